@@ -1,0 +1,81 @@
+// Bundles what is shipped: the CLI as one CommonJS file (ESM imports of node:http cost it 20 ms) and the
+// gateway as ES modules with lazily loaded chunks.
+import { chmodSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { build } from "esbuild"
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const dist = join(root, "dist")
+
+function newest(path) {
+  const info = statSync(path, { throwIfNoEntry: false })
+  if (!info) return 0
+  if (!info.isDirectory()) return info.mtimeMs
+  return Math.max(info.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))))
+}
+
+function isFresh() {
+  const built = statSync(join(dist, "svc.cjs"), { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const sources = ["src", "cli", "emulator", "dashboard", "scripts", "package.json", "package-lock.json"]
+  return built > Math.max(...sources.map((name) => newest(join(root, name))))
+}
+
+const shared = {
+  absWorkingDir: root,
+  bundle: true,
+  platform: "node",
+  target: "node22.18",
+  sourcemap: false,
+  legalComments: "none",
+  logLevel: "warning",
+  define: { "process.env.NODE_ENV": '"production"' },
+}
+
+if (process.argv.includes("--if-changed") && isFresh()) process.exit(0)
+// Commands that carry zod and more, which the CLI must not load at its start, are files of their own.
+const programs = {
+  gateway: "src/main.ts",
+  emulator: "emulator/main.ts",
+  "config-commands": "src/config/cli.ts",
+  "gmail-commands": "src/hooks/gmail/cli.ts",
+}
+
+async function bundle(output) {
+  await build({
+    ...shared,
+    entryPoints: programs,
+    outdir: output,
+    outExtension: { ".js": ".mjs" },
+    format: "esm",
+    splitting: true,
+    chunkNames: "chunks/[name]-[hash]",
+    external: ["playwright-core"],
+    // Bundled CommonJS packages call require() for Node's own modules.
+    banner: {
+      js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+    },
+  })
+  await build({
+    ...shared,
+    entryPoints: { svc: "cli/main.ts" },
+    outdir: output,
+    outExtension: { ".js": ".cjs" },
+    format: "cjs",
+    minify: true,
+    banner: { js: "#!/usr/bin/env node" },
+  })
+  chmodSync(output, 0o755)
+  chmodSync(join(output, "svc.cjs"), 0o755)
+}
+
+// Built beside and put in place whole, so that a program that runs from dist never finds half of it.
+const output = mkdtempSync(join(root, ".dist-"))
+const old = `${output}-old`
+try {
+  await bundle(output)
+  if (existsSync(dist)) renameSync(dist, old)
+  renameSync(output, dist)
+} finally {
+  for (const folder of [output, old]) rmSync(folder, { recursive: true, force: true })
+}

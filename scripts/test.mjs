@@ -1,0 +1,25 @@
+// Runs every test, or those whose path contains one of the words given: `npm test -- store pairing`.
+// The last thing printed are the closing lines of the test runner.
+import { spawnSync } from "node:child_process"
+import { globSync } from "node:fs"
+import { dirname } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const words = process.argv.slice(2)
+const folders = ["src", "cli", "emulator", "extension", "dashboard", "test", "scripts"]
+const files = globSync(
+  folders.map((folder) => `${folder}/**/*.test.ts`),
+  { cwd: root },
+)
+  .filter((path) => !path.includes("node_modules") && (words.length === 0 || words.some((word) => path.includes(word))))
+  .toSorted()
+if (files.length === 0) {
+  process.stderr.write(`no test file matches: ${words.join(" ")}\n`)
+  process.exit(1)
+}
+// Two at once: the machine this is meant for has two cores, and timing tests of browsers do not like more.
+// --test-force-exit is left out on purpose: a test that leaves something running must be seen.
+const options = ["--test", "--test-concurrency=2", "--test-timeout=120000", "--test-reporter=spec", ...files]
+const result = spawnSync(process.execPath, options, { cwd: root, stdio: "inherit" })
+process.exit(result.status ?? 1)
