@@ -1,0 +1,64 @@
+// One HTTP listener with an owner: start it on a port, stop it within a time. Requests go to a hono app's fetch.
+import { createAdaptorServer } from "@hono/node-server"
+import type { Server } from "node:http"
+import type { AddressInfo, Socket } from "node:net"
+import { AppError } from "../errors.ts"
+
+export interface ListenOptions {
+  fetch: Parameters<typeof createAdaptorServer>[0]["fetch"]
+  host: string
+  port: number
+  /** What the port is for, as the error names it: "the gateway (gateway.port)". */
+  purpose: string
+}
+
+export interface Listener {
+  server: Server
+  port: number
+  /** Stops accepting, lets running requests finish for `graceMs`, then cuts what is left. */
+  stop(graceMs?: number): Promise<void>
+}
+
+/** Rejects with `port-in-use` naming port and purpose. */
+export async function listen(options: ListenOptions): Promise<Listener> {
+  const server = createAdaptorServer({ fetch: options.fetch, overrideGlobalObjects: false }) as Server
+  // A client may take its time over a body (read-body has its own limit) but not over the headers.
+  server.headersTimeout = 15_000
+  server.requestTimeout = 120_000
+  server.keepAliveTimeout = 10_000
+  const sockets = new Set<Socket>()
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket)
+    socket.on("close", () => sockets.delete(socket))
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => reject(explain(error, options)))
+    server.listen({ host: options.host, port: options.port }, resolve)
+  })
+  return {
+    server,
+    port: (server.address() as AddressInfo).port,
+    async stop(graceMs = 2_000) {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      server.closeIdleConnections()
+      const timer = setTimeout(() => {
+        for (const socket of sockets) socket.destroy()
+      }, graceMs)
+      await closed
+      clearTimeout(timer)
+    },
+  }
+}
+
+function explain(error: NodeJS.ErrnoException, options: ListenOptions): AppError {
+  if (error.code === "EADDRINUSE") {
+    return new AppError("port-in-use", `Port ${options.port} is in use; it is needed for ${options.purpose}`, {
+      cause: error,
+      hint: "Stop the other program, or set gateway.port (or SVC_GATEWAY_PORT) to a free port; the others follow it",
+    })
+  }
+  return new AppError("internal", `Cannot listen on ${options.host}:${options.port} for ${options.purpose}`, {
+    cause: error,
+    hint: error.code === "EACCES" ? "Ports below 1024 need rights that this user does not have" : "Check gateway.bind",
+  })
+}

@@ -1,0 +1,37 @@
+// Slows down whoever guesses secrets: after `limit` failures in `windowMs` an address gets 429 until the window
+// has passed. It is asked only after a check has failed, so a valid secret always passes.
+import type { Clock } from "../clock.ts"
+
+export interface FailureThrottle {
+  /** Counts a failure of this address; the seconds to wait when it has used up its tries, else 0. */
+  fail(address: string): number
+}
+
+/** Bounds the memory that a flood from many addresses can take. */
+const maxAddresses = 10_000
+
+export function createFailureThrottle(options: { clock: Clock; limit?: number; windowMs?: number }): FailureThrottle {
+  const limit = options.limit ?? 20
+  const windowMs = options.windowMs ?? 60_000
+  const failures = new Map<string, { count: number; until: number }>()
+  return {
+    fail(address) {
+      const now = options.clock.monotonic()
+      const key = plainAddress(address)
+      let entry = failures.get(key)
+      if (!entry || entry.until <= now) {
+        entry = { count: 0, until: now + windowMs }
+        failures.delete(key)
+        if (failures.size >= maxAddresses) failures.delete(failures.keys().next().value as string)
+        failures.set(key, entry)
+      }
+      entry.count += 1
+      return entry.count > limit ? Math.max(1, Math.ceil((entry.until - now) / 1000)) : 0
+    },
+  }
+}
+
+/** `::ffff:127.0.0.1` and `127.0.0.1` are one client. */
+export function plainAddress(address: string): string {
+  return address.startsWith("::ffff:") ? address.slice(7) : address
+}

@@ -1,0 +1,12 @@
+// What every other folder may use of the kernel. HTTP parts are in kernel/http.
+export * from "./abort.ts"
+export * from "./background.ts"
+export * from "./clock.ts"
+export * from "./crash-point.ts"
+export * from "./errors.ts"
+export * from "./ids.ts"
+export * from "./json.ts"
+export * from "./log.ts"
+export * from "./redact.ts"
+export * from "./retry.ts"
+export * from "./secret.ts"
