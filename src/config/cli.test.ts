@@ -1,0 +1,100 @@
+import assert from "node:assert/strict"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, beforeEach, describe, it } from "node:test"
+import { Command } from "commander"
+import { registerConfigCommands } from "./cli.ts"
+
+let folder: string
+let path: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "svc-cli-"))
+  path = join(folder, "svc.json")
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+async function run(...words: string[]) {
+  const result = { out: "", err: "", code: 0 }
+  const program = new Command().exitOverride()
+  registerConfigCommands(program, {
+    stdout: (text) => void (result.out += text),
+    stderr: (text) => void (result.err += text),
+    env: { SVC_STATE_DIR: folder },
+    exit: (code) => void (result.code = code),
+  })
+  await program.parseAsync(["config", ...words], { from: "user" })
+  return result
+}
+
+describe("svc config", () => {
+  it("does not load the schema before a command runs", () => {
+    assert.doesNotMatch(readFileSync(new URL("./cli.ts", import.meta.url), "utf8"), /^import (?!type)/m)
+  })
+
+  it("sets JSON5 values, text, and text that looks like a number where text is wanted", async () => {
+    await run("set", "gateway.port", "4000")
+    await run("set", "channels.chatapp.allowFrom", "[1, '@x']")
+    await run("set", "channels.chatapp.botToken", "123456:abc")
+    await run("set", "hooks.token", "987654")
+    assert.deepEqual(JSON.parse(readFileSync(path, "utf8")), {
+      gateway: { port: 4000 },
+      channels: { chatapp: { allowFrom: [1, "@x"], botToken: "123456:abc" } },
+      hooks: { token: "987654" },
+    })
+  })
+
+  it("masks secrets unless asked to reveal them", async () => {
+    writeFileSync(
+      path,
+      "{hooks: {token: 'SECRET-1'}, models: {providers: {x: {kind: 'openai', headers: {a: 'SECRET-2'}}}}}",
+    )
+    for (const words of [[], ["hooks"], ["hooks.token"], ["models.providers.x.headers.a"]]) {
+      for (const json of [[], ["--json"]]) assert.doesNotMatch((await run("get", ...words, ...json)).out, /SECRET/)
+    }
+    assert.equal((await run("get", "hooks.token", "--reveal")).out, "SECRET-1\n")
+    assert.equal((await run("get", "gateway.port", "--json")).out, "18789\n")
+  })
+
+  it("helps with a key that does not exist", async () => {
+    const result = await run("get", "browser.headles")
+    assert.equal(result.code, 1)
+    assert.match(result.err, /Did you mean headless/)
+  })
+
+  it("validates with line numbers and exit code 1", async () => {
+    writeFileSync(path, "{\n gateway: {port: 0}}")
+    const text = await run("validate")
+    assert.equal(text.code, 1)
+    assert.match(text.err, /svc\.json:2:18: gateway\.port: must be at least 1 \(found 0\)/)
+    const json = JSON.parse((await run("validate", "--json")).out) as { ok: boolean; issues: { line: number }[] }
+    assert.equal(json.ok, false)
+    assert.equal(json.issues[0]?.line, 2)
+    assert.equal((await run("unset", "gateway.port")).code, 0)
+    assert.equal((await run("validate")).code, 0)
+  })
+
+  it("refuses a change that would make the file invalid", async () => {
+    const result = await run("set", "channels.chatapp.dmPolicy", "bogus", "--json")
+    assert.equal(result.code, 1)
+    assert.match(result.out, /config-invalid/)
+  })
+
+  it("prints the schema and the path", async () => {
+    const schema = JSON.parse((await run("schema")).out) as { additionalProperties: boolean; properties: object }
+    assert.equal(schema.additionalProperties, false)
+    assert.ok("gateway" in schema.properties)
+    assert.equal((await run("path")).out, `${path}\n`)
+  })
+
+  it("shows an example in the help of every command", () => {
+    const program = new Command()
+    registerConfigCommands(program, { stdout() {}, stderr() {}, env: {}, exit() {} })
+    for (const command of program.commands[0]?.commands ?? []) {
+      let help = ""
+      command.configureOutput({ writeOut: (text) => void (help += text) }).outputHelp()
+      assert.match(help, new RegExp(`Example:\\n {2}svc config ${command.name()}`))
+      assert.match(help, /--json/)
+    }
+  })
+})

@@ -1,0 +1,83 @@
+// The one reader of the process's environment: everything the product takes from it, typed.
+// The entry point passes `process.env`; tests pass their own map.
+import { homedir } from "node:os"
+import { delimiter, join, resolve } from "node:path"
+import { AppError } from "../kernel/errors.ts"
+
+export type Variables = Readonly<Record<string, string | undefined>>
+
+export interface Environment {
+  /** All variables, for `${NAME}` in the configuration and for the processes that we start. */
+  variables: Variables
+  /** Absolute. */
+  stateFolder: string
+  /** Absolute. */
+  configPath: string
+  /** SVC_GATEWAY_PORT; wins over `gateway.port`. */
+  gatewayPort: number | undefined
+  /** CHATAPP_BOT_TOKEN; for the default account only, when the configuration has no token. */
+  chatappBotToken: string | undefined
+  /** SVC_CRASH_AT; looked at by test builds only. */
+  crashAt: string | undefined
+  /** Whether a window could be shown. */
+  hasDisplay: boolean
+  /** Folders of PATH. */
+  searchPath: string[]
+  home: string
+  /** `<PROVIDER>_API_KEY`, such as OPENAI_API_KEY for `openai`. */
+  modelKey(provider: string): string | undefined
+}
+
+export const configFileName = "svc.json"
+
+/** Throws AppError `config-invalid` when a variable of ours has a value that cannot be used. */
+export function readEnvironment(variables: Variables): Environment {
+  const home = text(variables, "HOME") ?? text(variables, "USERPROFILE") ?? homedir()
+  const stateFolder = resolveHome(text(variables, "SVC_STATE_DIR") ?? join(home, ".svc"), home)
+  return {
+    variables,
+    stateFolder,
+    configPath: resolveHome(text(variables, "SVC_CONFIG_PATH") ?? join(stateFolder, configFileName), home),
+    gatewayPort: readPort(variables, "SVC_GATEWAY_PORT"),
+    chatappBotToken: text(variables, "CHATAPP_BOT_TOKEN"),
+    crashAt: text(variables, "SVC_CRASH_AT"),
+    hasDisplay: hasDisplay(variables),
+    searchPath: (variables["PATH"] ?? "").split(delimiter).filter((folder) => folder !== ""),
+    home,
+    modelKey: (provider) => text(variables, `${provider.toUpperCase().replace(/[^A-Z0-9]/g, "_")}_API_KEY`),
+  }
+}
+
+/** The environment with the variables of the configuration's `env` section below it: what is really set wins. */
+export function addVariables(environment: Environment, below: Readonly<Record<string, string>>): Environment {
+  const merged: Record<string, string | undefined> = { ...environment.variables }
+  for (const [name, value] of Object.entries(below)) {
+    if (merged[name] === undefined || merged[name] === "") merged[name] = value
+  }
+  const { chatappBotToken, modelKey } = readEnvironment({ ...merged, SVC_GATEWAY_PORT: undefined })
+  return { ...environment, variables: merged, chatappBotToken, modelKey }
+}
+
+/** Absolute path of what a person wrote: `~` is the home folder. */
+export function resolveHome(path: string, home: string, base = process.cwd()): string {
+  if (path === "~") return home
+  return /^~[/\\]/.test(path) ? join(home, path.slice(2)) : resolve(base, path)
+}
+
+function text(variables: Variables, name: string): string | undefined {
+  const value = variables[name]?.trim()
+  return value === undefined || value === "" ? undefined : value
+}
+
+function readPort(variables: Variables, name: string): number | undefined {
+  const value = text(variables, name)
+  if (value === undefined) return undefined
+  const port = /^\d{1,5}$/.test(value) ? Number(value) : 0
+  if (port >= 1 && port <= 65535) return port
+  throw new AppError("config-invalid", `The environment variable ${name} must be a port from 1 to 65535`)
+}
+
+function hasDisplay(variables: Variables): boolean {
+  if (process.platform === "darwin" || process.platform === "win32") return true
+  return text(variables, "DISPLAY") !== undefined || text(variables, "WAYLAND_DISPLAY") !== undefined
+}

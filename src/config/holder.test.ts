@@ -1,0 +1,197 @@
+import assert from "node:assert/strict"
+import { EventEmitter, once } from "node:events"
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, beforeEach, describe, it } from "node:test"
+import pino from "pino"
+import { changedPaths, createConfigHolder, lastGoodFileName } from "./holder.ts"
+import type { ConfigHolder } from "./holder.ts"
+import { loadConfigOrThrow } from "./load.ts"
+import { setConfigValue } from "./write-back.ts"
+
+interface Line {
+  level: number
+  msg: string
+}
+
+let folder: string
+let path: string
+let holder: ConfigHolder | undefined
+let events: EventEmitter
+let lines: Line[]
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "svc-holder-"))
+  path = join(folder, "svc.json")
+  events = new EventEmitter()
+  lines = []
+})
+afterEach(() => {
+  holder?.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const sink = {
+  write(text: string) {
+    const line = JSON.parse(text) as Line
+    lines.push(line)
+    events.emit(line.msg)
+  },
+}
+
+function start(): ConfigHolder {
+  const log = pino({ level: "debug" }, sink)
+  holder = createConfigHolder({ path, env: {}, stateFolder: join(folder, "state"), log, stabilityMs: 20, pollMs: 100 })
+  holder.subscribe((changed) => events.emit("changed", changed))
+  return holder
+}
+
+const signal = () => ({ signal: AbortSignal.timeout(10_000) })
+const changed = async () => ((await once(events, "changed", signal())) as [string[]])[0]
+const logged = (message: string) => once(events, message, signal())
+const quick = "reload: {debounceMs: 20}"
+const invalid = "config file is invalid; the last good configuration stays in use"
+const gone = "config file is gone; the last good configuration stays in use"
+
+describe("the configuration of a running gateway", () => {
+  it("follows a file that is written, replaced by rename, and changed by us", async () => {
+    writeFileSync(path, `{gateway: {${quick}, port: 1}}`)
+    start()
+    const first = changed()
+    writeFileSync(path, `{gateway: {${quick}, port: 2}}`)
+    assert.deepEqual(await first, ["gateway"])
+    const second = changed()
+    writeFileSync(join(folder, "new"), `{gateway: {${quick}, port: 2}, hooks: {path: "/in"}}`)
+    renameSync(join(folder, "new"), path)
+    assert.deepEqual(await second, ["hooks"])
+    const third = changed()
+    setConfigValue({ path, env: {}, key: "gateway.port", value: 3 })
+    assert.deepEqual(await third, ["gateway"])
+    assert.equal((holder as ConfigHolder).current().gateway.port, 3)
+  })
+
+  it("takes up a file that appears later, in a folder that does not exist yet", async () => {
+    path = join(folder, "later", "svc.json")
+    const running = start()
+    const change = changed()
+    mkdirSync(join(folder, "later"))
+    writeFileSync(path, "{gateway: {port: 5}}")
+    assert.deepEqual(await change, ["gateway"])
+    assert.equal(running.current().gateway.port, 5)
+  })
+
+  it("keeps the last good one when the file vanishes, and follows it when it comes back", async () => {
+    writeFileSync(path, `{gateway: {${quick}, port: 1}, channels: {chatapp: {dmPolicy: "disabled"}}}`)
+    const running = start()
+    const warning = logged(gone)
+    rmSync(path)
+    await warning
+    assert.equal(running.current().channels.chatapp.dmPolicy, "disabled")
+    assert.equal(running.reload().config.channels.chatapp.dmPolicy, "disabled")
+    const change = changed()
+    writeFileSync(path, `{gateway: {${quick}, port: 2}}`)
+    assert.deepEqual(await change, ["gateway", "channels"])
+  })
+
+  it("keeps the last good one when the file is bad, says why, and recovers", async () => {
+    writeFileSync(path, `{gateway: {${quick}, port: 1}}`)
+    const running = start()
+    const warning = logged(invalid)
+    writeFileSync(path, `{gateway: {${quick}, port: "x"}}`)
+    await warning
+    assert.equal(running.current().gateway.port, 1)
+    assert.equal(running.issues()[0]?.path, "gateway.port")
+    assert.throws(() => running.reload(), { code: "config-invalid" })
+    const change = changed()
+    writeFileSync(path, `{gateway: {${quick}, port: 4}}`)
+    await change
+    assert.deepEqual(running.issues(), [])
+  })
+
+  it("follows included files and the target of a link", async () => {
+    mkdirSync(join(folder, "real"))
+    writeFileSync(join(folder, "real", "svc.json"), `{$include: "part.json", gateway: {${quick}}}`)
+    writeFileSync(join(folder, "real", "part.json"), "{hooks: {path: '/a'}}")
+    symlinkSync(join(folder, "real", "svc.json"), path)
+    const running = start()
+    let change = changed()
+    writeFileSync(join(folder, "real", "part.json"), "{hooks: {path: '/b'}}")
+    assert.deepEqual(await change, ["hooks"])
+    change = changed()
+    writeFileSync(join(folder, "real", "svc.json"), `{gateway: {${quick}}}`)
+    assert.deepEqual(await change, ["hooks"])
+    assert.equal(running.current().hooks.path, "/hooks")
+  })
+
+  it("changes nothing with gateway.reload.mode off, except when asked", async () => {
+    writeFileSync(path, "{gateway: {reload: {debounceMs: 20, mode: 'off'}, port: 1}}")
+    const running = start()
+    const ignored = logged("config change ignored: gateway.reload.mode is off")
+    writeFileSync(path, "{gateway: {reload: {debounceMs: 20, mode: 'off'}, port: 2}}")
+    await ignored
+    assert.equal(running.current().gateway.port, 1)
+    assert.equal(running.reload().config.gateway.port, 2)
+  })
+
+  it("goes on when one part fails to apply a change", async () => {
+    writeFileSync(path, `{gateway: {${quick}, port: 1}}`)
+    const running = start()
+    running.subscribe(() => {
+      throw new Error("broken part")
+    })
+    const failure = logged("config change could not be applied by a part")
+    writeFileSync(path, `{gateway: {${quick}, port: 2}}`)
+    await failure
+    assert.equal(running.current().gateway.port, 2)
+  })
+
+  it("warns when a valid file lost most of its content, and uses it", async () => {
+    const prompt = "x".repeat(300)
+    writeFileSync(path, `{gateway: {${quick}}, agents: {defaults: {heartbeat: {prompt: "${prompt}"}}}}`)
+    const running = start()
+    const warning = logged("config file lost most of its content; it is valid and is used")
+    writeFileSync(path, "{}")
+    await warning
+    assert.notEqual(running.current().agents.defaults.heartbeat.prompt, prompt)
+  })
+
+  it("is never replaced by a file that was cut off, wherever it was cut", () => {
+    const text = `{gateway: {reload: {mode: "off"}, port: 4711}, hooks: {enabled: true, token: "ünïcode"}, channels: {chatapp: {dmPolicy: "disabled"}}}`
+    const bytes = Buffer.from(text)
+    writeFileSync(path, bytes)
+    const running = start()
+    const good = running.snapshot()
+    for (let length = 0; length < bytes.length; length += 1) {
+      writeFileSync(path, bytes.subarray(0, length))
+      assert.throws(() => running.reload(), { code: "config-invalid" }, `cut after ${length} bytes`)
+      assert.equal(running.snapshot(), good)
+    }
+    writeFileSync(path, bytes)
+    assert.equal(running.reload().hash, good.hash)
+  })
+})
+
+describe("a start", () => {
+  it("is refused with a bad file, even when a last good copy exists", () => {
+    writeFileSync(path, "{gateway: {port: 7}}")
+    start().stop()
+    const copy = join(folder, "state", lastGoodFileName)
+    assert.deepEqual(JSON.parse(readFileSync(copy, "utf8")), { gateway: { port: 7 } })
+    assert.equal(statSync(copy).mode & 0o777, 0o600)
+    writeFileSync(path, "{gateway: {port: 7}")
+    assert.throws(() => start(), { code: "config-invalid" })
+  })
+})
+
+describe("changedPaths", () => {
+  it("names what differs, as deep as asked", () => {
+    writeFileSync(path, "{}")
+    const before = loadConfigOrThrow({ path, env: {} }).config
+    writeFileSync(path, "{hooks: {path: '/in'}, agents: {defaults: {heartbeat: {every: '1h'}}}}")
+    const after = loadConfigOrThrow({ path, env: {} }).config
+    assert.deepEqual(changedPaths(before, before), [])
+    assert.deepEqual(changedPaths(before, after).sort(), ["agents", "hooks"])
+    assert.deepEqual(changedPaths(before, after, 3).sort(), ["agents.defaults.heartbeat", "hooks.path"])
+  })
+})

@@ -1,0 +1,179 @@
+// The configuration of a running gateway. It is always a good one: a start with a bad file is refused, and later a bad
+// or vanished file leaves the last good one in use. A copy of the last good file is kept beside the state, for people:
+// nothing ever starts from it.
+import { join } from "node:path"
+import { isDeepStrictEqual } from "node:util"
+import type { Log } from "../kernel/log.ts"
+import { isJsonObject } from "../kernel/json.ts"
+import { writeFileAtomically } from "./atomic-file.ts"
+import type { ConfigIssue } from "./document.ts"
+import { configFileName } from "./environment.ts"
+import type { Variables } from "./environment.ts"
+import { configInvalid, formatIssue, loadConfigFile, loadConfigOrThrow } from "./load.ts"
+import type { ConfigSnapshot } from "./load.ts"
+import type { Config } from "./schema.ts"
+import { watchConfig } from "./watch.ts"
+import type { ConfigWatcher } from "./watch.ts"
+
+export interface ConfigChange {
+  /** Changed top-level keys, such as `hooks`; `changedPaths` tells more. */
+  changed: string[]
+  before: Config
+  after: Config
+}
+
+export interface ConfigHolder {
+  current(): Config
+  snapshot(): ConfigSnapshot
+  /** What is wrong with the file on the disk; empty when it is the one in use. */
+  issues(): ConfigIssue[]
+  /** Called after each change that took effect; returns the way to end it. */
+  subscribe(listener: (changed: string[], change: ConfigChange) => void): () => void
+  /** Reads the file now, whatever `gateway.reload.mode` says. Throws AppError `config-invalid`; the last good one stays. */
+  reload(): ConfigSnapshot
+  stop(): void
+}
+
+export interface HolderOptions {
+  path: string
+  env: Variables
+  stateFolder: string
+  log: Log
+  stabilityMs?: number
+  pollMs?: number
+}
+
+export const lastGoodFileName = `${configFileName}.last-good`
+
+/** Throws AppError `config-invalid`, listing every issue, when the first read fails. */
+export function createConfigHolder(options: HolderOptions): ConfigHolder {
+  const holder = new Holder(options, loadConfigOrThrow({ path: options.path, env: options.env }))
+  holder.start()
+  return holder
+}
+
+class Holder implements ConfigHolder {
+  readonly #options: HolderOptions
+  readonly #listeners = new Set<(changed: string[], change: ConfigChange) => void>()
+  #snapshot: ConfigSnapshot
+  #issues: ConfigIssue[] = []
+  #watcher: ConfigWatcher | undefined
+
+  constructor(options: HolderOptions, snapshot: ConfigSnapshot) {
+    this.#options = options
+    this.#snapshot = snapshot
+  }
+
+  start(): void {
+    const { path, env, log, stabilityMs, pollMs } = this.#options
+    this.#keepLastGood(this.#snapshot)
+    this.#watcher = watchConfig({
+      path,
+      env,
+      initial: this.#snapshot,
+      debounceMs: () => this.#snapshot.config.gateway.reload.debounceMs,
+      ...(stabilityMs === undefined ? {} : { stabilityMs }),
+      ...(pollMs === undefined ? {} : { pollMs }),
+      onChange: (snapshot) => {
+        if (this.#snapshot.config.gateway.reload.mode === "off") {
+          log.info({ file: path }, "config change ignored: gateway.reload.mode is off")
+        } else this.#use(snapshot)
+      },
+      onInvalid: (issues) => this.#refuse(issues),
+      onMissing: () => log.warn({ file: path }, "config file is gone; the last good configuration stays in use"),
+    })
+  }
+
+  current(): Config {
+    return this.#snapshot.config
+  }
+
+  snapshot(): ConfigSnapshot {
+    return this.#snapshot
+  }
+
+  issues(): ConfigIssue[] {
+    return this.#issues
+  }
+
+  subscribe(listener: (changed: string[], change: ConfigChange) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  reload(): ConfigSnapshot {
+    const { path, env } = this.#options
+    const result = loadConfigFile({ path, env })
+    if (result.kind === "invalid") {
+      this.#refuse(result.issues)
+      throw configInvalid(path, result.issues)
+    }
+    // A file that has gone is no configuration: what is in use stays.
+    if (result.snapshot.files.length > 0) this.#use(result.snapshot)
+    return this.#snapshot
+  }
+
+  stop(): void {
+    this.#watcher?.stop()
+    this.#listeners.clear()
+  }
+
+  #use(snapshot: ConfigSnapshot): void {
+    const { log, path } = this.#options
+    const before = this.#snapshot
+    const changed = changedPaths(before.config, snapshot.config)
+    this.#issues = []
+    this.#snapshot = snapshot
+    this.#keepLastGood(snapshot)
+    if (shrank(before, snapshot))
+      log.warn({ file: path }, "config file lost most of its content; it is valid and is used")
+    if (changed.length === 0) return
+    log.info({ file: path, changed }, "config changed")
+    for (const listener of this.#listeners) {
+      try {
+        listener(changed, { changed, before: before.config, after: snapshot.config })
+      } catch (error) {
+        log.error({ err: error, changed }, "config change could not be applied by a part")
+      }
+    }
+  }
+
+  #refuse(issues: ConfigIssue[]): void {
+    this.#issues = issues
+    this.#options.log.warn(
+      { file: this.#options.path, issues: issues.map(formatIssue) },
+      "config file is invalid; the last good configuration stays in use",
+    )
+  }
+
+  #keepLastGood(snapshot: ConfigSnapshot): void {
+    if (snapshot.files.length === 0) return
+    const text = `${JSON.stringify(snapshot.source, null, 2)}\n`
+    try {
+      writeFileAtomically(join(this.#options.stateFolder, lastGoodFileName), text)
+    } catch (error) {
+      // A full disk must not keep a good configuration from being used.
+      this.#options.log.warn({ err: error }, "last good configuration could not be copied")
+    }
+  }
+}
+
+/** Half of the keys gone at once looks like an accident. */
+function shrank(before: ConfigSnapshot, after: ConfigSnapshot): boolean {
+  const size = (snapshot: ConfigSnapshot) => JSON.stringify(snapshot.source).length
+  return size(before) > 200 && size(after) < size(before) / 2
+}
+
+/** Keys in which two configurations differ, down to `depth` levels: `hooks` with 1, `hooks.token` with 2. */
+export function changedPaths(before: Config, after: Config, depth = 1): string[] {
+  return differences(before, after, depth, "")
+}
+
+function differences(before: unknown, after: unknown, depth: number, prefix: string): string[] {
+  if (isDeepStrictEqual(before, after)) return []
+  if (depth === 0 || !isJsonObject(before) || !isJsonObject(after)) return [prefix]
+  const names = new Set([...Object.keys(before), ...Object.keys(after)])
+  return [...names].flatMap((name) =>
+    differences(before[name], after[name], depth - 1, prefix === "" ? name : `${prefix}.${name}`),
+  )
+}

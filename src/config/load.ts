@@ -1,0 +1,182 @@
+// Reads the configuration: files -> merged tree -> variables -> schema -> snapshot. Nothing half-way comes out: either
+// a snapshot that is right as a whole, or every issue that was found.
+import { createHash } from "node:crypto"
+import { lstatSync, readlinkSync, realpathSync } from "node:fs"
+import { dirname, resolve } from "node:path"
+import { AppError } from "../kernel/errors.ts"
+import type { JsonObject } from "../kernel/json.ts"
+import { addVariables, readEnvironment } from "./environment.ts"
+import type { Environment, Variables } from "./environment.ts"
+import type { ConfigIssue } from "./document.ts"
+import { describeSchemaIssue, toConfigIssues } from "./issue-text.ts"
+import { formatConfigPath } from "./path.ts"
+import { collectSecrets } from "./redact.ts"
+import { configSchema } from "./schema.ts"
+import type { Config } from "./schema.ts"
+import { buildSourceTree, issueAt, treeToJson } from "./source-tree.ts"
+import type { SourceNode, SourceTree } from "./source-tree.ts"
+import { substituteVariables } from "./substitute.ts"
+
+export interface ConfigSnapshot {
+  /** Validated, with defaults and variables; what the product runs on. */
+  config: Config
+  /** What the files say, merged, with placeholders as written. */
+  source: JsonObject
+  /** The file that was asked for. */
+  path: string
+  /** Real paths of all files it is made of, the main one first. Empty when there is no file. */
+  files: string[]
+  /** Every secret value, for the redactor of the log. */
+  secrets: string[]
+  /** Changes when any of the files does. */
+  hash: string
+  /** The process's environment with the `env` section below it. */
+  environment: Environment
+}
+
+export type LoadResult =
+  | { kind: "ok"; snapshot: ConfigSnapshot }
+  | { kind: "invalid"; issues: ConfigIssue[]; files: string[] }
+
+export interface LoadOptions {
+  path: string
+  env: Variables
+  /** Texts by real path that stand in for files, to check an edit before it is written. */
+  overlay?: ReadonlyMap<string, string>
+}
+
+/** A missing file is an empty configuration. Throws only for variables of ours that cannot be used. */
+export function loadConfigFile(options: LoadOptions): LoadResult {
+  const environment = readEnvironment(options.env)
+  const file = realConfigPath(options.path)
+  const overlay = options.overlay ?? new Map<string, string>()
+  if (!exists(file) && !overlay.has(file)) return validate(options.path, file, emptyTree(file), environment, [])
+  const built = buildSourceTree(file, overlay)
+  if (built.kind === "invalid") return built
+  const files = built.tree.documents.map((document) => document.file)
+  return validate(options.path, file, built.tree, environment, files)
+}
+
+/** For a start: the snapshot, or AppError `config-invalid` that lists every issue. */
+export function loadConfigOrThrow(options: LoadOptions): ConfigSnapshot {
+  const result = loadConfigFile(options)
+  if (result.kind === "ok") return result.snapshot
+  throw configInvalid(options.path, result.issues)
+}
+
+export function configInvalid(path: string, issues: readonly ConfigIssue[]): AppError {
+  const lines = issues.map((issue) => `  ${formatIssue(issue)}`).join("\n")
+  return new AppError("config-invalid", `The configuration ${path} has errors:\n${lines}`, {
+    hint: "Correct the file; svc config validate checks it",
+  })
+}
+
+/** One line: place, key, what is wrong, what was found. */
+export function formatIssue(issue: ConfigIssue): string {
+  const place = issue.line > 0 ? `${issue.file}:${issue.line}:${issue.column}` : issue.file
+  const key = issue.path === "" ? "" : `${issue.path}: `
+  const found = issue.value === undefined ? "" : ` (found ${issue.value})`
+  return `${place}: ${key}${issue.message}${found}`
+}
+
+/** The file behind a link, also when it does not exist yet: writes replace it and never the link. */
+export function realConfigPath(path: string): string {
+  let current = resolve(path)
+  for (let hops = 0; hops < 40; hops += 1) {
+    const status = lstatSync(current, { throwIfNoEntry: false })
+    if (!status)
+      return exists(dirname(current)) ? resolve(realpathSync(dirname(current)), basenameOf(current)) : current
+    if (!status.isSymbolicLink()) return realpathSync(current)
+    current = resolve(dirname(current), readlinkSync(current))
+  }
+  throw new AppError("config-invalid", `${path} is a link that leads in a circle`)
+}
+
+function basenameOf(path: string): string {
+  return path.slice(dirname(path).length).replace(/^[/\\]/, "")
+}
+
+function exists(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+}
+
+function emptyTree(file: string): SourceTree {
+  const start = { line: 1, column: 1, offset: 0 }
+  const node = { type: "Object" as const, members: [], loc: { start, end: start } }
+  const root: SourceNode = { document: { file, text: "{}", root: node }, node, kind: "object", members: new Map() }
+  return { root, documents: [] }
+}
+
+function validate(path: string, file: string, tree: SourceTree, outer: Environment, files: string[]): LoadResult {
+  const source = treeToJson(tree.root) as JsonObject
+  const issues: ConfigIssue[] = []
+  const environment = addVariables(outer, readEnvSection(tree, outer, issues))
+  const substituted = treeToJson(tree.root, (text, place, at) => {
+    // The `env` section is what others refer to; it may itself refer to the real environment only.
+    const variables = at[0] === "env" ? outer.variables : environment.variables
+    const result = substituteVariables(text, variables)
+    if (at[0] !== "env") issues.push(...missingIssues(result.missing, place, at))
+    return result.text
+  })
+  // One broken variable must not hide what else is wrong, so the schema looks at the file in any case.
+  const parsed = configSchema.safeParse(substituted, { error: describeSchemaIssue })
+  if (!parsed.success) {
+    const found = toConfigIssues({ schema: configSchema, root: tree.root, source, found: parsed.error.issues })
+    const known = new Set(issues.map((issue) => issue.path))
+    issues.push(...found.filter((issue) => !known.has(issue.path)))
+  }
+  if (!parsed.success || issues.length > 0) {
+    return { kind: "invalid", issues: issues.sort(byPlace), files: files.length > 0 ? files : [file] }
+  }
+  const config = applyOverrides(parsed.data, environment)
+  const hash = createHash("sha256")
+  for (const document of tree.documents) hash.update(document.file).update("\0").update(document.text).update("\0")
+  const secrets = [...collectSecrets(config), ...secretVariables(environment)]
+  return {
+    kind: "ok",
+    snapshot: { config, source, path, files, secrets, hash: hash.digest("hex"), environment },
+  }
+}
+
+function byPlace(a: ConfigIssue, b: ConfigIssue): number {
+  return a.file.localeCompare(b.file) || a.line - b.line || a.column - b.column
+}
+
+function applyOverrides(config: Config, environment: Environment): Config {
+  if (environment.gatewayPort === undefined) return config
+  return { ...config, gateway: { ...config.gateway, port: environment.gatewayPort } }
+}
+
+function secretVariables(environment: Environment): string[] {
+  const named = Object.entries(environment.variables)
+    .filter(([name, value]) => name.endsWith("_API_KEY") && value !== undefined && value !== "")
+    .map(([, value]) => value as string)
+  return environment.chatappBotToken === undefined ? named : [environment.chatappBotToken, ...named]
+}
+
+/** Names and values of the `env` section; what is wrong with its shape is the schema's to say. */
+function readEnvSection(tree: SourceTree, outer: Environment, issues: ConfigIssue[]): Record<string, string> {
+  const variables: Record<string, string> = {}
+  const root = tree.root.kind === "object" ? tree.root.members.get("env") : undefined
+  if (root?.kind !== "object") return variables
+  const vars = root.members.get("vars")
+  const entries = [...root.members, ...(vars?.kind === "object" ? vars.members : [])]
+  for (const [name, node] of entries) {
+    if (node.kind !== "scalar" || typeof node.value !== "string") continue
+    const result = substituteVariables(node.value, outer.variables)
+    const path = vars?.kind === "object" && vars.members.get(name) === node ? ["env", "vars", name] : ["env", name]
+    issues.push(...missingIssues(result.missing, node, path))
+    variables[name] = result.text
+  }
+  return variables
+}
+
+function missingIssues(names: readonly string[], place: SourceNode, path: readonly (string | number)[]): ConfigIssue[] {
+  return names.map((name) =>
+    issueAt(
+      place,
+      path,
+      `the environment variable ${name}, which ${formatConfigPath(path)} refers to, is not set or empty`,
+    ),
+  )
+}

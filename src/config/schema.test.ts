@@ -1,0 +1,120 @@
+import assert from "node:assert/strict"
+import { readFileSync } from "node:fs"
+import { describe, it } from "node:test"
+import { resolveChatappAccount } from "./chatapp-account.ts"
+import { parseConfigPath } from "./path.ts"
+import { isProtectedPath } from "./protected-paths.ts"
+import { collectSecrets, redactConfig } from "./redact.ts"
+import { renderConfigReference } from "./reference.ts"
+import { configSchema } from "./schema.ts"
+
+describe("the reference page", () => {
+  it("is the one that the schema gives (node scripts/generate-config-docs.ts)", () => {
+    const page = readFileSync(new URL("../../docs/reference/config.md", import.meta.url), "utf8")
+    assert.equal(page, renderConfigReference())
+  })
+  it("says something about every key", () => {
+    const empty = renderConfigReference()
+      .split("\n")
+      .filter((line) => /^\| `.*\| *\|$/.test(line))
+    assert.deepEqual(empty, [])
+  })
+})
+
+describe("redaction", () => {
+  const config = {
+    env: { MY_API_KEY: "SECRET-0", LANG: "plain-language" },
+    gateway: { auth: { token: "SECRET-1" } },
+    browser: {
+      cdpUrl: "https://user:SECRET%2D2@host/?token=SECRET-3",
+      profiles: { x: { cdpUrl: "ws://SECRET-4@host" } },
+    },
+    hooks: { token: "SECRET-5", mappings: [{ verify: { scheme: "github", secret: "SECRET-6" } }] },
+    channels: { chatapp: { proxy: "http://u:SECRET-7@h", accounts: { b: { botToken: "SECRET-8" } } } },
+    storage: { url: "postgres://u:SECRET-9@host/db" },
+  }
+  it("masks every secret of a validated configuration, and lists it for the log", () => {
+    const parsed = configSchema.parse(config)
+    assert.doesNotMatch(JSON.stringify(redactConfig(parsed)), /SECRET/)
+    const secrets = collectSecrets(parsed)
+    for (let index = 0; index <= 9; index += 1) {
+      assert.ok(
+        secrets.some((text) => text.includes(`SECRET-${index}`)),
+        `SECRET-${index}`,
+      )
+    }
+    assert.ok(!secrets.includes("plain-language"))
+  })
+  it("masks unknown keys with telling names, shows placeholders, and changes nothing else", () => {
+    const value = { hooks: { token: "${HOOK}", path: "/in" }, other: { apiKey: "SECRET", deep: [{ password: 5 }] } }
+    assert.deepEqual(redactConfig(value), {
+      hooks: { token: "${HOOK}", path: "/in" },
+      other: { apiKey: "***", deep: [{ password: "***" }] },
+    })
+  })
+})
+
+describe("protected keys", () => {
+  const closed = [
+    "hooks.token",
+    "hooks",
+    "gateway.auth.token",
+    "gateway",
+    "env.X",
+    "channels",
+    "channels.chatapp.allowFrom[0]",
+    'channels.chatapp.groups["-1"].allowFrom',
+    "channels.chatapp.accounts.b.dmPolicy",
+    "agents.defaults.sandbox",
+    "agents.list[0]",
+    "browser.executablePath",
+    "browser.profiles.x",
+    "models.providers.x.baseUrl",
+    "$include",
+    "channels.$include",
+    "storage.url",
+    "commands.useAccessGroups",
+    "messages.$include",
+  ]
+  for (const key of closed) it(`guards ${key}`, () => assert.ok(isProtectedPath(parseConfigPath(key))))
+  const open = [
+    "messages.responsePrefix",
+    "agents.defaults.heartbeat.every",
+    "channels.chatapp.linkPreview",
+    'channels.chatapp.groups["-1"].requireMention',
+    "logging.level",
+  ]
+  for (const key of open) it(`leaves ${key} open`, () => assert.ok(!isProtectedPath(parseConfigPath(key))))
+})
+
+describe("the settings of a chat account", () => {
+  it("are the account's over the channel's over the defaults, sections key by key", () => {
+    const config = configSchema.parse({
+      messages: { groupChat: { historyLimit: 7 } },
+      channels: {
+        defaults: { groupPolicy: "open" },
+        chatapp: {
+          botToken: "1:a",
+          textChunkLimit: 300,
+          actions: { sticker: true },
+          accounts: { b: { botToken: "2:b", dmPolicy: "disabled", actions: { reactions: false } } },
+        },
+      },
+    })
+    const second = resolveChatappAccount(config, "b")
+    assert.equal(second.botToken, "2:b")
+    assert.equal(second.dmPolicy, "disabled")
+    assert.equal(second.groupPolicy, "open")
+    assert.equal(second.historyLimit, 7)
+    assert.deepEqual(second.draftChunk, { minChars: 200, maxChars: 300, breakPreference: "paragraph" })
+    assert.deepEqual(second.actions, {
+      reactions: false,
+      sendMessage: true,
+      deleteMessage: true,
+      editMessage: true,
+      sticker: true,
+    })
+    assert.equal(resolveChatappAccount(config, "c").botToken, undefined)
+    assert.equal(resolveChatappAccount(config, "default").botToken, "1:a")
+  })
+})

@@ -1,0 +1,86 @@
+// The whole configuration: the features' schemas put together, and the few keys that belong to no feature.
+// The schema is made once, when this module is first imported.
+import { z } from "zod"
+import { agentsSchema } from "../agent/config.ts"
+import { browserSchema, nodeHostSchema } from "../browser/config.ts"
+import { chatappSchema } from "../channels/chatapp/config.ts"
+import { channelDefaultsSchema, commandsSchema } from "../channels/config.ts"
+import { messagesSchema } from "../delivery/config.ts"
+import { gatewaySchema } from "../gateway/config.ts"
+import { hooksSchema } from "../hooks/config.ts"
+import { modelsSchema } from "../models/config.ts"
+import { sessionSchema } from "../sessions/config.ts"
+import { storageSchema } from "../store/config.ts"
+
+const level = z.enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"])
+
+const loggingSchema = z
+  .strictObject({
+    level: level.default("info").meta({ description: "Least level that goes into the log files." }),
+    consoleLevel: level.default("info").meta({ description: "Least level that is shown on the console." }),
+  })
+  .prefault({})
+  .meta({ description: "Logs. Secrets are always taken out." })
+
+const environmentValue = z.string().meta({ description: "Value of the variable.", secret: true })
+
+const envSchema = z
+  .object({
+    vars: z.record(z.string().min(1), environmentValue).optional().meta({ description: "Variables by name." }),
+    shellEnv: z
+      .strictObject({
+        enabled: z
+          .boolean()
+          .default(false)
+          .meta({ description: "Takes missing variables from the login shell.", later: true }),
+        timeoutMs: z
+          .int()
+          .min(0)
+          .max(120_000)
+          .default(15_000)
+          .meta({ description: "Milliseconds to wait for the shell.", later: true }),
+      })
+      .optional()
+      .meta({ description: "Variables of the login shell.", later: true }),
+  })
+  .catchall(environmentValue)
+  .optional()
+  .meta({ description: "Variables for `${NAME}` and for model keys; the real environment wins over them." })
+
+export const configSchema = z
+  .strictObject({
+    $schema: z.string().optional().meta({ description: "Address of the JSON schema, for editors." }),
+    env: envSchema,
+    meta: z
+      .strictObject({
+        lastTouchedVersion: z.string().optional().meta({ description: "Accepted for older files; not used." }),
+        lastTouchedAt: z.string().optional().meta({ description: "Accepted for older files; not used." }),
+      })
+      .optional()
+      .meta({ description: "Accepted for older files; not used." }),
+    logging: loggingSchema,
+    gateway: gatewaySchema,
+    storage: storageSchema,
+    session: sessionSchema,
+    models: modelsSchema,
+    agents: agentsSchema,
+    messages: messagesSchema,
+    commands: commandsSchema,
+    channels: z
+      .strictObject({
+        defaults: channelDefaultsSchema,
+        chatapp: chatappSchema.prefault({}),
+      })
+      .prefault({})
+      .meta({ description: "Chat channels." }),
+    hooks: hooksSchema,
+    browser: browserSchema,
+    nodeHost: nodeHostSchema,
+  })
+  .superRefine((config, context) => {
+    if (config.hooks.token === undefined || config.hooks.token !== config.gateway.auth.token) return
+    const message = "hooks.token and gateway.auth.token must be two different secrets"
+    context.addIssue({ code: "custom", path: ["hooks", "token"], message })
+  })
+
+export type Config = z.infer<typeof configSchema>

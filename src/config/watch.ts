@@ -1,0 +1,165 @@
+// Watches the configuration's files: change on the disk -> quiet for a while -> read as a whole -> onChange or onInvalid.
+// Folders are watched, not files, so that a file that is replaced by rename or appears later is seen; a slow poll stands
+// in where the system sends no events (network drives, a folder that does not exist yet, the target of a link).
+import { watch as watchFolder, statSync } from "node:fs"
+import type { FSWatcher } from "node:fs"
+import { basename, dirname } from "node:path"
+import type { Variables } from "./environment.ts"
+import type { ConfigIssue } from "./document.ts"
+import { loadConfigFile, realConfigPath } from "./load.ts"
+import type { ConfigSnapshot } from "./load.ts"
+
+export interface WatchOptions {
+  path: string
+  env: Variables
+  /** Hash of the snapshot that is in use, so that an unchanged file is no change. */
+  initial: ConfigSnapshot
+  onChange(snapshot: ConfigSnapshot): void
+  onInvalid(issues: ConfigIssue[]): void
+  /** The file has gone; what is in use stays in use. */
+  onMissing(): void
+  /** Milliseconds without an event before files are looked at; asked anew each time. */
+  debounceMs(): number
+  /** Milliseconds for which files must not change before they are read. */
+  stabilityMs?: number
+  pollMs?: number
+}
+
+export interface ConfigWatcher {
+  /** Looks at the files now, without waiting. */
+  check(): void
+  stop(): void
+}
+
+const defaultStabilityMs = 200
+const defaultPollMs = 2000
+
+export function watchConfig(options: WatchOptions): ConfigWatcher {
+  return new FileWatcher(options)
+}
+
+class FileWatcher implements ConfigWatcher {
+  readonly #options: WatchOptions
+  readonly #watchers = new Map<string, FSWatcher>()
+  readonly #poll: NodeJS.Timeout
+  #files: string[]
+  #seen: string
+  #hash: string
+  #missing: boolean
+  #timer: NodeJS.Timeout | undefined
+  #stopped = false
+
+  constructor(options: WatchOptions) {
+    this.#options = options
+    this.#files = options.initial.files
+    this.#hash = options.initial.hash
+    this.#missing = options.initial.files.length === 0
+    this.#follow(options.initial.files)
+    this.#seen = this.#signature()
+    this.#poll = setInterval(() => {
+      if (this.#timer === undefined) this.#poke()
+    }, options.pollMs ?? defaultPollMs)
+    this.#poll.unref()
+  }
+
+  check(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    if (!this.#stopped) this.#read()
+  }
+
+  stop(): void {
+    this.#stopped = true
+    clearTimeout(this.#timer)
+    clearInterval(this.#poll)
+    for (const watcher of this.#watchers.values()) watcher.close()
+    this.#watchers.clear()
+  }
+
+  /** Something may have changed; a wait that is under way goes on from its start. */
+  #poke(): void {
+    if (this.#stopped) return
+    for (const folder of this.#wantedFolders()) this.#watch(folder)
+    const now = this.#signature()
+    if (now !== this.#seen) this.#wait(this.#options.debounceMs(), now)
+  }
+
+  #wait(ms: number, signature: string): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => {
+      const now = this.#signature()
+      if (now === signature && now !== this.#seen && ms === this.#stabilityMs()) this.check()
+      else if (now === this.#seen) this.#timer = undefined
+      else this.#wait(this.#stabilityMs(), now)
+    }, ms)
+  }
+
+  #stabilityMs(): number {
+    return this.#options.stabilityMs ?? defaultStabilityMs
+  }
+
+  #read(): void {
+    // Taken before reading: what is written while we read is seen as a change afterwards.
+    this.#seen = this.#signature()
+    if (statSync(this.#options.path, { throwIfNoEntry: false }) === undefined) {
+      if (!this.#missing) this.#options.onMissing()
+      this.#missing = true
+      return
+    }
+    this.#missing = false
+    const result = loadConfigFile({ path: this.#options.path, env: this.#options.env })
+    this.#follow(result.kind === "ok" ? result.snapshot.files : [...this.#files, ...result.files])
+    if (result.kind === "invalid") {
+      this.#hash = ""
+      this.#options.onInvalid(result.issues)
+    } else if (result.snapshot.hash !== this.#hash) {
+      this.#hash = result.snapshot.hash
+      this.#options.onChange(result.snapshot)
+    }
+  }
+
+  #follow(files: string[]): void {
+    const before = this.#signature()
+    this.#files = [...new Set(files)]
+    if (this.#seen === before) this.#seen = this.#signature()
+    const wanted = this.#wantedFolders()
+    for (const [folder, watcher] of this.#watchers) {
+      if (wanted.has(folder)) continue
+      watcher.close()
+      this.#watchers.delete(folder)
+    }
+    for (const folder of wanted) this.#watch(folder)
+  }
+
+  #wantedFolders(): Set<string> {
+    return new Set([this.#options.path, ...this.#files].map((file) => dirname(file)))
+  }
+
+  #watch(folder: string): void {
+    if (this.#watchers.has(folder) || statSync(folder, { throwIfNoEntry: false }) === undefined) return
+    const watcher = watchFolder(folder, { persistent: false }, (_, name) => {
+      if (name === null || this.#isOurs(name)) this.#poke()
+    })
+    // The folder itself has gone; the poll finds it when it comes back.
+    watcher.on("error", () => {
+      watcher.close()
+      this.#watchers.delete(folder)
+    })
+    this.#watchers.set(folder, watcher)
+  }
+
+  #isOurs(name: string): boolean {
+    return [this.#options.path, ...this.#files].some((file) => basename(file) === name)
+  }
+
+  /** Changes whenever any of the files is written, replaced, created or removed, or a link leads elsewhere. */
+  #signature(): string {
+    const files = new Set([this.#options.path, realConfigPath(this.#options.path), ...this.#files])
+    return [...files]
+      .map((file) => {
+        const status = statSync(file, { throwIfNoEntry: false, bigint: true })
+        return status ? `${file}:${status.ino}:${status.size}:${status.mtimeNs}:${status.ctimeNs}` : `${file}:none`
+      })
+      .join("|")
+  }
+}

@@ -1,0 +1,223 @@
+// Changes one key of the configuration on the disk: edit the file's own text -> check the result as a whole -> backup ->
+// replace atomically. Placeholders stay placeholders; what is invalid is never written. A key that an included file
+// holds is changed in that file.
+import type { ObjectNode } from "@humanwhocodes/momoa"
+import { existsSync } from "node:fs"
+import { AppError } from "../kernel/errors.ts"
+import { isJsonObject } from "../kernel/json.ts"
+import type { Json, JsonObject } from "../kernel/json.ts"
+import { rotateBackups, writeFileAtomically } from "./atomic-file.ts"
+import type { ConfigIssue } from "./document.ts"
+import { addElement, addMember, isBlank, removeElement, removeMember, replaceValue } from "./edit-text.ts"
+import type { Variables } from "./environment.ts"
+import { loadConfigFile, realConfigPath } from "./load.ts"
+import type { ConfigSnapshot } from "./load.ts"
+import { formatConfigPath, parseConfigPath, refusePrototypeSegments } from "./path.ts"
+import type { ConfigPath } from "./path.ts"
+import { configSchema } from "./schema.ts"
+import { isMapEntry } from "./schema-walk.ts"
+import { buildSourceTree, findNode, includeKey } from "./source-tree.ts"
+import type { SourceNode } from "./source-tree.ts"
+
+export type WriteResult =
+  /** `files` are those that were replaced; empty when the configuration already said so. */
+  { kind: "ok"; snapshot: ConfigSnapshot; files: string[] } | { kind: "invalid"; issues: ConfigIssue[] }
+
+interface Target {
+  /** The configuration file. */
+  path: string
+  env: Variables
+  key: string | ConfigPath
+}
+
+/** Throws AppError `bad-request` or `config-write-refused` for a key that cannot be written. */
+export function setConfigValue(options: Target & { value: Json }): WriteResult {
+  const key = readKey(options.key)
+  refusePrototypeNames(options.value)
+  return write(options, () => (root) => setStep(root, key, options.value))
+}
+
+/** Removes a key and the sections that become empty by it; entries of maps (a group, an account) stay. */
+export function unsetConfigValue(options: Target): WriteResult {
+  const key = readKey(options.key)
+  return write(options, () => {
+    // Elements move up when one is removed, so an index is good for one removal only.
+    let elementRemoved = false
+    return (root) => {
+      const edit = elementRemoved ? undefined : unsetStep(root, key)
+      elementRemoved ||= edit !== undefined && typeof key.at(-1) === "number"
+      return edit
+    }
+  })
+}
+
+interface Edit {
+  file: string
+  text: string
+}
+
+type Overlay = Map<string, string>
+/** The next edit that is needed, or undefined when the tree is as wanted. */
+type Step = (root: SourceNode) => Edit | undefined
+
+/** More than any edit needs (one for each file and each level that becomes empty). */
+const maxSteps = 200
+const maxTries = 5
+
+function write(options: Target, makeStep: () => Step): WriteResult {
+  for (let attempt = 1; ; attempt += 1) {
+    const main = realConfigPath(options.path)
+    const before: Overlay = new Map()
+    const edited = edit(main, makeStep(), before)
+    if (edited.kind === "invalid") return edited
+    const result = loadConfigFile({ path: options.path, env: options.env, overlay: edited.overlay })
+    if (result.kind === "invalid") return { kind: "invalid", issues: result.issues }
+    const files = [...edited.overlay].filter(([file, text]) => before.get(file) !== text)
+    // Somebody else wrote the file since we read it: their change must survive, so ours is made again on top of it.
+    const unchanged = () => files.every(([file]) => readTree(main).get(file) === before.get(file))
+    if (unchanged() && files.every(([file, text]) => replaceFile(file, text, unchanged, files.length))) {
+      return { kind: "ok", snapshot: result.snapshot, files: files.map(([file]) => file) }
+    }
+    if (attempt === maxTries) throw new AppError("conflict", `${options.path} keeps being changed by another program`)
+  }
+}
+
+function replaceFile(file: string, text: string, unchanged: () => boolean, fileCount: number): boolean {
+  // With several files the first rename changes what the check compares, so only a single file can be checked late.
+  const check = fileCount === 1 ? unchanged : () => true
+  return writeFileAtomically(file, text, () => {
+    if (!check()) return false
+    rotateBackups(file)
+    return true
+  })
+}
+
+/** Texts of all files by real path; the main file is `{}` when it does not exist. */
+function readTree(main: string): Overlay {
+  const built = buildSourceTree(main, existsSync(main) ? undefined : new Map([[main, emptyText]]))
+  return new Map(built.kind === "ok" ? built.tree.documents.map(({ file, text }) => [file, text]) : [])
+}
+
+const emptyText = "{}\n"
+
+function edit(main: string, step: Step, before: Overlay): { kind: "ok"; overlay: Overlay } | InvalidEdit {
+  const overlay: Overlay = existsSync(main) ? new Map() : new Map([[main, emptyText]])
+  for (let count = 0; count < maxSteps; count += 1) {
+    const built = buildSourceTree(main, overlay)
+    if (built.kind === "invalid") return { kind: "invalid", issues: built.issues }
+    for (const { file, text } of built.tree.documents) if (!before.has(file)) before.set(file, text)
+    const next = step(built.tree.root)
+    if (!next) return { kind: "ok", overlay }
+    overlay.set(next.file, next.text)
+  }
+  throw new AppError("internal", "An edit of the configuration does not come to an end")
+}
+
+type InvalidEdit = { kind: "invalid"; issues: ConfigIssue[] }
+
+function setStep(root: SourceNode, key: ConfigPath, value: Json): Edit | undefined {
+  const { node, depth } = findNode(root, key)
+  const { document } = node
+  if (depth === key.length) {
+    if (matches(node, value)) return undefined
+    if (under(node).length > 0 && isJsonObject(value)) throw severalFiles(key)
+    return { file: document.file, text: replaceValue(document, node.node, value) }
+  }
+  const segment = key[depth] as string | number
+  const wrapped = wrap(key.slice(depth + 1), value, key)
+  if (node.kind === "array") {
+    if (segment !== node.elements.length || node.node.type !== "Array") throw outOfList(key)
+    return { file: document.file, text: addElement(document, node.node, wrapped) }
+  }
+  if (node.kind === "object" && node.node.type === "Object") {
+    if (typeof segment === "number" && depth === 0) throw outOfList(key)
+    return { file: document.file, text: addMember(document, node.node, String(segment), wrapped) }
+  }
+  // A plain value stands where a section is wanted: the schema decides whether that may be.
+  return { file: document.file, text: replaceValue(document, node.node, wrap(key.slice(depth), value, key)) }
+}
+
+/** `["a", "b"]` and 1 make `{a: {b: 1}}`. */
+function wrap(rest: ConfigPath, value: Json, key: ConfigPath): Json {
+  const [segment, ...deeper] = rest
+  if (segment === undefined) return value
+  const inner = wrap(deeper, value, key)
+  if (typeof segment === "string") return { [segment]: inner }
+  if (segment !== 0) throw outOfList(key)
+  return [inner]
+}
+
+function matches(node: SourceNode, value: Json): boolean {
+  if (node.kind === "scalar") return Object.is(node.value, value)
+  if (node.kind === "array") {
+    if (!Array.isArray(value) || value.length !== node.elements.length) return false
+    return node.elements.every((element, index) => matches(element, value[index] ?? null))
+  }
+  if (!isJsonObject(value) || Object.keys(value).length !== node.members.size) return false
+  return [...node.members].every(([name, member]) => Object.hasOwn(value, name) && matches(member, value[name] ?? null))
+}
+
+function unsetStep(root: SourceNode, key: ConfigPath): Edit | undefined {
+  const parentPath = key.slice(0, -1)
+  const parent = findNode(root, parentPath)
+  const name = key.at(-1)
+  if (name === undefined || parent.depth < parentPath.length) return pruneStep(root, parentPath)
+  const found = removeFrom(parent.node, name)
+  return found ?? pruneStep(root, parentPath)
+}
+
+function removeFrom(parent: SourceNode, name: string | number): Edit | undefined {
+  if (parent.kind === "array" && parent.node.type === "Array") {
+    const text = removeElement(parent.document, parent.node, Number(name))
+    return text === undefined ? undefined : { file: parent.document.file, text }
+  }
+  for (const source of [parent, ...under(parent)]) {
+    if (source.node.type !== "Object") continue
+    const text = removeMember(source.document, source.node, String(name))
+    if (text !== undefined) return { file: source.document.file, text }
+  }
+  return undefined
+}
+
+/** The objects of included files that a merged object is also made of. */
+function under(node: SourceNode): SourceNode[] {
+  return node.kind === "object" ? (node.under ?? []) : []
+}
+
+/** Removes the deepest empty section on the way to a key that was removed. */
+function pruneStep(root: SourceNode, path: ConfigPath): Edit | undefined {
+  if (path.length === 0) return undefined
+  const { node, depth } = findNode(root, path)
+  if (depth < path.length) return pruneStep(root, path.slice(0, -1))
+  if (node.kind !== "object" || node.members.size > 0 || isMapEntry(configSchema, path)) return undefined
+  if (!isBlank(node.document, node.node as ObjectNode)) return undefined
+  return removeFrom(findNode(root, path.slice(0, -1)).node, path.at(-1) as string | number)
+}
+
+function readKey(key: string | ConfigPath): ConfigPath {
+  const path = typeof key === "string" ? parseConfigPath(key) : key
+  refusePrototypeSegments(path)
+  if (path.length === 0) throw new AppError("bad-request", "The configuration key is empty")
+  if (!path.includes(includeKey)) return path
+  throw new AppError("config-write-refused", `"${includeKey}" is changed in the file itself`)
+}
+
+function refusePrototypeNames(value: Json): void {
+  if (Array.isArray(value)) value.forEach(refusePrototypeNames)
+  else if (isJsonObject(value)) {
+    refusePrototypeSegments(Object.keys(value))
+    Object.values(value as JsonObject).forEach(refusePrototypeNames)
+  }
+}
+
+function severalFiles(key: ConfigPath): AppError {
+  return new AppError("config-write-refused", `${formatConfigPath(key)} is put together from several files`, {
+    hint: "Set the keys inside it one by one",
+  })
+}
+
+function outOfList(key: ConfigPath): AppError {
+  return new AppError("bad-request", `${formatConfigPath(key)} is outside its list`, {
+    hint: "Elements can be replaced, or added at the end",
+  })
+}
