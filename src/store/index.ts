@@ -1,0 +1,10 @@
+// The only door of the store.
+export * from "./events.ts"
+export type { IngestEntry, IngestResult, NewEvent, NewJob, NewOutbox } from "./ingest.ts"
+export * from "./jobs.ts"
+export * from "./journal.ts"
+export * from "./lane-runner.ts"
+export * from "./lock.ts"
+export * from "./outbox.ts"
+export type * from "./schema.ts"
+export * from "./store.ts"

@@ -1,0 +1,127 @@
+// The only door in: an accepted event is written together with everything it causes, in one transaction, and only
+// then answered. A repeat of a delivery id changes nothing and gives back the first answer.
+import type { SQLInputValue } from "node:sqlite"
+import type { Json } from "../kernel/index.ts"
+import type { SqliteHandle } from "./sqlite.ts"
+
+export interface NewJob {
+  runId: string
+  /** Which handler runs it. */
+  kind: string
+  laneKey: string
+  payload: Json
+  /** Not before this time (milliseconds since the epoch). */
+  runAt?: number
+  /** Left out when an unstarted job of the same kind already waits in the lane. */
+  coalesce?: boolean
+}
+
+export interface NewEvent {
+  sessionKey: string
+  text: string
+  origin: string
+  trusted: boolean
+}
+
+export interface NewOutbox {
+  /** Order is kept among rows of one lane. */
+  laneKey: string
+  channel: string
+  account: string
+  chatId: string
+  /** The whole route, as it was fixed when the message arrived. */
+  route: Json
+  /** What the channel's sender does with it: `text`, `photo`, ... */
+  kind: string
+  payload: Json
+  jobId?: number
+  runAt?: number
+}
+
+export interface IngestEntry {
+  source: string
+  account: string
+  /** Unique for (source, account): the sender's own id of the delivery. */
+  deliveryId: string
+  payload: Json
+  /** What the sender is answered. */
+  answer?: Json
+  jobs?: NewJob[]
+  events?: NewEvent[]
+  outbox?: NewOutbox[]
+  /** Rows of the feature's own tables, written only when the entry is new. Must be inserts that cannot conflict. */
+  rows?: { sql: string; values: SQLInputValue[] }[]
+}
+
+export type IngestResult = { kind: "accepted" } | { kind: "duplicate"; answer: Json | null }
+
+const sqlInbox = `insert into inbox (source, account, delivery_id, received_at, payload, answer)
+  values (?, ?, ?, ?, ?, ?) on conflict do nothing`
+const sqlAnswer = "select answer from inbox where source = ? and account = ? and delivery_id = ?"
+const openJob = "select 1 from job where lane_key = ? and state in ('ready', 'running')"
+const sqlJob = `insert into job (run_id, inbox_id, kind, lane_key, payload, run_at, created_at, head)
+  values (?, ?, ?, ?, ?, ?, ?, not exists (${openJob}))`
+// The open states are named as the partial index names them: without that SQLite reads the whole table.
+const sqlWaiting = `select 1 from job where lane_key = ? and state in ('ready', 'running')
+  and kind = ? and state = 'ready' and attempts = 0`
+const sqlEvent = "insert into event (session_key, text, origin, trusted, created_at) values (?, ?, ?, ?, ?)"
+const openRow = "select 1 from outbox where lane_key = ? and state in ('new', 'sending')"
+const sqlOutbox = `insert into outbox
+  (lane_key, job_id, channel, account, chat_id, route, kind, payload, run_at, created_at, head)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, not exists (${openRow}))`
+
+/** Must run inside a transaction. Plain prepared statements: this is the path that every event takes. */
+export function ingestEntry(handle: SqliteHandle, entry: IngestEntry, now: number): IngestResult {
+  const { source, account, deliveryId } = entry
+  const answer = entry.answer === undefined ? null : JSON.stringify(entry.answer)
+  const inserted = run(handle, sqlInbox, source, account, deliveryId, now, JSON.stringify(entry.payload), answer)
+  if (inserted.changes === 0) {
+    const first = handle.prepare(sqlAnswer).get(source, account, deliveryId) as { answer: string | null } | undefined
+    return { kind: "duplicate", answer: first?.answer ? (JSON.parse(first.answer) as Json) : null }
+  }
+  const inboxId = Number(inserted.lastInsertRowid)
+  for (const job of entry.jobs ?? []) insertJob(handle, job, now, inboxId)
+  for (const event of entry.events ?? []) insertEvent(handle, event, now)
+  for (const row of entry.outbox ?? []) insertOutbox(handle, row, now)
+  for (const row of entry.rows ?? []) run(handle, row.sql, ...row.values)
+  return { kind: "accepted" }
+}
+
+export function insertJob(handle: SqliteHandle, job: NewJob, now: number, inboxId: number | null = null): boolean {
+  if (job.coalesce && handle.prepare(sqlWaiting).get(job.laneKey, job.kind)) return false
+  const payload = JSON.stringify(job.payload)
+  run(handle, sqlJob, job.runId, inboxId, job.kind, job.laneKey, payload, job.runAt ?? 0, now, job.laneKey)
+  return true
+}
+
+export function insertEvent(handle: SqliteHandle, event: NewEvent, now: number): void {
+  run(handle, sqlEvent, event.sessionKey, event.text, event.origin, event.trusted ? 1 : 0, now)
+}
+
+/** The id of the new row. */
+export function insertOutbox(handle: SqliteHandle, row: NewOutbox, now: number): number {
+  const { laneKey, channel, account, chatId } = row
+  const route = JSON.stringify(row.route)
+  const payload = JSON.stringify(row.payload)
+  const runAt = row.runAt ?? 0
+  const inserted = run(
+    handle,
+    sqlOutbox,
+    laneKey,
+    row.jobId ?? null,
+    channel,
+    account,
+    chatId,
+    route,
+    row.kind,
+    payload,
+    runAt,
+    now,
+    laneKey,
+  )
+  return Number(inserted.lastInsertRowid)
+}
+
+function run(handle: SqliteHandle, sql: string, ...parameters: SQLInputValue[]) {
+  return handle.prepare(sql).run(...parameters)
+}

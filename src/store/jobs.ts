@@ -1,0 +1,119 @@
+// Jobs: claimed in lane order, finished in the transaction of their own results, released when a process stops.
+import type { JobRow, JobState } from "./schema.ts"
+import type { Store, Write } from "./store.ts"
+
+/** A job that failed this often is given up. */
+export const maxAttempts = 3
+/**
+ * One that was running at so many deaths of the process may be their cause. That it is, only time tells from somebody
+ * who ends the process again and again: it is given up when the deaths span at least this, and tried with pauses
+ * until then.
+ */
+const blameAfterMs = 60_000
+const maxPauseMs = 10_000
+
+/** Heads of lanes that may run now, marked as ours. */
+export async function claimJobs(store: Store, limit: number): Promise<JobRow[]> {
+  const now = store.clock.now()
+  return await store.write(async () => {
+    const rows = store.handle
+      .prepare(
+        `update job set state = 'running', owner = ?, attempts = attempts + 1, started_at = coalesce(started_at, ?)
+         where id in (select id from job where state = 'ready' and head = 1 and run_at <= ? order by run_at, id limit ?)
+         returning *`,
+      )
+      .all(store.bootId, now, now, limit)
+    return rows as unknown as JobRow[]
+  })
+}
+
+/** When the earliest head that is not yet due becomes due. */
+export function nextDue(store: Store): number | undefined {
+  const row = store.handle.prepare("select min(run_at) as due from job where state = 'ready' and head = 1").get()
+  return (row?.due as number | null) ?? undefined
+}
+
+/** Ends a job and lets the next one of its lane run. Inside the transaction of the job's results. */
+export function endJob(
+  store: Store,
+  write: Write,
+  job: Pick<JobRow, "id" | "lane_key">,
+  end: { state: Extract<JobState, "done" | "dead" | "cancelled">; error?: string; result?: string },
+): void {
+  store.handle
+    .prepare("update job set state = ?, head = 0, finished_at = ?, error = ?, result = ? where id = ?")
+    .run(end.state, write.now, end.error ?? null, end.result ?? null, job.id)
+  promote(store, job.lane_key)
+}
+
+/** Back to the queue, still first of its lane. */
+export function releaseJob(
+  store: Store,
+  job: Pick<JobRow, "id">,
+  options: { runAt: number; error?: string; countAttempt: boolean },
+): void {
+  store.handle
+    .prepare(
+      `update job set state = 'ready', owner = null, run_at = ?, error = ?, attempts = attempts - ?
+       where id = ? and state = 'running'`,
+    )
+    .run(options.runAt, options.error ?? null, options.countAttempt ? 0 : 1, job.id)
+}
+
+function promote(store: Store, laneKey: string): void {
+  store.handle
+    .prepare(
+      `update job set head = 1 where id =
+         (select id from job where lane_key = ? and state in ('ready', 'running') order by id limit 1)`,
+    )
+    .run(laneKey)
+}
+
+/**
+ * Takes over what another boot left running. The exclusive lock of the state folder proves that it is dead.
+ * Returns how many go on, and the ones that were given up because they never end; `onDead` adds what follows from
+ * that to the same transaction.
+ */
+export async function recoverJobs(
+  store: Store,
+  onDead: (job: JobRow, error: string, write: Write) => Promise<void> = async () => undefined,
+): Promise<{ resumed: number; dead: JobRow[] }> {
+  return await store.write(async (write) => {
+    const left = store.handle
+      .prepare("select * from job where state = 'running' and owner is not ?")
+      .all(store.bootId) as unknown as JobRow[]
+    const spanOf = (job: JobRow) => write.now - (job.started_at ?? write.now)
+    const dead = left.filter((job) => job.attempts >= maxAttempts && spanOf(job) >= blameAfterMs)
+    for (const job of dead) {
+      const error = `the gateway died ${job.attempts} times while running it`
+      await onDead(job, error, write)
+      endJob(store, write, job, { state: "dead", error })
+    }
+    for (const job of left) {
+      if (dead.includes(job)) continue
+      const pauseMs = Math.min(1_000 * 2 ** (job.attempts - maxAttempts), maxPauseMs)
+      releaseJob(store, job, { runAt: job.attempts < maxAttempts ? 0 : write.now + pauseMs, countAttempt: true })
+    }
+    return { resumed: left.length - dead.length, dead }
+  })
+}
+
+/** Ends jobs that have not started yet (a stop command). Returns how many. */
+export async function cancelWaiting(store: Store, laneKey: string): Promise<number> {
+  return await store.write(async (write) => {
+    const rows = store.handle
+      .prepare("select id, lane_key from job where lane_key = ? and state in ('ready', 'running') and state = 'ready'")
+      .all(laneKey) as unknown as Pick<JobRow, "id" | "lane_key">[]
+    for (const job of rows) endJob(store, write, job, { state: "cancelled", error: "stopped" })
+    return rows.length
+  })
+}
+
+/** How many jobs are in each state that a person asks about. Read from partial indexes, whatever the table holds. */
+export function countJobs(store: Store): { ready: number; running: number; dead: number } {
+  const one = (where: string) =>
+    (store.handle.prepare(`select count(*) as n from job where ${where}`).get() as { n: number }).n
+  const open = one("state in ('ready', 'running')")
+  const running = one("state = 'running'")
+  return { ready: open - running, running, dead: one("state = 'dead'") }
+}

@@ -1,0 +1,23 @@
+// The journal of a turn: each finished step is a row before the next one starts, so that a crash continues after it.
+import type { Store } from "./store.ts"
+
+export interface Step<Data = unknown> {
+  n: number
+  kind: string
+  data: Data
+}
+
+export async function readSteps(store: Store, jobId: number): Promise<Step[]> {
+  const rows = await store.db.selectFrom("step").selectAll().where("job_id", "=", jobId).orderBy("n").execute()
+  return rows.map((row) => ({ n: row.n, kind: row.kind, data: JSON.parse(row.data) as unknown }))
+}
+
+/** Durable when it resolves; a second writer of the same step fails, so two owners of one job cannot both go on. */
+export async function writeStep(store: Store, jobId: number, step: Step): Promise<void> {
+  const data = JSON.stringify(step.data)
+  await store.write(async ({ now }) => {
+    store.handle
+      .prepare("insert into step (job_id, n, kind, data, created_at) values (?, ?, ?, ?, ?)")
+      .run(jobId, step.n, step.kind, data, now)
+  })
+}

@@ -1,0 +1,208 @@
+import assert from "node:assert/strict"
+import { type TestContext, test } from "node:test"
+import { plain, silentLog, testStore } from "../../test/support/store.ts"
+import { type Clock, createBackground, systemClock } from "../kernel/index.ts"
+import { type JobHandler, LaneRunner } from "./lane-runner.ts"
+import type { JobRow } from "./schema.ts"
+import type { Store } from "./store.ts"
+
+const add = (store: Store, jobs: [runId: string, laneKey: string][]) =>
+  store.write(async ({ addJob }) => {
+    for (const [runId, laneKey] of jobs) addJob({ runId, laneKey, kind: "turn", payload: {} })
+  })
+
+function startRunner(
+  context: TestContext,
+  store: Store,
+  handler: JobHandler,
+  options: { max?: number; clock?: Clock } = {},
+) {
+  const runner = new LaneRunner({
+    store,
+    handlers: { turn: handler },
+    maxConcurrent: () => options.max ?? 4,
+    clock: options.clock ?? systemClock,
+    log: silentLog,
+    background: createBackground(silentLog),
+  })
+  runner.start()
+  context.after(() => runner.stop(0))
+  return runner
+}
+
+/** Resolves when `count` jobs have ended. */
+function collector(count: number) {
+  const ended: string[] = []
+  const { promise, resolve } = Promise.withResolvers<void>()
+  return {
+    ended,
+    done: promise,
+    add(name: string) {
+      ended.push(name)
+      if (ended.length === count) resolve()
+    },
+  }
+}
+
+test("keeps the order inside a lane and runs lanes beside each other up to the cap", async (context) => {
+  const store = await testStore(context)
+  const seen = collector(40)
+  let running = 0
+  let most = 0
+  const busy = new Set<string>()
+  startRunner(
+    context,
+    store,
+    {
+      async run(job) {
+        assert.ok(!busy.has(job.lane_key), "two jobs of one lane at once")
+        busy.add(job.lane_key)
+        running += 1
+        most = Math.max(most, running)
+        await new Promise((resolve) => setTimeout(resolve, 1))
+        running -= 1
+        busy.delete(job.lane_key)
+        seen.add(job.run_id)
+        return {}
+      },
+    },
+    { max: 3 },
+  )
+  await add(
+    store,
+    Array.from({ length: 40 }, (_, index): [string, string] => [
+      `${index % 8}-${String(index).padStart(2, "0")}`,
+      `lane ${index % 8}`,
+    ]),
+  )
+  await seen.done
+  assert.equal(most, 3)
+  for (let lane = 0; lane < 8; lane += 1) {
+    const own = seen.ended.filter((name) => name.startsWith(`${lane}-`))
+    assert.deepEqual(own, own.toSorted())
+  }
+})
+
+test("gives up a job after three tries and lets its lane go on", async (context) => {
+  const store = await testStore(context)
+  // Waiting is skipped, not slept through: the retries' times are all in the past of this clock.
+  let shift = 0
+  const clock: Clock = { ...systemClock, now: () => Date.now() + (shift += 60_000) }
+  const seen = collector(1)
+  const tries: string[] = []
+  let deadBecause = ""
+  startRunner(
+    context,
+    store,
+    {
+      async run(job) {
+        tries.push(job.run_id)
+        if (job.run_id === "bad") throw new Error("always")
+        seen.add(job.run_id)
+        return {}
+      },
+      async onDead(_job: JobRow, error: string) {
+        deadBecause = error
+      },
+    },
+    { clock },
+  )
+  store.clock.now = clock.now
+  await add(store, [
+    ["bad", "lane"],
+    ["good", "lane"],
+  ])
+  await seen.done
+  assert.deepEqual(tries, ["bad", "bad", "bad", "good"])
+  assert.equal(deadBecause, "always")
+})
+
+test("lets a lane go on even when the last writes of a job fail", async (context) => {
+  const store = await testStore(context)
+  let shift = 0
+  const clock: Clock = { ...systemClock, now: () => Date.now() + (shift += 60_000) }
+  const seen = collector(1)
+  startRunner(
+    context,
+    store,
+    {
+      async run(job) {
+        if (job.run_id === "bad") throw new Error("always")
+        seen.add(job.run_id)
+        return {}
+      },
+      onDead: () => Promise.reject(new Error("here as well")),
+    },
+    { clock },
+  )
+  store.clock.now = clock.now
+  await add(store, [
+    ["bad", "lane"],
+    ["good", "lane"],
+  ])
+  await seen.done
+  const bad = await store.db.selectFrom("job").select(["state", "error"]).where("run_id", "=", "bad").executeTakeFirst()
+  assert.deepEqual(plain(bad), { state: "dead", error: "always" })
+})
+
+test("puts a running job back when it stops, without counting the try", async (context) => {
+  const store = await testStore(context)
+  const started = Promise.withResolvers<void>()
+  const runner = startRunner(context, store, {
+    run: (_job, signal) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason))
+        started.resolve()
+      }),
+  })
+  await add(store, [["r", "lane"]])
+  await started.promise
+  await runner.stop(0)
+  const row = await store.db.selectFrom("job").select(["state", "attempts", "head"]).executeTakeFirstOrThrow()
+  assert.deepEqual(plain(row), { state: "ready", attempts: 0, head: 1 })
+})
+
+test("commits a job's writes together with its end", async (context) => {
+  const store = await testStore(context)
+  const tried = collector(1)
+  startRunner(context, store, {
+    async run(job) {
+      return {
+        result: "fine",
+        async commit(write) {
+          write.addEvent({ sessionKey: "s", text: job.run_id, origin: "system", trusted: true })
+          tried.add(job.run_id)
+        },
+      }
+    },
+  })
+  await add(store, [["r", "lane"]])
+  await tried.done
+  const row = await store.write(async ({ trx }) => ({
+    job: await trx.selectFrom("job").select(["state", "result"]).executeTakeFirstOrThrow(),
+    events: await trx.selectFrom("event").select("text").execute(),
+  }))
+  assert.deepEqual(plain(row), { job: { state: "done", result: "fine" }, events: [{ text: "r" }] })
+})
+
+test("lets several wakes that wait become one", async (context) => {
+  const store = await testStore(context)
+  const added = await store.write(async ({ addJob }) =>
+    ["a", "b", "c"].map((runId) => addJob({ runId, laneKey: "lane", kind: "heartbeat", payload: {}, coalesce: true })),
+  )
+  assert.deepEqual(added, [true, false, false])
+})
+
+test("tells who listens when a job has stopped, after its end is on the disk, until they leave", async (context) => {
+  const store = await testStore(context)
+  const { promise, resolve } = Promise.withResolvers<string>()
+  const runner = startRunner(context, store, { run: async () => ({ state: "done" }) })
+  const leave = runner.onStopped((runId) => {
+    const row = store.handle.prepare("select state from job where run_id = ?").get(runId)
+    resolve(`${runId} ${row?.["state"] as string}`)
+  })
+  runner.onStopped(() => assert.fail("has left"))()
+  await add(store, [["a", "lane"]])
+  assert.equal(await promise, "a done")
+  leave()
+})

@@ -1,0 +1,51 @@
+// One state folder, one gateway: an exclusive SQLite lock that the kernel releases when the process dies,
+// so it is immune to reused pids and stale files.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { AppError } from "../kernel/index.ts"
+
+export interface LockOwner {
+  pid: number
+  bootId: string
+  startedAt: string
+}
+
+export interface StateLock {
+  release(): void
+}
+
+/** Throws `already-running`, naming the owner, when another live process holds the folder. */
+export function acquireStateLock(folder: string, owner: LockOwner): StateLock {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const ownerPath = join(folder, "gateway.owner")
+  const database = new DatabaseSync(join(folder, "gateway.lock"))
+  try {
+    database.exec("pragma busy_timeout = 0; pragma locking_mode = exclusive; begin exclusive")
+  } catch (error) {
+    database.close()
+    if ((error as { errcode?: number }).errcode !== 5) throw error
+    const first = readOwner(ownerPath)
+    const who = first ? `process ${first.pid}, started ${first.startedAt}` : "another process"
+    throw new AppError("already-running", `A gateway already runs on this state folder (${who}): ${folder}`, {
+      cause: error,
+      hint: "Stop it with: svc stop; or use another folder: SVC_STATE_DIR=...",
+    })
+  }
+  writeFileSync(ownerPath, JSON.stringify(owner), { mode: 0o600 })
+  return {
+    release() {
+      database.exec("rollback")
+      database.close()
+    },
+  }
+}
+
+function readOwner(path: string): LockOwner | undefined {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as LockOwner
+  } catch {
+    // The name of the owner is a courtesy; the lock itself has already decided.
+    return undefined
+  }
+}

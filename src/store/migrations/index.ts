@@ -1,0 +1,11 @@
+// Every migration, in order. A landed one is never edited: a change is a new file.
+import type { Migration } from "kysely/migration"
+import * as first from "./0001-first.ts"
+import * as hooks from "./0002-hooks.ts"
+import * as chat from "./0003-chat.ts"
+
+export const migrations: Record<string, Migration> = {
+  "0001-first": first,
+  "0002-hooks": hooks,
+  "0003-chat": chat,
+}

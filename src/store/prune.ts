@@ -1,0 +1,86 @@
+// Removes rows that nobody will ask for again, a few at a time, so that no query and no disk grows for ever.
+import type { Clock, Log } from "../kernel/index.ts"
+import type { GroupCommit } from "./group-commit.ts"
+import type { SqliteHandle } from "./sqlite.ts"
+
+const day = 24 * 60 * 60 * 1000
+/** Delivery ids are remembered for a week: longer than any sender repeats. */
+const keepInboxMs = 7 * day
+const keepFinishedMs = 30 * day
+const keepHookDeliveriesMs = 7 * day
+const everyMs = 10 * 60 * 1000
+/** Small enough that a batch never holds up a waiting writer noticeably. */
+const batch = 500
+/** Of one table in one go; what is left waits for the next time. */
+const maxRounds = 1_000
+
+/** How long rows are kept, for tables where the configuration says; asked each time. */
+export interface KeepTimes {
+  hookDeliveriesMs: number
+}
+
+const statements: readonly [string, number | ((keep: KeepTimes) => number)][] = [
+  // Ids grow with time, so the oldest rows are found without an index of their own on the way in.
+  [
+    `delete from inbox where id in
+       (select id from (select id, received_at from inbox order by id limit ?2) where received_at < ?1)`,
+    (keep) => Math.max(keepInboxMs, keep.hookDeliveriesMs),
+  ],
+  [
+    `delete from hook_delivery where id in
+       (select id from (select id, received_at from hook_delivery order by id limit ?2) where received_at < ?1)`,
+    (keep) => keep.hookDeliveriesMs,
+  ],
+  [
+    "delete from job where id in (select id from job where finished_at is not null and finished_at < ? limit ?)",
+    keepFinishedMs,
+  ],
+  [
+    `delete from outbox where id in
+       (select id from outbox where created_at < ? and state not in ('new', 'sending') limit ?)`,
+    keepFinishedMs,
+  ],
+  [
+    "delete from event where id in (select id from event where created_at < ? and consumed_by is not null limit ?)",
+    keepFinishedMs,
+  ],
+]
+
+export interface PrunerOptions {
+  handle: SqliteHandle
+  commit: GroupCommit
+  clock: Clock
+  log: Log
+  keep?: (() => KeepTimes) | undefined
+}
+
+export interface Pruner {
+  /** One round over all tables. */
+  prune(): Promise<void>
+  stop(): void
+}
+
+export function createPruner(options: PrunerOptions): Pruner {
+  let stopped = false
+  const prune = async () => {
+    const keep = options.keep?.() ?? { hookDeliveriesMs: keepHookDeliveriesMs }
+    for (const [sql, kept] of statements) {
+      const before = options.clock.now() - (typeof kept === "number" ? kept : kept(keep))
+      for (let round = 0; round < maxRounds && !stopped; round += 1) {
+        const { changes } = await options.commit.write(async () => options.handle.prepare(sql).run(before, batch))
+        if (changes === 0) break
+      }
+    }
+  }
+  const timer = setInterval(() => {
+    prune().catch((error: unknown) => options.log.warn({ err: error }, "store prune failed"))
+  }, everyMs)
+  timer.unref()
+  return {
+    prune,
+    stop() {
+      stopped = true
+      clearInterval(timer)
+    },
+  }
+}

@@ -1,0 +1,203 @@
+// The tables, as kysely sees them. Who writes what stands in docs/architecture.md.
+// Times are milliseconds since the epoch; JSON columns are text.
+import type { Generated, Insertable, Selectable } from "kysely"
+
+export interface InboxTable {
+  id: Generated<number>
+  /** `hook`, `chatapp`, `cli`, ... */
+  source: string
+  account: string
+  delivery_id: string
+  received_at: number
+  payload: string
+  /** What the sender was answered, so that a repeat gets the same answer. */
+  answer: string | null
+}
+
+export type JobState = "ready" | "running" | "done" | "dead" | "cancelled"
+
+export interface JobTable {
+  id: Generated<number>
+  run_id: string
+  inbox_id: number | null
+  kind: string
+  lane_key: string
+  payload: string
+  state: JobState
+  /** 1 for the oldest open job of its lane: the only one that may run. */
+  head: number
+  attempts: number
+  run_at: number
+  /** Boot id of the process that runs it. */
+  owner: string | null
+  created_at: number
+  started_at: number | null
+  finished_at: number | null
+  error: string | null
+  /** What came of it, for `svc runs`. */
+  result: string | null
+}
+
+export interface StepTable {
+  job_id: number
+  n: number
+  /** `prompt`, `assistant`, `tool-start`, `tool-result`. */
+  kind: string
+  data: string
+  created_at: number
+}
+
+export type OutboxState = "new" | "sending" | "sent" | "uncertain" | "dead"
+
+export interface OutboxTable {
+  id: Generated<number>
+  /** Order is kept inside a lane: channel, account and chat. */
+  lane_key: string
+  job_id: number | null
+  channel: string
+  account: string
+  chat_id: string
+  route: string
+  kind: string
+  payload: string
+  state: OutboxState
+  head: number
+  attempts: number
+  /** 1 after the one repeat that an uncertain send is allowed. */
+  resent: number
+  run_at: number
+  owner: string | null
+  created_at: number
+  sent_at: number | null
+  /** The platform's id of the sent message. */
+  remote_id: string | null
+  error: string | null
+}
+
+export interface EventTable {
+  id: Generated<number>
+  session_key: string
+  text: string
+  origin: string
+  trusted: number
+  created_at: number
+  /** Job of the turn that showed it. */
+  consumed_by: number | null
+}
+
+export interface SessionTable {
+  key: string
+  agent_id: string
+  /** Changes at a reset; messages belong to it. */
+  session_id: string
+  created_at: number
+  updated_at: number
+  last_route: string | null
+  /** Overrides and flags, JSON. */
+  settings: string
+}
+
+export interface MessageTable {
+  id: Generated<number>
+  session_id: string
+  job_id: number | null
+  message: string
+  /** Rough size, for trimming without parsing. */
+  tokens: number
+  created_at: number
+}
+
+export interface OffsetTable {
+  channel: string
+  account: string
+  bot_id: string
+  next_update: number
+}
+
+export interface PairingRequestTable {
+  channel: string
+  account: string
+  sender_id: string
+  code: string
+  label: string
+  chat_id: string
+  created_at: number
+  last_seen_at: number
+}
+
+export interface PairingAllowTable {
+  channel: string
+  account: string
+  sender_id: string
+  label: string
+  approved_at: number
+}
+
+export type HookVerdict = "accepted" | "skipped" | "duplicate" | "refused" | "failed"
+
+/** Requests to the webhook endpoints, as they came and what was made of them. */
+export interface HookDeliveryTable {
+  id: Generated<number>
+  received_at: number
+  /** Id of the mapping, `wake` or `agent` for the built-in endpoints, empty when nothing matched. */
+  mapping: string
+  /** Below the base path. */
+  path: string
+  method: string
+  /** JSON, without anything secret. */
+  headers: string
+  query: string
+  body: Uint8Array
+  verdict: HookVerdict
+  status: number
+  /** Run ids, JSON. */
+  runs: string
+  answer: string | null
+  error: string | null
+  /** Delivery that this one repeats at a person's wish. */
+  replay_of: number | null
+  took_us: number
+}
+
+export interface MetaTable {
+  key: string
+  value: string
+}
+
+export interface ChatButtonTable {
+  /** What the platform is given instead of the value. */
+  key: string
+  value: string
+  created_at: number
+}
+
+export interface ToolSendTable {
+  run_id: string
+  /** Of what was to be sent. */
+  digest: string
+  /** Ids of the outbox rows, JSON. */
+  deliveries: string
+  created_at: number
+}
+
+export interface Database {
+  inbox: InboxTable
+  job: JobTable
+  step: StepTable
+  outbox: OutboxTable
+  event: EventTable
+  session: SessionTable
+  message: MessageTable
+  poll_offset: OffsetTable
+  pairing_request: PairingRequestTable
+  pairing_allow: PairingAllowTable
+  meta: MetaTable
+  hook_delivery: HookDeliveryTable
+}
+
+export type JobRow = Selectable<JobTable>
+export type OutboxRow = Selectable<OutboxTable>
+export type EventRow = Selectable<EventTable>
+export type SessionRow = Selectable<SessionTable>
+export type HookDeliveryRow = Selectable<HookDeliveryTable>
+export type NewOutboxRow = Insertable<OutboxTable>

@@ -1,0 +1,87 @@
+// node:sqlite behind kysely's SQLite dialect, with a cache of prepared statements and the errors that matter
+// (full disk, failed write) turned into our own.
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
+import { Kysely, SqliteDialect } from "kysely"
+import { AppError } from "../kernel/index.ts"
+import type { Database } from "./schema.ts"
+
+// SQLite's primary result codes: https://www.sqlite.org/rescode.html
+const codes = { ioError: 10, readOnly: 8, corrupt: 11, full: 13, cannotOpen: 14, notADatabase: 26 }
+
+/** Bounds the memory of prepared statements; the product has fewer distinct queries than this. */
+const maxStatements = 300
+
+export interface SqliteHandle {
+  raw: DatabaseSync
+  db: Kysely<Database>
+  /** A prepared statement, kept for the next call with the same text. */
+  prepare(sql: string): StatementSync
+}
+
+export function openSqlite(path: string): SqliteHandle {
+  const raw = new DatabaseSync(path)
+  raw.exec(`
+    pragma journal_mode = wal;
+    pragma synchronous = full;
+    pragma busy_timeout = 5000;
+    pragma foreign_keys = on;
+    pragma wal_autocheckpoint = 4000;
+    pragma temp_store = memory;
+    pragma cache_size = -8000;
+  `)
+  const statements = new Map<string, StatementSync>()
+  const prepare = (sql: string): StatementSync => {
+    let statement = statements.get(sql)
+    if (!statement) {
+      statement = raw.prepare(sql)
+      if (statements.size >= maxStatements) statements.delete(statements.keys().next().value as string)
+      statements.set(sql, statement)
+    }
+    return statement
+  }
+  const db = new Kysely<Database>({
+    dialect: new SqliteDialect({
+      database: {
+        close: () => raw.close(),
+        prepare: (sql) => {
+          // A full disk may have made SQLite roll back by itself; failing at a second rollback would hide that.
+          const statement = prepare(sql === "rollback" && !raw.isTransaction ? "select 1 where false" : sql)
+          return {
+            reader: statement.columns().length > 0,
+            all: (parameters) => statement.all(...(parameters as SQLInputValue[])),
+            run: (parameters) => statement.run(...(parameters as SQLInputValue[])),
+            iterate: (parameters) => statement.iterate(...(parameters as SQLInputValue[])),
+          }
+        },
+      },
+    }),
+  })
+  return { raw, db, prepare }
+}
+
+/** A failure of SQLite as an AppError; anything else as it is. */
+export function explainStoreError(error: unknown): unknown {
+  const code = (error as { errcode?: number }).errcode
+  if (code === undefined) return error
+  const primary = code & 0xff
+  if (primary === codes.full) {
+    return new AppError("storage-full", "The disk is full", {
+      cause: error,
+      retryAfterSeconds: 10,
+      hint: "Free some space in the state folder's file system; the gateway goes on by itself",
+    })
+  }
+  if (primary === codes.ioError || primary === codes.readOnly || primary === codes.cannotOpen) {
+    return new AppError("storage-failed", "The store cannot be written", {
+      cause: error,
+      retryAfterSeconds: 10,
+      hint: "Check the state folder's file system and its rights",
+    })
+  }
+  return error
+}
+
+export function isCorruption(error: unknown): boolean {
+  const primary = ((error as { errcode?: number }).errcode ?? 0) & 0xff
+  return primary === codes.corrupt || primary === codes.notADatabase
+}

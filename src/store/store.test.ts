@@ -1,0 +1,209 @@
+import assert from "node:assert/strict"
+import { readdirSync, statSync, truncateSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { test } from "node:test"
+import { plain, testStore } from "../../test/support/store.ts"
+import { temporaryFolder } from "../../test/support/temporary.ts"
+import type { IngestEntry } from "./ingest.ts"
+import { hasEvents } from "./events.ts"
+import { cancelWaiting, claimJobs, countJobs, nextDue, recoverJobs } from "./jobs.ts"
+import { countOutbox, recoverOutbox } from "./outbox.ts"
+import { acquireStateLock } from "./lock.ts"
+import { AppError } from "../kernel/index.ts"
+
+const entry = (deliveryId: string, more: Partial<IngestEntry> = {}): IngestEntry => ({
+  source: "hook",
+  account: "",
+  deliveryId,
+  payload: { text: deliveryId },
+  answer: { ok: true, id: deliveryId },
+  ...more,
+})
+const job = (runId: string, laneKey = "lane") => ({ runId, kind: "turn", laneKey, payload: {} })
+
+test("accepts a delivery once and gives a repeat the first answer, also after a restart", async (context) => {
+  const folder = temporaryFolder(context)
+  const first = await testStore(context, { folder })
+  assert.deepEqual(await first.ingest(entry("a", { jobs: [job("r1")] })), { kind: "accepted" })
+  await first.close()
+  const second = await testStore(context, { folder })
+  const repeat = await second.ingest(entry("a", { jobs: [job("r2")], answer: { ok: true, id: "other" } }))
+  assert.deepEqual(repeat, { kind: "duplicate", answer: { ok: true, id: "a" } })
+  const runs = await second.db.selectFrom("job").select("run_id").execute()
+  assert.deepEqual(plain(runs), [{ run_id: "r1" }])
+})
+
+test("tells deliveries of different senders and accounts apart", async (context) => {
+  const store = await testStore(context)
+  const results = await store.ingestBatch([
+    entry("a"),
+    entry("a", { account: "other" }),
+    entry("a", { source: "chatapp" }),
+    entry("a"),
+  ])
+  assert.deepEqual(
+    results.map((result) => result.kind),
+    ["accepted", "accepted", "accepted", "duplicate"],
+  )
+})
+
+test("shares one transaction among the writers of one turn of the event loop", async (context) => {
+  const store = await testStore(context)
+  const changes = () => store.handle.raw.prepare("pragma data_version").get()
+  const watcher = new DatabaseSync(join(store.handle.raw.location() ?? ""))
+  context.after(() => watcher.close())
+  const version = () => (watcher.prepare("pragma data_version").get() as { data_version: number }).data_version
+  const before = version()
+  await Promise.all(Array.from({ length: 100 }, (_, index) => store.ingest(entry(`d${index}`))))
+  assert.equal(version() - before, 1)
+  assert.ok(changes())
+})
+
+test("lets one writer fail without its neighbours in the same transaction", async (context) => {
+  const store = await testStore(context)
+  const outcomes = await Promise.allSettled([
+    store.write(async ({ addEvent }) => addEvent({ sessionKey: "s", text: "one", origin: "system", trusted: true })),
+    store.write(async ({ addEvent }) => {
+      addEvent({ sessionKey: "s", text: "never", origin: "system", trusted: true })
+      throw new Error("no")
+    }),
+    store.write(async ({ addEvent }) => addEvent({ sessionKey: "s", text: "two", origin: "system", trusted: true })),
+  ])
+  assert.deepEqual(
+    outcomes.map((outcome) => outcome.status),
+    ["fulfilled", "rejected", "fulfilled"],
+  )
+  const texts = await store.db.selectFrom("event").select("text").orderBy("id").execute()
+  assert.deepEqual(plain(texts), [{ text: "one" }, { text: "two" }])
+})
+
+test("keeps the database and its folder for its owner alone", async (context) => {
+  const folder = temporaryFolder(context)
+  const store = await testStore(context, { folder })
+  await store.ingest(entry("a"))
+  assert.equal(statSync(folder).mode & 0o777, 0o700)
+  assert.equal(statSync(join(folder, "svc.db")).mode & 0o777, 0o600)
+})
+
+test("sets a damaged database aside instead of deleting it", async (context) => {
+  const folder = temporaryFolder(context)
+  const first = await testStore(context, { folder })
+  await first.ingest(entry("a"))
+  await first.close()
+  writeFileSync(join(folder, "svc.db"), Buffer.alloc(40_000, 0x5a))
+  const second = await testStore(context, { folder })
+  assert.deepEqual(await second.ingest(entry("b")), { kind: "accepted" })
+  const aside = readdirSync(folder).filter((name) => name.startsWith("svc.db.corrupt-"))
+  assert.equal(aside.length, 1)
+  assert.equal(statSync(join(folder, aside[0] as string)).size, 40_000)
+})
+
+test("starts with an empty database when the file was cut to nothing", async (context) => {
+  const folder = temporaryFolder(context)
+  const first = await testStore(context, { folder })
+  await first.close()
+  truncateSync(join(folder, "svc.db"), 0)
+  const second = await testStore(context, { folder })
+  assert.deepEqual(await second.ingest(entry("b")), { kind: "accepted" })
+})
+
+test("refuses a second owner of the state folder and names the first", (context) => {
+  const folder = temporaryFolder(context)
+  const owner = { pid: 4711, bootId: "one", startedAt: "2026-01-01T00:00:00.000Z" }
+  const lock = acquireStateLock(folder, owner)
+  assert.throws(
+    () => acquireStateLock(folder, { ...owner, pid: 1, bootId: "two" }),
+    (error) => error instanceof AppError && error.code === "already-running" && error.message.includes("4711"),
+  )
+  lock.release()
+  acquireStateLock(folder, { ...owner, bootId: "three" }).release()
+})
+
+test("takes over what another boot was running, and gives up what never ends", async (context) => {
+  const folder = temporaryFolder(context)
+  const first = await testStore(context, { folder, bootId: "one" })
+  await first.ingest(entry("a", { jobs: [job("r1", "x"), job("r2", "x"), job("r3", "y"), job("r4", "z")] }))
+  first.handle.raw.exec("update job set state = 'running', owner = 'one', attempts = 1 where run_id = 'r1'")
+  const often = `update job set state = 'running', owner = 'one', attempts = 3, started_at = ${Date.now()}`
+  first.handle.raw.exec(`${often} - 61000 where run_id = 'r3'`)
+  first.handle.raw.exec(`${often} where run_id = 'r4'`)
+  await first.close()
+  const second = await testStore(context, { folder, bootId: "two" })
+  const told: string[] = []
+  const { resumed, dead } = await recoverJobs(second, async (row) => void told.push(row.run_id))
+  assert.equal(resumed, 2)
+  assert.deepEqual(told, ["r3"])
+  assert.deepEqual(
+    dead.map((row) => row.run_id),
+    ["r3"],
+  )
+  const rows = await second.db.selectFrom("job").select(["run_id", "state", "head"]).orderBy("id").execute()
+  assert.deepEqual(plain(rows), [
+    { run_id: "r1", state: "ready", head: 1 },
+    { run_id: "r2", state: "ready", head: 0 },
+    { run_id: "r3", state: "dead", head: 0 },
+    { run_id: "r4", state: "ready", head: 1 },
+  ])
+  // Many deaths within a moment say nothing about the job: it waits a little and is tried again.
+  const [suspect] = await second.db.selectFrom("job").select("run_at").where("run_id", "=", "r4").execute()
+  assert.ok((suspect?.run_at ?? 0) > Date.now())
+})
+
+test("sends a row in doubt once more while it is young, and reports it when it is old or was repeated already", async (context) => {
+  const folder = temporaryFolder(context)
+  const first = await testStore(context, { folder, bootId: "one" })
+  const row = (chatId: string) => ({
+    laneKey: `chatapp:default:${chatId}`,
+    channel: "chatapp",
+    account: "default",
+    chatId,
+    route: {},
+    kind: "text",
+    payload: {},
+  })
+  await first.write(async ({ addOutbox }) => {
+    for (const chat of ["young", "old", "repeated"]) addOutbox(row(chat))
+  })
+  first.handle.raw.exec("update outbox set state = 'sending', owner = 'one'")
+  first.handle.raw.exec("update outbox set created_at = created_at - 7 * 24 * 3600 * 1000 where chat_id = 'old'")
+  first.handle.raw.exec("update outbox set resent = 1 where chat_id = 'repeated'")
+  await first.close()
+  const second = await testStore(context, { folder, bootId: "two" })
+  const { resend, uncertain } = await recoverOutbox(second)
+  assert.deepEqual(
+    resend.map((left) => left.chat_id),
+    ["young"],
+  )
+  assert.deepEqual(
+    uncertain.map((left) => left.chat_id),
+    ["old", "repeated"],
+  )
+})
+
+test("reads no whole table on the way of an event, however many finished rows there are", async (context) => {
+  const store = await testStore(context)
+  const texts = new Set<string>()
+  const { prepare } = store.handle
+  store.handle.prepare = (sql) => {
+    texts.add(sql)
+    return prepare(sql)
+  }
+  const wake = { ...job("r1", "lane"), coalesce: true }
+  await store.ingest(entry("a", { jobs: [wake, job("r2", "lane")], events: [] }))
+  await cancelWaiting(store, "lane")
+  await claimJobs(store, 4)
+  nextDue(store)
+  await recoverJobs(store)
+  await recoverOutbox(store)
+  countJobs(store)
+  countOutbox(store)
+  hasEvents(store, "s")
+  assert.ok(texts.size > 10)
+  for (const sql of texts) {
+    const plan = store.handle.raw.prepare(`explain query plan ${sql}`).all() as { detail: string }[]
+    // A partial index holds only open rows: scanning one is as much work as there is work.
+    const scans = plan.filter(({ detail }) => /^SCAN (job|outbox|event|inbox)(?! USING)/.test(detail))
+    assert.deepEqual(scans, [], sql)
+  }
+})

@@ -1,0 +1,214 @@
+// The store of one gateway: opens the database, brings its schema up to date, recovers what a dead process left,
+// and gives the rest of the product its few ways in. Nothing accepted is lost, nothing is done twice.
+import { chmodSync, existsSync, mkdirSync, renameSync } from "node:fs"
+import { join } from "node:path"
+import type { StatementSync } from "node:sqlite"
+import type { Kysely } from "kysely"
+import { Migrator } from "kysely/migration"
+import { AppError, type Clock, type CrashPoint, type Ids, type Json, type Log } from "../kernel/index.ts"
+import { type GroupCommit, type Trx, createGroupCommit } from "./group-commit.ts"
+import { type IngestEntry, type IngestResult, type NewEvent, type NewJob, type NewOutbox } from "./ingest.ts"
+import { ingestEntry, insertEvent, insertJob, insertOutbox } from "./ingest.ts"
+import { migrations } from "./migrations/index.ts"
+import { type KeepTimes, createPruner } from "./prune.ts"
+import { type Reserve, createReserve } from "./reserve.ts"
+import type { Database } from "./schema.ts"
+import { type SqliteHandle, isCorruption, openSqlite } from "./sqlite.ts"
+
+export interface StoreOptions {
+  /** State folder; the database is `svc.db` in it. */
+  folder: string
+  /** Owner of every claim of this process. */
+  bootId: string
+  clock: Clock
+  ids: Ids
+  log: Log
+  crashPoint: CrashPoint
+  /** How long rows are kept that the configuration decides about. */
+  keep?: () => KeepTimes
+}
+
+/** Inside a transaction: the query builder, and the writes that several features share. */
+export interface Write {
+  trx: Trx
+  now: number
+  addJob(job: NewJob): boolean
+  addEvent(event: NewEvent): void
+  /** The id of the new row. */
+  addOutbox(row: NewOutbox): number
+  /** A prepared statement of this connection, for what every event or turn does. */
+  prepare(sql: string): StatementSync
+}
+
+export interface Store {
+  readonly bootId: string
+  readonly db: Kysely<Database>
+  /** For queries outside a transaction that must be fast. */
+  readonly handle: SqliteHandle
+  readonly clock: Clock
+  readonly crashPoint: CrashPoint
+  /** Durable when it resolves. Rejects with `storage-full` at once while the disk is full. */
+  ingest(entry: IngestEntry): Promise<IngestResult>
+  /** All entries and `also` in one transaction: all or nothing. */
+  ingestBatch(entries: readonly IngestEntry[], also?: (write: Write) => Promise<void>): Promise<IngestResult[]>
+  /** A durable transaction, shared with whoever else writes in the same turn of the event loop. */
+  write<T>(work: (write: Write) => Promise<T>): Promise<T>
+  /** Called after every commit that added jobs or outbox rows. */
+  onAdded(listener: (what: { jobs: boolean; outbox: boolean }) => void): void
+  accepting(): boolean
+  /** Removes what is older than it is kept; done by itself every ten minutes. */
+  prune(): Promise<void>
+  meta: { get(key: string): Promise<Json | undefined>; set(key: string, value: Json): Promise<void> }
+  close(): Promise<void>
+}
+
+export async function openStore(options: StoreOptions): Promise<Store> {
+  mkdirSync(options.folder, { recursive: true, mode: 0o700 })
+  chmodSync(options.folder, 0o700)
+  const handle = await openDatabase(join(options.folder, "svc.db"), options)
+  const listeners: ((what: { jobs: boolean; outbox: boolean }) => void)[] = []
+  const notify = (what: { jobs: boolean; outbox: boolean }) => {
+    if (what.jobs || what.outbox) for (const listener of listeners) listener(what)
+  }
+  const reserve = createReserve({
+    folder: options.folder,
+    log: options.log,
+    onRecovered: () => notify({ jobs: true, outbox: true }),
+  })
+  const commit = createGroupCommit(handle, (error) => {
+    if (error instanceof AppError && error.code === "storage-full") reserve.spend()
+  })
+  const pruner = createPruner({ handle, commit, clock: options.clock, log: options.log, keep: options.keep })
+  const parts: Parts = { options, handle, commit, reserve, notify }
+  return {
+    bootId: options.bootId,
+    db: handle.db,
+    handle,
+    clock: options.clock,
+    crashPoint: options.crashPoint,
+    ingest: async (entry) => (await ingestBatch(parts, [entry]))[0] as IngestResult,
+    ingestBatch: (entries, also) => ingestBatch(parts, entries, also),
+    write: (work) => write(parts, work),
+    onAdded: (listener) => void listeners.push(listener),
+    accepting: () => reserve.accepting(),
+    prune: () => pruner.prune(),
+    meta: createMeta(handle, (work) => write(parts, work)),
+    async close() {
+      pruner.stop()
+      reserve.stop()
+      await commit.idle()
+      handle.raw.exec("pragma wal_checkpoint(truncate)")
+      await handle.db.destroy()
+    },
+  }
+}
+
+interface Parts {
+  options: StoreOptions
+  handle: SqliteHandle
+  commit: GroupCommit
+  reserve: Reserve
+  notify: (what: { jobs: boolean; outbox: boolean }) => void
+}
+
+async function ingestBatch(
+  parts: Parts,
+  entries: readonly IngestEntry[],
+  also?: (write: Write) => Promise<void>,
+): Promise<IngestResult[]> {
+  if (!parts.reserve.accepting()) {
+    throw new AppError("storage-full", "The disk is full; nothing was accepted", { retryAfterSeconds: 10 })
+  }
+  const added = { jobs: false, outbox: false }
+  const results = await parts.commit.write(
+    async (trx) => {
+      const now = parts.options.clock.now()
+      const settled = entries.map((entry) => ingestEntry(parts.handle, entry, now))
+      settled.forEach((result, index) => {
+        if (result.kind !== "accepted") return
+        added.jobs ||= (entries[index]?.jobs?.length ?? 0) > 0
+        added.outbox ||= (entries[index]?.outbox?.length ?? 0) > 0
+      })
+      if (also) await also(writer(parts, trx, now, added))
+      parts.options.crashPoint("ingest.beforeCommit")
+      return settled
+    },
+    // Plain inserts fail only when the disk does, and then the whole transaction has failed.
+    { savepoint: also !== undefined },
+  )
+  parts.options.crashPoint("ingest.committed")
+  parts.notify(added)
+  return results
+}
+
+async function write<T>(parts: Parts, work: (write: Write) => Promise<T>): Promise<T> {
+  const added = { jobs: false, outbox: false }
+  const result = await parts.commit.write((trx) => work(writer(parts, trx, parts.options.clock.now(), added)))
+  parts.notify(added)
+  return result
+}
+
+function writer(parts: Parts, trx: Trx, now: number, added: { jobs: boolean; outbox: boolean }): Write {
+  return {
+    trx,
+    now,
+    addJob(job) {
+      const isNew = insertJob(parts.handle, job, now)
+      added.jobs ||= isNew
+      return isNew
+    },
+    addEvent: (event) => insertEvent(parts.handle, event, now),
+    addOutbox(row) {
+      added.outbox = true
+      return insertOutbox(parts.handle, row, now)
+    },
+    prepare: parts.handle.prepare,
+  }
+}
+
+async function openDatabase(path: string, options: StoreOptions): Promise<SqliteHandle> {
+  try {
+    return await openAndMigrate(path)
+  } catch (error) {
+    if (!isCorruption(error)) throw error
+    return await quarantine(path, options, error)
+  }
+}
+
+/** A damaged database is set aside, never deleted: its owner decides what to save from it. */
+async function quarantine(path: string, options: StoreOptions, cause: unknown): Promise<SqliteHandle> {
+  const suffix = `.corrupt-${new Date(options.clock.now()).toISOString().replaceAll(":", "-")}`
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) renameSync(file, `${file}${suffix}`)
+  options.log.error({ err: cause, movedTo: `${path}${suffix}` }, "store damaged: set aside, starting with an empty one")
+  return await openAndMigrate(path)
+}
+
+async function openAndMigrate(path: string): Promise<SqliteHandle> {
+  const handle = openSqlite(path)
+  chmodSync(path, 0o600)
+  const migrator = new Migrator({ db: handle.db, provider: { getMigrations: async () => migrations } })
+  const { error } = await migrator.migrateToLatest()
+  if (error) {
+    await handle.db.destroy()
+    throw error
+  }
+  return handle
+}
+
+function createMeta(handle: SqliteHandle, writeMeta: Store["write"]): Store["meta"] {
+  return {
+    async get(key) {
+      const row = handle.prepare("select value from meta where key = ?").get(key) as { value: string } | undefined
+      return row ? (JSON.parse(row.value) as Json) : undefined
+    },
+    set: (key, value) =>
+      writeMeta(async ({ trx }) => {
+        const text = JSON.stringify(value)
+        await trx
+          .insertInto("meta")
+          .values({ key, value: text })
+          .onConflict((conflict) => conflict.column("key").doUpdateSet({ value: text }))
+          .execute()
+      }),
+  }
+}
