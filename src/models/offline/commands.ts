@@ -1,0 +1,190 @@
+// The command language of the offline model: text -> commands. Pure; docs/guides/offline-model.md describes it.
+
+export type Command =
+  | { kind: "open"; url: string }
+  | { kind: "read" }
+  | { kind: "click"; name: string }
+  | { kind: "add"; name: string }
+  | { kind: "type"; text: string; name: string }
+  | { kind: "press"; key: string }
+  | { kind: "screenshot" }
+  | { kind: "tabs" }
+  | { kind: "say"; text: string }
+  | { kind: "think"; text: string }
+  | { kind: "wait"; seconds: number }
+  | { kind: "help" }
+  | { kind: "unknown"; text: string }
+
+/** The longest pause: a turn that is held open longer than this is a mistake rather than a wish. */
+export const maxWaitSeconds = 60
+
+/** A command longer than this is none; only free text (say, think) may be as long as it likes. */
+const maxCommandLength = 2000
+const freeText = /^(?:please\s{1,5})?(?:say|think)\s/i
+
+/** Commands in the order written. Never throws: what is not understood is a command of kind `unknown`. */
+export function parseCommands(text: string): Command[] {
+  return text
+    .split("\n")
+    .flatMap(splitHard)
+    .flatMap((segment) => {
+      if (freeText.test(segment)) return [parseFreeText(segment)]
+      if (segment.length > maxCommandLength) return [{ kind: "unknown", text: `${segment.slice(0, 200)}…` } as const]
+      return splitSoft(segment).map(parseCommand)
+    })
+}
+
+const quotePairs: Readonly<Record<string, string>> = { '"': '"', "“": "”", "«": "»" }
+const thenWord = /^(?:\s*,)?\s+(?:and\s+)?then\s+/i
+
+/** Cuts a line at ";" and "then", but not between quotes. Linear in the length of the line. */
+function splitHard(line: string): string[] {
+  const segments: string[] = []
+  const isQuoted = quotedPositions(line)
+  let start = 0
+  for (let index = 0; index < line.length;) {
+    const character = line.charAt(index)
+    const then = !isQuoted(index) && /[\s,]/.test(character) ? thenWord.exec(line.slice(index, index + 40)) : null
+    const length = then?.[0].length ?? 1
+    if (then !== null || (character === ";" && !isQuoted(index))) {
+      segments.push(line.slice(start, index))
+      start = index + length
+    }
+    index += length
+  }
+  segments.push(line.slice(start))
+  return segments.map((segment) => segment.trim()).filter((segment) => segment !== "")
+}
+
+/** Whether a position of the line stands between quotes; a quote that is never closed is an ordinary character. */
+function quotedPositions(line: string): (index: number) => boolean {
+  const spans: [number, number][] = []
+  for (let index = 0; index < line.length; index += 1) {
+    const pair = quotePairs[line.charAt(index)]
+    const end = pair === undefined ? -1 : line.indexOf(pair, index + 1)
+    if (pair !== undefined && end === -1) break
+    if (end === -1) continue
+    spans.push([index, end])
+    index = end
+  }
+  let at = 0
+  return (index) => {
+    while (at > 0 && (spans[at]?.[0] ?? 0) > index) at -= 1
+    while (at < spans.length && (spans[at]?.[1] ?? 0) < index) at += 1
+    return (spans[at]?.[0] ?? Number.POSITIVE_INFINITY) <= index
+  }
+}
+
+const verbs =
+  "open|go\\s+to|visit|read|click|press|add|put|type|screenshot|take\\s+a|send\\s+(?:me\\s+)?a|show\\s+me|list|say|wait"
+const softCut = new RegExp(`(?:\\s*,\\s*(?:and\\s+)?|\\s+and\\s+)(?=(?:please\\s+)?(?:${verbs})\\b)`, "gi")
+
+/** Cuts "open X and click Y" too, where the next word is a verb; what is to be typed is left whole. */
+function splitSoft(segment: string): string[] {
+  const isQuoted = quotedPositions(segment)
+  const typed = /^(?:please\s+)?type\s.+?\s(?:into|in)\s/i.exec(segment)?.[0].length ?? 0
+  const parts: string[] = []
+  let start = 0
+  for (const cut of segment.matchAll(softCut)) {
+    if (cut.index < typed || isQuoted(cut.index)) continue
+    parts.push(segment.slice(start, cut.index))
+    start = cut.index + cut[0].length
+  }
+  parts.push(segment.slice(start))
+  return parts.map((part) => part.trim()).filter((part) => part !== "")
+}
+
+/** Free text keeps its punctuation. */
+function parseFreeText(segment: string): Command {
+  const plain = segment.replace(/^please\s+/i, "")
+  const text = unquote(plain.slice("say".length + (/^think/i.test(plain) ? 2 : 0)))
+  return /^say/i.test(plain) ? { kind: "say", text } : { kind: "think", text }
+}
+
+interface Rule {
+  pattern: RegExp
+  build(match: string[]): Command
+}
+
+const one = (match: string[]) => unquote(match[1] ?? "")
+
+const rules: readonly Rule[] = [
+  { pattern: /^(?:open|go\s+to|visit|navigate\s+to)\s+(.+)$/i, build: (m) => openCommand(one(m)) },
+  { pattern: /^read(?:\s+(?:the\s+|this\s+)?page)?$/i, build: () => ({ kind: "read" }) },
+  {
+    pattern: /^(?:add|put)\s+(.+?)\s+(?:in|to|into|in\s+to)\s+(?:the\s+|my\s+)?(?:basket|cart|bag)$/i,
+    build: (m) => ({ kind: "add", name: one(m) }),
+  },
+  { pattern: /^(?:click|tap)\s+(?:on\s+)?(?:the\s+)?(.+)$/i, build: (m) => ({ kind: "click", name: nameOf(one(m)) }) },
+  {
+    pattern: /^type\s+(.+)\s+(?:into|in)\s+(?:the\s+)?(.+)$/is,
+    build: (m) => ({ kind: "type", text: one(m), name: nameOf(unquote(m[2] ?? "")) }),
+  },
+  { pattern: /^press\s+(?:the\s+)?(.+?)(?:\s+key)?$/i, build: (m) => ({ kind: "press", key: keyName(one(m)) }) },
+  {
+    pattern:
+      /^(?:(?:take|make|send|show)\s+)?(?:me\s+)?(?:a\s+|the\s+)?(?:screenshot|screen\s+shot|picture)(?:\s+of\s+(?:the\s+|this\s+)?page)?$/i,
+    build: () => ({ kind: "screenshot" }),
+  },
+  { pattern: /^(?:list|show)?\s*(?:all\s+|my\s+|the\s+)*tabs$/i, build: () => ({ kind: "tabs" }) },
+  {
+    pattern: /^wait\s+(\d+(?:\.\d+)?)\s*(?:s|sec|second|seconds)?$/i,
+    build: (m) => ({ kind: "wait", seconds: Math.min(Number(m[1]), maxWaitSeconds) }),
+  },
+  { pattern: /^(?:help|\?|hello|hi|who are you|what can you do)$/i, build: () => ({ kind: "help" }) },
+]
+
+function parseCommand(segment: string): Command {
+  const plain = segment.trim().replace(/^please[\s,]+/i, "")
+  const words = plain.replace(/[\s.,!?]+$/, "").replace(/,?\s+please$/i, "")
+  const text = words === "" ? plain : words
+  for (const rule of rules) {
+    const match = rule.pattern.exec(text)
+    if (match) return rule.build([...match])
+  }
+  return { kind: "unknown", text: plain }
+}
+
+/** `example.org` is meant as `https://example.org`; on this machine as plain http. What is no address is not understood. */
+function openCommand(address: string): Command {
+  const withScheme = /^(?:[a-z][a-z0-9+.-]*:\/\/|about:|data:)/i.test(address)
+    ? address
+    : `${/^(?:localhost|127\.|\[::1\])/i.test(address) ? "http" : "https"}://${address}`
+  const looksLikeHost = withScheme === address || /^[^\s/]+\.[^\s/]+|^localhost\b|^\[/i.test(address)
+  if (!looksLikeHost || !URL.canParse(withScheme)) return { kind: "unknown", text: `open ${address}` }
+  return { kind: "open", url: withScheme }
+}
+
+const keyNames: Readonly<Record<string, string>> = {
+  enter: "Enter",
+  return: "Enter",
+  esc: "Escape",
+  escape: "Escape",
+  tab: "Tab",
+  space: "Space",
+  backspace: "Backspace",
+  delete: "Delete",
+  up: "ArrowUp",
+  down: "ArrowDown",
+  left: "ArrowLeft",
+  right: "ArrowRight",
+  home: "Home",
+  end: "End",
+  "page up": "PageUp",
+  "page down": "PageDown",
+}
+
+function keyName(written: string): string {
+  return keyNames[written.toLowerCase()] ?? written
+}
+
+/** `"Add to cart" button` -> `Add to cart button` */
+function nameOf(written: string): string {
+  return written.replace(/^"([^"]+)"(\s+\w+)$/, "$1$2")
+}
+
+function unquote(text: string): string {
+  const trimmed = text.trim()
+  const closing = quotePairs[trimmed.charAt(0)] ?? (trimmed.startsWith("'") ? "'" : undefined)
+  return closing !== undefined && trimmed.length > 1 && trimmed.endsWith(closing) ? trimmed.slice(1, -1) : trimmed
+}

@@ -1,0 +1,72 @@
+// The fetch that providers use: ends half-open connections (nothing received for a while), endless bodies and pages
+// of HTML. The caller's own signal stays in force throughout.
+import { AppError } from "../../kernel/index.ts"
+
+export interface FetchLimits {
+  /** Longest silence, while connecting, waiting for headers, or between two pieces of the body. */
+  idleTimeoutMs: number
+  /** Bytes of one response, framing included. */
+  maxResponseBytes: number
+}
+
+export function createGuardedFetch(limits: FetchLimits): typeof fetch {
+  return async (input, init) => {
+    const silence = new AbortController()
+    const signal = init?.signal ? AbortSignal.any([init.signal, silence.signal]) : silence.signal
+    const underWatch = async <T>(work: Promise<T>): Promise<T> => {
+      const timer = setTimeout(() => silence.abort(silenceError(limits.idleTimeoutMs)), limits.idleTimeoutMs)
+      try {
+        return await work
+      } finally {
+        clearTimeout(timer)
+      }
+    }
+    // A redirect would carry the key and the conversation to an address that nobody configured.
+    const response = await underWatch(fetch(input, { ...init, signal, redirect: "error" }))
+    const type = response.headers.get("content-type") ?? ""
+    if (response.ok && /\b(?:html|xml)\b/i.test(type)) {
+      await response.body?.cancel()
+      throw new AppError(
+        "model-failed",
+        `The provider answered with ${type.split(";")[0]} instead of a model's reply`,
+        {
+          hint: "Check the provider's baseUrl; for most servers it ends in /v1.",
+        },
+      )
+    }
+    if (!response.body) return response
+    const body = guardBody(response.body, limits.maxResponseBytes, underWatch)
+    return new Response(body, { status: response.status, statusText: response.statusText, headers: response.headers })
+  }
+}
+
+/** The timer runs only while a read is pending, so that a slow reader is never taken for a silent provider. */
+function guardBody(
+  body: ReadableStream<Uint8Array>,
+  maxBytes: number,
+  underWatch: <T>(work: Promise<T>) => Promise<T>,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  let received = 0
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await underWatch(reader.read())
+      if (done) return controller.close()
+      received += value.byteLength
+      if (received > maxBytes) {
+        await reader.cancel()
+        throw endlessError()
+      }
+      controller.enqueue(value)
+    },
+    cancel: (reason) => reader.cancel(reason),
+  })
+}
+
+function silenceError(idleTimeoutMs: number): AppError {
+  return new AppError("timeout", `The provider sent nothing for ${idleTimeoutMs / 1000} s`)
+}
+
+export function endlessError(): AppError {
+  return new AppError("model-failed", "The reply had no end and was cut off")
+}

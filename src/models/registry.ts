@@ -1,0 +1,101 @@
+// The model registry: selection -> models to try -> one step, with retries and then the fallbacks in order.
+// Every decision is one log line with model, attempt and status; prompts and keys are never among its fields.
+import { AppError } from "../kernel/index.ts"
+import { createAsk, type AskParts, type ModelLimits, type Outcome } from "./ask.ts"
+import type { ModelRegistry, ModelRequest, ThinkingLevel } from "./contract.ts"
+import { findKey } from "./keys.ts"
+import type { Failure } from "./providers/failure.ts"
+import { resolveSelection, resolveTarget } from "./resolve.ts"
+import type { ModelsView } from "./view.ts"
+
+export interface ModelRegistryParts extends Omit<AskParts, "limits"> {
+  /** The configuration as it is now; called for every description and every step. */
+  view: () => ModelsView
+  limits?: Partial<ModelLimits>
+}
+
+const defaultLimits: ModelLimits = {
+  retry: { attempts: 3, minDelayMs: 500, maxDelayMs: 8000, jitter: 0.25 },
+  maxRetryAfterMs: 60_000,
+  idleTimeoutMs: 120_000,
+  // Twice the longest reply that models are known to give.
+  maxOutputCharacters: 1_000_000,
+  // Streams frame each word in some 200 bytes of JSON.
+  maxResponseBytes: 64 * 1024 * 1024,
+}
+
+export function createModelRegistry(parts: ModelRegistryParts): ModelRegistry {
+  const ask = createAsk({ ...parts, limits: { ...defaultLimits, ...parts.limits } })
+
+  return {
+    describe(selection) {
+      const { primary, fallbacks, thinking } = resolveSelection(parts.view(), selection)
+      findKey(primary, parts.environment)
+      const { id, contextTokens, vision } = primary
+      return { id, contextTokens, vision, thinking, fallbacks }
+    },
+
+    async complete(selection, request) {
+      request.signal.throwIfAborted()
+      const view = parts.view()
+      const { primary, fallbacks, thinking } = resolveSelection(view, selection)
+      // A selection that can never work is told as what it is, before any fallback.
+      findKey(primary, parts.environment)
+      const failures: { id: string; failure: Failure }[] = []
+      for (const id of [primary.id, ...fallbacks]) {
+        if (failures.length > 0) parts.log.warn({ model: id, instead: primary.id }, "model fallback chosen")
+        const outcome = await tryModel(view, id, thinking, request)
+        if (outcome.kind === "reply") return outcome.reply
+        failures.push({ id, failure: outcome.failure })
+        // What has been shown cannot be taken back: another model's answer behind it would be read as one text.
+        if (outcome.hasShown) break
+      }
+      throw allFailed(failures)
+    },
+  }
+
+  /** A fallback that is not usable (unknown, no key) counts as failed and the next one is asked. */
+  async function tryModel(
+    view: ModelsView,
+    id: string,
+    thinking: ThinkingLevel,
+    request: ModelRequest,
+  ): Promise<Outcome> {
+    try {
+      return await ask(resolveTarget(view, id), thinking, request)
+    } catch (error) {
+      if (!(error instanceof AppError) || (error.code !== "model-unknown" && error.code !== "model-key-missing"))
+        throw error
+      const failure: Failure = { kind: "refused", message: error.message, retryable: false }
+      if (error.hint !== undefined) failure.hint = error.hint
+      parts.log.warn({ model: id, reason: error.message }, "model skipped")
+      return { kind: "failed", failure, hasShown: false }
+    }
+  }
+}
+
+/** What a later try may well do: the conversation itself was not refused. */
+const awayKinds = new Set<Failure["kind"]>(["network", "busy", "silent", "key"])
+
+/** 413 tells a conversation that is too long for every model, 503 one that some model may yet answer. */
+function allFailed(failures: readonly { id: string; failure: Failure }[]): AppError {
+  const told = failures.map(({ id, failure }) => `${id}: ${failure.message}`).join("; ")
+  const isTooLong = failures.every(({ failure }) => failure.kind === "context")
+  const isAway = failures.some(({ failure }) => awayKinds.has(failure.kind))
+  const hint = failures.find(({ failure }) => failure.hint !== undefined)?.failure.hint
+  return new AppError("model-failed", `No model could answer. ${told}`, {
+    ...(hint === undefined ? {} : { hint }),
+    ...(isTooLong ? { status: 413 } : isAway ? { status: 503 } : {}),
+  })
+}
+
+/** Whether a failed step failed only because the conversation was too long: trimming it and asking again may help. */
+export function isContextTooLong(error: unknown): boolean {
+  return error instanceof AppError && error.code === "model-failed" && error.status === 413
+}
+
+/** Whether a step failed because no model could be reached, not because of what it was asked. */
+export function isModelAway(error: unknown): boolean {
+  if (!(error instanceof AppError)) return false
+  return error.code === "model-key-missing" || (error.code === "model-failed" && error.status === 503)
+}

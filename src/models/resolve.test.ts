@@ -1,0 +1,106 @@
+import assert from "node:assert/strict"
+import { describe, test } from "node:test"
+import { createTestRegistry, userRequest } from "../../test/support/model-server/index.ts"
+import type { ModelSelection } from "./contract.ts"
+import type { ModelsView } from "./view.ts"
+
+const local = { kind: "openai-compatible", baseUrl: "http://127.0.0.1:1/v1" } as const
+
+function describeModel(view: Partial<ModelsView>, selection: Partial<ModelSelection> = {}, environment = {}) {
+  return createTestRegistry(view, { environment }).registry.describe({ agentId: "main", ...selection })
+}
+
+describe("which model a run gets", () => {
+  test("is the offline model when nothing is configured", () => {
+    const { id, contextTokens, vision, thinking, fallbacks } = describeModel({})
+    assert.deepEqual(
+      { id, contextTokens, vision, thinking, fallbacks },
+      {
+        id: "offline/commander",
+        contextTokens: 32_768,
+        vision: false,
+        thinking: "off",
+        fallbacks: [],
+      },
+    )
+  })
+
+  test("is the agent's own before the default, and the override before both", () => {
+    const view = { providers: { local }, defaultModel: "local/a", agentModels: { main: "local/b" } }
+    assert.equal(describeModel(view).id, "local/b")
+    assert.equal(describeModel(view, { agentId: "other" }).id, "local/a")
+    assert.equal(describeModel(view, { model: "local/c" }).id, "local/c")
+  })
+
+  test("may be written as an alias, in any case, in every place", () => {
+    const allowed = { "local/llama-3": { alias: "Llama" }, "local/qwen": {} }
+    const view = {
+      providers: { local },
+      allowed,
+      defaultModel: { primary: "llama", fallbacks: ["QWEN", "offline/commander"] },
+    }
+    const found = describeModel(view)
+    assert.equal(found.id, "local/llama-3")
+    assert.deepEqual(found.fallbacks, ["local/qwen", "offline/commander"])
+    assert.equal(describeModel(view, { model: "LLAMA" }).id, "local/llama-3")
+    assert.equal(describeModel(view, { model: "qwen" }).id, "local/qwen")
+  })
+
+  test("must be in the allowed list when there is one, but the default is always allowed", () => {
+    const view = { providers: { local }, allowed: { "local/a": {} }, defaultModel: "local/default" }
+    assert.throws(() => describeModel(view, { model: "local/b" }), { code: "model-not-allowed", hint: /local\/a/ })
+    assert.equal(describeModel(view, { model: "local/default" }).id, "local/default")
+    assert.equal(describeModel(view, { model: "local/a" }).id, "local/a")
+    assert.equal(describeModel({ ...view, allowed: {} }, { model: "local/b" }).id, "local/b")
+  })
+
+  test("is refused with a code when no provider or alias has it", () => {
+    assert.throws(() => describeModel({}, { model: "nonsense" }), { code: "model-unknown" })
+    assert.throws(() => describeModel({}, { model: "nowhere/model" }), { code: "model-unknown" })
+    assert.throws(() => describeModel({}, { model: "constructor/model" }), { code: "model-unknown" })
+    assert.throws(() => describeModel({}, { model: "offline/other" }), { code: "model-unknown" })
+  })
+
+  test("follows the configuration as it is at the moment of the call", async () => {
+    const { registry, view } = createTestRegistry({ providers: { local }, defaultModel: "local/a" })
+    assert.equal(registry.describe({ agentId: "main" }).id, "local/a")
+    Object.assign(view, { defaultModel: "offline/commander" })
+    const reply = await registry.complete({ agentId: "main" }, userRequest("say changed"))
+    assert.equal(reply.model, "offline/commander")
+    assert.equal(reply.text, "changed")
+  })
+})
+
+describe("keys", () => {
+  test("a hosted provider without a key is told with the name of the variable to set", () => {
+    assert.throws(() => describeModel({}, { model: "openai/gpt-5" }), {
+      code: "model-key-missing",
+      hint: /OPENAI_API_KEY/,
+    })
+    assert.equal(describeModel({}, { model: "openai/gpt-5" }, { OPENAI_API_KEY: "k" }).id, "openai/gpt-5")
+  })
+
+  test("a server of one's own needs none", () => {
+    assert.equal(describeModel({ providers: { local } }, { model: "local/x" }).id, "local/x")
+  })
+})
+
+describe("facts of a model", () => {
+  test("come from the configuration, then from the family, then are conservative", () => {
+    const own = { ...local, models: { small: { contextTokens: 4096, vision: true } } }
+    const view = { providers: { local: own } }
+    const facts = (model: string) => {
+      const { contextTokens, vision } = describeModel(view, { model }, { ANTHROPIC_API_KEY: "k" })
+      return [contextTokens, vision]
+    }
+    assert.deepEqual(facts("local/small"), [4096, true])
+    assert.deepEqual(facts("anthropic/claude-sonnet-4-5"), [200_000, true])
+    assert.deepEqual(facts("local/maker/gpt-4o-mini"), [128_000, true])
+    assert.deepEqual(facts("local/whatever"), [128_000, false])
+  })
+
+  test("the thinking level is the run's, then the default's", () => {
+    assert.equal(describeModel({ thinkingDefault: "low" }).thinking, "low")
+    assert.equal(describeModel({ thinkingDefault: "low" }, { thinking: "high" }).thinking, "high")
+  })
+})

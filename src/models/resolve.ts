@@ -1,0 +1,122 @@
+// selection + configuration -> the models to try, in order: alias -> agent's own -> default, the allow list, facts.
+import { AppError } from "../kernel/index.ts"
+import type { ModelInfo, ModelSelection, ThinkingLevel } from "./contract.ts"
+import { familyOf } from "./families.ts"
+import { offlineContextTokens, offlineModelId } from "./offline/commander.ts"
+import type { ModelChoice, ModelsView, ProviderSettings } from "./view.ts"
+
+export interface ModelTarget extends ModelInfo {
+  providerName: string
+  modelId: string
+  /** Undefined for the offline model. */
+  settings: ProviderSettings | undefined
+}
+
+export interface Resolution {
+  primary: ModelTarget
+  /** Ids as configured, without the primary; each is resolved only when its turn comes. */
+  fallbacks: string[]
+  thinking: ThinkingLevel
+}
+
+/** Throws `model-unknown` or `model-not-allowed`. */
+export function resolveSelection(view: ModelsView, selection: ModelSelection): Resolution {
+  const own = choiceParts(view.agentModels[selection.agentId])
+  const common = choiceParts(view.defaultModel)
+  const configured = resolveName(view, own.primary ?? common.primary ?? offlineModelId)
+  const chosen = selection.model === undefined ? configured : resolveName(view, selection.model)
+  if (chosen !== configured) {
+    const always = [configured, resolveName(view, common.primary ?? offlineModelId)]
+    checkAllowed(view, chosen, always)
+  }
+  const fallbacks = (own.fallbacks ?? common.fallbacks ?? []).map((name) => findName(view, name) ?? name)
+  return {
+    primary: resolveTarget(view, chosen),
+    fallbacks: [...new Set(fallbacks)].filter((id) => id !== chosen),
+    thinking: selection.thinking ?? view.thinkingDefault ?? "off",
+  }
+}
+
+function choiceParts(choice: ModelChoice | undefined): {
+  primary?: string | undefined
+  fallbacks?: string[] | undefined
+} {
+  return typeof choice === "string" ? { primary: choice } : (choice ?? {})
+}
+
+function checkAllowed(view: ModelsView, id: string, always: readonly string[]): void {
+  const allowed = Object.keys(view.allowed)
+  if (allowed.length === 0 || allowed.includes(id) || always.includes(id)) return
+  throw new AppError("model-not-allowed", `The model ${id} is not in the allowed list`, {
+    hint: `Allowed: ${[...new Set([...always, ...allowed])].join(", ")}. The list is agents.defaults.models.`,
+  })
+}
+
+function resolveName(view: ModelsView, written: string): string {
+  const found = findName(view, written)
+  if (found !== undefined) return found
+  throw new AppError("model-unknown", `There is no model or alias "${shorten(written)}"`, {
+    hint: `Write it as provider/model. Known: ${knownModels(view).slice(0, 20).join(", ")}.`,
+  })
+}
+
+/** `provider/model`, an alias, or the bare name of a model that only one known entry has -> `provider/model`. */
+function findName(view: ModelsView, written: string): string | undefined {
+  const name = written.trim()
+  const wanted = name.toLowerCase()
+  const aliased = Object.entries(view.allowed).find(([, entry]) => entry.alias?.toLowerCase() === wanted)
+  if (aliased) return aliased[0]
+  const known = knownModels(view)
+  const exact = known.find((id) => id.toLowerCase() === wanted)
+  if (exact !== undefined) return exact
+  const bare = known.filter((id) => id.slice(id.indexOf("/") + 1).toLowerCase() === wanted)
+  if (bare.length === 1) return bare[0]
+  return /^[^/\s]+\/\S+$/.test(name) ? name : undefined
+}
+
+function knownModels(view: ModelsView): string[] {
+  const configured = Object.entries(view.providers).flatMap(([provider, settings]) =>
+    Object.keys(settings.models ?? {}).map((model) => `${provider}/${model}`),
+  )
+  return [...new Set([...Object.keys(view.allowed), ...configured, offlineModelId])]
+}
+
+/** Providers that need no entry in the configuration: a key in the environment is enough. */
+const builtInProviders: Readonly<Record<string, ProviderSettings>> = {
+  openai: { kind: "openai" },
+  anthropic: { kind: "anthropic" },
+}
+
+/** Throws `model-unknown` when no provider has this name. */
+export function resolveTarget(view: ModelsView, id: string): ModelTarget {
+  const slash = id.indexOf("/")
+  const providerName = id.slice(0, slash)
+  const modelId = id.slice(slash + 1)
+  if (id === offlineModelId) {
+    return { id, providerName, modelId, settings: undefined, contextTokens: offlineContextTokens, vision: false }
+  }
+  const settings = Object.hasOwn(view.providers, providerName)
+    ? view.providers[providerName]
+    : Object.hasOwn(builtInProviders, providerName)
+      ? builtInProviders[providerName]
+      : undefined
+  if (!settings || providerName === "offline") {
+    throw new AppError("model-unknown", `No configured provider has the model "${shorten(id)}"`, {
+      hint: `Add models.providers.${shorten(providerName)} to the configuration, or use ${offlineModelId}.`,
+    })
+  }
+  const facts = Object.hasOwn(settings.models ?? {}, modelId) ? settings.models?.[modelId] : undefined
+  const family = familyOf(modelId)
+  return {
+    id,
+    providerName,
+    modelId,
+    settings,
+    contextTokens: facts?.contextTokens ?? family.contextTokens,
+    vision: facts?.vision ?? family.vision,
+  }
+}
+
+function shorten(text: string): string {
+  return text.length > 100 ? `${text.slice(0, 100)}…` : text
+}

@@ -1,0 +1,5 @@
+// The only door of sessions.
+export * from "./keys.ts"
+export type * from "./route.ts"
+export * from "./sessions.ts"
+export * from "./transcript.ts"

@@ -1,0 +1,39 @@
+// Session keys, as the spec has them. A key names a conversation; it never says who may be trusted.
+import { AppError } from "../kernel/index.ts"
+
+/** Lower-case, at most 64 characters, everything else than letters, digits, `_` and `-` becomes a dash. */
+export function normalizeAgentId(id: string): string {
+  const plain = id
+    .trim()
+    .toLowerCase()
+    .replace(/[^a-z0-9_-]+/g, "-")
+    .slice(0, 64)
+  return plain === "" ? "main" : plain
+}
+
+export function mainKey(agentId: string): string {
+  return `agent:${agentId}:main`
+}
+
+export function groupKey(agentId: string, channel: string, chatId: string, topicId?: string): string {
+  const group = `agent:${agentId}:${channel}:group:${chatId}`
+  return topicId === undefined ? group : `${group}:topic:${topicId}`
+}
+
+const hookKeyPattern = /^[a-z0-9][a-z0-9._:@/+-]{0,199}$/
+
+/**
+ * The session of a webhook. Whatever the caller asked for lives under `hook:`, so that no caller can reach a chat's
+ * or the main session by its key; an `agent:` key, or one that normalises to something else, is refused.
+ */
+export function hookKey(agentId: string, requested: string): string {
+  const plain = requested.normalize("NFKC").trim().toLowerCase()
+  const name = plain.startsWith("hook:") ? plain.slice("hook:".length) : plain
+  const isForeign = name.startsWith("agent:") || name === "main" || name === "global" || name.includes("..")
+  if (isForeign || !hookKeyPattern.test(name)) {
+    throw new AppError("bad-request", "sessionKey is not acceptable", {
+      hint: "Use a name of your own of letters, digits and . _ : @ / + - such as hook:orders; chat and main sessions cannot be addressed",
+    })
+  }
+  return `agent:${agentId}:hook:${name}`
+}

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import { AppError } from "../kernel/index.ts"
+import { isFresh } from "./freshness.ts"
+import { hookKey } from "./keys.ts"
+import { trimToBudget } from "./transcript.ts"
+
+test("keeps every key that a webhook asks for in the hook namespace", () => {
+  assert.equal(hookKey("main", "hook:Orders"), "agent:main:hook:orders")
+  assert.equal(hookKey("main", "orders/17"), "agent:main:hook:orders/17")
+  assert.equal(hookKey("main", "ＨＯＯＫ:x"), "agent:main:hook:x")
+})
+
+for (const key of [
+  "main",
+  "MAIN",
+  "global",
+  "agent:main:main",
+  "AGENT:MAIN:main",
+  "hook:agent:main:main",
+  "hook:main",
+  "agent:main:chatapp:group:-1",
+  "hook:../x",
+  "a b",
+  "x\ny",
+  "",
+  "ａｇｅｎｔ:main:main",
+  "hook:",
+]) {
+  test(`refuses the session key ${JSON.stringify(key)} of a webhook`, () => {
+    assert.throws(
+      () => hookKey("main", key),
+      (error) => error instanceof AppError && error.code === "bad-request",
+    )
+  })
+}
+
+test("starts a daily session afresh after its hour", () => {
+  const at = (day: number, hour: number) => new Date(2026, 5, day, hour, 30).getTime()
+  const rule = { mode: "daily" as const, atHour: 4 }
+  assert.equal(isFresh(rule, at(10, 5), at(10, 23)), true)
+  assert.equal(isFresh(rule, at(10, 23), at(11, 3)), true)
+  assert.equal(isFresh(rule, at(10, 23), at(11, 4)), false)
+})
+
+test("ends an idle session after its minutes, and a daily one by whichever comes first", () => {
+  const now = new Date(2026, 5, 10, 12, 0).getTime()
+  assert.equal(isFresh({ mode: "idle", atHour: 4, idleMinutes: 60 }, now - 59 * 60_000, now), true)
+  assert.equal(isFresh({ mode: "idle", atHour: 4, idleMinutes: 60 }, now - 60 * 60_000, now), false)
+  assert.equal(isFresh({ mode: "daily", atHour: 4, idleMinutes: 30 }, now - 31 * 60_000, now), false)
+})
+
+test("trims to the newest messages and never begins with an answer or a tool result", () => {
+  const user = { message: { role: "user" as const, content: [] }, tokens: 10 }
+  const assistant = { message: { role: "assistant" as const, text: "", toolCalls: [] }, tokens: 10 }
+  const tool = { message: { role: "tool" as const, results: [] }, tokens: 10 }
+  const roles = (budget: number) =>
+    trimToBudget([user, assistant, tool, assistant, user, assistant], budget).map((m) => m.role)
+  assert.deepEqual(roles(60), ["user", "assistant", "tool", "assistant", "user", "assistant"])
+  assert.deepEqual(roles(50), ["user", "assistant"])
+  assert.deepEqual(roles(5), [])
+})

@@ -1,0 +1,129 @@
+// Sessions: what a key stands for now, when it starts afresh, its transcript, and the last route.
+import type { Ids } from "../kernel/index.ts"
+import type { ModelMessage } from "../models/contract.ts"
+import type { SessionRow, Store, Write } from "../store/index.ts"
+import type { SessionConfig } from "./config.ts"
+import { isFresh, resetRuleFor } from "./freshness.ts"
+import type { Route } from "./route.ts"
+import { estimateTokens, trimToBudget } from "./transcript.ts"
+
+export interface Session {
+  key: string
+  agentId: string
+  /** Changes at a reset; the transcript belongs to it. */
+  sessionId: string
+  updatedAt: number
+  lastRoute: Route | null
+  settings: SessionSettings
+}
+
+export interface SessionSettings {
+  model?: string
+  thinking?: "off" | "minimal" | "low" | "medium" | "high"
+  /** The last alert of a heartbeat, so that the same one is not sent again within a day. */
+  lastAlert?: { text: string; at: number }
+}
+
+export interface Sessions {
+  /** The session of a key, made if missing, with a new id when its reset rule says so. */
+  open(write: Write, key: string, agentId: string): Session
+  find(key: string): Session | undefined
+  /** Remembers where a conversation was last heard from; inside the transaction that lets its message in. */
+  rememberRoute(write: Write, key: string, agentId: string, route: Route): void
+  lastRoute(key: string): Route | null
+  /** The newest messages that fit the budget, oldest first, starting with a user's. */
+  history(sessionId: string, maxTokens: number): ModelMessage[]
+  append(write: Write, session: Session, jobId: number, messages: readonly ModelMessage[]): void
+  /** Marks the session as used now; a heartbeat that found nothing does not. */
+  touch(write: Write, session: Session): void
+  saveSettings(write: Write, session: Session, settings: SessionSettings): void
+}
+
+/** Rows read at once while the newest messages are collected. */
+const page = 50
+
+export function createSessions(options: { store: Store; ids: Ids; config: () => SessionConfig }): Sessions {
+  const { store, ids } = options
+  const find = (key: string): Session | undefined => {
+    const row = store.handle.prepare("select * from session where key = ?").get(key) as SessionRow | undefined
+    return row && fromRow(row)
+  }
+  return {
+    find,
+    open(write, key, agentId) {
+      const known = find(key)
+      if (known && isFresh(resetRuleFor(options.config(), key), known.updatedAt, write.now)) return known
+      const session: Session = {
+        key,
+        agentId,
+        sessionId: ids.uuid(),
+        updatedAt: write.now,
+        lastRoute: known?.lastRoute ?? null,
+        settings: known?.settings ?? {},
+      }
+      write
+        .prepare(
+          `insert into session (key, agent_id, session_id, created_at, updated_at) values (?, ?, ?, ?, ?)
+           on conflict (key) do update set session_id = excluded.session_id, created_at = excluded.created_at,
+             updated_at = excluded.updated_at`,
+        )
+        .run(key, agentId, session.sessionId, write.now, write.now)
+      return session
+    },
+    rememberRoute(write, key, agentId, route) {
+      // updated_at stays as it is: only a turn keeps a session fresh.
+      write
+        .prepare(
+          `insert into session (key, agent_id, session_id, created_at, updated_at, last_route) values (?, ?, ?, ?, ?, ?)
+           on conflict (key) do update set last_route = excluded.last_route`,
+        )
+        .run(key, agentId, ids.uuid(), write.now, write.now, JSON.stringify(route))
+    },
+    lastRoute: (key) => find(key)?.lastRoute ?? null,
+    history: (sessionId, maxTokens) => readHistory(store, sessionId, maxTokens),
+    append(write, session, jobId, messages) {
+      const statement = write.prepare(
+        "insert into message (session_id, job_id, message, tokens, created_at) values (?, ?, ?, ?, ?)",
+      )
+      for (const message of messages) {
+        statement.run(session.sessionId, jobId, JSON.stringify(message), estimateTokens(message), write.now)
+      }
+    },
+    touch(write, session) {
+      write.prepare("update session set updated_at = ? where key = ?").run(write.now, session.key)
+    },
+    saveSettings(write, session, settings) {
+      write.prepare("update session set settings = ? where key = ?").run(JSON.stringify(settings), session.key)
+    },
+  }
+}
+
+function fromRow(row: SessionRow): Session {
+  return {
+    key: row.key,
+    agentId: row.agent_id,
+    sessionId: row.session_id,
+    updatedAt: row.updated_at,
+    lastRoute: row.last_route === null ? null : (JSON.parse(row.last_route) as Route),
+    settings: JSON.parse(row.settings) as SessionSettings,
+  }
+}
+
+function readHistory(store: Store, sessionId: string, maxTokens: number): ModelMessage[] {
+  const newestFirst: { message: ModelMessage; tokens: number }[] = []
+  const statement = store.handle.prepare(
+    "select id, message, tokens from message where session_id = ? and id < ? order by id desc limit ?",
+  )
+  let before = Number.MAX_SAFE_INTEGER
+  let tokens = 0
+  while (tokens <= maxTokens) {
+    const rows = statement.all(sessionId, before, page) as { id: number; message: string; tokens: number }[]
+    for (const row of rows) {
+      newestFirst.push({ message: JSON.parse(row.message) as ModelMessage, tokens: row.tokens })
+      tokens += row.tokens
+      before = row.id
+    }
+    if (rows.length < page) break
+  }
+  return trimToBudget(newestFirst.reverse(), maxTokens)
+}
