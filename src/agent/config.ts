@@ -1,0 +1,205 @@
+// The keys of `agents.*`: defaults of every agent, and the list of agents with what each sets for itself.
+import { z } from "zod"
+
+const later = true
+
+const defaultHeartbeatPrompt =
+  "Read HEARTBEAT.md if it exists and do what it says. Do not take up old tasks from earlier talk by yourself. If nothing needs attention, reply HEARTBEAT_OK."
+
+const unitMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** Milliseconds of `90s`, `30m`, `1h30m` or `2d`; a bare number counts minutes. Undefined when it is none of these. */
+export function durationMs(value: string | number): number | undefined {
+  const text = String(value).trim().toLowerCase()
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 60_000
+  if (!/^(\d+(\.\d+)?(ms|s|m|h|d))+$/.test(text)) return undefined
+  let total = 0
+  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)) {
+    total += Number(amount) * (unitMs[unit ?? ""] ?? 0)
+  }
+  return total
+}
+
+const timeZone = z.string().refine(isTimeZone, { error: "is not a time zone name" })
+const clockTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$|^24:00$/, "must be a time of day such as 08:30")
+const modelName = z.string().trim().min(1)
+
+const model = z
+  .union([
+    modelName,
+    z.strictObject({
+      primary: modelName.meta({ description: "The model that is asked first." }),
+      fallbacks: z.array(modelName).default([]).meta({ description: "Models that are asked in turn when it fails." }),
+    }),
+  ])
+  .transform((value) => (typeof value === "string" ? { primary: value, fallbacks: [] } : value))
+
+const heartbeatShape = {
+  every: z
+    .union([z.string(), z.number().min(0)])
+    .refine((value) => durationMs(value) !== undefined, {
+      error: "must be a duration such as 30m or 1h; 0 switches off",
+    })
+    .meta({
+      description: "Time between two heartbeats, such as `30m`; a bare number counts minutes; `0` switches off.",
+    }),
+  prompt: z.string().min(1).meta({ description: "What the agent is told at a heartbeat." }),
+  target: z.string().trim().min(1).meta({ description: "Where an alert goes: `last`, `none` or a channel." }),
+  to: z.string().trim().min(1).optional().meta({ description: "Recipient in that channel." }),
+  model: modelName.optional().meta({ description: "Model of heartbeats, when it is not the agent's own." }),
+  ackMaxChars: z.int().min(0).meta({
+    description: "Characters beside HEARTBEAT_OK up to which a reply still means that nothing needs attention.",
+  }),
+  includeReasoning: z.boolean().meta({ description: "Whether the reasoning is sent as a message of its own.", later }),
+  activeHours: z
+    .strictObject({
+      start: clockTime.meta({ description: "First minute of the day, `HH:MM`." }),
+      end: clockTime.meta({ description: "Minute of the day after the last, `HH:MM`; `24:00` is midnight." }),
+      timezone: z
+        .union([z.enum(["user", "local"]), timeZone])
+        .default("user")
+        .meta({ description: "`user` (agents.defaults.userTimezone), `local` (the host's) or a time zone name." }),
+    })
+    .optional()
+    .meta({ description: "Heartbeats run only between these times." }),
+  session: z
+    .string()
+    .trim()
+    .min(1)
+    .optional()
+    .meta({ description: "Session in which heartbeats run, when it is not the main one." }),
+}
+
+const heartbeat = z.strictObject({
+  ...heartbeatShape,
+  every: heartbeatShape.every.default("30m"),
+  prompt: heartbeatShape.prompt.default(defaultHeartbeatPrompt),
+  target: heartbeatShape.target.default("last"),
+  ackMaxChars: heartbeatShape.ackMaxChars.default(300),
+  includeReasoning: heartbeatShape.includeReasoning.default(false),
+})
+
+const sandbox = z.strictObject({
+  browser: z
+    .strictObject({
+      allowHostControl: z.boolean().default(false).meta({
+        description: "Lets sandboxed sessions use the browser of the host (`target=host`).",
+        later,
+      }),
+    })
+    .prefault({})
+    .meta({ description: "The browser in sandboxed sessions.", later }),
+})
+
+const agentDefaults = z
+  .strictObject({
+    model: model.prefault("offline/commander").meta({
+      description: "Model as `provider/model` or an alias; or `{primary, fallbacks}`.",
+    }),
+    models: z
+      .record(
+        z.string().regex(/^[^/\s]+\/\S+$/, "must be provider/model"),
+        z.strictObject({
+          alias: z.string().trim().min(1).optional().meta({ description: "Short name of the model." }),
+        }),
+      )
+      .optional()
+      .meta({ description: "Allowed models, each with an optional alias. When unset, all models are allowed." }),
+    maxConcurrent: z
+      .int()
+      .min(1)
+      .default(4)
+      .meta({ description: "Turns that may run at once; inside one session there is always only one." }),
+    timeoutSeconds: z.int().min(1).max(86_400).default(600).meta({ description: "Seconds that one turn may take." }),
+    thinkingDefault: z.enum(["off", "minimal", "low", "medium", "high"]).optional().meta({
+      description: "How much the model thinks before it answers.",
+      defaultText: "the model's own default",
+    }),
+    workspace: z.string().min(1).optional().meta({
+      description: "Folder of HEARTBEAT.md and of the agents' own files.",
+      defaultText: "`<state>/workspace`",
+    }),
+    userTimezone: timeZone.optional().meta({ description: "Time zone of the user.", defaultText: "the host's" }),
+    envelopeTimezone: z
+      .union([z.enum(["local", "utc", "user"]), timeZone])
+      .default("local")
+      .meta({ description: "Time zone of the times that the agent is shown." }),
+    envelopeTimestamp: z.enum(["on", "off"]).default("on").meta({ description: "Whether messages show their time." }),
+    envelopeElapsed: z.enum(["on", "off"]).default("on").meta({
+      description: "Whether messages show the time since the one before.",
+    }),
+    heartbeat: heartbeat
+      .prefault({})
+      .meta({ description: "Regular turns in which the agent looks whether anything needs attention." }),
+    sandbox: sandbox.prefault({}).meta({ description: "Sandboxed sessions.", later }),
+  })
+  .prefault({})
+  .meta({ description: "What holds for every agent." })
+
+const agentEntry = z.strictObject({
+  id: z
+    .string()
+    .trim()
+    .toLowerCase()
+    .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, "must be 1 to 64 lower-case letters, digits, dashes and underscores")
+    .meta({ description: "Id of the agent; part of its session keys." }),
+  default: z.boolean().optional().meta({ description: "Marks the default agent; else it is the first of the list." }),
+  name: z.string().trim().min(1).optional().meta({ description: "Name shown to people." }),
+  identity: z
+    .strictObject({
+      name: z.string().trim().min(1).optional().meta({ description: "Name by which the agent goes." }),
+      emoji: z.string().trim().min(1).optional().meta({ description: "Its emoji." }),
+      theme: z.string().trim().min(1).optional().meta({ description: "Its manner, in a few words." }),
+    })
+    .optional()
+    .meta({ description: "Who the agent is." }),
+  model: model.optional().meta({ description: "As `agents.defaults.model`, for this agent." }),
+  workspace: z.string().min(1).optional().meta({ description: "As `agents.defaults.workspace`, for this agent." }),
+  groupChat: z
+    .strictObject({
+      mentionPatterns: z.array(z.string().min(1)).optional().meta({
+        description: "As `messages.groupChat.mentionPatterns`, for this agent.",
+        later,
+      }),
+    })
+    .optional()
+    .meta({ description: "The agent in groups.", later }),
+  heartbeat: z.strictObject(heartbeatShape).partial().optional().meta({
+    description: "As `agents.defaults.heartbeat`. If any agent has one, only those that have one run heartbeats.",
+  }),
+  skills: z.array(z.string().min(1)).optional().meta({
+    description: "Skills of the agent; when unset all, when empty none.",
+    later,
+  }),
+  sandbox: sandbox.optional().meta({ description: "As `agents.defaults.sandbox`, for this agent.", later }),
+})
+
+export const agentsSchema = z
+  .strictObject({
+    defaults: agentDefaults,
+    list: z
+      .array(agentEntry)
+      .default([])
+      .refine((list) => new Set(list.map((entry) => entry.id)).size === list.length, {
+        error: "has two agents with the same id",
+      })
+      .refine((list) => list.filter((entry) => entry.default === true).length <= 1, {
+        error: "has more than one default agent",
+      })
+      .meta({ description: "The agents. When empty there is one, `main`." }),
+  })
+  .prefault({})
+  .meta({ description: "Agents." })
+
+function isTimeZone(text: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: text }) instanceof Intl.DateTimeFormat
+  } catch (error) {
+    if (error instanceof RangeError) return false
+    throw error
+  }
+}
+
+export type AgentsConfig = z.infer<typeof agentsSchema>
+export type AgentEntryConfig = z.infer<typeof agentEntry>
+export type HeartbeatConfig = z.infer<typeof heartbeat>

@@ -1,0 +1,304 @@
+import assert from "node:assert/strict"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { type TestContext, describe, test } from "node:test"
+import { temporaryFolder } from "../../test/support/temporary.ts"
+import { AppError } from "../kernel/index.ts"
+import {
+  type AgentParts,
+  call,
+  main,
+  movableClock,
+  promptOf,
+  scriptedModels,
+  smallTool,
+  startAgent,
+} from "./agent.fixture.ts"
+import { TurnStopped } from "./turn.ts"
+
+const hour = 60 * 60 * 1000
+/** Noon, so that a day's reset of the session and the ends of active hours are far away. */
+const noon = new Date(2026, 5, 10, 12, 0).getTime()
+
+function clockAt(time: number) {
+  const clock = movableClock()
+  clock.forward(time - clock.now())
+  return clock
+}
+
+/** `HH:MM` of the clock in UTC, moved by some hours. */
+const timeOfDay = (time: number, hours: number) => new Date(time + hours * hour).toISOString().slice(11, 16)
+
+function workspaceWith(context: TestContext, text: string): string {
+  const workspace = temporaryFolder(context)
+  writeFileSync(join(workspace, "HEARTBEAT.md"), text)
+  return workspace
+}
+
+const skipped = (job: { result: string | null }) => (JSON.parse(job.result ?? "{}") as { skipped?: string }).skipped
+const outcome = (job: { result: string | null }) => (JSON.parse(job.result ?? "{}") as { delivered?: string }).delivered
+
+describe("a heartbeat is skipped", () => {
+  test("when HEARTBEAT.md holds nothing to do", async (context) => {
+    for (const text of ["", "# Tasks\n\n- \n* [ ]\n", "\n \n"]) {
+      const agent = await startAgent(context, { workspace: workspaceWith(context, text) })
+      assert.equal(skipped(await agent.wake()), "HEARTBEAT.md is empty")
+      assert.equal(agent.models.requests.length, 0)
+    }
+  })
+
+  test("outside its active hours", async (context) => {
+    const activeHours = { start: timeOfDay(noon, 2), end: timeOfDay(noon, 4), timezone: "user" as const }
+    const agent = await startAgent(context, { clock: clockAt(noon), heartbeat: { activeHours } })
+    assert.equal(skipped(await agent.wake()), "outside active hours")
+  })
+
+  test("when what woke it was shown by another turn in the meantime", async (context) => {
+    const agent = await startAgent(context, { models: scriptedModels(["seen"]) })
+    await agent.addEvent("the door is open")
+    await agent.say("hello")
+    assert.equal(skipped(await agent.wake("wake")), "no events are waiting")
+    assert.equal(skipped(await agent.wake("hook")), "no events are waiting")
+  })
+})
+
+describe("a heartbeat asks the model", () => {
+  test("at its interval, with the words of HEARTBEAT.md", async (context) => {
+    const workspace = workspaceWith(context, "- look after the oven\n")
+    const agent = await startAgent(context, { workspace, models: scriptedModels(["HEARTBEAT_OK"]) })
+    await agent.wake()
+    const prompt = promptOf(agent.models.requests[0])
+    assert.match(prompt, /^\[heartbeat \S+Z\]\nIs anything amiss\?/)
+    assert.match(prompt, /HEARTBEAT\.md:\n- look after the oven\n$/)
+  })
+
+  test("when there is no HEARTBEAT.md, and says so", async (context) => {
+    const agent = await startAgent(context, { models: scriptedModels(["HEARTBEAT_OK"]) })
+    await agent.wake()
+    assert.match(promptOf(agent.models.requests[0]), /\(There is no HEARTBEAT\.md\.\)$/)
+  })
+
+  test("within its active hours, also across midnight", async (context) => {
+    for (const [start, end] of [
+      [-1, 1],
+      [-20, 1],
+      [0, 8],
+    ] as const) {
+      const activeHours = { start: timeOfDay(noon, start), end: timeOfDay(noon, end), timezone: "UTC" }
+      const models = scriptedModels(["HEARTBEAT_OK"])
+      const agent = await startAgent(context, { clock: clockAt(noon), heartbeat: { activeHours }, models })
+      assert.equal(skipped(await agent.wake()), undefined)
+    }
+  })
+
+  test("when events wait, whatever the hour and however empty HEARTBEAT.md is", async (context) => {
+    const activeHours = { start: timeOfDay(noon, 2), end: timeOfDay(noon, 4), timezone: "user" as const }
+    for (const reason of ["wake", "hook", "interval"] as const) {
+      const agent = await startAgent(context, {
+        clock: clockAt(noon),
+        heartbeat: { activeHours },
+        workspace: workspaceWith(context, "# nothing\n"),
+        models: scriptedModels(["The door is open."]),
+      })
+      await agent.addEvent("door opened", { trusted: false, origin: "webhook" })
+      await agent.wake(reason)
+      assert.match(promptOf(agent.models.requests[0]), /door opened/)
+      assert.equal(agent.replies()[0]?.text, "The door is open.")
+    }
+  })
+
+  test("once for several wakes that wait", async (context) => {
+    const asked = Promise.withResolvers<void>()
+    const answered = Promise.withResolvers<string>()
+    const models = scriptedModels([
+      async () => {
+        asked.resolve()
+        return await answered.promise
+      },
+      "The door is open.",
+    ])
+    const agent = await startAgent(context, { models })
+    const first = agent.say("hello")
+    await asked.promise
+    await agent.addEvent("door opened")
+    const wakes = [agent.wake("wake"), agent.wake("wake"), agent.wake("hook")]
+    answered.resolve("hi")
+    await Promise.all([first, ...wakes])
+    assert.deepEqual(
+      agent.replies().map((reply) => reply.text),
+      ["hi", "The door is open."],
+    )
+  })
+
+  test("by itself at the interval that is set, until it is stopped", async (context) => {
+    const asked = Promise.withResolvers<void>()
+    const models = scriptedModels([
+      async () => {
+        asked.resolve()
+        return "HEARTBEAT_OK"
+      },
+    ])
+    const agent = await startAgent(context, { models, heartbeat: { every: "5ms" } })
+    // The interval alone keeps no process alive.
+    const hold = setTimeout(() => asked.reject(new Error("no heartbeat within 5 s")), 5_000)
+    agent.heartbeat.start()
+    await asked.promise
+    agent.heartbeat.stop()
+    clearTimeout(hold)
+    assert.match(promptOf(models.requests[0]), /^\[heartbeat /)
+  })
+})
+
+test("a heartbeat runs at its interval, in the session that is named", async (context) => {
+  const heartbeat = { every: "20ms", session: "watch" }
+  const agent = await startAgent(context, { heartbeat, models: scriptedModels(["HEARTBEAT_OK", "HEARTBEAT_OK"]) })
+  const added = new Promise<void>((resolve) => agent.store.onAdded(({ jobs }) => jobs && resolve()))
+  agent.heartbeat.start()
+  await added
+  agent.heartbeat.stop()
+  const lanes = await agent.store.db.selectFrom("job").select("lane_key").distinct().execute()
+  assert.deepEqual(
+    lanes.map((row) => row.lane_key),
+    ["agent:main:watch"],
+  )
+})
+
+describe("the answer to a heartbeat", () => {
+  test("is not delivered when nothing needs attention, and keeps no session fresh", async (context) => {
+    const clock = clockAt(noon)
+    const agent = await startAgent(context, { clock, models: scriptedModels(["hi", "HEARTBEAT_OK all is quiet"]) })
+    await agent.say("hello")
+    const before = agent.sessions.find(main)?.updatedAt
+    clock.forward(hour)
+    assert.equal(outcome(await agent.wake()), "nothing needs attention")
+    assert.equal(agent.replies().length, 1)
+    assert.equal(agent.sessions.find(main)?.updatedAt, before)
+  })
+
+  test("leaves no trace in the transcript when nothing was shown and nothing needs attention", async (context) => {
+    const clock = clockAt(noon)
+    const models = scriptedModels(["hi", "HEARTBEAT_OK", "again hi"])
+    const agent = await startAgent(context, { clock, models })
+    await agent.say("hello")
+    clock.forward(hour)
+    await agent.wake()
+    await agent.say("hello again")
+    const roles = models.requests.at(-1)?.messages.map((message) => message.role)
+    assert.deepEqual(roles, ["user", "assistant", "user"])
+  })
+
+  test("is delivered when it is an alert, and marks the session as used", async (context) => {
+    const clock = clockAt(noon)
+    const agent = await startAgent(context, { clock, models: scriptedModels(["hi", "The oven is hot."]) })
+    await agent.say("hello")
+    clock.forward(hour)
+    assert.equal(outcome(await agent.wake()), "delivered to test chat 5")
+    assert.equal(agent.replies()[1]?.text, "The oven is hot.")
+    assert.ok((agent.sessions.find(main)?.updatedAt ?? 0) >= noon + hour)
+  })
+
+  test("is an alert when it sends a picture beside the acknowledgment", async (context) => {
+    const snap = smallTool("snap", { run: async () => ({ content: [], note: "MEDIA:/m/a.png" }) })
+    const models = scriptedModels([[call("snap")], "HEARTBEAT_OK\n MEDIA:/m/a.png"])
+    const agent = await startAgent(context, { models, tools: [snap] })
+    await agent.wake()
+    assert.deepEqual(agent.replies()[0]?.media, ["/m/a.png"])
+  })
+
+  test("is no alert for a picture that it did not take", async (context) => {
+    const agent = await startAgent(context, { models: scriptedModels(["HEARTBEAT_OK\nMEDIA:/etc/passwd"]) })
+    assert.equal(outcome(await agent.wake()), "nothing needs attention")
+  })
+
+  test("is not delivered again within a day when it is the same, and then is", async (context) => {
+    const clock = clockAt(noon)
+    const models = scriptedModels(["The oven is hot.", "The oven is hot.", "The oven is very hot.", "The oven is hot."])
+    const agent = await startAgent(context, { clock, models })
+    await agent.wake()
+    clock.forward(hour)
+    assert.equal(outcome(await agent.wake()), "the same alert was sent within a day")
+    await agent.wake()
+    clock.forward(25 * hour)
+    await agent.wake()
+    assert.deepEqual(
+      agent.replies().map((reply) => reply.text),
+      ["The oven is hot.", "The oven is very hot.", "The oven is hot."],
+    )
+  })
+
+  test("that had nowhere to go may come again", async (context) => {
+    const parts: AgentParts = { models: scriptedModels(["The oven is hot.", "The oven is hot."]), alertRoute: null }
+    const first = await startAgent(context, parts)
+    assert.equal(outcome(await first.wake()), "not delivered: none was asked for")
+    await first.stop()
+    const { alertRoute: _none, ...rest } = parts
+    const second = await startAgent(context, { ...rest, folder: first.folder })
+    assert.equal(outcome(await second.wake()), "delivered to test chat 5")
+  })
+})
+
+describe("a heartbeat that is cut short", () => {
+  test("by a stop of the gateway shows its events after the start", async (context) => {
+    const asked = Promise.withResolvers<void>()
+    const models = scriptedModels([
+      ({ signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => reject(signal.reason), { once: true })
+          asked.resolve()
+        }),
+      "The door is open.",
+    ])
+    const first = await startAgent(context, { models })
+    await first.addEvent("door opened")
+    const waking = first.wake("wake")
+    await asked.promise
+    await first.runner.stop(0)
+    const { run_id: runId } = await waking
+    await first.stop()
+    const second = await startAgent(context, { models, folder: first.folder })
+    assert.equal((await second.settle(runId)).state, "done")
+    assert.match(promptOf(models.requests[1]), /door opened/)
+    assert.equal(second.replies()[0]?.text, "The door is open.")
+  })
+
+  test("for want of a model says nothing, and leaves its events to the next", async (context) => {
+    const away = new AppError("model-failed", "No model could answer", { status: 503 })
+    const models = scriptedModels([() => Promise.reject(away), "The door is open."])
+    const agent = await startAgent(context, { models })
+    await agent.addEvent("door opened")
+    const job = await agent.wake("wake")
+    assert.deepEqual([job.state, job.attempts], ["dead", 1])
+    assert.deepEqual(agent.replies(), [])
+    await agent.wake()
+    assert.equal(agent.replies()[0]?.text, "The door is open.")
+  })
+
+  test("by a person leaves its events to the next", async (context) => {
+    const asked = Promise.withResolvers<void>()
+    const models = scriptedModels([
+      ({ signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => reject(signal.reason), { once: true })
+          asked.resolve()
+        }),
+      "The door is open.",
+    ])
+    const agent = await startAgent(context, { models })
+    await agent.addEvent("door opened")
+    const waking = agent.wake("wake")
+    await asked.promise
+    agent.runner.abortLane(main, new TurnStopped())
+    assert.equal((await waking).state, "cancelled")
+    await agent.wake("wake")
+    assert.equal(agent.replies()[0]?.text, "The door is open.")
+  })
+
+  test("after a tool was called keeps its events: they may have been acted upon", async (context) => {
+    const away = new AppError("model-failed", "No model could answer", { status: 503 })
+    const models = scriptedModels([[call("buy")], () => Promise.reject(away)])
+    const agent = await startAgent(context, { models, tools: [smallTool("buy")] })
+    await agent.addEvent("buy milk")
+    await agent.wake("wake")
+    assert.equal(skipped(await agent.wake("wake")), "no events are waiting")
+  })
+})

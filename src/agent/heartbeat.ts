@@ -1,0 +1,206 @@
+// The heartbeat: a turn of the main session that asks whether anything needs attention. It runs at an interval and
+// at once when something woke it; waiting events override quiet hours, an empty HEARTBEAT.md and a switched-off interval.
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import type { Clock, Ids, Log } from "../kernel/index.ts"
+import { type Route, type SessionSettings, type Sessions, mainKey } from "../sessions/index.ts"
+import {
+  type JobEnd,
+  type JobRow,
+  type Store,
+  type Write,
+  giveBackEvents,
+  hasEvents,
+  readSteps,
+} from "../store/index.ts"
+import { type HeartbeatConfig, durationMs } from "./config.ts"
+import { isHeartbeatAck } from "./prompt.ts"
+import { producedMedia } from "./tool-runner.ts"
+import { type TurnInput, heartbeatJob } from "./turn-input.ts"
+import { type TurnOptions, type Turns, endFailed, keepTranscript } from "./turn.ts"
+
+export interface HeartbeatOptions {
+  store: Store
+  sessions: Sessions
+  turns: Turns
+  turnOptions: TurnOptions
+  clock: Clock
+  ids: Ids
+  log: Log
+  /** Settings of an agent; undefined when it runs none at an interval. */
+  settings: (agentId: string) => HeartbeatConfig
+  /** Agents that run heartbeats at an interval. */
+  agents: () => string[]
+  workspace: (agentId: string) => string
+  /** Host's time zone unless `agents.defaults.userTimezone` says otherwise. */
+  timeZone: () => string
+  /** The route of an alert by `target` and `to`; null when it goes nowhere. */
+  resolveRoute: (agentId: string, target: string, to: string | undefined) => Route | null
+}
+
+/** The same alert again within this time says nothing new. */
+const repeatMs = 24 * 60 * 60 * 1000
+
+export function createHeartbeat(options: HeartbeatOptions) {
+  let timers: NodeJS.Timeout[] = []
+  const stop = () => {
+    for (const timer of timers) clearInterval(timer)
+    timers = []
+  }
+  return {
+    /** Sets the intervals anew; call again after a change of the configuration. */
+    start() {
+      stop()
+      for (const agentId of options.agents()) {
+        const everyMs = durationMs(options.settings(agentId).every) ?? 0
+        if (everyMs <= 0) continue
+        const timer = setInterval(() => wakeAtInterval(options, agentId), Math.min(everyMs, 2 ** 31 - 1))
+        timer.unref()
+        timers.push(timer)
+      }
+    },
+    stop,
+    /** The handler of jobs of kind `heartbeat`. */
+    handle: (job: JobRow, signal: AbortSignal) => handle(options, job, signal),
+    /** After the last attempt of one that fails in ways we did not foresee: what woke it is shown by the next. */
+    onDead: async (job: JobRow, _error: string, write: Write) => giveBackEvents(write, job.id),
+  }
+}
+
+export type Heartbeat = ReturnType<typeof createHeartbeat>
+
+function wakeAtInterval(options: HeartbeatOptions, agentId: string): void {
+  options.store
+    .write(async (write) => write.addJob(heartbeatJob(options.ids.uuid(), sessionOf(options, agentId), "interval")))
+    .catch((error: unknown) => options.log.warn({ err: error, agent: agentId }, "heartbeat not queued"))
+}
+
+/** `heartbeat.session`: a key of the agent's own, or the main session. */
+function sessionOf(options: HeartbeatOptions, agentId: string): string {
+  const wanted = options.settings(agentId).session?.toLowerCase()
+  if (wanted === undefined || wanted === "main") return mainKey(agentId)
+  return wanted.startsWith("agent:") ? wanted : `agent:${agentId}:${wanted}`
+}
+
+async function handle(options: HeartbeatOptions, job: JobRow, signal: AbortSignal): Promise<JobEnd> {
+  const { reason } = JSON.parse(job.payload) as { reason: "wake" | "interval" | "hook" }
+  const agentId = /^agent:([^:]+):/.exec(job.lane_key)?.[1] ?? "main"
+  // One that had begun goes on: the events it was woken for are no longer waiting, but in its journal.
+  const hasBegun = (await readSteps(options.store, job.id)).length > 0
+  const skip = hasBegun ? undefined : skipReason(options, agentId, job.lane_key, reason)
+  if (skip !== undefined) {
+    options.log.debug({ run: job.run_id, reason: skip }, "heartbeat skipped")
+    return { result: JSON.stringify({ skipped: skip }) }
+  }
+  try {
+    const turn = await options.turns.run(job, () => makeInput(options, agentId, job.lane_key), signal)
+    return finish(options, job, agentId, turn)
+  } catch (error) {
+    // Nobody asked, so nobody is told.
+    return endFailed(options, job, error)
+  }
+}
+
+/** Why there is nothing to ask the model; undefined when there is. */
+function skipReason(
+  options: HeartbeatOptions,
+  agentId: string,
+  sessionKey: string,
+  reason: "wake" | "interval" | "hook",
+): string | undefined {
+  if (hasEvents(options.store, sessionKey)) return undefined
+  // The event that woke it was shown by another turn in the meantime.
+  if (reason !== "interval") return "no events are waiting"
+  const settings = options.settings(agentId)
+  if (!isActive(settings, options.timeZone(), options.clock.now())) return "outside active hours"
+  if (isEffectivelyEmpty(join(options.workspace(agentId), "HEARTBEAT.md"))) return "HEARTBEAT.md is empty"
+  return undefined
+}
+
+function isActive(settings: HeartbeatConfig, hostZone: string, now: number): boolean {
+  const hours = settings.activeHours
+  if (!hours) return true
+  const local = Intl.DateTimeFormat().resolvedOptions().timeZone
+  const timeZone = hours.timezone === "local" ? local : hours.timezone === "user" ? hostZone : hours.timezone
+  const format = new Intl.DateTimeFormat("en-GB", { timeZone, hour: "2-digit", minute: "2-digit", hour12: false })
+  const time = format.format(now)
+  if (hours.start <= hours.end) return time >= hours.start && time < hours.end
+  return time >= hours.start || time < hours.end
+}
+
+/** A file that exists but holds only blank lines, headings and empty list bullets says that nothing is to be done. */
+function isEffectivelyEmpty(path: string): boolean {
+  try {
+    return readFileSync(path, "utf8")
+      .split("\n")
+      .every((line) => /^\s*(#.*|[-*+]\s*(\[[ x]\])?\s*)?$/.test(line))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false
+    throw error
+  }
+}
+
+function makeInput(options: HeartbeatOptions, agentId: string, sessionKey: string): TurnInput {
+  const settings = options.settings(agentId)
+  return {
+    agentId,
+    sessionKey,
+    purpose: "heartbeat",
+    origin: "system",
+    trusted: true,
+    header: `[heartbeat ${new Date(options.clock.now()).toISOString()}]`,
+    text: `${settings.prompt}${heartbeatFile(options.workspace(agentId))}`,
+    route: options.resolveRoute(agentId, settings.target, settings.to),
+    ...(settings.model === undefined ? {} : { model: settings.model }),
+  }
+}
+
+/** The agent has no file tool: what its owner wrote down is put in front of it. */
+function heartbeatFile(workspace: string): string {
+  try {
+    const text = readFileSync(join(workspace, "HEARTBEAT.md"), "utf8").slice(0, 16_000)
+    return `\n\nHEARTBEAT.md:\n${text}`
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "\n\n(There is no HEARTBEAT.md.)"
+    throw error
+  }
+}
+
+function finish(
+  options: HeartbeatOptions,
+  job: JobRow,
+  agentId: string,
+  turn: Awaited<ReturnType<Turns["run"]>>,
+): JobEnd {
+  const { text, toolResults } = turn.result
+  const media = producedMedia(toolResults)
+  const end: JobEnd = { state: "done" }
+  end.commit = async (write) => {
+    const settings = options.sessions.find(turn.session.key)?.settings ?? {}
+    const hasMedia = [...media].some((path) => text.includes(`MEDIA:${path}`))
+    const isAck = isHeartbeatAck(text, hasMedia, options.settings(agentId).ackMaxChars)
+    const verdict = isAck ? "nothing needs attention" : repetition(settings, text, write.now)
+    // A look that found nothing says nothing to later turns; every half hour it would only fill the context.
+    const isQuiet = isAck && turn.shownEvents === 0 && turn.result.messages.length === 1
+    if (!isQuiet) keepTranscript(options.turnOptions, write, job, turn)
+    if (verdict !== undefined) {
+      end.result = JSON.stringify({ text: text.slice(0, 500), delivered: verdict })
+      return
+    }
+    options.sessions.touch(write, turn.session)
+    // An alert that had nowhere to go was not told: it may come again.
+    if (turn.input.route !== null) {
+      options.sessions.saveSettings(write, turn.session, { ...settings, lastAlert: { text, at: write.now } })
+    }
+    const delivery = { input: turn.input, jobId: job.id, text, media, isError: false }
+    const delivered = options.turnOptions.deliver(write, delivery)
+    end.result = JSON.stringify({ text: text.slice(0, 500), delivered })
+  }
+  return end
+}
+
+function repetition(settings: SessionSettings, text: string, now: number): string | undefined {
+  const last = settings.lastAlert
+  if (last && last.text === text && now - last.at < repeatMs) return "the same alert was sent within a day"
+  return undefined
+}

@@ -1,0 +1,93 @@
+// One tool call: look up, check the input, run, and put what comes back into the form the model may see.
+import { z } from "zod"
+import { AppError, type Ids, type JsonObject, type Log, describeError, raceAbort } from "../kernel/index.ts"
+import type { ContentPart, ToolCall, ToolResultPart, ToolSchema } from "../models/contract.ts"
+import { neutralize, wrapUntrusted } from "./boundary.ts"
+import type { Tool, ToolContext, ToolResult } from "./tool.ts"
+
+export function toolSchemas(tools: readonly Tool[]): ToolSchema[] {
+  return tools.map((tool) => ({
+    name: tool.name,
+    description: tool.description,
+    inputSchema: tool.inputSchema ?? (z.toJSONSchema(tool.input, { io: "input" }) as JsonObject),
+  }))
+}
+
+export interface RunToolOptions {
+  tools: readonly Tool[]
+  context: ToolContext
+  ids: Ids
+  log: Log
+}
+
+/** Never throws for what the model can mend; rejects only with the abort reason. */
+export async function runTool(options: RunToolOptions, call: ToolCall): Promise<ToolResultPart> {
+  const tool = options.tools.find((candidate) => candidate.name === call.name)
+  if (!tool) {
+    const known = options.tools.map((candidate) => candidate.name).join(", ") || "none"
+    return failed(call, `There is no tool ${JSON.stringify(call.name)}. Tools: ${known}.`)
+  }
+  const parsed = tool.input.safeParse(call.input)
+  if (!parsed.success) return failed(call, `The input is not acceptable: ${z.prettifyError(parsed.error)}`)
+  options.log.info({ tool: tool.name, run: options.context.runId }, "tool started")
+  try {
+    // A tool that does not heed the signal must not outlive the turn's time limit.
+    const result = await raceAbort(tool.run(parsed.data, options.context), options.context.signal)
+    return {
+      callId: call.id,
+      toolName: call.name,
+      content: present(options.ids, tool, result),
+      isError: result.isError ?? false,
+    }
+  } catch (error) {
+    if (options.context.signal.aborted) throw options.context.signal.reason
+    options.log.info({ tool: tool.name, run: options.context.runId, reason: describeError(error) }, "tool failed")
+    return failed(call, explain(error))
+  }
+}
+
+/** May this call simply be made again after a crash? Unknown tools and unreadable inputs fail anyway. */
+export function isRepeatable(tools: readonly Tool[], call: ToolCall): boolean {
+  const tool = tools.find((candidate) => candidate.name === call.name)
+  const parsed = tool?.input.safeParse(call.input)
+  return tool === undefined || !parsed?.success || tool.repeatable(parsed.data)
+}
+
+export function interruptedResult(call: ToolCall): ToolResultPart {
+  return failed(
+    call,
+    "The gateway was restarted during this call. Whether it took effect is not known: look at the present state before you repeat it.",
+  )
+}
+
+function present(ids: Ids, tool: Tool, result: ToolResult): ContentPart[] {
+  const parts: ContentPart[] = []
+  if (result.note !== undefined) parts.push({ type: "text", text: result.note })
+  for (const part of result.content) {
+    if (part.type === "image" || tool.output === "trusted") parts.push(part)
+    else parts.push({ type: "text", text: wrapUntrusted(ids, { source: tool.name, text: part.text }) })
+  }
+  return parts.length > 0 ? parts : [{ type: "text", text: "Done." }]
+}
+
+function explain(error: unknown): string {
+  if (!(error instanceof AppError)) return "The tool failed unexpectedly."
+  const hint = error.hint === undefined ? "" : ` Hint: ${error.hint}`
+  return neutralize(`${error.code}: ${error.message}.${hint}`)
+}
+
+function failed(call: ToolCall, text: string): ToolResultPart {
+  return { callId: call.id, toolName: call.name, content: [{ type: "text", text }], isError: true }
+}
+
+/** Files that the tools of a turn have made and that its reply may send: the MEDIA: lines of their notes. */
+export function producedMedia(results: readonly ToolResultPart[]): Set<string> {
+  const paths = new Set<string>()
+  for (const result of results) {
+    // Only the first part can be our own note; everything else may hold foreign words.
+    const note = result.content[0]
+    if (result.isError || note?.type !== "text" || note.text.startsWith("<untrusted-content")) continue
+    for (const match of note.text.matchAll(/^MEDIA:(\S.*)$/gm)) paths.add((match[1] as string).trim())
+  }
+  return paths
+}

@@ -1,0 +1,293 @@
+// A turn: job -> prompt (waiting events first, journaled) -> loop -> one transaction with the transcript, the
+// outbox rows, the summary for the main session and the end of the job.
+import {
+  AppError,
+  type Clock,
+  type CrashPoint,
+  type Ids,
+  type Log,
+  describeError,
+  withTimeout,
+} from "../kernel/index.ts"
+import type { ModelMessage, ModelRegistry, ModelSelection } from "../models/contract.ts"
+import { isModelAway } from "../models/index.ts"
+import { type Origin, type Session, type Sessions, estimateTokens, mainKey, withoutImages } from "../sessions/index.ts"
+import {
+  type JobEnd,
+  type JobRow,
+  type Step,
+  type Store,
+  type Write,
+  consumeEvents,
+  giveBackEvents,
+  readSteps,
+} from "../store/index.ts"
+import { type LoopResult, runLoop } from "./loop.ts"
+import { systemPrompt, userMessage } from "./prompt.ts"
+import type { Tool, ToolContext } from "./tool.ts"
+import { producedMedia } from "./tool-runner.ts"
+import { type TurnInput, type TurnObserver, heartbeatJob } from "./turn-input.ts"
+
+export interface AgentProfile {
+  name: string
+  manner?: string
+  timeoutSeconds: number
+}
+
+export interface TurnOptions {
+  store: Store
+  sessions: Sessions
+  models: ModelRegistry
+  tools: () => readonly Tool[]
+  profile: (agentId: string) => AgentProfile
+  clock: Clock
+  ids: Ids
+  log: Log
+  crashPoint: CrashPoint
+  /** Writes the outbox rows of a finished turn; called inside its last transaction. Says what it did, for the run's result. */
+  deliver: (write: Write, delivery: TurnDelivery) => string
+  /** Typing, drafts. */
+  observe: (input: TurnInput, runId: string) => TurnObserver
+}
+
+export interface TurnDelivery {
+  input: TurnInput
+  jobId: number
+  text: string
+  /** Files that this turn's tools made: the only ones that its reply may send. */
+  media: Set<string>
+  isError: boolean
+}
+
+/** What a turn that is told to stop is aborted with: it ends there, nothing is tried again. */
+export class TurnStopped extends Error {
+  constructor() {
+    super("stopped")
+    this.name = "TurnStopped"
+  }
+}
+
+/** Room kept for the reply and the tools' schemas, as a share of the model's context. */
+const historyShare = 0.6
+/** Length of a hook's summary in the main session. */
+const maxSummary = 2_000
+
+interface PromptStep {
+  input: TurnInput
+  message: ModelMessage
+  /** The least trusted source of what was shown. */
+  origin: Origin
+  /** True when everything shown to the model came from people who may command it. */
+  trusted: boolean
+  /** How many waiting events were shown. */
+  events: number
+}
+
+export interface TurnRun {
+  result: LoopResult
+  shownEvents: number
+  session: Session
+  prompt: ModelMessage
+  input: TurnInput
+}
+
+export function createTurns(options: TurnOptions) {
+  const run = async (job: JobRow, makeInput: () => TurnInput, signal: AbortSignal): Promise<TurnRun> => {
+    const journaled = await readSteps(options.store, job.id)
+    const { session, step } = await begin(options, job, journaled, makeInput)
+    const steps = journaled.length > 0 ? journaled : [{ n: 0, kind: "prompt", data: step }]
+    const { input } = step
+    const observer = options.observe(input, job.run_id)
+    const seconds = input.timeoutSeconds ?? options.profile(input.agentId).timeoutSeconds
+    const limit = withTimeout(seconds * 1000, "The turn", signal)
+    try {
+      const selection = selectModel(session, input)
+      const info = options.models.describe(selection)
+      const result = await runLoop({
+        store: options.store,
+        jobId: job.id,
+        steps,
+        system: systemPrompt({ ...promptProfile(options, input), tools: options.tools() }),
+        history: options.sessions.history(
+          session.sessionId,
+          Math.max(1_000, info.contextTokens * historyShare - estimateTokens(step.message)),
+        ),
+        prompt: step.message,
+        complete: (request) => options.models.complete(selection, request),
+        tools: options.tools(),
+        context: toolContext(job, step, limit.signal),
+        ids: options.ids,
+        log: options.log,
+        signal: limit.signal,
+        onDelta: (delta) => observer.onDelta?.(delta),
+        crashPoint: options.crashPoint,
+      })
+      return { result, session, prompt: step.message, input, shownEvents: step.events }
+    } catch (error) {
+      // The reason of an abort says more than whatever error it surfaced as.
+      throw limit.signal.aborted ? limit.signal.reason : error
+    } finally {
+      limit.clear()
+      observer.end()
+    }
+  }
+
+  return {
+    run,
+    /** The handler of jobs of kind `turn`. */
+    async handle(job: JobRow, signal: AbortSignal): Promise<JobEnd> {
+      const input = JSON.parse(job.payload) as TurnInput
+      options.log.info({ run: job.run_id, session: input.sessionKey, attempt: job.attempts }, "turn started")
+      try {
+        const turn = await run(job, () => input, signal)
+        options.log.info({ run: job.run_id, steps: turn.result.modelSteps, model: turn.result.model }, "turn finished")
+        return finish(options, job, turn)
+      } catch (error) {
+        return endFailed(options, job, error, (write, failure) => tellFailure(options, write, job, input, failure))
+      }
+    },
+    /** After the last attempt of a turn that fails in ways we did not foresee. */
+    async onDead(job: JobRow, error: string, write: Write): Promise<void> {
+      giveBackEvents(write, job.id)
+      tellFailure(options, write, job, JSON.parse(job.payload) as TurnInput, new AppError("internal", error))
+    },
+  }
+}
+
+export type Turns = ReturnType<typeof createTurns>
+
+/** Opens the session and makes the prompt, or finds both in the journal of an earlier attempt. */
+async function begin(
+  options: TurnOptions,
+  job: JobRow,
+  steps: Step[],
+  makeInput: () => TurnInput,
+): Promise<{ session: Session; step: PromptStep }> {
+  const journaled = steps.find((step) => step.kind === "prompt")
+  return await options.store.write(async (write) => {
+    const known = journaled?.data as PromptStep | undefined
+    const input = known?.input ?? makeInput()
+    const session = options.sessions.open(write, input.sessionKey, input.agentId)
+    if (known) return { session, step: known }
+    const events = consumeEvents(options.store, write, input.sessionKey, job.id)
+    const foreign = events.find((event) => event.trusted === 0)
+    const step: PromptStep = {
+      input,
+      message: userMessage(options, input, events),
+      origin: input.trusted && foreign ? (foreign.origin as Origin) : input.origin,
+      trusted: input.trusted && foreign === undefined,
+      events: events.length,
+    }
+    // Its own insert: the events are consumed in this very transaction, or not at all.
+    write
+      .prepare("insert into step (job_id, n, kind, data, created_at) values (?, 0, 'prompt', ?, ?)")
+      .run(job.id, JSON.stringify(step), write.now)
+    return { session, step }
+  })
+}
+
+function promptProfile(options: TurnOptions, input: TurnInput) {
+  const profile = options.profile(input.agentId)
+  return { agentName: profile.name, manner: profile.manner }
+}
+
+function selectModel(session: Session, input: TurnInput): ModelSelection {
+  return {
+    agentId: input.agentId,
+    model: input.model ?? session.settings.model,
+    thinking: input.thinking ?? session.settings.thinking,
+  }
+}
+
+function toolContext(job: JobRow, step: PromptStep, signal: AbortSignal): ToolContext {
+  const { agentId, sessionKey, route } = step.input
+  return { agentId, sessionKey, runId: job.run_id, origin: step.origin, trusted: step.trusted, route, signal }
+}
+
+function finish(options: TurnOptions, job: JobRow, turn: TurnRun): JobEnd {
+  const { input, session, result } = turn
+  const end: JobEnd = { state: "done" }
+  end.commit = async (write) => {
+    keepTranscript(options, write, job, turn)
+    options.sessions.touch(write, session)
+    const media = producedMedia(result.toolResults)
+    const delivered = options.deliver(write, { input, jobId: job.id, text: result.text, media, isError: false })
+    reportHook(options, write, input, result.text, delivered, undefined)
+    end.result = describeResult(result.text, delivered)
+  }
+  return end
+}
+
+export function keepTranscript(options: TurnOptions, write: Write, job: JobRow, turn: TurnRun): void {
+  const messages = [turn.prompt, ...turn.result.messages].map(withoutImages)
+  options.sessions.append(write, turn.session, job.id, messages)
+}
+
+/** Failures that another try would only repeat: the sender gets one short message and the lane goes on. */
+function isFinal(error: unknown): error is AppError {
+  if (!(error instanceof AppError)) return false
+  return error.code.startsWith("model-") || error.code === "timeout" || error.code === "bad-request"
+}
+
+/** How a turn ends that was stopped or failed for good, with the writes of `tell`; rethrows what may be tried again. */
+export function endFailed(
+  options: Pick<TurnOptions, "log">,
+  job: JobRow,
+  error: unknown,
+  tell?: (write: Write, failure: AppError) => void,
+): JobEnd {
+  if (error instanceof TurnStopped) {
+    return { state: "cancelled", result: "stopped", commit: async (write) => giveBackEvents(write, job.id) }
+  }
+  if (!isFinal(error)) throw error
+  options.log.warn({ run: job.run_id, err: error }, "turn failed")
+  return {
+    state: "dead",
+    error: describeError(error),
+    async commit(write) {
+      // Events that the model itself refuses are not shown again: they would fail every turn after this one.
+      if (isModelAway(error)) giveBackEvents(write, job.id)
+      tell?.(write, error)
+    },
+  }
+}
+
+function tellFailure(options: TurnOptions, write: Write, job: JobRow, input: TurnInput, error: AppError): void {
+  const text = apology(error)
+  const delivered = options.deliver(write, { input, jobId: job.id, text, media: new Set(), isError: true })
+  reportHook(options, write, input, error.message, delivered, error)
+}
+
+/** For a person in a chat: short, without inner details. */
+function apology(error: AppError): string {
+  if (error.code === "timeout") return "Sorry, this took too long and was stopped. Please try again."
+  if (error.code === "internal") return "Sorry, something went wrong on my side. Please try again."
+  const hint = error.hint === undefined ? "" : ` (${error.hint})`
+  return `Sorry, I could not answer: ${error.message}${hint}`
+}
+
+/** The result of a webhook's run, told to the main session as untrusted words. */
+function reportHook(
+  options: TurnOptions,
+  write: Write,
+  input: TurnInput,
+  text: string,
+  delivered: string,
+  error: AppError | undefined,
+): void {
+  if (!input.hook) return
+  const status = error ? " (error)" : ""
+  const summary = text.length > maxSummary ? `${text.slice(0, maxSummary)}…` : text || "(no text)"
+  const sessionKey = mainKey(input.agentId)
+  write.addEvent({
+    sessionKey,
+    text: `Hook ${input.hook.name}${status}: ${summary}\n(${delivered})`,
+    origin: "webhook",
+    trusted: false,
+  })
+  if (input.hook.wakeMode === "now") write.addJob(heartbeatJob(options.ids.uuid(), sessionKey, "hook"))
+}
+
+function describeResult(text: string, delivered: string): string {
+  return JSON.stringify({ text: text.slice(0, maxSummary), delivered })
+}
