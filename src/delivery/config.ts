@@ -1,0 +1,99 @@
+// The keys of `messages.*`: what holds for messages of every channel, in and out.
+import { z } from "zod"
+
+const later = true
+
+const milliseconds = z.int().min(0).max(600_000)
+const queueMode = z.enum(["collect", "steer", "followup", "steer-backlog", "interrupt", "queue"])
+
+const mentionPatternsSchema = z.array(
+  z.string().min(1).refine(isRegularExpression, { error: "is not a valid regular expression" }),
+)
+
+export const messagesSchema = z
+  .strictObject({
+    responsePrefix: z.string().optional().meta({
+      description:
+        "Put before every reply; `auto` is the agent's name in brackets. Variables: `{model}`, `{modelFull}`, `{provider}`, `{thinkingLevel}`, `{identity.name}`.",
+    }),
+    ackReaction: z.string().optional().meta({
+      description: "Reaction that marks a message as seen; empty switches it off.",
+      defaultText: "the agent's emoji, else 👀",
+      later,
+    }),
+    ackReactionScope: z
+      .enum(["off", "none", "direct", "group-all", "group-mentions", "all"])
+      .default("group-mentions")
+      .meta({
+        description: "Which messages get the reaction.",
+        later,
+      }),
+    removeAckAfterReply: z.boolean().default(false).meta({
+      description: "Whether the reaction goes away once the reply is sent.",
+      later,
+    }),
+    groupChat: z
+      .strictObject({
+        mentionPatterns: mentionPatternsSchema.optional().meta({
+          description: "Regular expressions that count as a mention of the agent.",
+          defaultText: "the agent's name and emoji",
+          later,
+        }),
+        historyLimit: z.int().min(0).optional().meta({
+          description: "Messages of a group that are shown as context, for channels that set none; 0 disables.",
+          later,
+        }),
+      })
+      .prefault({})
+      .meta({ description: "Messages in groups.", later }),
+    inbound: z
+      .strictObject({
+        debounceMs: milliseconds.default(0).meta({
+          description: "Milliseconds to wait for further messages of the same sender before a turn starts; 0 is off.",
+          later,
+        }),
+        byChannel: z
+          .record(z.string().min(1), milliseconds)
+          .default({})
+          .meta({ description: "The same by channel.", later }),
+      })
+      .prefault({})
+      .meta({ description: "Messages as they arrive.", later }),
+    queue: z
+      .strictObject({
+        mode: queueMode.default("collect").meta({
+          description:
+            "Messages that arrive during a turn: `collect` joins them into one next turn, `followup` gives each a turn, `steer` puts them into the running turn, `steer-backlog` does both, `interrupt` stops the running turn. `queue` is the older name of `steer`.",
+          later,
+        }),
+        byChannel: z.record(z.string().min(1), queueMode).default({}).meta({ description: "Mode by channel.", later }),
+        debounceMs: milliseconds.default(1000).meta({
+          description: "Milliseconds without a new arrival before the queue is taken up.",
+          later,
+        }),
+        debounceMsByChannel: z
+          .record(z.string().min(1), milliseconds)
+          .default({})
+          .meta({ description: "The same by channel.", later }),
+        cap: z.int().min(1).default(20).meta({ description: "Messages that may wait.", later }),
+        drop: z.enum(["summarize", "old", "new"]).default("summarize").meta({
+          description: "At the cap: keep a line of the oldest, drop the oldest, or refuse the newest.",
+          later,
+        }),
+      })
+      .prefault({})
+      .meta({ description: "Messages that arrive while a turn runs.", later }),
+  })
+  .prefault({})
+  .meta({ description: "Messages of every channel." })
+
+function isRegularExpression(text: string): boolean {
+  try {
+    return new RegExp(text, "iu") instanceof RegExp
+  } catch (error) {
+    if (error instanceof SyntaxError) return false
+    throw error
+  }
+}
+
+export type MessagesConfig = z.infer<typeof messagesSchema>

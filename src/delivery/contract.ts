@@ -1,0 +1,59 @@
+// What a channel must provide so that replies reach it. No runtime.
+import type { Json } from "../kernel/index.ts"
+import type { Route } from "../sessions/route.ts"
+import type { NewOutbox, OutboxRow } from "../store/index.ts"
+
+export interface ReplyMedia {
+  /** Absolute path below the media root. */
+  path: string
+  mediaType: string
+}
+
+export interface ReplyButton {
+  text: string
+  /** What comes back when it is touched; any length. */
+  data: string
+  style?: "danger" | "success" | "primary"
+}
+
+export interface Reply {
+  /** Markdown-ish text of the model or of ourselves; tags already taken out. */
+  text: string
+  media: ReplyMedia[]
+  /** Message id in the same chat that the reply refers to. */
+  replyTo?: string
+  asVoice?: boolean
+  silent?: boolean
+  /** Words of the message that `replyTo` names, to be shown with the reference. */
+  quote?: string
+  /** Rows of buttons below the last message. */
+  buttons?: ReplyButton[][]
+}
+
+export type SendOutcome =
+  | { kind: "sent"; remoteId?: string }
+  /** It cannot have arrived (refused before it was sent, 429, a 5xx with a JSON body): try again. */
+  | { kind: "retry"; delayMs: number; error: string }
+  /** The platform refuses this content but would take the other form (formatted text sent as plain). */
+  | { kind: "replace"; payload: Json; error: string }
+  /** It may or may not have arrived. */
+  | { kind: "uncertain"; error: string }
+  /** It will never arrive (blocked, chat gone). */
+  | { kind: "rejected"; error: string }
+
+/** May the next message go? When not: how long its chat, or the whole account, has to wait. */
+export type Pace = { kind: "go" } | { kind: "chat" | "account"; delayMs: number }
+
+export interface ChannelSender {
+  channel: string
+  /** The rows of a reply: chunks and media in order. Pure and quick: it runs inside the turn's last transaction. */
+  plan(route: Route, reply: Reply): NewOutbox[]
+  /** Asked before a row is claimed; `go` takes the place, so the row must then be sent. Without it nothing waits. */
+  pace?(row: OutboxRow): Pace
+  /** True when the row says something to the people of its chat: then a turn that wrote it has answered there. */
+  isAnswer?(row: OutboxRow): boolean
+  /** Makes the one call of a row. Never throws for what the platform answers. */
+  send(row: OutboxRow, signal: AbortSignal): Promise<SendOutcome>
+  /** A target as a person writes it (`123`, `-100123`, `@name`, `123:topic:4`). Throws `target-invalid`. */
+  resolveTarget(target: string, account: string | undefined): Route
+}

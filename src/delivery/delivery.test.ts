@@ -1,0 +1,189 @@
+import assert from "node:assert/strict"
+import { type TestContext, describe, test } from "node:test"
+import { silentLog, testStore } from "../../test/support/store.ts"
+import type { TurnDelivery, TurnInput } from "../agent/index.ts"
+import { systemIds } from "../kernel/index.ts"
+import { type Route, createSessions, mainKey } from "../sessions/index.ts"
+import { sessionSchema } from "../sessions/config.ts"
+import { type RecordingSender, recordingSender, routeTo } from "./delivery.fixture.ts"
+import { createDelivery } from "./delivery.ts"
+
+async function startDelivery(context: TestContext, senders: RecordingSender[] = [recordingSender()], prefix = "") {
+  const store = await testStore(context)
+  const sessions = createSessions({ store, ids: systemIds, config: () => sessionSchema.parse({}) })
+  const delivery = createDelivery({
+    sessions,
+    senders: () => new Map(senders.map((sender) => [sender.channel, sender])),
+    ackMaxChars: () => 300,
+    responsePrefix: () => prefix,
+    log: silentLog,
+  })
+  return {
+    delivery,
+    rows: () =>
+      store.handle
+        .prepare("select channel, account, chat_id, job_id, payload from outbox order by id")
+        .all()
+        .map((row) => `${row.channel} ${row.account} ${row.chat_id} ${row.job_id} ${row.payload}`),
+    deliver: (text: string, input: Partial<TurnInput> = {}, more: Partial<TurnDelivery> = {}) =>
+      store.write(async (write) => {
+        const whole: TurnInput = { ...chatInput, ...input }
+        return delivery.deliverTurn(write, { input: whole, jobId: 9, text, media: new Set(), isError: false, ...more })
+      }),
+    remember: (route: Route) =>
+      store.write(async (write) => sessions.rememberRoute(write, mainKey("main"), "main", route)),
+  }
+}
+
+const chatInput: TurnInput = {
+  agentId: "main",
+  sessionKey: mainKey("main"),
+  purpose: "chat",
+  origin: "owner",
+  trusted: true,
+  text: "hello",
+  route: routeTo("5", { messageId: "77", threadId: "3" }),
+}
+
+describe("a turn's reply", () => {
+  test("goes to the route of its input and nowhere else, whatever was heard from last", async (context) => {
+    const sender = recordingSender()
+    const { deliver, remember, rows } = await startDelivery(context, [sender, recordingSender(undefined, "other")])
+    await remember(routeTo("6", { channel: "other" }))
+    assert.equal(await deliver("one\n\ntwo"), "delivered to test chat 5")
+    assert.deepEqual(rows(), ['test default 5 9 {"text":"one"}', 'test default 5 9 {"text":"two"}'])
+    assert.deepEqual(sender.planned[0]?.route, chatInput.route)
+  })
+
+  test("begins with the configured prefix, once", async (context) => {
+    const sender = recordingSender()
+    const { deliver } = await startDelivery(context, [sender], "[Ada]")
+    await deliver("hello")
+    await deliver("[Ada] hello")
+    await deliver("HEARTBEAT_OK", { purpose: "heartbeat" })
+    assert.deepEqual(
+      sender.planned.map(({ reply }) => reply.text),
+      ["[Ada] hello", "[Ada] hello"],
+    )
+  })
+
+  test("refers to the message it answers when it says so", async (context) => {
+    const sender = recordingSender()
+    const { deliver } = await startDelivery(context, [sender])
+    await deliver("[[reply_to_current]] hello")
+    assert.deepEqual(sender.planned[0]?.reply, { text: "hello", media: [], replyTo: "77" })
+  })
+
+  test("sends the files that the turn has made, and no other", async (context) => {
+    const { deliver, rows } = await startDelivery(context)
+    await deliver("See:\nMEDIA:/m/a.png\nMEDIA:/etc/passwd", {}, { media: new Set(["/m/a.png"]) })
+    assert.deepEqual(rows(), ['test default 5 9 {"text":"See:"}', 'test default 5 9 {"text":"/m/a.png"}'])
+  })
+
+  test("without a route is not delivered, with the reason", async (context) => {
+    const { deliver, rows } = await startDelivery(context)
+    assert.equal(await deliver("hi", { route: null }), "not delivered: none was asked for")
+    assert.equal(
+      await deliver("hi", { route: null, routeProblem: "nobody has written yet" }),
+      "not delivered: nobody has written yet",
+    )
+    assert.deepEqual(rows(), [])
+  })
+
+  test("to a channel that is gone does not fail the turn", async (context) => {
+    const { deliver, rows } = await startDelivery(context, [])
+    assert.equal(await deliver("hi"), "not delivered: channel test is not configured any more")
+    assert.deepEqual(rows(), [])
+  })
+
+  test("that is empty is said to be so in a chat, and left out elsewhere", async (context) => {
+    const { deliver, rows } = await startDelivery(context)
+    await deliver("[[audio_as_voice]] ")
+    assert.match(rows()[0] ?? "", /The agent gave no answer/)
+    for (const purpose of ["hook", "heartbeat"] as const) {
+      assert.match(await deliver(" ", { purpose }), /^not delivered/)
+    }
+    assert.equal(rows().length, 1)
+  })
+
+  test("that only acknowledges a heartbeat is left out, unless a person asked in a chat", async (context) => {
+    const { deliver, rows } = await startDelivery(context)
+    for (const purpose of ["hook", "heartbeat"] as const) {
+      assert.equal(
+        await deliver("[[reply_to_current]] **HEARTBEAT_OK**", { purpose }),
+        "not delivered: nothing needs attention",
+      )
+    }
+    assert.deepEqual(rows(), [])
+    await deliver("HEARTBEAT_OK")
+    await deliver(`HEARTBEAT_OK ${"but look ".repeat(50)}`, { purpose: "hook" })
+    assert.equal(rows().length, 2)
+  })
+
+  test("that tells of a failure is sent to the letter: its words may be a provider's", async (context) => {
+    const sender = recordingSender()
+    const { deliver } = await startDelivery(context, [sender])
+    const text = "Sorry: [[reply_to:1]] HTTP 400\nMEDIA:/m/a.png"
+    await deliver(text, {}, { isError: true, media: new Set(["/m/a.png"]) })
+    assert.deepEqual(sender.planned[0]?.reply, { text, media: [] })
+  })
+})
+
+describe("a destination", () => {
+  test("`last` is the chat that was heard from last, without the message it was about", async (context) => {
+    const { delivery, remember } = await startDelivery(context)
+    await remember(routeTo("6", { threadId: "3", messageId: "70" }))
+    assert.deepEqual(delivery.resolve("main", { channel: " LAST " }), routeTo("6", { threadId: "3" }))
+  })
+
+  test("`last` with a recipient uses the channel and account that were heard from last", async (context) => {
+    const { delivery, remember } = await startDelivery(context)
+    assert.deepEqual(delivery.resolve("main", { channel: "last", to: "8" }), routeTo("8"))
+    await remember(routeTo("6", { account: "second" }))
+    assert.deepEqual(delivery.resolve("main", { channel: "last", to: "8" }), routeTo("8", { account: "second" }))
+  })
+
+  test("is refused when nobody has written and none is named", async (context) => {
+    const { delivery } = await startDelivery(context)
+    for (const channel of ["last", "test"]) {
+      assert.throws(() => delivery.resolve("main", { channel }), { code: "no-route" })
+    }
+  })
+
+  test("on one channel is never taken from another", async (context) => {
+    const { delivery, remember } = await startDelivery(context, [
+      recordingSender(),
+      recordingSender(undefined, "other"),
+    ])
+    await remember(routeTo("6", { channel: "other", messageId: "70" }))
+    assert.throws(() => delivery.resolve("main", { channel: "test" }), { code: "no-route" })
+    assert.deepEqual(delivery.resolve("main", { channel: "other" }), routeTo("6", { channel: "other" }))
+    assert.equal(delivery.resolve("main", { channel: "test", to: "7" }).chatId, "7")
+  })
+
+  test("that cannot be is refused with the channels there are", async (context) => {
+    const { delivery } = await startDelivery(context)
+    assert.throws(() => delivery.resolve("main", { channel: "tset", to: "7" }), {
+      code: "channel-unknown",
+      message: /unknown or not configured/,
+      hint: /test; or use "last"/,
+    })
+    assert.throws(() => delivery.resolve("main", { channel: "signal", to: "7" }), {
+      message: /not part of this release/,
+    })
+    assert.throws(() => delivery.resolve("main", { channel: "test", to: "Ada" }), { code: "target-invalid" })
+  })
+})
+
+test("a message of its own keeps every word, and takes thread, files and manner as given", async (context) => {
+  const sender = recordingSender()
+  const { delivery } = await startDelivery(context, [sender])
+  const message = "[[reply_to:1]]\nMEDIA:/etc/passwd"
+  delivery.planMessage(routeTo("5"), { message, media: ["/m/a.ogg"], threadId: "4", silent: true, asVoice: true })
+  assert.deepEqual(sender.planned, [
+    {
+      route: routeTo("5", { threadId: "4" }),
+      reply: { text: message, media: [{ path: "/m/a.ogg", mediaType: "audio/ogg" }], silent: true, asVoice: true },
+    },
+  ])
+})

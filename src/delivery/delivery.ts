@@ -1,0 +1,155 @@
+// From a finished turn to outbox rows, and from what a caller asked for (`last`, a channel and a recipient) to a route.
+import { AppError, type Log } from "../kernel/index.ts"
+import { type TurnDelivery, isHeartbeatAck } from "../agent/index.ts"
+import { type Route, type Sessions, mainKey } from "../sessions/index.ts"
+import type { NewOutbox, OutboxRow, Write } from "../store/index.ts"
+import type { ChannelSender, Reply } from "./contract.ts"
+import { mediaTypeOf, parseReply } from "./reply.ts"
+
+export interface DeliveryOptions {
+  sessions: Sessions
+  /** By name of the channel. */
+  senders: () => ReadonlyMap<string, ChannelSender>
+  ackMaxChars: () => number
+  /** What stands before every reply of this turn; empty for nothing. */
+  responsePrefix?: (input: TurnDelivery["input"]) => string
+  log: Log
+}
+
+export interface Target {
+  /** `last` or the name of a channel. */
+  channel: string
+  to?: string | undefined
+  account?: string | undefined
+}
+
+export interface OutgoingMessage {
+  message: string
+  media?: string[]
+  replyTo?: string
+  threadId?: string
+  silent?: boolean
+  asVoice?: boolean
+}
+
+export interface Delivery {
+  /** Writes the rows of a turn's reply into its last transaction; says what it did. */
+  deliverTurn(write: Write, delivery: TurnDelivery): string
+  /** Fixes a destination. Throws `channel-unknown`, `target-invalid`; `no-route` when nobody has written yet. */
+  resolve(agentId: string, target: Target): Route
+  /** The rows of a message that a person or program sends directly. */
+  planMessage(route: Route, message: OutgoingMessage): NewOutbox[]
+}
+
+/** The spec's eight platforms: known names that are not part of this release are told apart from typing errors. */
+const plannedChannels = ["whatsapp", "discord", "slack", "signal", "imessage", "mattermost", "msteams"]
+
+export function createDelivery(options: DeliveryOptions): Delivery {
+  const senderOf = (channel: string): ChannelSender => {
+    const sender = options.senders().get(channel)
+    if (sender) return sender
+    const known = [...options.senders().keys()].join(", ") || "none is configured"
+    const planned = plannedChannels.includes(channel) ? " is not part of this release" : " is unknown or not configured"
+    throw new AppError("channel-unknown", `Channel ${JSON.stringify(channel)}${planned}`, {
+      hint: `Channels here: ${known}; or use "last"`,
+    })
+  }
+  return {
+    deliverTurn: (write, delivery) => deliverTurn(options, write, delivery),
+    resolve(agentId, target) {
+      const channel = target.channel.trim().toLowerCase()
+      const last = options.sessions.lastRoute(mainKey(agentId))
+      if (channel !== "last") {
+        const sender = senderOf(channel)
+        if (target.to !== undefined) return sender.resolveTarget(target.to, target.account)
+        // A recipient known on one channel means nothing on another.
+        if (last?.channel === channel) return withoutMessage(last)
+        throw noRoute()
+      }
+      if (target.to !== undefined) {
+        const only = last?.channel ?? [...options.senders().keys()][0]
+        if (only === undefined) throw noRoute()
+        return senderOf(only).resolveTarget(target.to, target.account ?? last?.account)
+      }
+      if (!last) throw noRoute()
+      return withoutMessage(last)
+    },
+    planMessage(route, message) {
+      const reply: Reply = {
+        text: message.message,
+        media: (message.media ?? []).map((path) => ({ path, mediaType: mediaTypeOf(path) })),
+      }
+      if (message.replyTo !== undefined) reply.replyTo = message.replyTo
+      if (message.silent) reply.silent = true
+      if (message.asVoice) reply.asVoice = true
+      const target = message.threadId === undefined ? route : { ...route, threadId: message.threadId }
+      return senderOf(route.channel).plan(target, reply)
+    },
+  }
+}
+
+function noRoute(): AppError {
+  return new AppError("no-route", "There is no chat to deliver to", {
+    hint: "Nobody has written to the agent yet; name a recipient with `to`, or write to the bot once",
+  })
+}
+
+/** A delivery of its own refers to no message. */
+function withoutMessage(route: Route): Route {
+  const { messageId: _dropped, ...rest } = route
+  return rest
+}
+
+function deliverTurn(options: DeliveryOptions, write: Write, delivery: TurnDelivery): string {
+  const { input } = delivery
+  if (input.route === null)
+    return input.routeProblem ? `not delivered: ${input.routeProblem}` : "not delivered: none was asked for"
+  const sender = options.senders().get(input.route.channel)
+  if (!sender) {
+    options.log.warn(
+      { channel: input.route.channel, session: input.sessionKey },
+      "reply not delivered: no such channel",
+    )
+    return `not delivered: channel ${input.route.channel} is not configured any more`
+  }
+  if (delivery.isError) return enqueue(sender, write, delivery, input.route, { text: delivery.text, media: [] })
+  const parsed = parseReply({
+    text: delivery.text,
+    allowedMedia: delivery.media,
+    currentMessageId: input.route.messageId,
+  })
+  for (const path of parsed.refused)
+    options.log.warn({ path, session: input.sessionKey }, "media refused: not made by this turn")
+  const { reply } = parsed
+  if (isHeartbeatAck(reply.text, reply.media.length > 0, options.ackMaxChars()) && input.purpose !== "chat") {
+    return "not delivered: nothing needs attention"
+  }
+  if (hasAnswered(write, sender, delivery, input.route)) return "delivered by tool: the turn had answered already"
+  if (reply.text === "" && reply.media.length === 0) {
+    if (input.purpose !== "chat") return "not delivered: the reply is empty"
+    reply.text = "(The agent gave no answer.)"
+  }
+  reply.text = prefixed(reply.text, options.responsePrefix?.(input) ?? "")
+  return enqueue(sender, write, delivery, input.route, reply)
+}
+
+/** Models copy the prefix from their own earlier answers: it is not put there twice. A picture alone needs none. */
+function prefixed(text: string, prefix: string): string {
+  return prefix === "" || text === "" || text.startsWith(prefix) ? text : `${prefix} ${text}`
+}
+
+function enqueue(sender: ChannelSender, write: Write, delivery: TurnDelivery, route: Route, reply: Reply): string {
+  for (const row of sender.plan(route, reply)) write.addOutbox({ ...row, jobId: delivery.jobId })
+  return `delivered to ${route.channel} chat ${route.chatId}`
+}
+
+/** A tool of this very turn has written to the chat and thread that the reply would go to. */
+function hasAnswered(write: Write, sender: ChannelSender, delivery: TurnDelivery, route: Route): boolean {
+  if (!sender.isAnswer) return false
+  const rows = write
+    .prepare(
+      "select * from outbox where job_id = ? and channel = ? and account = ? and chat_id = ? and state != 'dead'",
+    )
+    .all(delivery.jobId, route.channel, route.account, route.chatId) as unknown as OutboxRow[]
+  return rows.some((row) => (JSON.parse(row.route) as Route).threadId === route.threadId && sender.isAnswer?.(row))
+}

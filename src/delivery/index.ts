@@ -1,0 +1,6 @@
+// The only door of delivery.
+export type * from "./contract.ts"
+export * from "./delivery.ts"
+export * from "./reply.ts"
+export * from "./worker.ts"
+export * from "./response-prefix.ts"

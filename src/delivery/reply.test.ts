@@ -1,0 +1,40 @@
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import { parseReply } from "./reply.ts"
+
+const parse = (text: string, allowed: string[] = []) =>
+  parseReply({ text, allowedMedia: new Set(allowed), currentMessageId: "7" })
+
+test("sends a file that the turn has made and takes its line out of the text", () => {
+  const { reply, refused } = parse("Here it is:\nMEDIA:/state/media/a.png\nDone.", ["/state/media/a.png"])
+  assert.deepEqual(reply, {
+    text: "Here it is:\nDone.",
+    media: [{ path: "/state/media/a.png", mediaType: "image/png" }],
+  })
+  assert.deepEqual(refused, [])
+})
+
+test("refuses a file that the turn has not made", () => {
+  const { reply, refused } = parse("MEDIA:/etc/passwd\nMEDIA:/state/media/older.png", [])
+  assert.deepEqual(reply.media, [])
+  assert.deepEqual(refused, ["/etc/passwd", "/state/media/older.png"])
+})
+
+test("leaves MEDIA lines inside code fences and all indentation alone", () => {
+  const text = "```\nMEDIA:/a.png\n    indented\n```"
+  assert.equal(parse(text, ["/a.png"]).reply.text, text)
+})
+
+test("reads the tag for the current message", () => {
+  assert.deepEqual(parse("[[ reply_to_current ]] Hello").reply, { text: "Hello", media: [], replyTo: "7" })
+})
+
+test("lets an explicit id win, and ignores one that is no message id", () => {
+  assert.equal(parse("[[reply_to:42]][[reply_to_current]] x").reply.replyTo, "42")
+  assert.equal(parse("[[reply_to:../9]] x").reply.replyTo, undefined)
+})
+
+test("reads the voice tag each time", () => {
+  for (let round = 0; round < 3; round += 1) assert.equal(parse("[[audio_as_voice]] hi").reply.asVoice, true)
+  assert.equal(parse("hi").reply.asVoice, undefined)
+})

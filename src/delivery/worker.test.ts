@@ -1,0 +1,270 @@
+import assert from "node:assert/strict"
+import { describe, test } from "node:test"
+import { temporaryFolder } from "../../test/support/temporary.ts"
+import { type Clock, systemClock } from "../kernel/index.ts"
+import type { SendOutcome } from "./contract.ts"
+import { isSettled, recordingSender, startOutbox, textOf } from "./delivery.fixture.ts"
+
+/** Waits of the worker are skipped: each look at the clock is a minute later. */
+function leapingClock(): Clock {
+  let shift = 0
+  return { ...systemClock, now: () => Date.now() + (shift += 60_000) }
+}
+
+const retry = (error = "429"): SendOutcome => ({ kind: "retry", delayMs: 10, error })
+
+describe("the order of messages", () => {
+  test("is kept inside a chat, one call at a time", async (context) => {
+    const busy = new Set<string>()
+    const sender = recordingSender(async (row) => {
+      assert.ok(!busy.has(row.chat_id), "two calls for one chat at once")
+      busy.add(row.chat_id)
+      await new Promise((resolve) => setImmediate(resolve))
+      busy.delete(row.chat_id)
+      return { kind: "sent", remoteId: `m${row.id}` }
+    })
+    const outbox = await startOutbox(context, { sender })
+    await outbox.put(
+      ...["1", "2"].flatMap((chat) => Array.from({ length: 6 }, (_, n): [string, string] => [chat, `${n}`])),
+    )
+    await outbox.until(isSettled)
+    for (const chat of ["1", "2"]) {
+      const own = sender.calls.filter((each) => each.startsWith(`${chat}: `))
+      assert.deepEqual(
+        own,
+        ["0", "1", "2", "3", "4", "5"].map((n) => `${chat}: ${n}`),
+      )
+    }
+    assert.ok(outbox.rows().every((row) => row.state === "sent" && row.remote_id === `m${row.id}` && row.sent_at))
+  })
+
+  test("holds while the first message is put off, and other chats do not wait for it", async (context) => {
+    let isDown = true
+    const sender = recordingSender((row) => (row.chat_id === "1" && isDown ? retry() : { kind: "sent" }))
+    const outbox = await startOutbox(context, { sender })
+    await outbox.put(["1", "first"], ["1", "second"], ["2", "other"], ["2", "another"])
+    await outbox.until((rows) => rows.slice(2).every((row) => row.state === "sent") && rows[0]?.attempts === 1)
+    assert.deepEqual(outbox.states().slice(1), ["second new", "other sent", "another sent"])
+    isDown = false
+    await outbox.until(isSettled)
+    assert.deepEqual(
+      sender.calls.filter((each) => each.startsWith("1: ")),
+      ["1: first", "1: first", "1: second"],
+    )
+  })
+
+  test("is no reason for one chat to wait for a call of another that hangs", async (context) => {
+    const hanging = Promise.withResolvers<SendOutcome>()
+    const sender = recordingSender((row) => (row.chat_id === "1" ? hanging.promise : { kind: "sent" }))
+    const outbox = await startOutbox(context, { sender })
+    await outbox.put(["1", "stuck"], ["2", "a"], ["3", "b"])
+    await outbox.until((rows) => rows.slice(1).every((row) => row.state === "sent"))
+    await outbox.put(["2", "c"])
+    await outbox.until((rows) => rows[3]?.state === "sent")
+    assert.equal(outbox.states()[0], "stuck sending")
+    hanging.resolve({ kind: "sent" })
+    await outbox.until(isSettled)
+  })
+
+  test("allows at most 32 calls at once", async (context) => {
+    let running = 0
+    let most = 0
+    const go = Promise.withResolvers<void>()
+    const sender = recordingSender(async () => {
+      running += 1
+      most = Math.max(most, running)
+      if (running === 32) setImmediate(go.resolve)
+      await go.promise
+      running -= 1
+      return { kind: "sent" }
+    })
+    const outbox = await startOutbox(context, { sender })
+    await outbox.put(...Array.from({ length: 40 }, (_, n): [string, string] => [`${n}`, "hi"]))
+    await outbox.until(isSettled)
+    assert.deepEqual([most, sender.calls.length], [32, 40])
+  })
+})
+
+describe("a message", () => {
+  test("that cannot have arrived is tried again until it has", async (context) => {
+    const sender = recordingSender((row) => (row.attempts < 4 ? retry("connection refused") : { kind: "sent" }))
+    const outbox = await startOutbox(context, { sender, clock: leapingClock() })
+    await outbox.put(["1", "hello"])
+    await outbox.until(isSettled)
+    assert.equal(outbox.rows()[0]?.attempts, 4)
+    assert.deepEqual(outbox.states(), ["hello sent"])
+  })
+
+  test("waits as long as the platform says", async (context) => {
+    const sender = recordingSender(() => ({ kind: "retry", delayMs: 30_000, error: "429" }))
+    const outbox = await startOutbox(context, { sender })
+    const before = Date.now()
+    await outbox.put(["1", "hello"])
+    await outbox.until((rows) => rows[0]?.state === "new" && rows[0].attempts === 1)
+    const [row] = outbox.rows()
+    assert.ok((row?.run_at ?? 0) >= before + 30_000)
+    assert.equal(row?.error, "429")
+  })
+
+  test("is given up after six hours, and its chat goes on", async (context) => {
+    let shift = 0
+    const clock: Clock = { ...systemClock, now: () => Date.now() + shift }
+    const sender = recordingSender((row) => {
+      if (textOf(row) !== "lost") return { kind: "sent" }
+      shift += 6 * 60 * 60 * 1000
+      return retry("unreachable")
+    })
+    const outbox = await startOutbox(context, { sender, clock })
+    await outbox.put(["1", "lost"], ["1", "later"])
+    await outbox.until(isSettled)
+    assert.deepEqual(outbox.states(), ["lost dead", "later sent"])
+    assert.equal(outbox.rows()[0]?.error, "unreachable")
+  })
+
+  test("that is refused in one form is sent in another, before those behind it", async (context) => {
+    const sender = recordingSender((row) => {
+      if (textOf(row) !== "<b>hi") return { kind: "sent" }
+      return { kind: "replace", payload: { text: "hi" }, error: "can't parse entities" }
+    })
+    const outbox = await startOutbox(context, { sender })
+    await outbox.put(["1", "<b>hi"], ["1", "next"])
+    await outbox.until(isSettled)
+    assert.deepEqual(sender.calls, ["1: <b>hi", "1: hi", "1: next"])
+    assert.deepEqual(outbox.states(), ["hi sent", "next sent"])
+  })
+
+  test("that will never arrive is given up, and its chat goes on", async (context) => {
+    const sender = recordingSender((row) =>
+      textOf(row) === "no" ? { kind: "rejected", error: "bot was blocked" } : { kind: "sent" },
+    )
+    const outbox = await startOutbox(context, { sender })
+    await outbox.put(["1", "no"], ["1", "yes"])
+    await outbox.until(isSettled)
+    assert.deepEqual(outbox.states(), ["no dead", "yes sent"])
+    assert.equal(outbox.rows()[0]?.error, "bot was blocked")
+  })
+
+  test("that may have arrived is not repeated, not even by the next start", async (context) => {
+    const folder = temporaryFolder(context)
+    const sender = recordingSender((row) =>
+      textOf(row) === "maybe" ? { kind: "uncertain", error: "cut after the request" } : { kind: "sent" },
+    )
+    const first = await startOutbox(context, { sender, folder })
+    await first.put(["1", "maybe"], ["1", "next"])
+    await first.until(isSettled)
+    assert.deepEqual(first.states(), ["maybe uncertain", "next sent"])
+    await first.worker.stop(0)
+    await first.store.close()
+    const second = await startOutbox(context, { sender, folder })
+    await second.put(["1", "later"])
+    await second.until(isSettled)
+    assert.deepEqual(sender.calls, ["1: maybe", "1: next", "1: later"])
+  })
+
+  test("whose sender fails in a way that it should not counts as one that may have arrived", async (context) => {
+    const sender = recordingSender((row) => {
+      if (textOf(row) === "bug") throw new TypeError("a bug")
+      return { kind: "sent" }
+    })
+    const outbox = await startOutbox(context, { sender })
+    await outbox.put(["1", "bug"], ["1", "next"])
+    await outbox.until(isSettled)
+    assert.deepEqual(outbox.states(), ["bug uncertain", "next sent"])
+  })
+
+  test("of a channel that is not running waits for it", async (context) => {
+    const sender = recordingSender(undefined, "elsewhere")
+    const outbox = await startOutbox(context, { sender })
+    await outbox.put(["1", "hello"])
+    await outbox.until((rows) => rows[0]?.state === "new" && rows[0].attempts === 1)
+    assert.match(outbox.rows()[0]?.error ?? "", /channel test is not running/)
+    assert.deepEqual(sender.calls, [])
+  })
+})
+
+describe("a message that was being sent when the process died", () => {
+  /** A worker that dies in the middle of its call: nothing of it is heard again, and nothing is recorded. */
+  async function dieSending(context: Parameters<typeof startOutbox>[0], folder: string) {
+    const called = Promise.withResolvers<void>()
+    const sender = recordingSender(() => {
+      called.resolve()
+      return new Promise(() => undefined)
+    })
+    const outbox = await startOutbox(context, { sender, folder })
+    await outbox.put(["1", "in flight"], ["1", "behind"])
+    await called.promise
+    await outbox.store.close()
+    assert.deepEqual(sender.calls, ["1: in flight"])
+  }
+
+  test("is sent once more while it is young, still before those behind it", async (context) => {
+    const folder = temporaryFolder(context)
+    await dieSending(context, folder)
+    const sender = recordingSender()
+    const outbox = await startOutbox(context, { sender, folder })
+    await outbox.until(isSettled)
+    assert.deepEqual(sender.calls, ["1: in flight", "1: behind"])
+    assert.equal(outbox.rows()[0]?.resent, 1)
+  })
+
+  test("is not sent a third time", async (context) => {
+    const folder = temporaryFolder(context)
+    await dieSending(context, folder)
+    const called = Promise.withResolvers<void>()
+    const again = recordingSender(() => {
+      called.resolve()
+      return new Promise(() => undefined)
+    })
+    const second = await startOutbox(context, { sender: again, folder })
+    await called.promise
+    await second.store.close()
+    const sender = recordingSender()
+    const third = await startOutbox(context, { sender, folder })
+    await third.until(isSettled)
+    assert.deepEqual(third.states(), ["in flight uncertain", "behind sent"])
+    assert.deepEqual(sender.calls, ["1: behind"])
+  })
+
+  test("is not sent again when it is older than ten minutes", async (context) => {
+    const folder = temporaryFolder(context)
+    await dieSending(context, folder)
+    const sender = recordingSender()
+    const clock: Clock = { ...systemClock, now: () => Date.now() + 11 * 60_000 }
+    const outbox = await startOutbox(context, { sender, folder, clock })
+    await outbox.until(isSettled)
+    assert.deepEqual(outbox.states(), ["in flight uncertain", "behind sent"])
+  })
+})
+
+describe("a worker that stops", () => {
+  test("lets a call end that is under way, and begins no other", async (context) => {
+    const called = Promise.withResolvers<void>()
+    const answer = Promise.withResolvers<SendOutcome>()
+    const sender = recordingSender(() => {
+      called.resolve()
+      return answer.promise
+    })
+    const outbox = await startOutbox(context, { sender })
+    await outbox.put(["1", "under way"], ["1", "behind"])
+    await called.promise
+    const stopped = outbox.worker.stop(5_000)
+    answer.resolve({ kind: "sent" })
+    await stopped
+    assert.deepEqual(outbox.states(), ["under way sent", "behind new"])
+  })
+
+  test("cuts a call that takes too long, heeded or not", async (context) => {
+    const called = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const sender = recordingSender((row, signal) => {
+      called[Number(row.chat_id)]?.resolve()
+      return new Promise((resolve) => {
+        if (row.chat_id === "1") signal.addEventListener("abort", () => resolve({ kind: "uncertain", error: "cut" }))
+      })
+    })
+    const outbox = await startOutbox(context, { sender })
+    await outbox.put(["0", "deaf"], ["1", "slow"])
+    await Promise.all(called.map(({ promise }) => promise))
+    await outbox.worker.stop(10)
+    assert.deepEqual(outbox.states(), ["deaf uncertain", "slow uncertain"])
+  })
+})
