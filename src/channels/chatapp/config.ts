@@ -1,0 +1,318 @@
+// The keys of `channels.chatapp.*`. An account may override every key but `accounts`; `resolveChatappAccount` in
+// src/config gives one account's settings with all defaults applied, so nobody else looks at two places.
+import { z } from "zod"
+
+const later = true
+
+const id = z.union([z.string().trim().min(1), z.int()]).transform(String)
+const allowList = z.array(id)
+const dmPolicy = z.enum(["pairing", "allowlist", "open", "disabled"])
+const groupPolicy = z.enum(["open", "allowlist", "disabled"])
+const commandSwitch = z
+  .union([z.enum(["auto", "on", "off"]), z.boolean()])
+  .transform((value) => (typeof value === "boolean" ? (value ? "on" : "off") : value))
+const historyLimit = z.int().min(0)
+const characters = z.int().min(1)
+const delayMs = z.int().min(0).max(3_600_000)
+
+const topicShape = {
+  requireMention: z
+    .boolean()
+    .optional()
+    .meta({ description: "Whether the agent answers only when mentioned.", defaultText: "true", later }),
+  skills: z
+    .array(z.string().min(1))
+    .optional()
+    .meta({ description: "Skills; when unset all, when empty none.", later }),
+  allowFrom: allowList.optional().meta({ description: "Senders that may write here.", later }),
+  systemPrompt: z.string().optional().meta({ description: "Added to the agent's instructions here.", later }),
+  enabled: z.boolean().optional().meta({ description: "False switches it off.", defaultText: "true", later }),
+}
+const toolPolicy = z.strictObject({
+  allow: z.array(z.string().min(1)).optional().meta({ description: "Tools that may be used.", later }),
+  deny: z.array(z.string().min(1)).optional().meta({ description: "Tools that may not be used.", later }),
+})
+const group = z.strictObject({
+  ...topicShape,
+  tools: toolPolicy.optional().meta({ description: "Tools in this group.", later }),
+  toolsBySender: z.record(z.string().min(1), toolPolicy).optional().meta({ description: "Tools by sender.", later }),
+  topics: z
+    .record(z.string().regex(/^\d+$/, "must be a thread id"), z.strictObject(topicShape))
+    .optional()
+    .meta({ description: "Topics by thread id; each key wins over the group's.", later }),
+})
+
+const inlineButtons = z.enum(["off", "dm", "group", "all", "allowlist"])
+const capabilities = z
+  .union([
+    z.strictObject({
+      inlineButtons: inlineButtons
+        .optional()
+        .meta({ description: "Where buttons may be used.", defaultText: "`allowlist`", later }),
+    }),
+    z.array(z.string()),
+  ])
+  .transform((value) => {
+    if (!Array.isArray(value)) return { inlineButtons: value.inlineButtons ?? ("allowlist" as const) }
+    const listed = value.some((name) => name.toLowerCase() === "inlinebuttons")
+    return { inlineButtons: listed ? ("all" as const) : ("off" as const) }
+  })
+
+const customCommand = z.strictObject({
+  command: z
+    .string()
+    .trim()
+    .overwrite((text) => text.replace(/^\//, "").toLowerCase())
+    .regex(/^[a-z0-9_]{1,32}$/, "must be 1 to 32 letters, digits and underscores")
+    .meta({ description: "Name of the command.", later }),
+  description: z.string().trim().min(1).max(256).meta({ description: "What the menu says about it.", later }),
+})
+
+const webhookPath = z
+  .string()
+  .trim()
+  .overwrite((text) => `/${text.replace(/^\/+|\/+$/g, "")}`)
+
+const secret = z.string().trim().min(1)
+
+/** Every key that an account may set too, without defaults: an account that is silent must not hide the channel's. */
+const overridable = {
+  enabled: z.boolean().meta({ description: "Whether it is started." }),
+  name: z.string().trim().min(1).optional().meta({ description: "Name shown to people." }),
+  botToken: secret.optional().meta({ description: "Token of the bot.", secret: true }),
+  tokenFile: z
+    .string()
+    .trim()
+    .min(1)
+    .optional()
+    .meta({ description: "File from which the token is read; wins over `botToken`." }),
+  dmPolicy: dmPolicy.meta({
+    description:
+      "Who may write directly: people who were paired, people of `allowFrom`, everybody (`open`, needs `*` in `allowFrom`), or nobody.",
+  }),
+  allowFrom: allowList.meta({ description: "People who may write directly: numeric user ids (best) or @names." }),
+  groupPolicy: groupPolicy.optional().meta({
+    description: "Whose messages count in groups: everybody's, those of `groupAllowFrom`, or nobody's.",
+    defaultText: "`channels.defaults.groupPolicy`, else `allowlist`",
+    later,
+  }),
+  groupAllowFrom: allowList.optional().meta({ description: "People whose messages count in groups.", later }),
+  groups: z.record(z.string().trim().min(1), group).optional().meta({
+    description: "Groups by chat id, or `*` for all. When set, only these groups are answered.",
+    later,
+  }),
+  capabilities: capabilities
+    .optional()
+    .meta({ description: 'What the bot may use. The older form `["inlineButtons"]` means `all`.', later }),
+  replyToMode: z
+    .enum(["off", "first", "all"])
+    .meta({ description: "Which parts of an answer refer to the message they answer." }),
+  textChunkLimit: characters.meta({ description: "Characters of one message at most; the platform takes 4096." }),
+  chunkMode: z.enum(["length", "newline"]).meta({
+    description:
+      "`length` fills messages and cuts where it reads best; `newline` cuts at empty lines wherever there is one.",
+  }),
+  markdown: z
+    .strictObject({
+      tables: z.enum(["off", "bullets", "code"]).optional().meta({
+        description: "How tables are shown: aligned lines, a bullet a row, or as written.",
+        defaultText: "`code`",
+      }),
+    })
+    .optional()
+    .meta({ description: "How markdown is shown." }),
+  linkPreview: z.boolean().meta({ description: "Whether links show a preview." }),
+  streamMode: z
+    .enum(["off", "partial", "block"])
+    .meta({ description: "Whether an answer is shown while it is written." }),
+  draftIn: z
+    .enum(["topics", "private"])
+    .meta({ description: "Where drafts are shown: private chats with topics, or all private chats." }),
+  draftChunk: z
+    .strictObject({
+      minChars: characters.optional().meta({ description: "Characters at least.", defaultText: "200" }),
+      maxChars: characters.optional().meta({ description: "Characters at most.", defaultText: "800" }),
+      breakPreference: z
+        .enum(["paragraph", "newline", "sentence"])
+        .optional()
+        .meta({ description: "Where a piece ends best.", defaultText: "`paragraph`" }),
+    })
+    .optional()
+    .meta({ description: "Pieces of a draft in mode `block`." }),
+  blockStreaming: z
+    .boolean()
+    .meta({ description: "Sends finished parts as messages of their own instead of drafts.", later }),
+  blockStreamingCoalesce: z
+    .strictObject({
+      minChars: characters.optional().meta({ description: "Characters at least.", defaultText: "800", later }),
+      maxChars: characters.optional().meta({ description: "Characters at most.", defaultText: "1200", later }),
+      idleMs: delayMs
+        .optional()
+        .meta({ description: "Milliseconds without text after which a part is sent.", defaultText: "1000", later }),
+    })
+    .optional()
+    .meta({ description: "How parts are joined.", later }),
+  mediaMaxMb: z.number().positive().meta({ description: "Megabytes of one file at most, in and out." }),
+  timeoutSeconds: z.int().min(1).meta({ description: "Seconds that one request to the platform may take." }),
+  historyLimit: historyLimit.optional().meta({
+    description: "Messages of a group that are shown as context; 0 disables.",
+    defaultText: "`messages.groupChat.historyLimit`, else 50",
+    later,
+  }),
+  dmHistoryLimit: historyLimit
+    .optional()
+    .meta({ description: "User turns of a direct chat that the model is shown.", defaultText: "all that fit", later }),
+  dms: z
+    .record(
+      z.string().min(1),
+      z.strictObject({
+        historyLimit: historyLimit.optional().meta({ description: "As `dmHistoryLimit`, for this user.", later }),
+      }),
+    )
+    .optional()
+    .meta({ description: "Direct chats by user id.", later }),
+  retry: z
+    .strictObject({
+      attempts: z.int().min(1).optional().meta({ description: "Tries in all.", defaultText: "3" }),
+      minDelayMs: delayMs.optional().meta({ description: "Milliseconds before the second try.", defaultText: "400" }),
+      maxDelayMs: delayMs
+        .optional()
+        .meta({ description: "Milliseconds between two tries at most.", defaultText: "30000" }),
+      jitter: z
+        .number()
+        .min(0)
+        .max(1)
+        .optional()
+        .meta({ description: "Share by which a delay varies.", defaultText: "0.1" }),
+    })
+    .optional()
+    .meta({ description: "How calls that failed are tried again." }),
+  network: z
+    .strictObject({
+      autoSelectFamily: z
+        .boolean()
+        .optional()
+        .meta({ description: "Whether IPv4 and IPv6 are tried side by side.", defaultText: "the runtime's", later }),
+    })
+    .optional()
+    .meta({ description: "Network settings.", later }),
+  proxy: z
+    .url({ protocol: /^(https?|socks[45]?h?)$/ })
+    .optional()
+    .meta({ description: "Proxy for calls of the platform.", secret: true, later }),
+  apiRoot: z
+    .url({ protocol: /^https?$/ })
+    .meta({ description: "Address of the platform's API: an own or local Bot API server." }),
+  webhookUrl: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .meta({ description: "Public address of the webhook; when set, updates come by webhook.", later }),
+  webhookSecret: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,256}$/, "must be 1 to 256 letters, digits, underscores and dashes")
+    .optional()
+    .meta({ description: "Secret that the platform sends along.", secret: true, later }),
+  webhookPath: webhookPath.meta({ description: "Path of the webhook listener.", later }),
+  webhookBind: z
+    .string()
+    .regex(/^(\[[^\]]+\]|[^:\s]+):\d{1,5}$/, "must be host:port")
+    .meta({ description: "Address of the webhook listener.", later }),
+  customCommands: z.array(customCommand).optional().meta({ description: "Further entries of the bot's menu.", later }),
+  commands: z
+    .strictObject({
+      native: commandSwitch.optional().meta({ description: "As `commands.native`, for this channel.", later }),
+      nativeSkills: commandSwitch
+        .optional()
+        .meta({ description: "As `commands.nativeSkills`, for this channel.", later }),
+    })
+    .optional()
+    .meta({ description: "Commands of this channel.", later }),
+  actions: z
+    .strictObject({
+      reactions: z.boolean().optional().meta({ description: "The agent may react.", defaultText: "true" }),
+      sendMessage: z.boolean().optional().meta({ description: "The agent may send.", defaultText: "true" }),
+      deleteMessage: z.boolean().optional().meta({ description: "The agent may delete.", defaultText: "true" }),
+      editMessage: z.boolean().optional().meta({ description: "The agent may edit.", defaultText: "true" }),
+      sticker: z
+        .boolean()
+        .optional()
+        .meta({ description: "The agent may send and search stickers.", defaultText: "false", later }),
+    })
+    .optional()
+    .meta({ description: "What the agent may do by tool." }),
+  reactionNotifications: z
+    .enum(["off", "own", "all"])
+    .meta({ description: "Which reactions the agent hears of.", later }),
+  reactionLevel: z
+    .enum(["off", "ack", "minimal", "extensive"])
+    .meta({ description: "How much the agent reacts itself: not at all (`off`, `ack`), sparingly, or freely." }),
+  heartbeat: z
+    .strictObject({
+      showOk: z
+        .boolean()
+        .optional()
+        .meta({ description: "Sends the acknowledgment of a heartbeat that found nothing.", later }),
+      showAlerts: z.boolean().optional().meta({ description: "Sends what a heartbeat found.", later }),
+      useIndicator: z.boolean().optional().meta({ description: "Shows heartbeats in the status.", later }),
+    })
+    .optional()
+    .meta({ description: "As `channels.defaults.heartbeat`.", later }),
+  configWrites: z
+    .boolean()
+    .meta({ description: "Whether the channel may change this file (`/config`, groups that move).", later }),
+}
+
+const account = z.strictObject(overridable).partial()
+
+export const chatappSchema = z
+  .strictObject({
+    ...overridable,
+    enabled: overridable.enabled.default(true),
+    dmPolicy: overridable.dmPolicy.default("pairing"),
+    allowFrom: overridable.allowFrom.default([]),
+    replyToMode: overridable.replyToMode.default("first"),
+    textChunkLimit: overridable.textChunkLimit.default(4000),
+    chunkMode: overridable.chunkMode.default("length"),
+    linkPreview: overridable.linkPreview.default(true),
+    streamMode: overridable.streamMode.default("partial"),
+    draftIn: overridable.draftIn.default("topics"),
+    blockStreaming: overridable.blockStreaming.default(false),
+    mediaMaxMb: overridable.mediaMaxMb.default(5),
+    timeoutSeconds: overridable.timeoutSeconds.default(500),
+    apiRoot: overridable.apiRoot.default("https://api.telegram.org"),
+    webhookPath: overridable.webhookPath.default("/chatapp-webhook"),
+    webhookBind: overridable.webhookBind.default("0.0.0.0:8787"),
+    reactionNotifications: overridable.reactionNotifications.default("own"),
+    reactionLevel: overridable.reactionLevel.default("minimal"),
+    configWrites: overridable.configWrites.default(true),
+    accounts: z
+      .record(
+        z
+          .string()
+          .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, "must be 1 to 64 lower-case letters, digits, dashes and underscores"),
+        account,
+      )
+      .default({})
+      .meta({ description: "Further bots by account id; each may set every key of the channel for itself." }),
+  })
+  .superRefine((channel, context) => {
+    const checkOpen = (path: string[], policy: string | undefined, allowFrom: string[]) => {
+      if (policy !== "open" || allowFrom.includes("*")) return
+      context.addIssue({ code: "custom", path, message: '"open" needs allowFrom to contain "*"', input: policy })
+    }
+    checkOpen(["dmPolicy"], channel.dmPolicy, channel.allowFrom)
+    for (const [name, entry] of Object.entries(channel.accounts)) {
+      if (entry.dmPolicy === undefined && entry.allowFrom === undefined) continue
+      checkOpen(
+        ["accounts", name, "dmPolicy"],
+        entry.dmPolicy ?? channel.dmPolicy,
+        entry.allowFrom ?? channel.allowFrom,
+      )
+    }
+  })
+  .meta({ description: "The chat channel." })
+
+export type ChatappConfig = z.infer<typeof chatappSchema>
+export type ChatappAccountOverrides = z.infer<typeof account>
+export type ChatappGroupConfig = z.infer<typeof group>
+export type ChatappTopicConfig = NonNullable<ChatappGroupConfig["topics"]>[string]

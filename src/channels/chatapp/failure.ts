@@ -1,0 +1,53 @@
+// What a failed call means, in the only terms that matter here: did the platform answer, and if not, can the request
+// have arrived? The texts carry no token and no payload.
+import { describeError } from "../../kernel/index.ts"
+import { TransportError } from "./transport.ts"
+
+export type CallFailure =
+  /** The platform said no, in its own form. */
+  | { kind: "refused"; code: number; description: string; retryAfterSeconds?: number; migratedTo?: string }
+  /** A web page or something else that is not the platform's form. */
+  | { kind: "page"; status: number }
+  /** It cannot have arrived. */
+  | { kind: "unsent"; reason: string }
+  /** It may have arrived. */
+  | { kind: "lost"; reason: string }
+
+/** As the client library throws it: the platform's answer spread over an error, or a wrapped network failure. */
+interface LibraryError {
+  error_code?: number
+  description?: string
+  parameters?: { retry_after?: number; migrate_to_chat_id?: number }
+  error?: unknown
+}
+
+export function explainFailure(thrown: unknown): CallFailure {
+  const { error_code: code, description, parameters, error } = thrown as LibraryError
+  if (code !== undefined) {
+    return {
+      kind: "refused",
+      code,
+      description: description ?? "",
+      ...(parameters?.retry_after === undefined ? {} : { retryAfterSeconds: parameters.retry_after }),
+      ...(parameters?.migrate_to_chat_id === undefined ? {} : { migratedTo: String(parameters.migrate_to_chat_id) }),
+    }
+  }
+  if (error instanceof TransportError) {
+    if (error.stage === "page") return { kind: "page", status: error.status ?? 0 }
+    return { kind: error.stage, reason: error.message }
+  }
+  return { kind: "lost", reason: describeError(error ?? thrown) }
+}
+
+export function describeFailure(failure: CallFailure): string {
+  switch (failure.kind) {
+    case "refused":
+      return `${failure.code} ${failure.description}`
+    case "page":
+      return `HTTP ${failure.status} from something that is not the platform`
+    case "unsent":
+      return `could not be sent: ${failure.reason}`
+    case "lost":
+      return `no answer: ${failure.reason}`
+  }
+}

@@ -1,0 +1,3 @@
+// The only door of the chat channel.
+export { createChatappChannel } from "./channel.ts"
+export type { ChatappOptions } from "./channel.ts"

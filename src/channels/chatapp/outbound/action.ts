@@ -1,0 +1,98 @@
+// What is done to a message that is there already: edit, delete, react. Rows of the outbox like sends, so that they
+// keep their place in the chat; doing them twice changes nothing, so whatever went wrong on the way is tried again.
+import type { ReplyButton, SendOutcome } from "../../../delivery/contract.ts"
+import { type Json, backoffMs } from "../../../kernel/index.ts"
+import type { OutboxRow } from "../../../store/index.ts"
+import type { CallResult } from "../client.ts"
+import { type CallFailure, describeFailure } from "../failure.ts"
+import { inlineKeyboard } from "./buttons.ts"
+import type { FormattedText } from "./payload.ts"
+import type { ReactionEmoji } from "./reaction-emoji.ts"
+import type { SendContext } from "./send.ts"
+
+export interface EditPayload extends FormattedText {
+  messageId: string
+  linkPreview: boolean
+  /** All that the message has afterwards: the platform takes away what is not said again. */
+  buttons?: ReplyButton[][]
+}
+export interface DeletePayload {
+  messageId: string
+}
+export interface ReactPayload {
+  messageId: string
+  /** Null takes the reaction away. */
+  emoji: ReactionEmoji | null
+}
+
+export type ActionKind = "edit" | "delete" | "react"
+
+export function isAction(kind: string): kind is ActionKind {
+  return kind === "edit" || kind === "delete" || kind === "react"
+}
+
+export async function sendAction(row: OutboxRow, kind: ActionKind, context: SendContext): Promise<SendOutcome> {
+  const payload = JSON.parse(row.payload) as EditPayload | DeletePayload | ReactPayload
+  if ("buttons" in payload && payload.buttons) await context.keepLongValues(payload.buttons)
+  const result = await call(row, kind, payload, context)
+  if (result.ok) return { kind: "sent" }
+  const { failure } = result
+  if (failure.kind === "refused" && isDone(kind, failure.description)) return { kind: "sent" }
+  if (failure.kind === "refused" && failure.code === 429) context.onFlood((failure.retryAfterSeconds ?? 1) * 1000)
+  return judge(row, payload, failure, context)
+}
+
+function call(
+  row: OutboxRow,
+  kind: ActionKind,
+  payload: EditPayload | DeletePayload | ReactPayload,
+  { client, settings, signal }: SendContext,
+): Promise<CallResult<unknown>> {
+  const limits = { timeoutMs: settings.timeoutSeconds * 1000, signal }
+  const message = { chat_id: row.chat_id, message_id: Number(payload.messageId) }
+  if (kind === "delete") return client.call("deleteMessage", message, limits)
+  if (kind === "react") {
+    const { emoji } = payload as ReactPayload
+    const reaction = emoji === null ? [] : [{ type: "emoji" as const, emoji }]
+    return client.call("setMessageReaction", { ...message, reaction }, limits)
+  }
+  const { text, parseMode, linkPreview, buttons } = payload as EditPayload
+  return client.call(
+    "editMessageText",
+    {
+      ...message,
+      text,
+      ...(parseMode ? { parse_mode: parseMode } : {}),
+      ...(linkPreview ? {} : { link_preview_options: { is_disabled: true } }),
+      ...(buttons && buttons.length > 0 ? { reply_markup: inlineKeyboard(buttons) } : {}),
+    },
+    limits,
+  )
+}
+
+/** It is as it was meant to be. */
+function isDone(kind: ActionKind, description: string): boolean {
+  if (kind === "edit") return /message is not modified/i.test(description)
+  return kind === "delete" && /message to delete not found/i.test(description)
+}
+
+function judge(
+  row: OutboxRow,
+  payload: EditPayload | DeletePayload | ReactPayload,
+  failure: CallFailure,
+  { settings: { retry } }: SendContext,
+): SendOutcome {
+  const error = describeFailure(failure)
+  if (failure.kind === "refused") {
+    if (failure.retryAfterSeconds !== undefined)
+      return { kind: "retry", delayMs: failure.retryAfterSeconds * 1000, error }
+    const isUnreadable = "parseMode" in payload && /can't parse entities/i.test(failure.description)
+    if (isUnreadable) {
+      const { parseMode: _mode, ...rest } = payload
+      return { kind: "replace", payload: { ...rest, text: rest.plain } as unknown as Json, error }
+    }
+    if (failure.code < 500) return { kind: "rejected", error }
+  }
+  if (row.attempts >= retry.attempts) return { kind: "rejected", error }
+  return { kind: "retry", delayMs: backoffMs(retry, row.attempts), error }
+}

@@ -1,0 +1,37 @@
+// What a draft shows of a text that is still being written: without the words that are for us, and in mode `block` only
+// up to where a piece ends well.
+import type { AccountSettings } from "../settings.ts"
+
+/** Tags and media lines, also one that has only begun at the end. */
+const ours = /\[\[[^\]\n]*(?:\]\]|\]?$)|\[$|^[ \t]*MEDIA:[^\n]*\n?/gm
+
+export function draftText(written: string, limit: number): string {
+  const text = written.replace(ours, "").trim()
+  if (text.length <= limit) return text
+  const cut = text.charCodeAt(limit - 1)
+  const isHigh = cut >= 0xd800 && cut <= 0xdbff
+  return text.slice(0, isHigh ? limit - 1 : limit)
+}
+
+const breaks = { paragraph: ["\n\n", "\n", ". ", " "], newline: ["\n", ". ", " "], sentence: [". ", "\n", " "] }
+
+/** How much of the text to show now, when `shown` characters of it are shown: whole pieces of at least `minChars`. */
+export function blockEnd(
+  text: string,
+  shown: number,
+  draftChunk: AccountSettings["draftChunk"],
+  limit: number,
+): number {
+  const most = Math.min(draftChunk.maxChars, limit)
+  const least = Math.min(draftChunk.minChars, most)
+  let end = shown
+  while (text.length - end >= least) {
+    const window = text.slice(end, end + most)
+    const at = breaks[draftChunk.breakPreference]
+      .map((mark) => window.lastIndexOf(mark) + mark.length)
+      .find((position) => position >= least)
+    if (at === undefined && window.length < most) break
+    end += at ?? most
+  }
+  return end
+}

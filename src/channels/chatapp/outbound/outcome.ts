@@ -1,0 +1,105 @@
+// What a failed send means for its outbox row. The one question: can it have arrived? Only what cannot is sent again.
+import type { SendOutcome } from "../../../delivery/contract.ts"
+import { type Json, type RetryPolicy, backoffMs } from "../../../kernel/index.ts"
+import { type CallFailure, describeFailure } from "../failure.ts"
+import type { AlbumPayload, FormattedText, MediaPayload, TextPayload } from "./payload.ts"
+
+/** With a refused token nothing will arrive until a person has changed it. */
+const tokenRefusedDelayMs = 5 * 60 * 1000
+
+export type SentPayload = TextPayload | MediaPayload | AlbumPayload
+
+export function judgeSend(
+  failure: CallFailure,
+  context: { payload: SentPayload; rowKind: string; attempt: number; retry: RetryPolicy; chatKind: string },
+): SendOutcome {
+  const error = describeFailure(failure)
+  const again = (): SendOutcome => ({
+    kind: "retry",
+    error,
+    delayMs: backoffMs(context.retry, Math.min(context.attempt, context.retry.attempts)),
+  })
+  switch (failure.kind) {
+    case "unsent":
+      return again()
+    case "lost":
+      return { kind: "uncertain", error }
+    case "page":
+      return judgePage(failure.status, error, again)
+    case "refused":
+      return judgeRefusal(failure, context, again)
+  }
+}
+
+/**
+ * A page instead of an answer comes from a proxy before the platform. With 502 and 503 it could not hand the call on;
+ * with 504 it did, and waited in vain. A refusal (4xx) or a redirect (3xx) was not carried out either; 413 and the like
+ * will not change by asking again, 403 and 407 may (a network that wants a login first).
+ */
+function judgePage(status: number, error: string, again: () => SendOutcome): SendOutcome {
+  if (status === 502 || status === 503 || (status >= 300 && status < 400)) return again()
+  if (status === 403 || status === 407 || status === 429) return again()
+  if (status >= 400 && status < 500) return { kind: "rejected", error }
+  return { kind: "uncertain", error }
+}
+
+function judgeRefusal(
+  failure: Extract<CallFailure, { kind: "refused" }>,
+  { payload, rowKind, chatKind }: { payload: SentPayload; rowKind: string; chatKind: string },
+  again: () => SendOutcome,
+): SendOutcome {
+  const error = describeFailure(failure)
+  const { code, description } = failure
+  if (failure.retryAfterSeconds !== undefined)
+    return { kind: "retry", delayMs: failure.retryAfterSeconds * 1000, error }
+  if (failure.migratedTo !== undefined && failure.migratedTo !== payload.movedTo) {
+    return replace({ ...payload, movedTo: failure.migratedTo }, error)
+  }
+  if (code === 401) return { kind: "retry", delayMs: tokenRefusedDelayMs, error }
+  if (code === 429 || code >= 500) return again()
+  if (/can't parse entities|entit(?:y|ies).*(?:invalid|too long)/i.test(description)) {
+    const plain = toPlainPayload(payload)
+    if (plain) return replace(plain, error)
+  }
+  // The words that were to be shown beside the reference are not in that message (any more).
+  if (payload.quote !== undefined && /quote/i.test(description)) {
+    const { quote: _gone, ...rest } = payload
+    return replace(rest, error)
+  }
+  const other = sentOtherwise(payload, rowKind, description)
+  if (other) return replace(other, error)
+  // The topic of a private chat is gone; the same person still reads the chat itself.
+  if (chatKind === "private" && payload.threadId !== undefined && /thread not found|topic_/i.test(description)) {
+    const { threadId: _gone, ...rest } = payload
+    return replace(rest, error)
+  }
+  return { kind: "rejected", error }
+}
+
+function replace(payload: SentPayload, error: string): SendOutcome {
+  return { kind: "replace", payload: payload as unknown as Json, error }
+}
+
+/** A file that the platform does not take as what it was sent as; each goes on as something simpler. */
+function sentOtherwise(payload: SentPayload, rowKind: string, description: string): SentPayload | undefined {
+  if ("text" in payload || payload.sendAs === "document" || rowKind === "document") return undefined
+  if ("items" in payload) {
+    return /photo_|video_|image_process|wrong type/i.test(description) ? { ...payload, sendAs: "document" } : undefined
+  }
+  const kind = payload.sendAs ?? rowKind
+  if (kind === "voice" && /voice_messages_forbidden/i.test(description)) return { ...payload, sendAs: "audio" }
+  const unfit = /photo_|video_|audio_|voice_|image_process|wrong type|file_content_type/i.test(description)
+  return unfit ? { ...payload, sendAs: "document" } : undefined
+}
+
+/** Undefined when it is plain already. */
+function toPlainPayload(payload: SentPayload): SentPayload | undefined {
+  if ("text" in payload) return payload.parseMode ? unformatted(payload) : undefined
+  const { caption } = payload
+  return caption?.parseMode ? { ...payload, caption: unformatted(caption) } : undefined
+}
+
+function unformatted<T extends FormattedText>(formatted: T): T {
+  const { parseMode: _mode, ...rest } = formatted
+  return { ...rest, text: rest.plain } as T
+}

@@ -1,0 +1,114 @@
+// When the next message of an account may go: one bucket a chat and one for the whole bot, by the limits that the
+// platform names, and slower where it has answered 429. Typing and drafts have a budget of their own (typing.ts).
+import type { Pace } from "../../../delivery/contract.ts"
+import type { Clock } from "../../../kernel/index.ts"
+
+interface Rate {
+  /** Messages at once. */
+  burst: number
+  /** The same after a 429. */
+  smallBurst: number
+  perSecond: number
+}
+
+/** About 30 a second to all chats; a little less, because the way to the platform jams messages together. */
+const botRate: Rate = { burst: 20, smallBurst: 5, perSecond: 29.4 }
+/**
+ * One a second to a person, short bursts allowed; how short, the platform does not say. A lively talk must not wait, so
+ * the burst is a minute's worth, and a chat in which it was too much is held back for a while.
+ */
+const privateRate: Rate = { burst: 60, smallBurst: 1, perSecond: 0.95 }
+/** Twenty a minute to a group, in whichever minute one looks: 8 at once and 12 that refill. */
+const groupRate: Rate = { burst: 8, smallBurst: 1, perSecond: 0.2 }
+
+/** After a 429 only small bursts for this long. */
+const cautionMs = 60_000
+/** The platform does not say whose limit was met: so many chats within this time mean that it is the bot's. */
+const sharedBy = { chats: 3, withinMs: 1_000 }
+/** Beyond this, chats whose bucket is full again are forgotten. */
+const maxChats = 5_000
+
+interface Bucket {
+  tokens: number
+  filledAt: number
+  blockedUntil: number
+  cautiousUntil: number
+}
+
+/** One per account. Times are the clock's monotonic milliseconds. */
+export class SendPacer {
+  readonly #clock: Clock
+  readonly #bot: Bucket
+  readonly #chats = new Map<string, Bucket>()
+  #refusals: { chatId: string; at: number }[] = []
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#bot = newBucket(botRate, clock.monotonic())
+  }
+
+  /** Takes the place of `messages` when they may go now; else says how long, and for whom, to wait. */
+  take(chatId: string, messages = 1): Pace {
+    const now = this.#clock.monotonic()
+    const rate = chatId.startsWith("-") || chatId.startsWith("@") ? groupRate : privateRate
+    const chat = this.#chat(chatId, rate, now)
+    const chatWait = waitMs(chat, rate, messages, now)
+    if (chatWait > 0) return { kind: "chat", delayMs: chatWait }
+    const botWait = waitMs(this.#bot, botRate, messages, now)
+    if (botWait > 0) return { kind: "account", delayMs: botWait }
+    chat.tokens -= Math.min(messages, capacity(chat, rate, now))
+    this.#bot.tokens -= Math.min(messages, capacity(this.#bot, botRate, now))
+    return { kind: "go" }
+  }
+
+  /** The platform has asked to wait. */
+  refused(chatId: string, retryAfterMs: number): void {
+    const now = this.#clock.monotonic()
+    const chat = this.#chats.get(chatId)
+    if (chat) hold(chat, now, retryAfterMs)
+    const recent = this.#refusals.filter((other) => other.chatId !== chatId && now - other.at < sharedBy.withinMs)
+    this.#refusals = [...recent, { chatId, at: now }]
+    if (this.#refusals.length >= sharedBy.chats) hold(this.#bot, now, retryAfterMs)
+  }
+
+  #chat(chatId: string, rate: Rate, now: number): Bucket {
+    const known = this.#chats.get(chatId)
+    if (known) return known
+    if (this.#chats.size >= maxChats) this.#forget(now)
+    const bucket = newBucket(rate, now)
+    this.#chats.set(chatId, bucket)
+    return bucket
+  }
+
+  #forget(now: number): void {
+    for (const [chatId, bucket] of this.#chats) {
+      const rested = now - bucket.filledAt > 2 * cautionMs
+      if (rested && now > bucket.blockedUntil) this.#chats.delete(chatId)
+    }
+  }
+}
+
+function newBucket({ burst }: Rate, now: number): Bucket {
+  return { tokens: burst, filledAt: now, blockedUntil: 0, cautiousUntil: 0 }
+}
+
+function capacity(bucket: Bucket, { burst, smallBurst }: Rate, now: number): number {
+  return now < bucket.cautiousUntil ? smallBurst : burst
+}
+
+/** 0 when so many may go now. More than the bucket ever holds may go when it is full. */
+function waitMs(bucket: Bucket, rate: Rate, messages: number, now: number): number {
+  if (now < bucket.blockedUntil) return bucket.blockedUntil - now
+  const most = capacity(bucket, rate, now)
+  bucket.tokens = Math.min(most, bucket.tokens + ((now - bucket.filledAt) / 1000) * rate.perSecond)
+  bucket.filledAt = now
+  const missing = Math.min(messages, most) - bucket.tokens
+  return missing <= 1e-9 ? 0 : Math.ceil((missing / rate.perSecond) * 1000)
+}
+
+function hold(bucket: Bucket, now: number, retryAfterMs: number): void {
+  bucket.blockedUntil = Math.max(bucket.blockedUntil, now + retryAfterMs)
+  bucket.cautiousUntil = bucket.blockedUntil + cautionMs
+  bucket.tokens = 1
+  bucket.filledAt = bucket.blockedUntil
+}

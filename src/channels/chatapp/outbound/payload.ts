@@ -1,0 +1,47 @@
+// What an outbox row of this channel holds: all that the one call and its fallbacks need.
+import type { ActionKind } from "./action.ts"
+import type { ReplyButton } from "../../../delivery/contract.ts"
+import type { MediaKind } from "./media-kind.ts"
+
+interface Addressing {
+  /** Message that this one refers to. */
+  replyTo?: string
+  quote?: string
+  buttons?: ReplyButton[][]
+  threadId?: string
+  silent?: boolean
+  /** Set when the chat has moved: goes before the chat of the row. */
+  movedTo?: string
+}
+
+export interface FormattedText {
+  /** HTML when `parseMode` is set, else plain. */
+  text: string
+  plain: string
+  parseMode?: "HTML"
+}
+
+export interface TextPayload extends Addressing, FormattedText {
+  linkPreview: boolean
+}
+
+export interface MediaFile {
+  /** Absolute path below the media root. */
+  path: string
+  mediaType: string
+}
+
+export interface MediaPayload extends Addressing, MediaFile {
+  caption?: FormattedText
+  /** Set when the platform did not take it as what the row says. */
+  sendAs?: MediaKind
+}
+
+/** Two to ten pictures and videos in one frame. */
+export interface AlbumPayload extends Addressing {
+  items: MediaFile[]
+  caption?: FormattedText
+  sendAs?: "document"
+}
+
+export type RowKind = "text" | "album" | MediaKind | ActionKind

@@ -1,0 +1,442 @@
+// Sends under faults: what cannot have arrived is sent again, what may have arrived never is.
+import assert from "node:assert/strict"
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs"
+import { createServer } from "node:net"
+import { once } from "node:events"
+import { join } from "node:path"
+import { afterEach, describe, test } from "node:test"
+import type { Reply } from "../../../delivery/contract.ts"
+import type { Route } from "../../../sessions/route.ts"
+import { type Bench, type BenchOptions, startBench } from "../test-bench/bench.ts"
+import type { TextPayload } from "./payload.ts"
+
+const person = 4242
+const picture = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+)
+let bench: Bench
+
+afterEach(() => bench.end())
+
+async function begin(options: BenchOptions = {}): Promise<Bench> {
+  bench = await startBench({ ...options, chatapp: { dmPolicy: "disabled", ...options.chatapp } })
+  bench.emulator.control.addUser({ id: person })
+  bench.emulator.control.sendText({ userId: person, text: "/start" })
+  return bench
+}
+
+const route = (more: Partial<Route> = {}): Route => ({
+  channel: "chatapp",
+  account: "default",
+  chatId: String(person),
+  chatKind: "private",
+  ...more,
+})
+
+async function send(reply: Partial<Reply>, to: Route = route()): Promise<void> {
+  await bench.store.write(async (write) => {
+    for (const row of bench.channel.sender.plan(to, { text: "", media: [], ...reply })) write.addOutbox(row)
+  })
+}
+
+const states = () => bench.outbox().map((row) => row.state)
+const settled = () =>
+  bench.until(() => states().every((state) => !["new", "sending"].includes(state)), `the end of ${states().join()}`)
+const received = () =>
+  bench.emulator.control.messages({ chatId: person }).filter((message) => message.from?.is_bot === true)
+const calls = (method = "sendMessage") => bench.emulator.control.calls({ method })
+
+function mediaFile(name: string, bytes: Buffer = picture): string {
+  mkdirSync(join(bench.folder, "media"), { recursive: true })
+  const path = join(bench.folder, "media", name)
+  writeFileSync(path, bytes)
+  return path
+}
+
+describe("a text", () => {
+  test("arrives in order as chunks, the first referring to the message that it answers", async () => {
+    await begin({ chatapp: { textChunkLimit: 40 } })
+    await send({
+      text: Array.from({ length: 6 }, (_, index) => `part **${index}** ${"x".repeat(25)}`).join("\n\n"),
+      replyTo: "1",
+    })
+    await settled()
+    assert.deepEqual(
+      received().map((message) => message.text?.slice(0, 6)),
+      [0, 1, 2, 3, 4, 5].map((n) => `part ${n}`),
+    )
+    assert.deepEqual(
+      received().map((message) => message.reply_to_message?.message_id),
+      [1, ...Array(5).fill(undefined)],
+    )
+    assert.deepEqual(
+      bench.outbox().map((row) => row.remote_id),
+      received().map((message) => String(message.message_id)),
+    )
+  })
+
+  test("whose HTML is refused goes once more as plain text", async () => {
+    await begin()
+    bench.emulator.control.fault({
+      kind: "status",
+      method: "sendMessage",
+      status: 400,
+      description: "Bad Request: can't parse entities: Unsupported start tag",
+    })
+    await send({ text: "**bold** <words>" })
+    await settled()
+    assert.equal(received()[0]?.text, "bold <words>")
+    assert.equal(received()[0]?.entities, undefined)
+    assert.equal(calls().length, 2)
+  })
+
+  test("is sent again after 429, when the time that was asked for has passed", async () => {
+    await begin()
+    bench.emulator.control.fault({ kind: "429", method: "sendMessage", retryAfter: 1 })
+    await send({ text: "hello" })
+    await settled()
+    const [first, second] = calls()
+    assert.ok((second?.startedAt ?? 0) - (first?.startedAt ?? 0) >= 1000)
+    assert.equal(received().length, 1)
+  })
+
+  for (const fault of [
+    { kind: "status", status: 500 },
+    { kind: "html", status: 502 },
+    { kind: "html", status: 503 },
+  ] as const) {
+    test(`is sent again after ${fault.kind} ${fault.status}`, async () => {
+      await begin({ chatapp: { retry: { minDelayMs: 10 } } })
+      bench.emulator.control.fault({ ...fault, method: "sendMessage" })
+      await send({ text: "hello" })
+      await settled()
+      assert.deepEqual(states(), ["sent"])
+      assert.equal(received().length, 1)
+    })
+  }
+
+  for (const kind of ["cut-after-accept", "cut-body", "cut"] as const) {
+    test(`is left in doubt and not repeated after ${kind}; the next one still goes`, async () => {
+      await begin()
+      bench.emulator.control.fault({ kind, method: "sendMessage" })
+      await send({ text: "one" })
+      await send({ text: "two" })
+      await settled()
+      assert.deepEqual(states(), ["uncertain", "sent"])
+      const expected = kind === "cut" ? ["two"] : ["one", "two"]
+      assert.deepEqual(
+        received().map((message) => message.text),
+        expected,
+      )
+    })
+  }
+
+  test("is left in doubt when no answer comes within timeoutSeconds", async () => {
+    await begin({ chatapp: { timeoutSeconds: 1 } })
+    bench.emulator.control.fault({ kind: "hang", method: "sendMessage" })
+    await send({ text: "one" })
+    await settled()
+    assert.deepEqual(states(), ["uncertain"])
+  })
+
+  test("waits while the platform refuses connections", async () => {
+    await begin()
+    const free = createServer().listen(0, "127.0.0.1")
+    await once(free, "listening")
+    const address = free.address()
+    const port = typeof address === "object" ? address?.port : 0
+    await new Promise((resolve) => free.close(resolve))
+    bench.setConfig({ apiRoot: `http://127.0.0.1:${port}`, dmPolicy: "disabled" })
+    await bench.channel.stop()
+    await bench.channel.start()
+    await send({ text: "patience" })
+    await bench.until(() => bench.outbox()[0]?.error?.includes("ECONNREFUSED") === true, "a refused try")
+    bench.setConfig({ dmPolicy: "disabled" })
+    await bench.channel.stop()
+    await bench.channel.start()
+    await settled()
+    assert.deepEqual(
+      received().map((message) => message.text),
+      ["patience"],
+    )
+  })
+
+  test("to somebody who blocked the bot is given up at once", async () => {
+    await begin()
+    bench.emulator.control.block({ userId: person })
+    await send({ text: "hello" })
+    await settled()
+    assert.deepEqual(states(), ["dead"])
+    assert.match(bench.outbox()[0]?.error ?? "", /403 Forbidden: bot was blocked by the user/)
+    assert.equal(calls().length, 1)
+  })
+
+  test("to a chat that does not exist is given up at once", async () => {
+    await begin()
+    await send({ text: "hello" }, route({ chatId: "-100999", chatKind: "supergroup" }))
+    await settled()
+    assert.match(bench.outbox()[0]?.error ?? "", /chat not found/)
+  })
+
+  test("to a group that has moved goes to where it is now", async () => {
+    await begin()
+    const { emulator } = bench
+    const group = emulator.control.addChat({ type: "group", title: "old", members: [person] })
+    const moved = emulator.control.migrate({ chatId: group.id })
+    await send({ text: "hello" }, route({ chatId: String(group.id), chatKind: "group" }))
+    await settled()
+    assert.deepEqual(states(), ["sent"])
+    const there = emulator.control.messages({ chatId: moved.id })
+    assert.equal(there.at(-1)?.text, "hello")
+  })
+
+  test("waits when the token is refused", async () => {
+    await begin()
+    bench.emulator.control.fault({ kind: "status", status: 401, description: "Unauthorized", method: "sendMessage" })
+    await send({ text: "hello" })
+    await bench.until(() => bench.outbox()[0]?.error?.includes("401") === true, "the refusal")
+    const [row] = bench.outbox()
+    assert.equal(row?.state, "new")
+    assert.ok((row?.run_at ?? 0) > Date.now() + 60_000)
+  })
+
+  test("keeps the thread of its message, and leaves out the general topic", async () => {
+    await begin()
+    const { emulator } = bench
+    const topic = emulator.control.addTopic({ userId: person, name: "side" })
+    await send({ text: "in the topic" }, route({ threadId: String(topic.threadId) }))
+    await settled()
+    assert.equal(received()[0]?.message_thread_id, topic.threadId)
+    const forum = emulator.control.addChat({ type: "supergroup", title: "f", forum: true, members: [person] })
+    await send({ text: "general" }, route({ chatId: String(forum.id), chatKind: "supergroup", threadId: "1" }))
+    await settled()
+    assert.deepEqual(states(), ["sent", "sent"])
+  })
+
+  test("falls back to the private chat itself when its topic is gone", async () => {
+    await begin()
+    await send({ text: "hello" }, route({ threadId: "987" }))
+    await settled()
+    assert.deepEqual(states(), ["sent"])
+    assert.equal(received()[0]?.message_thread_id, undefined)
+  })
+
+  for (const [mode, expected] of [
+    ["off", [undefined, undefined]],
+    ["first", [1, undefined]],
+    ["all", [1, 1]],
+  ] as const) {
+    test(`refers to the answered message as replyToMode ${mode} says`, async () => {
+      await begin({ chatapp: { replyToMode: mode, chunkMode: "newline", textChunkLimit: 8 } })
+      await send({ text: "one\n\ntwo two", replyTo: "1" })
+      await settled()
+      assert.deepEqual(
+        received().map((message) => message.reply_to_message?.message_id),
+        expected,
+      )
+    })
+  }
+
+  test("that refers to a message which this chat does not have arrives all the same", async () => {
+    await begin()
+    await send({ text: "a", replyTo: "999" })
+    await send({ text: "b", replyTo: "99999999999" })
+    await settled()
+    assert.deepEqual(
+      received().map((message) => message.text),
+      ["a", "b"],
+    )
+  })
+
+  test("with a table shows it as the configuration says", async () => {
+    await begin({ chatapp: { markdown: { tables: "bullets" } } })
+    await send({ text: "|a|b|\n|-|-|\n|c|d|" })
+    await settled()
+    assert.equal(received()[0]?.text, "• c\n  • b: d")
+  })
+
+  test("hides previews of links when the configuration says so", async () => {
+    await begin({ chatapp: { linkPreview: false } })
+    await send({ text: "https://example.com" })
+    await settled()
+    assert.deepEqual(calls()[0]?.parameters["link_preview_options"], { is_disabled: true })
+  })
+})
+
+describe("a picture", () => {
+  test("arrives with the text as its caption", async () => {
+    await begin()
+    await send({ text: "the **page**", media: [{ path: mediaFile("a.png"), mediaType: "image/png" }] })
+    await settled()
+    const [message] = received()
+    assert.equal(message?.caption, "the page")
+    const fileId = message?.photo?.at(-1)?.file_id ?? ""
+    assert.deepEqual(bench.emulator.control.file(fileId).bytes, picture)
+  })
+
+  test("carries the beginning of a long text as its caption; the rest follows", async () => {
+    await begin()
+    const text = Array.from({ length: 400 }, (_, index) => `word${index}`).join(" ")
+    await send({ text, media: [{ path: mediaFile("a.png"), mediaType: "image/png" }] })
+    await settled()
+    const [first, second] = received()
+    assert.ok((first?.caption?.length ?? 0) > 900 && (first?.caption?.length ?? 0) <= 1024)
+    assert.equal(`${first?.caption} ${second?.text}`, text)
+  })
+
+  test("that the platform does not take as one arrives as a file", async () => {
+    await begin()
+    bench.emulator.control.fault({
+      kind: "status",
+      method: "sendPhoto",
+      status: 400,
+      description: "Bad Request: PHOTO_INVALID_DIMENSIONS",
+    })
+    await send({ media: [{ path: mediaFile("wide.png"), mediaType: "image/png" }] })
+    await settled()
+    assert.equal(received()[0]?.document?.file_name, "wide.png")
+  })
+
+  test("that is no picture goes as a file", async () => {
+    await begin()
+    await send({ media: [{ path: mediaFile("a b.pdf", Buffer.from("%PDF-1.4")), mediaType: "application/pdf" }] })
+    await settled()
+    assert.equal(received()[0]?.document?.file_name, "a_b.pdf")
+  })
+
+  test("outside the media folder, by link, missing, empty or too large is refused without a call", async () => {
+    await begin({ chatapp: { mediaMaxMb: 0.001 } })
+    mediaFile("large.png", Buffer.alloc(2000))
+    mediaFile("empty.png", Buffer.alloc(0))
+    writeFileSync(join(bench.folder, "outside.png"), picture)
+    const link = join(bench.folder, "media", "link.png")
+    symlinkSync(join(bench.folder, "outside.png"), link)
+    const folder = join(bench.folder, "media")
+    const paths = ["large.png", "empty.png", "link.png", "missing.png", "../outside.png"].map((name) =>
+      join(folder, name),
+    )
+    for (const path of paths) await send({ media: [{ path, mediaType: "image/png" }] })
+    await settled()
+    assert.deepEqual(states(), Array(5).fill("dead"))
+    assert.equal(calls("sendPhoto").length, 0)
+  })
+})
+
+/** The header of a picture of that size, as far as anybody looks. */
+function pngOf(width: number, height: number): Buffer {
+  const bytes = Buffer.from(picture)
+  bytes.writeUInt32BE(width, 16)
+  bytes.writeUInt32BE(height, 20)
+  return bytes
+}
+
+describe("a file", () => {
+  const kinds: [string, string, boolean, string][] = [
+    ["a.png", "image/png", false, "sendPhoto"],
+    ["a.gif", "image/gif", false, "sendAnimation"],
+    ["a.mp4", "video/mp4", false, "sendVideo"],
+    ["a.mp3", "audio/mpeg", false, "sendAudio"],
+    ["a.ogg", "audio/ogg", true, "sendVoice"],
+    ["a.wav", "audio/wav", true, "sendAudio"],
+    ["a.svg", "image/svg+xml", false, "sendDocument"],
+    ["a.bin", "application/octet-stream", false, "sendDocument"],
+  ]
+  for (const [name, mediaType, asVoice, method] of kinds) {
+    test(`of type ${mediaType}${asVoice ? " as voice" : ""} goes with ${method}`, async () => {
+      await begin()
+      await send({ text: "x", asVoice, media: [{ path: mediaFile(name), mediaType }] })
+      await settled()
+      assert.deepEqual([states(), calls(method).length], [["sent"], 1])
+      assert.equal(received()[0]?.caption, "x")
+    })
+  }
+
+  test("that is a voice message goes as audio to somebody who takes none", async () => {
+    await begin()
+    const description = "Bad Request: VOICE_MESSAGES_FORBIDDEN"
+    bench.emulator.control.fault({ kind: "status", method: "sendVoice", status: 400, description })
+    await send({ asVoice: true, media: [{ path: mediaFile("a.ogg"), mediaType: "audio/ogg" }] })
+    await settled()
+    assert.deepEqual([states(), calls("sendAudio").length], [["sent"], 1])
+  })
+
+  for (const [width, height] of [
+    [6000, 5000],
+    [4200, 200],
+  ] as const) {
+    test(`that is a picture of ${width} by ${height} goes as a file`, async () => {
+      await begin()
+      await send({ media: [{ path: mediaFile("a.png", pngOf(width, height)), mediaType: "image/png" }] })
+      await settled()
+      assert.deepEqual([calls("sendPhoto").length, calls("sendDocument").length], [0, 1])
+    })
+  }
+})
+
+describe("several pictures", () => {
+  const pictures = (count: number) =>
+    Array.from({ length: count }, (_, n) => ({ path: mediaFile(`p${n}.png`), mediaType: "image/png" }))
+
+  test("go as albums of at most ten, the first with the caption", async () => {
+    await begin()
+    await send({ text: "all **of** them", media: pictures(12) })
+    await settled()
+    assert.deepEqual(states(), ["sent", "sent"])
+    const albums = calls("sendMediaGroup")
+    assert.equal(albums.length, 2)
+    assert.equal(received().length, 12)
+    assert.deepEqual(
+      received().map((message) => message.caption),
+      ["all of them", ...Array(11).fill(undefined)],
+    )
+    assert.equal(bench.outbox()[0]?.remote_id, String(received()[0]?.message_id))
+  })
+
+  test("go as files when one of them is no photo for the platform, and a refused album too", async () => {
+    await begin()
+    const odd = { path: mediaFile("odd.png", pngOf(9000, 9000)), mediaType: "image/png" }
+    await send({ media: [...pictures(1), odd] })
+    await settled()
+    assert.deepEqual(
+      received().map((message) => message.document?.file_name),
+      ["p0.png", "odd.png"],
+    )
+    const description = "Bad Request: PHOTO_INVALID_DIMENSIONS"
+    bench.emulator.control.fault({ kind: "status", method: "sendMediaGroup", status: 400, description })
+    await send({ media: pictures(2) })
+    await settled()
+    assert.equal(received().filter((message) => message.document).length, 4)
+  })
+})
+
+describe("a row's fallback", () => {
+  test("needs nothing but the row itself", async () => {
+    await begin()
+    const [row] = bench.channel.sender.plan(route(), { text: "a **b** & c", media: [] })
+    const payload = row?.payload as unknown as TextPayload
+    assert.deepEqual(payload, { text: "a <b>b</b> &amp; c", plain: "a b & c", parseMode: "HTML", linkPreview: true })
+    assert.equal(row?.laneKey, "chatapp:default:4242")
+  })
+})
+
+describe("a target", () => {
+  test("is understood as people write it, and nothing else is", async () => {
+    await begin()
+    const resolve = (target: string) => {
+      const { chatId, chatKind, threadId } = bench.channel.sender.resolveTarget(target, undefined)
+      return [chatId, chatKind, threadId].filter((part) => part !== undefined).join(" ")
+    }
+    assert.equal(resolve("123"), "123 private")
+    assert.equal(resolve(" chatapp:-1001234567890 "), "-1001234567890 supergroup")
+    assert.equal(resolve("-123"), "-123 group")
+    assert.equal(resolve("123:topic:4"), "123 private 4")
+    assert.equal(resolve("-1001234567890:7"), "-1001234567890 supergroup 7")
+    assert.equal(resolve("@some_channel"), "@some_channel channel")
+    assert.equal(resolve("some_channel"), "@some_channel channel")
+    assert.equal(resolve("https://t.me/some_channel"), "@some_channel channel")
+    for (const bad of ["", "0", "12 3", "@x", "abc", "123:topic:", "--1", "1e5", "../x"]) {
+      assert.throws(() => resolve(bad), { code: "target-invalid" }, bad)
+    }
+  })
+})

@@ -1,0 +1,210 @@
+// The long poll: batch -> one transaction (inbox, jobs, offset) -> only then the next poll, whose offset confirms it.
+// A crash anywhere leaves every update either unconfirmed at the platform or in the store.
+import type { Update } from "grammy/types"
+import { type Clock, type CrashPoint, type Log, backoffMs, describeError } from "../../kernel/index.ts"
+import type { Client } from "./client.ts"
+import { type CallFailure, describeFailure } from "./failure.ts"
+
+export type PollState =
+  | { kind: "running" }
+  /** It goes on by itself. */
+  | { kind: "waiting"; reason: string }
+  /** It needs a person. */
+  | { kind: "stopped"; reason: string }
+
+export interface PollOptions {
+  client: Client
+  clock: Clock
+  log: Log
+  crashPoint: CrashPoint
+  signal: AbortSignal
+  /** The update to begin with; undefined takes what the platform holds. */
+  offset: number | undefined
+  /** Durable when it resolves. */
+  store: (updates: readonly Update[], nextOffset: number) => Promise<void>
+  onState: (state: PollState) => void
+  timing: PollTiming
+}
+
+export interface PollTiming {
+  /** How long the platform holds a poll open; it allows 50 s. */
+  holdSeconds: number
+  /** Beyond that a poll counts as stalled. */
+  graceMs: number
+  /** After another poller was seen: longer than that one's poll, so that two gateways do not kick each other out. */
+  conflictMs: number
+  storeRetryMs: number
+  minBackoffMs: number
+  maxBackoffMs: number
+  /** Before the loop begins again after something unforeseen. */
+  restartMs: number
+}
+
+export const defaultPollTiming: PollTiming = {
+  holdSeconds: 30,
+  graceMs: 10_000,
+  conflictMs: 35_000,
+  storeRetryMs: 2_000,
+  minBackoffMs: 1_000,
+  maxBackoffMs: 30_000,
+  restartMs: 5_000,
+}
+
+const batchSize = 100
+
+/**
+ * The platform's default set and reactions, written out: reactions are not in the default set, and naming one kind
+ * means naming all. Kinds that this gateway does not use yet are recorded as seen.
+ */
+const allowedUpdates = [
+  "message",
+  "edited_message",
+  "channel_post",
+  "edited_channel_post",
+  "business_connection",
+  "business_message",
+  "edited_business_message",
+  "deleted_business_messages",
+  "inline_query",
+  "chosen_inline_result",
+  "callback_query",
+  "shipping_query",
+  "pre_checkout_query",
+  "purchased_paid_media",
+  "poll",
+  "poll_answer",
+  "my_chat_member",
+  "chat_join_request",
+  "chat_boost",
+  "removed_chat_boost",
+  "guest_message",
+  "managed_bot",
+  "subscription",
+  "stopped_message_generation",
+  "message_reaction",
+] as const
+
+/** Runs until the signal aborts or the platform refuses the token. */
+export async function pollUpdates(options: PollOptions): Promise<void> {
+  const { client, clock, signal, crashPoint, timing } = options
+  let offset = options.offset
+  const trouble = new Trouble(options)
+  await removeWebhook(options)
+  while (!signal.aborted) {
+    const result = await client.call(
+      "getUpdates",
+      {
+        limit: batchSize,
+        timeout: timing.holdSeconds,
+        allowed_updates: allowedUpdates,
+        ...(offset === undefined ? {} : { offset }),
+      },
+      { timeoutMs: timing.holdSeconds * 1000 + timing.graceMs, signal },
+    )
+    if (signal.aborted) return
+    if (!result.ok) {
+      const next = await trouble.judge(result.failure)
+      if (next.kind === "stop") return
+      await clock.sleep(next.delayMs, signal).catch(() => undefined)
+      continue
+    }
+    trouble.over()
+    const last = result.value.at(-1)
+    if (!last) continue
+    crashPoint("poll.fetched")
+    // Not the highest id: the platform may go on with lower ids after a week of silence.
+    const next = last.update_id + 1
+    if (!(await storeUntilDone(options, result.value, next))) return
+    crashPoint("poll.committed")
+    offset = next
+  }
+}
+
+/** The batch stays in memory and the offset where it is until the store takes it. False when stopped meanwhile. */
+async function storeUntilDone(options: PollOptions, updates: readonly Update[], next: number): Promise<boolean> {
+  for (let failures = 0; !options.signal.aborted; failures += 1) {
+    try {
+      await options.store(updates, next)
+      if (failures > 0) options.onState({ kind: "running" })
+      return true
+    } catch (error) {
+      const reason = describeError(error)
+      if (failures === 0) options.log.error({ err: error, updates: updates.length }, "updates not stored, will retry")
+      options.onState({ kind: "waiting", reason })
+      await options.clock.sleep(options.timing.storeRetryMs, options.signal).catch(() => undefined)
+    }
+  }
+  return false
+}
+
+/** A webhook left from elsewhere makes every poll fail; what waits at the platform is kept. */
+async function removeWebhook({ client, signal, log }: PollOptions): Promise<void> {
+  const limits = { timeoutMs: 10_000, signal }
+  const info = await client.call("getWebhookInfo", {}, limits)
+  if (!info.ok || !info.value.url) return
+  const removed = await client.call("deleteWebhook", { drop_pending_updates: false }, limits)
+  if (removed.ok) log.warn("webhook of another program removed: this account polls")
+}
+
+type Verdict = { kind: "again"; delayMs: number } | { kind: "stop" }
+
+/** Counts failures in a row and says how long to wait. */
+class Trouble {
+  readonly #options: PollOptions
+  #failures = 0
+  #conflicts = 0
+
+  constructor(options: PollOptions) {
+    this.#options = options
+  }
+
+  over(): void {
+    if (this.#failures > 0) this.#options.log.info({ failures: this.#failures }, "polling recovered")
+    this.#failures = 0
+    this.#conflicts = 0
+    this.#options.onState({ kind: "running" })
+  }
+
+  async judge(failure: CallFailure): Promise<Verdict> {
+    const { client, log, onState } = this.#options
+    const reason = describeFailure(failure)
+    this.#failures += 1
+    // Whatever went wrong, a connection that sleep or a dead peer left behind must not be met again.
+    client.reset()
+    if (failure.kind === "refused") {
+      if (failure.code === 401 || failure.code === 404 || failure.code === 421) {
+        log.error({ reason, hint: "Check the bot token and apiRoot" }, "polling stopped")
+        onState({ kind: "stopped", reason })
+        return { kind: "stop" }
+      }
+      if (failure.code === 409) return await this.#conflict(reason)
+    }
+    onState({ kind: "waiting", reason })
+    const delayMs = this.#delay(failure)
+    const level = this.#failures === 1 ? "warn" : "debug"
+    log[level]({ reason, delayMs, failures: this.#failures }, "polling failed, will retry")
+    return { kind: "again", delayMs }
+  }
+
+  #delay(failure: CallFailure): number {
+    if (failure.kind === "refused" && failure.retryAfterSeconds !== undefined) return failure.retryAfterSeconds * 1000
+    const { minBackoffMs, maxBackoffMs } = this.#options.timing
+    const policy = { attempts: 0, minDelayMs: minBackoffMs, maxDelayMs: maxBackoffMs, jitter: 0.2 }
+    return backoffMs(policy, Math.min(this.#failures, 10))
+  }
+
+  async #conflict(reason: string): Promise<Verdict> {
+    const { log, onState } = this.#options
+    this.#conflicts += 1
+    onState({ kind: "waiting", reason })
+    if (/webhook/i.test(reason)) {
+      await removeWebhook(this.#options)
+      return { kind: "again", delayMs: this.#delay({ kind: "lost", reason }) }
+    }
+    if (this.#conflicts === 1) {
+      const hint = "Another program polls with this token; stop it, or give each its own bot"
+      log.warn({ reason, hint }, "polling conflict, will wait")
+    }
+    return { kind: "again", delayMs: Math.round(this.#options.timing.conflictMs * (1 + 0.2 * Math.random())) }
+  }
+}

@@ -1,0 +1,180 @@
+// For tests: a channel on a real store in a temporary folder, against the emulator, with a real outbox worker.
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Writable } from "node:stream"
+import pino from "pino"
+import { type Emulator, startEmulator } from "../../../../emulator/index.ts"
+import { type Config, configSchema } from "../../../config/index.ts"
+import { OutboxWorker } from "../../../delivery/worker.ts"
+import {
+  type Clock,
+  type CrashPoint,
+  type Log,
+  type Redactor,
+  createBackground,
+  createRedactor,
+  noCrash,
+  systemClock,
+  systemIds,
+} from "../../../kernel/index.ts"
+import { createSessions } from "../../../sessions/index.ts"
+import type { TurnInput } from "../../../agent/turn-input.ts"
+import { type JobRow, type OutboxRow, type Store, openStore } from "../../../store/index.ts"
+import { type Channel, type ChatappOptions, type Pairing, createChatappChannel, createPairing } from "../../index.ts"
+import type { PollTiming } from "../polling.ts"
+
+export interface BenchOptions {
+  chatapp?: Record<string, unknown>
+  emulator?: Emulator
+  /** Goes on with the state of an earlier bench. */
+  folder?: string
+  clock?: Clock
+  crashPoint?: CrashPoint
+  pollTiming?: Partial<PollTiming>
+  environment?: { chatappBotToken?: string }
+  fetching?: ChatappOptions["fetching"]
+}
+
+export interface Bench {
+  emulator: Emulator
+  store: Store
+  channel: Channel
+  pairing: Pairing
+  folder: string
+  redactor: Redactor
+  /** Every log line so far, before any sink's redaction. */
+  logLines: string[]
+  setConfig(chatapp: Record<string, unknown>): void
+  jobs(): (JobRow & { input: TurnInput })[]
+  outbox(): OutboxRow[]
+  /** Resolves when the condition holds after a commit or a log line. */
+  until(condition: () => boolean, what: string): Promise<void>
+  stop(): Promise<void>
+  /** Also the emulator and the folder. */
+  end(): Promise<void>
+}
+
+export const quickPolls: Partial<PollTiming> = {
+  holdSeconds: 5,
+  conflictMs: 100,
+  storeRetryMs: 20,
+  minBackoffMs: 20,
+  maxBackoffMs: 100,
+  restartMs: 50,
+}
+
+export async function startBench(options: BenchOptions = {}): Promise<Bench> {
+  const emulator = options.emulator ?? (await startEmulator({ seed: 3 }))
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), "svc-chat-"))
+  const logLines: string[] = []
+  const waiting = new Set<() => void>()
+  const changed = () => waiting.forEach((check) => check())
+  const log = recordingLog(logLines, changed)
+  const clock = options.clock ?? systemClock
+  const crashPoint = options.crashPoint ?? noCrash
+  const redactor = createRedactor()
+  const store = await openStore({ folder, bootId: systemIds.uuid(), clock, ids: systemIds, log, crashPoint })
+  store.onAdded(changed)
+  const background = createBackground(log)
+  let config = configFor(emulator, options.chatapp ?? {})
+  const sessions = createSessions({ store, ids: systemIds, config: () => config.session })
+  const pairing = createPairing({ store, clock, ids: systemIds, log })
+  const channel = createChatappChannel({
+    store,
+    config: () => config,
+    defaultAgentId: () => "main",
+    pairing,
+    clock,
+    ids: systemIds,
+    log,
+    redactor,
+    background,
+    crashPoint,
+    stateFolder: folder,
+    environment: options.environment ?? {},
+    rememberRoute: (write, key, agentId, route) => sessions.rememberRoute(write, key, agentId, route),
+    waitForDeliveries: (ids, limits) => worker.waitFor(ids, limits),
+    ...(options.fetching ? { fetching: options.fetching } : {}),
+    pollTiming: { ...quickPolls, ...options.pollTiming },
+  })
+  const senders = new Map([[channel.name, channel.sender]])
+  const worker: OutboxWorker = new OutboxWorker({
+    store,
+    senders: () => senders,
+    clock,
+    log,
+    background,
+    crashPoint: noCrash,
+  })
+  await worker.start()
+  await channel.start()
+  let stopped = false
+  const bench: Bench = {
+    emulator,
+    store,
+    channel,
+    pairing,
+    folder,
+    redactor,
+    logLines,
+    setConfig(chatapp) {
+      config = configFor(emulator, chatapp)
+    },
+    jobs() {
+      const rows = store.handle.prepare("select * from job order by id").all() as unknown as JobRow[]
+      return rows.map((row) => ({ ...row, input: JSON.parse(row.payload) as TurnInput }))
+    },
+    outbox: () => store.handle.prepare("select * from outbox order by id").all() as unknown as OutboxRow[],
+    until: (condition, what) => until(waiting, condition, what),
+    async stop() {
+      if (stopped) return
+      stopped = true
+      await channel.stop()
+      await worker.stop(1000)
+      await background.idle()
+      await store.close()
+    },
+    async end() {
+      await bench.stop()
+      await emulator.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+  return bench
+}
+
+function recordingLog(lines: string[], changed: () => void): Log {
+  return pino(
+    { level: "trace" },
+    new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        lines.push(chunk.toString())
+        changed()
+        done()
+      },
+    }),
+  )
+}
+
+function configFor(emulator: Emulator, chatapp: Record<string, unknown>): Config {
+  const channel = { apiRoot: emulator.url, botToken: emulator.token, ...chatapp }
+  return configSchema.parse({ channels: { chatapp: channel } })
+}
+
+function until(waiting: Set<() => void>, condition: () => boolean, what: string): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const check = () => {
+    if (!condition()) return
+    waiting.delete(check)
+    clearTimeout(timer)
+    resolve()
+  }
+  const timer = setTimeout(() => {
+    waiting.delete(check)
+    reject(new Error(`did not happen within 8 s: ${what}`))
+  }, 8000)
+  waiting.add(check)
+  check()
+  return promise
+}

@@ -1,0 +1,194 @@
+// What the two tools do: input -> reach -> gate -> outbox rows -> wait for what came of them. Everything goes through
+// the outbox, so it keeps its place in the chat and survives a crash.
+import { createHash } from "node:crypto"
+import type { ToolContext, ToolResult } from "../../../agent/tool.ts"
+import type { Reply, ReplyButton, ReplyMedia } from "../../../delivery/contract.ts"
+import { mediaTypeOf } from "../../../delivery/reply.ts"
+import { AppError, type Json } from "../../../kernel/index.ts"
+import type { Route } from "../../../sessions/route.ts"
+import type { NewOutbox, OutboxRow, Store } from "../../../store/index.ts"
+import type { ActionKind } from "../outbound/action.ts"
+import { buttonsRefused } from "../outbound/buttons.ts"
+import { addressOf, planEdit, planReply } from "../outbound/plan.ts"
+import { reactionEmoji } from "../outbound/reaction-emoji.ts"
+import type { Renderer } from "../outbound/render.ts"
+import { resolveTarget } from "../outbound/target.ts"
+import { type Settings } from "../settings.ts"
+import { type FetchOptions, fetchMedia } from "./fetch-media.ts"
+import { type Reach, reachOf } from "./reach.ts"
+import { type SendKey, addRows, earlierSend, hasSentTo, isPaired, ownMessage } from "./store.ts"
+
+export interface OperationOptions {
+  store: Store
+  settings: Settings
+  render: Renderer
+  mainAccount: () => string
+  mediaRoot: string
+  waitFor: (ids: readonly number[], limits: { timeoutMs: number; signal: AbortSignal }) => Promise<OutboxRow[]>
+  /** For tests, whose servers are on this machine. */
+  fetching?: Pick<FetchOptions, "isAllowed" | "resolve">
+}
+
+export interface Place {
+  to?: string | undefined
+  threadId?: string | undefined
+}
+
+export interface SendInput extends Place {
+  text: string
+  media?: string | undefined
+  asVoice?: boolean | undefined
+  silent?: boolean | undefined
+  replyTo?: string | undefined
+  quote?: string | undefined
+  buttons?: ReplyButton[][] | undefined
+}
+
+/** A person or a model waits; what is not sent by then is sent later. */
+const waitMs = 20_000
+
+export class Operations {
+  readonly #options: OperationOptions
+
+  constructor(options: OperationOptions) {
+    this.#options = options
+  }
+
+  async send(input: SendInput, context: ToolContext): Promise<ToolResult> {
+    const { route } = this.#reach(input, context)
+    const settings = this.#gate(route, "sendMessage")
+    if (input.text.trim() === "" && input.media === undefined)
+      throw new AppError("bad-request", "There is nothing to send")
+    const buttons = input.buttons?.filter((row) => row.length > 0) ?? []
+    const refused = buttons.length > 0 ? buttonsRefused(settings, route.chatKind) : undefined
+    if (refused !== undefined) throw new AppError("forbidden", `The message cannot be sent: ${refused}`)
+    const key = { runId: context.runId, digest: digestOf(route, input) }
+    const earlier = earlierSend(this.#options.store, key)
+    if (earlier) return await this.#outcome(earlier, route, context)
+    const media = input.media === undefined ? [] : [await this.#media(input.media, settings.mediaMaxMb, context)]
+    const reply: Reply = { text: input.text, media }
+    if (input.replyTo !== undefined) reply.replyTo = input.replyTo
+    if (input.quote !== undefined) reply.quote = input.quote
+    if (input.asVoice) reply.asVoice = true
+    if (input.silent) reply.silent = true
+    if (buttons.length > 0) reply.buttons = buttons
+    // Whoever names the message to refer to wants the reference, whatever holds for replies.
+    const wanted = settings.replyToMode === "off" ? { ...settings, replyToMode: "first" as const } : settings
+    return await this.#put(planReply(wanted, this.#options.render, route, reply), route, context, key)
+  }
+
+  async edit(
+    input: Place & { messageId: string; text: string; buttons?: ReplyButton[][] | undefined },
+    context: ToolContext,
+  ): Promise<ToolResult> {
+    const { route } = this.#reach(input, context)
+    const settings = this.#gate(route, "editMessage")
+    const own = ownMessage(this.#options.store, route, input.messageId)
+    if (own === undefined) throw new AppError("not-found", "The bot has not sent a message of this id to this chat")
+    // Not said: the keyboard stays. Said and empty: it goes.
+    const buttons = input.buttons ?? (JSON.parse(own) as { buttons?: ReplyButton[][] }).buttons
+    const { messageId, text } = input
+    const edit = buttons ? { messageId, text, buttons } : { messageId, text }
+    return await this.#put([planEdit(settings, this.#options.render, route, edit)], route, context)
+  }
+
+  async remove(input: Place & { messageId: string }, context: ToolContext): Promise<ToolResult> {
+    const { route } = this.#reach(input, context)
+    this.#gate(route, "deleteMessage")
+    const isOwner = context.origin === "owner" && context.trusted
+    if (!isOwner && ownMessage(this.#options.store, route, input.messageId) === undefined) {
+      throw new AppError("forbidden", "Only an owner's turn may delete messages that the bot has not sent itself")
+    }
+    return await this.#act("delete", { messageId: input.messageId }, route, context)
+  }
+
+  async react(
+    input: Place & { messageId: string; emoji: string; remove?: boolean | undefined },
+    context: ToolContext,
+  ): Promise<ToolResult> {
+    const { route } = this.#reach(input, context)
+    const settings = this.#gate(route, "reactions")
+    if (settings.reactionLevel !== "minimal" && settings.reactionLevel !== "extensive") {
+      throw new AppError("forbidden", "Reactions are switched off (channels.chatapp.reactionLevel)")
+    }
+    const emoji = input.remove || input.emoji.trim() === "" ? null : reactionEmoji(input.emoji)
+    if (emoji === undefined) {
+      const hint = "Use one of the common ones, such as 👍 ❤ 🔥 🎉 👀 🙏"
+      throw new AppError("bad-request", "The platform does not allow this emoji as a reaction", { hint })
+    }
+    return await this.#act("react", { messageId: input.messageId, emoji }, route, context)
+  }
+
+  #act(kind: ActionKind, payload: Json, route: Route, context: ToolContext): Promise<ToolResult> {
+    return this.#put([{ ...addressOf(route), kind, payload }], route, context)
+  }
+
+  #reach({ to, threadId }: Place, context: ToolContext): Reach {
+    const { settings, mainAccount } = this.#options
+    const account = context.route?.account ?? mainAccount()
+    const named = to === undefined || to.trim() === "" ? undefined : resolveTarget(to, account)
+    const target = named ?? (threadId === undefined ? undefined : (context.route ?? undefined))
+    const reach = reachOf(target && threadId !== undefined ? { ...target, threadId } : target, context, (route) =>
+      this.#knows(route, settings),
+    )
+    // The message that the turn answers is not what a message of its own refers to.
+    const { messageId: _answered, ...route } = reach.route
+    return { ...reach, route }
+  }
+
+  #knows(route: Route, settings: Settings): boolean {
+    const { store } = this.#options
+    const { allow, groups } = settings.account(route.account)
+    if (allow.ids.has(route.chatId) || groups?.[route.chatId] !== undefined) return true
+    return hasSentTo(store, route) || isPaired(store, route)
+  }
+
+  #gate(route: Route, action: "sendMessage" | "editMessage" | "deleteMessage" | "reactions") {
+    const settings = this.#options.settings.account(route.account)
+    if (settings.actions?.[action] === false) {
+      throw new AppError("forbidden", `This is switched off (channels.chatapp.actions.${action})`)
+    }
+    return settings
+  }
+
+  async #media(source: string, maxMb: number, context: ToolContext): Promise<ReplyMedia> {
+    const { mediaRoot, fetching } = this.#options
+    if (/^[a-z][a-z0-9+.-]*:/i.test(source)) {
+      const fetched = await fetchMedia({ url: source, mediaRoot, maxMb, signal: context.signal, ...fetching })
+      const named = mediaTypeOf(fetched.path)
+      return { ...fetched, mediaType: named === "application/octet-stream" ? fetched.mediaType : named }
+    }
+    // Files of the machine are for people who may command it; that it lies below the media root is checked when sent.
+    if (!context.trusted) throw new AppError("media-refused", "This turn may not send files of this machine")
+    return { path: source, mediaType: mediaTypeOf(source) }
+  }
+
+  async #put(rows: NewOutbox[], route: Route, context: ToolContext, key?: SendKey): Promise<ToolResult> {
+    const ids = await addRows(this.#options.store, key, context.runId, rows)
+    return await this.#outcome(ids, route, context)
+  }
+
+  async #outcome(ids: readonly number[], route: Route, { signal }: ToolContext): Promise<ToolResult> {
+    const rows = await this.#options.waitFor(ids, { timeoutMs: waitMs, signal })
+    const trouble = rows.find((row) => row.state === "dead" || row.state === "uncertain")
+    if (trouble) {
+      const what = trouble.state === "dead" ? "It was not done" : "It may or may not have arrived: do not repeat it"
+      return { content: [{ type: "text", text: `${what}. ${trouble.error ?? ""}`.trim() }], isError: true }
+    }
+    const messageId = rows.findLast((row) => row.remote_id !== null)?.remote_id
+    const isDone = rows.every((row) => row.state === "sent")
+    const answer = {
+      ok: true,
+      chatId: route.chatId,
+      ...(messageId ? { messageId } : {}),
+      ...(isDone ? {} : { queued: true }),
+    }
+    return { content: [{ type: "text", text: JSON.stringify(answer) }] }
+  }
+}
+
+function digestOf(route: Route, input: SendInput): string {
+  const { to: _to, threadId: _threadId, ...what } = input
+  const parts = [route.account, route.chatId, route.threadId ?? "", Object.entries(what).toSorted()]
+  return createHash("sha256").update(JSON.stringify(parts)).digest("base64url")
+}

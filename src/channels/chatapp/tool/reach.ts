@@ -1,0 +1,40 @@
+// Which chats a turn may touch. Its own, always; further ones only for an owner, and only chats that the bot knows.
+// Whoever else is at the other end (a webhook, a page, an approved stranger) can never send the agent elsewhere.
+import type { ToolContext } from "../../../agent/tool.ts"
+import { AppError } from "../../../kernel/index.ts"
+import type { Route } from "../../../sessions/route.ts"
+
+export interface Reach {
+  route: Route
+  /** The chat that the turn's reply goes to. */
+  isOwn: boolean
+}
+
+/** Throws `forbidden`. `target` undefined means the turn's own chat. */
+export function reachOf(
+  target: Route | undefined,
+  { route, origin, trusted }: Pick<ToolContext, "route" | "origin" | "trusted">,
+  knows: (route: Route) => boolean,
+): Reach {
+  if (route && (target === undefined || isSameChat(target, route))) {
+    const threadId = target?.threadId ?? route.threadId
+    const { threadId: _own, ...chat } = route
+    return { route: threadId === undefined ? chat : { ...chat, threadId }, isOwn: true }
+  }
+  if (target === undefined) {
+    throw new AppError("forbidden", "This turn has no chat of its own", { hint: "Name the chat with `to`" })
+  }
+  if (origin !== "owner" || !trusted) {
+    throw new AppError("forbidden", "This turn may only reach the chat that it answers")
+  }
+  if (!knows(target)) {
+    throw new AppError("forbidden", "The bot does not know this chat", {
+      hint: "It can be reached once its people have written to the bot, or when the configuration lists it",
+    })
+  }
+  return { route: target, isOwn: false }
+}
+
+function isSameChat(one: Route, other: Route): boolean {
+  return one.channel === other.channel && one.account === other.account && one.chatId === other.chatId
+}

@@ -1,0 +1,319 @@
+// The tools, through the outbox and against the emulator.
+import assert from "node:assert/strict"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { type Server, createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { join } from "node:path"
+import { afterEach, beforeEach, describe, test } from "node:test"
+import type { ToolContext, ToolResult } from "../../../agent/tool.ts"
+import { createDelivery } from "../../../delivery/index.ts"
+import { systemIds } from "../../../kernel/index.ts"
+import { createSessions } from "../../../sessions/index.ts"
+import type { Route } from "../../../sessions/route.ts"
+import { silentLog } from "../../../../test/support/store.ts"
+import { type TurnInput, turnJob } from "../../../agent/turn-input.ts"
+import { readButtonValue } from "../outbound/buttons.ts"
+import { type Bench, type BenchOptions, startBench } from "../test-bench/bench.ts"
+import { isPublicAddress } from "./public-address.ts"
+
+const me = 4242
+const friend = 4343
+let bench: Bench
+
+afterEach(() => bench.end())
+
+async function begin(options: BenchOptions = {}): Promise<void> {
+  bench = await startBench({ ...options, chatapp: { dmPolicy: "allowlist", ...options.chatapp } })
+  for (const id of [me, friend]) {
+    bench.emulator.control.addUser({ id })
+    bench.emulator.control.sendText({ userId: id, text: "/start" })
+  }
+}
+
+const route: Route = { channel: "chatapp", account: "default", chatId: `${me}`, chatKind: "private", messageId: "1" }
+const context = (more: Partial<ToolContext> = {}): ToolContext => ({
+  agentId: "main",
+  sessionKey: "agent:main:main",
+  runId: "run",
+  origin: "owner",
+  trusted: true,
+  route,
+  signal: AbortSignal.timeout(15_000),
+  ...more,
+})
+
+async function use(name: string, given: Record<string, unknown>, more: Partial<ToolContext> = {}): Promise<ToolResult> {
+  const tool = bench.channel.tools().find((each) => each.name === name)
+  assert.ok(tool)
+  return await tool.run(tool.input.parse(given), context(more))
+}
+const message = (given: Record<string, unknown>, more: Partial<ToolContext> = {}) => use("message", given, more)
+
+const answerOf = (result: ToolResult) =>
+  JSON.parse(result.content[0]?.type === "text" ? result.content[0].text : "") as Record<string, string>
+const said = (chatId = me) => bench.emulator.control.messages({ chatId }).filter((each) => each.from?.is_bot === true)
+const calls = (method: string) => bench.emulator.control.calls({ method })
+
+describe("message", () => {
+  test("sends, edits, reacts and deletes in the chat of its turn", async () => {
+    await begin()
+    const sent = answerOf(await message({ action: "send", message: "**one**", replyTo: 1, silent: true }))
+    assert.deepEqual(sent, { ok: true, chatId: `${me}`, messageId: String(said()[0]?.message_id) })
+    assert.deepEqual([said()[0]?.text, said()[0]?.reply_to_message?.message_id], ["one", 1])
+    assert.equal(String(calls("sendMessage")[0]?.parameters["disable_notification"]), "true")
+    const { messageId } = sent
+    await message({ action: "edit", messageId, message: "two" })
+    assert.equal(said()[0]?.text, "two")
+    assert.equal((await message({ action: "edit", messageId, message: "two" })).isError, undefined)
+    await message({ action: "react", messageId: 1, emoji: "❤️" })
+    const reactions = () => JSON.stringify(bench.emulator.control.reactions({ chatId: me, messageId: 1 }))
+    assert.match(reactions(), /❤/)
+    await message({ action: "react", messageId: 1, emoji: "" })
+    assert.doesNotMatch(reactions(), /❤/)
+    await message({ action: "delete", messageId })
+    assert.deepEqual(said(), [])
+    assert.equal((await message({ action: "delete", messageId })).isError, undefined)
+  })
+
+  test("refuses a reaction that the platform does not know, and one where reactions are off", async () => {
+    await begin()
+    await assert.rejects(message({ action: "react", messageId: 1, emoji: "✅" }), { code: "bad-request" })
+    bench.setConfig({ reactionLevel: "ack" })
+    await assert.rejects(message({ action: "react", messageId: 1, emoji: "👍" }), { code: "forbidden" })
+  })
+
+  for (const [action, key] of [
+    ["send", "sendMessage"],
+    ["edit", "editMessage"],
+    ["delete", "deleteMessage"],
+    ["react", "reactions"],
+  ]) {
+    test(`does not ${action} where actions.${key} is false`, async () => {
+      await begin({ chatapp: { actions: { [key as string]: false } } })
+      const given = { action, message: "x", messageId: 1, emoji: "👍" }
+      await assert.rejects(message(given), { code: "forbidden", message: new RegExp(`actions.${key}`) })
+    })
+  }
+
+  test("tells the model what the platform refused", async () => {
+    await begin()
+    const description = "Forbidden: bot was blocked by the user"
+    bench.emulator.control.fault({ kind: "status", method: "sendMessage", status: 403, description })
+    const result = await message({ action: "send", message: "x" })
+    assert.equal(result.isError, true)
+    assert.match(JSON.stringify(result.content), /blocked/)
+    const again = await message({ action: "send", message: "x" })
+    assert.equal(answerOf(again)["messageId"], String(said()[0]?.message_id), "what came to nothing may be tried again")
+  })
+
+  test("says the same thing once in a run, however often it is told to", async () => {
+    await begin()
+    const first = await message({ action: "send", message: "once" })
+    assert.deepEqual(await message({ action: "send", message: "once" }), first)
+    await message({ action: "send", message: "once" }, { runId: "another" })
+    assert.deepEqual(
+      said().map((each) => each.text),
+      ["once", "once"],
+    )
+  })
+})
+
+describe("a target", () => {
+  test("is reached by an owner once the bot knows it", async () => {
+    await begin({ chatapp: { allowFrom: [friend] } })
+    await message({ action: "send", to: friend, message: "hello" })
+    assert.equal(said(friend)[0]?.text, "hello")
+    await assert.rejects(message({ action: "send", to: 999, message: "x" }), { code: "forbidden" })
+    await assert.rejects(message({ action: "send", to: "@some_channel", message: "x" }), { code: "forbidden" })
+  })
+
+  test("other than the turn's own chat is refused to everybody else, whatever they touch", async () => {
+    await begin({ chatapp: { allowFrom: [friend] } })
+    const others: Partial<ToolContext>[] = [
+      { origin: "owner", trusted: false },
+      { origin: "approved-sender", trusted: true },
+      { origin: "webhook", trusted: false, route: null },
+    ]
+    for (const other of others) {
+      for (const action of ["send", "edit", "delete", "react"]) {
+        const given = { action, to: friend, message: "x", messageId: 1, emoji: "👍" }
+        await assert.rejects(message(given, other), { code: "forbidden" }, action)
+      }
+    }
+    const byName = { action: "deleteMessage", chatId: friend, messageId: 1 }
+    await assert.rejects(use("chatapp", byName, { origin: "webhook", trusted: false }), { code: "forbidden" })
+    assert.deepEqual(said(friend), [])
+  })
+
+  test("may be the turn's own chat for anybody, but not other people's messages in it", async () => {
+    await begin()
+    const foreign = { origin: "webhook", trusted: false } as const
+    const { messageId } = answerOf(await message({ action: "send", to: me, message: "x" }, foreign))
+    await assert.rejects(message({ action: "delete", messageId: 1 }, foreign), { code: "forbidden" })
+    await message({ action: "delete", messageId }, foreign)
+    assert.deepEqual(said(), [])
+    const file = { action: "send", media: "/etc/passwd" }
+    await assert.rejects(message(file, foreign), { code: "media-refused" })
+  })
+})
+
+describe("buttons", () => {
+  const long = "x".repeat(60) + "ü".repeat(10)
+  const rows = [[{ text: "Yes", callback_data: "yes", style: "success" }], [{ text: "Long", callback_data: long }]]
+  const keyboard = () => said()[0]?.reply_markup?.inline_keyboard.flat() as { text: string; callback_data: string }[]
+
+  test("come with their values, the long ones kept here under a key", async () => {
+    await begin()
+    await message({ action: "send", message: "?", buttons: rows })
+    assert.deepEqual(
+      keyboard().map(({ text }) => text),
+      ["Yes", "Long"],
+    )
+    const values = keyboard().map((each) => readButtonValue(bench.store, each.callback_data))
+    assert.deepEqual(values, ["yes", long])
+    assert.ok(Buffer.byteLength(keyboard()[1]?.callback_data ?? "") <= 64)
+    assert.equal(readButtonValue(bench.store, "kept:unknown"), undefined)
+  })
+
+  test("stay through an edit that does not speak of them, and go with one that does", async () => {
+    await begin()
+    const { messageId } = answerOf(await message({ action: "send", message: "?", buttons: rows }))
+    await message({ action: "edit", messageId, message: "!" })
+    assert.deepEqual([said()[0]?.text, keyboard().length], ["!", 2])
+    await message({ action: "edit", messageId, message: "!!", buttons: [] })
+    assert.equal(said()[0]?.reply_markup, undefined)
+  })
+
+  for (const capabilities of [{ inlineButtons: "off" }, { inlineButtons: "group" }, []]) {
+    test(`are refused in a direct chat when capabilities are ${JSON.stringify(capabilities)}`, async () => {
+      await begin({ chatapp: { capabilities } })
+      await assert.rejects(message({ action: "send", message: "?", buttons: rows }), { code: "forbidden" })
+    })
+  }
+})
+
+describe("a turn", () => {
+  const reply = async (text: string, input: Partial<TurnInput> = {}) => {
+    const { store } = bench
+    const turn: TurnInput = {
+      agentId: "main",
+      sessionKey: "agent:main:main",
+      purpose: "chat",
+      origin: "owner",
+      trusted: true,
+      text: "x",
+      route,
+      ...input,
+    }
+    const delivery = createDelivery({
+      sessions: createSessions({ store, ids: systemIds, config: () => ({}) as never }),
+      senders: () => new Map([["chatapp", bench.channel.sender]]),
+      ackMaxChars: () => 300,
+      log: silentLog,
+    })
+    const job = store.handle.prepare("select id from job where run_id = 'run'").get() as { id: number }
+    return await store.write(async (write) =>
+      delivery.deliverTurn(write, { input: turn, jobId: job.id, text, media: new Set(), isError: false }),
+    )
+  }
+  const startRun = () =>
+    bench.store.write(async (write) => void write.addJob(turnJob("run", { route, sessionKey: "x" } as TurnInput)))
+
+  test("that has answered its chat with the tool does not answer twice", async () => {
+    await begin({ chatapp: { allowFrom: [friend] } })
+    await startRun()
+    await message({ action: "send", message: "by tool" })
+    assert.match(await reply("Sent."), /by tool/)
+    assert.deepEqual(
+      said().map((each) => each.text),
+      ["by tool"],
+    )
+  })
+
+  test("that has only reacted, or written elsewhere, still answers", async () => {
+    await begin({ chatapp: { allowFrom: [friend] } })
+    await startRun()
+    await message({ action: "react", messageId: 1, emoji: "👍" })
+    await message({ action: "send", to: friend, message: "elsewhere" })
+    assert.match(await reply("Done."), /^delivered to/)
+    await bench.until(() => bench.outbox().every((row) => row.state === "sent"), "the answer")
+    assert.equal(said()[0]?.text, "Done.")
+  })
+})
+
+describe("media from the web", () => {
+  let server: Server
+  let base: string
+  beforeEach(async () => {
+    server = createServer((request, response) => {
+      const path = request.url ?? ""
+      if (path === "/a.png") response.setHeader("content-type", "image/png").end("picture")
+      else if (path === "/large") response.end(Buffer.alloc(3 * 1024 * 1024))
+      else if (path === "/away") response.writeHead(302, { location: "http://169.254.169.254/latest" }).end()
+      else if (path === "/file") response.writeHead(302, { location: "file:///etc/passwd" }).end()
+      else if (path === "/loop") response.writeHead(302, { location: "/loop" }).end()
+      else response.writeHead(404).end()
+    })
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+    base = `http://media.test:${(server.address() as AddressInfo).port}`
+  })
+  afterEach(() => new Promise((resolve) => server.close(resolve)))
+
+  const fetching = {
+    resolve: async (host: string) => (host === "media.test" ? ["127.0.0.1"] : ["10.0.0.1"]),
+    isAllowed: (address: string) => address === "127.0.0.1",
+  }
+
+  test("is fetched and sent as what it is", async () => {
+    await begin({ fetching })
+    await message({ action: "send", media: `${base}/a.png`, message: "look" })
+    assert.deepEqual([said()[0]?.caption, calls("sendPhoto").length], ["look", 1])
+    const byOtherName = { action: "sendMessage", to: me, content: "", mediaUrl: `${base}/a.png` }
+    await use("chatapp", byOtherName)
+    assert.equal(calls("sendPhoto").length, 2)
+  })
+
+  test("is refused when it is too large, gone, not on the web, or leads to an inner address", async () => {
+    await begin({ fetching, chatapp: { mediaMaxMb: 1 } })
+    const bad = [`${base}/large`, `${base}/none`, `${base}/away`, `${base}/file`, `${base}/loop`, "http://other.test/a"]
+    bad.push("file:///etc/passwd", "ftp://media.test/a", `${base.replace("//", "//user:secret@")}/a.png`)
+    for (const media of bad) await assert.rejects(message({ action: "send", media }), { code: "media-refused" }, media)
+    assert.deepEqual(bench.outbox(), [])
+  })
+
+  test("is never asked for at an inner address", async () => {
+    await begin()
+    for (const host of [
+      "127.0.0.1",
+      "[::1]",
+      "169.254.169.254",
+      "[::ffff:127.0.0.1]",
+      "0x7f.1",
+      "localhost",
+      "2130706433",
+    ]) {
+      await assert.rejects(message({ action: "send", media: `http://${host}/a.png` }), { code: "media-refused" }, host)
+    }
+  })
+
+  test("may come from the public internet only", () => {
+    const open = ["8.8.8.8", "1.1.1.1", "2606:4700::1111"]
+    const shut = ["10.1.2.3", "172.31.0.1", "192.168.1.1", "100.64.0.1", "0.0.0.0", "224.0.0.1", "::", "fe80::1"]
+    shut.push("fc00::1", "::ffff:8.8.8.8", "64:ff9b::7f00:1", "2002:7f00:1::", "2001:0:1::", "not an address", "")
+    assert.deepEqual(open.filter(isPublicAddress), open)
+    assert.deepEqual(shut.filter(isPublicAddress), [])
+  })
+})
+
+describe("a file of this machine", () => {
+  test("is sent from the media folder and from nowhere else", async () => {
+    await begin()
+    const folder = join(bench.folder, "media")
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, "a.pdf"), "%PDF")
+    await message({ action: "send", media: join(folder, "a.pdf") })
+    assert.equal(said()[0]?.document?.file_name, "a.pdf")
+    const result = await message({ action: "send", media: "/etc/hostname" })
+    assert.equal(result.isError, true)
+  })
+})

@@ -1,0 +1,62 @@
+// The keys of `commands.*` and `channels.defaults.*`: what all chat channels share.
+import { z } from "zod"
+
+const later = true
+
+/** `auto` leaves it to the channel; true and false are accepted for on and off. */
+const commandSwitchSchema = z
+  .union([z.enum(["auto", "on", "off"]), z.boolean()])
+  .transform((value) => (typeof value === "boolean" ? (value ? "on" : "off") : value))
+
+const groupPolicySchema = z.enum(["open", "allowlist", "disabled"])
+
+const heartbeatVisibilityShape = {
+  showOk: z.boolean().meta({ description: "Sends the acknowledgment of a heartbeat that found nothing.", later }),
+  showAlerts: z.boolean().meta({ description: "Sends what a heartbeat found.", later }),
+  useIndicator: z.boolean().meta({ description: "Shows heartbeats in the status.", later }),
+}
+
+export const commandsSchema = z
+  .strictObject({
+    native: commandSwitchSchema.prefault("auto").meta({
+      description: "Whether commands are put into the platform's menu (`auto`, `on`, `off`).",
+      later,
+    }),
+    nativeSkills: commandSwitchSchema.prefault("auto").meta({
+      description: "Whether skills are put into the platform's menu.",
+      later,
+    }),
+    text: z.boolean().default(true).meta({ description: "Whether commands written as text are understood.", later }),
+    config: z.boolean().default(false).meta({ description: "Enables `/config`.", later }),
+    bash: z.boolean().default(false).meta({ description: "Enables `/bash`.", later }),
+    debug: z.boolean().default(false).meta({ description: "Enables `/debug`.", later }),
+    restart: z.boolean().default(false).meta({ description: "Enables `/restart`.", later }),
+    useAccessGroups: z.boolean().default(true).meta({
+      description: "Whether commands in groups need a sender that is listed.",
+      later,
+    }),
+  })
+  .prefault({})
+  .meta({ description: "Chat commands." })
+
+export const channelDefaultsSchema = z
+  .strictObject({
+    groupPolicy: groupPolicySchema.optional().meta({
+      description: "Group policy of channels that set none.",
+      later,
+    }),
+    heartbeat: z
+      .strictObject({
+        showOk: heartbeatVisibilityShape.showOk.default(false),
+        showAlerts: heartbeatVisibilityShape.showAlerts.default(true),
+        useIndicator: heartbeatVisibilityShape.useIndicator.default(true),
+      })
+      .prefault({})
+      .meta({ description: "What of heartbeats is shown, for channels that do not say.", later }),
+  })
+  .prefault({})
+  .meta({ description: "What holds for channels that do not say otherwise." })
+
+export type CommandsConfig = z.infer<typeof commandsSchema>
+export type ChannelDefaultsConfig = z.infer<typeof channelDefaultsSchema>
+export type CommandSwitch = z.infer<typeof commandSwitchSchema>

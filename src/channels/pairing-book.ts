@@ -1,0 +1,138 @@
+// The pairing state of one account: who asked, who was let in. Memory follows the tables: a change is made here,
+// written by `flush` in the transaction of its message, and undone by `reload` when that transaction fails.
+import type { Ids } from "../kernel/index.ts"
+import type { Store, Write } from "../store/index.ts"
+import type { PairedSender, PairingRequest } from "./store.ts"
+import { deleteRequest, readPaired, readRequests, saveRequest } from "./store.ts"
+
+export const codeLifetimeMs = 60 * 60 * 1000
+
+/** Letters and digits that nobody mistakes for one another: 32 symbols, eight of them are forty bits. */
+const alphabet = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+const codeLength = 8
+
+/** Beyond this the oldest request gives way, so that a flood of strangers never shuts out the next person. */
+export const maxRequests = 1000
+
+/** `issued` is told to the sender; `seen` is not: one answer per sender and hour. */
+export type PairingAnswer = { kind: "issued"; code: string } | { kind: "seen" }
+
+export class PairingBook {
+  readonly channel: string
+  readonly account: string
+  readonly #store: Store
+  readonly #ids: Ids
+  /** By sender, oldest first. */
+  #requests = new Map<string, PairingRequest>()
+  #senderOfCode = new Map<string, string>()
+  #paired = new Map<string, PairedSender>()
+  #pairedIds: ReadonlySet<string> = new Set()
+  readonly #changed = new Set<string>()
+
+  constructor(options: { store: Store; ids: Ids; channel: string; account: string }) {
+    this.channel = options.channel
+    this.account = options.account
+    this.#store = options.store
+    this.#ids = options.ids
+    this.reload()
+  }
+
+  get paired(): ReadonlySet<string> {
+    return this.#pairedIds
+  }
+
+  pairedSenders(): PairedSender[] {
+    return [...this.#paired.values()]
+  }
+
+  open(now: number): PairingRequest[] {
+    return [...this.#requests.values()].filter((request) => isOpen(request, now))
+  }
+
+  findByCode(code: string, now: number): PairingRequest | undefined {
+    const request = this.#requests.get(this.#senderOfCode.get(code) ?? "")
+    return request && isOpen(request, now) ? request : undefined
+  }
+
+  /** An unknown sender wrote. */
+  ask(sender: { senderId: string; chatId: string; label: string }, now: number): PairingAnswer {
+    this.#changed.add(sender.senderId)
+    const known = this.#requests.get(sender.senderId)
+    if (known && isOpen(known, now)) {
+      known.lastSeenAt = now
+      return { kind: "seen" }
+    }
+    if (known) this.#remove(known)
+    this.#makeRoom(now)
+    const code = this.#newCode()
+    this.#requests.set(sender.senderId, { ...sender, code, createdAt: now, lastSeenAt: now })
+    this.#senderOfCode.set(code, sender.senderId)
+    return { kind: "issued", code }
+  }
+
+  /** Writes what changed since the last call. */
+  flush(write: Write): void {
+    for (const senderId of this.#changed) {
+      const request = this.#requests.get(senderId)
+      if (request) saveRequest(write, this.channel, this.account, request)
+      else deleteRequest(write, this.channel, this.account, senderId)
+    }
+  }
+
+  /** The transaction of `flush` is on the disk. */
+  settle(): void {
+    this.#changed.clear()
+  }
+
+  /** The transaction of `flush` failed, or the process starts: the tables say how things stand. */
+  reload(): void {
+    const requests = readRequests(this.#store, this.channel, this.account)
+    const paired = readPaired(this.#store, this.channel, this.account)
+    this.#changed.clear()
+    this.#requests = new Map(requests.map((request) => [request.senderId, { ...request }]))
+    this.#senderOfCode = new Map(requests.map((request) => [request.code, request.senderId]))
+    this.#setPaired(new Map(paired.map((sender) => [sender.senderId, sender])))
+  }
+
+  approve(request: PairingRequest, now: number): void {
+    this.#remove(request)
+    const { senderId, label } = request
+    this.#setPaired(new Map(this.#paired).set(senderId, { senderId, label, approvedAt: now }))
+  }
+
+  revoke(senderId: string): void {
+    const rest = new Map(this.#paired)
+    rest.delete(senderId)
+    this.#setPaired(rest)
+  }
+
+  #setPaired(paired: Map<string, PairedSender>): void {
+    this.#paired = paired
+    this.#pairedIds = new Set(paired.keys())
+  }
+
+  #remove(request: PairingRequest): void {
+    this.#requests.delete(request.senderId)
+    this.#senderOfCode.delete(request.code)
+  }
+
+  /** Requests are in the order of their creation, so lapsed ones stand first. */
+  #makeRoom(now: number): void {
+    for (const request of this.#requests.values()) {
+      if (isOpen(request, now) && this.#requests.size < maxRequests) return
+      this.#remove(request)
+      this.#changed.add(request.senderId)
+    }
+  }
+
+  #newCode(): string {
+    for (;;) {
+      const code = Array.from({ length: codeLength }, () => alphabet[this.#ids.below(alphabet.length)]).join("")
+      if (!this.#senderOfCode.has(code)) return code
+    }
+  }
+}
+
+function isOpen(request: PairingRequest, now: number): boolean {
+  return now - request.createdAt < codeLifetimeMs
+}

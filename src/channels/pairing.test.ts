@@ -1,0 +1,144 @@
+import assert from "node:assert/strict"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, beforeEach, test } from "node:test"
+import pino from "pino"
+import { type Clock, noCrash, systemClock, systemIds } from "../kernel/index.ts"
+import { type Store, openStore } from "../store/index.ts"
+import { maxRequests } from "./pairing-book.ts"
+import { type Pairing, createPairing } from "./pairing.ts"
+
+const hour = 60 * 60 * 1000
+const log = pino({ level: "silent" })
+let folder: string
+let store: Store
+let now: number
+let clock: Clock
+let pairing: Pairing
+
+const open = () => openStore({ folder, bootId: systemIds.uuid(), clock, ids: systemIds, log, crashPoint: noCrash })
+const make = () => {
+  const made = createPairing({ store, clock, ids: systemIds, log })
+  made.attach("chatapp", { confirm: () => [] })
+  return made
+}
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "svc-pairing-"))
+  now = 1_800_000_000_000
+  clock = { ...systemClock, now: () => now, monotonic: () => now }
+  store = await open()
+  pairing = make()
+})
+
+afterEach(async () => {
+  await store.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** A message of an unknown sender, as an account's intake treats it. Returns the code when one is told. */
+async function ask(senderId: string, account = "default"): Promise<string | undefined> {
+  const book = pairing.book("chatapp", account)
+  const answer = book.ask({ senderId, chatId: senderId, label: `user ${senderId}` }, now)
+  await store.write(async (write) => book.flush(write))
+  book.settle()
+  return answer.kind === "issued" ? answer.code : undefined
+}
+
+const code = (error: { code: string }) => error.code
+
+test("a sender is told one code an hour, however often they write", async () => {
+  const first = await ask("1")
+  assert.ok(first)
+  for (let count = 0; count < 9; count += 1) assert.equal(await ask("1"), undefined)
+  now += hour
+  const second = await ask("1")
+  assert.ok(second)
+  assert.notEqual(second, first)
+  assert.equal(pairing.list("chatapp").requests.length, 1)
+})
+
+test("a code lets its sender in until one hour has passed, and never again", async () => {
+  const early = (await ask("1")) ?? ""
+  const late = (await ask("2")) ?? ""
+  now += hour - 1
+  assert.equal((await pairing.approve("chatapp", early)).senderId, "1")
+  assert.ok(pairing.book("chatapp", "default").paired.has("1"))
+  await assert.rejects(pairing.approve("chatapp", early), (error: never) => code(error) === "pairing-not-found")
+  now += 1
+  await assert.rejects(pairing.approve("chatapp", late), (error: never) => code(error) === "pairing-not-found")
+  assert.deepEqual(pairing.list("chatapp").requests, [])
+})
+
+test("requests and approvals survive a restart", async () => {
+  const first = (await ask("1")) ?? ""
+  await ask("2")
+  await pairing.approve("chatapp", first)
+  await store.close()
+  store = await open()
+  pairing = make()
+  const list = pairing.list("chatapp")
+  assert.deepEqual(
+    list.requests.map((request) => request.senderId),
+    ["2"],
+  )
+  assert.deepEqual(
+    list.approved.map((sender) => sender.senderId),
+    ["1"],
+  )
+  assert.ok(pairing.book("chatapp", "default").paired.has("1"))
+})
+
+test("a code counts for its account only, and so does the approval", async () => {
+  const own = (await ask("1", "a")) ?? ""
+  await ask("1", "b")
+  await assert.rejects(pairing.approve("chatapp", own, "b"), (error: never) => code(error) === "pairing-not-found")
+  await pairing.approve("chatapp", own)
+  assert.ok(pairing.book("chatapp", "a").paired.has("1"))
+  assert.ok(!pairing.book("chatapp", "b").paired.has("1"))
+})
+
+test("a flood of strangers never shuts out the next person", async () => {
+  for (let sender = 1; sender <= maxRequests + 50; sender += 1) {
+    pairing.book("chatapp", "default").ask({ senderId: String(sender), chatId: "1", label: "" }, now)
+  }
+  const last = (await ask("999999")) ?? ""
+  assert.equal(pairing.list("chatapp").requests.length, maxRequests)
+  const rows = store.handle.prepare("select count(*) as n from pairing_request").get()
+  assert.equal(rows?.["n"], maxRequests)
+  assert.equal((await pairing.approve("chatapp", last)).senderId, "999999")
+})
+
+test("guessing codes is slowed down, and a right code counts again afterwards", async () => {
+  const right = (await ask("1")) ?? ""
+  for (let count = 0; count < 10; count += 1) {
+    await assert.rejects(pairing.approve("chatapp", "ABCDEFGH"), (error: never) => code(error) === "pairing-not-found")
+  }
+  await assert.rejects(pairing.approve("chatapp", right), (error: never) => code(error) === "too-many-failures")
+  now += 60_000
+  await pairing.approve("chatapp", right)
+})
+
+test("who is revoked is unknown again", async () => {
+  await pairing.approve("chatapp", (await ask("1")) ?? "")
+  await pairing.revoke("chatapp", " 1 ")
+  assert.ok(!pairing.book("chatapp", "default").paired.has("1"))
+  assert.deepEqual(pairing.list("chatapp").approved, [])
+  await assert.rejects(pairing.revoke("chatapp", "1"), (error: never) => code(error) === "not-found")
+})
+
+test("a request whose transaction failed leaves no trace", async () => {
+  const book = pairing.book("chatapp", "default")
+  book.ask({ senderId: "1", chatId: "1", label: "" }, now)
+  book.reload()
+  assert.deepEqual(pairing.list("chatapp").requests, [])
+  assert.ok(await ask("1"))
+})
+
+test("a channel that does not exist is named as unknown", () => {
+  assert.throws(
+    () => pairing.list("pigeon"),
+    (error: never) => code(error) === "channel-unknown",
+  )
+})

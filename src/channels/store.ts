@@ -1,0 +1,114 @@
+// The SQL of channels: how far a bot's updates were read, who asked to be let in, and who was.
+import type { Store, Write } from "../store/index.ts"
+
+export interface PairingRequest {
+  senderId: string
+  code: string
+  /** Who it is, in words for the operator. */
+  label: string
+  chatId: string
+  createdAt: number
+  lastSeenAt: number
+}
+
+export interface PairedSender {
+  senderId: string
+  label: string
+  approvedAt: number
+}
+
+/** Which bot of which account; offsets and delivery ids belong to a bot, so a new token starts afresh. */
+export interface BotKey {
+  channel: string
+  account: string
+  botId: string
+}
+
+export function readOffset(store: Store, bot: BotKey): number | undefined {
+  const row = store.handle
+    .prepare("select next_update from poll_offset where channel = ? and account = ? and bot_id = ?")
+    .get(bot.channel, bot.account, bot.botId)
+  return row?.next_update as number | undefined
+}
+
+export function saveOffset(write: Write, bot: BotKey, nextUpdate: number): void {
+  write
+    .prepare(
+      `insert into poll_offset (channel, account, bot_id, next_update) values (?, ?, ?, ?)
+       on conflict do update set next_update = excluded.next_update`,
+    )
+    .run(bot.channel, bot.account, bot.botId, nextUpdate)
+}
+
+/** Those of the delivery ids that are in the inbox already. */
+export function knownDeliveries(store: Store, bot: BotKey, deliveryIds: readonly string[]): Set<string> {
+  const rows = store.handle
+    .prepare(
+      `select delivery_id from inbox where source = ? and account = ?
+         and delivery_id in (select value from json_each(?))`,
+    )
+    .all(bot.channel, bot.botId, JSON.stringify(deliveryIds)) as { delivery_id: string }[]
+  return new Set(rows.map((row) => row.delivery_id))
+}
+
+export function readRequests(store: Store, channel: string, account: string): PairingRequest[] {
+  return store.handle
+    .prepare(
+      `select sender_id as senderId, code, label, chat_id as chatId, created_at as createdAt, last_seen_at as lastSeenAt
+       from pairing_request where channel = ? and account = ? order by created_at`,
+    )
+    .all(channel, account) as unknown as PairingRequest[]
+}
+
+export function readPaired(store: Store, channel: string, account: string): PairedSender[] {
+  return store.handle
+    .prepare(
+      `select sender_id as senderId, label, approved_at as approvedAt
+       from pairing_allow where channel = ? and account = ? order by approved_at`,
+    )
+    .all(channel, account) as unknown as PairedSender[]
+}
+
+/** Every account that has a request or somebody let in. */
+export function readPairingAccounts(store: Store, channel: string): string[] {
+  const rows = store.handle
+    .prepare(
+      "select account from pairing_request where channel = ? union select account from pairing_allow where channel = ?",
+    )
+    .all(channel, channel) as { account: string }[]
+  return rows.map((row) => row.account)
+}
+
+export function saveRequest(write: Write, channel: string, account: string, request: PairingRequest): void {
+  const { senderId, code, label, chatId, createdAt, lastSeenAt } = request
+  write
+    .prepare(
+      `insert into pairing_request (channel, account, sender_id, code, label, chat_id, created_at, last_seen_at)
+       values (?, ?, ?, ?, ?, ?, ?, ?)
+       on conflict (channel, account, sender_id) do update set code = excluded.code, label = excluded.label,
+         chat_id = excluded.chat_id, created_at = excluded.created_at, last_seen_at = excluded.last_seen_at`,
+    )
+    .run(channel, account, senderId, code, label, chatId, createdAt, lastSeenAt)
+}
+
+export function deleteRequest(write: Write, channel: string, account: string, senderId: string): void {
+  write
+    .prepare("delete from pairing_request where channel = ? and account = ? and sender_id = ?")
+    .run(channel, account, senderId)
+}
+
+export function savePaired(write: Write, channel: string, account: string, sender: PairedSender): void {
+  write
+    .prepare(
+      `insert into pairing_allow (channel, account, sender_id, label, approved_at) values (?, ?, ?, ?, ?)
+       on conflict do update set label = excluded.label`,
+    )
+    .run(channel, account, sender.senderId, sender.label, sender.approvedAt)
+}
+
+export function deletePaired(write: Write, channel: string, account: string, senderId: string): boolean {
+  const { changes } = write
+    .prepare("delete from pairing_allow where channel = ? and account = ? and sender_id = ?")
+    .run(channel, account, senderId)
+  return Number(changes) > 0
+}
