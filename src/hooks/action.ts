@@ -1,0 +1,34 @@
+// What a delivery asks for, after its payload was read. Built-in endpoints make actions from their own fields;
+// everything after this point is the same for whoever made the action.
+import type { ThinkingLevel } from "../models/contract.ts"
+
+export type WakeMode = "now" | "next-heartbeat"
+
+export interface WakeAction {
+  kind: "wake"
+  text: string
+  mode: WakeMode
+}
+
+export interface AgentAction {
+  kind: "agent"
+  message: string
+  /** One line, at most 100 characters, free of control characters; still foreign words. */
+  name: string
+  /** As the caller wrote it; it only ever names a session of its own below `hook:`. */
+  sessionKey: string | undefined
+  wakeMode: WakeMode
+  deliver: boolean
+  /** `last`, or the name of a channel, lower-case. */
+  channel: string
+  to: string | undefined
+  model: string | undefined
+  thinking: ThinkingLevel | undefined
+  timeoutSeconds: number | undefined
+  /** Shown to the model without the boundary for foreign text. Set by the configuration of a mapping alone. */
+  unwrapped?: true
+  /** Where the result is posted when the run has ended, as the mapping had it when the delivery came. */
+  callbackUrl?: string
+}
+
+export type HookAction = WakeAction | AgentAction

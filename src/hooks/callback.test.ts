@@ -1,0 +1,175 @@
+import assert from "node:assert/strict"
+import { once } from "node:events"
+import { type IncomingMessage, createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { type TestContext, test } from "node:test"
+import { Webhook } from "standardwebhooks"
+import { testStore } from "../../test/support/store.ts"
+import type { TurnInput } from "../agent/turn-input.ts"
+import { systemClock } from "../kernel/index.ts"
+import type { OutboxRow } from "../store/index.ts"
+import { callbackChannel, createCallbackSender, queueCallback } from "./callback.ts"
+import { isPublicAddress } from "./guarded-post.ts"
+import { hookToken, hooksConfig } from "./hooks.fixture.ts"
+
+interface Received {
+  headers: IncomingMessage["headers"]
+  body: string
+}
+
+async function receiver(context: TestContext, status: number, headers: Record<string, string> = {}) {
+  const received: Received[] = []
+  const server = createServer((request, response) => {
+    let body = ""
+    request.on("data", (chunk: Buffer) => (body += chunk.toString()))
+    request.on("end", () => {
+      received.push({ headers: request.headers, body })
+      response.writeHead(status, headers).end("x".repeat(100_000))
+    })
+  }).listen(0, "127.0.0.1")
+  await once(server, "listening")
+  context.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/results`, received }
+}
+
+const secret = `whsec_${Buffer.from("callback-secret-0123456789").toString("base64")}`
+
+async function queued(context: TestContext, url: string, isError = false): Promise<OutboxRow> {
+  const store = await testStore(context)
+  const input: TurnInput = {
+    agentId: "main",
+    sessionKey: "agent:main:hook:x",
+    purpose: "hook",
+    origin: "webhook",
+    trusted: false,
+    text: "t",
+    route: null,
+    hook: { name: "Orders", wakeMode: "now", callback: { url, mapping: "orders" } },
+  }
+  await store.write(async (write) => {
+    write.addJob({ runId: "run-1", kind: "turn", laneKey: "lane", payload: {} })
+    queueCallback(write, { input, jobId: 1, text: "The reply.", isError })
+    queueCallback(write, { input: { ...input, hook: { name: "x", wakeMode: "now" } }, jobId: 1, text: "", isError })
+  })
+  const rows = store.handle.raw.prepare("select * from outbox").all() as unknown as OutboxRow[]
+  assert.equal(rows.length, 1)
+  return rows[0] as OutboxRow
+}
+
+function sender(url: string, change: Record<string, unknown> = {}) {
+  const mappings = [{ id: "orders", callbackUrl: url, callbackSecret: secret }]
+  const config = hooksConfig({ mappings, callbackAllowPrivate: true, ...change })
+  return createCallbackSender({ config: () => config, clock: systemClock, timeoutMs: 1_000 })
+}
+
+const signal = () => new AbortController().signal
+
+test("posts the result signed in the Standard Webhooks form, once it is in the outbox", async (context) => {
+  const { url, received } = await receiver(context, 202)
+  const row = await queued(context, url)
+  assert.equal(row.channel, callbackChannel)
+  assert.deepEqual(await sender(url).send(row, signal()), { kind: "sent" })
+  const [{ headers, body }] = received as [Received]
+  const verified = new Webhook(secret).verify(body, headers as Record<string, string>)
+  assert.partialDeepStrictEqual(verified, {
+    type: "hook.run.finished",
+    data: { runId: "run-1", mapping: "orders", name: "Orders", reply: "The reply." },
+  })
+  assert.equal(headers["webhook-id"], "run_run-1")
+})
+
+test("tells of a run that failed, and signs with the hook token where there is no other secret", async (context) => {
+  const { url, received } = await receiver(context, 200)
+  const row = await queued(context, url, true)
+  await sender(url, { mappings: [{ callbackUrl: url }] }).send(row, signal())
+  const [{ headers, body }] = received as [Received]
+  const key = Buffer.from(hookToken).toString("base64")
+  assert.partialDeepStrictEqual(new Webhook(key).verify(body, headers as Record<string, string>), {
+    type: "hook.run.failed",
+  })
+})
+
+test("is tried again after refusals and failures, and given up after a redirect or 410", async (context) => {
+  for (const [status, kind] of [
+    [500, "retry"],
+    [404, "retry"],
+    [429, "retry"],
+    [410, "rejected"],
+    [302, "rejected"],
+  ] as const) {
+    const { url, received } = await receiver(context, status, { location: "http://127.0.0.1:9/elsewhere" })
+    const row = await queued(context, url)
+    const outcome = await sender(url).send({ ...row, attempts: 4 }, signal())
+    assert.equal(outcome.kind, kind, String(status))
+    if (outcome.kind === "retry") assert.equal(outcome.delayMs, 40_000)
+    assert.equal(received.length, 1)
+  }
+  const row = await queued(context, "http://127.0.0.1:9/nobody")
+  assert.equal((await sender("http://127.0.0.1:9/nobody").send(row, signal())).kind, "retry")
+})
+
+test("never reaches loopback or private addresses unless that is allowed, and nothing that is not configured", async (context) => {
+  const { url, received } = await receiver(context, 200)
+  const { port } = new URL(url)
+  for (const hidden of [
+    url,
+    `http://localhost:${port}/results`,
+    `http://[::ffff:127.0.0.1]:${port}/results`,
+    `http://2130706433:${port}/results`,
+    `http://0x7f.1:${port}/`,
+  ]) {
+    const row = await queued(context, hidden)
+    const outcome = await sender(hidden, { callbackAllowPrivate: false }).send(row, signal())
+    assert.equal(outcome.kind, "rejected", hidden)
+  }
+  const row = await queued(context, url)
+  assert.equal((await sender(`${url}/other`).send(row, signal())).kind, "rejected")
+  assert.equal(received.length, 0)
+})
+
+test("a receiver that does not answer is given up in time", async (context) => {
+  const server = createServer(() => undefined).listen(0, "127.0.0.1")
+  await once(server, "listening")
+  context.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const outcome = await sender(url).send(await queued(context, url), signal())
+  assert.equal(outcome.kind, "retry")
+})
+
+test("is no chat: nothing can be sent there by name", () => {
+  const channel = sender("https://host/x")
+  assert.throws(() => channel.resolveTarget("x", undefined), { code: "target-invalid" })
+})
+
+test("tells public addresses from the others", () => {
+  for (const address of ["8.8.8.8", "1.1.1.1", "172.15.0.1", "2606:4700:4700::1111"])
+    assert.equal(isPublicAddress(address), true, address)
+  const hidden = [
+    "127.0.0.1",
+    "10.0.0.1",
+    "172.16.0.1",
+    "192.168.1.1",
+    "169.254.169.254",
+    "100.64.0.1",
+    "0.0.0.0",
+    "224.0.0.1",
+    "255.255.255.255",
+    "::1",
+    "::",
+    "fe80::1",
+    "fd00::1",
+    "::ffff:8.8.8.8",
+    "64:ff9b::7f00:1",
+    "2002:7f00:1::",
+    "2001:db8::1",
+    "ff02::1",
+    "no address",
+  ]
+  for (const address of hidden) assert.equal(isPublicAddress(address), false, address)
+})

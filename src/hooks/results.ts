@@ -1,0 +1,53 @@
+// Results of runs over HTTP: `?wait=<seconds>` on an agent delivery, and `GET runs/<id>`.
+import type { IncomingMessage } from "node:http"
+import { jsonResponse } from "../kernel/http/index.ts"
+import { AppError } from "../kernel/index.ts"
+import type { HookRun } from "./contract.ts"
+import type { Outcome } from "./process.ts"
+import type { HookRuns } from "./runs.ts"
+
+const maxWaitSeconds = 300
+
+/** Milliseconds; undefined when the sender does not want to wait. */
+export function readWait(query: string): number | undefined {
+  if (!query.includes("wait=")) return undefined
+  const text = new URLSearchParams(query).get("wait")
+  if (text === null) return undefined
+  const seconds = /^\d{1,4}(?:\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN
+  if (!(seconds >= 0 && seconds <= maxWaitSeconds)) {
+    throw new AppError("bad-request", `wait must be a number of seconds, at most ${maxWaitSeconds}`)
+  }
+  return seconds * 1000
+}
+
+/** 200 with the reply when the run ends in time, else what would have been answered at once. */
+export async function answerWithReply(
+  runs: HookRuns,
+  outcome: Outcome,
+  waitMs: number,
+  request: IncomingMessage,
+): Promise<Response> {
+  const gone = new AbortController()
+  const leave = () => gone.abort()
+  request.socket.once("close", leave)
+  try {
+    const run = request.socket.destroyed ? undefined : await runs.wait(outcome.runIds[0] as string, waitMs, gone.signal)
+    if (!run) return jsonResponse(outcome.answer, outcome.status)
+    return jsonResponse({ ...outcome.answer, ...visible(run) }, 200)
+  } finally {
+    request.socket.off("close", leave)
+  }
+}
+
+export function answerRun(runs: HookRuns, method: string | undefined, runId: string): Response {
+  if (method === "OPTIONS") return new Response(null, { status: 204, headers: { allow: "GET, HEAD, OPTIONS" } })
+  const run = runs.read(runId)
+  if (!run) throw new AppError("turn-not-found", "There is no run of this id that came from a webhook")
+  return jsonResponse({ ok: true, ...visible(run) })
+}
+
+/** Inner errors are for the gateway's owner; a sender learns that the run failed. */
+function visible(run: HookRun) {
+  const { runId, state, reply, delivered, createdAt, finishedAt } = run
+  return { runId, state, reply, delivered, createdAt, finishedAt }
+}

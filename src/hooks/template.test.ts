@@ -1,0 +1,136 @@
+import assert from "node:assert/strict"
+import { describe, test } from "node:test"
+import fc from "fast-check"
+import type { Json } from "../kernel/index.ts"
+import { type TemplateValues, compilePath, compileTemplate, lookUp, maxRenderedCharacters } from "./template.ts"
+
+const values = (payload: Json): TemplateValues => ({
+  payload,
+  headers: { "x-event": "push", "user-agent": "sender" },
+  query: { list: "a" },
+  path: "github",
+  now: "2026-01-02T03:04:05.000Z",
+})
+const render = (text: string, payload: Json = {}) => compileTemplate(text).render(values(payload))
+
+describe("a template", () => {
+  test("puts in values of payload, headers, query, path and time", () => {
+    const payload = { x: [{ y: "deep" }], n: 5, yes: true, path: "mine", "odd key": "quoted" }
+    assert.equal(render("{{payload.x[0].y}} {{ x[0].y }} {{n}} {{yes}}", payload), "deep deep 5 true")
+    assert.equal(
+      render("{{headers.x-event}} {{query.list}} {{path}} {{now}}"),
+      "push a github 2026-01-02T03:04:05.000Z",
+    )
+    assert.equal(render('{{payload.path}} {{payload["odd key"]}}', payload), "mine quoted")
+  })
+
+  test("leaves missing and null values empty and writes structures as JSON", () => {
+    assert.equal(render("[{{a}}{{b.c.d}}{{x[3]}}{{n}}]", { n: null, x: [1] }), "[]")
+    assert.equal(render("{{o}} {{l}}", { o: { a: 1 }, l: [1, "2"] }), '{"a":1} [1,"2"]')
+    assert.equal(render("{{l.length}}{{s[0]}}{{s.length}}{{o[0]}}", { l: [1], s: "text", o: {} }), "")
+  })
+
+  test("has filters: default, json, truncate, before, hash, each", () => {
+    assert.equal(render('{{a | default("none")}} {{a|default(b.c)}}', { a: "", b: { c: "other" } }), "none other")
+    assert.equal(render("{{s | json}} {{missing | json}}", { s: 'a"b' }), '"a\\"b" null')
+    assert.equal(render("{{s | truncate(3)}} {{s | truncate(9)}}", { s: "abcdef" }), "abc… abcdef")
+    assert.equal(render("{{s | truncate(1)}}", { s: "😀😀" }), "…")
+    assert.equal(render('a{{s | before(", by ")}}{{t | before(", by ")}}', { s: "Ann" }), "a, by Ann")
+    assert.equal(render("{{s | hash}}", { s: "abc" }), "ba7816bf8f01cfea")
+    const list = { l: [{ n: 1, t: { u: "x" } }, { n: 2 }, { n: 3 }] }
+    assert.equal(render('{{l | each("- {n} {t.u}", 2)}}', list), "- 1 x\n- 2 \n(and 1 more)")
+  })
+
+  test("reads own properties only", () => {
+    const hostile = JSON.parse('{"__proto__": {"polluted": "yes"}, "a": {}}') as Json
+    for (const path of [
+      "__proto__.polluted",
+      "constructor.name",
+      "constructor.constructor",
+      "a.toString",
+      "a.__proto__.x",
+    ]) {
+      assert.equal(render(`[{{${path}}}{{payload.${path}}}]`, hostile), "[]", path)
+    }
+    assert.equal(({} as Record<string, unknown>)["polluted"], undefined)
+    assert.equal(render("{{constructor}}", { constructor: "own" }), "own")
+  })
+
+  test("is refused with the place of its fault", () => {
+    for (const text of [
+      "{{",
+      "{{a",
+      "{{}}",
+      "{{a b}}",
+      "{{a.}}",
+      "{{a[}}",
+      "{{a|nothing}}",
+      '{{a|default("x}}',
+      "{{a|truncate(0)}}",
+    ]) {
+      assert.throws(() => compileTemplate(text), { code: "config-invalid" }, text)
+    }
+    assert.throws(() => compilePath("a | json"), { code: "config-invalid" })
+  })
+
+  test("never renders its own result again", () => {
+    assert.equal(render("{{a}}", { a: "{{b}}", b: "secret" }), "{{b}}")
+  })
+
+  test("is cut at a bounded length", () => {
+    const text = render("{{a}}".repeat(5_000), { a: "x".repeat(100_000) })
+    assert.equal(text.length, maxRenderedCharacters + 1)
+  })
+})
+
+describe("for any input", () => {
+  const text = fc.string({
+    unit: fc.constantFrom("{{", "}}", "{", "|", "a", ".", "[", "0", "]", '"', "(", ")", " ", "json", "\\"),
+  })
+
+  test("compiling ends with a template or config-invalid, and rendering never throws", () => {
+    fc.assert(
+      fc.property(text, fc.jsonValue(), (source, payload) => {
+        let template
+        try {
+          template = compileTemplate(source)
+        } catch (error) {
+          return (error as { code?: string }).code === "config-invalid"
+        }
+        return template.render(values(payload as Json)).length <= maxRenderedCharacters + 1
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test("text without expressions stays as it is, and a string value is verbatim", () => {
+    fc.assert(
+      fc.property(
+        fc.string().filter((plain) => !plain.includes("{{")),
+        (plain) => render(plain) === plain,
+      ),
+    )
+    fc.assert(fc.property(fc.string({ maxLength: 500 }), (value) => render("{{v}}", { v: value }) === value))
+  })
+
+  test("a looked up value is one that is there as an own property", () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.string(), (payload, name) => {
+        const found = lookUp(values(payload as Json), ["payload", name])
+        return found === undefined || Object.hasOwn(payload, name)
+      }),
+    )
+  })
+})
+
+test("long templates take linear time", () => {
+  const time = (count: number) => {
+    const source = '{{a | default("x")}} {{ '.repeat(count)
+    const began = performance.now()
+    assert.throws(() => compileTemplate(source))
+    compileTemplate("{{a.b[0] | json}} ".repeat(count))
+    return performance.now() - began
+  }
+  time(2_000)
+  assert.ok(time(40_000) < 2_000)
+})

@@ -1,0 +1,45 @@
+// Standard Webhooks: `webhook-signature` holds one or more `v1,<base64>` with spaces between, each an HMAC-SHA256 over
+// `<id>.<timestamp>.<body>`. Used by many senders, GitLab's signing token among them.
+import { findSecret, hmac, isRecent, reasons } from "../compare.ts"
+import { type Scheme, type SchemeInput, type SchemeVerdict, refused } from "../contract.ts"
+import { deliveryId } from "../delivery-id.ts"
+
+export const standardWebhookHeaders = ["webhook-id", "webhook-timestamp", "webhook-signature"] as const
+
+const secretPrefix = "whsec_"
+
+export const standardWebhooks: Scheme = { headers: () => standardWebhookHeaders, verify: verifyStandardWebhook }
+
+export function verifyStandardWebhook(input: SchemeInput): SchemeVerdict {
+  const id = input.header("webhook-id")
+  const timestamp = input.header("webhook-timestamp")
+  const header = input.header("webhook-signature")
+  if (!id || !timestamp || !header) return refused(reasons.missing)
+  const given = header
+    .split(" ")
+    .filter((part) => part.startsWith("v1,"))
+    .map((part) => part.slice(3))
+  const signed = [`${id}.${timestamp}.`, input.rawBody]
+  const secret = findSecret(input.secrets, given, (candidate) =>
+    keysOf(candidate).map((key) => hmac("sha256", key, signed, "base64")),
+  )
+  if (secret === undefined) return refused(reasons.wrong)
+  if (!isRecent(timestamp, input.now, input.toleranceMs)) return refused(reasons.late)
+  return { kind: "valid", secret, bodySigned: true, id: deliveryId(id, true) }
+}
+
+/** `whsec_` marks base64. Without it senders differ: some mean the characters themselves, some base64 all the same. */
+function keysOf(secret: string): Buffer[] {
+  if (secret.startsWith(secretPrefix)) return [Buffer.from(secret.slice(secretPrefix.length), "base64")]
+  const decoded = Buffer.from(secret, "base64")
+  const isBase64 = decoded.length >= 16 && decoded.toString("base64") === secret
+  return isBase64 ? [Buffer.from(secret), decoded] : [Buffer.from(secret)]
+}
+
+/** Why a secret cannot be used, or undefined. An empty key would let everybody sign. */
+export function standardWebhookSecretProblem(secret: string): string | undefined {
+  if (!secret.startsWith(secretPrefix)) return undefined
+  const text = secret.slice(secretPrefix.length)
+  const wellFormed = /^[A-Za-z0-9+/]+={0,2}$/.test(text) && Buffer.from(text, "base64").length > 0
+  return wellFormed ? undefined : 'must be base64 after "whsec_"'
+}
