@@ -1,0 +1,61 @@
+// What every operation begins with: may it be done, in which tab, until when; and how it ends: the reply's usual fields.
+import { AppError, type Background, type Clock, type Ids } from "../kernel/index.ts"
+import type { BrowserConfig } from "./config.ts"
+import type { PageReply } from "./contract.ts"
+import type { OperationOptions, Tab } from "./page/tab.ts"
+import type { UrlPolicy } from "./page/url-policy.ts"
+import type { Machine } from "./profiles/detect/index.ts"
+import type { ProfileRegistry } from "./profiles/registry.ts"
+
+export interface CoreOptions {
+  settings: BrowserConfig
+  registry: ProfileRegistry
+  stateFolder: string
+  machine: Machine
+  ids: Ids
+  clock: Clock
+  background: Background
+  policy: UrlPolicy
+  hasAutomationLibrary(): boolean
+}
+
+/** Who asks: the profile that the caller named, and when it gives up. */
+export interface Caller {
+  profile: string | undefined
+  signal?: AbortSignal | undefined
+}
+
+export function createAccess({ registry, hasAutomationLibrary }: CoreOptions) {
+  return {
+    /** Decided before anything is started: half an automation would surprise. */
+    needLibrary(feature: string): void {
+      if (hasAutomationLibrary()) return
+      throw new AppError(
+        "library-missing",
+        `The automation library is unavailable in this gateway build, so ${feature} is not supported`,
+        {
+          hint: "Install the full package (not the core-only one) and restart the gateway",
+        },
+      )
+    },
+    async pick(caller: Caller, targetId: string | undefined): Promise<Tab> {
+      const { tabs } = await registry.get(caller.profile).ensure(caller.signal)
+      return tabs.pick(targetId)
+    },
+  }
+}
+
+export function limits(what: string, timeoutMs: number, caller: Caller): OperationOptions {
+  return { what, timeoutMs, signal: caller.signal }
+}
+
+export async function pageReply(tab: Tab): Promise<PageReply> {
+  return { ok: true, targetId: tab.targetId, url: tab.url, title: await tab.title() }
+}
+
+export function needEvaluation({ settings }: CoreOptions): void {
+  if (settings.evaluateEnabled) return
+  throw new AppError("evaluate-disabled", "Running code in pages is switched off", {
+    hint: "browser.evaluateEnabled decides; act evaluate, evaluate and wait --fn all need it",
+  })
+}

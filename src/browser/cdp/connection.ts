@@ -1,0 +1,210 @@
+// One WebSocket to one browser, with flat sessions: commands out, answers and events in. Everything the engine says
+// to a browser goes through here. It knows nothing of tabs or pages.
+import { WebSocket } from "ws"
+import { AppError, raceAbort } from "../../kernel/index.ts"
+
+export type CdpParams = Record<string, unknown>
+type EventHandler = (params: never) => void
+
+export interface SendOptions {
+  signal?: AbortSignal | undefined
+  /** Limit of the answer; 0 waits for as long as the signal and the connection allow. */
+  timeoutMs?: number
+}
+
+/** What the engine needs of a session; the browser's own session and a tab's have the same face. */
+export interface CdpSession {
+  readonly id: string | undefined
+  /** Sends a command. Rejects with `browser-lost`, `timeout`, the signal's reason, or a CdpError of the browser. */
+  send<Result = CdpParams>(method: string, params?: CdpParams, options?: SendOptions): Promise<Result>
+  /** Gives the function that ends the listening. */
+  on(method: string, handler: EventHandler): () => void
+}
+
+/** The browser's own refusal of a command, for callers that know what it means; others let it become `internal`. */
+export class CdpError extends Error {
+  readonly method: string
+
+  constructor(method: string, message: string) {
+    super(`${method}: ${message}`)
+    this.name = "CdpError"
+    this.method = method
+  }
+}
+
+interface Pending {
+  method: string
+  sessionId: string | undefined
+  resolve(result: unknown): void
+  reject(error: unknown): void
+  timer: NodeJS.Timeout | undefined
+}
+
+interface Message {
+  id?: number
+  method?: string
+  params?: CdpParams
+  result?: unknown
+  error?: { message: string }
+  sessionId?: string
+}
+
+export interface ConnectOptions {
+  url: string
+  headers?: Record<string, string>
+  timeoutMs: number
+  signal?: AbortSignal
+}
+
+const defaultTimeoutMs = 15_000
+/** Screenshots and big snapshots are large; past this the peer is broken. */
+const maxMessageBytes = 256 * 1024 * 1024
+/** A peer that answers no ping for two beats is gone: it is noticed within five seconds. */
+const beatMs = 2_000
+
+export class CdpConnection {
+  readonly #socket: WebSocket
+  readonly #pending = new Map<number, Pending>()
+  readonly #handlers = new Map<string, Map<string, Set<EventHandler>>>()
+  readonly #closed = Promise.withResolvers<AppError>()
+  readonly #beat: NodeJS.Timeout
+  readonly root: CdpSession
+  #nextId = 1
+  #alive = true
+  #lost: AppError | undefined
+
+  static async connect(options: ConnectOptions): Promise<CdpConnection> {
+    const socket = new WebSocket(options.url, {
+      perMessageDeflate: false,
+      maxPayload: maxMessageBytes,
+      handshakeTimeout: options.timeoutMs,
+      followRedirects: false,
+      ...(options.headers ? { headers: options.headers } : {}),
+    })
+    const opened = new Promise<void>((resolve, reject) => {
+      socket.once("open", () => resolve())
+      socket.once("error", reject)
+    })
+    try {
+      await (options.signal ? raceAbort(opened, options.signal) : opened)
+    } catch (error) {
+      socket.on("error", () => undefined)
+      socket.terminate()
+      throw error
+    }
+    return new CdpConnection(socket)
+  }
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket
+    this.root = this.session(undefined)
+    socket.on("message", (data) => this.#receive(String(data)))
+    socket.on("pong", () => (this.#alive = true))
+    socket.on("error", (error) =>
+      this.#lose(new AppError("browser-lost", "The browser's socket failed", { cause: error })),
+    )
+    socket.on("close", () => this.#lose(new AppError("browser-lost", "The browser closed its socket")))
+    this.#beat = setInterval(() => this.#checkAlive(), beatMs)
+    this.#beat.unref()
+  }
+
+  /** Resolves with the reason once the connection has ended, whoever ended it. */
+  get closed(): Promise<AppError> {
+    return this.#closed.promise
+  }
+
+  get isOpen(): boolean {
+    return this.#lost === undefined
+  }
+
+  session(sessionId: string | undefined): CdpSession {
+    return {
+      id: sessionId,
+      send: <Result>(method: string, params?: CdpParams, options?: SendOptions) =>
+        this.#send(method, params ?? {}, sessionId, options ?? {}) as Promise<Result>,
+      on: (method, handler) => this.#listen(sessionId ?? "", method, handler),
+    }
+  }
+
+  /** Forgets the handlers of a session and rejects what still waits for an answer of it. */
+  endSession(sessionId: string, reason: AppError): void {
+    this.#handlers.delete(sessionId)
+    for (const [id, pending] of this.#pending) {
+      if (pending.sessionId === sessionId) this.#settle(id, (entry) => entry.reject(reason))
+    }
+  }
+
+  close(): void {
+    this.#lose(new AppError("browser-lost", "The connection to the browser was closed"))
+  }
+
+  async #send(method: string, params: CdpParams, sessionId: string | undefined, options: SendOptions) {
+    if (this.#lost) throw this.#lost
+    options.signal?.throwIfAborted()
+    const id = this.#nextId++
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+    const timeoutMs = options.timeoutMs ?? defaultTimeoutMs
+    const timer = timeoutMs > 0 ? setTimeout(() => this.#expire(id, timeoutMs), timeoutMs) : undefined
+    this.#pending.set(id, { method, sessionId, resolve, reject, timer })
+    const onAbort = () => this.#settle(id, (entry) => entry.reject(options.signal?.reason))
+    options.signal?.addEventListener("abort", onAbort, { once: true })
+    this.#socket.send(JSON.stringify({ id, method, params, ...(sessionId === undefined ? {} : { sessionId }) }))
+    try {
+      return await promise
+    } finally {
+      options.signal?.removeEventListener("abort", onAbort)
+    }
+  }
+
+  #expire(id: number, timeoutMs: number): void {
+    this.#settle(id, (entry) =>
+      entry.reject(new AppError("timeout", `The browser did not answer ${entry.method} within ${timeoutMs} ms`)),
+    )
+  }
+
+  #settle(id: number, how: (entry: Pending) => void): void {
+    const entry = this.#pending.get(id)
+    if (!entry) return
+    this.#pending.delete(id)
+    clearTimeout(entry.timer)
+    how(entry)
+  }
+
+  #receive(text: string): void {
+    this.#alive = true
+    const message = JSON.parse(text) as Message
+    if (message.id !== undefined) {
+      this.#settle(message.id, (entry) => {
+        if (message.error) entry.reject(new CdpError(entry.method, message.error.message))
+        else entry.resolve(message.result ?? {})
+      })
+    } else if (message.method !== undefined) {
+      const handlers = this.#handlers.get(message.sessionId ?? "")?.get(message.method)
+      for (const handler of handlers ?? []) handler((message.params ?? {}) as never)
+    }
+  }
+
+  #listen(key: string, method: string, handler: EventHandler): () => void {
+    const methods = this.#handlers.get(key) ?? new Map<string, Set<EventHandler>>()
+    this.#handlers.set(key, methods)
+    const handlers = methods.get(method) ?? new Set()
+    methods.set(method, handlers.add(handler))
+    return () => handlers.delete(handler)
+  }
+
+  #checkAlive(): void {
+    if (!this.#alive) return this.#lose(new AppError("browser-lost", "The browser stopped answering"))
+    this.#alive = false
+    this.#socket.ping()
+  }
+
+  #lose(reason: AppError): void {
+    if (this.#lost) return
+    this.#lost = reason
+    clearInterval(this.#beat)
+    this.#socket.terminate()
+    for (const id of this.#pending.keys()) this.#settle(id, (entry) => entry.reject(reason))
+    this.#handlers.clear()
+    this.#closed.resolve(reason)
+  }
+}

@@ -1,0 +1,162 @@
+// Commands that act on a page: each is one POST /act.
+import { AppError } from "../../kernel/errors.ts"
+import { act, type CommandSpec, dialogWords, plain, type Run, snapshotFlag, timeoutFlag } from "./command.ts"
+
+export const actionCommands: CommandSpec[] = [
+  {
+    usage: "click <ref>",
+    description: "Click the element of a ref",
+    example: "svc browser click 12 --double",
+    tab: true,
+    flags: [
+      ["--double", "click twice"],
+      ["--button <button>", "left, right or middle"],
+      ["--modifiers <list>", "keys to hold, with commas: Shift,Control"],
+      snapshotFlag,
+      ...timeoutFlag,
+    ],
+    perform: async (run, ref) => {
+      const { double, button, modifiers } = run.options
+      const held = typeof modifiers === "string" ? modifiers.split(",").filter(Boolean) : undefined
+      const reply = await act(run, { kind: "click", ref, doubleClick: double, button, modifiers: held })
+      return { reply, show: () => run.io.print(`clicked ref ${ref} on ${plain(reply.url)}${dialogWords(reply)}`) }
+    },
+  },
+  {
+    usage: "type <ref> <text>",
+    description: "Replace the text of a field",
+    example: 'svc browser type 7 "hello" --submit',
+    tab: true,
+    flags: [["--submit", "press Enter after"], ["--slowly", "key by key"], snapshotFlag, ...timeoutFlag],
+    perform: async (run, ref, text) => {
+      const reply = await act(
+        run,
+        { kind: "type", ref, text, submit: run.options["submit"], slowly: run.options["slowly"] },
+        text?.length,
+      )
+      return { reply, show: () => run.io.print(`typed into ref ${ref}${dialogWords(reply)}`) }
+    },
+  },
+  {
+    usage: "press <key>",
+    description: "Press a key, for whatever has the focus",
+    example: "svc browser press Control+A",
+    tab: true,
+    flags: [snapshotFlag, ...timeoutFlag],
+    perform: async (run, key) => {
+      const reply = await act(run, { kind: "press", key })
+      return { reply, show: () => run.io.print(`pressed ${key}${dialogWords(reply)}`) }
+    },
+  },
+  {
+    usage: "hover <ref>",
+    description: "Put the mouse over an element",
+    example: "svc browser hover e4",
+    tab: true,
+    flags: [snapshotFlag, ...timeoutFlag],
+    perform: async (run, ref) => say(run, { kind: "hover", ref }, `hovering over ref ${ref}`),
+  },
+  {
+    usage: "scrollintoview <ref>",
+    description: "Scroll until an element is in view",
+    example: "svc browser scrollintoview e40",
+    tab: true,
+    flags: [["--timeout-ms <n>", "time limit (default 20000)"]],
+    perform: async (run, ref) => say(run, { kind: "scrollIntoView", ref }, `scrolled to ref ${ref}`),
+  },
+  {
+    usage: "drag <startRef> <endRef>",
+    description: "Drag an element onto another one",
+    example: "svc browser drag e4 e9",
+    tab: true,
+    flags: [snapshotFlag, ...timeoutFlag],
+    perform: async (run, startRef, endRef) =>
+      say(run, { kind: "drag", startRef, endRef }, `dragged ${startRef} → ${endRef}`),
+  },
+  {
+    usage: "select <ref> <values...>",
+    description: "Choose options of a list, by value or label",
+    example: "svc browser select e7 Large",
+    tab: true,
+    flags: [snapshotFlag, ...timeoutFlag],
+    perform: async (run, ref, ...values) =>
+      say(run, { kind: "select", ref, values }, `selected ${values.join(", ")} in ref ${ref}`),
+  },
+  {
+    usage: "fill",
+    description: "Fill several fields: all of them, or none",
+    example: `svc browser fill --fields '[{"ref":"e3","value":"Ada"},{"ref":"e5","type":"checkbox","value":true}]'`,
+    tab: true,
+    flags: [
+      ["--fields <json>", "fields as a JSON array of {ref, type?, value}"],
+      ["--fields-file <path>", "a file that holds this array"],
+      snapshotFlag,
+      ...timeoutFlag,
+    ],
+    perform: async (run) => {
+      const fields = await readFields(run.options)
+      return say(run, { kind: "fill", fields }, `filled ${fields.length} field(s)`)
+    },
+  },
+  {
+    usage: "resize <width> <height>",
+    description: "Give the page a view of this size",
+    example: "svc browser resize 1280 800",
+    tab: true,
+    perform: async (run, width, height) => say(run, { kind: "resize", width, height }, `resized to ${width}x${height}`),
+  },
+  {
+    usage: "wait [selector]",
+    description: "Wait until the page is as described; several conditions are met one after the other",
+    example: 'svc browser wait --text "Order complete" --timeout-ms 30000',
+    tab: true,
+    flags: [
+      ["--time <ms>", "this long, first"],
+      ["--text <text>", "until this text is visible"],
+      ["--text-gone <text>", "until this text is not visible any more"],
+      ["--url <glob>", "until the address is this; * stands for anything"],
+      ["--load <state>", "load, domcontentloaded or networkidle"],
+      ["--fn <js>", "until this function gives something true"],
+      ["--timeout-ms <n>", "time limit (default 20000)"],
+    ],
+    perform: async (run, selector) => {
+      const { time, text, textGone, url, load, fn } = run.options
+      const body = { kind: "wait", timeMs: time, text, textGone, url, loadState: load, fn }
+      return say(run, selector ? { ...body, selector } : body, "wait complete")
+    },
+  },
+  {
+    usage: "evaluate",
+    description: "Run JavaScript in the page and print what it gives as JSON",
+    example: "svc browser evaluate --fn '(element) => element.value' --ref e7",
+    tab: true,
+    flags: [
+      ["--fn <js>", "a function or an expression"],
+      ["--ref <ref>", "hand this element to the function"],
+      ["--timeout-ms <n>", "time limit (default 20000)"],
+    ],
+    perform: async (run) => {
+      const reply = await act(run, { kind: "evaluate", fn: run.options["fn"], ref: run.options["ref"] })
+      return { reply, show: () => run.io.print(JSON.stringify(reply.result, null, 2)) }
+    },
+  },
+]
+
+async function say(run: Run, body: Record<string, unknown>, words: string) {
+  const reply = await act(run, body)
+  return { reply, show: () => run.io.print(`${words}${dialogWords(reply)}`) }
+}
+
+async function readFields(options: Run["options"]): Promise<unknown[]> {
+  const { fields, fieldsFile } = options
+  if ((typeof fields === "string") === (typeof fieldsFile === "string"))
+    throw new AppError("bad-request", "Give either --fields or --fields-file")
+  try {
+    const { readFile } = await import("node:fs/promises")
+    const parsed: unknown = JSON.parse(typeof fields === "string" ? fields : await readFile(String(fieldsFile), "utf8"))
+    if (Array.isArray(parsed)) return parsed
+  } catch (error) {
+    throw new AppError("bad-request", "The fields are not a JSON array", { cause: error })
+  }
+  throw new AppError("bad-request", "The fields are not a JSON array")
+}

@@ -1,0 +1,137 @@
+// What every command of `svc browser` is made of: one call of the control service, and a few words or JSON about it.
+import type { Command } from "commander"
+import type { ActReply } from "../contract.ts"
+
+export interface BrowserCall {
+  query?: Record<string, string | number | boolean | undefined>
+  body?: Record<string, unknown>
+  /** How long the service itself may take, with a margin for the way. */
+  timeoutMs: number
+  /** All option values of the command, also those that `addOptions` added. */
+  options: Readonly<Record<string, unknown>>
+}
+
+/** What the commands need of the program around them. */
+export interface BrowserCommandIo {
+  /** Calls the control service; resolves with the answer's JSON, or throws the AppError that the service sent. */
+  call(method: "GET" | "POST" | "DELETE", path: string, request: BrowserCall): Promise<unknown>
+  /** One or more lines for people. */
+  print(text: string): void
+  printJson(value: unknown): void
+  /** Options that every command of the program has (where the gateway is, for one). */
+  addOptions?(command: Command): void
+}
+
+export interface CommonOptions {
+  json?: true
+  browserProfile?: string
+  targetId?: string
+}
+
+export type Send = <Reply>(
+  method: "GET" | "POST" | "DELETE",
+  path: string,
+  request?: Omit<BrowserCall, "options" | "timeoutMs"> & { timeoutMs?: number },
+) => Promise<Reply>
+
+export interface Run {
+  options: CommonOptions & Record<string, unknown>
+  send: Send
+  io: BrowserCommandIo
+}
+
+/** `show` runs unless `--json` prints the reply as it is. */
+export type Perform = (run: Run, ...names: string[]) => Promise<{ reply: unknown; show: () => void }>
+
+export interface CommandSpec {
+  /** As commander writes it: `click <ref>`. */
+  usage: string
+  description: string
+  example: string
+  /** Flags and their descriptions. */
+  flags?: [flags: string, description: string][]
+  /** Whether `--target-id` makes sense. */
+  tab?: boolean
+  perform: Perform
+}
+
+export const quickMs = 10_000
+export const pageMs = 30_000
+/** A start may have to end an old browser first. */
+export const startMs = 60_000
+/** Above the service's own limit: its error says more than ours would. */
+export const marginMs = 5_000
+
+export function addCommand(parent: Command, spec: CommandSpec, io: BrowserCommandIo): void {
+  const command = parent
+    .command(spec.usage, spec.usage === "list" ? { isDefault: true } : {})
+    .description(spec.description)
+  command
+    .option("--json", "print JSON")
+    .option("--browser-profile <name>", "browser profile (default: the configured one)")
+  if (spec.tab) command.option("--target-id <id>", "tab, by id or unique prefix (default: the one used last)")
+  for (const [flags, description] of spec.flags ?? []) command.option(flags, description)
+  io.addOptions?.(command)
+  command.addHelpText("after", `\nExample:\n  ${spec.example}`)
+  command.action(async (...values: unknown[]) => {
+    const names = values
+      .slice(0, -2)
+      .flat()
+      .map((value) => String(value ?? ""))
+    const options = command.optsWithGlobals<Run["options"]>()
+    const send: Send = async <Reply>(
+      method: "GET" | "POST" | "DELETE",
+      path: string,
+      request: Parameters<Send>[2] = {},
+    ) =>
+      (await io.call(method, path, {
+        ...request,
+        query: { ...request.query, profile: options.browserProfile },
+        timeoutMs: request.timeoutMs ?? quickMs,
+        options,
+      })) as Reply
+    const { reply, show } = await spec.perform({ options, send, io }, ...names)
+    if (options.json) io.printJson(reply)
+    else show()
+  })
+}
+
+export const timeoutFlag: [string, string][] = [["--timeout-ms <n>", "time limit of the action (default 8000)"]]
+
+export const snapshotFlag: [string, string] = [
+  "--snapshot [mode]",
+  "print a short snapshot afterwards: efficient, or diff",
+]
+
+export function freshMode(options: Run["options"]): unknown {
+  return options["snapshot"] === true ? "efficient" : options["snapshot"]
+}
+
+export function freshWords(reply: { snapshot?: string }): string {
+  return reply.snapshot === undefined ? "" : `\n${reply.snapshot}`
+}
+
+/** Kinds whose own limit is 20 seconds. */
+const slowKinds = new Set(["scrollIntoView", "wait", "evaluate"])
+
+export function act({ send, options }: Run, body: Record<string, unknown>, keys = 0): Promise<ActReply> {
+  const timeoutMs = typeof options["timeoutMs"] === "string" ? Number(options["timeoutMs"]) : undefined
+  // Typing slowly takes its own time on top of the limit.
+  const limitMs = timeoutMs ?? (slowKinds.has(String(body["kind"])) ? 20_000 : 8_000)
+  const serviceMs = limitMs + 10_000 + keys * 150 + Number(body["timeMs"] ?? 0)
+  return send<ActReply>("POST", "/act", {
+    body: { ...body, targetId: options.targetId, timeoutMs, snapshot: freshMode(options) },
+    timeoutMs: serviceMs + marginMs,
+  })
+}
+
+export function dialogWords(reply: ActReply): string {
+  const asks = reply.dialog ? `; the page asks (${reply.dialog.type}): ${plain(reply.dialog.message)}` : ""
+  return asks + freshWords(reply)
+}
+
+/** Words of a page on one line, without what a terminal would obey. */
+export function plain(text: string): string {
+  // oxlint-disable-next-line no-control-regex
+  return text.replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, " ").trim()
+}

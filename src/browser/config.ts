@@ -1,0 +1,128 @@
+// The keys of `browser.*` and `nodeHost.*`: profiles, how browsers are found and started, and what they may do.
+import { z } from "zod"
+
+const later = true
+
+/** Orange: a managed browser is told from a person's own at a glance. */
+const defaultColour = "#FF4500"
+const defaultRemoteTimeoutMs = 1500
+
+const colour = z
+  .string()
+  .trim()
+  .overwrite((text) => (text.startsWith("#") ? text : `#${text}`).toUpperCase())
+  .regex(/^#[0-9A-F]{6}$/, "must be a colour of six hex digits, such as #FF4500")
+
+const cdpUrl = z.url({ protocol: /^(https?|wss?)$/, error: "must be an http, https, ws or wss URL" })
+const timeoutMs = z.int().min(0).max(600_000)
+
+const profile = z
+  .strictObject({
+    cdpUrl: cdpUrl.optional().meta({
+      description: "CDP address of a browser that runs elsewhere; it may carry credentials.",
+      secret: true,
+      later,
+    }),
+    cdpPort: z.int().min(1).max(65535).optional().meta({
+      description: "CDP port of the profile.",
+      defaultText: "assigned from the range",
+    }),
+    driver: z.enum(["managed", "extension"]).default("managed").meta({
+      description: "`extension` drives the user's own tabs through the relay.",
+      later,
+    }),
+    color: colour
+      .optional()
+      .meta({ description: "Tint of the browser of this profile.", defaultText: "`browser.color`" }),
+  })
+  .meta({ description: "One browser profile." })
+
+export const browserSchema = z
+  .strictObject({
+    enabled: z.boolean().default(true).meta({ description: "Whether browser control is on." }),
+    defaultProfile: z.string().trim().min(1).default("relay").meta({
+      description: "Profile that is used when none is named. Set `managed` to use a browser of the gateway's own.",
+    }),
+    executablePath: z.string().trim().min(1).optional().meta({
+      description: "The browser's program.",
+      defaultText: "detected",
+    }),
+    headless: z
+      .union([z.boolean(), z.literal("auto")])
+      .default("auto")
+      .meta({
+        description: "Whether managed browsers run without a window; `auto`: only where there is no display.",
+      }),
+    noSandbox: z.boolean().default(false).meta({
+      description: "Starts managed browsers without their own sandbox, where the system does not allow one.",
+    }),
+    cdpUrl: cdpUrl.optional().meta({
+      description: "Default CDP address; it may carry credentials.",
+      defaultText: "the relay's port on 127.0.0.1",
+      secret: true,
+      later,
+    }),
+    profiles: z
+      .record(z.string().regex(/^[a-z0-9-]+$/, "must be lower-case letters, digits and dashes"), profile)
+      .default({})
+      .meta({ description: "Profiles by name." }),
+    color: colour.default(defaultColour).meta({ description: "Tint of the browser's window." }),
+    attachOnly: z.boolean().default(false).meta({
+      description: "Never start a browser; use it only if it already runs.",
+    }),
+    remoteCdpTimeoutMs: timeoutMs.default(defaultRemoteTimeoutMs).meta({
+      description: "Milliseconds to wait for the HTTP answer of a remote browser.",
+      later,
+    }),
+    remoteCdpHandshakeTimeoutMs: timeoutMs.optional().meta({
+      description: "Milliseconds to wait for the WebSocket of a remote browser.",
+      defaultText: "twice remoteCdpTimeoutMs, at least 2000",
+      later,
+    }),
+    evaluateEnabled: z.boolean().default(true).meta({
+      description: "Whether code may be run in pages (`act kind=evaluate`, `evaluate`, `wait --fn`).",
+    }),
+    snapshotDefaults: z
+      .strictObject({
+        mode: z.literal("efficient").optional().meta({
+          description: "Mode of snapshots for which the caller names none (tool and command line only).",
+        }),
+      })
+      .prefault({})
+      .meta({ description: "Defaults of snapshots." }),
+    navigation: z
+      .strictObject({
+        policy: z.enum(["open", "strict"]).default("open").meta({
+          description:
+            "Which addresses pages may open. `strict` also refuses private and loopback addresses; turns of untrusted origin always get `strict`.",
+          later,
+        }),
+      })
+      .prefault({})
+      .meta({ description: "Which addresses may be opened.", later }),
+  })
+  .transform((browser) => ({
+    ...browser,
+    remoteCdpHandshakeTimeoutMs: browser.remoteCdpHandshakeTimeoutMs ?? Math.max(2000, 2 * browser.remoteCdpTimeoutMs),
+  }))
+  .prefault({})
+  .meta({ description: "Browser control." })
+
+export const nodeHostSchema = z
+  .strictObject({
+    browserProxy: z
+      .strictObject({
+        enabled: z
+          .boolean()
+          .default(true)
+          .meta({ description: "Whether a node offers its browser to the gateway.", later }),
+      })
+      .prefault({})
+      .meta({ description: "The browser of a node.", later }),
+  })
+  .prefault({})
+  .meta({ description: "This machine as a node of another gateway.", later })
+
+export type BrowserConfig = z.infer<typeof browserSchema>
+export type BrowserProfileConfig = z.infer<typeof profile>
+export type NodeHostConfig = z.infer<typeof nodeHostSchema>

@@ -1,0 +1,227 @@
+// What browser control can do, once for its two faces: the HTTP routes and the agent tool.
+import { AppError } from "../kernel/index.ts"
+import { type Caller, type CoreOptions, createAccess, limits, needEvaluation, pageReply } from "./access.ts"
+import type {
+  ActReply,
+  NavigateReply,
+  PageReply,
+  ProfileInfo,
+  ProfileStatus,
+  ScreenshotReply,
+  TabInfo,
+  TabOverrides,
+} from "./contract.ts"
+import { debugOperations, storageOperations } from "./debug.ts"
+import { fileOperations } from "./files/operations.ts"
+import { savePicture } from "./media.ts"
+import { act } from "./page/act.ts"
+import { navigate } from "./page/navigate.ts"
+import { takeScreenshot } from "./page/screenshot.ts"
+import type { Tab } from "./page/tab.ts"
+import type { Tabs } from "./page/tabs.ts"
+import type { UrlPolicy } from "./page/url-policy.ts"
+import { detectBrowser, type Machine } from "./profiles/detect/index.ts"
+import type { ActRequest, DialogRequest, NavigateRequest, OpenRequest, ScreenshotRequest } from "./requests/index.ts"
+import { settingOperations } from "./settings.ts"
+import { freshSnapshot, snapshotOperations } from "./snapshots.ts"
+
+export type { Caller, CoreOptions } from "./access.ts"
+export type BrowserCore = ReturnType<typeof createBrowserCore>
+
+export function createBrowserCore(options: CoreOptions) {
+  return {
+    ...lifecycle(options),
+    ...tabOperations(options),
+    ...pageOperations(options),
+    ...snapshotOperations(options),
+    ...debugOperations(options),
+    ...storageOperations(options),
+    ...fileOperations(options),
+    ...settingOperations(options),
+  }
+}
+
+function lifecycle({ settings, registry, machine }: CoreOptions) {
+  async function status(caller: Caller): Promise<ProfileStatus> {
+    const profile = registry.get(caller.profile)
+    const { running, ...state } = profile.state()
+    const detected = await describeDetection(machine, settings.executablePath)
+    return {
+      enabled: settings.enabled,
+      profile: profile.name,
+      running,
+      cdpReady: running,
+      cdpHttp: running,
+      ...state,
+      ...detected,
+      executablePath: state.executablePath ?? settings.executablePath ?? null,
+      color: profile.color,
+      attachOnly: settings.attachOnly,
+      overrides: (profile.live?.tabs.list ?? []).flatMap(overridesOf),
+    }
+  }
+  return {
+    status,
+    async start(caller: Caller): Promise<{ ok: true; profile: string }> {
+      const profile = registry.get(caller.profile)
+      await profile.ensure(caller.signal)
+      return { ok: true, profile: profile.name }
+    },
+    async stop(caller: Caller): Promise<{ ok: true; stopped: boolean; profile: string }> {
+      const profile = registry.get(caller.profile)
+      return { ok: true, stopped: await profile.stop(), profile: profile.name }
+    },
+    profiles(): { profiles: ProfileInfo[] } {
+      const profiles = registry.all.map((profile) => {
+        const state = profile.state()
+        return {
+          name: profile.name,
+          cdpPort: state.cdpPort,
+          cdpUrl: state.cdpUrl,
+          color: profile.color,
+          running: state.running,
+          tabCount: profile.live?.tabs.list.length ?? 0,
+          isDefault: profile.name === registry.defaultName,
+          isRemote: profile.kind === "remote",
+        }
+      })
+      return { profiles }
+    },
+  }
+}
+
+async function describeDetection(machine: Machine, executablePath: string | undefined) {
+  try {
+    const found = await detectBrowser(machine, executablePath)
+    return { detectedBrowser: found.kind, detectedExecutablePath: found.path, detectError: null }
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return { detectedBrowser: null, detectedExecutablePath: null, detectError: error.message }
+  }
+}
+
+function tabOperations({ registry, policy }: CoreOptions) {
+  const running = (caller: Caller): Tabs => {
+    const profile = registry.get(caller.profile)
+    if (profile.live) return profile.live.tabs
+    throw new AppError("browser-not-running", `The browser of profile ${profile.name} is not running`, {
+      hint: "Start it first",
+    })
+  }
+  return {
+    tabs(caller: Caller): { running: boolean; tabs: TabInfo[] } {
+      const { live } = registry.get(caller.profile)
+      return live ? { running: true, tabs: live.tabs.list.map(tabInfo) } : { running: false, tabs: [] }
+    },
+    /** A new tab, in the background; without the automation library the page is only started to load. */
+    async open(caller: Caller, request: OpenRequest): Promise<TabInfo> {
+      const url = policy.checkOpen(request.url)
+      const { tabs } = await registry.get(caller.profile).ensure(caller.signal)
+      const tab = await tabs.create()
+      try {
+        await visit(tab, url, { what: "Opening the page", timeoutMs: request.timeoutMs, signal: caller.signal }, policy)
+      } catch (error) {
+        // A tab that shows nothing would only be in the way.
+        await tabs.close(tab)
+        throw error
+      }
+      return { ...tabInfo(tab), title: await tab.title(), url: tab.url }
+    },
+    async focus(caller: Caller, targetId: string): Promise<{ ok: true; targetId: string }> {
+      const tabs = running(caller)
+      const tab = tabs.find(targetId)
+      await tabs.focus(tab)
+      return { ok: true, targetId: tab.targetId }
+    },
+    async close(caller: Caller, targetId: string | undefined): Promise<{ ok: true; targetId: string }> {
+      const tabs = running(caller)
+      const tab = await tabs.pick(targetId)
+      await tabs.close(tab)
+      return { ok: true, targetId: tab.targetId }
+    },
+    /** Answers the question that is open; when there is none, the next one. */
+    async answerDialog(caller: Caller, request: DialogRequest): Promise<PageReply & { armed?: true }> {
+      const { tabs } = await registry.get(caller.profile).ensure(caller.signal)
+      const tab = await tabs.pick(request.targetId)
+      if (tab.dialog) {
+        await tab.answerDialog(request)
+        return pageReply(tab)
+      }
+      await tab.attach()
+      tab.armDialog(request, request.timeoutMs)
+      return { ...(await pageReply(tab)), armed: true }
+    },
+  }
+}
+
+function pageOperations(options: CoreOptions) {
+  const { registry, policy } = options
+  const { needLibrary, pick } = createAccess(options)
+  return {
+    async navigate(caller: Caller, request: NavigateRequest): Promise<NavigateReply> {
+      needLibrary("navigate")
+      const url = policy.checkOpen(request.url)
+      const tab = await pick(caller, request.targetId)
+      const outcome = await visit(tab, url, limits("Loading the page", request.timeoutMs, caller), policy)
+      const fresh = await freshSnapshot(tab, request.snapshot, policy, limits("", request.timeoutMs, caller))
+      return { ...(await pageReply(tab)), ...outcome, ...fresh }
+    },
+    async screenshot(caller: Caller, request: ScreenshotRequest): Promise<ScreenshotReply & { data: string }> {
+      if (request.ref !== undefined) {
+        needLibrary("screenshot of an element")
+        if (request.fullPage) throw new AppError("bad-request", "fullPage and ref exclude each other")
+      }
+      const tab = await pick(caller, request.targetId)
+      const picture = await tab.operate(limits("The screenshot", request.timeoutMs, caller), async (operation) => {
+        policy.checkRead(tab.url)
+        return takeScreenshot(tab, { fullPage: request.fullPage, ref: request.ref, type: request.type }, operation)
+      })
+      const path = await savePicture(options, picture)
+      return { ...(await pageReply(tab)), path, type: picture.type, data: picture.data }
+    },
+    async act(caller: Caller, request: ActRequest): Promise<ActReply> {
+      if (request.kind === "evaluate" || (request.kind === "wait" && request.fn !== undefined)) needEvaluation(options)
+      needLibrary(`act:${request.kind}`)
+      const tab = await pick(caller, request.targetId)
+      if (request.kind === "close") {
+        const reply = await pageReply(tab)
+        await registry.get(caller.profile).live?.tabs.close(tab)
+        return reply
+      }
+      if (request.kind === "evaluate" || request.kind === "wait") policy.checkRead(tab.url)
+      const outcome = await act(tab, request, limits(`The ${request.kind}`, request.timeoutMs, caller))
+      const fresh = await freshSnapshot(tab, request.snapshot, policy, limits("", request.timeoutMs, caller))
+      return { ...(await pageReply(tab)), ...outcome, ...fresh }
+    },
+  }
+}
+
+/** What a tab pretends to be; values of headers may be secrets. */
+function overridesOf(tab: Tab): TabOverrides[] {
+  const { headers, ...state } = tab.overrides.state
+  if (headers === undefined && Object.keys(state).length === 0) return []
+  return [{ targetId: tab.targetId, ...state, ...(headers ? { headers: Object.keys(headers) } : {}) }]
+}
+
+async function visit(
+  tab: Tab,
+  url: string,
+  limits: { what: string; timeoutMs: number; signal?: AbortSignal | undefined },
+  policy: UrlPolicy,
+) {
+  return tab.operate({ ...limits, renews: true }, async (operation) => {
+    const outcome = await navigate(tab, url, operation)
+    try {
+      // Where redirects have led counts as much as where they began.
+      policy.checkRead(tab.url)
+    } catch (error) {
+      await tab.session.send("Page.navigate", { url: "about:blank" })
+      throw error
+    }
+    return outcome
+  })
+}
+
+function tabInfo(tab: Tab): TabInfo {
+  return { targetId: tab.targetId, title: tab.info.title, url: tab.url, type: "page" }
+}

@@ -1,0 +1,131 @@
+// What is kept of a page and around it: console, errors, requests, bodies, PDF, highlight, cookies, storage.
+import { type Caller, type CoreOptions, createAccess, limits } from "./access.ts"
+import { saveFile } from "./media.ts"
+import { callAgent } from "./page/frames.ts"
+import type { ConsoleMessage, PageError, RequestRecord } from "./page/recorder.ts"
+import { type ResponseBody, waitForBody } from "./page/response-body.ts"
+import { type Cookie, readCookies, setCookie, useStorage } from "./page/storage.ts"
+import type { Operation, Tab } from "./page/tab.ts"
+import type * as requests from "./requests/index.ts"
+
+interface Done {
+  ok: true
+  targetId: string
+}
+
+export function debugOperations(options: CoreOptions) {
+  const { policy } = options
+  const { needLibrary, pick } = createAccess(options)
+  const observe = async (feature: string, caller: Caller, targetId: string | undefined): Promise<Tab> => {
+    needLibrary(feature)
+    const tab = await pick(caller, targetId)
+    await tab.attach()
+    return tab
+  }
+  return {
+    async console(caller: Caller, request: requests.ConsoleRequest): Promise<Done & { messages: ConsoleMessage[] }> {
+      const tab = await observe("console messages", caller, request.targetId)
+      return { ...done(tab), messages: tab.recorder.console(request.level) }
+    },
+    async errors(caller: Caller, request: requests.ErrorsRequest): Promise<Done & { errors: PageError[] }> {
+      const tab = await observe("page errors", caller, request.targetId)
+      return { ...done(tab), errors: tab.recorder.errors(request.clear) }
+    },
+    async requests(caller: Caller, request: requests.RequestsRequest): Promise<Done & { requests: RequestRecord[] }> {
+      const tab = await observe("network requests", caller, request.targetId)
+      return { ...done(tab), requests: tab.recorder.requests(request.filter, request.clear) }
+    },
+    async responseBody(caller: Caller, request: requests.BodyRequest): Promise<Done & { response: ResponseBody }> {
+      const tab = await observe("response body", caller, request.targetId)
+      const response = await waitForBody(tab, request, caller.signal)
+      policy.checkRead(response.url)
+      return { ...done(tab), response }
+    },
+    async pdf(caller: Caller, request: requests.PageOnly): Promise<Done & { path: string; url: string }> {
+      const tab = await observe("pdf", caller, request.targetId)
+      const data = await tab.operate(limits("The PDF", request.timeoutMs, caller), async ({ signal }) => {
+        policy.checkRead(tab.url)
+        const parameters = { printBackground: true }
+        return (await tab.session.send<{ data: string }>("Page.printToPDF", parameters, { signal, timeoutMs: 0 })).data
+      })
+      return { ...done(tab), url: tab.url, path: await saveFile(options, { data, extension: "pdf" }) }
+    },
+    async highlight(caller: Caller, request: requests.HighlightRequest): Promise<Done> {
+      const tab = await observe("highlight", caller, request.targetId)
+      await tab.operate(limits("The highlight", request.timeoutMs, caller), async ({ signal }) => {
+        const { world, id } = tab.refs.resolve(request.ref, tab)
+        await callAgent(world, "scroll", { id }, signal)
+        await callAgent(world, "label", [[id, ""]], signal)
+      })
+      return done(tab)
+    },
+  }
+}
+
+/** Cookies and storage; the same as access to the accounts that they belong to. */
+export function storageOperations(options: CoreOptions) {
+  const { policy } = options
+  const { needLibrary, pick } = createAccess(options)
+  const use = async <Result>(
+    what: string,
+    caller: Caller,
+    request: { targetId?: string | undefined; timeoutMs: number },
+    work: (tab: Tab, operation: Operation) => Promise<Result>,
+  ): Promise<Done & { result: Result }> => {
+    needLibrary(what)
+    const tab = await pick(caller, request.targetId)
+    const result = await tab.operate(limits(`The ${what}`, request.timeoutMs, caller), (operation) => {
+      policy.checkRead(tab.url)
+      return work(tab, operation)
+    })
+    return { ...done(tab), result }
+  }
+  return {
+    async cookies(caller: Caller, request: requests.PageOnly): Promise<Done & { cookies: Cookie[] }> {
+      const read = await use("cookies", caller, request, (tab, { signal }) => readCookies(tab.browser, signal))
+      return { ok: true, targetId: read.targetId, cookies: read.result }
+    },
+    async setCookie(caller: Caller, request: requests.SetCookieRequest): Promise<Done> {
+      const { cookie } = request
+      return plain(await use("cookies", caller, request, (tab, { signal }) => setCookie(tab.browser, cookie, signal)))
+    },
+    async clearCookies(caller: Caller, request: requests.PageOnly): Promise<Done> {
+      return plain(
+        await use("cookies", caller, request, (tab, { signal }) =>
+          tab.browser.send("Storage.clearCookies", {}, { signal }),
+        ),
+      )
+    },
+    async storage(
+      caller: Caller,
+      request: requests.ReadStorageRequest,
+    ): Promise<Done & { values: Record<string, string> }> {
+      const { kind, key } = request
+      const code =
+        key === undefined
+          ? "({ ...storage })"
+          : `(storage.getItem(${JSON.stringify(key)}) === null ? {} : { [${JSON.stringify(key)}]: storage.getItem(${JSON.stringify(key)}) })`
+      const read = await use("storage", caller, request, (tab, operation) =>
+        useStorage<Record<string, string>>(tab, kind, code, operation),
+      )
+      return { ok: true, targetId: read.targetId, values: read.result }
+    },
+    async setStorage(caller: Caller, request: requests.SetStorageRequest): Promise<Done> {
+      const code = `storage.setItem(${JSON.stringify(request.key)}, ${JSON.stringify(request.value)})`
+      const work = (tab: Tab, operation: Operation) => useStorage(tab, request.kind, code, operation)
+      return plain(await use("storage", caller, request, work))
+    },
+    async clearStorage(caller: Caller, request: requests.ClearStorageRequest): Promise<Done> {
+      const work = (tab: Tab, operation: Operation) => useStorage(tab, request.kind, "storage.clear()", operation)
+      return plain(await use("storage", caller, request, work))
+    },
+  }
+}
+
+function done(tab: Tab): Done {
+  return { ok: true, targetId: tab.targetId }
+}
+
+function plain({ targetId }: Done): Done {
+  return { ok: true, targetId }
+}

@@ -1,0 +1,88 @@
+// Files that go to pages and come from them: only from `<state>/uploads`, only into `<state>/downloads`.
+import { join } from "node:path"
+import { type Caller, type CoreOptions, createAccess, limits } from "../access.ts"
+import { act } from "../page/act.ts"
+import { DownloadWaiters, type FinishedDownload } from "../page/downloads.ts"
+import { setInputFiles } from "../page/file-chooser.ts"
+import { elementExpression } from "../page/frames.ts"
+import type { Tab } from "../page/tab.ts"
+import type { ChooserRequest, DownloadRequest, WaitDownloadRequest } from "../requests/index.ts"
+import { moveInto, pathToRead, pathToWrite, safeName } from "./safe-path.ts"
+
+export interface DownloadReply {
+  ok: true
+  targetId: string
+  download: { url: string; suggestedFilename: string; path: string; bytes: number }
+}
+
+/** More is not fetched for anyone. */
+const maxBytes = 2 * 1024 * 1024 * 1024
+
+const plainClick = { kind: "click" as const, doubleClick: false, button: "left" as const, modifiers: [] }
+
+export function fileOperations(options: CoreOptions) {
+  const { stateFolder, ids, clock, background } = options
+  const { needLibrary, pick } = createAccess(options)
+  const downloads = join(stateFolder, "downloads")
+  const uploads = join(stateFolder, "uploads")
+  const waiters = new DownloadWaiters()
+  const readable = (paths: string[]) => Promise.all(paths.map((path) => pathToRead(uploads, path)))
+
+  async function fetchFile(
+    caller: Caller,
+    tab: Tab,
+    request: { path?: string | undefined; timeoutMs: number },
+    trigger: () => Promise<unknown>,
+  ): Promise<DownloadReply> {
+    if (request.path !== undefined) await pathToWrite(downloads, request.path)
+    const limits = { folder: join(downloads, ".part"), maxBytes, timeoutMs: request.timeoutMs, signal: caller.signal }
+    const file: FinishedDownload = await waiters.wait(tab, limits, trigger)
+    const name = safeName(file.suggestedFilename)
+    const path = await moveInto(file.partPath, downloads, request.path ?? `${ids.uuid()}-${name}`)
+    return {
+      ok: true,
+      targetId: tab.targetId,
+      download: { url: file.url, suggestedFilename: name, path, bytes: file.bytes },
+    }
+  }
+
+  return {
+    /** Gives files to an input at once (inputRef, element), or to the next chooser, which `ref` is clicked to open. */
+    async chooseFiles(caller: Caller, request: ChooserRequest): Promise<{ ok: true; targetId: string }> {
+      needLibrary("file chooser hook")
+      await readable(request.paths)
+      const tab = await pick(caller, request.targetId)
+      const { inputRef, element, ref } = request
+      if (inputRef !== undefined || element !== undefined) {
+        await tab.operate(limits("The upload", request.timeoutMs, caller), async ({ signal }) => {
+          const entry = inputRef === undefined ? undefined : tab.refs.resolve(inputRef, tab)
+          const world = entry?.world ?? (await tab.frames.world(tab.frames.main, signal))
+          const expression = entry
+            ? elementExpression(world, entry.id)
+            : `document.querySelector(${JSON.stringify(element)})`
+          await setInputFiles(world, expression, await readable(request.paths), signal)
+        })
+        return { ok: true, targetId: tab.targetId }
+      }
+      await tab.attach()
+      const files = () => readable(request.paths)
+      await tab.chooser.arm(tab, { timeoutMs: request.timeoutMs, files, background, clock })
+      if (ref !== undefined) {
+        await act(tab, { ...plainClick, ref, timeoutMs: 8_000 }, limits("The click", 8_000, caller))
+      }
+      return { ok: true, targetId: tab.targetId }
+    },
+    async download(caller: Caller, request: DownloadRequest): Promise<DownloadReply> {
+      needLibrary("download")
+      await pathToWrite(downloads, request.path)
+      const tab = await pick(caller, request.targetId)
+      const click = { ...plainClick, ref: request.ref, timeoutMs: 8_000 }
+      return fetchFile(caller, tab, request, () => act(tab, click, limits("The click", 8_000, caller)))
+    },
+    async waitDownload(caller: Caller, request: WaitDownloadRequest): Promise<DownloadReply> {
+      needLibrary("wait for download")
+      if (request.path !== undefined) await pathToWrite(downloads, request.path)
+      return fetchFile(caller, await pick(caller, request.targetId), request, () => Promise.resolve())
+    },
+  }
+}

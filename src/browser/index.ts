@@ -1,0 +1,10 @@
+// The door of browser control: the service for the gateway, its settings, the command line's part and the wire types.
+export type { BrowserConfig } from "./config.ts"
+export type * from "./contract.ts"
+export {
+  type BrowserService,
+  type BrowserServiceOptions,
+  type BrowserServiceStatus,
+  createBrowserService,
+} from "./service.ts"
+export type { BrowserToolInput } from "./tool.ts"

@@ -1,0 +1,82 @@
+// One action in a tab, and the wait for what it set off: a click on a link is done when the new page is there.
+import { AppError } from "../../kernel/index.ts"
+import type { ActRequest } from "../requests/index.ts"
+import { click } from "./actions/click.ts"
+import { drag } from "./actions/drag.ts"
+import { evaluate } from "./actions/evaluate.ts"
+import { fill, select } from "./actions/fill.ts"
+import { hover, scrollIntoView } from "./actions/hover.ts"
+import type { Acting } from "./actions/mouse.ts"
+import { press } from "./actions/press.ts"
+import { slowKeyMs, type } from "./actions/type.ts"
+import { wait } from "./actions/wait.ts"
+import type { Dialog, OperationOptions, Tab } from "./tab.ts"
+import { watchEffects } from "./watch-effects.ts"
+
+/** What is done inside the page; closing a tab is the tabs' matter. */
+export type PageAction = Exclude<ActRequest, { kind: "close" }>
+
+export interface ActOutcome {
+  /** A question that the page asks because of the action. */
+  dialog?: Dialog
+  /** Of evaluate: what the code gave. */
+  result?: unknown
+}
+
+export async function act(tab: Tab, request: PageAction, options: OperationOptions): Promise<ActOutcome> {
+  const progress = { sent: false }
+  const timeoutMs = options.timeoutMs + ownMs(request)
+  try {
+    return await tab.operate({ ...options, timeoutMs }, async (operation) => {
+      tab.memory.doubt()
+      const watch = watchEffects(tab)
+      try {
+        const result = await perform({ tab, operation, progress }, request)
+        if (request.kind !== "wait") await watch.settle(operation.signal)
+        return request.kind === "evaluate" ? { result } : {}
+      } finally {
+        watch.stop()
+      }
+    })
+  } catch (error) {
+    // The action was done, and the page answers it with a question.
+    const { dialog } = tab
+    if (progress.sent && dialog && error instanceof AppError && error.code === "dialog-open") return { dialog }
+    throw error
+  }
+}
+
+function perform(acting: Acting, request: PageAction): Promise<unknown> {
+  const { tab, operation, progress } = acting
+  switch (request.kind) {
+    case "click":
+      return click(tab, request, operation, progress)
+    case "type":
+      return type(tab, request, operation, progress)
+    case "press":
+      return press(tab, request, operation, progress)
+    case "hover":
+      return hover(acting, request)
+    case "scrollIntoView":
+      return scrollIntoView(acting, request)
+    case "drag":
+      return drag(acting, request)
+    case "select":
+      return select(acting, request)
+    case "fill":
+      return fill(acting, request)
+    case "resize":
+      return tab.overrides.set({ viewport: { width: request.width, height: request.height } }, operation.signal)
+    case "wait":
+      return wait(acting, request)
+    case "evaluate":
+      return evaluate(acting, request)
+  }
+}
+
+/** The time that the keys themselves take, or that was asked for, is not part of the limit. */
+function ownMs(request: PageAction): number {
+  if (request.kind === "type" && request.slowly) return [...request.text].length * (slowKeyMs + 25)
+  if (request.kind === "wait") return request.timeMs ?? 0
+  return request.kind === "press" ? request.delayMs : 0
+}

@@ -1,0 +1,61 @@
+// act: click. Checked point -> three input events -> proof that they reached the element.
+import { callAgent, type World } from "../frames.ts"
+import type { ClickReport } from "../inject/click-guard.ts"
+import { AppError } from "../../../kernel/index.ts"
+import { parseRef, type RefEntry } from "../refs.ts"
+import type { Operation, Tab } from "../tab.ts"
+import { modifierBits, type Modifier } from "./keyboard.ts"
+import { clickAt } from "./mouse.ts"
+import { failure, reach } from "./reach.ts"
+
+export interface ClickRequest {
+  ref: string
+  doubleClick: boolean
+  button: "left" | "right" | "middle"
+  modifiers: Modifier[]
+}
+
+/** `progress.sent` is set when input has gone to the page: from then on a dialog is the click's result, not its failure. */
+export async function click(
+  tab: Tab,
+  request: ClickRequest,
+  operation: Operation,
+  progress: { sent: boolean },
+): Promise<void> {
+  const entry = tab.refs.resolve(request.ref, tab)
+  const number = parseRef(request.ref)
+  for (let settle = false; ; settle = true) {
+    const point = await reach(tab, entry, number, { editable: false, point: true, arm: true, settle }, operation)
+    progress.sent = true
+    await clickAt(tab, point, { ...request, modifiers: modifierBits(request.modifiers) }, operation.signal)
+    const report = await disarm(tab, entry, operation.signal)
+    if (report.hits > 0 && report.missedBy === "") return
+    const by = report.missedBy || "something that took the click"
+    // Nothing seen where it should have been: in a frame, its document did not get the input (and those around it
+    // were guarded); in the page itself it may have been done, so it is not done again.
+    const again = report.hits > 0 || entry.frame.parentId !== undefined
+    if (!again || tab.clock.monotonic() > operation.deadline - 500) throw failure({ kind: "covered", by }, number)
+  }
+}
+
+async function disarm(tab: Tab, entry: RefEntry, signal: AbortSignal): Promise<ClickReport> {
+  const around: World[] = []
+  for (let { frame } = entry; frame.parentId !== undefined;) {
+    const parent = tab.frames.get(frame.parentId)
+    if (!parent) break
+    if (parent.world) around.push(parent.world)
+    frame = parent
+  }
+  const [report] = await Promise.all([entry.world, ...around].map((world) => disarmWorld(world, signal)))
+  return report as ClickReport
+}
+
+/** A document that went away answered the click by leaving. */
+async function disarmWorld(world: World, signal: AbortSignal): Promise<ClickReport> {
+  try {
+    return await callAgent<ClickReport>(world, "disarm", null, signal)
+  } catch (error) {
+    if (error instanceof AppError && error.code === "stale-ref") return { hits: 1, missedBy: "" }
+    throw error
+  }
+}

@@ -1,0 +1,59 @@
+// Mouse events as a real mouse gives them, in the tab's own coordinates.
+import type { Operation, Tab } from "../tab.ts"
+import type { Point } from "./reach.ts"
+
+export type Button = "left" | "right" | "middle"
+
+const buttonBits = { left: 1, right: 2, middle: 4 }
+
+export interface MouseEvent {
+  type: "mouseMoved" | "mousePressed" | "mouseReleased"
+  point: Point
+  button?: Button
+  /** Whether the button is held while the mouse moves. */
+  held?: boolean
+  clickCount?: number
+  modifiers?: number
+}
+
+export async function sendMouse(tab: Tab, event: MouseEvent, signal: AbortSignal): Promise<void> {
+  const { type, point, button = "left", held = false, clickCount = 0, modifiers = 0 } = event
+  const down = type === "mousePressed" || held
+  await tab.session.send(
+    "Input.dispatchMouseEvent",
+    {
+      type,
+      x: point.x,
+      y: point.y,
+      modifiers,
+      button: type === "mouseMoved" && !held ? "none" : button,
+      buttons: down ? buttonBits[button] : 0,
+      clickCount,
+    },
+    // The operation that sends has the limit.
+    { signal, timeoutMs: 0 },
+  )
+}
+
+/** Pressed and released at a point; the events travel together. */
+export async function clickAt(
+  tab: Tab,
+  point: Point,
+  options: { button: Button; doubleClick: boolean; modifiers: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const { button, modifiers } = options
+  const events = [sendMouse(tab, { type: "mouseMoved", point, modifiers }, signal)]
+  for (let clickCount = 1; clickCount <= (options.doubleClick ? 2 : 1); clickCount += 1) {
+    for (const type of ["mousePressed", "mouseReleased"] as const)
+      events.push(sendMouse(tab, { type, point, button, modifiers, clickCount }, signal))
+  }
+  await Promise.all(events)
+}
+
+/** What every action gets: where it works, how long, and where it notes that input has gone to the page. */
+export interface Acting {
+  tab: Tab
+  operation: Operation
+  progress: { sent: boolean }
+}

@@ -1,0 +1,111 @@
+// From a ref to a point that can be clicked, in the tab's own coordinates: the element's checks are repeated until they
+// hold or the time is up; only a stale ref fails at once.
+import { AppError } from "../../../kernel/index.ts"
+import { callAgent } from "../frames.ts"
+import type { Reach } from "../inject/reach.ts"
+import { type RefEntry, staleRef } from "../refs.ts"
+import type { Operation, Tab } from "../tab.ts"
+
+export interface ReachNeeds {
+  editable: boolean
+  point: boolean
+  arm: boolean
+  settle: boolean
+  /** Default true. */
+  enabled?: boolean
+}
+
+export interface Point {
+  x: number
+  y: number
+}
+
+/** Pauses between tries; the last one repeats. */
+const pausesMs = [0, 20, 50, 100]
+/** The last word must come before the operation's own limit. */
+const marginMs = 60
+
+export async function reach(
+  tab: Tab,
+  entry: RefEntry,
+  number: number,
+  needs: ReachNeeds,
+  operation: Operation,
+): Promise<Point> {
+  let { settle } = needs
+  // Counts the failures; a try after scrolling is none.
+  for (let attempt = 0, scrolled = false; ;) {
+    const found = await tryReach(tab, entry, { ...needs, attempt: scrolled ? 0 : attempt, settle }, operation.signal)
+    scrolled = false
+    if (found.kind === "ready") {
+      if (!found.scrolled || entry.frame.parentId === undefined) return found
+      // Input finds frames of other processes by the last picture, so it must be one from after the scrolling.
+      for (let count = 0; count < 2; count += 1) await nextFrame(tab, operation.signal)
+      scrolled = true
+      if (tab.clock.monotonic() > operation.deadline - marginMs) throw failure({ kind: "not-stable" }, number)
+      continue
+    }
+    if (found.kind === "gone") throw staleRef(number)
+    // What was in the way may have been an animation's doing.
+    settle = true
+    const pause = pausesMs[Math.min(attempt, pausesMs.length - 1)] as number
+    if (tab.clock.monotonic() + pause > operation.deadline - marginMs) throw failure(found, number)
+    attempt += 1
+    await tab.clock.sleep(pause, operation.signal)
+  }
+}
+
+async function nextFrame(tab: Tab, signal: AbortSignal): Promise<void> {
+  const { world } = tab.frames.main
+  if (world) await callAgent(world, "frame", null, signal)
+}
+
+async function tryReach(
+  tab: Tab,
+  entry: RefEntry,
+  options: ReachNeeds & { attempt: number },
+  signal: AbortSignal,
+): Promise<Reach> {
+  const inFrame = await callAgent<Reach>(entry.world, "reach", { id: entry.id, ...options }, signal)
+  if (inFrame.kind !== "ready" || !options.point) return inFrame
+  let point: Point = { x: inFrame.x, y: inFrame.y }
+  let { scrolled } = inFrame
+  for (let { frame } = entry; frame.parentId !== undefined;) {
+    const owner = await tab.frames.ownerOf(frame, signal)
+    if (!owner) return { kind: "gone" }
+    const outside = await callAgent<Reach>(owner.world, "through", { id: owner.id, ...point, arm: options.arm }, signal)
+    if (outside.kind !== "ready") return outside
+    point = { x: outside.x, y: outside.y }
+    scrolled ||= outside.scrolled
+    frame = owner.frame
+  }
+  return { kind: "ready", ...point, scrolled }
+}
+
+export function failure(found: Exclude<Reach, { kind: "ready" }>, number: number): AppError {
+  const element = `The element of ref ${number}`
+  switch (found.kind) {
+    case "gone":
+      return staleRef(number)
+    case "not-visible":
+      return new AppError("not-visible", `${element} is not visible`, {
+        hint: "It may be in a closed menu or another step; take a new snapshot",
+      })
+    case "disabled":
+      return new AppError("disabled", `${element} is disabled`, {
+        hint: "Something else must be filled in or chosen first; take a new snapshot",
+      })
+    case "not-editable":
+      return new AppError("not-editable", `${element} does not take text`, {
+        hint: "Type into a textbox; click buttons and links",
+      })
+    case "not-stable":
+      return new AppError("not-stable", `${element} keeps moving`, {
+        hint: "Wait for the animation to end and try again",
+      })
+    case "covered":
+      return new AppError("covered", `${element} is covered by ${found.by}`, {
+        hint: "Close what lies over it (a dialog, a banner), or scroll; then take a new snapshot",
+      })
+  }
+}

@@ -1,0 +1,67 @@
+// Files for a page: given to a file input at once, or to the next file chooser that the page opens.
+import { AppError, type Background, type Clock } from "../../kernel/index.ts"
+import { objectIn, type World } from "./frames.ts"
+import type { Tab } from "./tab.ts"
+
+interface ChooserEvent {
+  mode: "selectSingle" | "selectMultiple"
+  backendNodeId?: number
+}
+
+export interface ArmOptions {
+  timeoutMs: number
+  /** Asked when the chooser opens: the files may have been swapped since. */
+  files(): Promise<string[]>
+  background: Background
+  clock: Clock
+}
+
+/** The next chooser of a tab gets the files; arming again replaces what was armed before. */
+export class ArmedChooser {
+  #disarm: (() => Promise<void>) | undefined
+
+  async arm(tab: Tab, options: ArmOptions): Promise<void> {
+    await this.#disarm?.()
+    const end = new AbortController()
+    const unlisten = tab.session.on("Page.fileChooserOpened", (event: ChooserEvent) => {
+      options.background.run("file chooser", async () => {
+        await disarm()
+        await giveFiles(tab, event, await options.files())
+      })
+    })
+    const disarm = async () => {
+      if (end.signal.aborted) return
+      end.abort()
+      unlisten()
+      if (this.#disarm === disarm) this.#disarm = undefined
+      await tab.session.send("Page.setInterceptFileChooserDialog", { enabled: false })
+    }
+    this.#disarm = disarm
+    await tab.session.send("Page.setInterceptFileChooserDialog", { enabled: true })
+    options.background.run("file chooser limit", async () => {
+      await options.clock.sleep(options.timeoutMs, end.signal).catch(() => undefined)
+      if (tab.isOpen) await disarm()
+    })
+  }
+}
+
+async function giveFiles(tab: Tab, event: ChooserEvent, files: string[]): Promise<void> {
+  if (event.backendNodeId === undefined) return
+  const given = event.mode === "selectSingle" ? files.slice(0, 1) : files
+  await tab.session.send("DOM.setFileInputFiles", { files: given, backendNodeId: event.backendNodeId })
+}
+
+/** Sets the files of the input itself, without a chooser. `expression` gives the input in the world. */
+export async function setInputFiles(
+  world: World,
+  expression: string,
+  files: string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const objectId = await objectIn(world, expression, signal)
+  try {
+    await world.session.send("DOM.setFileInputFiles", { files, objectId }, { signal })
+  } catch (error) {
+    throw new AppError("bad-request", "The element is not a file input that takes these files", { cause: error })
+  }
+}

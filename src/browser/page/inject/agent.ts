@@ -1,0 +1,95 @@
+// What we keep in a page: the elements that snapshots have shown, by number. It lives in an isolated world of one
+// document, so it can be neither seen nor changed by the page, and it is gone when the document is.
+// Every function in this folder runs in the page: it may use its parameters, page globals and its neighbours here,
+// never an import's value or a constant outside a function.
+import type { ChangeWatch } from "./changes.ts"
+import type { PageElement, PageEvent, PageRoot } from "./dom.ts"
+
+export interface ArmedClick {
+  missed: boolean
+  hits: number
+  missedBy: string
+  handler: (event: PageEvent) => void
+}
+
+export interface PageAgent {
+  nextId: number
+  /** How many elements may be known before it is worth looking for those that are gone. */
+  forgetAt: number
+  ids: WeakMap<PageElement, number>
+  elements: Map<number, WeakRef<PageElement>>
+  /** Role and name under which an element was shown last. A change of them gives the element a new number. */
+  shown: Map<number, string>
+  armed: ArmedClick | null
+  /** Whether the page has let the browser begin a drag since it was asked to watch. */
+  dragBegan: boolean
+  /** Closed shadow roots by their host; the gateway hands them in. */
+  closedRoots: WeakMap<PageElement, PageRoot>
+  /** Elements that may have a closed root and have not been looked at. */
+  suspects: PageElement[]
+  probed: WeakSet<PageElement>
+  /** Shadow roots that the last walk went into. */
+  roots: PageRoot[]
+  watch: ChangeWatch | null
+}
+
+export function createAgent(): PageAgent {
+  return {
+    nextId: 1,
+    forgetAt: 2_000,
+    ids: new WeakMap(),
+    elements: new Map(),
+    shown: new Map(),
+    armed: null,
+    dragBegan: false,
+    closedRoots: new WeakMap(),
+    suspects: [],
+    probed: new WeakSet(),
+    roots: [],
+    watch: null,
+  }
+}
+
+/** The element's number; a new one when it is shown for the first time or under another role or name. */
+export function numberOf(agent: PageAgent, element: PageElement, shownAs: string): number {
+  const known = agent.ids.get(element)
+  if (known !== undefined) {
+    if (agent.shown.get(known) === shownAs) return known
+    agent.elements.delete(known)
+    agent.shown.delete(known)
+  }
+  const id = agent.nextId
+  agent.nextId += 1
+  agent.ids.set(element, id)
+  agent.elements.set(id, new WeakRef(element))
+  agent.shown.set(id, shownAs)
+  return id
+}
+
+/** The shadow root of an element, open or closed. */
+export function rootOf(element: PageElement): PageRoot | null {
+  return element.shadowRoot ?? agent.closedRoots.get(element) ?? null
+}
+
+/** The element, or null when it has left its document. */
+export function elementOf(agent: PageAgent, id: number): PageElement | null {
+  const element = agent.elements.get(id)?.deref()
+  if (!element || !element.isConnected) return null
+  return element
+}
+
+/** Numbers of elements that are gone would pile up in a page that renders for days. */
+export function forgetGone(agent: PageAgent): void {
+  if (agent.elements.size < agent.forgetAt) return
+  for (const [id, reference] of agent.elements) {
+    if (reference.deref()?.isConnected) continue
+    agent.elements.delete(id)
+    agent.shown.delete(id)
+  }
+  agent.forgetAt = 2_000 + agent.elements.size * 2
+}
+
+export const agentFunctions = [createAgent, rootOf, numberOf, elementOf, forgetGone]
+
+/** The one agent of the world; the script that carries these functions makes it. */
+declare const agent: PageAgent

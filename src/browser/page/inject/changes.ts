@@ -1,0 +1,54 @@
+// Whether anything has changed since the last walk: mutations of the document and its shadow roots, what is written in
+// its fields, and the view. It costs a page nothing until it changes, and then one callback. Runs in the page.
+import type { PageAgent } from "./agent.ts"
+import type { PageDocument, PageNode, PageRoot } from "./dom.ts"
+
+interface Observer {
+  observe(node: PageNode, options: object): void
+  takeRecords(): ArrayLike<object>
+  disconnect(): void
+}
+
+export interface ChangeWatch {
+  observer: Observer
+  changed: boolean
+  state: string
+}
+
+export function watchChanges(agent: PageAgent): void {
+  agent.watch?.observer.disconnect()
+  const observer = new MutationObserver(() => {
+    watch.changed = true
+    observer.disconnect()
+  })
+  const watch: ChangeWatch = { observer, changed: false, state: fieldsState(agent) }
+  const options = { subtree: true, childList: true, attributes: true, characterData: true }
+  for (const root of [document, ...agent.roots]) observer.observe(root, options)
+  agent.watch = watch
+}
+
+/** True when a walk would surely give the same as the last one. */
+export function isUnchanged(agent: PageAgent): boolean {
+  const { watch } = agent
+  if (!watch || watch.changed || watch.observer.takeRecords().length > 0) return false
+  return document.getAnimations().length === 0 && watch.state === fieldsState(agent)
+}
+
+function fieldsState(agent: PageAgent): string {
+  let state = `${innerWidth} ${innerHeight} ${document.styleSheets.length} ${document.readyState}`
+  for (const root of [document as PageRoot, ...agent.roots]) {
+    const fields = root.querySelectorAll("input,textarea,select")
+    for (let index = 0; index < fields.length; index += 1) {
+      const field = fields[index] as unknown as { value: string; checked?: boolean; selectedIndex?: number }
+      state += `\0${field.value}${field.checked ? 1 : 0}${field.selectedIndex ?? ""}`
+    }
+  }
+  return state
+}
+
+export const changesFunctions = [watchChanges, isUnchanged, fieldsState]
+
+declare const document: PageDocument & { readyState: string }
+declare const innerWidth: number
+declare const innerHeight: number
+declare const MutationObserver: new (callback: () => void) => Observer

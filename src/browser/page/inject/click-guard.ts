@@ -1,0 +1,56 @@
+// Makes sure that a click lands on the element it was meant for: things move between the check and the click.
+// What would land elsewhere is stopped before the page sees it. Runs in the page (see agent.ts).
+import type { ArmedClick, PageAgent } from "./agent.ts"
+import type { PageElement, PageEvent, PageWindow } from "./dom.ts"
+import { describe, elementAt, isHit } from "./hit.ts"
+
+export interface ClickReport {
+  /** Events that reached the document at all. */
+  hits: number
+  /** What the click would have hit instead; "" when it hit its element. */
+  missedBy: string
+}
+
+export function guardedEvents(): string[] {
+  return ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "dblclick", "auxclick", "contextmenu"]
+}
+
+/** `element` null: the click is for a frame inside this document, so nothing of it may be seen here. */
+export function armClick(agent: PageAgent, element: PageElement | null): void {
+  disarmClick(agent)
+  const armed: ArmedClick = {
+    missed: false,
+    hits: 0,
+    missedBy: "",
+    handler: (event: PageEvent) => {
+      if (!event.isTrusted) return
+      armed.hits += 1
+      let hit = event.composedPath()[0] as PageElement | undefined
+      // Events from inside a closed shadow root show only its host.
+      if (hit && agent.closedRoots.has(hit)) hit = elementAt(event.clientX, event.clientY) ?? hit
+      // Only the first event decides: the page may well move things in answer to it.
+      if (armed.hits === 1 && hit?.nodeType === 1 && (element === null || !isHit(element, hit))) {
+        armed.missed = true
+        armed.missedBy = describe(hit)
+      }
+      if (!armed.missed) return
+      event.preventDefault()
+      event.stopImmediatePropagation()
+    },
+  }
+  for (const type of guardedEvents()) addEventListener(type, armed.handler, true)
+  agent.armed = armed
+}
+
+export function disarmClick(agent: PageAgent): ClickReport {
+  const armed = agent.armed
+  agent.armed = null
+  if (!armed) return { hits: 0, missedBy: "" }
+  for (const type of guardedEvents()) removeEventListener(type, armed.handler, true)
+  return { hits: armed.hits, missedBy: armed.missed ? armed.missedBy : "" }
+}
+
+export const clickGuardFunctions = [guardedEvents, armClick, disarmClick]
+
+declare const addEventListener: PageWindow["addEventListener"]
+declare const removeEventListener: PageWindow["removeEventListener"]

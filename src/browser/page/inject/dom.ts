@@ -1,0 +1,126 @@
+// The part of the DOM that the injected functions use, as types. The compiler's own DOM library is not switched on:
+// its globals would be visible in the whole project, where they do not exist.
+
+export interface PageNode {
+  readonly nodeType: number
+  readonly nodeValue: string | null
+  readonly firstChild: PageNode | null
+  readonly nextSibling: PageNode | null
+  readonly parentNode: PageNode | null
+  readonly isConnected: boolean
+  textContent: string | null
+}
+
+export interface Box {
+  x: number
+  y: number
+  width: number
+  height: number
+}
+
+export interface PageStyle {
+  display: string
+  cursor: string
+  paddingLeft: string
+  paddingTop: string
+}
+
+export interface PageElement extends PageNode {
+  readonly localName: string
+  readonly id: string
+  readonly shadowRoot: PageRoot | null
+  readonly assignedSlot: PageElement | null
+  readonly ownerDocument: PageDocument
+  readonly firstElementChild: PageElement | null
+  readonly nextElementSibling: PageElement | null
+  readonly style: { cssText: string }
+  selectedIndex: number
+  readonly parentElement: PageElement | null
+  readonly isContentEditable: boolean
+  readonly clientLeft: number
+  readonly clientTop: number
+  readonly offsetWidth: number
+  readonly offsetHeight: number
+  readonly labels: ArrayLike<PageElement> | null
+  readonly control: PageElement | null
+  readonly options: ArrayLike<PageElement> | undefined
+  readonly open: boolean
+  readonly host: PageElement | undefined
+  readonly form: PageElement | null
+  value: string
+  type: string
+  checked: boolean
+  indeterminate: boolean
+  selected: boolean
+  multiple: boolean
+  readOnly: boolean
+  text: string
+  label: string
+  getAttribute(name: string): string | null
+  hasAttribute(name: string): boolean
+  checkVisibility(options?: { visibilityProperty?: boolean }): boolean
+  matches(selector: string): boolean
+  closest(selector: string): PageElement | null
+  querySelector(selector: string): PageElement | null
+  getBoundingClientRect(): Box
+  getClientRects(): ArrayLike<Box>
+  getRootNode(): PageRoot
+  scrollIntoView(options: { block: string; inline: string; behavior: string }): void
+  scrollIntoViewIfNeeded?(center: boolean): void
+  assignedNodes(options: { flatten: boolean }): PageNode[]
+  contains(other: PageNode | null): boolean
+  focus(options?: { preventScroll: boolean }): void
+  select(): void
+  dispatchEvent(event: object): boolean
+  append(...nodes: PageNode[]): void
+  remove(): void
+  attachShadow(options: { mode: string }): PageElement
+}
+
+export interface PageRoot extends PageNode {
+  readonly activeElement: PageElement | null
+  readonly host?: PageElement
+  querySelectorAll(selector: string): ArrayLike<PageElement>
+  elementFromPoint(x: number, y: number): PageElement | null
+  getElementById(id: string): PageElement | null
+}
+
+export interface PageAnimation {
+  playState: string
+  effect: { target: PageElement | null } | null
+}
+
+export interface PageDocument extends PageRoot {
+  readonly title: string
+  readonly body: PageElement | null
+  readonly documentElement: PageElement
+  readonly defaultView: PageWindow
+  getAnimations(): PageAnimation[]
+  readonly styleSheets: { length: number }
+  createElement(name: string): PageElement
+  createRange(): { selectNodeContents(node: PageNode): void }
+}
+
+export interface PageEvent {
+  type: string
+  isTrusted: boolean
+  clientX: number
+  clientY: number
+  defaultPrevented: boolean
+  composedPath(): PageNode[]
+  preventDefault(): void
+  stopImmediatePropagation(): void
+}
+
+export interface PageWindow {
+  innerWidth: number
+  innerHeight: number
+  getComputedStyle(element: PageElement): PageStyle
+  requestAnimationFrame(callback: () => void): void
+  setTimeout(callback: () => void, ms: number): void
+  scrollBy(options: { left: number; top: number; behavior: string }): void
+  addEventListener(type: string, handler: (event: PageEvent) => void, capture: boolean): void
+  removeEventListener(type: string, handler: (event: PageEvent) => void, capture: boolean): void
+  getSelection(): { removeAllRanges(): void; addRange(range: object): void } | null
+  location: { href: string }
+}

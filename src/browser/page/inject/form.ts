@@ -1,0 +1,65 @@
+// Chooses options and tells what a field is. Runs in the page (see agent.ts).
+import { elementOf, type PageAgent } from "./agent.ts"
+import type { PageElement } from "./dom.ts"
+
+export type FieldKind = "text" | "checkbox" | "radio" | "select" | "other"
+
+export interface FieldState {
+  kind: "gone" | FieldKind
+  checked: boolean
+  multiple: boolean
+}
+
+export function fieldState(agent: PageAgent, id: number): FieldState {
+  const element = elementOf(agent, id)
+  if (!element) return { kind: "gone", checked: false, multiple: false }
+  const role = element.getAttribute("role")
+  const aria = element.getAttribute("aria-checked")
+  const native = element.localName === "input" && (element.type === "checkbox" || element.type === "radio")
+  let kind: FieldKind = "other"
+  if (native) kind = element.type === "radio" ? "radio" : "checkbox"
+  else if (role === "checkbox" || role === "switch") kind = "checkbox"
+  else if (role === "radio") kind = "radio"
+  else if (element.localName === "select") kind = "select"
+  else if (element.localName === "input" || element.localName === "textarea" || element.isContentEditable) kind = "text"
+  return { kind, checked: native ? element.checked : aria === "true", multiple: element.multiple === true }
+}
+
+export type SelectState = { kind: "gone" | "not-select" | "single" | "selected" } | { kind: "missing"; index: number }
+
+/** Chooses exactly the options of these values or labels; nothing is changed when one is missing (or disabled). */
+export function selectOptions(agent: PageAgent, id: number, values: string[]): SelectState {
+  const element = elementOf(agent, id)
+  if (!element) return { kind: "gone" }
+  const { options } = element
+  if (element.localName !== "select" || !options) return { kind: "not-select" }
+  if (values.length > 1 && !element.multiple) return { kind: "single" }
+  const all: PageElement[] = []
+  for (let index = 0; index < options.length; index += 1) all.push(options[index] as PageElement)
+  const usable = all.filter((option) => !option.matches(":disabled"))
+  const wanted = values.map(
+    (value) =>
+      usable.find((option) => option.value === value) ??
+      usable.find((option) => option.label.trim() === value.trim() || option.text.trim() === value.trim()),
+  )
+  const index = wanted.indexOf(undefined)
+  if (index >= 0) return { kind: "missing", index }
+  element.focus({ preventScroll: true })
+  const before = all.map((option) => option.selected).join()
+  for (const option of all) option.selected = wanted.includes(option)
+  if (all.map((option) => option.selected).join() === before) return { kind: "selected" }
+  element.dispatchEvent(new Event("input", { bubbles: true, composed: true }))
+  element.dispatchEvent(new Event("change", { bubbles: true }))
+  return { kind: "selected" }
+}
+
+/** Scrolls the element to the middle of its own view; false when it is gone. */
+export function scrollTo(agent: PageAgent, id: number): boolean {
+  const element = elementOf(agent, id)
+  element?.scrollIntoView({ block: "center", inline: "center", behavior: "instant" })
+  return element !== null
+}
+
+export const formFunctions = [fieldState, selectOptions, scrollTo]
+
+declare const Event: new (type: string, options: object) => object

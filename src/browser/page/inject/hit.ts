@@ -1,0 +1,43 @@
+// What lies at a point, and whether a click there counts for an element. Runs in the page (see agent.ts).
+import { rootOf } from "./agent.ts"
+import type { PageDocument, PageElement, PageNode, PageRoot } from "./dom.ts"
+
+export function elementAt(x: number, y: number): PageElement | null {
+  let root: PageRoot = document
+  for (let found: PageElement | null = null; ;) {
+    const hit = root.elementFromPoint(x, y)
+    if (!hit || hit === found) return found
+    found = hit
+    const inner = rootOf(hit)
+    if (!inner) return found
+    root = inner
+  }
+}
+
+/** Whether a click on `hit` counts as one on `target`: it is inside, or its label. */
+export function isHit(target: PageElement, hit: PageElement): boolean {
+  if (isInside(hit, target)) return true
+  const label = hit.closest("label")
+  return label !== null && label.control === target
+}
+
+/** Inside in the sense of what is drawn: through slots and out of shadow roots. */
+export function isInside(node: PageNode, container: PageElement): boolean {
+  let current: PageNode | null = node
+  while (current) {
+    if (current === container) return true
+    const element = current as PageElement
+    current = element.assignedSlot ?? element.parentNode ?? element.host ?? null
+  }
+  return false
+}
+
+/** For an error message: the tag and, when it is a plain word, the id. Never the page's free text. */
+export function describe(element: PageElement): string {
+  const id = /^[\w-]{1,40}$/.test(element.id) ? ` id="${element.id}"` : ""
+  return `<${element.localName.replace(/[^\w-]/g, "")}${id}>`
+}
+
+export const hitFunctions = [elementAt, isHit, isInside, describe]
+
+declare const document: PageDocument

@@ -1,0 +1,132 @@
+// Accessible names and visible text. Runs in the page (see agent.ts).
+import { rootOf } from "./agent.ts"
+import type { PageElement, PageNode } from "./dom.ts"
+import type { RoleTables } from "./roles.ts"
+
+/** Whether neither the element nor anything in it is shown. */
+export function isHidden(element: PageElement): boolean {
+  if (isHiddenByAttribute(element)) return true
+  if (element.checkVisibility()) return false
+  // A box of its own is missing also for `display: contents`, whose children may be shown all the same.
+  return element.localName !== "slot" && getComputedStyle(element).display !== "contents"
+}
+
+export function isHiddenByAttribute(element: PageElement): boolean {
+  return element.getAttribute("aria-hidden") === "true" || element.hasAttribute("inert")
+}
+
+/** What a reader or a screen reader meets inside the node: shadow content in place of its host's children. */
+export function firstInside(element: PageElement): PageNode | null {
+  const root = rootOf(element)
+  return root ? root.firstChild : element.firstChild
+}
+
+/** One line, single spaces, no control characters, cut at `max` without tearing a surrogate pair. */
+export function tidy(text: string, max: number): string {
+  // oxlint-disable-next-line no-control-regex
+  const line = text.replace(/[\s\u0000-\u001f\u007f-\u009f\u200b\u2028\u2029\ufeff]+/g, " ").trim()
+  if (line.length <= max) return line
+  const end = /[\ud800-\udbff]/.test(line[max - 2] ?? "") ? max - 2 : max - 1
+  return `${line.slice(0, end)}…`
+}
+
+export function textOf(element: PageElement, budget: { left: number }): string {
+  if (budget.left <= 0) return ""
+  if (!element.firstElementChild && !rootOf(element)) {
+    const text = element.textContent ?? ""
+    budget.left -= text.length
+    return text
+  }
+  let text = ""
+  const take = (node: PageNode) => {
+    if (node.nodeType === 3) {
+      text += node.nodeValue ?? ""
+      budget.left -= node.nodeValue?.length ?? 0
+    } else if (node.nodeType === 1) text += textOfChild(node as PageElement, budget)
+  }
+  const assigned = element.localName === "slot" ? element.assignedNodes({ flatten: true }) : []
+  if (assigned.length > 0) assigned.forEach(take)
+  else for (let node = firstInside(element); node && budget.left > 0; node = node.nextSibling) take(node)
+  return text
+}
+
+function textOfChild(child: PageElement, budget: { left: number }): string {
+  const tag = child.localName
+  if (tag === "script" || tag === "style" || tag === "noscript" || tag === "template" || isHidden(child)) return ""
+  const label = child.getAttribute("aria-label")
+  if (label) return ` ${label} `
+  if (tag === "img") return ` ${child.getAttribute("alt") ?? ""} `
+  if (tag === "svg") return ` ${child.querySelector("title")?.textContent ?? ""} `
+  if (tag === "br") return " "
+  const text = textOf(child, budget)
+  return tag === "span" || tag === "b" || tag === "i" || tag === "em" || tag === "strong" || tag === "a"
+    ? text
+    : ` ${text} `
+}
+
+export function nameOf(tables: RoleTables, element: PageElement, role: string): string {
+  const limit = 200
+  const attribute = (name: string) => tidy(element.getAttribute(name) ?? "", limit)
+  const labelledBy = element.getAttribute("aria-labelledby")
+  if (labelledBy) {
+    const root = element.getRootNode()
+    const parts = labelledBy.split(/\s+/).map((id) => root.getElementById?.(id))
+    const text = tidy(parts.map((part) => (part ? textOf(part, { left: 1000 }) : "")).join(" "), limit)
+    if (text) return text
+  }
+  return (
+    attribute("aria-label") ||
+    tidy(nativeName(element), limit) ||
+    (tables.namedByContent.has(role) ? tidy(textOf(element, { left: 1000 }), limit) : "") ||
+    attribute("title") ||
+    attribute("placeholder")
+  )
+}
+
+function nativeName(element: PageElement): string {
+  const tag = element.localName
+  if (tag === "input" || tag === "select" || tag === "textarea" || tag === "meter" || tag === "progress") {
+    if (tag === "input" && /^(button|submit|reset)$/.test(element.type)) {
+      return element.value || (element.type === "submit" ? "Submit" : element.type === "reset" ? "Reset" : "")
+    }
+    if (element.type === "image") return element.getAttribute("alt") ?? ""
+    let text = ""
+    const labels = element.labels
+    for (let index = 0; labels && index < labels.length; index += 1)
+      text += ` ${labelText(labels[index] as PageElement, element)}`
+    return text
+  }
+  if (tag === "img" || tag === "area") return element.getAttribute("alt") ?? ""
+  if (tag === "svg") return element.querySelector("title")?.textContent ?? ""
+  if (tag === "option") return element.label || element.text
+  const captions: Record<string, string> = { fieldset: "legend", table: "caption", figure: "figcaption" }
+  const caption = Object.hasOwn(captions, tag) ? element.querySelector(captions[tag] as string) : null
+  return caption?.textContent ?? ""
+}
+
+/** A label's words without those of the control that it may hold (the options of a select, say). */
+function labelText(label: PageElement, control: PageElement): string {
+  if (!label.contains(control)) return textOf(label, { left: 1000 })
+  let text = ""
+  for (let node = label.firstChild; node; node = node.nextSibling) {
+    if (node.nodeType === 3) text += node.nodeValue ?? ""
+    else if (node.nodeType === 1 && node !== control && !(node as PageElement).contains(control)) {
+      text += ` ${textOf(node as PageElement, { left: 1000 })} `
+    }
+  }
+  return text
+}
+
+export const namesFunctions = [
+  isHidden,
+  isHiddenByAttribute,
+  firstInside,
+  tidy,
+  textOf,
+  textOfChild,
+  nameOf,
+  nativeName,
+  labelText,
+]
+
+declare const getComputedStyle: (element: PageElement) => { display: string }

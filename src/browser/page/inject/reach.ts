@@ -1,0 +1,204 @@
+// Whether and where an element can be clicked: visible, enabled, still, in view, not covered. Runs in the page.
+import { elementOf, type PageAgent } from "./agent.ts"
+import { armClick } from "./click-guard.ts"
+import type { Box, PageAnimation, PageDocument, PageElement, PageWindow } from "./dom.ts"
+import { describe, elementAt, isHit, isInside } from "./hit.ts"
+
+export interface ReachOptions {
+  /** 0 for the first try; later ones scroll differently, out from under headers that stick. */
+  attempt: number
+  /** Watch two frames even when no animation is known to run: scripts can move things too. */
+  settle: boolean
+  /** Refuse what does not take text. */
+  editable: boolean
+  /** Find a point to click; else only the state of the element is looked at. */
+  point: boolean
+  /** Guard the click that follows: it is stopped if it would land elsewhere. */
+  arm: boolean
+  /** False where the element need not be usable: to look at it, or to put the mouse over it. */
+  enabled?: boolean
+}
+
+export type Reach =
+  /** `scrolled`: the browser may not yet know where frames of other processes lie now. */
+  | { kind: "ready"; x: number; y: number; scrolled: boolean }
+  | { kind: "gone" | "not-visible" | "disabled" | "not-editable" | "not-stable" }
+  | { kind: "covered"; by: string }
+
+export async function reachElement(agent: PageAgent, id: number, options: ReachOptions): Promise<Reach> {
+  const element = elementOf(agent, id)
+  if (!element) return { kind: "gone" }
+  const target = clickTarget(element)
+  if (!target.checkVisibility({ visibilityProperty: true }) || !firstBox(target)) return { kind: "not-visible" }
+  if (options.enabled !== false && isDisabled(element)) return { kind: "disabled" }
+  if (options.editable && !isEditable(element)) return { kind: "not-editable" }
+  if ((options.settle || isAnimated(target)) && !(await isStill(target))) return { kind: "not-stable" }
+  if (!options.point) return { kind: "ready", x: 0, y: 0, scrolled: false }
+  let found = options.attempt > 0 ? scrollAndFind(target, options.attempt) : findPoint(target)
+  if (found.kind !== "ready" && options.attempt === 0) found = scrollAndFind(target, 0)
+  if (found.kind === "ready" && options.arm) armClick(agent, target)
+  return found
+}
+
+/** A control whose box is hidden for looks is clicked by its label. */
+export function clickTarget(element: PageElement): PageElement {
+  if (firstBox(element) || !element.labels) return element
+  for (let index = 0; index < element.labels.length; index += 1) {
+    const label = element.labels[index] as PageElement
+    if (firstBox(label)) return label
+  }
+  return element
+}
+
+export function isDisabled(element: PageElement): boolean {
+  return element.matches(":disabled") || element.closest("[aria-disabled=true]") !== null
+}
+
+export function isEditable(element: PageElement): boolean {
+  if (element.localName === "textarea") return !element.readOnly
+  if (element.localName === "input") {
+    return !element.readOnly && !/^(button|submit|reset|image|checkbox|radio|file|hidden)$/.test(element.type)
+  }
+  return element.isContentEditable
+}
+
+export function firstBox(element: PageElement): Box | null {
+  const boxes = element.getClientRects()
+  for (let index = 0; index < boxes.length; index += 1) {
+    const box = boxes[index] as Box
+    if (box.width > 0 && box.height > 0) return box
+  }
+  return null
+}
+
+function isAnimated(element: PageElement): boolean {
+  return document.getAnimations().some((animation: PageAnimation) => {
+    const animated = animation.effect?.target ?? null
+    return animation.playState === "running" && animated !== null && isInside(element, animated)
+  })
+}
+
+/** Lets tasks run that an event has queued (a form's submission, say). Unlike timers, messages are never slowed down. */
+export async function nextTask(): Promise<void> {
+  for (let count = 0; count < 2; count += 1) {
+    await new Promise<void>((resolve) => {
+      const channel = new MessageChannel()
+      channel.port1.onmessage = () => resolve()
+      channel.port2.postMessage(null)
+    })
+  }
+}
+
+/** Hidden tabs get no frames: a timer stands in for one, late enough not to overtake a frame on a busy machine. */
+export function nextFrame(): Promise<void> {
+  return new Promise<void>((resolve) => {
+    requestAnimationFrame(() => resolve())
+    setTimeout(() => resolve(), 150)
+  })
+}
+
+/** The same box in two frames. */
+export async function isStill(element: PageElement): Promise<boolean> {
+  await nextFrame()
+  const before = element.getBoundingClientRect()
+  await nextFrame()
+  const after = element.getBoundingClientRect()
+  return before.x === after.x && before.y === after.y && before.width === after.width && before.height === after.height
+}
+
+function scrollAndFind(element: PageElement, attempt: number): Reach {
+  const blocks = ["center", "end", "start"]
+  element.scrollIntoView({ block: blocks[attempt % 3] as string, inline: "center", behavior: "instant" })
+  const found = findPoint(element)
+  return found.kind === "ready" ? { ...found, scrolled: true } : found
+}
+
+/** The middle of the element's first box, or a corner region of it when something lies over the middle. */
+function findPoint(element: PageElement): Reach {
+  const box = firstBox(element)
+  if (!box) return { kind: "not-visible" }
+  const left = Math.max(0, box.x)
+  const top = Math.max(0, box.y)
+  const width = Math.min(innerWidth, box.x + box.width) - left
+  const height = Math.min(innerHeight, box.y + box.height) - top
+  if (width <= 0 || height <= 0) return { kind: "not-visible" }
+  const shares = [
+    [0.5, 0.5],
+    [0.2, 0.5],
+    [0.8, 0.5],
+    [0.5, 0.2],
+    [0.5, 0.8],
+  ]
+  let cover: PageElement | null = null
+  for (const [across, down] of shares as [number, number][]) {
+    const x = left + width * across
+    const y = top + height * down
+    const hit = elementAt(x, y)
+    if (hit && isHit(element, hit)) return { kind: "ready", x, y, scrolled: false }
+    cover ??= hit
+  }
+  return { kind: "covered", by: cover ? describe(cover) : "something outside the page" }
+}
+
+/**
+ * Takes a point of a frame's own view to the view of the document that holds the frame; scrolls it into view.
+ * The frame's border, padding and scale count.
+ */
+export function pointThroughFrame(agent: PageAgent, id: number, point: { x: number; y: number; arm: boolean }): Reach {
+  const frame = elementOf(agent, id)
+  if (!frame) return { kind: "gone" }
+  const locate = () => placeInside(frame, point)
+  let { x, y } = locate()
+  let scrolled = false
+  if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight || elementAt(x, y) !== frame) {
+    scrollBy({ left: x - innerWidth / 2, top: y - innerHeight / 2, behavior: "instant" })
+    scrolled = true
+    ;({ x, y } = locate())
+  }
+  const hit = elementAt(x, y)
+  if (hit === frame) {
+    if (point.arm) armClick(agent, null)
+    return { kind: "ready", x, y, scrolled }
+  }
+  return hit ? { kind: "covered", by: describe(hit) } : { kind: "not-visible" }
+}
+
+/** The point in the view of the document that holds the frame, whether it can be seen there or not. */
+export function placeInside(frame: PageElement, point: { x: number; y: number }): { x: number; y: number } {
+  const box = frame.getBoundingClientRect()
+  const style = getComputedStyle(frame)
+  const scaleX = frame.offsetWidth > 0 ? box.width / frame.offsetWidth : 1
+  const scaleY = frame.offsetHeight > 0 ? box.height / frame.offsetHeight : 1
+  return {
+    x: box.x + (frame.clientLeft + Number.parseFloat(style.paddingLeft) + point.x) * scaleX,
+    y: box.y + (frame.clientTop + Number.parseFloat(style.paddingTop) + point.y) * scaleY,
+  }
+}
+
+export const reachFunctions = [
+  reachElement,
+  clickTarget,
+  isDisabled,
+  isEditable,
+  firstBox,
+  isAnimated,
+  nextFrame,
+  nextTask,
+  isStill,
+  scrollAndFind,
+  findPoint,
+  pointThroughFrame,
+  placeInside,
+]
+
+declare const document: PageDocument
+declare const innerWidth: number
+declare const innerHeight: number
+declare const getComputedStyle: PageWindow["getComputedStyle"]
+declare const requestAnimationFrame: PageWindow["requestAnimationFrame"]
+declare const setTimeout: PageWindow["setTimeout"]
+declare const scrollBy: PageWindow["scrollBy"]
+declare const MessageChannel: new () => {
+  port1: { onmessage: () => void }
+  port2: { postMessage(message: null): void }
+}

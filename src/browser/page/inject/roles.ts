@@ -1,0 +1,148 @@
+// Roles of elements, from their attribute or their tag. Runs in the page (see agent.ts).
+import type { PageElement } from "./dom.ts"
+
+export interface RoleTables {
+  byTag: Record<string, string>
+  interactive: Set<string>
+  namedByContent: Set<string>
+  /** Roles whose elements get a ref in role snapshots when they have a name, though they take no input. */
+  content: Set<string>
+  inlineTags: Set<string>
+  skippedTags: Set<string>
+}
+
+export function roleTables(): RoleTables {
+  const byTag: Record<string, string> = {
+    article: "article",
+    aside: "complementary",
+    blockquote: "blockquote",
+    button: "button",
+    code: "code",
+    dd: "definition",
+    details: "group",
+    dialog: "dialog",
+    dt: "term",
+    fieldset: "group",
+    figure: "figure",
+    footer: "contentinfo",
+    h1: "heading",
+    h2: "heading",
+    h3: "heading",
+    h4: "heading",
+    h5: "heading",
+    h6: "heading",
+    header: "banner",
+    hr: "separator",
+    li: "listitem",
+    main: "main",
+    menu: "list",
+    meter: "meter",
+    nav: "navigation",
+    ol: "list",
+    option: "option",
+    output: "status",
+    p: "paragraph",
+    pre: "code",
+    progress: "progressbar",
+    search: "search",
+    summary: "button",
+    table: "table",
+    tbody: "rowgroup",
+    td: "cell",
+    textarea: "textbox",
+    tfoot: "rowgroup",
+    th: "columnheader",
+    thead: "rowgroup",
+    tr: "row",
+    ul: "list",
+  }
+  const words = (text: string) => new Set(text.split(" "))
+  return {
+    byTag,
+    interactive: words(
+      "button link textbox checkbox radio combobox listbox menuitem menuitemcheckbox menuitemradio option searchbox slider spinbutton switch tab treeitem",
+    ),
+    namedByContent: words(
+      "button link heading option tab menuitem menuitemcheckbox menuitemradio checkbox radio switch treeitem cell gridcell columnheader rowheader tooltip term",
+    ),
+    content: words("heading cell gridcell columnheader rowheader listitem article region main navigation"),
+    inlineTags: words(
+      "a abbr b bdi bdo br cite code data del dfn em font i ins kbd label mark q s samp slot small span strong sub sup time u var",
+    ),
+    skippedTags: words("base head link meta noscript param script source style template title track"),
+  }
+}
+
+/** "" for elements that mean nothing of their own (div, span); their content counts as their parent's. */
+export function roleOf(tables: RoleTables, element: PageElement): string {
+  const explicit = element.getAttribute("role")
+  if (explicit) {
+    const role = explicit.trim().split(/\s+/)[0]?.toLowerCase() ?? ""
+    return role === "presentation" || role === "none" || role === "generic" ? "" : role
+  }
+  const tag = element.localName
+  if (tag === "input") return inputRole(element)
+  if (tag === "a" || tag === "area") return element.hasAttribute("href") ? "link" : ""
+  if (tag === "select")
+    return element.multiple || Number(element.getAttribute("size") ?? 1) > 1 ? "listbox" : "combobox"
+  if (tag === "img" || tag === "svg") return element.getAttribute("alt") === "" ? "" : "img"
+  if (tag === "iframe" || tag === "frame") return "iframe"
+  if (tag === "section")
+    return element.hasAttribute("aria-label") || element.hasAttribute("aria-labelledby") ? "region" : ""
+  if (tag === "form") return element.hasAttribute("aria-label") || element.hasAttribute("aria-labelledby") ? "form" : ""
+  if (tag === "header" || tag === "footer") {
+    return element.closest("article,aside,main,nav,section") ? "" : (tables.byTag[tag] ?? "")
+  }
+  if (element.isContentEditable && !element.parentElement?.isContentEditable) return "textbox"
+  return Object.hasOwn(tables.byTag, tag) ? (tables.byTag[tag] ?? "") : ""
+}
+
+function inputRole(element: PageElement): string {
+  switch (element.type) {
+    case "hidden":
+      return ""
+    case "button":
+    case "submit":
+    case "reset":
+    case "image":
+    case "file":
+    case "color":
+      return "button"
+    case "checkbox":
+    case "radio":
+      return element.type
+    case "range":
+      return "slider"
+    case "number":
+      return "spinbutton"
+    case "search":
+      return element.hasAttribute("list") ? "combobox" : "searchbox"
+    default:
+      return element.hasAttribute("list") ? "combobox" : "textbox"
+  }
+}
+
+/** States in brackets, each with a space before it: ` [checked] [disabled]`. */
+export function statesOf(element: PageElement, role: string): string {
+  let states = ""
+  const flag = (name: string, on: boolean) => {
+    if (on) states += ` [${name}]`
+  }
+  const aria = (name: string) => element.getAttribute(`aria-${name}`)
+  if (role === "heading") states += ` [level=${Number(aria("level") ?? element.localName.slice(1)) || 2}]`
+  if (element.localName === "input" && (element.type === "checkbox" || element.type === "radio")) {
+    if (element.indeterminate) states += " [checked=mixed]"
+    else flag("checked", element.checked)
+  } else if (aria("checked") === "mixed") states += " [checked=mixed]"
+  else flag("checked", aria("checked") === "true")
+  flag("selected", aria("selected") === "true" || (element.localName === "option" && element.selected))
+  flag("disabled", element.matches(":disabled") || aria("disabled") === "true")
+  flag("pressed", aria("pressed") === "true")
+  const expanded = element.localName === "summary" ? String(element.parentElement?.open ?? false) : aria("expanded")
+  if (expanded === "true") states += " [expanded]"
+  else if (expanded === "false") states += " [collapsed]"
+  flag("readonly", element.readOnly === true && (role === "textbox" || role === "searchbox"))
+  return states
+}
+
+export const rolesFunctions = [roleTables, roleOf, inputRole, statesOf]

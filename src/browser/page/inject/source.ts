@@ -1,0 +1,92 @@
+// The injected functions as one script. They reach a page as the text they have here: in the page they share names
+// with each other and nothing with the gateway. The names are asked of the functions, since a bundler may change them.
+import { agentFunctions, createAgent, elementOf } from "./agent.ts"
+import { changesFunctions, isUnchanged } from "./changes.ts"
+import { clickGuardFunctions, disarmClick } from "./click-guard.ts"
+import { conditionFunctions, hasText, hasVisible, watchDrag } from "./condition.ts"
+import { boxOf, editElement, editFunctions } from "./edit.ts"
+import { fieldState, formFunctions, scrollTo, selectOptions } from "./form.ts"
+import { hitFunctions } from "./hit.ts"
+import { drawLabels, labelsFunctions, removeLabels } from "./labels.ts"
+import { namesFunctions } from "./names.ts"
+import { nextFrame, nextTask, placeInside, pointThroughFrame, reachElement, reachFunctions } from "./reach.ts"
+import { rolesFunctions } from "./roles.ts"
+import { numberOfSelector, walkFunctions, walkPage } from "./walk.ts"
+
+const all = [
+  ...agentFunctions,
+  ...rolesFunctions,
+  ...namesFunctions,
+  ...walkFunctions,
+  ...hitFunctions,
+  ...reachFunctions,
+  ...clickGuardFunctions,
+  ...editFunctions,
+  ...formFunctions,
+  ...conditionFunctions,
+  ...changesFunctions,
+  ...labelsFunctions,
+]
+
+/** What a world answers to; each takes one JSON value. */
+export type AgentCall =
+  | "walk"
+  | "reach"
+  | "through"
+  | "disarm"
+  | "edit"
+  | "box"
+  | "inside"
+  | "frame"
+  | "task"
+  | "field"
+  | "select"
+  | "scroll"
+  | "text"
+  | "visible"
+  | "watchDrag"
+  | "dragBegan"
+  | "element"
+  | "unchanged"
+  | "label"
+  | "unlabel"
+  | "holder"
+  | "suspects"
+  | "closedRoot"
+
+/** A script that puts the agent under `globalThis[key]`. */
+export function agentSource(key: string): string {
+  const calls: Record<AgentCall, string> = {
+    walk: `(o) => ${walkPage.name}(agent, o)`,
+    reach: `(o) => ${reachElement.name}(agent, o.id, o)`,
+    through: `(o) => ${pointThroughFrame.name}(agent, o.id, o)`,
+    inside: `(o) => ${placeInside.name}(${elementOf.name}(agent, o.id), o)`,
+    frame: `() => ${nextFrame.name}()`,
+    task: `() => ${nextTask.name}()`,
+    disarm: `() => ${disarmClick.name}(agent)`,
+    edit: `(o) => ${editElement.name}(agent, o.id, o)`,
+    field: `(o) => ${fieldState.name}(agent, o.id)`,
+    select: `(o) => ${selectOptions.name}(agent, o.id, o.values)`,
+    scroll: `(o) => ${scrollTo.name}(agent, o.id)`,
+    text: `(o) => ${hasText.name}(o)`,
+    visible: `(o) => ${hasVisible.name}(o)`,
+    watchDrag: `() => ${watchDrag.name}(agent)`,
+    unchanged: `() => ${isUnchanged.name}(agent)`,
+    label: `(o) => ${drawLabels.name}(agent, o)`,
+    unlabel: `() => ${removeLabels.name}()`,
+    holder: `(o) => ${numberOfSelector.name}(agent, o)`,
+    suspects: `() => { const found = agent.suspects.splice(0, 60); for (const element of found) agent.probed.add(element); return found }`,
+    closedRoot: `(root) => void agent.closedRoots.set(root.host, root)`,
+    element: `(o) => ${elementOf.name}(agent, o)`,
+    dragBegan: `() => agent.dragBegan`,
+    box: `(o) => ${boxOf.name}(agent, o.id)`,
+  }
+  const members = Object.entries(calls).map(([name, text]) => `${name}: ${text}`)
+  return [
+    "(() => {",
+    ...all.map(String),
+    `const agent = ${createAgent.name}()`,
+    `globalThis[${JSON.stringify(key)}] = { agent, ${members.join(", ")} }`,
+    "})()",
+  ].join("\n")
+}

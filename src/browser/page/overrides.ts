@@ -1,0 +1,115 @@
+// What a tab pretends to be: kept until changed, the same for every process that has frames of the tab, and told again to
+// frames that come later.
+import { AppError } from "../../kernel/index.ts"
+import { CdpError, type CdpSession } from "../cdp/index.ts"
+
+export interface Geolocation {
+  latitude: number
+  longitude: number
+  accuracy: number
+}
+
+export interface OverrideState {
+  viewport?: { width: number; height: number }
+  offline?: boolean
+  headers?: Record<string, string>
+  geolocation?: Geolocation
+  colorScheme?: "dark" | "light" | "no-preference"
+  timezoneId?: string
+  locale?: string
+}
+
+type Name = keyof OverrideState
+
+export class Overrides {
+  readonly #sessions = new Set<CdpSession>()
+  #state: OverrideState = {}
+
+  get state(): OverrideState {
+    return this.#state
+  }
+
+  /** Brings a new process of the tab to the present state. */
+  async join(session: CdpSession, signal: AbortSignal): Promise<void> {
+    const isMain = this.#sessions.size === 0
+    this.#sessions.add(session)
+    const commands = commandsFor(this.#state, namesFor(Object.keys(this.#state) as Name[], isMain))
+    await Promise.all(commands.map(([method, parameters]) => session.send(method, parameters, { signal })))
+  }
+
+  /** Sets what is given; `undefined` takes an override away. Throws `bad-request` for what the browser does not take. */
+  async set(changes: { [Key in Name]?: OverrideState[Key] | undefined }, signal: AbortSignal): Promise<void> {
+    const names = Object.keys(changes) as Name[]
+    const next = Object.fromEntries(
+      Object.entries({ ...this.#state, ...changes }).filter(([, value]) => value !== undefined),
+    )
+    const commands = commandsFor(next as OverrideState, names)
+    try {
+      const [first, ...others] = this.#sessions
+      for (const [method, parameters] of first ? commands : []) await first?.send(method, parameters, { signal })
+      const forOthers = commandsFor(next as OverrideState, namesFor(names, false))
+      for (const session of others) await tell(session, forOthers, signal)
+    } catch (error) {
+      if (!(error instanceof CdpError)) throw error
+      throw new AppError("bad-request", `The browser does not take this ${names.join(", ")}`, { cause: error })
+    }
+    this.#state = next as OverrideState
+  }
+}
+
+/** The view is the tab's; frames of other processes have their size from the page. */
+function namesFor(names: Name[], isMain: boolean): Name[] {
+  return isMain ? names : names.filter((name) => name !== "viewport")
+}
+
+/** Frames of other processes may be on their way out, and do not know every command. */
+async function tell(session: CdpSession, commands: Command[], signal: AbortSignal): Promise<void> {
+  for (const [method, parameters] of commands) {
+    try {
+      await session.send(method, parameters, { signal })
+    } catch (error) {
+      if (!(error instanceof CdpError) && !(error instanceof AppError)) throw error
+      if (signal.aborted) throw error
+    }
+  }
+}
+
+type Command = [method: string, parameters: Record<string, unknown>]
+
+function commandsFor(state: OverrideState, names: Name[]): Command[] {
+  return names.flatMap((name) => commandFor(state, name))
+}
+
+function commandFor(state: OverrideState, name: Name): Command[] {
+  switch (name) {
+    case "viewport":
+      return state.viewport
+        ? [["Emulation.setDeviceMetricsOverride", { ...state.viewport, deviceScaleFactor: 0, mobile: false }]]
+        : [["Emulation.clearDeviceMetricsOverride", {}]]
+    case "offline": {
+      const unlimited = { latency: 0, downloadThroughput: -1, uploadThroughput: -1 }
+      return [["Network.emulateNetworkConditions", { offline: state.offline === true, ...unlimited }]]
+    }
+    case "headers":
+      return [["Network.setExtraHTTPHeaders", { headers: state.headers ?? {} }]]
+    case "geolocation":
+      return state.geolocation
+        ? [["Emulation.setGeolocationOverride", { ...state.geolocation }]]
+        : [["Emulation.clearGeolocationOverride", {}]]
+    case "colorScheme":
+      return [
+        [
+          "Emulation.setEmulatedMedia",
+          { features: [{ name: "prefers-color-scheme", value: state.colorScheme ?? "" }] },
+        ],
+      ]
+    case "timezoneId":
+      return [["Emulation.setTimezoneOverride", { timezoneId: state.timezoneId ?? "" }]]
+    case "locale":
+      // A locale that is set cannot be set again to another; taken away first, it can.
+      return [
+        ["Emulation.setLocaleOverride", {}],
+        ...(state.locale === undefined ? [] : [["Emulation.setLocaleOverride", { locale: state.locale }] as Command]),
+      ]
+  }
+}

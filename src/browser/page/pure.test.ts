@@ -1,0 +1,68 @@
+// Parts of the engine that need no browser: refs, keys, addresses, and the schema that models see.
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import { createBrowserTool } from "../tool.ts"
+import { parseKey } from "./actions/keyboard.ts"
+import { parseRef } from "./refs.ts"
+import { isMetadataHost, openPolicy } from "./url-policy.ts"
+
+test("reads a ref in every way it is written", () => {
+  for (const text of ["12", "e12", "@12", "@e12", "ref=12", "ref=e12", "aria-ref=12", " E12 "])
+    assert.equal(parseRef(text), 12, text)
+  for (const text of ["", "x", "-1", "1.5", "12 13", "#a", "e", "1234567890"])
+    assert.throws(() => parseRef(text), { code: "bad-request" })
+})
+
+test("reads keys by name with what is held", () => {
+  assert.deepEqual(parseKey("Enter", "linux"), {
+    key: "Enter",
+    code: "Enter",
+    keyCode: 13,
+    text: "\r",
+    modifiers: 0,
+    commands: [],
+  })
+  assert.deepEqual(parseKey("Control+A", "linux"), { key: "A", code: "KeyA", keyCode: 65, modifiers: 2, commands: [] })
+  assert.deepEqual(parseKey("ControlOrMeta+a", "darwin"), {
+    key: "a",
+    code: "KeyA",
+    keyCode: 65,
+    modifiers: 4,
+    commands: ["selectAll"],
+  })
+  assert.equal(parseKey("Shift+a", "linux").text, "A")
+  assert.equal(parseKey("+", "linux").text, "+")
+  assert.deepEqual([parseKey("Control++", "linux").key, parseKey("Control++", "linux").modifiers], ["+", 2])
+  assert.equal(parseKey("é", "linux").text, "é")
+  assert.equal(parseKey("F11", "linux").keyCode, 122)
+  for (const text of ["Nope", "Hyper+a", "Control+", "constructor"])
+    assert.throws(() => parseKey(text, "linux"), { code: "bad-request" })
+})
+
+test("knows the metadata services in every spelling that a URL leaves of them", () => {
+  const hosts = [
+    "169.254.169.254",
+    "169.254.170.2",
+    "metadata.google.internal",
+    "METADATA.google.internal.",
+    "[::ffff:a9fe:a9fe]",
+    "[64:ff9b::a9fe:a9fe]",
+    "[fd00:ec2::254]",
+    "[fe80::1]",
+    "100.100.100.200",
+  ]
+  for (const host of hosts) assert.ok(isMetadataHost(host), host)
+  for (const host of ["127.0.0.1", "example.com", "[::1]", "10.0.0.1", "metadata.example.com"])
+    assert.ok(!isMetadataHost(host), host)
+  assert.equal(openPolicy.checkOpen(" http://example.com "), "http://example.com/")
+  assert.throws(() => openPolicy.checkRead("file:///etc/passwd"), { code: "navigation-refused" })
+})
+
+test("shows models a schema that costs them less than 1,500 tokens", () => {
+  const tool = createBrowserTool({ core: () => assert.fail("not called") })
+  const shown = JSON.stringify({ name: tool.name, description: tool.description, inputSchema: tool.inputSchema })
+  assert.ok(shown.length / 4 < 1_500, `${shown.length} characters`)
+  assert.equal(tool.repeatable({ action: "snapshot" }), true)
+  assert.equal(tool.repeatable({ action: "act" }), false)
+  assert.equal(tool.input.safeParse({ action: "dance" }).success, false)
+})

@@ -1,0 +1,84 @@
+// Numbers of elements as callers see them. A number is given once in the life of a browser connection, for one element
+// of one document in one tab, and never again: an old number can fail, but it can never mean something else.
+import { AppError } from "../../kernel/index.ts"
+import type { Frame, World } from "./frames.ts"
+import type { Tab } from "./tab.ts"
+
+export interface RefEntry {
+  tab: Tab
+  frame: Frame
+  world: World
+  /** The element's number inside its world. */
+  id: number
+}
+
+const newSnapshot = "Take a new snapshot and use a ref of it"
+
+/** Past this the oldest numbers of one document are forgotten: they are from renderings long gone. */
+const maxPerWorld = 60_000
+
+/** `12`, `e12`, `@12`, `@e12`, `ref=12` and `aria-ref=12` are the same. Throws `bad-request`. */
+export function parseRef(text: string): number {
+  const match = /^(?:aria-ref=|ref=)?@?e?(\d{1,9})$/i.exec(text.trim())
+  if (!match) {
+    throw new AppError("bad-request", `'${text.slice(0, 40)}' is not a ref`, {
+      hint: "A ref is a number of the last snapshot, such as 12 or e12",
+    })
+  }
+  return Number(match[1])
+}
+
+export class RefBook {
+  readonly #entries = new Map<number, RefEntry>()
+  readonly #first: number
+  #next: number
+
+  /** `first` differs between connections to one browser, so that refs from before a restart are not found. */
+  constructor(first = 1) {
+    this.#first = first
+    this.#next = first
+  }
+
+  numberOf(entry: RefEntry): number {
+    const { world } = entry
+    const known = world.numbers.get(entry.id)
+    if (known !== undefined) return known
+    const number = this.#next++
+    world.numbers.set(entry.id, number)
+    this.#entries.set(number, entry)
+    if (world.numbers.size > maxPerWorld) {
+      const [oldest, oldestNumber] = world.numbers.entries().next().value as [number, number]
+      world.numbers.delete(oldest)
+      this.#entries.delete(oldestNumber)
+    }
+    return number
+  }
+
+  /** Throws `ref-not-found` for a number that was never given (or belongs to another tab), `stale-ref` for an old one. */
+  resolve(text: string, tab: Tab): RefEntry {
+    const number = parseRef(text)
+    const entry = this.#entries.get(number)
+    if (!entry) {
+      if (number >= this.#first && number < this.#next) throw staleRef(number)
+      throw new AppError("ref-not-found", `There is no element with ref ${number}`, { hint: newSnapshot })
+    }
+    if (entry.tab !== tab) {
+      throw new AppError("ref-not-found", `Ref ${number} belongs to another tab (${entry.tab.targetId})`, {
+        hint: "Name that tab with targetId, or take a snapshot of this one",
+      })
+    }
+    if (!entry.world.alive) throw staleRef(number)
+    return entry
+  }
+
+  forget(world: World): void {
+    for (const number of world.numbers.values()) this.#entries.delete(number)
+    world.numbers.clear()
+  }
+}
+
+export function staleRef(number: number): AppError {
+  return new AppError("stale-ref", `The element of ref ${number} is gone: the page has navigated or removed it`, {
+    hint: newSnapshot,
+  })
+}

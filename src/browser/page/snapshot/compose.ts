@@ -1,0 +1,123 @@
+// From walked frames to the lines of one snapshot, in the order of the page, with refs that hold in the whole tab.
+import type { World } from "../frames.ts"
+import type { WalkResult } from "../inject/walk.ts"
+import type { Tab } from "../tab.ts"
+import type { WalkedFrame } from "./walk-frames.ts"
+
+export interface LineRef {
+  number: number
+  /** As written: `12`, or `e12` in role snapshots. */
+  key: string
+  role: string
+  name: string
+  interactive: boolean
+  /** Place among those of the same role and name, when there are several. */
+  nth?: number
+  entry: { world: World; id: number }
+}
+
+export interface Line {
+  text: string
+  depth: number
+  ref?: LineRef
+}
+
+export interface ComposeOptions {
+  flat: boolean
+  /** Refs as `e12`, with `[nth=1]` behind those that look the same as an earlier one. */
+  roleRefs: boolean
+}
+
+export async function composeLines(
+  tab: Tab,
+  walked: WalkedFrame[],
+  options: ComposeOptions,
+  signal: AbortSignal,
+): Promise<Line[]> {
+  const [root] = walked
+  if (!root) return []
+  const held = await placeFrames(tab, walked, signal)
+  const composition: Composition = { tab, held, options, lines: [], same: new Map() }
+  compose(composition, root, 0)
+  // Of those that are alone, no place is told.
+  for (const refs of composition.same.values()) if (refs.length > 1) refs.forEach((ref, index) => (ref.nth = index))
+  return composition.lines
+}
+
+/** The walked frames by the world and the number of the element that holds each. */
+async function placeFrames(
+  tab: Tab,
+  walked: WalkedFrame[],
+  signal: AbortSignal,
+): Promise<Map<World, Map<number, WalkedFrame>>> {
+  const held = new Map<World, Map<number, WalkedFrame>>()
+  const placed = walked.slice(1).map(async (item) => {
+    const parent = item.frame.parentId === undefined ? undefined : tab.frames.get(item.frame.parentId)
+    if (!parent || !walked.some((other) => other.frame === parent && other.frames.length > 0)) return
+    const owner = await tab.frames.ownerOf(item.frame, signal)
+    if (!owner) return
+    const inWorld = held.get(owner.world) ?? new Map<number, WalkedFrame>()
+    held.set(owner.world, inWorld.set(owner.id, item))
+  })
+  await Promise.all(placed)
+  return held
+}
+
+interface Composition {
+  tab: Tab
+  held: Map<World, Map<number, WalkedFrame>>
+  options: ComposeOptions
+  lines: Line[]
+  /** Refs by role and name. */
+  same: Map<string, LineRef[]>
+}
+
+function compose(composition: Composition, walked: WalkedFrame, depth: number): void {
+  const { tab, lines, options } = composition
+  const { flat } = options
+  const indent = flat ? "" : "  ".repeat(depth)
+  let nextRef = 0
+  let nextFrame = 0
+  for (const [index, text] of walked.lines.entries()) {
+    const own = (text.length - text.trimStart().length) / 2
+    const line: Line = { text: indent + text, depth: depth + own }
+    const entry = walked.refs[nextRef]
+    if (entry?.[0] === index) {
+      nextRef += 1
+      const [, id, role, name, interactive] = entry
+      const number = tab.refs.numberOf({ tab, frame: walked.frame, world: walked.world, id })
+      const key = options.roleRefs ? `e${number}` : String(number)
+      line.ref = { number, key, role, name, interactive, entry: { world: walked.world, id } }
+      const nth = options.roleRefs ? countSame(composition, line.ref) : 0
+      line.text = line.text.replace("\0]", nth > 0 ? `${key}] [nth=${nth}]` : `${key}]`)
+    }
+    lines.push(line)
+    const frame = walked.frames[nextFrame]
+    if (frame?.[0] === index) {
+      nextFrame += 1
+      composeFrame(composition, walked, frame, depth)
+    }
+  }
+}
+
+function countSame({ same }: Composition, ref: LineRef): number {
+  const key = `${ref.role} ${ref.name}`
+  const refs = same.get(key)
+  if (refs) return refs.push(ref) - 1
+  same.set(key, [ref])
+  return 0
+}
+
+function composeFrame(
+  composition: Composition,
+  parent: WalkedFrame,
+  place: WalkResult["frames"][number],
+  depth: number,
+): void {
+  const [, id, inside] = place
+  const child = composition.held.get(parent.world)?.get(id)
+  const line = composition.lines.at(-1) as Line
+  if (!child || child.lines.length === 0) return
+  line.text += ":"
+  compose(composition, child, depth + inside)
+}

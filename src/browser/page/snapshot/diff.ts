@@ -1,0 +1,70 @@
+// What has changed between two snapshots of a tab, line by line.
+import type { Line } from "./compose.ts"
+
+export interface Change {
+  sign: "+" | "-"
+  text: string
+  line?: Line
+}
+
+/** Longer changed stretches are compared by content only: exact order is not worth the time there. */
+const maxCells = 1_000_000
+
+export function diffLines(before: readonly string[], after: readonly Line[]): Change[] {
+  let start = 0
+  while (start < before.length && start < after.length && before[start] === after[start]?.text) start += 1
+  let end = 0
+  while (
+    end < before.length - start &&
+    end < after.length - start &&
+    before[before.length - 1 - end] === after[after.length - 1 - end]?.text
+  )
+    end += 1
+  const old = before.slice(start, before.length - end)
+  const now = after.slice(start, after.length - end)
+  return old.length * now.length <= maxCells ? inOrder(old, now) : byContent(old, now)
+}
+
+const removed = (text: string): Change => ({ sign: "-", text })
+const added = (line: Line): Change => ({ sign: "+", text: line.text, line })
+
+/** The longest common subsequence, by the usual table. */
+function inOrder(old: string[], now: Line[]): Change[] {
+  const width = now.length + 1
+  const table = new Uint32Array((old.length + 1) * width)
+  const at = (row: number, column: number) => table[row * width + column] ?? 0
+  for (let row = old.length - 1; row >= 0; row -= 1) {
+    for (let column = now.length - 1; column >= 0; column -= 1) {
+      const same = old[row] === now[column]?.text
+      table[row * width + column] = same
+        ? at(row + 1, column + 1) + 1
+        : Math.max(at(row + 1, column), at(row, column + 1))
+    }
+  }
+  const changes: Change[] = []
+  let row = 0
+  let column = 0
+  while (row < old.length || column < now.length) {
+    const line = now[column]
+    if (line && old[row] === line.text) {
+      row += 1
+      column += 1
+    } else if (line && (row >= old.length || at(row, column + 1) > at(row + 1, column))) {
+      changes.push(added(line))
+      column += 1
+    } else {
+      changes.push(removed(old[row] as string))
+      row += 1
+    }
+  }
+  return changes
+}
+
+function byContent(old: string[], now: Line[]): Change[] {
+  const before = new Set(old)
+  const after = new Set(now.map((line) => line.text))
+  return [
+    ...old.filter((text) => !after.has(text)).map(removed),
+    ...now.filter((line) => !before.has(line.text)).map(added),
+  ]
+}

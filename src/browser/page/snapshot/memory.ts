@@ -1,0 +1,51 @@
+// What a tab remembers of its last snapshot: for answers to "what has changed", and for the answer that nothing has.
+import { callAgent, type World } from "../frames.ts"
+import type { Tab } from "../tab.ts"
+import type { Line } from "./compose.ts"
+
+export interface Remembered {
+  /** The options that shape the lines. */
+  key: string
+  url: string
+  lines: Line[]
+  folded: number
+  worlds: World[]
+  frames: number
+}
+
+const probeMs = 1_000
+
+export class SnapshotMemory {
+  #last: Remembered | undefined
+  #sure = false
+
+  get last(): Remembered | undefined {
+    return this.#last
+  }
+
+  keep(snapshot: Remembered): void {
+    this.#last = snapshot
+    this.#sure = true
+  }
+
+  /** Input of ours can change what a page shows without a trace in its document (a menu under the mouse). */
+  doubt(): void {
+    this.#sure = false
+  }
+
+  /** The last snapshot, when these are its options and every frame says that nothing has changed since. */
+  async unchanged(tab: Tab, key: string, signal: AbortSignal): Promise<Remembered | undefined> {
+    const last = this.#last
+    if (!last || !this.#sure || last.key !== key || last.url !== tab.url) return undefined
+    if (last.worlds.some((world) => !world.alive) || tab.frames.all.length !== last.frames) return undefined
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(probeMs)])
+    try {
+      const answers = last.worlds.map((world) => callAgent<boolean>(world, "unchanged", null, limit))
+      return (await Promise.all(answers)).every(Boolean) ? last : undefined
+    } catch (error) {
+      // Whatever kept a frame from answering: a walk will meet it and say so.
+      if (signal.aborted) throw error
+      return undefined
+    }
+  }
+}

@@ -1,0 +1,196 @@
+// Every way to look at a page, against real pages.
+import assert from "node:assert/strict"
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
+import { after, before, test } from "node:test"
+import { type BrowserBench, startBrowserBench } from "../../../../test/support/browser-service.ts"
+import { type PagesServer, startPagesServer } from "../../../../test/support/pages-server.ts"
+import type { Line } from "./compose.ts"
+import { diffLines } from "./diff.ts"
+import { compact } from "./shape.ts"
+
+let bench: BrowserBench
+let pages: PagesServer
+
+before(async () => {
+  pages = await startPagesServer({ folder: join(import.meta.dirname, "../../../../test/fixtures/pages") })
+  bench = await startBrowserBench()
+})
+
+after(async () => {
+  await bench.stop()
+  await pages.stop()
+})
+
+const go = (path: string) => bench.call("POST", "/navigate", { url: `${pages.url}/${path}` })
+const snapshot = async (query = "") => (await bench.call("GET", `/snapshot${query}`)).body
+const act = (body: object) => bench.call("POST", "/act", body)
+const evaluate = (fn: string) => act({ kind: "evaluate", fn })
+const lines = (text: string, indented = true): Line[] =>
+  text.split("\n").map((line) => ({ text: line, depth: indented ? (line.length - line.trimStart().length) / 2 : 0 }))
+
+test("reaches 17 of 17 controls: frames in frames, open and closed shadow roots, slots, a clickable div", async () => {
+  await go("reach.html")
+  await act({ kind: "wait", loadState: "load" })
+  const { snapshot: text, refs } = await snapshot("?interactive=true")
+  assert.equal(Object.keys(refs).length, 17, text)
+  pages.requests.length = 0
+  for (const name of ["Closed button", "Slotted button", "Nested button", "Clickable div"]) {
+    const reply = await act({ kind: "click", ref: await bench.refOf(name) })
+    assert.equal(reply.status, 200, JSON.stringify(reply.body))
+  }
+  const hits = pages.requests.filter(({ url }) => url.startsWith("/hit")).map(({ url }) => url.slice(5))
+  assert.deepEqual(hits, ["closed", "slotted", "nested", "div"])
+})
+
+test("writes role refs, and tells those of the same role and name apart", async () => {
+  await go("controls.html?n=4")
+  await evaluate("() => document.querySelectorAll('button').forEach((button) => (button.textContent = 'Same'))")
+  const { snapshot: text, refs } = await snapshot("?interactive=true")
+  assert.match(text, /- button "Same" \[ref=e\d+\]\n/)
+  assert.match(text, /- button "Same" \[ref=e\d+\] \[nth=1\]$/)
+  const same = Object.values(refs as Record<string, { name: string; nth?: number }>).filter(
+    ({ name }) => name === "Same",
+  )
+  assert.deepEqual(
+    same.map(({ nth }) => nth),
+    [0, 1],
+  )
+  assert.match((await snapshot("?interactive=true&refs=aria")).snapshot, /\[ref=\d+\]/)
+})
+
+test("leaves out what the caller does not want to see", async () => {
+  await go("shop/")
+  const all = await snapshot()
+  const small = await snapshot("?compact=true")
+  assert.ok(small.stats.lines < all.stats.lines)
+  assert.doesNotMatch(small.snapshot, /^ *- (list|group|listitem):?$/m)
+  assert.match(small.snapshot, /heading "Corner Shop" \[ref=e\d+\]/)
+  const flat = await snapshot("?depth=0")
+  assert.doesNotMatch(flat.snapshot, /^ {2}/m)
+  await go("forms.html")
+  const form = await snapshot("?selector=form")
+  assert.match(form.snapshot, /textbox "Mail"/)
+  assert.doesNotMatch(form.snapshot, /Price/)
+  assert.equal((await bench.call("GET", "/snapshot?selector=button")).body.error.code, "strict-mode")
+  assert.equal((await bench.call("GET", "/snapshot?selector=nothing")).status, 404)
+  assert.equal((await bench.call("GET", "/snapshot?selector=p%5B")).status, 400)
+})
+
+test("looks into one frame, whose refs work", async () => {
+  await go("reach.html")
+  for (const [selector, shown, hidden] of [
+    ["iframe[title=far]", "Button localhost", "Button 127"],
+    ["iframe[title=near]", "Button 127", "Button localhost"],
+  ]) {
+    const { snapshot: text, refs, error } = await snapshot(`?frame=${encodeURIComponent(selector as string)}`)
+    assert.equal(error, undefined)
+    assert.match(text, new RegExp(shown as string))
+    assert.doesNotMatch(text, new RegExp(`${hidden}|Top button`))
+    const ref = Object.entries(refs as Record<string, { name?: string }>).find(([, { name }]) =>
+      name?.startsWith("Button"),
+    )
+    assert.equal((await act({ kind: "click", ref: ref?.[0] })).status, 200)
+  }
+  assert.equal((await bench.call("GET", "/snapshot?frame=iframe")).body.error.code, "strict-mode")
+  assert.equal((await bench.call("GET", "/snapshot?frame=p")).status, 404)
+})
+
+test("is short when it is to be efficient, and counts what it leaves out", async () => {
+  await go("controls.html?n=500")
+  const full = await snapshot("?interactive=true")
+  assert.equal(full.stats.refs, 500)
+  assert.ok(full.snapshot.length / 4 <= 4_800)
+  const { snapshot: text, truncated } = await snapshot("?mode=efficient")
+  assert.ok(text.length / 4 <= 2_000, `${text.length / 4} tokens`)
+  assert.match(text, /- heading "Item 0" \[level=3\]/)
+  assert.match(text, /230 more section elements like the 20 above/)
+  assert.equal(truncated, true)
+})
+
+test("fits a budget by leaving out the least useful first", async () => {
+  await go("shop/")
+  const all = await snapshot()
+  const { snapshot: text, truncated, refs } = await snapshot("?maxTokens=120")
+  assert.ok(text.length / 4 <= 120, `${text.length / 4} tokens`)
+  assert.equal(truncated, true)
+  assert.match(text, /\[truncated: .*\d+ .*left out/)
+  assert.ok(Object.keys(refs).length > 3, text)
+  assert.equal((await snapshot("?maxTokens=5000")).snapshot, all.snapshot)
+})
+
+test("finds elements by role or words, with their refs", async () => {
+  await go("controls.html?n=500")
+  const found = await snapshot("?find=link%20249")
+  assert.match(found.snapshot, /^- link "Link 249" \[ref=e\d+\]$/)
+  assert.equal((await snapshot("?find=button")).stats.refs, 250)
+  assert.equal((await snapshot("?find=nowhere")).snapshot, "(nothing matches)")
+})
+
+test("says what has changed, also in fields, and nothing when nothing has", async () => {
+  await go("forms.html")
+  await snapshot("?diff=true")
+  assert.equal((await snapshot("?diff=true")).snapshot, "(no changes)")
+  await act({ kind: "type", ref: await bench.refOf("Mail"), text: "a@b.c" })
+  await snapshot()
+  await evaluate("() => { document.querySelector('[name=name]').value = 'silently'; document.title = 'x' }")
+  const changed = await snapshot("?diff=true")
+  assert.match(changed.snapshot, /^-- textbox "Full name".*: old text$/m)
+  assert.match(changed.snapshot, /^\+- textbox "Full name".*: silently$/m)
+  assert.equal(changed.stats.refs, 1)
+  await evaluate("() => document.querySelector('#quote').remove()")
+  assert.match((await snapshot("?diff=true")).snapshot, /^-- button "Say/)
+})
+
+test("answers an action with the page as it is then, whole or by its changes", async () => {
+  await go("shop/")
+  await act({ kind: "press", key: "Tab", snapshot: "efficient" })
+  const ref = await bench.refOf("Add Honey to basket")
+  const efficient = await act({ kind: "click", ref, snapshot: "efficient" })
+  assert.match(efficient.body.snapshot, /button "Add Honey to basket" \[ref=e\d+\]/)
+  const diff = await act({ kind: "click", ref, snapshot: "diff" })
+  assert.match(diff.body.snapshot, /^\+- status.*2 items/m)
+  const there = await bench.call("POST", "/navigate", { url: `${pages.url}/forms.html`, snapshot: "efficient" })
+  assert.match(there.body.snapshot, /textbox "Full name"/)
+})
+
+test("draws refs over a picture of the view, and takes them away again", async () => {
+  await go("controls.html?n=100")
+  const { body } = await bench.call("GET", "/snapshot?labels=true")
+  assert.equal(body.labels, true)
+  assert.ok(body.labelsCount > 5 && body.labelsSkipped > 5, JSON.stringify(body.labelsCount))
+  assert.deepEqual([...(await readFile(body.imagePath)).subarray(1, 4)], [...Buffer.from("PNG")])
+  assert.equal((await evaluate("document.querySelectorAll('svc-labels').length")).body.result, 0)
+})
+
+test("gives the accessibility tree, without the library too", async () => {
+  const bare = await startBrowserBench({}, { hasAutomationLibrary: () => false })
+  try {
+    await bare.call("POST", "/tabs/open", { url: `${pages.url}/forms.html` })
+    const { status, body } = await bare.call("GET", "/snapshot?format=aria")
+    assert.equal(status, 200, JSON.stringify(body))
+    assert.ok(
+      body.nodes.some(({ role, name }: { role: string; name: string }) => role === "button" && name === "Send form"),
+    )
+    const few = (await bare.call("GET", "/snapshot?format=aria&limit=3")).body
+    assert.deepEqual([few.nodes.length, few.truncated], [3, true])
+    assert.equal((await bare.call("GET", "/snapshot?format=aria&labels=true")).status, 400)
+  } finally {
+    await bare.stop()
+  }
+})
+
+test("drops structure only where nothing is left under it", () => {
+  const kept = compact(lines("- list:\n  - listitem:\n    - text: words\n- group:\n  - group\n- main:\n  - img: x"))
+  assert.deepEqual(
+    kept.map(({ text }) => text),
+    ["    - text: words", "- main:", "  - img: x"],
+  )
+})
+
+test("compares long lists too", () => {
+  const before = Array.from({ length: 3_000 }, (_, index) => `- row ${index}`)
+  const now = lines(["- new", ...before.slice(1, -1), "- last"].join("\n"))
+  const signs = diffLines(before, now).map(({ sign, text }) => `${sign}${text}`)
+  assert.deepEqual(signs.toSorted(), ["+- last", "+- new", "-- row 0", "-- row 2999"])
+})

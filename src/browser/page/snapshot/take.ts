@@ -1,0 +1,171 @@
+// The snapshot of a tab: frames are walked, their lines put together, then made fewer as the caller wishes.
+import { AppError } from "../../../kernel/index.ts"
+import { callAgent, type Frame } from "../frames.ts"
+import type { Operation, Tab } from "../tab.ts"
+import { composeLines, type Line } from "./compose.ts"
+import { type Change, diffLines } from "./diff.ts"
+import type { Remembered } from "./memory.ts"
+import { compact, type Cut, cut, find, fit } from "./shape.ts"
+import { walkFrames } from "./walk-frames.ts"
+
+export interface SnapshotOptions {
+  /** Only interactive elements, as a flat list. */
+  interactive: boolean
+  compact: boolean
+  /** The preset for models: controls with their headings, long runs folded. */
+  efficient: boolean
+  /** Nesting past which nothing is shown; below 0 for no limit. */
+  depth: number
+  selector: string
+  /** Selector of the one frame to look at. */
+  frame: string
+  /** Refs as `e12` with `[nth=1]`, rather than plain numbers. */
+  roleRefs: boolean
+  /** Longer texts are cut at a line's end; undefined never cuts. */
+  maxChars: number | undefined
+  maxTokens: number | undefined
+  /** Only what matches: a role, or words. */
+  find: string
+  /** Only what has changed since the last snapshot. */
+  diff: boolean
+}
+
+export interface SnapshotRef {
+  role: string
+  name?: string
+  nth?: number
+}
+
+export interface Snapshot {
+  snapshot: string
+  refs: Record<string, SnapshotRef>
+  stats: { lines: number; chars: number; refs: number; interactive: number }
+  truncated: boolean
+  /** The lines that are shown, for labels. */
+  lines: Line[]
+}
+
+export const defaultMaxChars = 80_000
+export const efficientMaxChars = 8_000
+/** Of runs of equal siblings so many are shown when there is a budget. */
+const foldAfter = 20
+
+export async function takeSnapshot(tab: Tab, operation: Operation, options: SnapshotOptions): Promise<Snapshot> {
+  const { signal } = operation
+  const before = tab.memory.last
+  const key = keyOf(options)
+  const taken = (await tab.memory.unchanged(tab, key, signal)) ?? (await take(tab, options, key, signal))
+  let { lines } = taken
+  if (options.compact && !options.interactive) lines = compact(lines)
+  if (options.find !== "") lines = find(lines, options.find)
+  if (options.diff && before?.key === key && before.url === taken.url) return showChanges(before, taken, options)
+  const shown = shorten(lines, options)
+  return finish(shown, options, taken.folded)
+}
+
+function keyOf(options: SnapshotOptions): string {
+  const { interactive, efficient, depth, selector, frame, roleRefs } = options
+  return JSON.stringify([interactive, efficient, depth, selector, frame, roleRefs, isFolded(options)])
+}
+
+function isFolded(options: SnapshotOptions): boolean {
+  return options.find === "" && (options.efficient || options.maxTokens !== undefined)
+}
+
+async function take(tab: Tab, options: SnapshotOptions, key: string, signal: AbortSignal): Promise<Remembered> {
+  const root = options.frame === "" ? tab.frames.main : await frameOf(tab, options.frame, signal)
+  const walkOptions = {
+    interactive: options.interactive,
+    context: options.efficient,
+    contentRefs: options.roleRefs && !options.interactive,
+    fold: isFolded(options) ? foldAfter : 0,
+    depth: options.depth,
+    selector: options.selector,
+  }
+  const walked = await walkFrames(tab, root, walkOptions, signal)
+  const compose = { flat: options.interactive, roleRefs: options.roleRefs }
+  const taken: Remembered = {
+    key,
+    url: tab.url,
+    lines: await composeLines(tab, walked, compose, signal),
+    folded: walked.reduce((sum, frame) => sum + frame.folded, 0),
+    worlds: walked.map(({ world }) => world),
+    frames: tab.frames.all.length,
+  }
+  tab.memory.keep(taken)
+  return taken
+}
+
+async function frameOf(tab: Tab, selector: string, signal: AbortSignal): Promise<Frame> {
+  const { main } = tab.frames
+  const world = await tab.frames.world(main, signal)
+  const id = await callAgent<number>(world, "holder", selector, signal).catch((error: unknown) => {
+    if (!(error instanceof AppError) || error.code !== "internal") throw error
+    throw new AppError("bad-request", "frame: is not a CSS selector", { cause: error })
+  })
+  if (id < 0) throw new AppError("strict-mode", `Several frames fit the selector ${selector}`)
+  for (const frame of id === 0 ? [] : tab.frames.childrenOf(main)) {
+    const owner = await tab.frames.ownerOf(frame, signal)
+    if (owner?.world === world && owner.id === id) return frame
+  }
+  throw new AppError("not-found", `No frame fits the selector ${selector}`)
+}
+
+function shorten(lines: Line[], options: SnapshotOptions): Cut {
+  const fitted = options.maxTokens === undefined ? { lines, left: "" } : fit(lines, options.maxTokens)
+  if (options.maxChars === undefined) return fitted
+  const short = cut(fitted.lines, options.maxChars)
+  return { lines: short.lines, left: [fitted.left, short.left].filter(Boolean).join("; ") }
+}
+
+function showChanges(before: Remembered, now: Remembered, options: SnapshotOptions): Snapshot {
+  const changes =
+    before === now
+      ? []
+      : diffLines(
+          before.lines.map((line) => line.text),
+          now.lines,
+        )
+  if (changes.length === 0) return finish({ lines: [], left: "" }, options, 0, "(no changes)")
+  const signed = changes.map((change) => toLine(change))
+  const words = options.find.toLowerCase()
+  const wanted = words === "" ? signed : signed.filter((line) => line.text.toLowerCase().includes(words))
+  return finish(shorten(wanted, options), options, 0, "(no changes)")
+}
+
+function toLine({ sign, text, line }: Change): Line {
+  return { text: `${sign}${text}`, depth: 0, ...(line?.ref ? { ref: line.ref } : {}) }
+}
+
+function finish(shown: Cut, options: SnapshotOptions, folded: number, empty = emptyWords(options)): Snapshot {
+  const refs: Record<string, SnapshotRef> = {}
+  let count = 0
+  let interactive = 0
+  for (const { ref } of shown.lines) {
+    if (!ref) continue
+    count += 1
+    const { role, name, nth } = ref
+    refs[ref.key] = { role, ...(name === "" ? {} : { name }), ...(nth === undefined ? {} : { nth }) }
+    if (ref.interactive) interactive += 1
+  }
+  let text = shown.lines.map((line) => line.text).join("\n")
+  if (text === "") text = empty
+  if (shown.left !== "") text += `\n[truncated: ${shown.left}; ${adviceFor(options)}]`
+  return {
+    snapshot: text,
+    refs,
+    stats: { lines: text.split("\n").length, chars: text.length, refs: count, interactive },
+    truncated: shown.left !== "" || folded > 0,
+    lines: shown.lines,
+  }
+}
+
+function emptyWords(options: SnapshotOptions): string {
+  if (options.find !== "") return "(nothing matches)"
+  return options.interactive ? "(no interactive elements)" : "(empty)"
+}
+
+function adviceFor(options: SnapshotOptions): string {
+  if (options.interactive) return "look for words with find, or allow more (maxChars)"
+  return "ask for interactive elements only, or a larger maxChars"
+}

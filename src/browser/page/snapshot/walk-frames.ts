@@ -1,0 +1,130 @@
+// Walks every frame of a tab at the same time, and hands closed shadow roots to the worlds that cannot see them.
+import { AppError, withTimeout } from "../../../kernel/index.ts"
+import { callAgent, type Frame, type World } from "../frames.ts"
+import type { WalkOptions, WalkResult } from "../inject/walk.ts"
+import type { Tab } from "../tab.ts"
+
+export interface WalkedFrame extends WalkResult {
+  frame: Frame
+  world: World
+}
+
+/** A frame that does not answer (a script that never ends) must not cost the rest of the page. */
+const childFrameTimeoutMs = 3_000
+/** More frames than this are advertisements. */
+const maxFrames = 100
+/** Closed roots inside closed roots: deeper than this nobody builds. */
+const maxClosedDepth = 4
+
+/** The walked frames, the one asked for first. `root` and the frames in it count; a selector is looked for in `root`. */
+export async function walkFrames(
+  tab: Tab,
+  root: Frame,
+  options: WalkOptions,
+  signal: AbortSignal,
+): Promise<WalkedFrame[]> {
+  const inside = tab.frames.all.filter((frame) => frame !== root && isInside(tab, frame, root)).slice(0, maxFrames)
+  const walkedRoot = walkFrame(tab, root, options, signal)
+  const walkedChildren = inside.map((frame) => walkChild(tab, frame, { ...options, selector: "" }, signal))
+  const [first, ...others] = await Promise.all([walkedRoot, ...walkedChildren])
+  checkProblem(first as WalkedFrame, options.selector)
+  return [first as WalkedFrame, ...others.filter((item) => item !== null)]
+}
+
+function isInside(tab: Tab, frame: Frame, root: Frame): boolean {
+  for (let parent = frame.parentId; parent !== undefined; parent = tab.frames.get(parent)?.parentId)
+    if (parent === root.id) return true
+  return false
+}
+
+function checkProblem({ problem }: WalkResult, selector: string): void {
+  if (problem === "none") throw new AppError("not-found", `Nothing in the page fits the selector ${selector}`)
+  if (problem === "several") {
+    throw new AppError("strict-mode", `Several elements fit the selector ${selector}`, {
+      hint: "Give a selector that fits one element",
+    })
+  }
+  if (problem === "bad") throw new AppError("bad-request", "selector: is not a CSS selector")
+}
+
+async function walkFrame(tab: Tab, frame: Frame, options: WalkOptions, signal: AbortSignal): Promise<WalkedFrame> {
+  for (let attempt = 0, openings = 0; ;) {
+    const world = await tab.frames.world(frame, signal)
+    try {
+      const result = JSON.parse(await callAgent<string>(world, "walk", options, signal)) as WalkResult
+      if (result.suspects > 0 && openings < maxClosedDepth && (await openClosedRoots(world, signal))) {
+        openings += 1
+        continue
+      }
+      return { ...result, frame, world }
+    } catch (error) {
+      // The page moved on while it was read: the new one is what the caller wants to see.
+      if (attempt >= 3 || !(error instanceof AppError) || error.code !== "stale-ref") throw error
+      tab.frames.forgetWorld(frame, world)
+      attempt += 1
+    }
+  }
+}
+
+/** Null for a frame that went away or does not answer. */
+async function walkChild(
+  tab: Tab,
+  frame: Frame,
+  options: WalkOptions,
+  parent: AbortSignal,
+): Promise<WalkedFrame | null> {
+  const { signal, clear } = withTimeout(childFrameTimeoutMs, "The frame", parent)
+  try {
+    return await walkFrame(tab, frame, options, signal)
+  } catch (error) {
+    if (parent.aborted) throw error
+    return null
+  } finally {
+    clear()
+  }
+}
+
+interface RemoteObject {
+  objectId?: string
+}
+
+interface NodeDescription {
+  node: { shadowRoots?: { backendNodeId: number; shadowRootType: string }[] }
+}
+
+/** Gives the world the closed roots of its suspects; false when there are none. Each suspect is looked at once. */
+async function openClosedRoots(world: World, signal: AbortSignal): Promise<boolean> {
+  const { session, contextId } = world
+  const agent = `globalThis[${JSON.stringify(world.key)}]`
+  const group = `${world.key}-suspects`
+  const send = <Result>(method: string, parameters: object) =>
+    session.send<Result>(method, { ...parameters }, { signal })
+  const array = await send<{ result: RemoteObject }>("Runtime.evaluate", {
+    expression: `${agent}.suspects()`,
+    contextId,
+    objectGroup: group,
+  })
+  const { result } = await send<{ result: { name: string; value?: RemoteObject }[] }>("Runtime.getProperties", {
+    objectId: array.result.objectId,
+    ownProperties: true,
+  })
+  const elements = result.flatMap(({ name, value }) => (/^\d+$/.test(name) && value?.objectId ? [value.objectId] : []))
+  const opened = elements.map(async (objectId) => {
+    const { node } = await send<NodeDescription>("DOM.describeNode", { objectId, depth: 1, pierce: true })
+    const closed = node.shadowRoots?.find((root) => root.shadowRootType === "closed")
+    if (!closed) return false
+    const { object } = await send<{ object: RemoteObject }>("DOM.resolveNode", {
+      backendNodeId: closed.backendNodeId,
+      executionContextId: contextId,
+      objectGroup: group,
+    })
+    await send("Runtime.callFunctionOn", {
+      objectId: object.objectId,
+      functionDeclaration: `function () { ${agent}.closedRoot(this) }`,
+    })
+    return true
+  })
+  const found = await Promise.all(opened)
+  await send("Runtime.releaseObjectGroup", { objectGroup: group })
+  return found.includes(true)
+}

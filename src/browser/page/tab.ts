@@ -1,0 +1,369 @@
+// One tab: its session, frames, dialog, and the line in which operations wait their turn.
+// Whatever blocks the page (a dialog, a crash, its closing) ends the running operation at once, with a code.
+import { AppError, type Background, type Clock, raceAbort, withTimeout } from "../../kernel/index.ts"
+import type { CdpConnection, CdpSession } from "../cdp/index.ts"
+import { ArmedChooser } from "./file-chooser.ts"
+import { type Frame, Frames } from "./frames.ts"
+import type { RefBook } from "./refs.ts"
+import { Overrides } from "./overrides.ts"
+import { Recorder } from "./recorder.ts"
+import { SnapshotMemory } from "./snapshot/memory.ts"
+
+export interface TargetInfo {
+  targetId: string
+  type: string
+  title: string
+  url: string
+}
+
+export interface Dialog {
+  type: "alert" | "confirm" | "prompt" | "beforeunload"
+  message: string
+}
+
+export interface DialogAnswer {
+  accept: boolean
+  promptText?: string | undefined
+}
+
+export interface TabOptions {
+  connection: CdpConnection
+  info: TargetInfo
+  refs: RefBook
+  background: Background
+  clock: Clock
+  /** Lets the tab act as if it had the focus, so that none has to be taken from anyone. Only for browsers of our own. */
+  emulateFocus: boolean
+  /** True for a browser without windows, where making a tab the front one takes nothing from anybody. */
+  headless: boolean
+  nextKey(): string
+}
+
+export interface Operation {
+  /** Aborted when the time is up, the caller gives up, a dialog opens, the page crashes or the tab closes. */
+  signal: AbortSignal
+  /** Monotonic time at which the signal aborts: checks that are repeated give up just before, with a better reason. */
+  deadline: number
+}
+
+export interface OperationOptions {
+  /** For messages: "The click". */
+  what: string
+  timeoutMs: number
+  signal?: AbortSignal | undefined
+  /** Works on a crashed page too, because it brings another. */
+  renews?: boolean
+}
+
+const attachTimeoutMs = 10_000
+
+export class Tab {
+  info: TargetInfo
+  readonly memory = new SnapshotMemory()
+  readonly recorder = new Recorder()
+  readonly chooser = new ArmedChooser()
+  readonly overrides = new Overrides()
+  readonly #options: TabOptions
+  readonly #life = new AbortController()
+  readonly #running = new Set<AbortController>()
+  #line: Promise<unknown> = Promise.resolve()
+  #attached: Promise<void> | undefined
+  #session: CdpSession | undefined
+  #frames: Frames | undefined
+  #dialog: Dialog | undefined
+  #armedAnswer: { answer: DialogAnswer; until: number } | undefined
+  #crashed = false
+  /** The document that the main frame shows, and how far its loading is. */
+  #loading: { loaderId: string; names: Set<string> } = { loaderId: "", names: new Set() }
+  readonly #lifecycle = new Set<(event: LifecycleEvent) => void>()
+  readonly #requests = new Set<(event: RequestEvent) => void>()
+  readonly #navigation = new Set<(event: NavigationEvent) => void>()
+
+  constructor(options: TabOptions) {
+    this.#options = options
+    this.info = options.info
+  }
+
+  get targetId(): string {
+    return this.info.targetId
+  }
+
+  get url(): string {
+    return this.#frames?.get(this.targetId)?.url ?? this.info.url
+  }
+
+  get dialog(): Dialog | undefined {
+    return this.#dialog
+  }
+
+  get session(): CdpSession {
+    if (!this.#session) throw new AppError("internal", "The tab is not attached")
+    return this.#session
+  }
+
+  /** The session of the browser itself. */
+  get browser(): CdpSession {
+    return this.#options.connection.root
+  }
+
+  get frames(): Frames {
+    if (!this.#frames) throw new AppError("internal", "The tab is not attached")
+    return this.#frames
+  }
+
+  get clock(): Clock {
+    return this.#options.clock
+  }
+
+  get refs(): RefBook {
+    return this.#options.refs
+  }
+
+  /** Runs `work` when those before it on this tab are done. Other tabs do not wait. */
+  async operate<T>(options: OperationOptions, work: (operation: Operation) => Promise<T>): Promise<T> {
+    this.#checkFree(options)
+    const { signal: limit, clear } = withTimeout(options.timeoutMs, options.what, options.signal)
+    const deadline = this.clock.monotonic() + options.timeoutMs
+    const controller = new AbortController()
+    const signal = AbortSignal.any([limit, controller.signal, this.#life.signal])
+    this.#running.add(controller)
+    try {
+      return await this.#inLine(signal, async () => {
+        await raceAbort(this.attach(), signal)
+        this.#checkFree(options)
+        if (options.renews) this.#crashed = false
+        return await raceAbort(work({ signal, deadline }), signal)
+      })
+    } finally {
+      clear()
+      this.#running.delete(controller)
+    }
+  }
+
+  async #inLine<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const before = this.#line
+    const { promise: turn, resolve: done } = Promise.withResolvers<void>()
+    this.#line = before.then(() => turn)
+    try {
+      await raceAbort(before, signal)
+      return await work()
+    } finally {
+      done()
+    }
+  }
+
+  #checkFree(options: OperationOptions): void {
+    if (this.#life.signal.aborted) throw this.#life.signal.reason
+    if (this.#crashed && !options.renews) {
+      throw new AppError("tab-crashed", "The page of this tab has crashed", {
+        hint: "Navigate the tab again, or close it",
+      })
+    }
+    if (this.#dialog) throw dialogOpen(this.#dialog)
+  }
+
+  /** Makes the session and learns the frames; once, and again after a failure. */
+  attach(): Promise<void> {
+    this.#attached ??= this.#attach().catch((error: unknown) => {
+      this.#attached = undefined
+      throw error
+    })
+    return this.#attached
+  }
+
+  async #attach(): Promise<void> {
+    const { connection } = this.#options
+    const { sessionId } = await connection.root.send<{ sessionId: string }>(
+      "Target.attachToTarget",
+      { targetId: this.targetId, flatten: true },
+      { timeoutMs: attachTimeoutMs, signal: this.#life.signal },
+    )
+    const session = connection.session(sessionId)
+    this.#session = session
+    this.#listen(session)
+    this.#frames = new Frames({
+      mainId: this.targetId,
+      session,
+      sessionOf: (id) => connection.session(id),
+      endSession: (id) => connection.endSession(id, new AppError("stale-ref", "The frame is gone")),
+      onSession: (own) => this.#watchRequests(own),
+      onWorldEnd: (world) => this.#options.refs.forget(world),
+      nextKey: this.#options.nextKey,
+    })
+    const signal = this.#life.signal
+    await Promise.all([
+      this.#frames.start(signal),
+      session.send("Page.setLifecycleEventsEnabled", { enabled: true }, { signal }),
+      this.#options.emulateFocus
+        ? session.send("Emulation.setFocusEmulationEnabled", { enabled: true }, { signal })
+        : undefined,
+    ])
+  }
+
+  #listen(session: CdpSession): void {
+    session.on("Page.javascriptDialogOpening", (event: Dialog) => this.#dialogOpened(event))
+    session.on("Page.javascriptDialogClosed", () => (this.#dialog = undefined))
+    session.on("Page.lifecycleEvent", (event: LifecycleEvent) => {
+      if (event.frameId === this.targetId) this.#noteLoading(event)
+      for (const listener of this.#lifecycle) listener(event)
+    })
+    const tell = (frameId: string, event: NavigationEvent) => {
+      if (frameId === this.targetId) for (const listener of this.#navigation) listener(event)
+    }
+    session.on("Page.frameRequestedNavigation", (event: { frameId: string; disposition?: string }) => {
+      if (event.disposition === undefined || event.disposition === "currentTab") tell(event.frameId, "started")
+    })
+    session.on("Page.frameStartedNavigating", (event: { frameId: string; navigationType: string }) => {
+      if (!/sameDocument/i.test(event.navigationType)) tell(event.frameId, "started")
+    })
+    session.on("Page.lifecycleEvent", (event: LifecycleEvent) => {
+      if (event.name === "DOMContentLoaded") tell(event.frameId, "ready")
+    })
+    session.on("Page.frameStoppedLoading", (event: { frameId: string }) => tell(event.frameId, "stopped"))
+  }
+
+  #noteLoading({ loaderId, name }: LifecycleEvent): void {
+    if (loaderId !== this.#loading.loaderId) this.#loading = { loaderId, names: new Set() }
+    this.#loading.names.add(name)
+  }
+
+  /** Whether the loading of the page that is shown has come so far. */
+  hasReached(name: "load" | "DOMContentLoaded" | "networkIdle"): boolean {
+    return this.#loading.names.has(name)
+  }
+
+  /** Requests of scripts: what an action set off is waited for a little. Nothing of them is kept, here or in the browser. */
+  async #watchRequests(session: CdpSession): Promise<void> {
+    const tell = (event: RequestEvent) => {
+      for (const listener of this.#requests) listener(event)
+    }
+    session.on("Network.requestWillBeSent", (event: { requestId: string; type?: string }) => {
+      if (event.type === "Fetch" || event.type === "XHR") tell({ id: event.requestId, kind: "began" })
+    })
+    const ended = (event: { requestId: string }) => tell({ id: event.requestId, kind: "ended" })
+    session.on("Network.loadingFinished", ended)
+    session.on("Network.loadingFailed", ended)
+    const buffers = { maxTotalBufferSize: 0, maxResourceBufferSize: 0 }
+    const { signal } = this.#life
+    await Promise.all([
+      session.send("Network.enable", buffers, { signal }),
+      this.recorder.watch(session, signal),
+      this.overrides.join(session, signal),
+    ])
+  }
+
+  /** An alert has only one answer, and a question before leaving is ours to answer: we were told to leave. */
+  #dialogOpened(event: Dialog): void {
+    if (event.type === "alert" || event.type === "beforeunload") {
+      this.#options.background.run("browser dialog", () =>
+        this.session.send("Page.handleJavaScriptDialog", { accept: true }),
+      )
+      return
+    }
+    const armed = this.#armedAnswer
+    this.#armedAnswer = undefined
+    if (armed && this.clock.monotonic() < armed.until) {
+      this.#options.background.run("browser dialog", () => this.#sendAnswer(armed.answer))
+      return
+    }
+    this.#dialog = { type: event.type, message: event.message }
+    this.#interrupt(dialogOpen(this.#dialog))
+  }
+
+  /** Answers the open dialog; never waits in the line, since what holds the line up is the dialog. */
+  async answerDialog(answer: DialogAnswer): Promise<void> {
+    await this.#sendAnswer(answer)
+    this.#dialog = undefined
+  }
+
+  /** The answer to the next question, if it comes in time; arming again replaces it. */
+  armDialog(answer: DialogAnswer, timeoutMs: number): void {
+    this.#armedAnswer = { answer, until: this.clock.monotonic() + timeoutMs }
+  }
+
+  async #sendAnswer({ accept, promptText }: DialogAnswer): Promise<void> {
+    const text = promptText === undefined ? {} : { promptText }
+    await this.session.send("Page.handleJavaScriptDialog", { accept, ...text })
+  }
+
+  get isOpen(): boolean {
+    return !this.#life.signal.aborted
+  }
+
+  crash(): void {
+    this.#crashed = true
+    this.#dialog = undefined
+    this.#interrupt(
+      new AppError("tab-crashed", "The page of this tab crashed", { hint: "Navigate the tab again, or close it" }),
+    )
+  }
+
+  close(reason: AppError): void {
+    if (this.#life.signal.aborted) return
+    this.#life.abort(reason)
+    this.#frames?.stop()
+    if (this.#session?.id !== undefined) this.#options.connection.endSession(this.#session.id, reason)
+  }
+
+  onLifecycle(listener: (event: LifecycleEvent) => void): () => void {
+    this.#lifecycle.add(listener)
+    return () => this.#lifecycle.delete(listener)
+  }
+
+  onNavigation(listener: (event: NavigationEvent) => void): () => void {
+    this.#navigation.add(listener)
+    return () => this.#navigation.delete(listener)
+  }
+
+  /** Makes the tab the front one where nobody can see it: tabs behind draw no frames when several pictures are taken. */
+  async frontIfHeadless(signal: AbortSignal): Promise<void> {
+    if (!this.#options.headless) return
+    await this.#options.connection.root.send("Target.activateTarget", { targetId: this.targetId }, { signal })
+  }
+
+  onRequest(listener: (event: RequestEvent) => void): () => void {
+    this.#requests.add(listener)
+    return () => this.#requests.delete(listener)
+  }
+
+  #interrupt(reason: AppError): void {
+    for (const controller of this.#running) controller.abort(reason)
+  }
+
+  /** The page's title as it is now; what the browser last said when the page does not answer in time. */
+  async title(): Promise<string> {
+    try {
+      const { targetInfo } = await this.#options.connection.root.send<{ targetInfo: TargetInfo }>(
+        "Target.getTargetInfo",
+        { targetId: this.targetId },
+        { timeoutMs: 1_000 },
+      )
+      this.info = targetInfo
+    } catch (error) {
+      if (!(error instanceof Error)) throw error
+    }
+    return this.info.title
+  }
+}
+
+/** What the main frame is about: off to another document, that document ready, or at rest (a download, an empty answer). */
+export type NavigationEvent = "started" | "ready" | "stopped"
+
+export interface RequestEvent {
+  id: string
+  kind: "began" | "ended"
+}
+
+export interface LifecycleEvent {
+  frameId: string
+  loaderId: string
+  name: string
+}
+
+export type { Frame }
+
+function dialogOpen(dialog: Dialog): AppError {
+  return new AppError("dialog-open", `A ${dialog.type} dialog is open in this tab`, {
+    hint: "Answer it first (POST /hooks/dialog with accept true or false), or close the tab",
+  })
+}

@@ -1,0 +1,117 @@
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import { AppError } from "../../../kernel/index.ts"
+import { detectBrowser, type Machine } from "./index.ts"
+import { programOfEntry } from "./linux.ts"
+import { handlerOf } from "./macos.ts"
+import { programOfCommand, registryValue } from "./windows.ts"
+
+interface Setting {
+  platform: NodeJS.Platform
+  files?: string[]
+  texts?: Record<string, string>
+  environment?: Record<string, string>
+  /** Output by the command line's beginning. */
+  commands?: Record<string, string>
+}
+
+function machine(setting: Setting): Machine {
+  return {
+    platform: setting.platform,
+    homeFolder: setting.platform === "darwin" ? "/Users/ada" : "/home/ada",
+    environment: setting.environment ?? {},
+    isExecutable: (path) => setting.files?.includes(path) ?? false,
+    readText: (path) => setting.texts?.[path],
+    async run(command, args) {
+      const line = [command, ...args].join(" ")
+      return Object.entries(setting.commands ?? {}).find(([start]) => line.startsWith(start))?.[1]
+    },
+  }
+}
+
+test("takes the configured program, and never another in its place", async () => {
+  const linux = machine({ platform: "linux", files: ["/opt/thing/browser", "/usr/bin/chromium"] })
+  assert.deepEqual(await detectBrowser(linux, "/opt/thing/browser"), { kind: "custom", path: "/opt/thing/browser" })
+  await assert.rejects(
+    detectBrowser(linux, "/opt/none"),
+    (error) => error instanceof AppError && error.code === "browser-not-found",
+  )
+})
+
+test("Linux: prefers the desktop's default browser when it speaks CDP", async () => {
+  const setting: Setting = {
+    platform: "linux",
+    files: ["/usr/bin/google-chrome", "/usr/bin/brave-browser-stable"],
+    commands: { "xdg-settings get": "brave-browser.desktop\n" },
+    texts: {
+      "/usr/share/applications/brave-browser.desktop":
+        "[Desktop Entry]\nExec=env A=1 /usr/bin/brave-browser-stable %U\n",
+    },
+  }
+  assert.deepEqual(await detectBrowser(machine(setting), undefined), {
+    kind: "brave",
+    path: "/usr/bin/brave-browser-stable",
+  })
+  const other = { ...setting, commands: { "xdg-settings get": "firefox.desktop\n" } }
+  assert.deepEqual(await detectBrowser(machine(other), undefined), { kind: "chrome", path: "/usr/bin/google-chrome" })
+})
+
+test("Linux: searches PATH, in the fixed order of browsers", async () => {
+  const linux = machine({
+    platform: "linux",
+    environment: { PATH: "relative:/home/ada/bin:/usr/bin" },
+    files: ["/home/ada/bin/microsoft-edge", "/usr/bin/chromium", "/snap/bin/brave"],
+  })
+  assert.deepEqual(await detectBrowser(linux, undefined), { kind: "brave", path: "/snap/bin/brave" })
+})
+
+test("macOS: the default handler of http, then the application folders", async () => {
+  const handlers = JSON.stringify({
+    LSHandlers: [{ LSHandlerURLScheme: "https", LSHandlerRoleAll: "com.microsoft.edgemac" }],
+  })
+  const edge = "/Applications/Microsoft Edge.app"
+  const mac: Setting = {
+    platform: "darwin",
+    files: [
+      `${edge}/Contents/MacOS/Microsoft Edge`,
+      "/Users/ada/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    ],
+    commands: { "/usr/bin/plutil": handlers, "/usr/bin/mdfind": `${edge}\n`, "/usr/bin/defaults": "Microsoft Edge\n" },
+  }
+  assert.equal((await detectBrowser(machine(mac), undefined)).kind, "edge")
+  assert.equal((await detectBrowser(machine({ ...mac, commands: {} }), undefined)).kind, "chrome")
+  assert.equal(handlerOf("not json"), undefined)
+})
+
+test("Windows: the user's choice, then the install folders in brand order", async () => {
+  const windows: Setting = {
+    platform: "win32",
+    environment: { LOCALAPPDATA: "C:\\Users\\ada\\AppData\\Local", ProgramFiles: "C:\\Program Files" },
+    files: [
+      "C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe",
+      "C:\\Users\\ada\\AppData\\Local\\BraveSoftware\\Brave-Browser\\Application\\brave.exe",
+    ],
+  }
+  assert.equal((await detectBrowser(machine(windows), undefined)).kind, "chrome")
+  const chosen = {
+    "reg query HKCU": "\r\n    ProgId    REG_SZ    BraveHTML.ABC\r\n",
+    "reg query HKCR":
+      '\r\n    (Default)    REG_SZ    "%LOCALAPPDATA%\\BraveSoftware\\Brave-Browser\\Application\\brave.exe" --single-argument %1\r\n',
+  }
+  assert.equal((await detectBrowser(machine({ ...windows, commands: chosen }), undefined)).kind, "brave")
+  assert.equal(registryValue("nothing"), undefined)
+  assert.equal(programOfCommand("C:\\x.exe -url", {}), "C:\\x.exe")
+})
+
+test("says what to do when there is no browser", async () => {
+  await assert.rejects(
+    detectBrowser(machine({ platform: "linux" }), undefined),
+    (error) => error instanceof AppError && /executablePath/.test(error.hint ?? ""),
+  )
+})
+
+test("reads the program of a desktop entry past env, assignments and quotes", () => {
+  assert.equal(programOfEntry('[Desktop Entry]\nExec="/opt/My Browser/chrome" %U'), "/opt/My Browser/chrome")
+  assert.equal(programOfEntry("Exec=/usr/bin/env LANG=C chromium --x %u"), "chromium")
+  assert.equal(programOfEntry("Name=x"), undefined)
+})

@@ -1,0 +1,122 @@
+// Starts one browser process and waits until it names its WebSocket on stderr: that line is this process's own, so a
+// foreign program on the port cannot be taken for it. Its end is raced with the wait, and its last words are kept.
+import { type ChildProcess, spawn } from "node:child_process"
+import { AppError, raceAbort, withTimeout } from "../../kernel/index.ts"
+import { isProcessAlive } from "./process-info.ts"
+
+export interface LaunchOptions {
+  path: string
+  arguments: string[]
+  environment: Record<string, string>
+  timeoutMs: number
+  signal: AbortSignal
+}
+
+export interface BrowserProcess {
+  pid: number
+  webSocketUrl: string
+  /** Resolves when the process has ended. */
+  exited: Promise<void>
+}
+
+const tailChars = 2_000
+
+export async function launchBrowser(options: LaunchOptions): Promise<BrowserProcess> {
+  const child = spawn(options.path, options.arguments, {
+    env: options.environment,
+    stdio: ["ignore", "ignore", "pipe"],
+    // A process group of its own, so that all of its processes can be ended together.
+    detached: true,
+    windowsHide: true,
+  })
+  const exited = new Promise<void>((resolve) => {
+    child.once("exit", () => resolve())
+    child.once("error", () => resolve())
+  })
+  const { signal, clear } = withTimeout(options.timeoutMs, "Starting the browser", options.signal)
+  try {
+    const webSocketUrl = await raceAbort(announcedUrl(child), signal)
+    return { pid: child.pid as number, webSocketUrl, exited }
+  } catch (error) {
+    if (child.pid !== undefined) await endGroup(child.pid, exited, { politeMs: 0, firmMs: 1_000 })
+    if (error instanceof AppError && error.code === "timeout") {
+      throw new AppError("browser-start-failed", `The browser did not answer within ${options.timeoutMs} ms`, {
+        cause: error,
+      })
+    }
+    throw error
+  } finally {
+    clear()
+  }
+}
+
+/** Reads stderr to its end, so that the browser never blocks on a full pipe. */
+function announcedUrl(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let tail = ""
+    child.stderr?.setEncoding("utf8")
+    child.stderr?.on("data", (text: string) => {
+      tail = (tail + text).slice(-tailChars)
+      const match = /DevTools listening on (ws:\/\/\S+)/.exec(tail)
+      if (match) resolve(match[1] as string)
+    })
+    child.stderr?.on("error", () => undefined)
+    child.once("error", (error) =>
+      reject(
+        new AppError("browser-start-failed", `The browser could not be started: ${error.message}`, {
+          cause: error,
+          hint: "Check browser.executablePath",
+        }),
+      ),
+    )
+    child.once("exit", (code, signal) => reject(endedEarly(code, signal, tail)))
+  })
+}
+
+function endedEarly(code: number | null, signal: string | null, tail: string): AppError {
+  const words = tail.trim().split("\n").slice(-5).join(" | ")
+  const sandbox = /no-sandbox|sandbox/i.test(tail)
+  return new AppError(
+    "browser-start-failed",
+    `The browser ended at once (${signal ?? `exit code ${code}`})${words === "" ? "" : `: ${words}`}`,
+    {
+      hint: sandbox
+        ? "The system does not allow the browser's own sandbox (it never does for root): set browser.noSandbox to true"
+        : "Start it by hand with the same arguments to see why",
+    },
+  )
+}
+
+/** Ends a process and its group: a polite signal, a wait, then a firm one. Resolves when the group is gone. */
+export async function endGroup(
+  pid: number,
+  exited: Promise<unknown>,
+  waits: { politeMs: number; firmMs: number },
+): Promise<void> {
+  const gone = async (ms: number) => {
+    await Promise.race([exited, pause(ms)])
+    return !(await isProcessAlive(pid))
+  }
+  if (waits.politeMs > 0) {
+    signalGroup(pid, "SIGTERM")
+    if (await gone(waits.politeMs)) return signalGroup(pid, "SIGKILL")
+  }
+  signalGroup(pid, "SIGKILL")
+  await gone(waits.firmMs)
+}
+
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  for (const target of process.platform === "win32" ? [pid] : [-pid, pid]) {
+    try {
+      process.kill(target, signal)
+    } catch (error) {
+      // ESRCH: nobody left, which is what we want. EPERM: a zombie's group on some systems.
+      const { code } = error as NodeJS.ErrnoException
+      if (code !== "ESRCH" && code !== "EPERM") throw error
+    }
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref())
+}

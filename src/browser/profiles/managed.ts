@@ -1,0 +1,359 @@
+// A managed profile: one browser process of our own, its folder, its port and its one connection.
+// start -> (re-attach to the one left by an earlier gateway | launch) -> connection; its end is noticed at once.
+import { mkdir } from "node:fs/promises"
+import { join } from "node:path"
+import {
+  AppError,
+  type Background,
+  type Clock,
+  describeError,
+  type Ids,
+  type Log,
+  raceAbort,
+} from "../../kernel/index.ts"
+import { CdpConnection, fetchVersion } from "../cdp/index.ts"
+import { Tabs } from "../page/tabs.ts"
+import { browserArguments, browserEnvironment } from "./arguments.ts"
+import type { BrowserProfile, LiveBrowser, ProfileState } from "./contract.ts"
+import { detectBrowser, type Machine } from "./detect/index.ts"
+import { endGroup, launchBrowser } from "./launch.ts"
+import { findFreePort, type PortRange } from "./ports.ts"
+import { isProcessAlive, ownsFolder } from "./process-info.ts"
+import { type BrowserRecord, readRecord, removeRecord, writeRecord } from "./record.ts"
+import { readLock, removeLock } from "./singleton-lock.ts"
+
+export interface ManagedOptions {
+  name: string
+  color: string
+  /** `<state>/browser/<name>` */
+  folder: string
+  machine: Machine
+  hostname: string
+  range: PortRange
+  preferredPort: number | undefined
+  executablePath: string | undefined
+  headless: boolean | "auto"
+  noSandbox: boolean
+  attachOnly: boolean
+  /** Ports that other profiles use; a port is put in while it is being taken. */
+  takenPorts: Set<number>
+  userId: number | undefined
+  clock: Clock
+  ids: Ids
+  log: Log
+  background: Background
+}
+
+interface Running {
+  live: LiveBrowser
+  record: BrowserRecord
+  /** Resolves when the process is gone; for one that we did not start, when its socket is. */
+  exited: Promise<unknown>
+}
+
+const startTimeoutMs = 20_000
+const attachTimeoutMs = 1_500
+/** Time to write its profile to disk, which is what a clean end is for. */
+const closeMs = 4_000
+const portTries = 5
+
+export class ManagedProfile implements BrowserProfile {
+  readonly kind = "managed" as const
+  readonly #options: ManagedOptions
+  readonly #recordPath: string
+  readonly #userDataFolder: string
+  #running: Running | undefined
+  #starting: Promise<LiveBrowser> | undefined
+  #adopting: Promise<void> | undefined
+  #stopping: Promise<boolean> | undefined
+  #chosen: { kind: string; path: string } | undefined
+  #lastError: string | null = null
+  #abort = new AbortController()
+
+  constructor(options: ManagedOptions) {
+    this.#options = options
+    this.#recordPath = join(options.folder, "browser.json")
+    this.#userDataFolder = join(options.folder, "user-data")
+  }
+
+  get name(): string {
+    return this.#options.name
+  }
+
+  get color(): string {
+    return this.#options.color
+  }
+
+  get live(): LiveBrowser | undefined {
+    return this.#running?.live
+  }
+
+  get #headless(): boolean {
+    const { headless, machine } = this.#options
+    if (headless !== "auto") return headless
+    if (machine.platform !== "linux") return false
+    return !machine.environment["DISPLAY"] && !machine.environment["WAYLAND_DISPLAY"]
+  }
+
+  /** Takes up the browser that an earlier gateway left running, if there is one. Never starts one. */
+  adopt(): Promise<void> {
+    this.#adopting ??= this.#adopt().finally(() => (this.#adopting = undefined))
+    return this.#adopting
+  }
+
+  async #adopt(): Promise<void> {
+    if (this.#running || this.#starting || this.#stopping) return
+    const running = await this.#reattach()
+    if (running) this.#take(running)
+  }
+
+  #take(running: Running): LiveBrowser {
+    this.#running = running
+    this.#lastError = null
+    this.#watch(running)
+    return running.live
+  }
+
+  async ensure(signal?: AbortSignal): Promise<LiveBrowser> {
+    if (this.#stopping) await this.#stopping
+    if (this.#adopting) await (signal ? raceAbort(this.#adopting, signal) : this.#adopting)
+    if (this.#running) return this.#running.live
+    this.#starting ??= this.#start().finally(() => (this.#starting = undefined))
+    // One caller's giving up does not stop the start that others wait for.
+    return signal ? raceAbort(this.#starting, signal) : this.#starting
+  }
+
+  async #start(): Promise<LiveBrowser> {
+    this.#abort = new AbortController()
+    try {
+      return this.#take((await this.#reattach()) ?? (await this.#launch()))
+    } catch (error) {
+      this.#lastError = describeError(error)
+      throw error
+    }
+  }
+
+  /** A browser that an earlier gateway left running keeps its tabs and logins; one that does not answer is ended. */
+  async #reattach(): Promise<Running | undefined> {
+    const record = await readRecord(this.#recordPath)
+    if (!record) return undefined
+    const { log, name, hostname, ids } = this.#options
+    if (record.host === hostname && (await ownsFolder(record.pid, this.#userDataFolder))) {
+      try {
+        const version = await fetchVersion(`http://127.0.0.1:${record.port}`, {
+          timeoutMs: attachTimeoutMs,
+          signal: this.#abort.signal,
+        })
+        if (new URL(version.webSocketUrl).pathname !== new URL(record.webSocketUrl).pathname)
+          throw new Error("another browser answers on its port")
+        // Refs from before must not be found again under numbers that mean something else now.
+        const live = await this.#connect(record.webSocketUrl, record.headless, 1000 * (1 + ids.below(90)))
+        log.info({ profile: name, pid: record.pid, port: record.port }, "browser attached")
+        return { live, record, exited: live.connection.closed }
+      } catch (error) {
+        log.warn({ profile: name, pid: record.pid, reason: describeError(error) }, "left browser ended")
+        await endGroup(record.pid, new Promise(() => undefined), { politeMs: 2_000, firmMs: 2_000 })
+      }
+    }
+    await removeRecord(this.#recordPath)
+    // The state folder has one gateway, and this browser was an earlier one's: its lock is worth nothing now.
+    if (record.host !== hostname) await removeLock(this.#userDataFolder)
+    return undefined
+  }
+
+  async #launch(): Promise<Running> {
+    const { name, machine, attachOnly } = this.#options
+    if (attachOnly) {
+      throw new AppError(
+        "browser-not-running",
+        `The browser of profile ${name} is not running, and browser.attachOnly is set`,
+        {
+          hint: "Start it yourself, or set browser.attachOnly to false",
+        },
+      )
+    }
+    if (this.#options.userId === 0 && !this.#options.noSandbox) {
+      throw new AppError("browser-start-failed", "A browser cannot use its own sandbox when the gateway runs as root", {
+        hint: "Run the gateway as an ordinary user, or set browser.noSandbox to true",
+      })
+    }
+    this.#chosen = await detectBrowser(machine, this.#options.executablePath)
+    await mkdir(this.#userDataFolder, { recursive: true, mode: 0o700 })
+    await this.#clearLock()
+    for (let attempt = 1; ; attempt += 1) {
+      const port = await this.#choosePort()
+      try {
+        return await this.#launchOn(port, this.#chosen.path)
+      } catch (error) {
+        // Somebody may have taken the port since we looked.
+        const lostRace =
+          error instanceof AppError && /Cannot start http server|address already in use|bind\(\)/i.test(error.message)
+        if (!lostRace || attempt >= portTries) throw error
+      } finally {
+        this.#options.takenPorts.delete(port)
+      }
+    }
+  }
+
+  async #choosePort(): Promise<number> {
+    const { range, preferredPort: preferred, takenPorts: taken } = this.#options
+    const port = await findFreePort({ range, preferred, taken })
+    // Two profiles that start at once looked at the same ports.
+    if (taken.has(port)) return this.#choosePort()
+    taken.add(port)
+    return port
+  }
+
+  async #launchOn(port: number, path: string): Promise<Running> {
+    const { machine, hostname, log, name, clock } = this.#options
+    const startedAt = clock.monotonic()
+    const headless = this.#headless
+    const browser = await launchBrowser({
+      path,
+      arguments: browserArguments({
+        port,
+        userDataFolder: this.#userDataFolder,
+        headless,
+        noSandbox: this.#options.noSandbox,
+        platform: machine.platform,
+      }),
+      environment: browserEnvironment(machine.environment),
+      timeoutMs: startTimeoutMs,
+      signal: this.#abort.signal,
+    })
+    if (new URL(browser.webSocketUrl).hostname !== "127.0.0.1") {
+      // Somebody took the port since we looked: Chromium then listens on ::1 beside it, where nobody would expect it.
+      await endGroup(browser.pid, browser.exited, { politeMs: 1_000, firmMs: 2_000 })
+      throw new AppError("browser-start-failed", `Port ${port} on 127.0.0.1: address already in use`)
+    }
+    const record = { pid: browser.pid, port, webSocketUrl: browser.webSocketUrl, host: hostname, headless, path }
+    try {
+      await writeRecord(this.#recordPath, record)
+      const live = await this.#connect(browser.webSocketUrl, headless)
+      log.info(
+        { profile: name, pid: browser.pid, port, ms: Math.round(clock.monotonic() - startedAt) },
+        "browser started",
+      )
+      return { live, record, exited: browser.exited }
+    } catch (error) {
+      await endGroup(browser.pid, browser.exited, { politeMs: 1_000, firmMs: 2_000 })
+      await removeRecord(this.#recordPath)
+      throw error
+    }
+  }
+
+  async #connect(url: string, headless: boolean, firstRef?: number): Promise<LiveBrowser> {
+    const { background, clock, log } = this.#options
+    const connection = await CdpConnection.connect({ url, timeoutMs: 5_000, signal: this.#abort.signal })
+    try {
+      const tabs = new Tabs({
+        connection,
+        background,
+        clock,
+        log,
+        owned: true,
+        headless,
+        ...(firstRef === undefined ? {} : { firstRef }),
+      })
+      await tabs.start(this.#abort.signal)
+      return { connection, tabs }
+    } catch (error) {
+      connection.close()
+      throw error
+    }
+  }
+
+  async #clearLock(): Promise<void> {
+    const folder = this.#userDataFolder
+    const lock = await readLock(folder, {
+      hostname: this.#options.hostname,
+      ownsFolder: (pid) => ownsFolder(pid, folder),
+    })
+    if (lock.kind === "free") return
+    if (lock.kind === "stale") return removeLock(folder)
+    const who = lock.kind === "held" ? `process ${lock.pid}` : `process ${lock.pid} on host ${lock.host}`
+    throw new AppError(
+      "browser-start-failed",
+      `The folder of profile ${this.name} is in use by another browser (${who})`,
+      {
+        hint:
+          lock.kind === "held"
+            ? "Close that browser, then try again"
+            : `If that host is gone, remove ${join(folder, "SingletonLock")}`,
+      },
+    )
+  }
+
+  #watch(running: Running): void {
+    const { background, log, name } = this.#options
+    background.run("browser watch", async () => {
+      const reason = await Promise.race([running.live.connection.closed, running.exited.then(() => undefined)])
+      if (this.#running !== running) return
+      this.#running = undefined
+      running.live.connection.close()
+      if (this.#stopping) return
+      this.#lastError = reason?.message ?? "The browser ended"
+      log.warn({ profile: name, pid: running.record.pid, reason: this.#lastError }, "browser lost")
+      // A browser that is there but does not answer would hold the folder; its group goes as a whole.
+      await endGroup(running.record.pid, running.exited, { politeMs: 1_000, firmMs: 2_000 })
+      await removeRecord(this.#recordPath)
+    })
+  }
+
+  stop(): Promise<boolean> {
+    this.#stopping ??= this.#stop().finally(() => (this.#stopping = undefined))
+    return this.#stopping
+  }
+
+  async #stop(): Promise<boolean> {
+    this.#abort.abort(new AppError("aborted", "The browser was stopped"))
+    await this.#adopting
+    // The start fails by the abort; that failure is its caller's.
+    await this.#starting?.catch(() => undefined)
+    const running = this.#running
+    if (!running) return false
+    const { connection } = running.live
+    const { pid } = running.record
+    try {
+      await connection.root.send("Browser.close", {}, { timeoutMs: closeMs })
+    } catch (error) {
+      // The socket often goes before the answer; what counts is whether the process ends.
+      this.#options.log.debug({ profile: this.name, reason: describeError(error) }, "browser close unanswered")
+    }
+    const gone = await this.#isGone(running)
+    connection.close()
+    if (gone) await endGroup(pid, Promise.resolve(), { politeMs: 0, firmMs: 0 })
+    else await endGroup(pid, running.exited, { politeMs: 2_000, firmMs: 2_000 })
+    this.#running = undefined
+    await removeRecord(this.#recordPath)
+    this.#options.log.info({ profile: this.name, pid }, "browser stopped")
+    return true
+  }
+
+  async #isGone(running: Running): Promise<boolean> {
+    const { clock } = this.#options
+    const until = clock.monotonic() + closeMs
+    const deadline = new AbortController()
+    await Promise.race([running.exited, clock.sleep(closeMs, deadline.signal).catch(() => undefined)])
+    deadline.abort()
+    // For a browser that we attached to, the socket's end comes a little before the process's.
+    while ((await isProcessAlive(running.record.pid)) && clock.monotonic() < until) await clock.sleep(20)
+    return !(await isProcessAlive(running.record.pid))
+  }
+
+  state(): ProfileState {
+    const record = this.#running?.record
+    return {
+      running: this.#running !== undefined,
+      pid: record?.pid ?? null,
+      cdpPort: record?.port ?? this.#options.preferredPort ?? null,
+      cdpUrl: record ? `http://127.0.0.1:${record.port}` : null,
+      chosenBrowser: record ? (this.#chosen?.kind ?? "custom") : null,
+      executablePath: record?.path ?? null,
+      userDataDir: this.#userDataFolder,
+      headless: record?.headless ?? this.#headless,
+      noSandbox: this.#options.noSandbox,
+      lastError: this.#lastError,
+    }
+  }
+}

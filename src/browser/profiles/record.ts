@@ -1,0 +1,35 @@
+// What we wrote down of a browser that we started: proof, after a crash of the gateway, that it is ours.
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { dirname } from "node:path"
+import { z } from "zod"
+
+const recordSchema = z.object({
+  pid: z.int().positive(),
+  port: z.int().min(1).max(65_535),
+  /** The browser's own, unguessable address: what answers under it is the browser that we started. */
+  webSocketUrl: z.string(),
+  host: z.string(),
+  headless: z.boolean(),
+  path: z.string(),
+})
+
+export type BrowserRecord = z.infer<typeof recordSchema>
+
+/** Undefined when there is none, or none that can be read: then nothing is proven. */
+export async function readRecord(path: string): Promise<BrowserRecord | undefined> {
+  try {
+    return recordSchema.parse(JSON.parse(await readFile(path, "utf8")))
+  } catch {
+    return undefined
+  }
+}
+
+export async function writeRecord(path: string, record: BrowserRecord): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  await writeFile(`${path}.new`, JSON.stringify(record), { mode: 0o600 })
+  await rename(`${path}.new`, path)
+}
+
+export async function removeRecord(path: string): Promise<void> {
+  await rm(path, { force: true })
+}

@@ -1,0 +1,125 @@
+// The requests of POST /act: one schema for each kind of action.
+import { z } from "zod"
+import { AppError, isJsonObject, type Json } from "../../kernel/index.ts"
+import { clamped, flag, fresh, numeric, target, word } from "./fields.ts"
+import { parseRequest } from "./parse.ts"
+
+const common = { ...target, ...fresh }
+const actTimeout = clamped(500, 60_000, 8_000)
+const longTimeout = clamped(500, 120_000, 20_000)
+const code = z.string().trim().min(1, "must not be empty").max(100_000)
+const modifier = z.enum(["Alt", "Control", "ControlOrMeta", "Meta", "Shift"])
+const values = z
+  .union([z.array(z.union([z.string(), z.number().transform(String)])), z.string().transform((value) => [value])])
+  .pipe(z.array(z.string().max(2_000)).min(1, "must not be empty").max(200))
+
+const click = z.object({
+  ...common,
+  kind: z.literal("click"),
+  ref: word,
+  doubleClick: flag.default(false),
+  button: z.enum(["left", "right", "middle"]).default("left"),
+  modifiers: z.array(modifier).default([]),
+  timeoutMs: actTimeout,
+})
+const type = z.object({
+  ...common,
+  kind: z.literal("type"),
+  ref: word,
+  text: z.string().max(100_000),
+  submit: flag.default(false),
+  slowly: flag.default(false),
+  timeoutMs: actTimeout,
+})
+const press = z.object({
+  ...common,
+  kind: z.literal("press"),
+  key: z.string().min(1).max(60),
+  delayMs: clamped(0, 10_000, 0),
+  timeoutMs: actTimeout,
+})
+const hover = z.object({ ...common, kind: z.literal("hover"), ref: word, timeoutMs: actTimeout })
+const scrollIntoView = z.object({ ...common, kind: z.literal("scrollIntoView"), ref: word, timeoutMs: longTimeout })
+const drag = z.object({ ...common, kind: z.literal("drag"), startRef: word, endRef: word, timeoutMs: actTimeout })
+const select = z.object({ ...common, kind: z.literal("select"), ref: word, values, timeoutMs: actTimeout })
+
+const field = z.object({
+  ref: word,
+  /** What the field is; looked up in the page when not given. */
+  type: z.string().trim().toLowerCase().max(40).optional(),
+  value: z
+    .union([z.string().max(100_000), z.number(), z.boolean(), z.array(z.string().max(2_000)).max(200)])
+    .default(""),
+})
+const fill = z.object({
+  ...common,
+  kind: z.literal("fill"),
+  fields: z.array(field).min(1, "must name at least one field").max(200),
+  timeoutMs: actTimeout,
+})
+const side = numeric(z.number().min(1).max(10_000)).transform(Math.floor)
+const resize = z.object({ ...common, kind: z.literal("resize"), width: side, height: side, timeoutMs: actTimeout })
+
+const wait = z
+  .object({
+    ...common,
+    kind: z.literal("wait"),
+    timeMs: numeric(z.number().min(0).max(600_000)).optional(),
+    text: z.string().min(1).max(10_000).optional(),
+    textGone: z.string().min(1).max(10_000).optional(),
+    selector: z.string().trim().min(1).max(2_000).optional(),
+    url: word.optional(),
+    loadState: z.enum(["load", "domcontentloaded", "networkidle"]).optional(),
+    fn: code.optional(),
+    timeoutMs: longTimeout,
+  })
+  .refine(
+    (request) => conditions.some((name) => request[name] !== undefined),
+    "wait needs at least one of timeMs, text, textGone, selector, url, loadState, fn",
+  )
+const conditions = ["timeMs", "text", "textGone", "selector", "url", "loadState", "fn"] as const
+
+const evaluate = z.object({
+  ...common,
+  kind: z.literal("evaluate"),
+  fn: code,
+  ref: word.optional(),
+  timeoutMs: longTimeout,
+})
+const close = z.object({ ...target, kind: z.literal("close"), timeoutMs: actTimeout })
+
+const schemas = [click, type, press, hover, scrollIntoView, drag, select, fill, resize, wait, evaluate, close] as const
+export const actRequest = z.discriminatedUnion("kind", schemas)
+
+export type ActRequest = z.infer<typeof actRequest>
+export type ClickRequest = z.infer<typeof click>
+export type TypeRequest = z.infer<typeof type>
+export type PressRequest = z.infer<typeof press>
+export type DragRequest = z.infer<typeof drag>
+export type SelectRequest = z.infer<typeof select>
+export type FillRequest = z.infer<typeof fill>
+export type ResizeRequest = z.infer<typeof resize>
+export type WaitRequest = z.infer<typeof wait>
+export type EvaluateRequest = z.infer<typeof evaluate>
+
+export const actKinds = schemas.map((schema) => schema.shape.kind.value)
+
+/** An act request; says what is wrong with the kind, or with a selector, before anything else. */
+export function parseAct(body: Json | undefined): ActRequest {
+  if (!isJsonObject(body)) throw new AppError("bad-request", "The body must be a JSON object")
+  const kind = body["kind"]
+  if (typeof kind !== "string" || !(actKinds as readonly string[]).includes(kind)) {
+    const said = typeof kind === "string" ? `'${kind.slice(0, 40)}' is not supported` : "is missing"
+    throw new AppError("bad-request", `kind ${said}; these work: ${actKinds.join(", ")}`)
+  }
+  if (body["selector"] !== undefined && kind !== "wait") {
+    throw new AppError(
+      "selector-unsupported",
+      "Actions do not take CSS selectors: a selector may match another element than the one you saw",
+      {
+        hint: "Take a snapshot (GET /snapshot) and give the ref of the element, such as 12",
+      },
+    )
+  }
+  return parseRequest(actRequest, body)
+}

@@ -1,0 +1,6 @@
+// The requests of the control service and of the tool, as zod schemas.
+export * from "./act.ts"
+export * from "./debug.ts"
+export * from "./page.ts"
+export * from "./parse.ts"
+export * from "./settings.ts"

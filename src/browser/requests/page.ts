@@ -1,0 +1,72 @@
+// The requests about tabs and about what a tab shows.
+import { z } from "zod"
+import { clamped, flag, fresh, numeric, target, word } from "./fields.ts"
+
+const loadTimeout = clamped(1_000, 120_000, 20_000)
+
+export const openRequest = z.object({ url: word, timeoutMs: loadTimeout })
+export const focusRequest = z.object({ targetId: word })
+export const navigateRequest = z.object({ ...target, ...fresh, url: word, timeoutMs: loadTimeout })
+export const snapshotRequest = z.object({
+  ...target,
+  format: z.enum(["ai", "aria"]).default("ai"),
+  /** `default` is what the configuration says; callers that know nothing better send it. */
+  mode: z.enum(["full", "efficient", "default"]).default("full"),
+  /** How refs are written: `e12` (role) or plain numbers (aria). */
+  refs: z.enum(["role", "aria"]).optional(),
+  interactive: flag.default(false),
+  compact: flag.default(false),
+  depth: numeric(z.number().int().min(0).max(1_000)).optional(),
+  selector: z.string().trim().max(2_000).default(""),
+  frame: z.string().trim().max(2_000).default(""),
+  labels: flag.default(false),
+  find: z.string().trim().max(500).default(""),
+  diff: flag.default(false),
+  /** Of nodes, with the format aria. */
+  limit: clamped(1, 2_000, 500),
+  maxTokens: numeric(z.number().int().min(50).max(1_000_000)).optional(),
+  /** 0 switches cutting off. */
+  maxChars: numeric(z.number().int().min(0)).optional(),
+  timeoutMs: clamped(500, 60_000, 10_000),
+})
+export const screenshotRequest = z.object({
+  ...target,
+  fullPage: flag.default(false),
+  ref: word.optional(),
+  type: z.enum(["png", "jpeg"]).default("png"),
+  timeoutMs: clamped(500, 60_000, 20_000),
+})
+/** How long what was armed waits for its dialog, chooser or download. */
+const armTimeout = clamped(500, 120_000, 120_000)
+const path = z.string().min(1, "must not be empty").max(4_000)
+
+export const dialogRequest = z.object({
+  ...target,
+  accept: flag,
+  promptText: z.string().max(10_000).optional(),
+  timeoutMs: armTimeout,
+})
+export const chooserRequest = z
+  .object({
+    ...target,
+    paths: z.array(path).min(1, "must name at least one file").max(50),
+    ref: word.optional(),
+    inputRef: word.optional(),
+    element: word.optional(),
+    timeoutMs: armTimeout,
+  })
+  .refine(
+    ({ ref, inputRef, element }) => [ref, inputRef, element].filter((way) => way !== undefined).length <= 1,
+    "ref, inputRef and element exclude each other",
+  )
+export const downloadRequest = z.object({ ...target, ref: word, path, timeoutMs: armTimeout })
+export const waitDownloadRequest = z.object({ ...target, path: path.optional(), timeoutMs: armTimeout })
+
+export type OpenRequest = z.infer<typeof openRequest>
+export type NavigateRequest = z.infer<typeof navigateRequest>
+export type SnapshotRequest = z.infer<typeof snapshotRequest>
+export type ScreenshotRequest = z.infer<typeof screenshotRequest>
+export type ChooserRequest = z.infer<typeof chooserRequest>
+export type DownloadRequest = z.infer<typeof downloadRequest>
+export type WaitDownloadRequest = z.infer<typeof waitDownloadRequest>
+export type DialogRequest = z.infer<typeof dialogRequest>

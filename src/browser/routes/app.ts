@@ -1,0 +1,113 @@
+// The control service as a hono app. Every request: guard -> token -> path -> content type -> route -> core.
+import { Hono } from "hono"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { AppError, isJsonObject, type JsonObject, type Log, type Redactor, type Secret } from "../../kernel/index.ts"
+import {
+  checkBearer,
+  checkOrigin,
+  errorHandler,
+  errorResponse,
+  type FailureThrottle,
+  jsonResponse,
+  readJson,
+} from "../../kernel/http/index.ts"
+import type { BrowserCore, Caller } from "../core.ts"
+import { debugRoutes } from "./debug.ts"
+import { lifecycleRoutes } from "./lifecycle.ts"
+import { pageRoutes } from "./page.ts"
+import { settingRoutes } from "./settings.ts"
+import { tabRoutes } from "./tabs.ts"
+
+export interface ControlEnv {
+  Bindings: { incoming: IncomingMessage; outgoing: ServerResponse }
+}
+
+export interface ControlOptions {
+  core: BrowserCore
+  token: Secret
+  throttle: FailureThrottle
+  log: Log
+  redactor: Redactor
+  /** The port that the Host header must name. */
+  port(): number
+}
+
+const bodyLimits = { maxBytes: 1024 * 1024, timeoutMs: 30_000 }
+
+/** A request as handlers see it: who asks, and the body. */
+export interface ControlRequest {
+  caller: Caller
+  query: Record<string, string>
+  body: JsonObject
+  parameter(name: string): string
+}
+
+export type Handler = (request: ControlRequest, core: BrowserCore) => unknown
+export type Route = [method: "GET" | "POST" | "DELETE", path: string, handler: Handler]
+
+export function createControlApp(options: ControlOptions): Hono<ControlEnv> {
+  const app = new Hono<ControlEnv>()
+  app.use(async (context, next) => {
+    const { incoming } = context.env
+    checkOrigin(incoming.headers, { port: options.port() })
+    checkBearer({
+      authorization: incoming.headers.authorization,
+      token: options.token,
+      address: incoming.socket.remoteAddress ?? "",
+      throttle: options.throttle,
+    })
+    checkPath(incoming.url ?? "/")
+    checkContentType(incoming)
+    await next()
+  })
+  const routes = [...lifecycleRoutes, ...tabRoutes, ...pageRoutes, ...debugRoutes, ...settingRoutes]
+  for (const [method, path, handler] of routes) {
+    app.on(method, path, async (context) => {
+      const { incoming, outgoing } = context.env
+      const body = method === "GET" ? {} : await readJson(incoming, bodyLimits)
+      if (!isJsonObject(body)) throw new AppError("bad-request", "The body must be a JSON object")
+      const query = context.req.query()
+      const profile = query["profile"] ?? (typeof body["profile"] === "string" ? body["profile"] : undefined)
+      const parameter = (name: string) => context.req.param(name) ?? ""
+      return jsonResponse(
+        await handler({ caller: { profile, signal: hangUp(outgoing) }, query, body, parameter }, options.core),
+      )
+    })
+  }
+  app.notFound((context) => errorResponse(unknownRoute(routes, context.req.path), options.redactor))
+  app.onError(errorHandler(options))
+  return app
+}
+
+/** Aborts when the client goes away before its answer: nobody waits for the work any more. */
+function hangUp(outgoing: ServerResponse): AbortSignal {
+  const controller = new AbortController()
+  outgoing.once("close", () => {
+    if (!outgoing.writableFinished) controller.abort(new AppError("aborted", "The client closed the connection"))
+  })
+  return controller.signal
+}
+
+function checkPath(url: string): void {
+  try {
+    decodeURIComponent(url.split("?")[0] as string)
+  } catch (error) {
+    throw new AppError("bad-request", "The path has a malformed % sequence", { cause: error })
+  }
+}
+
+/** A web page can send plain text without being asked for leave first; JSON it cannot. */
+function checkContentType(incoming: IncomingMessage): void {
+  const hasBody =
+    Number(incoming.headers["content-length"] ?? 0) > 0 || incoming.headers["transfer-encoding"] !== undefined
+  if (!hasBody) return
+  const type = (incoming.headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase()
+  if (type !== "application/json")
+    throw new AppError("unsupported-media-type", "The body must be sent as application/json")
+}
+
+function unknownRoute(routes: Route[], path: string): AppError {
+  const same = routes.filter((route) => new RegExp(`^${route[1].replace(/:\w+/g, "[^/]+")}$`).test(path))
+  if (same.length === 0) return new AppError("not-found", "There is no such route")
+  return new AppError("method-not-allowed", `This route answers to ${same.map((route) => route[0]).join(", ")}`)
+}

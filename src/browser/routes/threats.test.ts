@@ -1,0 +1,159 @@
+// Attacks on the control service: no secret, web pages, rebinding, malformed requests, forbidden addresses.
+import assert from "node:assert/strict"
+import { execFileSync } from "node:child_process"
+import { readFile } from "node:fs/promises"
+import { request as httpRequest } from "node:http"
+import { join } from "node:path"
+import { after, before, test } from "node:test"
+import { type BrowserBench, startBrowserBench, testToken } from "../../../test/support/browser-service.ts"
+import { type PagesServer, startPagesServer } from "../../../test/support/pages-server.ts"
+
+let bench: BrowserBench
+let pages: PagesServer
+
+before(async () => {
+  pages = await startPagesServer({ folder: join(import.meta.dirname, "../../../test/fixtures/pages") })
+  bench = await startBrowserBench({}, { environment: { ...process.env, MODEL_API_KEY: "key-of-nobody" } })
+})
+
+after(async () => {
+  await bench.stop()
+  await pages.stop()
+})
+
+/** fetch() does not let one set Host and such; this does. */
+function raw(method: string, path: string, headers: Record<string, string>, body?: string) {
+  return new Promise<{ status: number; headers: Record<string, unknown>; text: string }>((resolve, reject) => {
+    const request = httpRequest(
+      { host: "127.0.0.1", port: bench.service.controlPort, method, path, headers },
+      (response) => {
+        let text = ""
+        response.on("data", (chunk) => (text += chunk))
+        response.on("end", () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }))
+      },
+    )
+    request.on("error", reject)
+    request.end(body)
+  })
+}
+
+const authorized = { authorization: `Bearer ${testToken}` }
+
+test("wants the token on every route, the first included, and says 404 to nobody without it", async () => {
+  for (const [method, path] of [
+    ["GET", "/"],
+    ["GET", "/tabs"],
+    ["POST", "/start"],
+    ["GET", "/profiles"],
+    ["GET", "/snapshot"],
+    ["POST", "/act"],
+    ["GET", "/nowhere"],
+  ] as const) {
+    assert.equal((await raw(method, path, {})).status, 401, path)
+    assert.equal((await raw(method, path, { authorization: "Bearer wrong" })).status, 401, path)
+  }
+  assert.equal((await raw("GET", "/", authorized)).status, 200)
+})
+
+test("refuses web pages even with the token, and never allows an origin", async () => {
+  const page = { ...authorized, origin: "https://evil.example" }
+  assert.equal((await raw("POST", "/start", page)).status, 403)
+  assert.equal((await raw("POST", "/start", { ...authorized, "sec-fetch-site": "cross-site" })).status, 403)
+  const preflight = await raw("OPTIONS", "/start", {
+    origin: "https://evil.example",
+    "access-control-request-method": "POST",
+  })
+  assert.equal(preflight.headers["access-control-allow-origin"], undefined)
+  assert.equal((await raw("POST", "/start", { ...authorized, "content-type": "text/plain" }, "{}")).status, 415)
+  assert.equal((await bench.call("GET", "/tabs")).body.running, false)
+})
+
+test("refuses a foreign Host name", async () => {
+  for (const host of ["evil.example", `evil.example:${bench.service.controlPort}`, "127.0.0.1:1"]) {
+    assert.equal((await raw("GET", "/", { ...authorized, host })).status, 403, host)
+  }
+})
+
+test("answers malformed requests with 4xx and stays alive", async () => {
+  assert.equal((await raw("DELETE", "/tabs/%ZZ", authorized)).status, 400)
+  const json = { ...authorized, "content-type": "application/json" }
+  assert.equal((await raw("POST", "/act", json, "{")).status, 400)
+  assert.equal((await raw("POST", "/act", json, "[]")).status, 400)
+  assert.equal((await raw("POST", "/act", json, `{"kind":"click","ref":"${"1".repeat(1_100_000)}"}`)).status, 413)
+  assert.equal((await raw("PUT", "/start", authorized)).status, 405)
+  assert.equal((await raw("GET", "/nowhere", authorized)).status, 404)
+  assert.equal((await raw("GET", "/", authorized)).status, 200)
+})
+
+test("explains what it does not take", async () => {
+  const selector = await bench.call("POST", "/act", { kind: "click", selector: "#buy" })
+  assert.deepEqual([selector.status, selector.body.error.code], [400, "selector-unsupported"])
+  const kind = await bench.call("POST", "/act", { kind: "teleport" })
+  assert.match(kind.body.error.message, /teleport.*click, type, press/)
+  assert.equal((await bench.call("POST", "/act", {})).status, 400)
+  const profile = await bench.call("GET", "/?profile=nobody")
+  assert.equal(profile.status, 404)
+  assert.match(profile.body.error.message, /managed/)
+  assert.equal((await bench.call("POST", "/start", { profile: "relay" })).body.error.code, "profile-unsupported")
+  assert.equal((await bench.call("POST", "/tabs/focus", {})).status, 400)
+  assert.equal((await bench.call("GET", "/tabs")).body.running, false)
+})
+
+test("opens nothing but http, https and about:blank, and no metadata service under any spelling", async () => {
+  const refused = [
+    "file:///etc/passwd",
+    "data:text/html,x",
+    "javascript:alert(1)",
+    "view-source:http://127.0.0.1/",
+    "chrome://settings",
+    "ftp://127.0.0.1/",
+    "about:config",
+    "example.com",
+    "http://169.254.169.254/latest/meta-data/",
+    "http://2852039166/",
+    "http://0xa9.254.169.254/",
+    "http://[::ffff:169.254.169.254]/",
+    "http://[fd00:ec2::254]/",
+    "http://metadata.google.internal./",
+  ]
+  for (const path of ["/navigate", "/tabs/open"]) {
+    for (const url of refused) {
+      const reply = await bench.call("POST", path, { url })
+      assert.deepEqual([reply.status, reply.body.error.code], [400, "navigation-refused"], `${path} ${url}`)
+    }
+  }
+  assert.equal((await bench.call("GET", "/tabs")).body.running, false, "refused before anything is started")
+})
+
+test("gives out nothing of a page that sends itself to a file or to a metadata service", async () => {
+  await bench.call("POST", "/navigate", { url: `${pages.url}/escape.html` })
+  const { body } = await bench.call("GET", "/snapshot")
+  assert.match(body.snapshot, /safe page/)
+  assert.doesNotMatch(body.snapshot, /root:/)
+  const redirect = await bench.call("POST", "/navigate", { url: `${pages.url}/metadata`, timeoutMs: 2_000 })
+  assert.notEqual(redirect.status, 200)
+})
+
+test("keeps the browser's own port on loopback, and its command line free of what it need not have", async () => {
+  await bench.call("POST", "/start")
+  const { pid, cdpPort } = (await bench.call("GET", "/")).body
+  const line = await readFile(`/proc/${pid}/cmdline`, "utf8")
+  assert.match(line, new RegExp(`--remote-debugging-port=${cdpPort}\\0`))
+  assert.doesNotMatch(line, /remote-debugging-address|remote-allow-origins|disable-web-security/)
+  if (process.getuid?.() !== 0) assert.doesNotMatch(line, /--no-sandbox/)
+  const sockets = execFileSync("cat", ["/proc/net/tcp", "/proc/net/tcp6"], { encoding: "utf8" })
+  const port = (cdpPort as number).toString(16).toUpperCase().padStart(4, "0")
+  const listening = sockets.split("\n").filter((row) => new RegExp(`:${port} \\S+ 0A`).test(row))
+  assert.ok(listening.length > 0)
+  for (const row of listening) assert.match(row, /: 0100007F:/)
+  const environment = await readFile(`/proc/${pid}/environ`, "utf8")
+  assert.doesNotMatch(environment, /MODEL_API_KEY|key-of-nobody/)
+})
+
+test("slows down whoever guesses the token, but never the one who has it", async () => {
+  let last = 0
+  for (let count = 0; count < 25; count += 1)
+    last = (await raw("GET", "/", { authorization: `Bearer guess-${count}` })).status
+  assert.equal(last, 429)
+  assert.equal((await raw("GET", "/", authorized)).status, 200)
+})

@@ -1,0 +1,160 @@
+// Browser control as one part of the gateway: the control service's listener, the profiles, and the agent tool.
+import { createRequire } from "node:module"
+import { hostname, homedir } from "node:os"
+import type { Tool } from "../agent/tool.ts"
+import {
+  AppError,
+  type Background,
+  type Clock,
+  type Ids,
+  type Log,
+  type Redactor,
+  type Secret,
+} from "../kernel/index.ts"
+import { createFailureThrottle, type FailureThrottle, listen, type Listener } from "../kernel/http/index.ts"
+import type { BrowserConfig } from "./config.ts"
+import type { ProfileInfo } from "./contract.ts"
+import { type BrowserCore, createBrowserCore } from "./core.ts"
+import { openPolicy } from "./page/url-policy.ts"
+import { systemMachine } from "./profiles/detect/index.ts"
+import { ProfileRegistry } from "./profiles/registry.ts"
+import { createControlApp } from "./routes/app.ts"
+import { type BrowserToolInput, createBrowserTool } from "./tool.ts"
+
+export interface BrowserServiceOptions {
+  /** Read at each start. */
+  settings(): BrowserConfig
+  stateFolder: string
+  /** gateway.port + 2; 0 takes any free port. */
+  controlPort: number
+  /** The gateway token. */
+  token: Secret
+  clock: Clock
+  ids: Ids
+  log: Log
+  redactor: Redactor
+  background: Background
+  /** The gateway's own, so that wrong secrets count on all its surfaces together; made here when not given. */
+  throttle?: FailureThrottle
+  /** PATH, DISPLAY and such: what finding and starting a browser may look at. */
+  environment: Readonly<Record<string, string | undefined>>
+  /** Whether the automation library is installed; looks for it when not given. */
+  hasAutomationLibrary?: () => boolean
+}
+
+export interface BrowserServiceStatus {
+  enabled: boolean
+  listening: boolean
+  controlPort: number | null
+  profiles: ProfileInfo[]
+}
+
+export interface BrowserService {
+  /** Opens the listener; starts no browser. Rejects with `port-in-use`. Does nothing when browser.enabled is false. */
+  start(): Promise<void>
+  /** Closes the listener and ends every browser that is ours. */
+  stop(): Promise<void>
+  status(): BrowserServiceStatus
+  readonly tool: Tool<BrowserToolInput>
+  /** The port that is listened on; undefined while it is not. */
+  readonly controlPort: number | undefined
+}
+
+interface Started {
+  listener: Listener
+  registry: ProfileRegistry
+  core: BrowserCore
+}
+
+export function createBrowserService(options: BrowserServiceOptions): BrowserService {
+  const log = options.log.child({ part: "browser" })
+  const throttle = options.throttle ?? createFailureThrottle({ clock: options.clock })
+  let started: Started | undefined
+  const core = (): BrowserCore => {
+    if (started) return started.core
+    if (!options.settings().enabled) {
+      throw new AppError("browser-disabled", "Browser control is switched off", { hint: "Set browser.enabled to true" })
+    }
+    throw new AppError("not-ready", "Browser control is not running")
+  }
+  return {
+    async start() {
+      if (started || !options.settings().enabled) return
+      started = await startParts({ ...options, log, throttle })
+      log.info({ port: started.listener.port }, "control service listening")
+    },
+    async stop() {
+      const parts = started
+      started = undefined
+      if (!parts) return
+      await Promise.all([parts.listener.stop(), ...parts.registry.all.map((profile) => profile.stop())])
+    },
+    status: () => ({
+      enabled: options.settings().enabled,
+      listening: started !== undefined,
+      controlPort: started?.listener.port ?? null,
+      profiles: started?.core.profiles().profiles ?? [],
+    }),
+    tool: createBrowserTool({ core }),
+    get controlPort() {
+      return started?.listener.port
+    },
+  }
+}
+
+async function startParts(options: BrowserServiceOptions & { throttle: FailureThrottle }): Promise<Started> {
+  const settings = options.settings()
+  const machine = systemMachine({ homeFolder: homedir(), environment: options.environment })
+  const { stateFolder, controlPort, clock, ids, log, background } = options
+  const registry = new ProfileRegistry({
+    settings,
+    stateFolder,
+    controlPort,
+    machine,
+    clock,
+    ids,
+    log,
+    background,
+    hostname: hostname(),
+    userId: process.getuid?.(),
+  })
+  const hasAutomationLibrary = options.hasAutomationLibrary ?? canResolveLibrary
+  const core = createBrowserCore({
+    settings,
+    registry,
+    stateFolder,
+    machine,
+    ids,
+    clock,
+    background,
+    policy: openPolicy,
+    hasAutomationLibrary,
+  })
+  let port = controlPort
+  const app = createControlApp({
+    core,
+    token: options.token,
+    throttle: options.throttle,
+    log,
+    redactor: options.redactor,
+    port: () => port,
+  })
+  const listener = await listen({
+    fetch: app.fetch as Parameters<typeof listen>[0]["fetch"],
+    host: "127.0.0.1",
+    port: controlPort,
+    purpose: "the browser control service (gateway.port + 2)",
+  })
+  port = listener.port
+  for (const profile of registry.all) background.run("browser adoption", () => profile.adopt())
+  return { listener, registry, core }
+}
+
+function canResolveLibrary(): boolean {
+  try {
+    createRequire(import.meta.url).resolve("playwright-core")
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,119 @@
+// Snapshots for all who ask: which options a request means, and the snapshot that follows an action.
+import { AppError } from "../kernel/index.ts"
+import { type Caller, type CoreOptions, createAccess, limits, pageReply } from "./access.ts"
+import type { BrowserConfig } from "./config.ts"
+import type { AriaReply, FreshSnapshot, SnapshotReply } from "./contract.ts"
+import { savePicture } from "./media.ts"
+import type { Picture } from "./page/screenshot.ts"
+import { takeAria } from "./page/snapshot/aria.ts"
+import { type LabelledPicture, takeLabelled } from "./page/snapshot/labels.ts"
+import {
+  defaultMaxChars,
+  efficientMaxChars,
+  type Snapshot,
+  type SnapshotOptions,
+  takeSnapshot,
+} from "./page/snapshot/take.ts"
+import type { Operation, OperationOptions, Tab } from "./page/tab.ts"
+import type { UrlPolicy } from "./page/url-policy.ts"
+import type { SnapshotRequest } from "./requests/index.ts"
+
+export function snapshotOptions(request: SnapshotRequest, settings: BrowserConfig): SnapshotOptions {
+  const { mode, interactive, compact, depth, selector, frame, labels, maxChars, maxTokens, find, diff } = request
+  const efficient = mode === "efficient" || (mode === "default" && settings.snapshotDefaults.mode === "efficient")
+  const role = efficient || interactive || compact || depth !== undefined || selector !== "" || frame !== "" || labels
+  const byDefault = efficient ? efficientMaxChars : defaultMaxChars
+  return {
+    interactive: interactive || efficient,
+    compact: compact || efficient,
+    efficient,
+    depth: depth ?? -1,
+    selector,
+    frame,
+    roleRefs: request.refs === undefined ? role || find !== "" : request.refs === "role",
+    maxChars: maxChars === 0 ? undefined : (maxChars ?? byDefault),
+    maxTokens,
+    find,
+    diff,
+  }
+}
+
+export async function snapshotOf(
+  tab: Tab,
+  request: SnapshotRequest,
+  parts: { settings: BrowserConfig; policy: UrlPolicy },
+  operation: Operation,
+): Promise<{ snapshot: Snapshot; labelled?: LabelledPicture }> {
+  parts.policy.checkRead(tab.url)
+  const snapshot = await takeSnapshot(tab, operation, snapshotOptions(request, parts.settings))
+  return request.labels ? { snapshot, labelled: await takeLabelled(tab, snapshot.lines, operation) } : { snapshot }
+}
+
+const fresh: SnapshotOptions = {
+  interactive: true,
+  compact: true,
+  efficient: true,
+  depth: -1,
+  selector: "",
+  frame: "",
+  roleRefs: true,
+  maxChars: efficientMaxChars,
+  maxTokens: undefined,
+  find: "",
+  diff: false,
+}
+
+/** The snapshot that an action was asked to answer with; nothing when it was not. */
+export async function freshSnapshot(
+  tab: Tab,
+  wanted: "efficient" | "diff" | undefined,
+  policy: UrlPolicy,
+  limits: OperationOptions,
+): Promise<FreshSnapshot> {
+  if (wanted === undefined || tab.dialog) return {}
+  return tab.operate({ ...limits, what: "The snapshot" }, async (operation) => {
+    policy.checkRead(tab.url)
+    const { snapshot, truncated } = await takeSnapshot(tab, operation, { ...fresh, diff: wanted === "diff" })
+    return { snapshot, truncated }
+  })
+}
+
+export function snapshotOperations(options: CoreOptions) {
+  const { policy } = options
+  const { needLibrary, pick } = createAccess(options)
+  return {
+    async snapshot(
+      caller: Caller,
+      request: SnapshotRequest,
+    ): Promise<(SnapshotReply & { image?: Picture }) | AriaReply> {
+      const timed = limits("The snapshot", request.timeoutMs, caller)
+      if (request.format === "aria") {
+        checkAria(request)
+        const tab = await pick(caller, request.targetId)
+        const tree = await tab.operate(timed, async (operation) => {
+          policy.checkRead(tab.url)
+          return takeAria(tab, request.limit, operation)
+        })
+        return { ...(await pageReply(tab)), format: "aria", ...tree }
+      }
+      needLibrary("ai snapshot")
+      const tab = await pick(caller, request.targetId)
+      const taken = await tab.operate(timed, (operation) => snapshotOf(tab, request, options, operation))
+      const { lines: _lines, ...snapshot } = taken.snapshot
+      const reply: SnapshotReply = { ...(await pageReply(tab)), format: "ai", ...snapshot }
+      if (!taken.labelled) return reply
+      const { picture, shown, skipped } = taken.labelled
+      const imagePath = await savePicture(options, picture)
+      const labels = { labels: true as const, labelsCount: shown, labelsSkipped: skipped }
+      return { ...reply, ...labels, imagePath, imageType: picture.type, image: picture }
+    },
+  }
+}
+
+function checkAria(request: SnapshotRequest): void {
+  const wrong = (["labels", "interactive", "compact", "find", "diff", "selector", "frame"] as const).find(
+    (name) => request[name],
+  )
+  if (wrong === undefined && request.mode !== "efficient") return
+  throw new AppError("bad-request", `${wrong ?? "mode efficient"} does not go together with the format aria`)
+}
