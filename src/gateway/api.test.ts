@@ -1,0 +1,336 @@
+import assert from "node:assert/strict"
+import { setImmediate as turnOfTheLoop } from "node:timers/promises"
+import { after, before, describe, test } from "node:test"
+import { endJob, markDead, markUncertain, writeStep } from "../store/index.ts"
+import type { KyselyPlugin } from "kysely"
+import { bearer, startGateway } from "./gateway.fixture.ts"
+import { listDeliveries, listEvents, listRuns } from "./store.ts"
+
+type Gateway = Awaited<ReturnType<typeof startGateway>>
+let gateway: Gateway
+before(async () => (gateway = await startGateway()))
+after(() => gateway.stop())
+
+const row = (n: number, laneKey = "chatapp:default:1") => ({
+  laneKey,
+  channel: "chatapp",
+  account: "default",
+  chatId: "1",
+  route: { channel: "chatapp", account: "default", chatId: "1", chatKind: "private" },
+  kind: "text",
+  payload: { text: `message ${n}` },
+})
+
+describe("runs", () => {
+  before(async () => {
+    await gateway.store.write(async (write) => {
+      for (let n = 1; n <= 12; n += 1) {
+        write.addJob({ runId: `run-${n}`, kind: "turn", laneKey: `lane-${n}`, payload: { text: "x".repeat(9_000) } })
+      }
+      const job = (id: number) => ({ id, lane_key: `lane-${id}` })
+      endJob(gateway.store, write, job(3), { state: "dead", error: "model failed" })
+      endJob(gateway.store, write, job(4), { state: "done", result: "y".repeat(9_000) })
+    })
+    await writeStep(gateway.store, 4, { n: 1, kind: "prompt", data: { picture: "z".repeat(50_000) } })
+  })
+
+  test("are listed newest first, in pages, without their payloads", async () => {
+    const seen: string[] = []
+    let path = "/api/runs?limit=5"
+    for (;;) {
+      const { json } = await gateway.get(path)
+      assert.equal(json.ok, true)
+      for (const run of json.items) seen.push(run.runId)
+      if (json.next === null) break
+      path = `/api/runs?limit=5&before=${json.next}`
+    }
+    assert.deepEqual(
+      seen,
+      Array.from({ length: 12 }, (_, n) => `run-${12 - n}`),
+    )
+    const all = await gateway.get("/api/runs")
+    assert.ok(all.text.length < 6_000)
+    const dead = all.json.items.find((run: { state: string }) => run.state === "dead")
+    assert.deepEqual([dead.runId, dead.error, dead.session], ["run-3", "model failed", "lane-3"])
+  })
+
+  test("are filtered by state", async () => {
+    const of = async (state: string) => (await gateway.get(`/api/runs?state=${state}`)).json.items.length
+    assert.deepEqual(await Promise.all(["ready", "running", "done", "dead", "cancelled"].map(of)), [10, 0, 1, 1, 0])
+    assert.match((await gateway.get("/api/runs?state=odd")).json.error.message, /^state/)
+    assert.match((await gateway.get("/api/runs?limit=0")).json.error.message, /^limit/)
+    assert.match((await gateway.get("/api/runs?before=x")).json.error.message, /^before/)
+  })
+
+  test("are shown with their steps, long values shortened", async () => {
+    const { json, text } = await gateway.get("/api/runs/run-4")
+    assert.equal(json.state, "done")
+    assert.equal(json.steps[0].kind, "prompt")
+    assert.match(json.steps[0].data.picture, /^z+… \(50000 characters\)$/)
+    assert.ok(text.length < 20_000)
+    const missing = await gateway.get("/api/runs/nothing")
+    assert.equal(missing.status, 404)
+    assert.equal(missing.json.error.code, "turn-not-found")
+  })
+})
+
+describe("deliveries", () => {
+  const claim = (id: number) =>
+    gateway.store.db.selectFrom("outbox").selectAll().where("id", "=", id).executeTakeFirstOrThrow()
+  before(async () => {
+    await gateway.store.write(async (write) => {
+      for (let n = 1; n <= 4; n += 1) write.addOutbox({ ...row(n), jobId: 4 })
+    })
+    await markDead(gateway.store, await claim(1), "chat not found")
+    await markUncertain(gateway.store, await claim(2), "cut")
+  })
+
+  test("are listed with their run, filtered and shown whole", async () => {
+    const { json } = await gateway.get("/api/deliveries")
+    assert.deepEqual(
+      json.items.map((item: { id: number }) => item.id),
+      [4, 3, 2, 1],
+    )
+    assert.equal(json.items[0].runId, "run-4")
+    assert.equal(json.items[0].preview, '{"text":"message 4"}')
+    const dead = await gateway.get("/api/deliveries?state=dead")
+    assert.deepEqual(
+      dead.json.items.map((item: { error: string }) => item.error),
+      ["chat not found"],
+    )
+    const waiting = await gateway.get("/api/deliveries?state=new&limit=1")
+    assert.deepEqual([waiting.json.items.length, waiting.json.next], [1, 4])
+    const one = await gateway.get("/api/deliveries/2")
+    assert.deepEqual(one.json.payload, { text: "message 2" })
+    assert.equal(one.json.route.chatId, "1")
+    assert.equal((await gateway.get("/api/deliveries/99")).status, 404)
+    assert.match((await gateway.get("/api/deliveries/x")).json.error.message, /^id/)
+  })
+
+  test("that are dead or uncertain go to the end of their lane once; others are a conflict", async () => {
+    for (const id of [1, 2]) {
+      const retried = await gateway.post(`/api/deliveries/${id}/retry`, {})
+      assert.equal(retried.status, 202)
+      const added = await claim(retried.json.id)
+      const old = await claim(id)
+      assert.deepEqual(
+        [added.state, added.payload, added.lane_key, added.job_id],
+        ["new", old.payload, old.lane_key, 4],
+      )
+      assert.ok(added.id > 4)
+      assert.equal(added.head, 0)
+      assert.equal((await gateway.post(`/api/deliveries/${id}/retry`, {})).status, 409)
+    }
+    assert.equal((await gateway.post("/api/deliveries/3/retry", {})).status, 409)
+    assert.equal((await gateway.post("/api/deliveries/99/retry", {})).status, 404)
+    assert.equal((await gateway.get("/api/deliveries")).json.items.length, 6)
+  })
+})
+
+test("events are listed, by session too, shortened and with their trust", async () => {
+  await gateway.store.write(async (write) => {
+    write.addEvent({ sessionKey: "a", text: "x".repeat(5_000), origin: "webhook", trusted: false })
+    write.addEvent({ sessionKey: "b", text: "short", origin: "system", trusted: true })
+  })
+  const all = (await gateway.get("/api/events?limit=1")).json
+  assert.deepEqual([all.items[0].session, all.items[0].trusted, all.items[0].shownByRun], ["b", true, null])
+  const rest = (await gateway.get(`/api/events?limit=1&before=${all.next}`)).json
+  assert.equal(rest.items[0].text.length, 1_000)
+  const ofA = (await gateway.get("/api/events?session=a")).json
+  assert.deepEqual(
+    ofA.items.map((event: { origin: string }) => event.origin),
+    ["webhook"],
+  )
+})
+
+describe("in tables of 200,000 rows", () => {
+  let large: Gateway
+  before(async () => {
+    large = await startGateway()
+    const { raw } = large.store.handle
+    const series = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 200000)"
+    raw.exec(`${series} insert into job (run_id, kind, lane_key, payload, state, created_at, finished_at)
+      select 'r' || i, 'turn', 'l', '{}', case i when 5 then 'dead' else 'done' end, i, i from n`)
+    raw.exec(`${series} insert into outbox (lane_key, channel, account, chat_id, route, kind, payload, state, created_at)
+      select 'l', 'c', 'a', '1', '{}', 'text', '{}', case i when 5 then 'dead' else 'sent' end, i from n`)
+    raw.exec(`${series} insert into event (session_key, text, origin, trusted, created_at, consumed_by)
+      select case i when 5 then 'rare' else 's' end, 't', 'webhook', 0, i, 1 from n`)
+    raw.exec(
+      "insert into job (run_id, kind, lane_key, payload, created_at, head) values ('open', 'turn', 'o', '{}', 1, 1)",
+    )
+  })
+  after(() => large.stop())
+
+  test("no list walks through a whole table", async () => {
+    const { db, handle } = large.store
+    const queries: Parameters<KyselyPlugin["transformQuery"]>[0][] = []
+    const recorder: KyselyPlugin = {
+      transformQuery(query) {
+        queries.push(query)
+        return query.node
+      },
+      transformResult: async ({ result }) => result,
+    }
+    const store = { ...large.store, db: db.withPlugin(recorder) }
+    /** The plan of a list's own query, and the distance between the ids that it looks at. */
+    const observe = async (list: Promise<unknown>) => {
+      await list
+      const { node, queryId } = queries.at(-1) ?? assert.fail("no query was made")
+      const { sql, parameters } = db.getExecutor().compileQuery(node, queryId)
+      const plan = handle.raw.prepare(`explain query plan ${sql}`).all() as { detail: string }[]
+      const [below, from] = parameters as number[]
+      return { plan: plan.map(({ detail }) => detail).join("; "), width: Number(below) - Number(from) }
+    }
+    const limit = 50
+    for (const list of [listRuns(store, { limit }), listDeliveries(store, { limit }), listEvents(store, { limit })]) {
+      assert.match((await observe(list)).plan, /^SEARCH \w+ USING INTEGER PRIMARY KEY/)
+    }
+    for (const state of ["ready", "running"] as const) {
+      assert.match((await observe(listRuns(store, { limit, state }))).plan, /SCAN job USING (COVERING )?INDEX job_lane/)
+    }
+    for (const state of ["new", "sending"] as const) {
+      const { plan } = await observe(listDeliveries(store, { limit, state }))
+      assert.match(plan, /SCAN outbox USING (COVERING )?INDEX outbox_lane/)
+    }
+    for (const state of ["done", "dead", "cancelled"] as const) {
+      assert.equal((await observe(listRuns(store, { limit, state }))).width, 5_000)
+    }
+    for (const state of ["sent", "dead", "uncertain"] as const) {
+      assert.equal((await observe(listDeliveries(store, { limit, state }))).width, 5_000)
+    }
+    assert.equal((await observe(listEvents(store, { limit, session: "rare" }))).width, 5_000)
+    assert.equal((await large.get("/api/runs?state=ready")).json.items[0].runId, "open")
+  })
+
+  test("a rare row is found by following the pages", async () => {
+    let found: string | undefined
+    let pages = 0
+    for (let next: number | null = 200_002; next !== null && found === undefined; pages += 1) {
+      const { json } = await large.get(`/api/runs?state=dead&before=${next}`)
+      found = json.items[0]?.runId
+      next = json.next
+    }
+    assert.equal(found, "r5")
+    assert.ok(pages === 40 || pages === 41, `${pages} pages`)
+  })
+})
+
+describe("actions", () => {
+  test("pass checked input on", async () => {
+    gateway.calls.length = 0
+    assert.equal((await gateway.get("/api/pairing/ChatApp")).json.allowed[0].label, "Ann")
+    assert.equal((await gateway.get("/api/pairing/pigeon")).json.error.code, "channel-unknown")
+    const approved = await gateway.post("/api/pairing/chatapp/approve", { code: " ABCD1234 ", notify: true })
+    assert.deepEqual(approved.json, { ok: true, senderId: "7", label: "Ann", account: "default" })
+    await gateway.post("/api/pairing/chatapp/revoke", { senderId: 7, account: "work" })
+    const sent = await gateway.post("/api/message/send", {
+      channel: "chatapp",
+      target: -100,
+      message: "hi",
+      replyTo: 5,
+    })
+    assert.equal(sent.status, 202)
+    const dry = await gateway.post("/api/message/send", {
+      target: "@ann",
+      media: "a.png",
+      dryRun: true,
+    })
+    assert.equal(dry.status, 200)
+    assert.deepEqual(gateway.calls, [
+      { channel: "chatapp", code: "ABCD1234", notify: true },
+      { channel: "chatapp", senderId: "7", account: "work" },
+      { channel: "chatapp", target: "-100", message: "hi", replyTo: "5" },
+      { channel: "last", target: "@ann", message: "", media: "a.png", dryRun: true },
+    ])
+    assert.deepEqual((await gateway.get("/api/channels?probe=true")).json.channels, [
+      { channel: "chatapp", probe: true },
+    ])
+    assert.deepEqual((await gateway.get("/api/channels")).json.channels, [{ channel: "chatapp", probe: false }])
+  })
+
+  test("refuse wrong input, naming the field", async () => {
+    const cases: [string, unknown, RegExp][] = [
+      ["/api/pairing/chatapp/approve", {}, /^code/],
+      ["/api/pairing/chatapp/approve", { code: "A", extra: 1 }, /extra/],
+      ["/api/pairing/chatapp/revoke", { senderId: {} }, /^senderId/],
+      ["/api/message/send", { channel: "chatapp", target: "1" }, /^message: is required when there is no media/],
+      ["/api/message/send", { channel: "", target: "1", message: "x" }, /^channel/],
+      ["/api/message/send", { channel: "c", target: "1", message: "x", dryRun: "yes" }, /^dryRun/],
+      ["/api/message/send", [], /object/],
+    ]
+    for (const [path, body, message] of cases) {
+      const answer = await gateway.post(path, body)
+      assert.equal(answer.status, 400)
+      assert.match(answer.json.error.message, message)
+    }
+    assert.match((await gateway.get("/api/channels?probe=maybe")).json.error.message, /^probe/)
+  })
+
+  test("refuse bodies over 1 MB, broken JSON and endless nesting", async () => {
+    const post = (body: string) => gateway.send("/api/message/send", { method: "POST", headers: bearer, body })
+    assert.equal((await post("x".repeat(1024 * 1024 + 1))).status, 413)
+    assert.equal((await post("{")).status, 400)
+    assert.equal((await post("[".repeat(100_000))).status, 400)
+    assert.equal((await gateway.send("/healthz")).status, 200)
+  })
+
+  test("answer a stop before it begins", async () => {
+    gateway.calls.length = 0
+    const answer = await gateway.post("/api/stop", {})
+    assert.equal(answer.status, 202)
+    while (gateway.calls.length === 0) await turnOfTheLoop()
+    assert.deepEqual(gateway.calls, ["stop"])
+  })
+})
+
+test("known secrets never leave in an answer", async () => {
+  const secret = "1234567:AAExampleExampleExampleExampleExample"
+  gateway.redactor.add("plain-secret-value")
+  await gateway.store.write(async (write) => {
+    write.addEvent({ sessionKey: "s", text: `${secret} plain-secret-value`, origin: "webhook", trusted: false })
+  })
+  const { text } = await gateway.get("/api/events?session=s")
+  assert.ok(!text.includes(secret) && !text.includes("plain-secret-value"))
+  assert.match(text, /\*\*\* \*\*\*/)
+})
+
+test("a stop lets a running request finish and takes no new ones", async () => {
+  let release = () => {}
+  let entered = () => {}
+  const running = new Promise<void>((resolve) => (entered = resolve))
+  const local = await startGateway({
+    hooks: {
+      path: () => "/hooks",
+      handle: async () => {
+        entered()
+        await new Promise<void>((resolve) => (release = resolve))
+        return new Response("finished")
+      },
+    },
+  })
+  const answer = local.send("/hooks/x")
+  await running
+  const stopped = local.server.stop(5_000)
+  await assert.rejects(local.send("/healthz"), { code: "ECONNREFUSED" })
+  release()
+  assert.equal((await answer).text, "finished")
+  await stopped
+  await local.stop()
+})
+
+test("deliveries of webhooks are listed, shown, replayed and tried by what the webhooks provide", async () => {
+  const gateway = await startGateway()
+  try {
+    assert.equal((await gateway.get("/api/hooks?limit=2&before=9")).json.query.before, 9)
+    assert.equal((await gateway.get("/api/hooks?limit=0")).status, 400)
+    assert.equal((await gateway.get("/api/hooks/7")).json.id, 7)
+    assert.equal((await gateway.get("/api/hooks/x")).status, 400)
+    assert.equal((await gateway.post("/api/hooks/7/replay", {})).json.status, 202)
+    const tried = await gateway.post("/api/hooks/test", { path: "/github", body: "{}", dryRun: true })
+    assert.deepEqual(tried.json, { ok: true, mapping: "wake", actions: [] })
+    assert.equal((await gateway.post("/api/hooks/test", { path: "github" })).status, 400)
+    assert.deepEqual(gateway.calls, [{ replay: 7 }, { path: "github", body: "{}", dryRun: true }])
+  } finally {
+    await gateway.stop()
+  }
+})

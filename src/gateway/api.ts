@@ -1,0 +1,136 @@
+// Wire types of `/api/*` beyond the status: what the lists and the actions answer, and what the gateway asks of
+// the rest of the product to answer them. No runtime.
+import type { Json } from "../kernel/index.ts"
+import type { GatewayStatus } from "./contract.ts"
+
+export interface Page<Item> {
+  items: Item[]
+  /** Pass it as `before` for the next, older page; null when there is none. A page may be empty and still have one. */
+  next: number | null
+}
+
+export interface RunSummary {
+  runId: string
+  kind: string
+  session: string
+  state: string
+  attempts: number
+  createdAt: number
+  startedAt: number | null
+  finishedAt: number | null
+  error: string | null
+  /** Beginning of the result. */
+  result: string | null
+}
+
+export interface RunDetail extends RunSummary {
+  input: Json
+  steps: { n: number; kind: string; createdAt: number; data: Json }[]
+}
+
+export interface DeliverySummary {
+  id: number
+  runId: string | null
+  channel: string
+  account: string
+  chatId: string
+  kind: string
+  state: string
+  attempts: number
+  createdAt: number
+  sentAt: number | null
+  /** The platform's id of the sent message. */
+  remoteId: string | null
+  error: string | null
+  /** Beginning of the payload. */
+  preview: string
+}
+
+export interface DeliveryDetail extends DeliverySummary {
+  route: Json
+  payload: Json
+}
+
+export interface EventSummary {
+  id: number
+  session: string
+  origin: string
+  trusted: boolean
+  createdAt: number
+  /** Run whose turn showed it; null while it waits. */
+  shownByRun: string | null
+  text: string
+}
+
+export interface PairingList {
+  requests: { senderId: string; label: string; account: string; code: string; createdAt: number; expiresAt: number }[]
+  allowed: { senderId: string; label: string; account: string; approvedAt: number }[]
+}
+
+export interface PairingApproval {
+  channel: string
+  code: string
+  account?: string
+  /** Whether the sender is told in the chat. */
+  notify?: boolean
+}
+
+export interface PairingRevocation {
+  channel: string
+  senderId: string
+  account?: string
+}
+
+export interface MessageToSend {
+  /** A channel's name, or `last`: the one used last, else the only one. */
+  channel: string
+  target: string
+  message: string
+  /** URL or path of one file. */
+  media?: string
+  account?: string
+  silent?: boolean
+  replyTo?: string
+  threadId?: string
+  /** Checks everything and sends nothing. */
+  dryRun?: boolean
+}
+
+/** What a person can do with deliveries of webhooks; the shapes are those of the webhooks' own contract. */
+export interface HookDeliveryActions {
+  list(query: PageQuery & { mapping?: string }): object
+  read(id: number): object
+  replay(id: number): Promise<object>
+  test(request: HookTest): Promise<object>
+}
+
+export interface PageQuery {
+  limit: number
+  /** Ids below this only. */
+  before?: number | undefined
+}
+
+export interface HookTest {
+  /** Below the hooks' base path. */
+  path: string
+  body: string
+  headers?: Record<string, string>
+  query?: Record<string, string>
+  /** Shows what would be done and does nothing. */
+  dryRun?: boolean
+}
+
+/** What the gateway cannot do itself. Given by the composition; failures are AppErrors. */
+export interface GatewayActions {
+  status(): Promise<GatewayStatus>
+  hooks: HookDeliveryActions
+  /** Begins a clean stop; called after the request was answered. */
+  requestStop(): void
+  listPairing(channel: string): Promise<PairingList>
+  approvePairing(approval: PairingApproval): Promise<{ senderId: string; label: string; account: string }>
+  /** `removed` is false when the sender was not approved. */
+  revokePairing(revocation: PairingRevocation): Promise<{ removed: boolean }>
+  listChannels(options: { probe: boolean; signal: AbortSignal }): Promise<unknown[]>
+  /** What was queued (delivery ids), or with `dryRun` what would be. */
+  sendMessage(message: MessageToSend): Promise<{ deliveries: number[]; route: unknown }>
+}

@@ -1,0 +1,58 @@
+// The keys of `gateway.*`: where the gateway listens, its own token, and how it follows changes of its config file.
+import { z } from "zod"
+
+const later = true
+
+export const gatewaySchema = z
+  .strictObject({
+    port: z.int().min(1).max(65535).default(18789).meta({
+      description:
+        "Port of the gateway. The ports of browser control (+2), relay (+3) and managed browsers (from +11) derive from it. `SVC_GATEWAY_PORT` wins over this key.",
+    }),
+    bind: z.string().trim().min(1).default("loopback").meta({
+      description:
+        "Where the gateway listens: `loopback` (127.0.0.1), `lan` (all interfaces), or the address of one interface.",
+    }),
+    auth: z
+      .strictObject({
+        token: z.string().min(1).optional().meta({
+          description: "Secret of the gateway. When unset, one is generated once into `<state>/gateway-token`.",
+          secret: true,
+        }),
+      })
+      .prefault({})
+      .meta({ description: "How callers of the gateway prove themselves." }),
+    allowedHosts: z.array(z.string().trim().min(1)).default([]).meta({
+      description: "Further host names under which the gateway may be called, for example that of a reverse proxy.",
+    }),
+    reload: z
+      .strictObject({
+        mode: z.enum(["hybrid", "hot", "restart", "off"]).default("hybrid").meta({
+          description:
+            "What a changed config file does: `hybrid` applies what can be applied and restarts for the rest, `hot` ignores the rest, `restart` always restarts, `off` does nothing.",
+        }),
+        debounceMs: z.int().min(0).max(60_000).default(300).meta({
+          description: "Milliseconds without a further change before a changed config file is read.",
+        }),
+      })
+      .prefault({})
+      .meta({ description: "How the running gateway follows changes of its config file." }),
+    nodes: z
+      .strictObject({
+        browser: z
+          .strictObject({
+            mode: z.enum(["auto", "manual", "off"]).default("auto").meta({
+              description: "Routing of browser calls to a connected node; `off` disables automatic routing.",
+              later,
+            }),
+          })
+          .prefault({})
+          .meta({ description: "Browsers of connected nodes.", later }),
+      })
+      .prefault({})
+      .meta({ description: "Connected nodes.", later }),
+  })
+  .prefault({})
+  .meta({ description: "The gateway's own listener." })
+
+export type GatewayConfig = z.infer<typeof gatewaySchema>

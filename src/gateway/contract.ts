@@ -1,0 +1,41 @@
+// Wire types of the gateway's own HTTP API, shared with the CLI. No runtime.
+
+/** `<state>/gateway.json`, written when the gateway is ready, removed on a clean stop; mode 600. */
+export interface GatewayFile {
+  pid: number
+  bootId: string
+  host: string
+  port: number
+  controlPort: number
+  /** Absolute path of the file that holds the gateway token. */
+  tokenFile: string
+  startedAt: string
+  version: string
+}
+
+export type PartState = "starting" | "ready" | "failed" | "off"
+
+export interface Readiness {
+  ok: boolean
+  parts: Record<string, PartState>
+}
+
+export interface GatewayStatus {
+  version: string
+  pid: number
+  bootId: string
+  startedAt: string
+  stateFolder: string
+  configPath: string
+  port: number
+  controlPort: number
+  parts: Record<string, PartState>
+  /** The last configuration error while the last good one stays in force. */
+  configProblem?: string
+  store: { accepting: boolean }
+  jobs: { ready: number; running: number; dead: number }
+  outbox: { new: number; sending: number; uncertain: number; dead: number }
+  channels: unknown[]
+  model: { id: string } | { error: string }
+  memoryMb: number
+}

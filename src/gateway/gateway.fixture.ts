@@ -1,0 +1,144 @@
+// For the tests of this folder: the gateway's listener over a real store in a temporary folder.
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { type IncomingMessage, type OutgoingHttpHeaders, request as httpRequest } from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { AppError, Secret, createLog, createRedactor, noCrash, systemClock, systemIds } from "../kernel/index.ts"
+import { openStore } from "../store/index.ts"
+import type { GatewayActions } from "./api.ts"
+import type { GatewayStatus } from "./contract.ts"
+import { type GatewayServerOptions, createGatewayServer } from "./server.ts"
+
+export const gatewayToken = "gateway-secret-0123456789abcdef"
+export const bearer = { authorization: `Bearer ${gatewayToken}` }
+
+export interface Answer {
+  status: number
+  headers: IncomingMessage["headers"]
+  text: string
+  // Tests read whatever shape they expect.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  json: any
+}
+
+export interface SendOptions {
+  method?: string
+  headers?: OutgoingHttpHeaders
+  body?: string | Buffer
+  address?: string
+}
+
+export function makeLog(folder: string) {
+  const redactor = createRedactor()
+  const { log, flush } = createLog({ folder: join(folder, "logs"), level: "debug", redactor })
+  const logged = () => {
+    flush()
+    return readFileSync(join(folder, "logs", "gateway.log"), "utf8")
+  }
+  return { redactor, log, logged }
+}
+
+export async function startGateway(overrides: Partial<GatewayServerOptions> = {}) {
+  const folder = mkdtempSync(join(tmpdir(), "gateway-test-"))
+  const { redactor, log, logged } = makeLog(folder)
+  const store = await openStore({
+    folder,
+    bootId: "boot",
+    crashPoint: noCrash,
+    clock: systemClock,
+    ids: systemIds,
+    log,
+  })
+  const calls: unknown[] = []
+  const server = createGatewayServer({
+    bind: "loopback",
+    port: 0,
+    allowedHosts: () => ["gateway.example"],
+    token: { token: new Secret(gatewayToken), length: gatewayToken.length, file: "", source: "config" },
+    readiness: () => ({ ok: true, parts: { store: "ready" } }),
+    actions: recordingActions(calls),
+    hooks: { path: () => "/hooks", handle: async (request) => new Response(`hook ${request.url}`) },
+    store,
+    clock: systemClock,
+    log,
+    redactor,
+    ...overrides,
+  })
+  const stop = async () => {
+    await server.stop(0)
+    await store.close()
+    rmSync(folder, { recursive: true })
+  }
+  const { port } = await server.start().catch(async (error: unknown) => {
+    await stop()
+    throw error
+  })
+  return {
+    port,
+    store,
+    server,
+    calls,
+    redactor,
+    logged,
+    send: (path: string, options: SendOptions = {}) => send(port, path, options),
+    get: (path: string) => send(port, path, { headers: bearer }),
+    post: (path: string, body: unknown) =>
+      send(port, path, { method: "POST", headers: bearer, body: JSON.stringify(body) }),
+    stop,
+  }
+}
+
+function recordingActions(calls: unknown[]): GatewayActions {
+  return {
+    status: async () => ({ version: "0.0.0", parts: { store: "ready" } }) as unknown as GatewayStatus,
+    requestStop: () => void calls.push("stop"),
+    hooks: {
+      list: (query) => ({ items: [], next: null, refused: {}, query }),
+      read: (id) => ({ id }),
+      async replay(id) {
+        calls.push({ replay: id })
+        return { status: 202, answer: { runId: "r" } }
+      },
+      async test(request) {
+        calls.push(request)
+        return { mapping: "wake", actions: [] }
+      },
+    },
+    async listPairing(channel) {
+      if (channel !== "chatapp") throw new AppError("channel-unknown", `There is no channel "${channel}"`)
+      return { requests: [], allowed: [{ senderId: "7", label: "Ann", account: "default", approvedAt: 1 }] }
+    },
+    async approvePairing(approval) {
+      calls.push(approval)
+      return { senderId: "7", label: "Ann", account: "default" }
+    },
+    async revokePairing(revocation) {
+      calls.push(revocation)
+      return { removed: true }
+    },
+    listChannels: async ({ probe }) => [{ channel: "chatapp", probe }],
+    async sendMessage(message) {
+      calls.push(message)
+      return { deliveries: [1], route: { channel: message.channel, chatId: message.target } }
+    },
+  }
+}
+
+export function send(port: number, path: string, options: SendOptions): Promise<Answer> {
+  const { method = "GET", headers = {}, body, address = "127.0.0.1" } = options
+  return new Promise((resolve, reject) => {
+    const request = httpRequest({ port, host: address, path, method, headers, agent: false }, (response) => {
+      const chunks: Buffer[] = []
+      response.on("data", (chunk: Buffer) => chunks.push(chunk))
+      response.on("error", reject)
+      response.on("end", () => {
+        const text = Buffer.concat(chunks).toString()
+        const isJson = text !== "" && response.headers["content-type"]?.startsWith("application/json")
+        const json = isJson ? JSON.parse(text) : null
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json })
+      })
+    })
+    request.on("error", reject)
+    request.end(body)
+  })
+}

@@ -1,0 +1,6 @@
+// The only door of the gateway.
+export type * from "./api.ts"
+export type * from "./contract.ts"
+export { gatewayFilePath, readGatewayFile, removeGatewayFile, writeGatewayFile } from "./gateway-file.ts"
+export { type GatewayServer, type GatewayServerOptions, type MountedHooks, createGatewayServer } from "./server.ts"
+export { type GatewayToken, type GatewayTokenOptions, loadGatewayToken } from "./token.ts"

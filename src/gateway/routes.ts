@@ -1,0 +1,245 @@
+// The routes of `/api/*`, one table. Whoever gets here has shown the gateway token; input is parsed once, by zod,
+// and every answer passes the redactor.
+import type { HttpBindings } from "@hono/node-server"
+import type { Context, Hono } from "hono"
+import { z } from "zod"
+import { errorResponse, readJson } from "../kernel/http/index.ts"
+import { AppError, type Redactor, runWithTimeout } from "../kernel/index.ts"
+import type { Store } from "../store/index.ts"
+import type { GatewayActions, HookTest, MessageToSend, PairingApproval, PairingRevocation } from "./api.ts"
+import { listDeliveries, listEvents, listRuns, readDelivery, readRun, retryDelivery } from "./store.ts"
+
+export type Env = { Bindings: HttpBindings }
+
+export interface ApiOptions {
+  store: Store
+  actions: GatewayActions
+  redactor: Redactor
+}
+
+type Answer = { status?: 200 | 202; body: object }
+type Handler = (options: ApiOptions, context: Context<Env>) => Promise<Answer>
+type Route = { method: "GET" | "POST"; path: string; handle: Handler }
+
+const bodyLimits = { maxBytes: 1024 * 1024, timeoutMs: 30_000 }
+const probeTimeoutMs = 20_000
+
+const page = {
+  limit: z.coerce.number().int().min(1).max(500).default(50),
+  before: z.coerce.number().int().min(1).optional(),
+}
+const runsQuery = z.object({ ...page, state: z.enum(["ready", "running", "done", "dead", "cancelled"]).optional() })
+const deliveriesQuery = z.object({ ...page, state: z.enum(["new", "sending", "sent", "uncertain", "dead"]).optional() })
+const eventsQuery = z.object({ ...page, session: z.string().trim().min(1).max(400).optional() })
+const channelsQuery = z.object({ probe: z.enum(["true", "false", "1", "0"]).default("false") })
+const hooksQuery = z.object({ ...page, mapping: z.string().trim().min(1).max(100).optional() })
+const texts = z.record(z.string(), z.string())
+const hookTest = z.strictObject({
+  path: z
+    .string()
+    .trim()
+    .transform((path) => path.replace(/^\/+/, ""))
+    .pipe(z.string().min(1).max(1000)),
+  body: z.string(),
+  headers: texts.optional(),
+  query: texts.optional(),
+  dryRun: z.boolean().optional(),
+})
+const deliveryId = z.object({ id: z.coerce.number().int().min(1) })
+
+const name = z.string().trim().min(1).max(200)
+/** Ids are strings; a whole number is what people type. */
+const platformId = z.union([name, z.int().transform(String)], { error: "must be a string or a whole number" })
+const approval = z.strictObject({ code: name, account: name.optional(), notify: z.boolean().optional() })
+const revocation = z.strictObject({ senderId: platformId, account: name.optional() })
+const message = z
+  .strictObject({
+    // The channel that was used last, else the only one.
+    channel: name.default("last"),
+    target: platformId,
+    message: z.string().default(""),
+    media: z.string().trim().min(1).optional(),
+    account: name.optional(),
+    silent: z.boolean().optional(),
+    replyTo: platformId.optional(),
+    threadId: platformId.optional(),
+    dryRun: z.boolean().optional(),
+  })
+  .refine((input) => input.message.trim() !== "" || input.media !== undefined, {
+    path: ["message"],
+    error: "is required when there is no media",
+  })
+
+const routes: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/api/status",
+    handle: async ({ actions }) => ({ body: await actions.status() }),
+  },
+  {
+    method: "POST",
+    path: "/api/stop",
+    async handle({ actions }, context) {
+      // After the answer is on its way, and also when its reader went away.
+      context.env.outgoing.once("close", () => actions.requestStop())
+      return { status: 202, body: {} }
+    },
+  },
+  {
+    method: "GET",
+    path: "/api/runs",
+    handle: async ({ store }, context) => ({
+      body: await listRuns(store, given(parse(runsQuery, context.req.query()))),
+    }),
+  },
+  {
+    method: "GET",
+    path: "/api/runs/:runId",
+    handle: async ({ store }, context) => ({ body: await readRun(store, context.req.param("runId") ?? "") }),
+  },
+  {
+    method: "GET",
+    path: "/api/deliveries",
+    handle: async ({ store }, context) => ({
+      body: await listDeliveries(store, given(parse(deliveriesQuery, context.req.query()))),
+    }),
+  },
+  {
+    method: "GET",
+    path: "/api/deliveries/:id",
+    handle: async ({ store }, context) => ({
+      body: await readDelivery(store, parse(deliveryId, context.req.param()).id),
+    }),
+  },
+  {
+    method: "POST",
+    path: "/api/deliveries/:id/retry",
+    handle: async ({ store }, context) => ({
+      status: 202,
+      body: { id: await retryDelivery(store, parse(deliveryId, context.req.param()).id) },
+    }),
+  },
+  {
+    method: "GET",
+    path: "/api/events",
+    handle: async ({ store }, context) => ({
+      body: await listEvents(store, given(parse(eventsQuery, context.req.query()))),
+    }),
+  },
+  {
+    method: "GET",
+    path: "/api/hooks",
+    handle: async ({ actions }, context) => ({
+      body: actions.hooks.list(given(parse(hooksQuery, context.req.query()))),
+    }),
+  },
+  {
+    method: "POST",
+    path: "/api/hooks/test",
+    async handle({ actions }, context) {
+      const input: HookTest = given(await parseBody(hookTest, context))
+      return { body: await actions.hooks.test(input) }
+    },
+  },
+  {
+    method: "GET",
+    path: "/api/hooks/:id",
+    handle: async ({ actions }, context) => ({
+      body: actions.hooks.read(parse(deliveryId, context.req.param()).id),
+    }),
+  },
+  {
+    method: "POST",
+    path: "/api/hooks/:id/replay",
+    handle: async ({ actions }, context) => ({
+      body: await actions.hooks.replay(parse(deliveryId, context.req.param()).id),
+    }),
+  },
+  {
+    method: "GET",
+    path: "/api/pairing/:channel",
+    handle: async ({ actions }, context) => ({ body: await actions.listPairing(channelOf(context)) }),
+  },
+  {
+    method: "POST",
+    path: "/api/pairing/:channel/approve",
+    async handle({ actions }, context) {
+      const input: PairingApproval = given({ channel: channelOf(context), ...(await parseBody(approval, context)) })
+      return { body: await actions.approvePairing(input) }
+    },
+  },
+  {
+    method: "POST",
+    path: "/api/pairing/:channel/revoke",
+    async handle({ actions }, context) {
+      const input: PairingRevocation = given({ channel: channelOf(context), ...(await parseBody(revocation, context)) })
+      return { body: await actions.revokePairing(input) }
+    },
+  },
+  {
+    method: "GET",
+    path: "/api/channels",
+    async handle({ actions }, context) {
+      const { probe } = parse(channelsQuery, context.req.query())
+      const wanted = probe === "true" || probe === "1"
+      const channels = await runWithTimeout(
+        probeTimeoutMs,
+        "The probe of the channels",
+        (signal) => actions.listChannels({ probe: wanted, signal }),
+        context.req.raw.signal,
+      )
+      return { body: { channels } }
+    },
+  },
+  {
+    method: "POST",
+    path: "/api/message/send",
+    async handle({ actions }, context) {
+      const input: MessageToSend = given(await parseBody(message, context))
+      return { status: input.dryRun ? 200 : 202, body: await actions.sendMessage(input) }
+    },
+  },
+]
+
+export function addApiRoutes(app: Hono<Env>, options: ApiOptions): void {
+  for (const { method, path, handle } of routes) {
+    app.on(method, path, async (context) => {
+      const answer = await handle(options, context)
+      const text = options.redactor.redact(JSON.stringify({ ok: true, ...answer.body }))
+      return context.body(text, answer.status ?? 200, { "content-type": "application/json; charset=utf-8" })
+    })
+  }
+  for (const path of new Set(routes.map((route) => route.path))) {
+    const allowed = routes.filter((route) => route.path === path).map((route) => route.method)
+    app.all(path, () => notAllowed(allowed, options.redactor))
+  }
+}
+
+export function notAllowed(allowed: readonly string[], redactor: Redactor): Response {
+  const error = new AppError("method-not-allowed", `This path is used with ${allowed.join(" or ")}`)
+  const response = errorResponse(error, redactor)
+  response.headers.set("allow", allowed.join(", "))
+  return response
+}
+
+function channelOf(context: Context<Env>): string {
+  return (context.req.param("channel") ?? "").toLowerCase()
+}
+
+async function parseBody<T>(schema: z.ZodType<T>, context: Context<Env>): Promise<T> {
+  return parse(schema, await readJson(context.env.incoming, bodyLimits))
+}
+
+function parse<T>(schema: z.ZodType<T>, value: unknown): T {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const problems = result.error.issues.map((issue) => [issue.path.join("."), issue.message].filter(Boolean).join(": "))
+  throw new AppError("bad-request", problems.join("; "))
+}
+
+type Given<T> = { [Key in keyof T]: Exclude<T[Key], undefined> }
+
+/** Left-out fields are absent, not undefined: that is what the types inside mean by optional. */
+function given<T extends object>(value: T): Given<T> {
+  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as Given<T>
+}

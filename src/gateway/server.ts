@@ -1,0 +1,173 @@
+// The gateway's listener: request -> hooks if below their base -> Host and Origin guard -> health without secret
+// -> gateway token -> routes. Paths are taken from the raw request line, so no spelling of a path skips a step.
+import type { HttpBindings } from "@hono/node-server"
+import { Hono } from "hono"
+import type { IncomingMessage } from "node:http"
+import {
+  type FailureThrottle,
+  type Listener,
+  checkBearer,
+  checkOrigin,
+  createFailureThrottle,
+  errorHandler,
+  errorResponse,
+  jsonResponse,
+  listen,
+  plainAddress,
+} from "../kernel/http/index.ts"
+import { AppError, type Clock, type Log, type Redactor, toAppError } from "../kernel/index.ts"
+import type { Store } from "../store/index.ts"
+import type { GatewayActions } from "./api.ts"
+import { type Binding, resolveBinding } from "./binding.ts"
+import type { Readiness } from "./contract.ts"
+import { type Env, addApiRoutes, notAllowed } from "./routes.ts"
+import type { GatewayToken } from "./token.ts"
+
+/** The webhook endpoints, which bring their own secret and checks. */
+export interface MountedHooks {
+  /** Base path in force; undefined while they are off. */
+  path(): string | undefined
+  handle(request: IncomingMessage): Promise<Response>
+}
+
+export interface GatewayServerOptions {
+  /** `gateway.bind`. */
+  bind: string
+  port: number
+  /** `gateway.allowedHosts`, asked on each request. */
+  allowedHosts: () => readonly string[]
+  token: GatewayToken
+  readiness: () => Readiness
+  actions: GatewayActions
+  hooks: MountedHooks
+  store: Store
+  clock: Clock
+  log: Log
+  redactor: Redactor
+}
+
+export interface GatewayServer {
+  /** Rejects with `port-in-use` naming the port, or `config-invalid` for an unsafe binding. */
+  start(): Promise<{ host: string; port: number }>
+  /** Stops accepting, lets running requests finish for `graceMs`, then cuts what is left. */
+  stop(graceMs?: number): Promise<void>
+}
+
+/** Paths of our own, which no base path of the hooks may take. */
+const ownPaths = ["/healthz", "/readyz", "/api"]
+
+export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
+  const app = createApp(options)
+  const throttle = createFailureThrottle({ clock: options.clock })
+  let listener: Listener | undefined
+  return {
+    async start() {
+      const binding = resolveBinding(options)
+      options.redactor.add(options.token.token.reveal())
+      const fetch = (request: Request, env: HttpBindings) =>
+        answer({ options, app, throttle, binding, port: listener?.port ?? options.port }, request, env)
+      listener = await listen({
+        fetch: fetch as Parameters<typeof listen>[0]["fetch"],
+        host: binding.host,
+        port: options.port,
+        purpose: "the gateway (gateway.port)",
+      })
+      options.log.info({ host: binding.host, port: listener.port }, "gateway listening")
+      return { host: binding.host, port: listener.port }
+    },
+    async stop(graceMs) {
+      await listener?.stop(graceMs)
+      listener = undefined
+    },
+  }
+}
+
+interface Surface {
+  options: GatewayServerOptions
+  app: Hono<Env>
+  throttle: FailureThrottle
+  binding: Binding
+  port: number
+}
+
+async function answer(surface: Surface, request: Request, env: HttpBindings): Promise<Response> {
+  const { hooks, redactor, log } = surface.options
+  const { incoming } = env
+  const path = pathOf(incoming.url ?? "")
+  // Other upgrades (`h2c`) are offers that a plain sender makes and that may be ignored.
+  const isWebSocket = incoming.headers.upgrade?.toLowerCase() === "websocket"
+  // Nothing is posted to the base itself: reading it is the owner's way to the list of deliveries.
+  const isHookList = incoming.method === "GET" && path === hooks.path()
+  if (!isWebSocket && !isHookList && isBelow(path, hooks.path())) return await hooks.handle(incoming)
+  try {
+    guard(surface, incoming, path, isWebSocket)
+    return secured(await surface.app.fetch(isHookList ? hookListRequest(incoming) : request, env))
+  } catch (thrown) {
+    const error = toAppError(thrown)
+    if (error.status >= 500) log.error({ err: thrown, path }, "request failed")
+    return secured(errorResponse(error, redactor))
+  }
+}
+
+function hookListRequest(incoming: IncomingMessage): Request {
+  const target = incoming.url ?? ""
+  const mark = target.indexOf("?")
+  return new Request(`http://localhost/api/hooks${mark === -1 ? "" : target.slice(mark)}`)
+}
+
+/** Everything that is refused before routing. */
+function guard(surface: Surface, incoming: IncomingMessage, path: string, isWebSocket: boolean): void {
+  const { allowedHosts, token } = surface.options
+  const extraHosts = [...allowedHosts().map((host) => host.toLowerCase()), ...surface.binding.ownHosts(incoming.socket)]
+  checkOrigin(incoming.headers, { port: surface.port, extraHosts })
+  if (isWebSocket) throw new AppError("not-found", "There is no WebSocket endpoint")
+  if (!path.startsWith("/")) throw new AppError("bad-request", "The request target must be a path")
+  if (/%(?![0-9a-f]{2})/i.test(path)) throw new AppError("bad-request", "The path has a broken percent-encoding")
+  if (path === "/healthz" || path === "/readyz") return
+  checkBearer({
+    authorization: incoming.headers.authorization,
+    token: token.token,
+    address: plainAddress(incoming.socket.remoteAddress ?? "unknown"),
+    throttle: surface.throttle,
+  })
+  // The router sees a decoded and normalised path: only those that are the same in both forms may reach it.
+  if (!/^(?:\/(?!\.{1,2}(?:\/|$))[\w.~:@!$&'()*+,;=-]+)+$/.test(path)) {
+    throw new AppError("not-found", "There is nothing under this path")
+  }
+}
+
+function createApp(options: GatewayServerOptions): Hono<Env> {
+  const app = new Hono<Env>()
+  app.onError(errorHandler({ log: options.log, redactor: options.redactor }))
+  app.notFound(() => errorResponse(new AppError("not-found", "There is nothing under this path"), options.redactor))
+  app.get("/healthz", () => jsonResponse({ ok: true }))
+  app.get("/readyz", () => {
+    const readiness = options.readiness()
+    return jsonResponse(readiness, readiness.ok ? 200 : 503)
+  })
+  for (const path of ["/healthz", "/readyz"]) app.all(path, () => notAllowed(["GET"], options.redactor))
+  addApiRoutes(app, options)
+  return app
+}
+
+function secured(response: Response): Response {
+  const { headers } = response
+  headers.set("cache-control", "no-store")
+  headers.set("x-content-type-options", "nosniff")
+  headers.set("referrer-policy", "no-referrer")
+  headers.set("x-frame-options", "DENY")
+  if (response.status === 401) headers.set("www-authenticate", "Bearer")
+  headers.set("content-security-policy", "default-src 'none'; frame-ancestors 'none'")
+  return response
+}
+
+function pathOf(target: string): string {
+  const mark = target.indexOf("?")
+  return mark === -1 ? target : target.slice(0, mark)
+}
+
+function isBelow(path: string, base: string | undefined): boolean {
+  if (base === undefined || !path.startsWith(base)) return false
+  if (path.length > base.length && path[base.length] !== "/") return false
+  return !ownPaths.some((own) => path === own || path.startsWith(`${own}/`))
+}

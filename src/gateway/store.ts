@@ -1,0 +1,265 @@
+// The gateway's questions to the store: runs, deliveries, events; and the one change, sending a delivery again.
+// Pages go by id, newest first. A filter that no index serves looks at a bounded number of rows per page, so that
+// no question gets slower as the tables grow.
+import { type Kysely, sql } from "kysely"
+import { AppError, type Json } from "../kernel/index.ts"
+import type { Database, JobState, OutboxRow, OutboxState, Store } from "../store/index.ts"
+import type { DeliveryDetail, DeliverySummary, EventSummary, Page, PageQuery, RunDetail, RunSummary } from "./api.ts"
+import { parseShortened, shorten } from "./shorten.ts"
+
+/** Rows that one page looks through for a filter without an index: some milliseconds at most. */
+const windowRows = 5_000
+
+const runColumns = [
+  "id",
+  "run_id",
+  "kind",
+  "lane_key",
+  "state",
+  "attempts",
+  "created_at",
+  "started_at",
+  "finished_at",
+  "error",
+] as const
+
+export async function listRuns(store: Store, query: PageQuery & { state?: JobState }): Promise<Page<RunSummary>> {
+  const { state } = query
+  const range = await pageRange(store.db, "job", query, state !== undefined && !isOpenJob(state))
+  const rows = await store.db
+    .selectFrom("job")
+    .select(runColumns)
+    .select(sql<string | null>`substr(result, 1, 500)`.as("result"))
+    .where("id", "<", range.below)
+    .where("id", ">=", range.from)
+    .$if(state !== undefined, (builder) => builder.where("state", "=", state as JobState))
+    .$if(state !== undefined && isOpenJob(state), (builder) => builder.where(openJobs))
+    .orderBy("id", "desc")
+    .limit(query.limit)
+    .execute()
+  return { items: rows.map(runSummary), next: nextCursor(rows, query.limit, range) }
+}
+
+export async function readRun(store: Store, runId: string): Promise<RunDetail> {
+  const row = await store.db.selectFrom("job").selectAll().where("run_id", "=", runId).executeTakeFirst()
+  if (!row) throw new AppError("turn-not-found", `There is no run ${shorten(runId, 60)}`)
+  const steps = await store.db.selectFrom("step").selectAll().where("job_id", "=", row.id).orderBy("n").execute()
+  return {
+    ...runSummary(row),
+    input: parseShortened(row.payload),
+    steps: steps.map((step) => ({
+      n: step.n,
+      kind: step.kind,
+      createdAt: step.created_at,
+      data: parseShortened(step.data),
+    })),
+  }
+}
+
+export async function listDeliveries(
+  store: Store,
+  query: PageQuery & { state?: OutboxState },
+): Promise<Page<DeliverySummary>> {
+  const { state } = query
+  const range = await pageRange(store.db, "outbox", query, state !== undefined && !isOpenRow(state))
+  const rows = await store.db
+    .selectFrom("outbox")
+    .leftJoin("job", "job.id", "outbox.job_id")
+    .select(deliveryColumns)
+    .select(["job.run_id", sql<string>`substr(outbox.payload, 1, 200)`.as("payload")])
+    .where("outbox.id", "<", range.below)
+    .where("outbox.id", ">=", range.from)
+    .$if(state !== undefined, (builder) => builder.where("outbox.state", "=", state as OutboxState))
+    .$if(state !== undefined && isOpenRow(state), (builder) => builder.where(openRows))
+    .orderBy("outbox.id", "desc")
+    .limit(query.limit)
+    .execute()
+  return { items: rows.map(deliverySummary), next: nextCursor(rows, query.limit, range) }
+}
+
+// The very words of the partial indexes of open rows, so that these serve: open rows are few, all rows are many.
+const openJobs = sql<boolean>`job.id in (select id from job where state in ('ready', 'running'))`
+const openRows = sql<boolean>`outbox.id in (select id from outbox where state in ('new', 'sending'))`
+
+const deliveryColumns = [
+  "outbox.id",
+  "outbox.channel",
+  "outbox.account",
+  "outbox.chat_id",
+  "outbox.kind",
+  "outbox.state",
+  "outbox.attempts",
+  "outbox.created_at",
+  "outbox.sent_at",
+  "outbox.remote_id",
+  "outbox.error",
+] as const
+
+export async function readDelivery(store: Store, id: number): Promise<DeliveryDetail> {
+  const row = await store.db
+    .selectFrom("outbox")
+    .leftJoin("job", "job.id", "outbox.job_id")
+    .select(deliveryColumns)
+    .select(["job.run_id", "outbox.payload", "outbox.route"])
+    .where("outbox.id", "=", id)
+    .executeTakeFirst()
+  if (!row) throw noDelivery(id)
+  return { ...deliverySummary(row), route: parseShortened(row.route), payload: parseShortened(row.payload) }
+}
+
+/**
+ * Sends a delivery once more, as a new row at the end of its lane; returns the new row's id.
+ * Only what is dead or uncertain, and each row once: after that its successor is the one to retry.
+ */
+export async function retryDelivery(store: Store, id: number): Promise<number> {
+  const row = await store.db.selectFrom("outbox").selectAll().where("id", "=", id).executeTakeFirst()
+  if (!row) throw noDelivery(id)
+  if (row.state !== "dead" && row.state !== "uncertain") {
+    throw new AppError("conflict", `Delivery ${id} is ${row.state}; only dead or uncertain ones can be sent again`)
+  }
+  let newId = 0
+  const [result] = await store.ingestBatch([retryEntry(row)], async ({ trx }) => {
+    const last = await trx.selectFrom("outbox").select("id").orderBy("id", "desc").limit(1).executeTakeFirst()
+    newId = last?.id ?? 0
+  })
+  if (result?.kind === "duplicate") throw new AppError("conflict", `Delivery ${id} was already sent again`)
+  return newId
+}
+
+function retryEntry(row: OutboxRow) {
+  return {
+    source: "gateway",
+    account: "delivery-retry",
+    deliveryId: String(row.id),
+    payload: { delivery: row.id },
+    outbox: [
+      {
+        laneKey: row.lane_key,
+        channel: row.channel,
+        account: row.account,
+        chatId: row.chat_id,
+        route: JSON.parse(row.route) as Json,
+        kind: row.kind,
+        payload: JSON.parse(row.payload) as Json,
+        ...(row.job_id === null ? {} : { jobId: row.job_id }),
+      },
+    ],
+  }
+}
+
+export async function listEvents(store: Store, query: PageQuery & { session?: string }): Promise<Page<EventSummary>> {
+  const { session } = query
+  const range = await pageRange(store.db, "event", query, session !== undefined)
+  const rows = await store.db
+    .selectFrom("event")
+    .leftJoin("job", "job.id", "event.consumed_by")
+    .select(["event.id", "event.session_key", "event.origin", "event.trusted", "event.created_at", "job.run_id"])
+    .select(sql<string>`substr(event.text, 1, 1000)`.as("text"))
+    .where("event.id", "<", range.below)
+    .where("event.id", ">=", range.from)
+    .$if(session !== undefined, (builder) => builder.where("event.session_key", "=", session as string))
+    .orderBy("event.id", "desc")
+    .limit(query.limit)
+    .execute()
+  const items = rows.map((row) => ({
+    id: row.id,
+    session: row.session_key,
+    origin: row.origin,
+    trusted: row.trusted === 1,
+    createdAt: row.created_at,
+    shownByRun: row.run_id,
+    text: row.text,
+  }))
+  return { items, next: nextCursor(rows, query.limit, range) }
+}
+
+interface Range {
+  below: number
+  from: number
+}
+
+async function pageRange(
+  db: Kysely<Database>,
+  table: "job" | "outbox" | "event",
+  query: PageQuery,
+  windowed: boolean,
+): Promise<Range> {
+  if (!windowed) return { below: query.before ?? Number.MAX_SAFE_INTEGER, from: 0 }
+  const newest = await db
+    .selectFrom(table)
+    .select(({ fn }) => fn.max("id").as("id"))
+    .executeTakeFirst()
+  const below = Math.min(query.before ?? Number.MAX_SAFE_INTEGER, (newest?.id ?? 0) + 1)
+  return { below, from: Math.max(0, below - windowRows) }
+}
+
+/** A short page ends the list, unless its window did: then the next page goes on below the window. */
+function nextCursor(rows: readonly { id: number }[], limit: number, range: Range): number | null {
+  if (rows.length === limit) return rows.at(-1)?.id ?? null
+  return range.from > 0 ? range.from : null
+}
+
+function runSummary(row: {
+  run_id: string
+  kind: string
+  lane_key: string
+  state: string
+  attempts: number
+  created_at: number
+  started_at: number | null
+  finished_at: number | null
+  error: string | null
+  result: string | null
+}): RunSummary {
+  return {
+    runId: row.run_id,
+    kind: row.kind,
+    session: row.lane_key,
+    state: row.state,
+    attempts: row.attempts,
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    error: row.error,
+    result: row.result === null ? null : shorten(row.result),
+  }
+}
+
+function deliverySummary(row: {
+  id: number
+  run_id: string | null
+  channel: string
+  account: string
+  chat_id: string
+  kind: string
+  state: string
+  attempts: number
+  created_at: number
+  sent_at: number | null
+  remote_id: string | null
+  error: string | null
+  payload: string
+}): DeliverySummary {
+  return {
+    id: row.id,
+    runId: row.run_id,
+    channel: row.channel,
+    account: row.account,
+    chatId: row.chat_id,
+    kind: row.kind,
+    state: row.state,
+    attempts: row.attempts,
+    createdAt: row.created_at,
+    sentAt: row.sent_at,
+    remoteId: row.remote_id,
+    error: row.error,
+    preview: row.payload.slice(0, 200),
+  }
+}
+
+const isOpenJob = (state: JobState): boolean => state === "ready" || state === "running"
+const isOpenRow = (state: OutboxState): boolean => state === "new" || state === "sending"
+
+function noDelivery(id: number): AppError {
+  return new AppError("not-found", `There is no delivery ${id}`)
+}

@@ -1,0 +1,99 @@
+// The gateway's own secret: `gateway.auth.token`, else one that is generated once into the state folder.
+// Fails closed: without a usable secret nothing listens. The CLI finds the secret in the file that is returned.
+import { chmodSync, readFileSync, rmSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { AppError, type Ids, type Log, Secret } from "../kernel/index.ts"
+import { writePrivateFile } from "./private-file.ts"
+
+export interface GatewayToken {
+  token: Secret
+  /** Characters, for the rule about listeners that other machines can reach. */
+  length: number
+  /** Absolute path of the file that holds it. */
+  file: string
+  source: "config" | "file"
+}
+
+export interface GatewayTokenOptions {
+  /** `gateway.auth.token`. */
+  configured?: string | undefined
+  /** `hooks.token`, which must be another secret. */
+  hookToken?: string | undefined
+  stateFolder: string
+  ids: Ids
+  log: Log
+}
+
+const generatedBytes = 32
+const leastCharacters = 16
+
+export function loadGatewayToken(options: GatewayTokenOptions): GatewayToken {
+  const loaded = options.configured === undefined ? fromFile(options) : fromConfig(options, options.configured)
+  if (options.hookToken !== undefined && loaded.token.matches(options.hookToken.trim())) {
+    throw new AppError("config-invalid", "hooks.token must not be the gateway's own token", {
+      hint: "Give the webhooks a secret of their own: svc config set hooks.token <secret>",
+    })
+  }
+  return loaded
+}
+
+/** Kept apart from the generated one, so that taking the key out of the config really ends that secret. */
+function configuredFile(stateFolder: string): string {
+  return join(stateFolder, "gateway-token.configured")
+}
+
+function fromConfig(options: GatewayTokenOptions, configured: string): GatewayToken {
+  const token = configured.trim()
+  checkForm(token, "gateway.auth.token")
+  const file = configuredFile(options.stateFolder)
+  explainFailure(file, "be written", () => writePrivateFile(file, `${token}\n`))
+  return { token: new Secret(token), length: token.length, file, source: "config" }
+}
+
+function fromFile(options: GatewayTokenOptions): GatewayToken {
+  const file = join(options.stateFolder, "gateway-token")
+  const token = explainFailure(file, "be read or made", () => {
+    rmSync(configuredFile(options.stateFolder), { force: true })
+    return readOrMake(file, options)
+  })
+  checkForm(token, file)
+  return { token: new Secret(token), length: token.length, file, source: "file" }
+}
+
+function readOrMake(file: string, options: GatewayTokenOptions): string {
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (!found) {
+    const made = options.ids.token(generatedBytes)
+    writePrivateFile(file, `${made}\n`)
+    options.log.info({ file }, "gateway token generated")
+    return made
+  }
+  if (process.platform !== "win32" && (found.mode & 0o077) !== 0) {
+    chmodSync(file, 0o600)
+    options.log.warn({ file, hint: "others could read it: consider a new token" }, "gateway token file rights narrowed")
+  }
+  return readFileSync(file, "utf8").trim()
+}
+
+function checkForm(token: string, where: string): void {
+  if (token.length < leastCharacters) {
+    throw new AppError("config-invalid", `The gateway token (${where}) is empty or shorter than ${leastCharacters}`, {
+      hint: "Use at least 16 characters, better 24; without gateway.auth.token and token file one is generated",
+    })
+  }
+  // It travels in a header: anything else could never be sent and would lock everyone out.
+  if (!/^[\x21-\x7e]+$/.test(token)) {
+    throw new AppError("config-invalid", `The gateway token (${where}) may have printable ASCII characters only`)
+  }
+}
+
+function explainFailure<T>(file: string, what: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw new AppError("internal", `The gateway token file ${file} cannot ${what}; the gateway does not start`, {
+      cause: error,
+      hint: "Check the rights of the state folder and of the file",
+    })
+  }
+}
