@@ -1,0 +1,251 @@
+// Composes the product and runs it until it is told to stop. This file and src/main/ are the only place where
+// features meet: each gets the others' functions as parameters and imports none of them.
+// Start: core -> token -> parts -> listeners -> work -> gateway.json. Stop: intake first, the store last.
+import { type BrowserService, createBrowserService } from "./browser/index.ts"
+import type { Channel } from "./channels/contract.ts"
+import { createChatappChannel, createPairing } from "./channels/index.ts"
+import { createGatewayServer, loadGatewayToken, removeGatewayFile, writeGatewayFile } from "./gateway/index.ts"
+import type { GatewayServer, GatewayToken, PartState } from "./gateway/index.ts"
+import type { Hooks } from "./hooks/index.ts"
+import { AppError, describeError } from "./kernel/index.ts"
+import { createActions, version } from "./main/actions.ts"
+import { type AgentParts, composeAgent } from "./main/agent.ts"
+import { type Core, type GatewayOptions, mainAgentId, openCore } from "./main/core.ts"
+import { composeGmail } from "./main/gmail.ts"
+import { composeHooks } from "./main/hooks.ts"
+import { followConfig } from "./main/reload.ts"
+import { type StopRequest, listenForStop } from "./main/signals.ts"
+
+export type { GatewayOptions } from "./main/core.ts"
+
+/** Of the ten seconds that a stop may take: for running turns, then for sends under way. */
+const turnGraceMs = 5_500
+const sendGraceMs = 2_000
+
+/**
+ * Runs a gateway in this process until it is told to stop; resolves with the exit code (0 after a clean stop).
+ * Errors of the start are printed as a person wants them.
+ */
+export async function runGateway(options: GatewayOptions = {}): Promise<number> {
+  for (;;) {
+    const end = await runOnce(options)
+    if (end !== "restart") return end
+  }
+}
+
+async function runOnce(options: GatewayOptions): Promise<number | "restart"> {
+  let core: Core
+  try {
+    core = await openCore(options)
+  } catch (error) {
+    return reportStartFailure(error)
+  }
+  const stop = listenForStop(core.log, () => process.exit(1))
+  const stack = new AsyncStack(core)
+  try {
+    await start(core, options, stop, stack)
+    const reason = await stop.requested
+    core.log.info({ reason }, "gateway stopping")
+    await stack.unwind()
+    return reason.startsWith("restart") ? "restart" : 0
+  } catch (error) {
+    await stack.unwind()
+    return reportStartFailure(error)
+  } finally {
+    stop.dispose()
+    core.flushLog()
+  }
+}
+
+/** What has been started, ended in the opposite order; a part that fails to end does not keep the others. */
+class AsyncStack {
+  readonly #core: Core
+  readonly #parts: { name: string; stop: () => unknown }[] = []
+
+  constructor(core: Core) {
+    this.#core = core
+    this.push("lock", () => core.lock.release())
+    this.push("store", () => core.store.close())
+    this.push("config", () => core.holder.stop())
+    this.push("background", () => core.background.idle())
+  }
+
+  push(name: string, stop: () => unknown): void {
+    this.#parts.push({ name, stop })
+  }
+
+  async unwind(): Promise<void> {
+    for (const part of this.#parts.reverse()) {
+      try {
+        await part.stop()
+      } catch (error) {
+        this.#core.log.error({ err: error, part: part.name }, "part did not stop cleanly")
+      }
+    }
+    this.#parts.length = 0
+  }
+}
+
+interface Parts {
+  states: Record<string, PartState>
+  browser: BrowserService
+  agent: AgentParts
+  chatapp: Channel
+  server: GatewayServer
+  hooks: Hooks
+  /** Where the gateway really listens, once it does. */
+  ports: { gateway: number; control: number }
+  /** From then on nothing new is taken in. */
+  drain: () => void
+}
+
+/** Everything made and linked, nothing started. */
+function compose(core: Core, stop: StopRequest, token: GatewayToken): Parts {
+  const { environment, log, redactor, ids, clock, store, background } = core
+  const shared = { store, log, redactor, ids, clock, background }
+  const { gateway } = core.config()
+  const ports = { gateway: gateway.port, control: gateway.port + 2 }
+  const states: Parts["states"] = {
+    store: "ready",
+    gateway: "starting",
+    browser: "starting",
+    chatapp: "starting",
+    agent: "starting",
+  }
+  let draining = false
+  const browser = createBrowserService({
+    settings: () => core.config().browser,
+    controlPort: ports.control,
+    stateFolder: environment.stateFolder,
+    environment: environment.variables,
+    token: token.token,
+    ...shared,
+  })
+  const channels = new Map<string, Channel>()
+  const agent = composeAgent(core, {
+    tools: () => [...(core.config().browser.enabled ? [browser.tool] : []), ...chatapp.tools()],
+    channels: () => channels,
+  })
+  const pairing = createPairing({ store, clock, ids, log })
+  const chatapp = createChatappChannel({
+    config: core.config,
+    defaultAgentId: () => mainAgentId(core.config()),
+    stateFolder: environment.stateFolder,
+    environment: { chatappBotToken: core.holder.snapshot().environment.chatappBotToken },
+    rememberRoute: agent.sessions.rememberRoute,
+    waitForDeliveries: (deliveries, limits) => agent.worker.waitFor(deliveries, limits),
+    crashPoint: core.crashPoint,
+    pairing,
+    ...shared,
+  })
+  channels.set(chatapp.name, chatapp)
+  const hooks = composeHooks(core, agent, { accepting: () => !draining, gatewayToken: token.token })
+  const server = createGatewayServer({
+    bind: gateway.bind,
+    port: gateway.port,
+    allowedHosts: () => core.config().gateway.allowedHosts,
+    token,
+    readiness: () => ({
+      ok: Object.values(states).every((state) => state === "ready" || state === "off"),
+      parts: states,
+    }),
+    actions: createActions(core, {
+      agent,
+      channels: () => channels,
+      pairing,
+      hooks: hooks.deliveries,
+      parts: () => states,
+      ports: () => ports,
+      requestStop: () => stop.request("requested over the API"),
+    }),
+    hooks,
+    ...shared,
+    log: log.child({ part: "gateway" }),
+  })
+  return { states, browser, agent, chatapp, server, hooks, ports, drain: () => void (draining = true) }
+}
+
+async function start(core: Core, options: GatewayOptions, stop: StopRequest, stack: AsyncStack): Promise<void> {
+  const config = core.config()
+  const token = loadGatewayToken({
+    configured: config.gateway.auth.token,
+    hookToken: config.hooks.enabled ? config.hooks.token : undefined,
+    stateFolder: core.environment.stateFolder,
+    ids: core.ids,
+    log: core.log,
+  })
+  core.redactor.add(token.token.reveal())
+  const parts = compose(core, stop, token)
+  const { states, browser, agent, chatapp, server } = parts
+  // The listeners open before anything works, so that a port in use ends the start at once.
+  parts.ports.gateway = (await server.start()).port
+  stack.push("hooks", () => parts.hooks.stop())
+  stack.push("gateway listener", () => server.stop(1_000))
+  states["gateway"] = "ready"
+  await browser.start()
+  parts.ports.control = browser.controlPort ?? parts.ports.control
+  states["browser"] = config.browser.enabled ? "ready" : "off"
+  stack.push("browser", () => browser.stop())
+  stack.push("outbox", () => agent.worker.stop(sendGraceMs))
+  stack.push("lanes", () => agent.runner.stop(turnGraceMs))
+  stack.push("heartbeat", () => agent.heartbeat.stop())
+  await agent.start()
+  states["agent"] = "ready"
+  stack.push("chatapp", () => chatapp.stop())
+  await chatapp.start()
+  states["chatapp"] = "ready"
+  const gmail = composeGmail(core, () => parts.ports.gateway)
+  stack.push("mail watch", () => gmail.stop())
+  core.background.run("start mail watch", () => gmail.restart())
+  stack.push("intake", parts.drain)
+  followConfig(core, {
+    restartHeartbeat: () => agent.heartbeat.start(),
+    async restartBrowser() {
+      await browser.stop()
+      await browser.start()
+    },
+    async restartChannels() {
+      await chatapp.stop()
+      await chatapp.start()
+    },
+    restartMailWatch: () => gmail.restart(),
+    restartGateway: (reason) => stop.request(`restart: ${reason}`),
+  })
+  announce(core, options, stack, { port: parts.ports.gateway, controlPort: parts.ports.control, tokenFile: token.file })
+}
+
+function announce(
+  core: Core,
+  options: GatewayOptions,
+  stack: AsyncStack,
+  ready: { port: number; controlPort: number; tokenFile: string },
+): void {
+  const { stateFolder } = core.environment
+  const { bind } = core.config().gateway
+  stack.push("gateway file", () => removeGatewayFile(stateFolder, core.bootId))
+  writeGatewayFile(stateFolder, {
+    pid: process.pid,
+    bootId: core.bootId,
+    host: bind === "loopback" || bind === "lan" ? "127.0.0.1" : bind,
+    port: ready.port,
+    controlPort: ready.controlPort,
+    tokenFile: ready.tokenFile,
+    startedAt: core.startedAt,
+    version: version(),
+  })
+  core.log.info({ port: ready.port, controlPort: ready.controlPort, state: stateFolder }, "gateway ready")
+  options.onReady?.({ pid: process.pid, port: ready.port, controlPort: ready.controlPort, stateFolder })
+}
+
+/** The log may not stand yet, and the person is looking at the terminal. */
+function reportStartFailure(error: unknown): number {
+  const isFull = (error as NodeJS.ErrnoException).code === "ENOSPC"
+  const advice = isFull
+    ? "Free some space in the file system of the state folder (SVC_STATE_DIR, else ~/.svc)"
+    : undefined
+  const next = error instanceof AppError ? error.hint : advice
+  const hint = next === undefined ? "" : `hint: ${next}\n`
+  const text = error instanceof AppError ? error.message : describeError(error)
+  process.stderr.write(`error: ${text}\n${hint}`)
+  return 1
+}

@@ -1,0 +1,110 @@
+// What the gateway's HTTP API can ask for: the status of everything, pairing, channels, messages sent by hand.
+import { readFileSync } from "node:fs"
+import type { Channel } from "../channels/contract.ts"
+import type { Pairing } from "../channels/index.ts"
+import { formatIssue } from "../config/index.ts"
+import type { GatewayActions, GatewayStatus, MessageToSend, PartState } from "../gateway/index.ts"
+import { AppError, type Json } from "../kernel/index.ts"
+import { countJobs, countOutbox } from "../store/index.ts"
+import type { AgentParts } from "./agent.ts"
+import { type Core, mainAgentId } from "./core.ts"
+
+export interface ActionParts {
+  agent: AgentParts
+  channels: () => ReadonlyMap<string, Channel>
+  pairing: Pairing
+  hooks: GatewayActions["hooks"]
+  parts: () => Record<string, PartState>
+  ports: () => { gateway: number; control: number }
+  requestStop: () => void
+}
+
+export function createActions(core: Core, parts: ActionParts): GatewayActions {
+  return {
+    status: () => status(core, parts),
+    requestStop: parts.requestStop,
+    hooks: parts.hooks,
+    async listPairing(channel) {
+      const { requests, approved } = parts.pairing.list(channel)
+      return { requests, allowed: approved }
+    },
+    approvePairing: ({ channel, code, account, notify }) =>
+      parts.pairing.approve(channel, code, account, { notify: notify ?? false }),
+    async revokePairing({ channel, senderId, account }) {
+      await parts.pairing.revoke(channel, senderId, account)
+      return { removed: true }
+    },
+    listChannels: (options) => listChannels(parts, options),
+    sendMessage: (message) => sendMessage(core, parts, message),
+  }
+}
+
+async function listChannels(parts: ActionParts, options: { probe: boolean; signal: AbortSignal }) {
+  const lists = await Promise.all([...parts.channels().values()].map((channel) => channel.status(options)))
+  return lists.flat()
+}
+
+async function status(core: Core, parts: ActionParts): Promise<GatewayStatus> {
+  const { environment, store } = core
+  const issues = core.holder.issues()
+  const ports = parts.ports()
+  return {
+    version: version(),
+    pid: process.pid,
+    bootId: core.bootId,
+    startedAt: core.startedAt,
+    stateFolder: environment.stateFolder,
+    configPath: environment.configPath,
+    port: ports.gateway,
+    controlPort: ports.control,
+    parts: parts.parts(),
+    ...(issues.length === 0 ? {} : { configProblem: issues.map(formatIssue).join("\n") }),
+    store: { accepting: store.accepting() },
+    jobs: countJobs(store),
+    outbox: countOutbox(store),
+    channels: await listChannels(parts, { probe: false, signal: AbortSignal.timeout(2_000) }),
+    model: describeModel(core, parts),
+    memoryMb: Math.round(process.memoryUsage.rss() / 1024 / 1024),
+  }
+}
+
+function describeModel(core: Core, parts: ActionParts): GatewayStatus["model"] {
+  try {
+    return { id: parts.agent.models.describe({ agentId: mainAgentId(core.config()) }).id }
+  } catch (error) {
+    if (error instanceof AppError) return { error: error.message }
+    throw error
+  }
+}
+
+async function sendMessage(core: Core, parts: ActionParts, wanted: MessageToSend) {
+  const { delivery } = parts.agent
+  const { channel, target, account, media, message, replyTo, threadId, silent } = wanted
+  const route = delivery.resolve(mainAgentId(core.config()), { channel, to: target, account })
+  const rows = delivery.planMessage(route, {
+    message,
+    ...(media === undefined ? {} : { media: [media] }),
+    ...(replyTo === undefined ? {} : { replyTo }),
+    ...(threadId === undefined ? {} : { threadId }),
+    ...(silent === undefined ? {} : { silent }),
+  })
+  if (wanted.dryRun) return { deliveries: [], route: { ...route, rows: rows.map((row) => row.payload) } as Json }
+  const deliveries = await core.store.write(async (write) => rows.map((row) => write.addOutbox(row)))
+  return { deliveries, route: route as unknown as Json }
+}
+
+/** Of the package that this file is shipped in; the bundle stands in `dist`, the source in `src/main`. */
+export function version(): string {
+  const versions = ["../package.json", "../../package.json"].map((path) => readVersion(new URL(path, import.meta.url)))
+  return versions.find((found) => found !== undefined) ?? "unknown"
+}
+
+function readVersion(url: URL): string | undefined {
+  try {
+    const content = JSON.parse(readFileSync(url, "utf8")) as { name?: string; version?: string }
+    return content.name === "svc-gateway" ? content.version : undefined
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined
+    throw error
+  }
+}

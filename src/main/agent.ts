@@ -1,0 +1,214 @@
+// The agent with everything it needs: sessions, models, tools, turns, heartbeats, the lanes that run them, delivery.
+import {
+  type Heartbeat,
+  type Tool,
+  type TurnInput,
+  type TurnObserver,
+  type TurnOptions,
+  createHeartbeat,
+  createTurns,
+  heartbeatJobKind,
+  turnJobKind,
+} from "../agent/index.ts"
+import type { HeartbeatConfig } from "../agent/config.ts"
+import type { Channel } from "../channels/contract.ts"
+import type { Config } from "../config/index.ts"
+import { type ChannelSender, type Delivery, OutboxWorker, createDelivery, responsePrefix } from "../delivery/index.ts"
+import { callbackChannel, queueCallback } from "../hooks/index.ts"
+import { AppError } from "../kernel/index.ts"
+import { type ModelRegistry, type ModelSelection, type ModelsView, createModelRegistry } from "../models/index.ts"
+import { type Route, type Sessions, createSessions } from "../sessions/index.ts"
+import { type JobHandler, LaneRunner, recoverJobs } from "../store/index.ts"
+import { type Core, mainAgentId, workspaceOf } from "./core.ts"
+import { callbackSender } from "./hooks.ts"
+
+export interface AgentParts {
+  sessions: Sessions
+  models: ModelRegistry
+  delivery: Delivery
+  runner: LaneRunner
+  worker: OutboxWorker
+  heartbeat: Heartbeat
+  start(): Promise<void>
+}
+
+export interface AgentLinks {
+  tools: () => readonly Tool[]
+  channels: () => ReadonlyMap<string, Channel>
+}
+
+const silent: TurnObserver = { end: () => undefined }
+
+export function composeAgent(core: Core, links: AgentLinks): AgentParts {
+  const { store, clock, ids, log, background, crashPoint } = core
+  const sessions = createSessions({ store, ids, config: () => core.config().session })
+  const models = composeModels(core)
+  const senders = () =>
+    new Map<string, ChannelSender>([...links.channels()].map(([name, channel]) => [name, channel.sender]))
+  const delivery = createDelivery({
+    sessions,
+    senders,
+    ackMaxChars: () => core.config().agents.defaults.heartbeat.ackMaxChars,
+    responsePrefix: (input) => prefixOf(core.config(), { models, sessions }, input),
+    log: log.child({ part: "delivery" }),
+  })
+  const turnOptions: TurnOptions = {
+    store,
+    sessions,
+    models,
+    tools: links.tools,
+    profile: (agentId) => profileOf(core.config(), agentId),
+    clock,
+    ids,
+    log: log.child({ part: "agent" }),
+    crashPoint,
+    deliver(write, turn) {
+      queueCallback(write, turn)
+      return delivery.deliverTurn(write, turn)
+    },
+    observe: (input, runId) => observe(links, input, runId),
+  }
+  const turns = createTurns(turnOptions)
+  const heartbeat = createHeartbeat({
+    store,
+    sessions,
+    turns,
+    turnOptions,
+    clock,
+    ids,
+    log: log.child({ part: "heartbeat" }),
+    settings: (agentId) => heartbeatOf(core.config(), agentId),
+    agents: () => heartbeatAgents(core.config()),
+    workspace: (agentId) => workspaceOf(core, agentId),
+    timeZone: () => core.config().agents.defaults.userTimezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+    resolveRoute: (agentId, target, to) => alertRoute(delivery, agentId, target, to),
+  })
+  const handlers: Record<string, JobHandler> = {
+    [turnJobKind]: { run: turns.handle, onDead: turns.onDead },
+    [heartbeatJobKind]: { run: heartbeat.handle, onDead: heartbeat.onDead },
+  }
+  const runner = new LaneRunner({
+    store,
+    handlers,
+    maxConcurrent: () => core.config().agents.defaults.maxConcurrent,
+    clock,
+    log: log.child({ part: "lanes" }),
+    background,
+  })
+  // Results posted to a webhook's sender take the outbox too, but are no chat that anything could be sent to.
+  const callback = callbackSender(core)
+  const outlets = () => senders().set(callbackChannel, callback)
+  const base = { store, clock, background, crashPoint }
+  const worker = new OutboxWorker({ ...base, senders: outlets, log: log.child({ part: "outbox" }) })
+  return {
+    sessions,
+    models,
+    delivery,
+    runner,
+    worker,
+    heartbeat,
+    async start() {
+      await recover(core, handlers)
+      await worker.start()
+      runner.start()
+      heartbeat.start()
+    },
+  }
+}
+
+async function recover({ store, log }: Core, handlers: Record<string, JobHandler>): Promise<void> {
+  const { resumed, dead } = await recoverJobs(store, async (job, error, write) => {
+    await handlers[job.kind]?.onDead?.(job, error, write)
+  })
+  if (resumed > 0) log.info({ jobs: resumed }, "jobs of an earlier process go on")
+  for (const job of dead)
+    log.error({ run: job.run_id, lane: job.lane_key }, "job given up: it ended the process each time")
+}
+
+function composeModels(core: Core): ModelRegistry {
+  const { clock, ids, redactor, log } = core
+  return createModelRegistry({
+    view: () => modelsView(core.config()),
+    environment: core.holder.snapshot().environment.variables,
+    clock,
+    ids,
+    redactor,
+    log: log.child({ part: "models" }),
+  })
+}
+
+function modelsView(config: Config): ModelsView {
+  const { agents, models } = config
+  return {
+    providers: models.providers,
+    defaultModel: agents.defaults.model,
+    allowed: agents.defaults.models ?? {},
+    thinkingDefault: agents.defaults.thinkingDefault,
+    agentModels: Object.fromEntries(agents.list.map((agent) => [agent.id, agent.model])),
+  }
+}
+
+function profileOf(config: Config, agentId: string) {
+  const agent = config.agents.list.find((entry) => entry.id === agentId)
+  const manner = agent?.identity?.theme
+  return {
+    name: agent?.identity?.name ?? agent?.name ?? "the agent",
+    timeoutSeconds: config.agents.defaults.timeoutSeconds,
+    ...(manner === undefined ? {} : { manner }),
+  }
+}
+
+function prefixOf(config: Config, parts: Pick<AgentParts, "models" | "sessions">, input: TurnInput): string {
+  return responsePrefix(config.messages.responsePrefix, () => {
+    const { agentId } = input
+    const session = parts.sessions.find(input.sessionKey)?.settings
+    const model = input.model ?? session?.model
+    const thinking = input.thinking ?? session?.thinking
+    const selected = describeModel(parts.models, { agentId, model, thinking })
+    const agent = config.agents.list.find((entry) => entry.id === agentId)
+    return {
+      model: selected?.id,
+      thinkingLevel: selected?.thinking,
+      identityName: agent?.identity?.name ?? agent?.name,
+    }
+  })
+}
+
+/** A model that the configuration has lost meanwhile must not cost the reply that it wrote. */
+function describeModel(models: ModelRegistry, selection: ModelSelection) {
+  try {
+    return models.describe(selection)
+  } catch (error) {
+    if (error instanceof AppError) return undefined
+    throw error
+  }
+}
+
+function heartbeatOf(config: Config, agentId: string): HeartbeatConfig {
+  const own = config.agents.list.find((agent) => agent.id === agentId)?.heartbeat ?? {}
+  const set = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined))
+  return { ...config.agents.defaults.heartbeat, ...set }
+}
+
+/** If any agent has a heartbeat of its own, only those that have one run it. */
+function heartbeatAgents(config: Config): string[] {
+  const own = config.agents.list.filter((agent) => agent.heartbeat !== undefined)
+  return own.length > 0 ? own.map((agent) => agent.id) : [mainAgentId(config)]
+}
+
+function observe(links: AgentLinks, input: TurnInput, runId: string): TurnObserver {
+  // Nobody waits for the answer to a heartbeat or a webhook: no typing for them.
+  if (input.route === null || input.purpose !== "chat") return silent
+  return links.channels().get(input.route.channel)?.observe(input, runId) ?? silent
+}
+
+/** A heartbeat without a place to go to still runs: its turn shows the events. */
+function alertRoute(delivery: Delivery, agentId: string, target: string, to: string | undefined): Route | null {
+  if (target === "none") return null
+  try {
+    return delivery.resolve(agentId, { channel: target, to })
+  } catch (error) {
+    if (error instanceof AppError) return null
+    throw error
+  }
+}

@@ -1,0 +1,150 @@
+// What every part stands on: environment, configuration, log, the lock of the state folder, the store.
+import { mkdirSync } from "node:fs"
+import { join } from "node:path"
+import {
+  type Config,
+  type ConfigHolder,
+  type Environment,
+  createConfigHolder,
+  readEnvironment,
+  resolveHome,
+} from "../config/index.ts"
+import {
+  type Background,
+  type Clock,
+  type CrashPoint,
+  type Ids,
+  type Log,
+  type LogLevel,
+  type Redactor,
+  createBackground,
+  createLog,
+  createRedactor,
+  noCrash,
+  systemClock,
+  systemIds,
+} from "../kernel/index.ts"
+import { type StateLock, type Store, acquireStateLock, openStore } from "../store/index.ts"
+
+export interface GatewayOptions {
+  stateDir?: string
+  configPath?: string
+  port?: number
+  /** Errors only on the console; the log file is written all the same. */
+  quiet?: boolean
+  logLevel?: string
+  /** Called once everything is ready. */
+  onReady?: (ready: { pid: number; port: number; controlPort: number; stateFolder: string }) => void
+  /** Where a test may kill the process; the shipped program has none. */
+  crashPoint?: CrashPoint
+}
+
+export interface Core {
+  environment: Environment
+  holder: ConfigHolder
+  config: () => Config
+  log: Log
+  flushLog: () => void
+  redactor: Redactor
+  background: Background
+  clock: Clock
+  ids: Ids
+  crashPoint: CrashPoint
+  store: Store
+  lock: StateLock
+  bootId: string
+  startedAt: string
+}
+
+const dayMs = 24 * 60 * 60 * 1000
+
+/** Throws AppError: `config-invalid`, `already-running`, or what the store says. */
+export async function openCore(options: GatewayOptions): Promise<Core> {
+  const environment = readEnvironment(withOverrides(process.env, options))
+  mkdirSync(environment.stateFolder, { recursive: true, mode: 0o700 })
+  const redactor = createRedactor()
+  if (environment.chatappBotToken !== undefined) redactor.add(environment.chatappBotToken)
+  const { log, flush } = openLog(environment, redactor, options)
+  const bootId = systemIds.uuid()
+  const startedAt = new Date(systemClock.now()).toISOString()
+  const holder = createConfigHolder({
+    path: environment.configPath,
+    env: environment.variables,
+    stateFolder: environment.stateFolder,
+    log: log.child({ part: "config" }),
+  })
+  try {
+    const learn = () => {
+      for (const secret of holder.snapshot().secrets) redactor.add(secret)
+      log.level = options.logLevel ?? holder.current().logging.level
+    }
+    learn()
+    holder.subscribe(learn)
+    const lock = acquireStateLock(environment.stateFolder, { pid: process.pid, bootId, startedAt })
+    const crashPoint = options.crashPoint ?? noCrash
+    const store = await openStore({
+      folder: environment.stateFolder,
+      bootId,
+      clock: systemClock,
+      ids: systemIds,
+      log: log.child({ part: "store" }),
+      crashPoint,
+      keep: () => ({ hookDeliveriesMs: holder.current().hooks.keepDays * dayMs }),
+    })
+    return {
+      environment,
+      holder,
+      config: () => holder.current(),
+      log,
+      flushLog: flush,
+      redactor,
+      background: createBackground(log),
+      clock: systemClock,
+      ids: systemIds,
+      crashPoint,
+      store,
+      lock,
+      bootId,
+      startedAt,
+    }
+  } catch (error) {
+    holder.stop()
+    throw error
+  }
+}
+
+function withOverrides(variables: NodeJS.ProcessEnv, options: GatewayOptions): NodeJS.ProcessEnv {
+  return {
+    ...variables,
+    ...(options.stateDir === undefined ? {} : { SVC_STATE_DIR: options.stateDir }),
+    ...(options.configPath === undefined ? {} : { SVC_CONFIG_PATH: options.configPath }),
+    ...(options.port === undefined ? {} : { SVC_GATEWAY_PORT: String(options.port) }),
+  }
+}
+
+function openLog(environment: Environment, redactor: Redactor, options: GatewayOptions) {
+  const level = (options.logLevel ?? "info") as LogLevel
+  return createLog({
+    folder: join(environment.stateFolder, "logs"),
+    level,
+    redactor,
+    console: {
+      write: (text) => void process.stderr.write(text),
+      colour: process.stderr.isTTY && !environment.variables["NO_COLOR"],
+      level: options.quiet ? "error" : level,
+    },
+  })
+}
+
+/** `agents.defaults.workspace` or the agent's own. */
+export function workspaceOf(core: Core, agentId: string): string {
+  const { agents } = core.config()
+  const own = agents.list.find((agent) => agent.id === agentId)?.workspace ?? agents.defaults.workspace
+  if (own === undefined) return join(core.environment.stateFolder, "workspace")
+  return resolveHome(own, core.environment.home, core.environment.stateFolder)
+}
+
+/** The agent that messages and webhooks go to. */
+export function mainAgentId(config: Config): string {
+  return (config.agents.list.find((agent) => agent.default) ?? config.agents.list[0])?.id ?? "main"
+}

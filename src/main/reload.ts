@@ -1,0 +1,40 @@
+// What a changed configuration file does to a running gateway. Most keys are read where they are used and need nothing;
+// some parts start anew; what the listeners and the store stand on needs a restart of the whole gateway.
+import type { ConfigChange } from "../config/index.ts"
+import { changedPaths } from "../config/index.ts"
+import type { Core } from "./core.ts"
+
+export interface ReloadTargets {
+  restartHeartbeat: () => void
+  restartBrowser: () => Promise<void>
+  restartChannels: () => Promise<void>
+  restartMailWatch: () => Promise<void>
+  restartGateway: (reason: string) => void
+}
+
+/** Keys that only a restart of the gateway can change. */
+const restartKeys = ["gateway.port", "gateway.bind", "gateway.auth", "storage", "env"]
+
+export function followConfig(core: Core, targets: ReloadTargets): void {
+  core.holder.subscribe((_changed, change) => apply(core, targets, change))
+}
+
+function apply(core: Core, targets: ReloadTargets, change: ConfigChange): void {
+  const paths = changedPaths(change.before, change.after, 2)
+  const touches = (key: string) =>
+    paths.some((path) => path === key || path.startsWith(`${key}.`) || key.startsWith(`${path}.`))
+  const { mode } = change.after.gateway.reload
+  const needsRestart =
+    mode === "restart"
+      ? paths
+      : paths.filter((path) => restartKeys.some((key) => path === key || path.startsWith(`${key}.`)))
+  if (needsRestart.length > 0 && mode !== "hot") {
+    targets.restartGateway(`${needsRestart.join(", ")} changed`)
+    return
+  }
+  for (const path of needsRestart) core.log.warn({ key: path }, "config change takes effect at the next start")
+  if (touches("agents")) targets.restartHeartbeat()
+  if (touches("browser")) core.background.run("restart browser service", targets.restartBrowser)
+  if (touches("hooks")) core.background.run("restart mail watch", targets.restartMailWatch)
+  if (touches("channels.chatapp")) core.background.run("restart channels", targets.restartChannels)
+}

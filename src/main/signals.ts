@@ -1,0 +1,36 @@
+// When the gateway ends: a signal or a request begins a clean stop, a second signal ends it at once.
+import type { Log } from "../kernel/index.ts"
+
+export interface StopRequest {
+  /** Resolves with why, the first time somebody asks. */
+  requested: Promise<string>
+  request(reason: string): void
+  dispose(): void
+}
+
+const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const
+
+export function listenForStop(log: Log, exitNow: () => void): StopRequest {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  let asked = false
+  const request = (reason: string) => {
+    asked = true
+    resolve(reason)
+  }
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (!asked) {
+      request(signal)
+      return
+    }
+    log.warn({ signal }, "second signal: ending at once")
+    exitNow()
+  }
+  for (const signal of signals) process.on(signal, onSignal)
+  return {
+    requested: promise,
+    request,
+    dispose() {
+      for (const signal of signals) process.off(signal, onSignal)
+    },
+  }
+}
