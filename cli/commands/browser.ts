@@ -1,0 +1,28 @@
+// `svc browser ...`: the commands are the browser's own; they get the way to the control service and to the screen.
+import type { Command } from "commander"
+import { registerBrowserCommands } from "../../src/browser/cli.ts"
+import type { CliContext } from "../context.ts"
+import { connectGateway } from "../gateway/client.ts"
+import { wholeNumber } from "../options.ts"
+import { printable } from "../terminal-text.ts"
+
+export function addBrowser(program: Command, context: CliContext): void {
+  registerBrowserCommands(program, {
+    call(method, path, { query, body, timeoutMs, options }) {
+      const { stateDir, timeout } = options as { stateDir?: string; timeout?: number }
+      const gateway = connectGateway(context, stateDir === undefined ? {} : { stateDir })
+      return gateway.callBrowser(method, path, {
+        ...(query === undefined ? {} : { query }),
+        ...(body === undefined ? {} : { body }),
+        timeoutMs: timeout ?? timeoutMs,
+      })
+    },
+    // A page's own words are in it.
+    print: (text) => context.output.line(printable(text)),
+    printJson: (value) => context.output.json(value),
+    addOptions: (command) =>
+      void command
+        .option("--timeout <ms>", "give up waiting for the gateway after this time", wholeNumber("--timeout", 1))
+        .option("--state-dir <dir>", "state folder (default: $SVC_STATE_DIR, else ~/.svc)"),
+  })
+}

@@ -1,0 +1,270 @@
+import assert from "node:assert/strict"
+import { join, resolve } from "node:path"
+import { test, type TestContext } from "node:test"
+import { runProgram } from "../testing/run-program.ts"
+import { answerJson, standInToken, startStandIn, type Answer } from "../testing/stand-in-gateway.ts"
+
+async function ask(context: TestContext, words: readonly string[], answer: unknown) {
+  const reply: Answer = typeof answer === "function" ? (answer as Answer) : answerJson(answer)
+  const gateway = await startStandIn(reply)
+  context.after(() => gateway.stop())
+  const result = await runProgram(words, { environment: { ...gateway.environment, TZ: "UTC" } })
+  return { ...result, requests: gateway.requests }
+}
+
+const request = ({ requests }: Awaited<ReturnType<typeof ask>>) => {
+  const { method, path, body } = requests[0] ?? {}
+  return { method, path, body }
+}
+
+const status = {
+  version: "1.2.3",
+  pid: 77,
+  bootId: "b",
+  startedAt: new Date(Date.now() - 3_720_000).toISOString(),
+  stateFolder: "/state",
+  configPath: "/state/svc.json",
+  port: 1,
+  controlPort: 3,
+  parts: { store: "ready", browser: "failed" },
+  configProblem: "hooks.token: too short",
+  store: { accepting: false },
+  jobs: { ready: 1, running: 2, dead: 3 },
+  outbox: { new: 4, sending: 5, uncertain: 6, dead: 7 },
+  channels: [],
+  model: { error: "no key" },
+  memoryMb: 90,
+}
+
+test("status tells what runs and what is wrong", async (context) => {
+  const result = await ask(context, ["status"], status)
+  assert.deepEqual(request(result), { method: "GET", path: "/api/status", body: undefined })
+  assert.equal(result.code, 0)
+  assert.match(result.stdout, /^gateway {3}running for 1 h 2 min, version 1\.2\.3, process 77, 90 MB$/m)
+  assert.match(result.stdout, /^parts {5}store ready, browser failed$/m)
+  assert.match(result.stdout, /^model {5}none: no key$/m)
+  assert.match(result.stdout, /^outbox {4}4 waiting, 5 sending, 6 uncertain, 7 failed$/m)
+  assert.match(result.stdout, /not accepting/)
+  assert.match(result.stdout, /hooks\.token: too short/)
+})
+
+test("status --json prints the gateway's own answer", async (context) => {
+  assert.deepEqual(JSON.parse((await ask(context, ["status", "--json"], status)).stdout), status)
+})
+
+const requests = [
+  {
+    senderId: "42",
+    label: "Eve\u001b[2J\nx",
+    account: "default",
+    code: "AB3DEF7H",
+    createdAt: 0,
+    expiresAt: 3_600_000,
+  },
+]
+const allowed = [{ senderId: "43", label: "Bob", account: "default", approvedAt: 0 }]
+
+test("pairing list prints the requests as a table that names of strangers cannot break", async (context) => {
+  const result = await ask(context, ["pairing", "list", "chatapp"], { requests, allowed })
+  assert.deepEqual(request(result), { method: "GET", path: "/api/pairing/chatapp", body: undefined })
+  assert.equal(
+    result.stdout,
+    "Code      Sender  Name          Requested            Expires\n" +
+      "AB3DEF7H  42      Eve\\x1b[2J x  1970-01-01 00:00:00  1970-01-01 01:00:00\n",
+  )
+})
+
+test("pairing list --approved prints who was let in", async (context) => {
+  const result = await ask(context, ["pairing", "list", "chatapp", "--approved"], { requests, allowed })
+  assert.match(result.stdout, /^43 {6}Bob {3}default {2}1970-01-01 00:00:00$/m)
+})
+
+test("pairing approve sends the code, and the account and the wish to tell when given", async (context) => {
+  const answer = { senderId: "42", label: "Eve", account: "default" }
+  const plain = await ask(context, ["pairing", "approve", "chatapp", "AB3DEF7H"], answer)
+  assert.deepEqual(request(plain), { method: "POST", path: "/api/pairing/chatapp/approve", body: { code: "AB3DEF7H" } })
+  assert.equal(plain.stdout, "approved Eve 42\n")
+  const full = await ask(context, "pairing approve chatapp AB3DEF7H --account two --notify --json".split(" "), answer)
+  assert.deepEqual(request(full).body, { code: "AB3DEF7H", account: "two", notify: true })
+  assert.deepEqual(JSON.parse(full.stdout), answer)
+})
+
+test("pairing revoke says whether there was anything to take back", async (context) => {
+  const first = await ask(context, ["pairing", "revoke", "chatapp", "42"], { removed: true })
+  assert.deepEqual(request(first), { method: "POST", path: "/api/pairing/chatapp/revoke", body: { senderId: "42" } })
+  assert.equal(first.stdout, "revoked 42\n")
+  assert.equal(
+    (await ask(context, ["pairing", "revoke", "chatapp", "42"], { removed: false })).stdout,
+    "42 was not approved\n",
+  )
+})
+
+test("message send passes every option on, with the file as an absolute path", async (context) => {
+  const words = [
+    "message",
+    "send",
+    "--channel",
+    "chatapp",
+    "--target",
+    "-1001",
+    "--message",
+    "hi",
+    "--media",
+    "cat.png",
+  ]
+  const more = ["--account", "two", "--silent", "--reply-to", "5", "--thread-id", "6"]
+  const result = await ask(context, [...words, ...more], { deliveries: [12], route: {} })
+  assert.deepEqual(request(result), {
+    method: "POST",
+    path: "/api/message/send",
+    body: {
+      channel: "chatapp",
+      target: "-1001",
+      message: "hi",
+      media: resolve("cat.png"),
+      account: "two",
+      silent: true,
+      replyTo: "5",
+      threadId: "6",
+    },
+  })
+  assert.equal(result.stdout, "queued for -1001 (svc deliveries show 12)\n")
+})
+
+test("message send leaves the channel and a URL as they are", async (context) => {
+  const words = ["message", "send", "--target", "@eve", "--media", "https://example.org/a.png", "--dry-run"]
+  const result = await ask(context, words, { deliveries: [], route: { chatId: "9" } })
+  assert.deepEqual(request(result).body, {
+    target: "@eve",
+    message: "",
+    media: "https://example.org/a.png",
+    dryRun: true,
+  })
+  assert.equal(result.stdout, 'nothing was sent; it would go to {"chatId":"9"}\n')
+})
+
+test("message send wants a target, and a text or a file", async (context) => {
+  const noTarget = await ask(context, ["message", "send", "--message", "x"], {})
+  assert.deepEqual([noTarget.code, noTarget.requests.length], [2, 0])
+  assert.match(noTarget.stderr, /--target/)
+  const nothing = await ask(context, ["message", "send", "--target", "1"], {})
+  assert.deepEqual([nothing.code, nothing.requests.length], [2, 0])
+  assert.match(nothing.stderr, /--message, --media or both/)
+})
+
+const run = {
+  runId: "r1",
+  kind: "turn",
+  session: "agent:main:main",
+  state: "dead",
+  attempts: 3,
+  createdAt: 0,
+  startedAt: 1000,
+  finishedAt: null,
+  error: "model failed",
+  result: null,
+}
+
+test("runs lists, and tells how to see older ones without disturbing the output", async (context) => {
+  const result = await ask(context, ["runs", "--state", "dead", "--limit", "1"], { items: [run], next: 7 })
+  assert.deepEqual(request(result), { method: "GET", path: "/api/runs?limit=1&state=dead", body: undefined })
+  assert.match(result.stdout, /^r1 +turn +dead +1970-01-01 00:00:00 +agent:main:main +model failed$/m)
+  assert.equal(result.stderr, "older ones: svc runs list --before 7\n")
+})
+
+test("runs show prints a run with its steps", async (context) => {
+  const steps = [{ n: 1, kind: "prompt", createdAt: 0, data: { text: "a\u001bb" } }]
+  const result = await ask(context, ["runs", "show", "r1"], { ...run, input: { say: "hi" }, steps })
+  assert.equal(request(result).path, "/api/runs/r1")
+  assert.match(result.stdout, /^State +dead, attempts: 3$/m)
+  assert.match(result.stdout, /^Step 1 prompt, 1970-01-01 00:00:00\n {2}\{\n {4}"text": "a\\u001bb"\n {2}\}$/m)
+})
+
+const delivery = {
+  id: 12,
+  runId: "r1",
+  channel: "chatapp",
+  account: "default",
+  chatId: "42",
+  kind: "text",
+  state: "uncertain",
+  attempts: 1,
+  createdAt: 0,
+  sentAt: null,
+  remoteId: null,
+  error: null,
+  preview: "hello",
+}
+
+test("deliveries lists, shows and retries", async (context) => {
+  const list = await ask(context, ["deliveries", "list", "--before", "20"], { items: [delivery], next: null })
+  assert.equal(request(list).path, "/api/deliveries?limit=50&before=20")
+  assert.match(list.stdout, /^12 +chatapp +42 +text +uncertain +1970-01-01 00:00:00 +hello$/m)
+  const show = await ask(context, ["deliveries", "show", "12"], { ...delivery, route: {}, payload: { text: "hello" } })
+  assert.equal(request(show).path, "/api/deliveries/12")
+  assert.match(show.stdout, /^Run +r1$/m)
+  const retry = await ask(context, ["deliveries", "retry", "12"], { id: 13 })
+  assert.deepEqual([request(retry).method, request(retry).path], ["POST", "/api/deliveries/12/retry"])
+  assert.equal(retry.stdout, "delivery 12 will be sent again as 13\n")
+  assert.equal((await ask(context, ["deliveries", "retry", "12x"], {})).code, 2)
+})
+
+test("events lists those of a session", async (context) => {
+  const event = { id: 3, session: "s", origin: "webhook", trusted: false, createdAt: 0, shownByRun: null, text: "a\nb" }
+  const result = await ask(context, ["events", "--session", "agent:main:main"], { items: [event], next: null })
+  assert.equal(request(result).path, "/api/events?limit=50&session=agent%3Amain%3Amain")
+  assert.match(result.stdout, /^3 +1970-01-01 00:00:00 +s +webhook \(untrusted\) +waiting +a b$/m)
+})
+
+test("channels status asks the platform only with --probe", async (context) => {
+  const account = {
+    channel: "chatapp",
+    account: "default",
+    state: "stopped",
+    mode: "polling",
+    tokenSource: "env",
+    counters: {},
+  }
+  const plain = await ask(context, ["channels", "status"], { channels: [{ ...account, error: "bad token" }] })
+  assert.equal(request(plain).path, "/api/channels")
+  assert.match(plain.stdout, /^chatapp +default +stopped +polling +env +- +- +- +bad token$/m)
+  const probed = await ask(
+    context,
+    ["channels", "status", "--probe"],
+    [{ ...account, probe: { ok: true, elapsedMs: 5 } }],
+  )
+  assert.equal(request(probed).path, "/api/channels?probe=true")
+  assert.match(probed.stdout, /answered in 5 ms$/m)
+})
+
+test("config is read from the file, without a gateway", async (context) => {
+  const result = await ask(context, ["config", "path"], {})
+  assert.equal(result.code, 0)
+  assert.match(result.stdout, new RegExp(`${join("svc-cli-.*", "svc.json")}\n$`))
+  assert.equal(result.requests.length, 0)
+})
+
+test("browser commands call the control service with the same token", async (context) => {
+  const tabs = [{ targetId: "T1", title: "Shop\u001b[2J", url: "https://example.org/", type: "page" }]
+  const gateway = await startStandIn(answerJson({ running: true, tabs }))
+  const other = await startStandIn(answerJson({}))
+  context.after(() => Promise.all([gateway.stop(), other.stop()]))
+  other.writeFile({ controlPort: gateway.port, tokenFile: join(gateway.stateFolder, "gateway-token") })
+  const words = ["browser", "tabs", "--browser-profile", "managed", "--state-dir", other.stateFolder]
+  const text = await runProgram(words)
+  assert.deepEqual(text, { code: 0, stdout: "1. Shop [2J\n   https://example.org/\n   id: T1\n", stderr: "" })
+  const json = await runProgram([...words, "--json"])
+  assert.deepEqual(JSON.parse(json.stdout), { running: true, tabs })
+  assert.equal(gateway.requests[0]?.authorization, `Bearer ${standInToken}`)
+  assert.deepEqual(
+    [...gateway.requests, ...other.requests].map(({ method, path }) => `${method} ${path}`),
+    ["GET /tabs?profile=managed", "GET /tabs?profile=managed"],
+  )
+})
+
+test("a browser command waits as long as its action may take, or as long as --timeout says", async (context) => {
+  const result = await ask(context, ["browser", "click", "e12", "--timeout", "150"], () => undefined)
+  assert.equal(result.code, 1)
+  assert.match(result.stderr, /did not answer within 150 ms/)
+  assert.deepEqual(request(result).body, { kind: "click", ref: "e12" })
+})

@@ -1,0 +1,77 @@
+// `svc runs`: what the agent was asked and what came of it, newest first.
+import type { Command } from "commander"
+import type { RunDetail, RunSummary } from "../../src/gateway/api.ts"
+import type { CliContext } from "../context.ts"
+import { connectGateway } from "../gateway/client.ts"
+import { olderOption, readItems } from "../gateway/items.ts"
+import { addExamples, addGatewayOptions, addPageOptions, type GatewayOptions, type PageOptions } from "../options.ts"
+import { formatTable } from "../table.ts"
+import { printable } from "../terminal-text.ts"
+import { describeTime } from "../time.ts"
+
+const states = ["ready", "running", "done", "dead", "cancelled"] as const
+
+export function addRuns(program: Command, context: CliContext): void {
+  const runs = program.command("runs").description("Look at what the agent was asked to do")
+  const list = runs.command("list", { isDefault: true }).description("List runs, newest first")
+  addPageOptions(addGatewayOptions(list))
+    .addOption(list.createOption("--state <state>", "only runs in this state").choices(states))
+    .action(async (options: GatewayOptions & PageOptions & { state?: string }) => {
+      const { limit, before, state } = options
+      const answer = await connectGateway(context, options).call("GET", "/api/runs", {
+        query: { limit, before, state },
+      })
+      if (options.json) return context.output.json(answer)
+      context.output.write(describeRuns(readItems(answer, "items")))
+      const older = olderOption(answer)
+      if (older !== undefined) context.output.note(`older ones: svc runs list ${older}`)
+    })
+  addExamples(list, "svc runs list --state dead --limit 20")
+  const show = runs.command("show").description("Show one run with its steps").argument("<runId>", "id as in the list")
+  addGatewayOptions(show).action(async (runId: string, options: GatewayOptions) => {
+    const path = `/api/runs/${encodeURIComponent(runId)}`
+    const answer = await connectGateway(context, options).call("GET", path)
+    if (options.json) return context.output.json(answer)
+    context.output.write(describeRun(answer as RunDetail))
+  })
+  addExamples(show, "svc runs show 0190c7c2-5a5e-7d52-b9f4-0f3c1b7c9a11")
+  addExamples(runs, "svc runs", "svc runs show <runId>")
+}
+
+function describeRuns(runs: readonly RunSummary[]): string {
+  if (runs.length === 0) return "no runs\n"
+  const rows = runs.map(({ runId, kind, state, createdAt, session, error }) => [
+    runId,
+    kind,
+    state,
+    describeTime(createdAt),
+    session,
+    error,
+  ])
+  return formatTable(["Run", "Kind", "State", "Created", "Session", "Error"], rows)
+}
+
+function describeRun(run: RunDetail): string {
+  const head = formatTable(
+    ["Run", run.runId],
+    [
+      ["Kind", run.kind],
+      ["Session", run.session],
+      ["State", `${run.state}, attempts: ${run.attempts}`],
+      ["Created", describeTime(run.createdAt)],
+      ["Started", describeTime(run.startedAt)],
+      ["Finished", describeTime(run.finishedAt)],
+      ["Error", run.error],
+      ["Result", run.result],
+    ],
+  )
+  const input = `\nInput\n${indent(run.input)}\n`
+  const steps = (run.steps ?? []).map(
+    ({ n, kind, createdAt, data }) => `\nStep ${n} ${printable(kind)}, ${describeTime(createdAt)}\n${indent(data)}\n`,
+  )
+  return head + input + steps.join("")
+}
+
+function indent(value: unknown): string {
+  return printable(JSON.stringify(value, null, 2) ?? "").replace(/^/gm, "  ")
+}

@@ -1,0 +1,42 @@
+// `svc status`: what the running gateway says of itself.
+import type { Command } from "commander"
+import type { GatewayStatus } from "../../src/gateway/contract.ts"
+import type { CliContext } from "../context.ts"
+import { connectGateway } from "../gateway/client.ts"
+import { addExamples, addGatewayOptions, type GatewayOptions } from "../options.ts"
+import { printableLine } from "../terminal-text.ts"
+import { describeDuration } from "../time.ts"
+
+export function addStatus(program: Command, context: CliContext): void {
+  const command = program.command("status").description("Show the state of the running gateway")
+  addGatewayOptions(command).action(async (options: GatewayOptions) => {
+    const status = (await connectGateway(context, options).call("GET", "/api/status")) as GatewayStatus
+    if (options.json) return context.output.json(status)
+    for (const [name, value] of describeStatus(status)) context.output.line(`${name.padEnd(10)}${printableLine(value)}`)
+  })
+  addExamples(command, "svc status", "svc status --json")
+}
+
+function describeStatus(status: GatewayStatus): [string, string][] {
+  const { jobs, outbox, store, model, parts } = status
+  const states = Object.entries(parts).map(([part, state]) => `${part} ${state}`)
+  const age = describeDuration(Date.now() - Date.parse(status.startedAt))
+  const rows: [string, string][] = [
+    ["gateway", `running for ${age}, version ${status.version}, process ${status.pid}, ${status.memoryMb} MB`],
+    ["ports", `${status.port}, browser control ${status.controlPort}`],
+    ["state", status.stateFolder],
+    ["config", status.configPath],
+    ["parts", states.join(", ")],
+    ["model", "id" in model ? model.id : `none: ${model.error}`],
+    ["jobs", `${jobs.running} running, ${jobs.ready} waiting, ${jobs.dead} failed for good`],
+    [
+      "outbox",
+      `${outbox.new} waiting, ${outbox.sending} sending, ${outbox.uncertain} uncertain, ${outbox.dead} failed`,
+    ],
+  ]
+  if (!store.accepting) rows.push(["store", "not accepting: look at the log (svc logs)"])
+  if (status.configProblem !== undefined) {
+    rows.push(["problem", `the configuration file is not in force: ${status.configProblem}`])
+  }
+  return rows
+}

@@ -1,0 +1,95 @@
+// The commands of `svc`, as a flat list. `load` brings in the code of one group, so that `svc browser tabs` never
+// pays for the others; names and descriptions stand here so that `svc help` loads nothing.
+import type { Command } from "commander"
+import type { CliContext } from "./context.ts"
+
+export type AddCommands = (program: Command, context: CliContext) => void | Promise<void>
+
+export interface CommandGroup {
+  name: string
+  description: string
+  load(): Promise<AddCommands>
+}
+
+export const commandGroups: readonly CommandGroup[] = [
+  {
+    name: "gateway",
+    description: "Run the gateway in the foreground",
+    load: async () => (await import("./commands/gateway.ts")).addGateway,
+  },
+  {
+    name: "status",
+    description: "Show the state of the running gateway",
+    load: async () => (await import("./commands/status.ts")).addStatus,
+  },
+  {
+    name: "stop",
+    description: "Stop the running gateway and wait until it has ended",
+    load: async () => (await import("./commands/stop.ts")).addStop,
+  },
+  {
+    name: "logs",
+    description: "Show the gateway's log; works without a running gateway too",
+    load: async () => (await import("./commands/logs.ts")).addLogs,
+  },
+  {
+    name: "channels",
+    description: "Show the connections to chat platforms",
+    load: async () => (await import("./commands/channels.ts")).addChannels,
+  },
+  {
+    name: "pairing",
+    description: "Let people write to the bot, or no longer",
+    load: async () => (await import("./commands/pairing.ts")).addPairing,
+  },
+  {
+    name: "message",
+    description: "Send messages to chats",
+    load: async () => (await import("./commands/message.ts")).addMessage,
+  },
+  {
+    name: "runs",
+    description: "Look at what the agent was asked to do",
+    load: async () => (await import("./commands/runs.ts")).addRuns,
+  },
+  {
+    name: "deliveries",
+    description: "Look at what was sent to chats, and send it again",
+    load: async () => (await import("./commands/deliveries.ts")).addDeliveries,
+  },
+  {
+    name: "events",
+    description: "List system events, newest first",
+    load: async () => (await import("./commands/events.ts")).addEvents,
+  },
+  {
+    name: "hooks",
+    description: "Look at deliveries of webhooks, replay them, try mappings",
+    load: async () => (await import("./commands/hooks.ts")).addHooks,
+  },
+  {
+    name: "webhooks",
+    description: "Set up senders of webhooks",
+    load: async () => (await import("./commands/webhooks.ts")).addWebhooks,
+  },
+  {
+    name: "browser",
+    description: "Control the browser",
+    load: async () => (await import("./commands/browser.ts")).addBrowser,
+  },
+  {
+    name: "config",
+    description: "Read, change and check the configuration file",
+    load: async () => (await import("./commands/config.ts")).addConfig,
+  },
+  {
+    name: "emulator",
+    description: "Run the chat platform emulator, for trying things out without the real platform",
+    load: async () => (await import("./commands/emulator.ts")).addEmulator,
+  },
+  {
+    name: "completion",
+    description: "Print a script that completes svc's commands in a shell",
+    load: async () => (await import("./commands/completion.ts")).addCompletion,
+  },
+]

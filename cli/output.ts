@@ -1,0 +1,54 @@
+// Where the program's words go: answers to stdout, everything else to stderr. A reader that closes the pipe
+// early (`svc logs | head`) ends the program quietly.
+import type { AppError } from "../src/kernel/errors.ts"
+import { toErrorBody } from "../src/kernel/errors.ts"
+import { printable } from "./terminal-text.ts"
+
+export interface Output {
+  /** Writes to stdout as it is. */
+  write(text: string): void
+  /** A line on stdout. */
+  line(text: string): void
+  /** A value as indented JSON on stdout. */
+  json(value: unknown): void
+  /** A line on stderr: progress, advice. */
+  note(text: string): void
+  /** An error: two lines on stderr, or with `json` its body on stdout. */
+  error(error: AppError, json: boolean): void
+  /** Whether stdout is a terminal that wants colours. */
+  colour(): boolean
+  /** Resolves when stdout has room again. */
+  drained(): Promise<void>
+}
+
+export function createOutput(environment: NodeJS.ProcessEnv): Output {
+  let guarded = false
+  const stdout = () => {
+    if (!guarded) endQuietlyWhenClosed(process.stdout)
+    guarded = true
+    return process.stdout
+  }
+  const noColour = (environment["NO_COLOR"] ?? "") !== "" || environment["TERM"] === "dumb"
+  return {
+    write: (text) => void stdout().write(text),
+    line: (text) => void stdout().write(`${text}\n`),
+    json: (value) => void stdout().write(`${JSON.stringify(value, null, 2)}\n`),
+    note: (text) => void process.stderr.write(`${text}\n`),
+    error(error, json) {
+      if (json) return void stdout().write(`${JSON.stringify(toErrorBody(error), null, 2)}\n`)
+      const paint = (code: string, text: string) =>
+        process.stderr.isTTY && !noColour ? `\u001b[${code}m${text}\u001b[0m` : text
+      process.stderr.write(`${paint("31", "error:")} ${printable(error.message)}\n`)
+      if (error.hint !== undefined) process.stderr.write(`${paint("36", "hint:")} ${printable(error.hint)}\n`)
+    },
+    colour: () => process.stdout.isTTY && !noColour,
+    drained: () =>
+      stdout().writableNeedDrain ? new Promise((resolve) => stdout().once("drain", resolve)) : Promise.resolve(),
+  }
+}
+
+function endQuietlyWhenClosed(stream: NodeJS.WriteStream): void {
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    process.exit(error.code === "EPIPE" ? 0 : 1)
+  })
+}

@@ -1,0 +1,21 @@
+// Rows as aligned columns. Cells come from outside and are made safe for a terminal here.
+import { printableLine } from "./terminal-text.ts"
+
+export type Cell = string | number | boolean | null | undefined
+
+/** Text with a heading line and a line end behind each row; the last column is not padded. */
+export function formatTable(headings: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  const lines = [headings, ...rows.map((row) => row.map(cellText))]
+  const widths = headings.map((_, column) => Math.max(...lines.map((line) => [...(line[column] ?? "")].length)))
+  return lines.map((line) => `${formatLine(line, widths)}\n`).join("")
+}
+
+function formatLine(line: readonly string[], widths: readonly number[]): string {
+  const padded = line.map((cell, column) => cell + " ".repeat((widths[column] ?? 0) - [...cell].length))
+  return padded.join("  ").trimEnd()
+}
+
+function cellText(cell: Cell): string {
+  if (cell === null || cell === undefined || cell === "") return "-"
+  return printableLine(String(cell))
+}
