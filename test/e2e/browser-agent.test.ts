@@ -1,0 +1,61 @@
+// The agent with a real browser: the built-in offline model shops on a local page and sends a picture of it, and a
+// scripted model reads pages whose words stay inside the boundary.
+import assert from "node:assert/strict"
+import { join } from "node:path"
+import { type TestContext, test } from "node:test"
+import { text, toolCall } from "../support/model-server/index.ts"
+import { browsersOf, endBrowsersOf } from "../support/left-browsers.ts"
+import { type PagesServer, startPagesServer } from "../support/pages-server.ts"
+import { lastPrompt, lastRole, lastWords } from "../support/prompts.ts"
+import { type World, createWorld } from "../support/world.ts"
+
+async function browserWorld(context: TestContext, model: string): Promise<{ world: World; shop: PagesServer }> {
+  const shop = await startPagesServer({ folder: join(import.meta.dirname, "..", "fixtures", "pages", "shop") })
+  context.after(() => shop.stop())
+  const world = await createWorld(context, {
+    config: { browser: { enabled: true, defaultProfile: "managed" }, agents: { defaults: { model } } },
+  })
+  context.after(() => endBrowsersOf(world.stateFolder))
+  await world.start()
+  return { world, shop }
+}
+
+test("asked in a chat, the offline agent shops in the browser and sends a picture; a stop leaves no browser", async (context) => {
+  const { world, shop } = await browserWorld(context, "offline/commander")
+  const sent = world.say(
+    `open ${shop.url}\ntype "two spoons, please" into Note\nclick "Add Green Tea to basket"\nscreenshot`,
+  )
+  const picture = await world.emulator.control.waitForMessage(
+    { chatId: world.ada.id, from: "bot", after: sent.message_id, match: (message) => message.photo !== undefined },
+    { timeoutMs: 30_000 },
+  )
+  assert.ok((picture.photo?.at(-1)?.width ?? 0) > 100)
+  assert.deepEqual(shop.basket, [{ product: "Green Tea", note: "two spoons, please" }])
+  assert.ok(browsersOf(world.stateFolder).length > 0)
+  assert.equal(await world.gateway.kill("SIGTERM"), 0)
+  assert.deepEqual(browsersOf(world.stateFolder), [])
+})
+
+test("the words of a page reach the model inside the boundary, and a file that no tool made is not sent", async (context) => {
+  const { world, shop } = await browserWorld(context, "test/small")
+  world.model.script((request) => {
+    const step = world.model.requests.filter((each) => lastPrompt(each) === lastPrompt(request)).length
+    if (!lastPrompt(request).endsWith("read the shop")) return text("ok")
+    if (step === 1) return toolCall("browser", { action: "open", url: shop.url })
+    if (step === 2) return toolCall("browser", { action: "snapshot" })
+    return text(`Tea is sold.\nMEDIA:${join(world.stateFolder, "svc.json")}`)
+  })
+  world.say("read the shop")
+  const reply = await world.reply("Tea is sold.", { timeoutMs: 30_000 })
+  assert.equal(reply.document, undefined)
+  const snapshot =
+    world.model.requests.map((request) => (lastRole(request) === "tool" ? lastWords(request) : "")).at(2) ?? ""
+  const [, inside] =
+    /^<untrusted-content id="([^"]+)" source="browser">\n([^]*)\n<\/untrusted-content id="\1">$/
+      .exec(snapshot)
+      ?.slice(1) ?? []
+  assert.match(inside ?? "", /Green Tea/)
+  await world.settle()
+  const calls = world.emulator.control.calls({ chatId: world.ada.id }).map((call) => call.method.toLowerCase())
+  assert.ok(!calls.includes("senddocument") && !calls.includes("sendphoto"))
+})

@@ -1,0 +1,181 @@
+// The main job through a chat: being let in, being answered, seeing what happened in the meantime; and what strangers,
+// floods and broken platforms must not achieve.
+import assert from "node:assert/strict"
+import { readFileSync, readdirSync, statSync } from "node:fs"
+import { connect } from "node:net"
+import { basename, join } from "node:path"
+import { test } from "node:test"
+import { text } from "../support/model-server/index.ts"
+import { lastPrompt, messagesOf } from "../support/prompts.ts"
+import { createWorld, until } from "../support/world.ts"
+
+const codePattern = /\b[A-HJ-NP-Z2-9]{8}\b/
+
+test("a stranger gets a code, is let in by it, and is answered from then on", async (context) => {
+  const world = await createWorld(context, { config: { channels: { chatapp: { allowFrom: [] } } } })
+  world.model.script((request) => text(`echo ${lastPrompt(request).split("\n").at(-1)}`))
+  await world.start()
+  const first = world.say("let me in")
+  const told = await world.reply(codePattern, { after: first })
+  const code = codePattern.exec(told.text ?? "")?.[0] ?? ""
+  world.say("hello? hello?")
+  const wrong = await fetch(`${world.gateway.url}/api/pairing/chatapp/approve`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${world.gateway.token}`, "content-type": "application/json" },
+    body: JSON.stringify({ code: "AAAAAAAA" }),
+  })
+  assert.equal(wrong.status, 404)
+  const approved = await world.gateway.call<{ senderId: string }>("POST", "/api/pairing/chatapp/approve", { code })
+  assert.equal(approved.senderId, String(world.ada.id))
+  const second = world.say("and now?")
+  await world.reply("echo", { after: second })
+  assert.equal(
+    world.botTexts().filter((words) => codePattern.test(words)).length,
+    1,
+    "one code, however often they write",
+  )
+  assert.equal(world.model.requests.length, 1, "nothing of a stranger reaches the model")
+  assert.match(lastPrompt(world.model.requests[0] ?? assert.fail()), /and now\?$/)
+})
+
+test("an owner's conversation goes on over turns and over a restart", async (context) => {
+  const world = await createWorld(context)
+  world.model.script((_request, n) => text(`answer ${n}`))
+  await world.start()
+  world.say("my name is Ada")
+  await world.reply("answer 1")
+  await world.gateway.kill("SIGTERM")
+  await world.start()
+  world.say("what is my name?")
+  await world.reply("answer 2")
+  const roles = messagesOf(world.model.requests[1] ?? assert.fail()).map((message) => message.role)
+  assert.deepEqual(roles, ["system", "user", "assistant", "user"])
+  assert.match(world.model.requests[1]?.promptText() ?? "", /my name is Ada[^]*answer 1[^]*what is my name\?/)
+})
+
+test("a flood of a hundred strangers delays nobody, reaches no model, and each is told once", async (context) => {
+  const world = await createWorld(context)
+  await world.start()
+  world.say("warm up")
+  await world.reply("ok")
+  const strangers = Array.from({ length: 100 }, (_, n) =>
+    world.emulator.control.addUser({ firstName: `Stranger ${n}` }),
+  )
+  for (const stranger of strangers) world.say("let me in", stranger)
+  for (let n = 0; n < 10; n += 1) world.say("let me in!", strangers[0])
+  const sent = world.say("still there?")
+  const started = performance.now()
+  await world.reply("ok", { after: sent })
+  assert.ok(performance.now() - started < 8_000, "the owner is answered at once")
+  const list = await until("all requests are listed", async () => {
+    const { requests } = await world.gateway.call<{ requests: { senderId: string; code: string }[] }>(
+      "GET",
+      "/api/pairing/chatapp",
+    )
+    return requests.length === 100 ? requests : undefined
+  })
+  assert.equal(new Set(list.map((request) => request.code)).size, 100)
+  const last = list.find((request) => request.senderId === String(strangers[99]?.id))
+  await world.gateway.call("POST", "/api/pairing/chatapp/approve", { code: last?.code })
+  const answers = world.rows<{ chat_id: string; n: number }>(
+    `select chat_id, count(*) as n from outbox where payload like '%pairing approve%' group by chat_id having n > 1`,
+  )
+  assert.deepEqual(answers, [])
+  assert.deepEqual(
+    world.model.requests.filter((request) => lastPrompt(request).includes("let me in")),
+    [],
+  )
+})
+
+test("the bot's token stands in no log, status, error or list, whatever the platform does", async (context) => {
+  const world = await createWorld(context)
+  await world.start()
+  const { token } = world.emulator
+  const shown: string[] = []
+  for (const fault of [
+    { kind: "cut" as const, times: 3 },
+    { kind: "status" as const, status: 500, description: `Internal error at /bot${token}/getUpdates`, times: 3 },
+    { kind: "html" as const, times: 3 },
+  ]) {
+    for (const method of ["sendMessage", "getUpdates", "sendChatAction"])
+      world.emulator.control.fault({ ...fault, method })
+    world.say(`during ${fault.kind}`)
+    await world.until("the answer is on its way or given up", async () => {
+      shown.push(JSON.stringify(await world.gateway.call("GET", "/api/status")))
+      shown.push(JSON.stringify(await world.gateway.call("GET", "/api/channels?probe=true")))
+      return world.rows("select 1 from outbox where state = 'new' and attempts = 0").length === 0 ? true : undefined
+    })
+  }
+  world.emulator.control.clearFaults()
+  const marker = world.say("the end")
+  await world.reply("ok", { after: marker, timeoutMs: 30_000 })
+  for (const path of ["/api/runs", "/api/deliveries", "/api/events"]) {
+    shown.push(JSON.stringify(await world.gateway.call("GET", path)))
+  }
+  await world.gateway.kill("SIGTERM")
+  shown.push(world.gateway.output())
+  for (const file of filesOf(world.stateFolder))
+    if (!basename(file).startsWith("svc.json")) shown.push(readFileSync(file, "latin1"))
+  const secret = token.split(":")[1] ?? assert.fail()
+  const leaks = shown.filter((words) => words.includes(secret))
+  assert.deepEqual(
+    leaks.map((words) => words.slice(0, 300)),
+    [],
+  )
+})
+
+function filesOf(folder: string): string[] {
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name)
+    return statSync(path).isDirectory() ? filesOf(path) : [path]
+  })
+}
+
+test("upgrades and guesses from web pages are refused, and a broken path ends nothing", async (context) => {
+  const world = await createWorld(context)
+  await world.start()
+  const { port, token, url } = world.gateway
+  const upgrade = await raw(port, [
+    "GET / HTTP/1.1",
+    `Host: 127.0.0.1:${port}`,
+    "Connection: Upgrade",
+    "Upgrade: websocket",
+    "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+    "Origin: https://evil.example",
+  ])
+  assert.match(upgrade, /^HTTP\/1\.1 403 /)
+  const authorization = `Bearer ${token}`
+  for (const path of ["/api/runs/%ZZ", "/%", "/api/%E0%A4%A"]) {
+    const answer = await raw(port, [
+      `GET ${path} HTTP/1.1`,
+      `Host: 127.0.0.1:${port}`,
+      `Authorization: ${authorization}`,
+    ])
+    assert.match(answer, /^HTTP\/1\.1 400 /)
+  }
+  const statuses: number[] = []
+  for (let n = 0; n < 25; n += 1) {
+    statuses.push((await fetch(`${url}/api/status`, { headers: { authorization: "Bearer wrong" } })).status)
+  }
+  assert.equal(statuses[0], 401)
+  assert.equal(statuses.at(-1), 429)
+  assert.equal(
+    (await fetch(`${url}/api/status`, { headers: { authorization } })).status,
+    200,
+    "the right token always passes",
+  )
+})
+
+/** A request as it is written, and the beginning of its answer. */
+function raw(port: number, lines: string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, "127.0.0.1", () => socket.write(`${lines.join("\r\n")}\r\n\r\n`))
+    socket.setTimeout(5_000, () => socket.destroy(new Error("no answer")))
+    socket.once("data", (data: Buffer) => {
+      resolve(data.toString())
+      socket.destroy()
+    })
+    socket.once("error", reject)
+  })
+}

@@ -1,0 +1,151 @@
+// The shipped program against a running gateway: what each command prints, its exit codes, JSON that parses, and no
+// secret in any of it.
+import assert from "node:assert/strict"
+import { execFileSync } from "node:child_process"
+import { existsSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { before, test } from "node:test"
+import { type RunResult, runProgram } from "../../cli/testing/run-program.ts"
+import { text } from "../support/model-server/index.ts"
+import { temporaryFolder } from "../support/temporary.ts"
+import { type World, createWorld, hookToken, until } from "../support/world.ts"
+
+const root = dirname(dirname(import.meta.dirname))
+const program = join(root, "dist", "svc.cjs")
+
+before(() => {
+  execFileSync(process.execPath, [join(root, "scripts", "build.mjs"), "--if-changed"], { cwd: root })
+})
+
+function svc(stateFolder: string, ...words: string[]): Promise<RunResult> {
+  return runProgram(words, { program, environment: { SVC_STATE_DIR: stateFolder, NO_COLOR: "1" } })
+}
+
+/** Runs a command that must succeed; what it prints must hold no secret. */
+async function succeed(world: World, ...words: string[]): Promise<string> {
+  const { code, stdout, stderr } = await svc(world.stateFolder, ...words)
+  assert.equal(code, 0, `svc ${words.join(" ")}: ${stderr}`)
+  const secrets = [world.emulator.token, world.emulator.token.split(":")[1] ?? "", hookToken, world.gateway.token]
+  for (const secret of secrets)
+    assert.ok(!`${stdout}${stderr}`.includes(secret), `svc ${words.join(" ")} shows a secret`)
+  return stdout
+}
+
+async function json<T>(world: World, ...words: string[]): Promise<T> {
+  return JSON.parse(await succeed(world, ...words, "--json")) as T
+}
+
+test("every command tells of the running gateway, for people and as JSON, and shows no secret", async (context) => {
+  const world = await createWorld(context)
+  world.model.script(() => text("an answer"))
+  await world.start()
+  const stranger = world.emulator.control.addUser({ firstName: "Sly" })
+  world.say("let me in", stranger)
+  world.say("hello")
+  await world.reply("an answer")
+  await world.hook("wake", { text: "an event", mode: "next-heartbeat" })
+  await world.hook("agent", { message: "a task", wakeMode: "next-heartbeat" })
+  await world.settle()
+
+  const status = await json<{ pid: number; port: number; outbox: { new: number } }>(world, "status")
+  assert.deepEqual([status.pid, status.port], [world.gateway.process.pid, world.port])
+  const { requests } = await json<{ requests: { code: string; senderId: string }[] }>(
+    world,
+    "pairing",
+    "list",
+    "chatapp",
+  )
+  assert.deepEqual(
+    requests.map((request) => request.senderId),
+    [String(stranger.id)],
+  )
+  const runs = await json<{ items: { runId: string; state: string }[] }>(world, "runs")
+  assert.ok(runs.items.length >= 2 && runs.items.every((run) => run.state === "done"))
+  const deliveries = await json<{ items: { id: number; state: string }[] }>(world, "deliveries")
+  assert.ok(deliveries.items.length >= 3)
+  const events = await json<{ items: { text: string }[] }>(world, "events")
+  assert.ok(events.items.some((event) => event.text === "an event"))
+  const channels = await json<{ channels: { state: string; probe: { ok: boolean } }[] }>(
+    world,
+    "channels",
+    "status",
+    "--probe",
+  )
+  assert.deepEqual([channels.channels[0]?.state, channels.channels[0]?.probe.ok], ["running", true])
+  const detail = await json<{ steps: unknown[] }>(world, "runs", "show", runs.items[0]?.runId ?? "")
+  assert.ok(detail.steps.length >= 2)
+  for (const line of (await succeed(world, "logs", "--json")).trim().split("\n")) JSON.parse(line)
+  for (const words of [
+    "status",
+    "pairing list chatapp",
+    "runs",
+    "deliveries",
+    "events",
+    "channels status",
+    "logs",
+    "config get",
+  ]) {
+    assert.notEqual(await succeed(world, ...words.split(" ")), "", words)
+  }
+  await succeed(world, "deliveries", "show", String(deliveries.items[0]?.id))
+  const approved = await json<{ senderId: string }>(world, "pairing", "approve", "chatapp", requests[0]?.code ?? "")
+  assert.equal(approved.senderId, String(stranger.id))
+})
+
+test("message send puts one message into the named chat, and a dry run none", async (context) => {
+  const world = await createWorld(context)
+  await world.start()
+  const target = ["--target", String(world.ada.id), "--channel", "chatapp"]
+  await succeed(world, "message", "send", ...target, "--message", "not this", "--dry-run")
+  const sent = await json<{ deliveries: number[] }>(world, "message", "send", ...target, "--message", "Good morning")
+  assert.equal(sent.deliveries.length, 1)
+  await world.reply("Good morning")
+  await world.settle()
+  assert.deepEqual(
+    world.botTexts().filter((words) => words !== "ok"),
+    ["Good morning"],
+  )
+})
+
+test("config get and set work on the file of the running gateway, which follows", async (context) => {
+  const world = await createWorld(context)
+  await world.start()
+  assert.equal((await succeed(world, "config", "get", "agents.defaults.maxConcurrent")).trim(), "4")
+  assert.equal(
+    (await succeed(world, "config", "get", "channels.chatapp.botToken")).includes(world.emulator.token),
+    false,
+  )
+  await succeed(world, "config", "set", "channels.chatapp.dmPolicy", "disabled")
+  await until("the gateway follows", () =>
+    /config.*(changed|reload|applied)/i.test(world.gateway.log()) ? true : undefined,
+  )
+  const refused = await svc(world.stateFolder, "config", "set", "channels.chatapp.dmPolicy", "sometimes")
+  assert.notEqual(refused.code, 0)
+  assert.match(refused.stderr, /dmPolicy/)
+  assert.match(await succeed(world, "config", "get", "channels.chatapp.dmPolicy"), /disabled/)
+})
+
+test("failures have their exit codes: wrong use, unknown things, no gateway", async (context) => {
+  const world = await createWorld(context)
+  await world.start()
+  const wrongUse = await svc(world.stateFolder, "runs", "list", "--limit", "many")
+  assert.equal(wrongUse.code, 2)
+  const unknown = await svc(world.stateFolder, "runs", "show", "nothing", "--json")
+  assert.notEqual(unknown.code, 0)
+  assert.equal((JSON.parse(unknown.stdout) as { ok: boolean }).ok, false)
+  const wrongCode = await svc(world.stateFolder, "pairing", "approve", "chatapp", "AAAAAAAA")
+  assert.notEqual(wrongCode.code, 0)
+  assert.match(wrongCode.stderr, /error: .*\nhint: /)
+  const nobody = await svc(temporaryFolder(context), "status")
+  assert.notEqual(nobody.code, 0)
+  assert.match(nobody.stderr, /gateway/)
+})
+
+test("stop ends the gateway cleanly and waits for it", async (context) => {
+  const world = await createWorld(context)
+  await world.start()
+  assert.match(await succeed(world, "stop"), /stopped the gateway/)
+  assert.equal(await world.gateway.ended, 0)
+  assert.equal(existsSync(join(world.stateFolder, "gateway.json")), false)
+  assert.notEqual((await svc(world.stateFolder, "status")).code, 0)
+})

@@ -1,0 +1,182 @@
+// kill -9 at every named point of a webhook's and of a chat message's way. After a restart on the same state folder
+// the reply arrives once, no finished step is done again, and nothing that was acknowledged is missing.
+import assert from "node:assert/strict"
+import { join } from "node:path"
+import { type TestContext, test } from "node:test"
+import type { CrashLabel } from "../../src/kernel/index.ts"
+import { endBrowsersOf } from "../support/left-browsers.ts"
+import { text, toolCall } from "../support/model-server/index.ts"
+import { startPagesServer } from "../support/pages-server.ts"
+import { lastPrompt, lastRole, lastWords } from "../support/prompts.ts"
+import { type HookAnswer, type World, createWorld } from "../support/world.ts"
+
+/** Once the first of two model steps is finished, it is not asked again. */
+interface Expectation {
+  label: CrashLabel
+  /** Requests at the model for the turn of two steps, over both processes. */
+  requests: number
+  /** The one case in which the reply may come twice: it was on its way. */
+  copies?: number
+}
+
+const both: Expectation[] = [
+  { label: "ingest.beforeCommit", requests: 2 },
+  { label: "ingest.committed", requests: 2 },
+  { label: "turn.beforeModel", requests: 2 },
+  // The first words of the second step came and were lost: this step alone is asked again.
+  { label: "turn.inModel", requests: 3 },
+  { label: "turn.afterModel", requests: 2 },
+  { label: "turn.beforeTool", requests: 2 },
+  { label: "turn.afterTool", requests: 2 },
+  { label: "turn.beforeCommit", requests: 2 },
+  // The reply is committed and nothing of it was sent.
+  { label: "outbox.sending", requests: 2 },
+  { label: "outbox.sent", requests: 2, copies: 2 },
+  { label: "outbox.recorded", requests: 2 },
+]
+const chatOnly: Expectation[] = [
+  { label: "poll.fetched", requests: 2 },
+  { label: "poll.committed", requests: 2 },
+]
+
+const task = "look at the browser's status"
+const answer = "The browser was looked at."
+
+async function taskWorld(context: TestContext): Promise<World> {
+  const world = await createWorld(context, { config: { browser: { enabled: true, defaultProfile: "managed" } } })
+  world.model.script((request) => {
+    if (lastRole(request) === "tool") return text(answer)
+    return lastPrompt(request).includes(task) ? toolCall("browser", { action: "status" }) : text("ok")
+  })
+  return world
+}
+
+const taskRequests = (world: World) => world.model.requests.filter((request) => lastPrompt(request).includes(task))
+
+async function checkOnce(world: World, { requests, copies = 1 }: Expectation): Promise<void> {
+  await world.reply(answer)
+  await world.settle()
+  const answers = world.botTexts().filter((words) => words === answer)
+  assert.ok(answers.length >= 1 && answers.length <= copies, `the reply came ${answers.length} times`)
+  assert.equal(taskRequests(world).length, requests, "requests at the model")
+  const runs = world.rows<{ state: string }>("select state from job where payload like ?", `%${task}%`)
+  assert.deepEqual(
+    runs.map((run) => run.state),
+    ["done"],
+  )
+  const open = world.rows<{ state: string }>("select state from outbox where state != 'sent'")
+  assert.deepEqual(open, [])
+}
+
+for (const expectation of [...chatOnly, ...both]) {
+  test(`a chat message survives kill -9 at ${expectation.label}`, async (context) => {
+    const world = await taskWorld(context)
+    const gateway = await world.start({ crashAt: expectation.label })
+    world.say(task)
+    assert.equal(await gateway.ended, "SIGKILL")
+    await world.start()
+    await checkOnce(world, expectation)
+    const turns = world.rows<{ message: string }>("select message from message where message like ?", `%${answer}%`)
+    assert.equal(turns.length, 1, "the transcript has the answer once")
+  })
+}
+
+for (const expectation of both) {
+  test(`a webhook survives kill -9 at ${expectation.label}`, async (context) => {
+    const world = await taskWorld(context)
+    const gateway = await world.start({ crashAt: expectation.label })
+    const to = String(world.ada.id)
+    const body = { message: task, name: "Crash", channel: "chatapp", to, wakeMode: "next-heartbeat" }
+    const post = () => world.hook("agent", body, { "idempotency-key": "delivery-1" })
+    const first = await post().catch((): HookAnswer | undefined => undefined)
+    assert.equal(await gateway.ended, "SIGKILL")
+    const isBeforeAnswer = expectation.label.startsWith("ingest.")
+    assert.equal(first?.status, isBeforeAnswer ? undefined : 202, "the answer of the process that was killed")
+    await world.start()
+    // A sender that got no answer sends again; one that got one may do so too.
+    const second = await post()
+    assert.equal(second.status, expectation.label === "ingest.beforeCommit" ? 202 : 200)
+    assert.equal(second.body["duplicate"], expectation.label === "ingest.beforeCommit" ? undefined : true)
+    if (first) assert.equal(second.body["runId"], first.body["runId"])
+    await checkOnce(world, expectation)
+    const summaries = world.rows("select 1 from event where text like 'Hook Crash: %'")
+    assert.equal(summaries.length, 1, "the main session is told once")
+  })
+}
+
+for (const { label, expected } of [
+  { label: "outbox.sending:2", expected: [1, 2, 3] },
+  { label: "outbox.sent:2", expected: [1, 2, 2, 3] },
+]) {
+  test(`a reply of three chunks goes on in order after kill -9 at ${label}`, async (context) => {
+    const world = await createWorld(context)
+    const paragraph = (n: number) => `part ${n} ${`${n}`.repeat(2_950)}`
+    world.model.script((request) =>
+      text(lastPrompt(request).includes("tell") ? [1, 2, 3].map(paragraph).join("\n\n") : "ok"),
+    )
+    const gateway = await world.start({ crashAt: label })
+    world.say("tell me everything")
+    assert.equal(await gateway.ended, "SIGKILL")
+    await world.start()
+    await world.reply("part 3")
+    await world.settle()
+    const order = world.botTexts().flatMap((words) => /^part (\d)/.exec(words)?.[1] ?? [])
+    assert.deepEqual(order.map(Number), expected)
+    assert.equal(world.model.requests.filter((request) => lastPrompt(request).includes("tell")).length, 1)
+  })
+}
+
+for (const { label, visits, told } of [
+  { label: "turn.beforeTool", visits: 0, told: /restarted during this call/ },
+  { label: "turn.afterTool", visits: 1, told: /\/visited/ },
+]) {
+  test(`a tool call with an effect is not repeated after kill -9 at ${label}`, async (context) => {
+    const pages = await startPagesServer({ folder: join(import.meta.dirname, "..", "fixtures", "pages") })
+    context.after(() => pages.stop())
+    const world = await createWorld(context, { config: { browser: { enabled: true, defaultProfile: "managed" } } })
+    context.after(() => endBrowsersOf(world.stateFolder))
+    world.model.script((request) => {
+      if (lastRole(request) === "tool") return text("The page was opened.")
+      if (!lastPrompt(request).includes("open it")) return text("ok")
+      return toolCall("browser", { action: "open", url: `${pages.url}/visited` })
+    })
+    const gateway = await world.start({ crashAt: label })
+    world.say("open it")
+    assert.equal(await gateway.ended, "SIGKILL")
+    await world.start()
+    await world.reply("The page was opened.", { timeoutMs: 20_000 })
+    await world.settle()
+    assert.equal(pages.requests.filter((request) => request.url === "/visited").length, visits)
+    const afterTool = world.model.requests.filter((request) => lastRole(request) === "tool")
+    assert.equal(afterTool.length, 1)
+    assert.match(afterTool.map(lastWords).join(), told)
+    await world.gateway.kill("SIGTERM")
+  })
+}
+
+test("a turn that ends the process each time is given up with a word to its chat, and the lane goes on", async (context) => {
+  const world = await createWorld(context)
+  const sent = world.say("poison")
+  world.say("and what now?")
+  for (let start = 1; start <= 3; start += 1) {
+    const gateway = await world.start({ crashAt: "turn.beforeModel" })
+    assert.equal(await gateway.ended, "SIGKILL")
+  }
+  // Three deaths in a moment would not be held against it.
+  world.change("update job set started_at = started_at - 60000 where state = 'running'")
+  world.model.script((request) => text(`answer to ${lastPrompt(request).split("\n").at(-1)}`))
+  await world.start()
+  await world.reply("answer to and what now?", { after: sent })
+  await world.settle()
+  const texts = world.botTexts()
+  assert.match(texts[0] ?? "", /^Sorry, something went wrong/)
+  assert.equal(texts.filter((words) => words.startsWith("Sorry")).length, 1)
+  assert.deepEqual(
+    world.model.requests.filter((request) => lastPrompt(request).endsWith("poison")),
+    [],
+  )
+  assert.deepEqual(
+    world.rows("select error from job where state = 'dead'").map((row) => ({ ...(row as object) })),
+    [{ error: "the gateway died 3 times while running it" }],
+  )
+})

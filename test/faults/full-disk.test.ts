@@ -1,0 +1,158 @@
+// A full disk: nothing is accepted, nobody is lied to, and when there is space again everything goes on by itself.
+import assert from "node:assert/strict"
+import { execFileSync } from "node:child_process"
+import { closeSync, mkdtempSync, openSync, rmSync, rmdirSync, writeSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { type TestContext, test } from "node:test"
+import { spawnGateway } from "../support/gateway.ts"
+import { text } from "../support/model-server/index.ts"
+import { lastPrompt } from "../support/prompts.ts"
+import { type World, createWorld } from "../support/world.ts"
+
+const reasonToSkip =
+  process.platform !== "linux" || process.getuid?.() !== 0
+    ? "a file system of a fixed size can be mounted by root on Linux only"
+    : false
+
+/** A file system of six megabytes: the reserve, the database and its log fit, and are soon out of room. */
+function smallDisk(context: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), "svc-test-disk-"))
+  execFileSync("mount", ["-t", "tmpfs", "-o", "size=6m,mode=700", "tmpfs", folder])
+  context.after(() => {
+    // Lazily: the gateway, which still holds files open, is ended by a hook after this one.
+    execFileSync("umount", ["-l", folder])
+    rmdirSync(folder)
+  })
+  return folder
+}
+
+/** Leaves not one block. */
+function fill(folder: string): void {
+  const file = openSync(join(folder, "filler"), "a")
+  try {
+    for (const size of [65_536, 4_096]) writeUntilFull(file, Buffer.alloc(size, 1))
+  } finally {
+    closeSync(file)
+  }
+}
+
+function writeUntilFull(file: number, block: Buffer): void {
+  for (;;) {
+    try {
+      writeSync(file, block)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOSPC") return
+      throw error
+    }
+  }
+}
+
+async function fullWorld(context: TestContext): Promise<World> {
+  const stateFolder = smallDisk(context)
+  const world = await createWorld(context, { stateFolder, config: { logging: { level: "warn" } } })
+  world.model.script((request) => text(`did ${lastPrompt(request).split("\n").at(-1)}`))
+  await world.start()
+  return world
+}
+
+const status = (world: World) => world.gateway.call<{ store: { accepting: boolean } }>("GET", "/api/status")
+
+test(
+  "refuses webhooks while the disk is full, and goes on by itself when there is space",
+  { skip: reasonToSkip },
+  async (context) => {
+    const world = await fullWorld(context)
+    const wake = (id: string) =>
+      world.hook("wake", { text: `event ${id}`, mode: "next-heartbeat" }, { "idempotency-key": id })
+    const accepted: string[] = []
+    for (let n = 0; n < 20; n += 1) {
+      assert.equal((await wake(`before-${n}`)).status, 200)
+      accepted.push(`event before-${n}`)
+    }
+    fill(world.stateFolder)
+    // The last free room of the write-ahead log may take one or two more.
+    const refused = await world.until("a webhook is refused", async () => {
+      const id = `during-${accepted.length}`
+      const answer = await wake(id)
+      if (answer.status !== 200) return answer
+      accepted.push(`event ${id}`)
+      return undefined
+    })
+    assert.equal(refused.status, 503)
+    assert.match(refused.headers.get("retry-after") ?? "", /^\d+$/)
+    assert.equal((refused.body["error"] as { code: string }).code, "storage-full")
+    assert.equal((await wake("again")).status, 503)
+    assert.equal((await status(world)).store.accepting, false)
+    assert.equal((await fetch(`${world.gateway.url}/healthz`)).status, 200, "the process lives")
+
+    rmSync(join(world.stateFolder, "filler"))
+    const answer = await world.until("a webhook is accepted again", async () => {
+      const next = await wake("after")
+      return next.status === 503 ? undefined : next
+    })
+    assert.equal(answer.status, 200)
+    accepted.push("event after")
+    assert.equal((await status(world)).store.accepting, true)
+    const kept = world.rows<{ text: string }>("select text from event order by id").map((row) => row.text)
+    assert.deepEqual(kept, accepted)
+  },
+)
+
+test(
+  "leaves updates at the platform while the disk is full, and takes each once afterwards",
+  { skip: reasonToSkip },
+  async (context) => {
+    const world = await fullWorld(context)
+    world.say("first")
+    await world.reply("did first")
+    await world.settle()
+    fill(world.stateFolder)
+    await world.until("the store notices", async () => {
+      const answer = await world.hook("wake", { text: "filler ".repeat(500), mode: "next-heartbeat" })
+      return answer.status === 503 ? true : undefined
+    })
+    const sent = world.say("waiting")
+    await world.until("the channel says why it waits", async () => {
+      const { channels } = await world.gateway.call<{ channels: { state: string; error?: string }[] }>(
+        "GET",
+        "/api/channels",
+      )
+      return channels[0]?.state === "waiting" && /full/i.test(channels[0].error ?? "") ? true : undefined
+    })
+    assert.equal(world.emulator.control.updates().length, 1, "the update is not confirmed")
+    assert.deepEqual(world.botTexts(world.ada, sent), [])
+
+    rmSync(join(world.stateFolder, "filler"))
+    await world.reply("did waiting", { after: sent })
+    await world.settle()
+    assert.deepEqual(world.botTexts(world.ada, sent).filter((words) => words === "did waiting").length, 1)
+    assert.equal(world.emulator.control.updates().length, 0)
+    const runs = world.rows<{ state: string }>("select state from job where payload like '%\"waiting\"%'")
+    assert.deepEqual(
+      runs.map((run) => run.state),
+      ["done"],
+    )
+  },
+)
+
+test(
+  "a start on a full disk fails and says why, and leaves everything as it was",
+  { skip: reasonToSkip },
+  async (context) => {
+    const world = await fullWorld(context)
+    const wake = (text: string) => world.hook("wake", { text, mode: "next-heartbeat" })
+    assert.equal((await wake("kept")).status, 200)
+    await world.gateway.kill("SIGKILL")
+    rmSync(join(world.stateFolder, "reserve"))
+    fill(world.stateFolder)
+    const second = await spawnGateway(context, { stateFolder: world.stateFolder, port: world.port })
+    assert.equal(await second.ended, 1)
+    assert.match(second.output(), /no space left/i)
+    rmSync(join(world.stateFolder, "filler"))
+    await world.start()
+    assert.equal((await wake("new")).status, 200)
+    const kept = world.rows<{ text: string }>("select text from event order by id").map((row) => row.text)
+    assert.deepEqual(kept, ["kept", "new"])
+  },
+)

@@ -1,0 +1,175 @@
+// Starting, stopping and changing a gateway: one owner per state folder, ports that are taken, configurations that are
+// broken before the start or while it runs, signals in the middle of work.
+import assert from "node:assert/strict"
+import { once } from "node:events"
+import { readFileSync, truncateSync } from "node:fs"
+import { createServer } from "node:net"
+import { join } from "node:path"
+import { type TestContext, test } from "node:test"
+import { freePort, spawnGateway } from "../support/gateway.ts"
+import { text } from "../support/model-server/index.ts"
+import { lastPrompt } from "../support/prompts.ts"
+import { temporaryFolder } from "../support/temporary.ts"
+import { type World, createWorld, hookToken, until, writeRawConfig } from "../support/world.ts"
+
+/** A model that holds back its first answer until it is let go. */
+function holdFirst(world: World) {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  world.model.script(async (request) => {
+    if (!lastPrompt(request).endsWith("slow")) return text("fine")
+    if (world.model.requests.filter((each) => lastPrompt(each).endsWith("slow")).length === 1) await promise
+    return text("slowly done")
+  })
+  return { letGo: resolve, asked: () => world.model.waitForRequest((request) => lastPrompt(request).endsWith("slow")) }
+}
+
+async function occupy(context: TestContext, port: number): Promise<void> {
+  const server = createServer().listen(port, "127.0.0.1")
+  await once(server, "listening")
+  context.after(() => void server.close())
+}
+
+test("SIGTERM in the middle of a turn ends cleanly, and the turn goes on after the restart", async (context) => {
+  const world = await createWorld(context)
+  const hold = holdFirst(world)
+  await world.start()
+  world.say("slow")
+  await hold.asked()
+  const started = performance.now()
+  assert.equal(await world.gateway.kill("SIGTERM"), 0)
+  assert.ok(performance.now() - started < 10_000, "within ten seconds")
+  hold.letGo()
+  await world.start()
+  await world.reply("slowly done")
+  await world.settle()
+  assert.equal(world.botTexts().filter((words) => words === "slowly done").length, 1)
+  const [run] = world.rows<{ state: string; attempts: number }>(
+    "select state, attempts from job where payload like '%slow%'",
+  )
+  assert.equal(run?.state, "done")
+})
+
+test("a turn that ends within the grace is finished and sent before the gateway is gone", async (context) => {
+  const world = await createWorld(context)
+  const hold = holdFirst(world)
+  await world.start()
+  world.say("slow")
+  await hold.asked()
+  const ended = world.gateway.kill("SIGTERM")
+  const refused = await until("webhooks are refused", async () => {
+    const answer = await world.hook("wake", { text: "late" }).catch(() => undefined)
+    return answer?.status === 503 ? answer : undefined
+  })
+  assert.match(refused.headers.get("retry-after") ?? "", /^\d+$/)
+  hold.letGo()
+  await world.reply("slowly done")
+  assert.equal(await ended, 0)
+})
+
+test("a second signal ends the gateway at once", async (context) => {
+  const world = await createWorld(context)
+  const hold = holdFirst(world)
+  await world.start()
+  world.say("slow")
+  await hold.asked()
+  const ended = world.gateway.kill("SIGTERM")
+  await until("the stop has begun", () => (world.gateway.log().includes("gateway stopping") ? true : undefined))
+  const started = performance.now()
+  world.gateway.process.kill("SIGTERM")
+  assert.equal(await ended, 1)
+  assert.ok(performance.now() - started < 4_000, "before running turns have had their time")
+  hold.letGo()
+})
+
+test("a second gateway on the same state folder is refused and names the first; the lock ends with its owner", async (context) => {
+  const world = await createWorld(context)
+  await world.start()
+  const started = performance.now()
+  const second = await spawnGateway(context, { stateFolder: world.stateFolder })
+  assert.notEqual(await second.ended, 0)
+  assert.ok(performance.now() - started < 6_000, `refused after ${Math.round(performance.now() - started)} ms`)
+  assert.match(second.output(), new RegExp(`already runs.*process ${world.gateway.process.pid}\\b`))
+  await world.gateway.kill("SIGKILL")
+  await world.start()
+  assert.equal((await fetch(`${world.gateway.url}/readyz`)).status, 200)
+})
+
+for (const { name, offset, key } of [
+  { name: "the gateway's port", offset: 0, key: /gateway\.port/ },
+  { name: "the browser control port", offset: 2, key: /gateway\.port/ },
+]) {
+  test(`a start with ${name} in use ends, naming port and key`, async (context) => {
+    const port = await freePort()
+    await occupy(context, port + offset)
+    const gateway = await spawnGateway(context, { port, config: {} })
+    assert.notEqual(await gateway.ended, 0)
+    assert.match(gateway.output(), new RegExp(`\\b${port + offset}\\b`))
+    assert.match(gateway.output(), key)
+  })
+}
+
+test("a start with a broken configuration is refused, naming key and line", async (context) => {
+  const stateFolder = temporaryFolder(context)
+  writeRawConfig(stateFolder, '{\n  "gateway": {\n    "port": "many"\n  },\n  "hoks": {}\n}\n')
+  const gateway = await spawnGateway(context, { stateFolder })
+  assert.notEqual(await gateway.ended, 0)
+  assert.match(gateway.output(), /gateway\.port/)
+  assert.match(gateway.output(), /line 3|:3\b/)
+  assert.match(gateway.output(), /hoks/)
+})
+
+const problem = (world: World) =>
+  world.gateway.call<{ configProblem?: string }>("GET", "/api/status").then((answer) => answer.configProblem)
+
+async function checkHook(world: World, token: string, expected: number): Promise<void> {
+  const answer = await world.hook("wake", { text: "x", mode: "next-heartbeat" }, { authorization: `Bearer ${token}` })
+  assert.equal(answer.status, expected)
+}
+
+test("a configuration that breaks while the gateway runs keeps the last good one, and is taken when mended", async (context) => {
+  const world = await createWorld(context)
+  await world.start()
+  const path = join(world.stateFolder, "svc.json")
+  const good = readFileSync(path, "utf8")
+  const newToken = "another-hook-token-0123456789abc"
+  for (const bad of [good.slice(0, good.length / 2), "", '{"hooks": {"enabled": "maybe"}}']) {
+    writeRawConfig(world.stateFolder, bad)
+    await until("the problem is told", () => problem(world))
+    await checkHook(world, hookToken, 200)
+  }
+  truncateSync(path, 0)
+  await checkHook(world, hookToken, 200)
+  world.configure({ hooks: { token: newToken } })
+  await until("the mended configuration is in force", async () =>
+    (await problem(world)) === undefined ? true : undefined,
+  )
+  // A rotated token: the old one is refused at once, without a restart.
+  await until("the new token is in force", async () => {
+    const answer = await world.hook(
+      "wake",
+      { text: "x", mode: "next-heartbeat" },
+      { authorization: `Bearer ${newToken}` },
+    )
+    return answer.status === 200 ? true : undefined
+  })
+  await checkHook(world, hookToken, 401)
+})
+
+test("a changed gateway port takes effect in the same process, and nothing is lost on the way", async (context) => {
+  const port = await freePort()
+  const world = await createWorld(context, { config: { gateway: { port } } })
+  await world.start({ environment: { SVC_GATEWAY_PORT: "" } })
+  const { pid } = world.gateway.process
+  const next = await freePort()
+  world.configure({ gateway: { port: next } })
+  const file = await until("the gateway is at the new port", async () => {
+    const ready = await fetch(`http://127.0.0.1:${next}/readyz`).catch(() => undefined)
+    return ready?.ok
+      ? (JSON.parse(readFileSync(join(world.stateFolder, "gateway.json"), "utf8")) as { pid: number; port: number })
+      : undefined
+  })
+  assert.deepEqual([file.pid, file.port], [pid, next])
+  await assert.rejects(fetch(`http://127.0.0.1:${port}/healthz`))
+  world.say("still there?")
+  await world.reply("ok")
+})

@@ -1,0 +1,112 @@
+// A model that is down, slow, busy or talks nonsense: the chat gets one short error, the lane goes on with the next
+// message, and webhooks are acknowledged meanwhile as if nothing were wrong.
+import assert from "node:assert/strict"
+import { type TestContext, test } from "node:test"
+import { freePort } from "../support/gateway.ts"
+import { type ScriptedReply, busy, text } from "../support/model-server/index.ts"
+import { lastPrompt } from "../support/prompts.ts"
+import { type World, createWorld } from "../support/world.ts"
+
+/** Far below the time that the model is stuck for; how quick it is, the benchmarks say. */
+const maxAckMs = 2_000
+
+/** A world whose model answers every prompt that says "first" with the fault. */
+async function faultyWorld(context: TestContext, fault: ScriptedReply, timeoutSeconds = 20): Promise<World> {
+  const world = await createWorld(context, { config: { agents: { defaults: { timeoutSeconds } } } })
+  world.model.script((request) => (isFirst(lastPrompt(request)) ? fault : text("fine")))
+  await world.start()
+  return world
+}
+
+const isFirst = (prompt: string) => prompt.endsWith("first")
+
+async function checkOneError(world: World, expected: RegExp): Promise<void> {
+  const first = world.say("first")
+  const second = world.say("second")
+  await checkAcknowledged(world)
+  const sorry = await world.reply(/^Sorry/, { after: first, timeoutMs: 30_000 })
+  assert.match(sorry.text ?? "", expected)
+  assert.ok((sorry.text ?? "").length < 300, "short")
+  await world.reply("fine", { after: second })
+  await world.settle()
+  assert.equal(world.botTexts().filter((words) => words.startsWith("Sorry")).length, 1)
+  const runs = world.rows<{ state: string }>('select state from job where payload like \'%"text":"first"%\'')
+  assert.deepEqual(
+    runs.map((run) => run.state),
+    ["dead"],
+  )
+}
+
+/** The first request opens a connection and is not measured. */
+async function checkAcknowledged(world: World): Promise<void> {
+  const post = () => world.hook("wake", { text: "while the model is stuck", mode: "next-heartbeat" })
+  await post()
+  for (let n = 0; n < 5; n += 1) {
+    const started = performance.now()
+    assert.equal((await post()).status, 200)
+    const tookMs = performance.now() - started
+    assert.ok(tookMs < maxAckMs, `acknowledged after ${Math.round(tookMs)} ms`)
+  }
+}
+
+const faults: { name: string; fault: ScriptedReply; expected: RegExp; timeoutSeconds?: number }[] = [
+  { name: "answers 500", fault: { kind: "status", status: 500 }, expected: /could not answer/ },
+  { name: "answers 429 for ever", fault: busy("1"), expected: /could not answer/ },
+  { name: "never answers", fault: { kind: "hang" }, expected: /took too long/, timeoutSeconds: 2 },
+  {
+    name: "sends headers and no more",
+    fault: { kind: "hang", afterHeaders: true },
+    expected: /took too long/,
+    timeoutSeconds: 2,
+  },
+  {
+    name: "drips slower than the turn may take",
+    fault: { kind: "drip", text: "slowly".repeat(20), everyMs: 100 },
+    expected: /took too long/,
+    timeoutSeconds: 2,
+  },
+  { name: "sends garbage", fault: { kind: "garbage" }, expected: /could not answer/ },
+  { name: "sends a web page", fault: { kind: "html" }, expected: /could not answer/ },
+  { name: "sends text without end", fault: { kind: "endless" }, expected: /could not answer|took too long/ },
+  { name: "cuts its answer", fault: { kind: "cut", text: "half an ans" }, expected: /could not answer/ },
+]
+
+for (const { name, fault, expected, timeoutSeconds } of faults) {
+  test(`tells the chat once when the model ${name}`, async (context) => {
+    const world = await faultyWorld(context, fault, timeoutSeconds)
+    await checkOneError(world, expected)
+  })
+}
+
+test("tells the chat once when nothing listens at the model's address, and works again when it does", async (context) => {
+  const world = await createWorld(context)
+  const address = { test: { kind: "openai-compatible", baseUrl: `http://127.0.0.1:${await freePort()}/v1` } }
+  world.configure({ models: { providers: address } })
+  await world.start()
+  const first = world.say("first")
+  await checkAcknowledged(world)
+  await world.reply(/^Sorry, I could not answer/, { after: first })
+  world.configure({ models: { providers: { test: { baseUrl: world.model.baseUrl } } } })
+  await world.until(
+    "the model is asked",
+    async () => {
+      const again = world.say("again")
+      const answer = await world.reply(/^(Sorry|ok)/, { after: again })
+      return answer.text === "ok" ? true : undefined
+    },
+    15_000,
+  )
+})
+
+test("waits as long as a busy model asks, then answers as if nothing had been", async (context) => {
+  const world = await createWorld(context)
+  world.model.enqueue(busy("1"))
+  await world.start()
+  world.say("first")
+  await world.reply("ok")
+  await world.settle()
+  const [first, second] = world.model.requests
+  const waitedMs = (second?.at ?? 0) - (first?.at ?? 0)
+  assert.ok(waitedMs >= 1_000, `asked again after ${Math.round(waitedMs)} ms`)
+  assert.equal(world.botTexts().filter((words) => words.startsWith("Sorry")).length, 0)
+})

@@ -1,0 +1,189 @@
+// The chat platform busy, broken, silent or against us. What cannot have arrived is sent again, what may have arrived is
+// not; one chat's trouble is not another's; an update is taken once however often it comes.
+import assert from "node:assert/strict"
+import { type TestContext, test } from "node:test"
+import type { User } from "grammy/types"
+import type { Fault } from "../../emulator/index.ts"
+import { text } from "../support/model-server/index.ts"
+import { lastPrompt } from "../support/prompts.ts"
+import { type Settings, type World, createWorld } from "../support/world.ts"
+
+interface Status {
+  parts: Record<string, string>
+  outbox: { new: number; sending: number; uncertain: number; dead: number }
+  channels: { state: string; error?: string }[]
+}
+
+/** The model repeats the last line of what it was told. */
+async function echoWorld(context: TestContext, chatapp: Settings = {}): Promise<World> {
+  const world = await createWorld(context, { config: { channels: { chatapp } } })
+  world.model.script((request) => text(`echo ${lastPrompt(request).split("\n").at(-1)}`))
+  return world
+}
+
+async function withBob(context: TestContext): Promise<{ world: World; bob: User }> {
+  const world = await echoWorld(context)
+  const bob = await world.addPerson({ firstName: "Bob" })
+  world.configure({ channels: { chatapp: { allowFrom: [world.ada.id, bob.id] } } })
+  await world.start()
+  return { world, bob }
+}
+
+const status = (world: World) => world.gateway.call<Status>("GET", "/api/status")
+const count = (texts: string[], wanted: string) => texts.filter((words) => words === wanted).length
+const sends = (world: World, person: User) =>
+  world.emulator.control.calls({ method: "sendMessage", chatId: person.id }).filter((call) => call.finishedAt)
+
+test("waits as long as the platform asks for one chat, while another goes on", async (context) => {
+  const { world, bob } = await withBob(context)
+  world.emulator.control.fault({ kind: "429", method: "sendMessage", chatId: world.ada.id, retryAfter: 2 })
+  world.say("to ada")
+  await world.emulator.control.waitForCall({ method: "sendMessage", chatId: world.ada.id })
+  const refusedAt = performance.now()
+  world.say("to bob", bob)
+  await world.reply("echo to bob", { person: bob })
+  const bobMs = performance.now() - refusedAt
+  await world.reply("echo to ada")
+  const adaMs = performance.now() - refusedAt
+  assert.ok(bobMs < adaMs, `the other chat waited ${Math.round(bobMs)} ms`)
+  assert.ok(adaMs >= 1_900, `sent again after ${Math.round(adaMs)} ms`)
+  assert.equal(count(world.botTexts(), "echo to ada"), 1)
+})
+
+const repeated: (Fault & { name: string })[] = [
+  { name: "answers 500", kind: "status", status: 500 },
+  { name: "stands behind a proxy that answers 502 with a page", kind: "html", status: 502 },
+]
+for (const { name, ...fault } of repeated) {
+  test(`sends again when the platform ${name}: the message cannot have arrived`, async (context) => {
+    const world = await echoWorld(context)
+    await world.start()
+    world.emulator.control.fault({ ...fault, method: "sendMessage", times: 2 })
+    world.say("hello")
+    await world.reply("echo hello")
+    await world.settle()
+    assert.equal(count(world.botTexts(), "echo hello"), 1)
+    assert.equal((await status(world)).outbox.uncertain, 0)
+  })
+}
+
+const doubtful: (Fault & { name: string; arrived: number })[] = [
+  { name: "closes the connection after accepting", kind: "cut-after-accept", arrived: 1 },
+  { name: "breaks off its answer", kind: "cut-body", arrived: 1 },
+  { name: "closes the connection without a word", kind: "cut", arrived: 0 },
+  { name: "never answers", kind: "hang", arrived: 0 },
+]
+for (const { name, arrived, ...fault } of doubtful) {
+  test(`sends nothing twice when the platform ${name}: the message may have arrived`, async (context) => {
+    const world = await echoWorld(context, { timeoutSeconds: 1 })
+    await world.start()
+    world.emulator.control.fault({ ...fault, method: "sendMessage" })
+    const sent = world.say("hello")
+    await world.until("the doubt is known", async () =>
+      (await status(world)).outbox.uncertain === 1 ? true : undefined,
+    )
+    await world.settle()
+    assert.equal(count(world.botTexts(world.ada, sent), "echo hello"), arrived)
+    assert.equal(sends(world, world.ada).length, 2, "this one and the one after it")
+    const listed = await world.gateway.call<{ items: { state: string; preview: string }[] }>(
+      "GET",
+      "/api/deliveries?state=uncertain",
+    )
+    assert.equal(listed.items.length, 1)
+    assert.match(listed.items[0]?.preview ?? "", /echo hello/)
+  })
+}
+
+for (const { name, ...fault } of [
+  { name: "answers 500", kind: "status" as const, status: 500 },
+  { name: "is hidden by a web page", kind: "html" as const },
+  { name: "closes connections", kind: "cut" as const },
+  { name: "breaks off its answers", kind: "cut-body" as const },
+  { name: "asks to wait", kind: "429" as const, retryAfter: 1 },
+]) {
+  test(`loses and doubles no message when polling ${name}`, async (context) => {
+    const world = await echoWorld(context)
+    await world.start()
+    world.say("before")
+    await world.reply("echo before")
+    world.emulator.control.fault({ ...fault, method: "getUpdates", times: 2 })
+    for (let n = 0; n < 5; n += 1) world.say(`message ${n}`)
+    await world.reply("echo message 4", { timeoutMs: 20_000 })
+    await world.settle()
+    const texts = world.botTexts().filter((words) => words.startsWith("echo message"))
+    assert.deepEqual(texts, ["echo message 0", "echo message 1", "echo message 2", "echo message 3", "echo message 4"])
+  })
+}
+
+test("a restart of the platform loses nothing", async (context) => {
+  const world = await echoWorld(context)
+  await world.start()
+  world.say("before")
+  await world.reply("echo before")
+  await world.emulator.control.restart({ downMs: 300 })
+  world.say("after")
+  await world.reply("echo after", { timeoutMs: 20_000 })
+  await world.settle()
+  assert.equal(count(world.botTexts(), "echo after"), 1)
+})
+
+test("a refused token stops the account, and nothing else", async (context) => {
+  const world = await echoWorld(context)
+  await world.start()
+  world.say("before")
+  await world.reply("echo before")
+  world.emulator.control.revokeToken({ botId: world.emulator.bot.id })
+  world.emulator.control.restart({ downMs: 0 })
+  const channel = await world.until("the account has stopped", async () => {
+    const [account] = (await status(world)).channels
+    return account?.state === "stopped" ? account : undefined
+  })
+  assert.match(channel.error ?? "", /401/)
+  assert.equal((await fetch(`${world.gateway.url}/healthz`)).status, 200)
+  const answer = await world.hook("agent", { message: "still there?", deliver: false, wakeMode: "next-heartbeat" })
+  assert.equal(answer.status, 202)
+  await world.model.waitForRequest((request) => lastPrompt(request).includes("still there?"))
+})
+
+test("a chat that has blocked the bot gets no second try, and the others go on", async (context) => {
+  const { world, bob } = await withBob(context)
+  world.say("hello")
+  await world.reply("echo hello")
+  const before = sends(world, world.ada).length
+  world.emulator.control.block({ userId: world.ada.id })
+  const to = String(world.ada.id)
+  await world.hook("agent", { message: "news", channel: "chatapp", to, wakeMode: "next-heartbeat" })
+  await world.until("the delivery is given up", async () =>
+    (await status(world)).outbox.dead === 1 ? true : undefined,
+  )
+  world.say("and me?", bob)
+  await world.reply("echo and me?", { person: bob })
+  await world.settle(bob)
+  assert.equal(sends(world, world.ada).length, before + 1, "one call, no second")
+  const dead = await world.gateway.call<{ items: { error: string }[] }>("GET", "/api/deliveries?state=dead")
+  assert.match(dead.items[0]?.error ?? "", /403/)
+  assert.equal((await status(world)).outbox.dead, 1)
+})
+
+test("a batch of a hundred updates that comes twice is taken once, in order", async (context) => {
+  const world = await echoWorld(context)
+  // Few messages a chat: the platform lets one chat have a message a second.
+  const people = [world.ada]
+  for (let n = 2; n <= 25; n += 1) people.push(await world.addPerson({ firstName: `Person ${n}` }))
+  world.configure({ channels: { chatapp: { allowFrom: people.map((person) => person.id) } } })
+  for (let n = 0; n < 4; n += 1) for (const person of people) world.say(`m${n}`, person)
+  world.emulator.control.duplicateUpdates({ count: 100 })
+  await world.start()
+  for (const person of people) await world.reply(/^echo m3$/, { person, timeoutMs: 30_000 })
+  await world.until("the repeats have come", async () => {
+    const [account] = await world.gateway
+      .call<{ channels: { counters: Record<string, number> }[] }>("GET", "/api/channels")
+      .then(({ channels }) => channels)
+    return (account?.counters["duplicate"] ?? 0) >= 100 ? true : undefined
+  })
+  await world.settle()
+  for (const person of people) {
+    const texts = world.botTexts(person).filter((words) => /^echo m\d/.test(words))
+    assert.deepEqual(texts, ["echo m0", "echo m1", "echo m2", "echo m3"])
+  }
+})

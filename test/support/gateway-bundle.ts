@@ -1,0 +1,63 @@
+// The gateway of the tests as one bundle: a process made of some hundred source files starts in seconds when the
+// machine is busy, a bundle in a fraction of one. Built once for a state of the sources and shared by all test files.
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { build } from "esbuild"
+
+const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
+/** Inside the package, so that what is not bundled is found. */
+const cache = join(root, "node_modules", ".cache", "svc-tests")
+/** Another test file may still be starting processes from an older bundle. */
+const keepMs = 10 * 60 * 1000
+
+/** The path of the program to start. */
+export async function bundleGateway(): Promise<string> {
+  const sources = [join(root, "src"), join(root, "test", "support"), join(root, "package-lock.json")]
+  const folder = join(cache, `gateway-${Math.max(...sources.map(newest))}`)
+  const program = join(folder, "gateway-process.mjs")
+  if (existsSync(program)) return program
+  const own = `${folder}-${process.pid}`
+  mkdirSync(own, { recursive: true })
+  await build({
+    absWorkingDir: root,
+    entryPoints: ["test/support/gateway-process.ts"],
+    outdir: own,
+    outExtension: { ".js": ".mjs" },
+    bundle: true,
+    splitting: true,
+    platform: "node",
+    format: "esm",
+    target: "node22.18",
+    logLevel: "warning",
+    external: ["playwright-core"],
+    // Bundled CommonJS packages call require() for Node's own modules.
+    banner: {
+      js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+    },
+  })
+  try {
+    renameSync(own, folder)
+  } catch (error) {
+    // Another test file was faster.
+    if (!existsSync(program)) throw error
+    rmSync(own, { recursive: true, force: true })
+  }
+  removeOld(folder)
+  return program
+}
+
+function newest(path: string): number {
+  const info = statSync(path)
+  if (!info.isDirectory()) return Math.round(info.mtimeMs)
+  return Math.max(0, ...readdirSync(path).map((name) => newest(join(path, name))))
+}
+
+function removeOld(current: string): void {
+  for (const name of readdirSync(cache)) {
+    const path = join(cache, name)
+    const info = statSync(path, { throwIfNoEntry: false })
+    if (path === current || !info || Date.now() - info.mtimeMs < keepMs) continue
+    rmSync(path, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,140 @@
+// A real gateway in a process of its own, in a temporary state folder on free ports.
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { createServer } from "node:net"
+import type { AddressInfo } from "node:net"
+import { dirname, join } from "node:path"
+import type { TestContext } from "node:test"
+import { bundleGateway } from "./gateway-bundle.ts"
+import { temporaryFolder } from "./temporary.ts"
+
+export interface GatewaySetup {
+  stateFolder?: string
+  /** Default: a free one. */
+  port?: number
+  /** Merged over a quiet default: no heartbeat, debug log. */
+  config?: Record<string, unknown>
+  crashAt?: string
+  environment?: Record<string, string>
+}
+
+export interface RunningGateway {
+  url: string
+  controlUrl: string
+  port: number
+  stateFolder: string
+  process: ChildProcess
+  token: string
+  /** Resolves with the exit code or the signal. */
+  ended: Promise<number | string>
+  /** Standard error so far. */
+  output(): string
+  kill(signal: NodeJS.Signals): Promise<number | string>
+  /** A call with the gateway token; the parsed JSON body. */
+  call<T = unknown>(method: string, path: string, body?: unknown): Promise<T>
+  log(): string
+}
+
+/** A port whose neighbours +2 and +3 are most likely free too. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const base = await probe(0)
+    if (base > 60_000) continue
+    const all = await Promise.all([base + 2, base + 3].map((port) => probe(port).catch(() => 0)))
+    if (all.every((port) => port > 0)) return base
+  }
+}
+
+async function probe(port: number): Promise<number> {
+  const server = createServer().listen(port, "127.0.0.1")
+  await once(server, "listening")
+  const found = (server.address() as AddressInfo).port
+  server.close()
+  await once(server, "close")
+  return found
+}
+
+export async function startGateway(
+  context: Pick<TestContext, "after">,
+  setup: GatewaySetup = {},
+): Promise<RunningGateway> {
+  const gateway = await spawnGateway(context, setup)
+  const ready = await gateway.ready
+  if (!ready) throw new Error(`the gateway ended at its start (${await gateway.ended}): ${gateway.output()}`)
+  return gateway
+}
+
+/** Without waiting for readiness: for starts that are meant to fail. */
+export async function spawnGateway(context: Pick<TestContext, "after">, setup: GatewaySetup) {
+  const stateFolder = setup.stateFolder ?? temporaryFolder(context)
+  mkdirSync(stateFolder, { recursive: true })
+  const port = setup.port ?? (await freePort())
+  if (setup.config || setup.stateFolder === undefined) writeConfig(stateFolder, setup.config ?? {})
+  const program = await bundleGateway()
+  const child = spawn(process.execPath, [program], {
+    stdio: ["ignore", "ignore", "pipe", "ipc"],
+    env: {
+      ...process.env,
+      SVC_STATE_DIR: stateFolder,
+      SVC_GATEWAY_PORT: String(port),
+      CHATAPP_BOT_TOKEN: "",
+      // Written by every process that ends cleanly, beside the bundle.
+      NODE_COMPILE_CACHE: join(dirname(program), "compiled"),
+      ...(setup.crashAt === undefined ? {} : { SVC_CRASH_AT: setup.crashAt }),
+      ...setup.environment,
+    },
+  })
+  let output = ""
+  child.stderr?.on("data", (chunk: Buffer) => (output += chunk.toString()))
+  const ended = once(child, "exit").then(([code, signal]) => (signal ?? code) as number | string)
+  const ready = Promise.race([
+    once(child, "message").then(([message]) => message as { port: number; controlPort: number }),
+    ended.then(() => undefined),
+  ])
+  context.after(async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL")
+    await ended
+  })
+  const url = `http://127.0.0.1:${port}`
+  const gateway = {
+    url,
+    controlUrl: `http://127.0.0.1:${port + 2}`,
+    port,
+    stateFolder,
+    process: child,
+    ready,
+    ended,
+    output: () => output,
+    get token() {
+      return readFileSync(join(stateFolder, "gateway-token"), "utf8").trim()
+    },
+    kill(signal: NodeJS.Signals) {
+      child.kill(signal)
+      return ended
+    },
+    async call<T>(method: string, path: string, body?: unknown): Promise<T> {
+      const response = await fetch(`${url}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${gateway.token}`, "content-type": "application/json" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      const answer = (await response.json()) as T
+      if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`)
+      return answer
+    },
+    log: () => readFileSync(join(stateFolder, "logs", "gateway.log"), "utf8"),
+  }
+  return gateway
+}
+
+export function writeConfig(stateFolder: string, config: Record<string, unknown>): void {
+  const root = process.getuid?.() === 0
+  const content = {
+    logging: { level: "debug" },
+    agents: { defaults: { heartbeat: { every: "0" } } },
+    ...config,
+    browser: { headless: true, noSandbox: root, ...(config["browser"] as object | undefined) },
+  }
+  writeFileSync(join(stateFolder, "svc.json"), JSON.stringify(content, null, 2), { mode: 0o600 })
+}

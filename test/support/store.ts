@@ -1,0 +1,40 @@
+// A real store in a temporary folder, with a log that goes nowhere.
+import { pino } from "pino"
+import type { TestContext } from "node:test"
+import { type Clock, type CrashPoint, type Log, noCrash, systemClock, systemIds } from "../../src/kernel/index.ts"
+import { type Store, openStore } from "../../src/store/index.ts"
+import { temporaryFolder } from "./temporary.ts"
+
+export const silentLog: Log = pino({ level: "silent" })
+
+export interface TestStoreOptions {
+  folder?: string
+  bootId?: string
+  clock?: Clock
+  crashPoint?: CrashPoint
+}
+
+export async function testStore(context: TestContext, options: TestStoreOptions = {}): Promise<Store> {
+  const store = await openStore({
+    folder: options.folder ?? temporaryFolder(context),
+    bootId: options.bootId ?? systemIds.uuid(),
+    clock: options.clock ?? systemClock,
+    ids: systemIds,
+    log: silentLog,
+    crashPoint: options.crashPoint ?? noCrash,
+  })
+  let open = true
+  const close = store.close.bind(store)
+  store.close = async () => {
+    if (!open) return
+    open = false
+    await close()
+  }
+  context.after(() => store.close())
+  return store
+}
+
+/** Rows as plain objects: SQLite's have no prototype, which a strict comparison notices. */
+export function plain<T>(rows: T): T {
+  return structuredClone(rows)
+}
