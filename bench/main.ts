@@ -1,0 +1,50 @@
+// `npm run bench [-- <name> ...]`: measures the figures and writes docs/performance.md when all were run.
+// Figures are for people: a slow machine fails no test.
+import { writeFileSync } from "node:fs"
+import { arch, cpus, totalmem } from "node:os"
+import { parseArgs } from "node:util"
+import { browser } from "./browser.ts"
+import { chat } from "./chat.ts"
+import type { Bench, Figure } from "./figure.ts"
+import { rendering } from "./rendering.ts"
+import { hooks } from "./hooks.ts"
+import { starting } from "./starting.ts"
+import { webhooks } from "./webhooks.ts"
+
+const benches: Bench[] = [starting, webhooks, hooks, chat, rendering, browser]
+const { positionals } = parseArgs({ allowPositionals: true })
+const wanted = positionals.length === 0 ? benches : benches.filter((bench) => positionals.includes(bench.name))
+if (wanted.length === 0) {
+  console.error(`no bench of that name; there are: ${benches.map((bench) => bench.name).join(", ")}`)
+  process.exit(2)
+}
+
+const figures: Figure[] = []
+for (const bench of wanted) {
+  console.error(`measuring: ${bench.name}`)
+  for (const figure of await bench.run()) {
+    figures.push(figure)
+    console.log(`${figure.met ? "ok  " : "MISS"} ${figure.what}: ${figure.measured} (target: ${figure.target})`)
+  }
+}
+if (wanted.length === benches.length) {
+  writeFileSync(new URL("../docs/performance.md", import.meta.url), report(figures))
+  console.error("written: docs/performance.md")
+}
+
+function report(all: readonly Figure[]): string {
+  const rows = all.map(
+    (figure) => `| ${figure.what} | ${figure.target} | ${figure.measured} | ${figure.met ? "yes" : "no"} |`,
+  )
+  const gigabytes = Math.round(totalmem() / 1024 ** 3)
+  return `# Performance
+
+Written by \`npm run bench\` (${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${cpus().length} cores ${arch}, ${gigabytes} GB). Repeat it with the same command; \`npm run bench -- webhooks\` measures one part. Times of processes are ratios against \`node -e 0\` in the same run, because absolute times differ between machines. Load is made by a process of its own on the same two cores.
+
+| what | target | measured | met |
+|---|---|---|---|
+${rows.join("\n")}
+
+"Acknowledged" and "durable" mean: committed to SQLite in WAL mode with \`synchronous=FULL\` before the answer. The figures of disk writes depend on what the machine's disk does on \`fsync\`; here one commit takes about 0.06 ms.
+`
+}

@@ -1,0 +1,14 @@
+// The few numbers that the benchmarks report.
+
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+}
+
+export function median(values: readonly number[]): number {
+  return percentile(values, 0.5)
+}
+
+export function round(value: number, digits = 1): string {
+  return value.toLocaleString("en", { maximumFractionDigits: digits, minimumFractionDigits: value < 10 ? digits : 0 })
+}
