@@ -1,0 +1,104 @@
+// What the control service answers about tabs and about what they show.
+import { z } from "zod"
+
+const ok = z.literal(true)
+const targetId = z.string().describe("The tab.")
+const pictureType = z.enum(["png", "jpeg"])
+const absolutePath = z.string().describe("Absolute path of the file.")
+
+/** The fields of every answer about a tab. */
+export const done = z.object({ ok, targetId })
+
+export const tabInfo = z.object({ targetId, title: z.string(), url: z.string(), type: z.literal("page") })
+export const tabList = z.object({
+  running: z.boolean().describe("Whether the profile's browser runs."),
+  tabs: z.array(tabInfo),
+})
+export const tabAction = z.union([
+  z.object({ ok, tabs: z.array(tabInfo) }).describe("Of `list`."),
+  z.object({ ok, tab: tabInfo }).describe("Of `new`."),
+  done.describe("Of `select` and `close`."),
+])
+
+export const dialogInfo = z.object({
+  type: z.enum(["alert", "confirm", "prompt", "beforeunload"]),
+  message: z.string(),
+})
+
+export const pageReply = z.object({ ok, targetId, url: z.string(), title: z.string() })
+
+export const freshSnapshot = z.object({
+  snapshot: z.string().exactOptional().describe("The page as it is now, when the request asked for it."),
+  truncated: z.boolean().exactOptional().describe("True when parts were left out; the text says which."),
+})
+
+export const actReply = z.object({
+  ...pageReply.shape,
+  ...freshSnapshot.shape,
+  dialog: dialogInfo.exactOptional().describe("A question that the action made the page ask; it waits for an answer."),
+  result: z.unknown().exactOptional().describe("Of `evaluate`: what the code gave."),
+})
+
+export const navigateReply = z.object({
+  ...pageReply.shape,
+  ...freshSnapshot.shape,
+  loaded: z.boolean().describe("False when the page was there but went on loading past the time limit."),
+  download: z.boolean().describe("True when the address gave a file; the tab stays where it was."),
+})
+
+export const dialogReply = z.object({
+  ...pageReply.shape,
+  armed: ok.exactOptional().describe("There is no question now; the next one gets this answer."),
+})
+
+export const snapshotRef = z.object({
+  role: z.string(),
+  name: z.string().exactOptional(),
+  nth: z.number().exactOptional().describe("Place among those of the same role and name, from 0."),
+})
+
+export const snapshotReply = z.object({
+  ...pageReply.shape,
+  format: z.literal("ai"),
+  snapshot: z.string(),
+  refs: z.record(z.string(), snapshotRef).describe("By ref, as written in the text."),
+  stats: z.object({ lines: z.number(), chars: z.number(), refs: z.number(), interactive: z.number() }),
+  truncated: z.boolean().describe("True when parts were left out; the text says which."),
+  labels: ok.exactOptional(),
+  labelsCount: z.number().exactOptional().describe("Refs that were drawn."),
+  labelsSkipped: z.number().exactOptional().describe("Refs out of view, or past the first 150."),
+  imagePath: absolutePath.exactOptional(),
+  imageType: pictureType.exactOptional(),
+})
+
+export const ariaReply = z.object({
+  ...pageReply.shape,
+  format: z.literal("aria"),
+  nodes: z.array(
+    z.object({
+      ref: z.string().describe("A name for this answer only; actions do not take it."),
+      role: z.string(),
+      name: z.string(),
+      value: z.string().exactOptional(),
+      description: z.string().exactOptional(),
+      backendDOMNodeId: z.number().exactOptional(),
+      depth: z.number(),
+    }),
+  ),
+  truncated: z.boolean().describe("True when there are more nodes than `limit`."),
+})
+
+export const snapshotAnswer = z.discriminatedUnion("format", [snapshotReply, ariaReply])
+
+export const screenshotReply = z.object({
+  ...pageReply.shape,
+  path: absolutePath,
+  type: pictureType.describe("JPEG also when PNG was asked for and would have been too large."),
+})
+
+export const pdfReply = z.object({ ...done.shape, path: absolutePath, url: z.string() })
+
+export const downloadReply = z.object({
+  ...done.shape,
+  download: z.object({ url: z.string(), suggestedFilename: z.string(), path: absolutePath, bytes: z.number() }),
+})
