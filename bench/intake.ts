@@ -45,6 +45,7 @@ export async function measureIntake(): Promise<Figure[]> {
       log: silentLog,
       rememberRoute: sessions.rememberRoute,
       pairingReply: () => [],
+      onEffect: () => undefined,
     })
     const take = async (from: number, count: number) => {
       for (let batch = 0; batch < count; batch += 1) {

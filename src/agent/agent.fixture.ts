@@ -159,6 +159,7 @@ function compose(
     profile: () => ({ name: "the agent", timeoutSeconds: parts.timeoutSeconds ?? 60 }),
     crashPoint,
     deliver: parts.deliver ?? deliverToOutbox,
+    preparation: () => undefined,
     observe: () => ({ end: () => undefined }),
   }
   const turns = createTurns(turnOptions)

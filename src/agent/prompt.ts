@@ -12,6 +12,8 @@ export const heartbeatToken = "HEARTBEAT_OK"
 export function systemPrompt(options: {
   agentName: string
   manner?: string | undefined
+  /** The operator's words for the place of the conversation. */
+  instructions?: string | undefined
   tools: readonly Tool[]
 }): string {
   const tools = options.tools.map((tool) => tool.name).join(", ")
@@ -27,6 +29,7 @@ export function systemPrompt(options: {
     "To send a picture or file that a tool has made, put its line MEDIA:<path> on a line of its own in your reply.",
     "To refer to the message you answer, write [[reply_to_current]] in the reply.",
     `When you are asked whether anything needs attention and nothing does, reply exactly ${heartbeatToken}.`,
+    ...(options.instructions ? [`Instructions for this conversation: ${options.instructions}`] : []),
   ].join("\n")
 }
 
@@ -37,6 +40,9 @@ export function userMessage(
   events: readonly EventRow[],
 ): Extract<ModelMessage, { role: "user" }> {
   const blocks = events.map((event) => describeEvent(options.ids, event))
+  for (const { label, about, text } of input.context ?? []) {
+    blocks.push(`${label}\n${wrapUntrusted(options.ids, { source: "message", about, text })}`)
+  }
   const header = input.header === undefined ? "" : `${input.header}\n`
   const body =
     input.trusted || input.wrap === false

@@ -1,6 +1,6 @@
 // What starts a turn: the payload of a job of kind `turn`, written by whoever lets something in.
 import type { Json } from "../kernel/index.ts"
-import type { NewJob } from "../store/index.ts"
+import type { NewJob, Write } from "../store/index.ts"
 import type { Origin, Route } from "../sessions/route.ts"
 import type { ThinkingLevel } from "../models/contract.ts"
 
@@ -8,6 +8,15 @@ export interface TurnMedia {
   /** Absolute path below the media root. */
   path: string
   mediaType: string
+}
+
+/** What was said before or around a message: the message it answers, what a group said meanwhile. */
+export interface TurnContext {
+  /** Ours, one line: it stands outside the boundary. */
+  label: string
+  /** Foreign words about it (a name); shown inside the boundary. */
+  about?: Record<string, string>
+  text: string
 }
 
 export interface TurnInput {
@@ -25,7 +34,19 @@ export interface TurnInput {
   /** Foreign words about the text (sender's name, hook name); shown inside the boundary or escaped. */
   about?: Record<string, string>
   text: string
+  /** Shown in front of the text, each inside a boundary of its own. */
+  context?: TurnContext[]
+  /** Instructions of the place (a group's `systemPrompt`): the operator's words, part of the system prompt. */
+  instructions?: string
   media?: TurnMedia[]
+  /** What the channel still has to fetch before the prompt is made, in a shape of its own. */
+  pending?: Json
+  /** How messages that wait together become one turn; the key is that of their jobs. */
+  join?: { key: string; kind: "album" | "paste" | "burst" }
+  /** The bot was addressed: by name, by a reply or by a click. */
+  mentioned?: boolean
+  /** How many turns of the past the model is shown at most; unset: as many as fit. */
+  historyTurns?: number
   /** Where the reply goes; null when it goes nowhere. Fixed here, changed by nobody. */
   route: Route | null
   /** Why `route` is null although a delivery was asked for; told in the run's result. */
@@ -46,13 +67,25 @@ export const turnJobKind = "turn"
 export const heartbeatJobKind = "heartbeat"
 
 /** The job of a turn, in the lane of its session. */
-export function turnJob(runId: string, input: TurnInput): NewJob {
-  return { runId, kind: turnJobKind, laneKey: input.sessionKey, payload: input as unknown as Json }
+export function turnJob(runId: string, input: TurnInput, hold?: { holdMs: number; maxHoldMs: number }): NewJob {
+  const job: NewJob = { runId, kind: turnJobKind, laneKey: input.sessionKey, payload: input as unknown as Json }
+  if (input.join && hold) job.join = { key: input.join.key, ...hold }
+  return job
 }
 
 /** A wake of a session: several that wait become one. */
 export function heartbeatJob(runId: string, sessionKey: string, reason: "wake" | "interval" | "hook"): NewJob {
   return { runId, kind: heartbeatJobKind, laneKey: sessionKey, payload: { reason }, coalesce: true }
+}
+
+/** What a channel does with the input of a turn of its own before the prompt is made. */
+export interface TurnPreparation {
+  /** Makes one input of several that were joined, oldest first. Pure. */
+  merge(inputs: readonly TurnInput[]): TurnInput
+  /** Brings what `pending` asks for. Outside any transaction; one bad file is a note in the text, not an error. */
+  fetch(input: TurnInput, signal: AbortSignal): Promise<TurnInput>
+  /** In the transaction that keeps the prompt: adds what is used up by being shown (a group's history). */
+  complete(write: Write, input: TurnInput): TurnInput
 }
 
 /** Sees a turn while it runs (typing indicator, drafts). Must never throw and never delay the turn. */

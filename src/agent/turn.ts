@@ -5,6 +5,7 @@ import {
   type Clock,
   type CrashPoint,
   type Ids,
+  type Json,
   type Log,
   describeError,
   withTimeout,
@@ -21,12 +22,14 @@ import {
   consumeEvents,
   giveBackEvents,
   readSteps,
+  replaceJobPayload,
+  takeJoined,
 } from "../store/index.ts"
 import { type LoopResult, runLoop } from "./loop.ts"
 import { systemPrompt, userMessage } from "./prompt.ts"
 import type { Tool, ToolContext } from "./tool.ts"
 import { producedMedia } from "./tool-runner.ts"
-import { type TurnInput, type TurnObserver, heartbeatJob } from "./turn-input.ts"
+import { type TurnInput, type TurnObserver, type TurnPreparation, heartbeatJob } from "./turn-input.ts"
 
 export interface AgentProfile {
   name: string
@@ -48,6 +51,8 @@ export interface TurnOptions {
   deliver: (write: Write, delivery: TurnDelivery) => string
   /** Typing, drafts. */
   observe: (input: TurnInput, runId: string) => TurnObserver
+  /** The channel's part in making the prompt; undefined when it has none. */
+  preparation: (input: TurnInput) => TurnPreparation | undefined
 }
 
 export interface TurnDelivery {
@@ -94,7 +99,7 @@ export interface TurnRun {
 export function createTurns(options: TurnOptions) {
   const run = async (job: JobRow, makeInput: () => TurnInput, signal: AbortSignal): Promise<TurnRun> => {
     const journaled = await readSteps(options.store, job.id)
-    const { session, step } = await begin(options, job, journaled, makeInput)
+    const { session, step } = await begin(options, job, journaled, makeInput, signal)
     const steps = journaled.length > 0 ? journaled : [{ n: 0, kind: "prompt", data: step }]
     const { input } = step
     const observer = options.observe(input, job.run_id)
@@ -111,6 +116,7 @@ export function createTurns(options: TurnOptions) {
         history: options.sessions.history(
           session.sessionId,
           Math.max(1_000, info.contextTokens * historyShare - estimateTokens(step.message)),
+          input.historyTurns,
         ),
         prompt: step.message,
         complete: (request) => options.models.complete(selection, request),
@@ -156,19 +162,23 @@ export function createTurns(options: TurnOptions) {
 
 export type Turns = ReturnType<typeof createTurns>
 
+/** Joined parts of one turn at most: an album has ten, a long paste a dozen. */
+const maxParts = 60
+
 /** Opens the session and makes the prompt, or finds both in the journal of an earlier attempt. */
 async function begin(
   options: TurnOptions,
   job: JobRow,
   steps: Step[],
   makeInput: () => TurnInput,
+  signal: AbortSignal,
 ): Promise<{ session: Session; step: PromptStep }> {
-  const journaled = steps.find((step) => step.kind === "prompt")
+  const known = steps.find((step) => step.kind === "prompt")?.data as PromptStep | undefined
+  const prepared = known?.input ?? (await prepare(options, job, makeInput(), signal))
   return await options.store.write(async (write) => {
-    const known = journaled?.data as PromptStep | undefined
-    const input = known?.input ?? makeInput()
-    const session = options.sessions.open(write, input.sessionKey, input.agentId)
+    const session = options.sessions.open(write, prepared.sessionKey, prepared.agentId)
     if (known) return { session, step: known }
+    const input = options.preparation(prepared)?.complete(write, prepared) ?? prepared
     const events = consumeEvents(options.store, write, input.sessionKey, job.id)
     const foreign = events.find((event) => event.trusted === 0)
     const step: PromptStep = {
@@ -186,9 +196,33 @@ async function begin(
   })
 }
 
+/** Takes in what was joined to the job, durably, then lets the channel bring what is still missing. */
+async function prepare(options: TurnOptions, job: JobRow, input: TurnInput, signal: AbortSignal): Promise<TurnInput> {
+  const preparation = options.preparation(input)
+  if (!preparation) return input
+  const whole = input.join === undefined ? input : await takeParts(options, preparation, job, input)
+  return whole.pending === undefined ? whole : await preparation.fetch(whole, signal)
+}
+
+async function takeParts(
+  options: TurnOptions,
+  preparation: TurnPreparation,
+  job: JobRow,
+  input: TurnInput,
+): Promise<TurnInput> {
+  return await options.store.write(async (write) => {
+    const adjacent = input.join?.kind !== "album"
+    const parts = takeJoined(options.store, write, job, { adjacent, limit: maxParts })
+    if (parts.length === 0) return input
+    const whole = preparation.merge([input, ...parts.map((part) => JSON.parse(part.payload) as TurnInput)])
+    replaceJobPayload(write, job, whole as unknown as Json)
+    return whole
+  })
+}
+
 function promptProfile(options: TurnOptions, input: TurnInput) {
   const profile = options.profile(input.agentId)
-  return { agentName: profile.name, manner: profile.manner }
+  return { agentName: profile.name, manner: profile.manner, instructions: input.instructions }
 }
 
 function selectModel(session: Session, input: TurnInput): ModelSelection {

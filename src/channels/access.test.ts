@@ -24,7 +24,9 @@ describe("a direct message", () => {
     sender: { id: string; username?: string; isBot?: boolean },
     more: string[] = [],
   ) => {
-    const decision = decideDirect(policy, parseAllowList(["42", "@bob", ...more], prefixes), new Set(["60"]), sender)
+    const allow = parseAllowList(["42", "@bob", ...more], prefixes)
+    const idOfName = (name: string) => (name === "bob" ? "50" : undefined)
+    const decision = decideDirect(policy, allow, new Set(["60"]), sender, idOfName)
     return decision.kind === "accept" ? `${decision.rule} ${decision.origin} ${decision.trusted}` : decision.rule
   }
   const table: [DirectPolicy, string, string, string, string][] = [
@@ -61,6 +63,11 @@ describe("a direct message", () => {
 
   test("of another bot is never accepted, even when it is listed", () => {
     assert.equal(decide("open", { id: "42", isBot: true }), "bot")
+  })
+
+  test("is accepted by the id that a listed name is pinned to, under any name, and by no other id", () => {
+    assert.equal(decide("allowlist", { id: "50", username: "renamed" }), "listed-name approved-sender true")
+    assert.equal(decide("allowlist", { id: "51", username: "bob" }), "not-listed")
   })
 
   test("is not accepted for a name that is listed as an id, nor for a name that only begins alike", () => {

@@ -1,5 +1,5 @@
 // Who may write to the agent: a pure decision over plain data, one union with the name of the rule that decided.
-// It never looks at names that a sender can choose, except where the operator listed an @name.
+// It never looks at names that a sender can choose: a listed @name counts by the id that it is pinned to.
 import type { Origin } from "../sessions/route.ts"
 
 export type DirectPolicy = "pairing" | "allowlist" | "open" | "disabled"
@@ -19,6 +19,9 @@ export interface Sender {
   username?: string | undefined
   isBot?: boolean | undefined
 }
+
+/** The id that a listed @name stands for; undefined while nobody has written under it. See pins.ts. */
+export type IdOfName = (name: string) => string | undefined
 
 export type AccessDecision =
   | { kind: "accept"; rule: "listed-id" | "listed-name" | "paired" | "everybody"; origin: Origin; trusted: boolean }
@@ -61,11 +64,12 @@ export function decideDirect(
   allow: AllowList,
   paired: ReadonlySet<string>,
   sender: Sender,
+  idOfName: IdOfName,
 ): AccessDecision {
   if (policy === "disabled") return { kind: "drop", rule: "disabled" }
   if (sender.isBot) return { kind: "drop", rule: "bot" }
   if (allow.ids.has(sender.id)) return { kind: "accept", rule: "listed-id", origin: "owner", trusted: true }
-  if (sender.username !== undefined && allow.names.has(sender.username.toLowerCase())) {
+  if (isListedByName(allow, sender.id, idOfName)) {
     return { kind: "accept", rule: "listed-name", origin: "approved-sender", trusted: true }
   }
   if (paired.has(sender.id)) return { kind: "accept", rule: "paired", origin: "approved-sender", trusted: true }
@@ -73,4 +77,10 @@ export function decideDirect(
     return { kind: "accept", rule: "everybody", origin: "approved-sender", trusted: false }
   }
   return policy === "pairing" ? { kind: "pair", rule: "pairing" } : { kind: "drop", rule: "not-listed" }
+}
+
+/** By the id that the name is pinned to, whatever the sender is called now. */
+export function isListedByName(allow: AllowList, senderId: string, idOfName: IdOfName): boolean {
+  for (const name of allow.names) if (idOfName(name) === senderId) return true
+  return false
 }

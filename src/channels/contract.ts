@@ -1,6 +1,6 @@
 // What a chat platform is to the gateway. No runtime.
 import type { Tool } from "../agent/tool.ts"
-import type { TurnInput, TurnObserver } from "../agent/turn-input.ts"
+import type { TurnInput, TurnObserver, TurnPreparation } from "../agent/turn-input.ts"
 import type { ChannelSender } from "../delivery/contract.ts"
 
 export interface ChannelAccountStatus {
@@ -31,4 +31,6 @@ export interface Channel {
   tools(): readonly Tool[]
   /** For a turn whose route is in this channel: typing while it runs. */
   observe(turn: TurnInput, runId: string): TurnObserver
+  /** Its part in making the prompt of such a turn. */
+  readonly preparation: TurnPreparation
 }

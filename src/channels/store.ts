@@ -1,4 +1,4 @@
-// The SQL of channels: how far a bot's updates were read, who asked to be let in, and who was.
+// The SQL of channels: how far a bot's updates were read, who asked to be let in, who was, and whom @names stand for.
 import type { Store, Write } from "../store/index.ts"
 
 export interface PairingRequest {
@@ -9,6 +9,15 @@ export interface PairingRequest {
   chatId: string
   createdAt: number
   lastSeenAt: number
+  /** The operator said no: it is neither listed nor answered until it lapses. */
+  denied: boolean
+}
+
+export interface NamePin {
+  /** Lower-case, without the `@`. */
+  name: string
+  senderId: string
+  pinnedAt: number
 }
 
 export interface PairedSender {
@@ -51,13 +60,22 @@ export function knownDeliveries(store: Store, bot: BotKey, deliveryIds: readonly
   return new Set(rows.map((row) => row.delivery_id))
 }
 
+/** Updates came by another way, in another order: the next poll begins with whatever the platform holds. */
+export function deleteOffset(write: Write, bot: BotKey): void {
+  write
+    .prepare("delete from poll_offset where channel = ? and account = ? and bot_id = ?")
+    .run(bot.channel, bot.account, bot.botId)
+}
+
 export function readRequests(store: Store, channel: string, account: string): PairingRequest[] {
-  return store.handle
+  const rows = store.handle
     .prepare(
-      `select sender_id as senderId, code, label, chat_id as chatId, created_at as createdAt, last_seen_at as lastSeenAt
+      `select sender_id as senderId, code, label, chat_id as chatId, created_at as createdAt,
+         last_seen_at as lastSeenAt, denied
        from pairing_request where channel = ? and account = ? order by created_at`,
     )
-    .all(channel, account) as unknown as PairingRequest[]
+    .all(channel, account) as unknown as (Omit<PairingRequest, "denied"> & { denied: number })[]
+  return rows.map((row) => ({ ...row, denied: row.denied === 1 }))
 }
 
 export function readPaired(store: Store, channel: string, account: string): PairedSender[] {
@@ -80,15 +98,16 @@ export function readPairingAccounts(store: Store, channel: string): string[] {
 }
 
 export function saveRequest(write: Write, channel: string, account: string, request: PairingRequest): void {
-  const { senderId, code, label, chatId, createdAt, lastSeenAt } = request
+  const { senderId, code, label, chatId, createdAt, lastSeenAt, denied } = request
   write
     .prepare(
-      `insert into pairing_request (channel, account, sender_id, code, label, chat_id, created_at, last_seen_at)
-       values (?, ?, ?, ?, ?, ?, ?, ?)
+      `insert into pairing_request (channel, account, sender_id, code, label, chat_id, created_at, last_seen_at, denied)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?)
        on conflict (channel, account, sender_id) do update set code = excluded.code, label = excluded.label,
-         chat_id = excluded.chat_id, created_at = excluded.created_at, last_seen_at = excluded.last_seen_at`,
+         chat_id = excluded.chat_id, created_at = excluded.created_at, last_seen_at = excluded.last_seen_at,
+         denied = excluded.denied`,
     )
-    .run(channel, account, senderId, code, label, chatId, createdAt, lastSeenAt)
+    .run(channel, account, senderId, code, label, chatId, createdAt, lastSeenAt, denied ? 1 : 0)
 }
 
 export function deleteRequest(write: Write, channel: string, account: string, senderId: string): void {
@@ -111,4 +130,26 @@ export function deletePaired(write: Write, channel: string, account: string, sen
     .prepare("delete from pairing_allow where channel = ? and account = ? and sender_id = ?")
     .run(channel, account, senderId)
   return Number(changes) > 0
+}
+
+export function readPins(store: Store, channel: string, account: string): NamePin[] {
+  return store.handle
+    .prepare(
+      `select name, sender_id as senderId, pinned_at as pinnedAt
+       from name_pin where channel = ? and account = ? order by name`,
+    )
+    .all(channel, account) as unknown as NamePin[]
+}
+
+export function savePin(write: Write, channel: string, account: string, pin: NamePin): void {
+  write
+    .prepare(
+      `insert into name_pin (channel, account, name, sender_id, pinned_at) values (?, ?, ?, ?, ?)
+       on conflict do update set sender_id = excluded.sender_id, pinned_at = excluded.pinned_at`,
+    )
+    .run(channel, account, pin.name, pin.senderId, pin.pinnedAt)
+}
+
+export function deletePin(write: Write, channel: string, account: string, name: string): void {
+  write.prepare("delete from name_pin where channel = ? and account = ? and name = ?").run(channel, account, name)
 }

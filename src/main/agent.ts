@@ -67,6 +67,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
       return delivery.deliverTurn(write, turn)
     },
     observe: (input, runId) => observe(links, input, runId),
+    preparation: ({ route }) => (route === null ? undefined : links.channels().get(route.channel)?.preparation),
   }
   const turns = createTurns(turnOptions)
   const heartbeat = createHeartbeat({

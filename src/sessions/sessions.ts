@@ -31,8 +31,8 @@ export interface Sessions {
   /** Remembers where a conversation was last heard from; inside the transaction that lets its message in. */
   rememberRoute(write: Write, key: string, agentId: string, route: Route): void
   lastRoute(key: string): Route | null
-  /** The newest messages that fit the budget, oldest first, starting with a user's. */
-  history(sessionId: string, maxTokens: number): ModelMessage[]
+  /** The newest messages that fit the budget, oldest first, starting with a user's; `maxTurns` counts the user's. */
+  history(sessionId: string, maxTokens: number, maxTurns?: number): ModelMessage[]
   append(write: Write, session: Session, jobId: number, messages: readonly ModelMessage[]): void
   /** Marks the session as used now; a heartbeat that found nothing does not. */
   touch(write: Write, session: Session): void
@@ -80,7 +80,7 @@ export function createSessions(options: { store: Store; ids: Ids; config: () => 
         .run(key, agentId, ids.uuid(), write.now, write.now, JSON.stringify(route))
     },
     lastRoute: (key) => find(key)?.lastRoute ?? null,
-    history: (sessionId, maxTokens) => readHistory(store, sessionId, maxTokens),
+    history: (sessionId, maxTokens, maxTurns) => lastTurns(readHistory(store, sessionId, maxTokens), maxTurns),
     append(write, session, jobId, messages) {
       const statement = write.prepare(
         "insert into message (session_id, job_id, message, tokens, created_at) values (?, ?, ?, ?, ?)",
@@ -107,6 +107,18 @@ function fromRow(row: SessionRow): Session {
     lastRoute: row.last_route === null ? null : (JSON.parse(row.last_route) as Route),
     settings: JSON.parse(row.settings) as SessionSettings,
   }
+}
+
+function lastTurns(messages: ModelMessage[], maxTurns: number | undefined): ModelMessage[] {
+  if (maxTurns === undefined) return messages
+  let turns = 0
+  let start = messages.length
+  for (let index = messages.length - 1; index >= 0 && turns < maxTurns; index -= 1) {
+    if (messages[index]?.role !== "user") continue
+    turns += 1
+    start = index
+  }
+  return messages.slice(start)
 }
 
 function readHistory(store: Store, sessionId: string, maxTokens: number): ModelMessage[] {

@@ -14,6 +14,11 @@ export interface NewJob {
   runAt?: number
   /** Left out when an unstarted job of the same kind already waits in the lane. */
   coalesce?: boolean
+  /**
+   * Waits `holdMs` for more jobs with the same key, and with each of them anew, but never longer than `maxHoldMs` after
+   * it came. Whoever runs the first of them takes in the others with `takeJoined`.
+   */
+  join?: { key: string; holdMs: number; maxHoldMs: number }
 }
 
 export interface NewEvent {
@@ -59,8 +64,10 @@ const sqlInbox = `insert into inbox (source, account, delivery_id, received_at, 
   values (?, ?, ?, ?, ?, ?) on conflict do nothing`
 const sqlAnswer = "select answer from inbox where source = ? and account = ? and delivery_id = ?"
 const openJob = "select 1 from job where lane_key = ? and state in ('ready', 'running')"
-const sqlJob = `insert into job (run_id, inbox_id, kind, lane_key, payload, run_at, created_at, head)
-  values (?, ?, ?, ?, ?, ?, ?, not exists (${openJob}))`
+const sqlJob = `insert into job (run_id, inbox_id, kind, lane_key, payload, run_at, created_at, join_key, head)
+  values (?, ?, ?, ?, ?, ?, ?, ?, not exists (${openJob}))`
+const sqlHold = `update job set run_at = min(?, created_at + ?)
+  where join_key = ? and state = 'ready' and attempts = 0`
 // The open states are named as the partial index names them: without that SQLite reads the whole table.
 const sqlWaiting = `select 1 from job where lane_key = ? and state in ('ready', 'running')
   and kind = ? and state = 'ready' and attempts = 0`
@@ -90,7 +97,10 @@ export function ingestEntry(handle: SqliteHandle, entry: IngestEntry, now: numbe
 export function insertJob(handle: SqliteHandle, job: NewJob, now: number, inboxId: number | null = null): boolean {
   if (job.coalesce && handle.prepare(sqlWaiting).get(job.laneKey, job.kind)) return false
   const payload = JSON.stringify(job.payload)
-  run(handle, sqlJob, job.runId, inboxId, job.kind, job.laneKey, payload, job.runAt ?? 0, now, job.laneKey)
+  const { join } = job
+  if (join) run(handle, sqlHold, now + join.holdMs, join.maxHoldMs, join.key)
+  const runAt = join ? now + join.holdMs : (job.runAt ?? 0)
+  run(handle, sqlJob, job.runId, inboxId, job.kind, job.laneKey, payload, runAt, now, join?.key ?? null, job.laneKey)
   return true
 }
 

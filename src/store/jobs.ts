@@ -1,4 +1,5 @@
 // Jobs: claimed in lane order, finished in the transaction of their own results, released when a process stops.
+import type { Json } from "../kernel/index.ts"
 import type { JobRow, JobState } from "./schema.ts"
 import type { Store, Write } from "./store.ts"
 
@@ -44,6 +45,43 @@ export function endJob(
     .prepare("update job set state = ?, head = 0, finished_at = ?, error = ?, result = ? where id = ?")
     .run(end.state, write.now, end.error ?? null, end.result ?? null, job.id)
   promote(store, job.lane_key)
+}
+
+/**
+ * Ends the jobs that wait behind a running one with its join key, oldest first, and returns them: they have become
+ * part of it. With `adjacent` a job of another key in between ends the search. Inside a transaction that also keeps
+ * what became of them.
+ */
+export function takeJoined(
+  store: Store,
+  write: Write,
+  job: JobRow,
+  options: { adjacent: boolean; limit: number },
+): JobRow[] {
+  if (job.join_key === null) return []
+  const waiting = store.handle
+    .prepare("select * from job where lane_key = ? and state in ('ready', 'running') and id > ? order by id limit ?")
+    .all(job.lane_key, job.id, options.limit) as unknown as JobRow[]
+  const isPart = (row: JobRow) => row.join_key === job.join_key && row.kind === job.kind && row.state === "ready"
+  const firstOther = waiting.findIndex((row) => !isPart(row))
+  const near = options.adjacent && firstOther >= 0 ? waiting.slice(0, firstOther) : waiting
+  const parts = near.filter(isPart)
+  for (const part of parts)
+    endJob(store, write, part, { state: "done", result: JSON.stringify({ joined: job.run_id }) })
+  return parts
+}
+
+/** Whether a job that has not begun waits with this join key. */
+export function isJoinOpen(store: Store, joinKey: string): boolean {
+  const row = store.handle
+    .prepare("select 1 from job where join_key = ? and state = 'ready' and attempts = 0 limit 1")
+    .get(joinKey)
+  return row !== undefined
+}
+
+/** Keeps what a running job has become, so that another attempt goes on from there. */
+export function replaceJobPayload(write: Write, job: Pick<JobRow, "id">, payload: Json): void {
+  write.prepare("update job set payload = ? where id = ?").run(JSON.stringify(payload), job.id)
 }
 
 /** Back to the queue, still first of its lane. */

@@ -36,6 +36,8 @@ export interface JobTable {
   error: string | null
   /** What came of it, for `svc runs`. */
   result: string | null
+  /** Jobs of one lane with the same key that wait together may become one. */
+  join_key: string | null
 }
 
 export interface StepTable {

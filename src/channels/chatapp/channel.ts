@@ -18,8 +18,10 @@ import type { NewOutbox, Store, Write } from "../../store/index.ts"
 import type { Channel, ChannelAccountStatus } from "../contract.ts"
 import type { Pairing } from "../pairing.ts"
 import { Account } from "./account.ts"
+import { performEffect } from "./effects.ts"
 import { Intake } from "./inbound/intake.ts"
 import { approvedText, pairingText } from "./inbound/pairing-reply.ts"
+import { createPreparation } from "./inbound/preparation.ts"
 import { isAction } from "./outbound/action.ts"
 import { keepLongValues } from "./outbound/buttons.ts"
 import { startDraft, wantsDraft } from "./outbound/draft.ts"
@@ -88,6 +90,10 @@ export function createChatappChannel(options: ChatappOptions): Channel {
           book: pairing.book(channelName, accountId),
           log: options.log.child({ part: channelName, account: accountId }),
           pairingReply: (route, senderId, code) => say(route, pairingText(senderId, code)),
+          onEffect(effect) {
+            const client = accounts.get(accountId)?.client
+            if (client) performEffect(effect, { client, background })
+          },
         }),
     })
   const tools = createTools(options, settings, render)
@@ -121,6 +127,7 @@ export function createChatappChannel(options: ChatappOptions): Channel {
       )
     },
     tools: () => (settings.accounts().length > 0 || options.environment.chatappBotToken ? tools : []),
+    preparation: createPreparation(),
     observe: (turn) => observe(turn, { accounts: () => accounts, settings, clock, background }),
   }
 }

@@ -17,6 +17,8 @@ export const maxTextChars = 4096
 
 export interface AccountSettings extends ChatappAccountConfig {
   allow: AllowList
+  /** Every @name of any list, lower-case, without the `@`. */
+  listedNames: ReadonlySet<string>
 }
 
 export interface Settings {
@@ -55,5 +57,14 @@ function derive(account: ChatappAccountConfig): AccountSettings {
     ...account,
     textChunkLimit: Math.min(account.textChunkLimit, maxTextChars),
     allow: parseAllowList(account.allowFrom, idPrefixes),
+    listedNames: parseAllowList(allLists(account), idPrefixes).names,
   }
+}
+
+function allLists({ allowFrom, groupAllowFrom, groups }: ChatappAccountConfig): string[] {
+  const ofGroups = Object.values(groups ?? {}).flatMap((group) => [
+    ...(group.allowFrom ?? []),
+    ...Object.values(group.topics ?? {}).flatMap((topic) => topic.allowFrom ?? []),
+  ])
+  return [...allowFrom, ...(groupAllowFrom ?? []), ...ofGroups]
 }

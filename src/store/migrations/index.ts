@@ -3,9 +3,13 @@ import type { Migration } from "kysely/migration"
 import * as first from "./0001-first.ts"
 import * as hooks from "./0002-hooks.ts"
 import * as chat from "./0003-chat.ts"
+import * as join from "./0004-join.ts"
+import * as accounts from "./0005-accounts.ts"
 
 export const migrations: Record<string, Migration> = {
   "0001-first": first,
   "0002-hooks": hooks,
   "0003-chat": chat,
+  "0004-join": join,
+  "0005-accounts": accounts,
 }

@@ -2,11 +2,12 @@
 import type { Update } from "grammy/types"
 import { type Clock, type Ids, type Log, describeError } from "../../../kernel/index.ts"
 import type { Route } from "../../../sessions/route.ts"
-import type { IngestEntry, NewOutbox, Store, Write } from "../../../store/index.ts"
+import { type IngestEntry, type NewOutbox, type Store, type Write, isJoinOpen } from "../../../store/index.ts"
 import type { PairingBook } from "../../pairing-book.ts"
 import { type BotKey, knownDeliveries, readOffset, saveOffset } from "../../store.ts"
 import type { Settings } from "../settings.ts"
-import { type PlanContext, type Planned, planUpdate } from "./plan.ts"
+import { planUpdate } from "./plan.ts"
+import type { Effect, PlanContext, Planned } from "./planned.ts"
 
 export interface IntakeOptions {
   bot: BotKey
@@ -19,6 +20,8 @@ export interface IntakeOptions {
   log: Log
   rememberRoute: (write: Write, sessionKey: string, agentId: string, route: Route) => void
   pairingReply: PlanContext["pairingReply"]
+  /** What is done after the commit; never waited for. */
+  onEffect: (effect: Effect) => void
 }
 
 /** Answers to strangers beyond a first burst are spaced, so that a flood of them never delays a reply. */
@@ -75,8 +78,9 @@ export class Intake {
   }
 
   #planAll(updates: readonly Update[]): Planned[] {
-    const { settings, bot, agentId, book, ids, clock } = this.#options
+    const { settings, bot, agentId, book, ids, clock, store } = this.#options
     const now = clock.now()
+    const joinKeys = new Set<string>()
     const context: PlanContext = {
       settings: settings.account(bot.account),
       botId: bot.botId,
@@ -85,10 +89,13 @@ export class Intake {
       now,
       ids,
       pairingReply: (route, senderId, code) => this.#pace(this.#options.pairingReply(route, senderId, code)),
+      isJoinOpen: (key) => joinKeys.has(key) || isJoinOpen(store, key),
     }
     return updates.map((update) => {
       try {
-        return planUpdate(update, context)
+        const planned = planUpdate(update, context)
+        for (const job of planned.entry.jobs ?? []) if (job.join) joinKeys.add(job.join.key)
+        return planned
       } catch (error) {
         // One update of an unforeseen shape must not hold up all others for ever.
         this.#log.error({ err: error, update: update.update_id }, "update not understood, skipped")
@@ -112,6 +119,7 @@ export class Intake {
   }
 
   #tell(planned: Planned): void {
+    for (const effect of planned.effects ?? []) this.#options.onEffect(effect)
     const update = planned.entry.deliveryId
     switch (planned.kind) {
       case "accepted":
@@ -122,6 +130,10 @@ export class Intake {
       case "asked":
         this.#count(planned.told ? "pairing-request" : "pairing-repeat")
         if (planned.told) this.#log.info({ update, sender: planned.senderId }, "pairing request")
+        return
+      case "noted":
+        this.#count(planned.what)
+        this.#log.debug({ update, chat: planned.chatId, what: planned.what }, "update noted")
         return
       case "skipped":
         this.#count(`skipped-${planned.reason}`)

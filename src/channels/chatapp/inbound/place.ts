@@ -1,0 +1,49 @@
+// Where a message was said: the route of its answer and the session it belongs to. Fixed here, once.
+import type { Chat, Message } from "grammy/types"
+import { groupKey, mainKey } from "../../../sessions/keys.ts"
+import type { Route } from "../../../sessions/route.ts"
+import { channelName } from "../settings.ts"
+
+export interface Place {
+  route: Route
+  sessionKey: string
+  /** Topic of a forum; the general topic is "1", though its messages carry no thread id. */
+  topicId?: string
+}
+
+export const generalTopic = "1"
+
+export function placeOf(message: Message, options: { accountId: string; agentId: string }): Place {
+  const { accountId, agentId } = options
+  const chatId = String(message.chat.id)
+  const topicId = topicOf(message)
+  const threadId = topicId ?? directThread(message)
+  const route: Route = {
+    channel: channelName,
+    account: accountId,
+    chatId,
+    chatKind: message.chat.type,
+    ...(threadId === undefined ? {} : { threadId }),
+    messageId: String(message.message_id),
+  }
+  // A thread of a direct chat changes where the answer appears, not which conversation it is.
+  const sessionKey = isDirect(message.chat) ? mainKey(agentId) : groupKey(agentId, channelName, chatId, topicId)
+  return { route, sessionKey, ...(topicId === undefined ? {} : { topicId }) }
+}
+
+export function isDirect(chat: Pick<Chat, "type">): boolean {
+  return chat.type === "private"
+}
+
+/** Groups without topics also number the comments under a post: only a forum's threads are topics. */
+function topicOf(message: Message): string | undefined {
+  if (message.chat.type !== "supergroup" || !message.chat.is_forum) return undefined
+  const isTopic = message.is_topic_message && message.message_thread_id !== undefined
+  return isTopic ? String(message.message_thread_id) : generalTopic
+}
+
+function directThread(message: Message): string | undefined {
+  return isDirect(message.chat) && message.message_thread_id !== undefined
+    ? String(message.message_thread_id)
+    : undefined
+}

@@ -1,0 +1,61 @@
+// What an update leads to: an inbox row with everything it causes, and what is done once that is on the disk.
+import type { Update } from "grammy/types"
+import type { Ids, Json } from "../../../kernel/index.ts"
+import type { Route } from "../../../sessions/route.ts"
+import type { IngestEntry, NewOutbox } from "../../../store/index.ts"
+import type { AccessDecision } from "../../access.ts"
+import type { PairingBook } from "../../pairing-book.ts"
+import type { PinBook } from "../../pins.ts"
+import { type AccountSettings, channelName } from "../settings.ts"
+
+export interface PlanContext {
+  settings: AccountSettings
+  botId: string
+  agentId: string
+  book: PairingBook
+  pins: PinBook
+  now: number
+  ids: Ids
+  /** Rows that tell an unknown sender how to be let in. */
+  pairingReply(route: Route, senderId: string, code: string): NewOutbox[]
+  /** Whether a turn that more may be joined to waits, in the store or earlier in this batch. */
+  isJoinOpen(joinKey: string): boolean
+}
+
+/** Done after the commit, never waited for; what it does must not matter after a crash. */
+export type Effect =
+  /** Ends the spinner on a button. */
+  { kind: "answer-click"; queryId: string }
+
+export type Planned = { effects?: Effect[] } & (
+  | { kind: "accepted"; entry: IngestEntry; route: Route; sessionKey: string; remember: boolean }
+  /** An unknown sender; `told` when an answer with a code is on its way. */
+  | { kind: "asked"; entry: IngestEntry; told: boolean; senderId: string }
+  /** Nothing for the agent now: an event for its next turn, a line of a group's history, a setting. */
+  | { kind: "noted"; entry: IngestEntry; what: string; chatId?: string }
+  | { kind: "skipped"; entry: IngestEntry; reason: SkipReason; chatId?: string }
+)
+
+export type SkipReason =
+  | "group"
+  | "edited"
+  | "service-message"
+  | "no-sender"
+  | "other-kind"
+  | "unreadable"
+  | Extract<AccessDecision, { kind: "drop" }>["rule"]
+
+export function skip(
+  update: Update,
+  context: Pick<PlanContext, "botId">,
+  reason: SkipReason,
+  seen: Record<string, Json>,
+): Planned {
+  const entry = entryOf(update, context, { ...seen, skipped: reason })
+  return { kind: "skipped", entry, reason, ...(typeof seen["chat"] === "string" ? { chatId: seen["chat"] } : {}) }
+}
+
+/** Delivery ids belong to the bot, not to the account: with another token they mean something else. */
+export function entryOf(update: Update, { botId }: Pick<PlanContext, "botId">, payload: Json): IngestEntry {
+  return { source: channelName, account: botId, deliveryId: String(update.update_id), payload }
+}
