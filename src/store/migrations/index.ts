@@ -5,6 +5,7 @@ import * as hooks from "./0002-hooks.ts"
 import * as chat from "./0003-chat.ts"
 import * as join from "./0004-join.ts"
 import * as accounts from "./0005-accounts.ts"
+import * as stickers from "./0006-stickers.ts"
 
 export const migrations: Record<string, Migration> = {
   "0001-first": first,
@@ -12,4 +13,5 @@ export const migrations: Record<string, Migration> = {
   "0003-chat": chat,
   "0004-join": join,
   "0005-accounts": accounts,
+  "0006-stickers": stickers,
 }
