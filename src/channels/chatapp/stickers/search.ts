@@ -14,6 +14,8 @@ const threshold = 0.3
 export function createStickerSearch(stickers: readonly Sticker[]): StickerSearch {
   let loaded: ReturnType<typeof load> | undefined
   return async (query, limit) => {
+    // The library takes a query without a word for a wish to see everything.
+    if (query.search(tokens) < 0) return []
     loaded ??= load(stickers)
     const found = (await loaded).search(plain(query), { limit })
     return found.map(({ item }) => item)
