@@ -20,7 +20,14 @@ import { type JobRow, LaneRunner, type NewJob, type Store, recoverJobs } from ".
 import type { HeartbeatConfig } from "./config.ts"
 import { createHeartbeat } from "./heartbeat.ts"
 import type { Tool } from "./tool.ts"
-import { type TurnInput, heartbeatJob, heartbeatJobKind, turnJob, turnJobKind } from "./turn-input.ts"
+import {
+  type TurnInput,
+  type TurnPreparation,
+  heartbeatJob,
+  heartbeatJobKind,
+  turnJob,
+  turnJobKind,
+} from "./turn-input.ts"
 import { type TurnDelivery, type TurnOptions, createTurns } from "./turn.ts"
 
 /** A text, calls of tools, or something that happens instead (an error, a wait). */
@@ -87,6 +94,7 @@ export interface AgentParts {
   heartbeat?: Partial<HeartbeatConfig>
   alertRoute?: Route | null
   deliver?: TurnOptions["deliver"]
+  preparation?: TurnPreparation
 }
 
 export type TestAgent = Awaited<ReturnType<typeof startAgent>>
@@ -117,7 +125,8 @@ export async function startAgent(context: TestContext, parts: AgentParts = {}) {
     await store.write(async (write) => write.addJob(job))
     return job.runId
   }
-  const enqueue = (input: Partial<TurnInput>) => add(turnJob(systemIds.uuid(), { ...chatInput, ...input }))
+  const enqueue = (input: Partial<TurnInput>, hold?: { holdMs: number }) =>
+    add(turnJob(systemIds.uuid(), { ...chatInput, ...input }, hold && { ...hold, maxHoldMs: hold.holdMs }))
   return {
     folder,
     store,
@@ -127,6 +136,13 @@ export async function startAgent(context: TestContext, parts: AgentParts = {}) {
     heartbeat,
     stop,
     enqueue,
+    /** Lets jobs that wait for more parts begin now. */
+    release: () =>
+      store.write(async (write) => {
+        write.prepare("update job set run_at = 0 where join_key is not null").run()
+        // Looked at again because something was added.
+        write.addJob({ runId: systemIds.uuid(), kind: turnJobKind, laneKey: "nobody", payload: {}, runAt: 4e12 })
+      }),
     /** The job once nothing runs any more and nothing that is due waits. */
     settle,
     /** A turn from its arrival to its end. */
@@ -159,7 +175,7 @@ function compose(
     profile: () => ({ name: "the agent", timeoutSeconds: parts.timeoutSeconds ?? 60 }),
     crashPoint,
     deliver: parts.deliver ?? deliverToOutbox,
-    preparation: () => undefined,
+    preparation: () => parts.preparation,
     observe: () => ({ end: () => undefined }),
   }
   const turns = createTurns(turnOptions)
