@@ -8,6 +8,7 @@ export type ProfileStatus = Reply<"ProfileStatus">
 export type TabOverrides = Reply<"TabOverrides">
 export type ProfileInfo = Reply<"ProfileInfo">
 export type TabInfo = Reply<"TabInfo">
+export type TabActionReply = Reply<"TabActionReply">
 export type DialogInfo = Reply<"DialogInfo">
 export type PageReply = Reply<"PageReply">
 export type ActReply = Reply<"ActReply">

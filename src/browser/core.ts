@@ -10,6 +10,7 @@ import type {
   ScreenshotReply,
   TabInfo,
   TabOverrides,
+  TabActionReply,
 } from "./contract.ts"
 import { debugOperations, storageOperations } from "./debug.ts"
 import { fileOperations } from "./files/operations.ts"
@@ -21,7 +22,14 @@ import type { Tab } from "./page/tab.ts"
 import type { Tabs } from "./page/tabs.ts"
 import type { UrlPolicy } from "./page/url-policy.ts"
 import { detectBrowser, type Machine } from "./profiles/detect/index.ts"
-import type { ActRequest, DialogRequest, NavigateRequest, OpenRequest, ScreenshotRequest } from "./requests/index.ts"
+import type {
+  ActRequest,
+  DialogRequest,
+  NavigateRequest,
+  OpenRequest,
+  ScreenshotRequest,
+  TabActionRequest,
+} from "./requests/index.ts"
 import { settingOperations } from "./settings.ts"
 import { freshSnapshot, snapshotOperations } from "./snapshots.ts"
 
@@ -108,7 +116,7 @@ function tabOperations({ registry, policy }: CoreOptions) {
       hint: "Start it first",
     })
   }
-  return {
+  const operations = {
     tabs(caller: Caller): { running: boolean; tabs: TabInfo[] } {
       const { live } = registry.get(caller.profile)
       return live ? { running: true, tabs: live.tabs.list.map(tabInfo) } : { running: false, tabs: [] }
@@ -150,6 +158,21 @@ function tabOperations({ registry, policy }: CoreOptions) {
       await tab.attach()
       tab.armDialog(request, request.timeoutMs)
       return { ...(await pageReply(tab)), armed: true }
+    },
+  }
+  return {
+    ...operations,
+    /** Tabs by their place in the list, for callers that know no ids; `close` without a place takes the first. */
+    async tabAction(caller: Caller, { action, index = 0 }: TabActionRequest): Promise<TabActionReply> {
+      if (action === "list") return { ok: true, tabs: operations.tabs(caller).tabs }
+      if (action === "new") {
+        const tab = await operations.open(caller, { url: "about:blank", timeoutMs: 20_000 })
+        return { ok: true, tab }
+      }
+      const { list } = running(caller)
+      const tab = list[index]
+      if (!tab) throw new AppError("tab-not-found", `There is no tab ${index}; there are ${list.length}, from 0`)
+      return action === "select" ? operations.focus(caller, tab.targetId) : operations.close(caller, tab.targetId)
     },
   }
 }

@@ -6,6 +6,12 @@ const loadTimeout = clamped(1_000, 120_000, 20_000)
 
 export const openRequest = z.object({ url: word, timeoutMs: loadTimeout })
 export const focusRequest = z.object({ targetId: word })
+export const tabActionRequest = z
+  .object({
+    action: z.enum(["list", "new", "select", "close"]),
+    index: numeric(z.number().int().min(0)).optional(),
+  })
+  .refine(({ action, index }) => action !== "select" || index !== undefined, "select needs an index")
 export const navigateRequest = z.object({ ...target, ...fresh, url: word, timeoutMs: loadTimeout })
 export const snapshotRequest = z.object({
   ...target,
@@ -63,6 +69,7 @@ export const downloadRequest = z.object({ ...target, ref: word, path, timeoutMs:
 export const waitDownloadRequest = z.object({ ...target, path: path.optional(), timeoutMs: armTimeout })
 
 export type OpenRequest = z.infer<typeof openRequest>
+export type TabActionRequest = z.infer<typeof tabActionRequest>
 export type NavigateRequest = z.infer<typeof navigateRequest>
 export type SnapshotRequest = z.infer<typeof snapshotRequest>
 export type ScreenshotRequest = z.infer<typeof screenshotRequest>

@@ -1,7 +1,7 @@
 // The control service as a hono app. Every request: guard -> token -> path -> content type -> route -> core.
 import { Hono } from "hono"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { AppError, isJsonObject, type JsonObject, type Log, type Redactor, type Secret } from "../../kernel/index.ts"
+import { AppError, isJsonObject, type Log, type Redactor, type Secret } from "../../kernel/index.ts"
 import {
   checkBearer,
   checkOrigin,
@@ -11,10 +11,12 @@ import {
   jsonResponse,
   readJson,
 } from "../../kernel/http/index.ts"
-import type { BrowserCore, Caller } from "../core.ts"
+import type { BrowserCore } from "../core.ts"
 import { debugRoutes } from "./debug.ts"
 import { lifecycleRoutes } from "./lifecycle.ts"
+import { openApiRoute } from "./openapi.ts"
 import { pageRoutes } from "./page.ts"
+import type { Route } from "./route.ts"
 import { settingRoutes } from "./settings.ts"
 import { tabRoutes } from "./tabs.ts"
 
@@ -34,16 +36,15 @@ export interface ControlOptions {
 
 const bodyLimits = { maxBytes: 1024 * 1024, timeoutMs: 30_000 }
 
-/** A request as handlers see it: who asks, and the body. */
-export interface ControlRequest {
-  caller: Caller
-  query: Record<string, string>
-  body: JsonObject
-  parameter(name: string): string
-}
-
-export type Handler = (request: ControlRequest, core: BrowserCore) => unknown
-export type Route = [method: "GET" | "POST" | "DELETE", path: string, handler: Handler]
+const featureRoutes: readonly Route[] = [
+  ...lifecycleRoutes,
+  ...tabRoutes,
+  ...pageRoutes,
+  ...debugRoutes,
+  ...settingRoutes,
+]
+/** Every route of the control service, the one that describes them included. */
+export const controlRoutes: readonly Route[] = [...featureRoutes, openApiRoute(featureRoutes)]
 
 export function createControlApp(options: ControlOptions): Hono<ControlEnv> {
   const app = new Hono<ControlEnv>()
@@ -60,21 +61,19 @@ export function createControlApp(options: ControlOptions): Hono<ControlEnv> {
     checkContentType(incoming)
     await next()
   })
-  const routes = [...lifecycleRoutes, ...tabRoutes, ...pageRoutes, ...debugRoutes, ...settingRoutes]
-  for (const [method, path, handler] of routes) {
+  for (const { method, path, run } of controlRoutes) {
     app.on(method, path, async (context) => {
       const { incoming, outgoing } = context.env
       const body = method === "GET" ? {} : await readJson(incoming, bodyLimits)
       if (!isJsonObject(body)) throw new AppError("bad-request", "The body must be a JSON object")
       const query = context.req.query()
       const profile = query["profile"] ?? (typeof body["profile"] === "string" ? body["profile"] : undefined)
-      const parameter = (name: string) => context.req.param(name) ?? ""
-      return jsonResponse(
-        await handler({ caller: { profile, signal: hangUp(outgoing) }, query, body, parameter }, options.core),
-      )
+      // What the path says wins.
+      const fields = { ...(method === "POST" ? body : query), ...context.req.param() }
+      return jsonResponse(await run({ profile, signal: hangUp(outgoing) }, fields, options.core))
     })
   }
-  app.notFound((context) => errorResponse(unknownRoute(routes, context.req.path), options.redactor))
+  app.notFound((context) => errorResponse(unknownRoute(context.req.path), options.redactor))
   app.onError(errorHandler(options))
   return app
 }
@@ -106,8 +105,8 @@ function checkContentType(incoming: IncomingMessage): void {
     throw new AppError("unsupported-media-type", "The body must be sent as application/json")
 }
 
-function unknownRoute(routes: Route[], path: string): AppError {
-  const same = routes.filter((route) => new RegExp(`^${route[1].replace(/:\w+/g, "[^/]+")}$`).test(path))
+function unknownRoute(path: string): AppError {
+  const same = controlRoutes.filter((route) => new RegExp(`^${route.path.replace(/:\w+/g, "[^/]+")}$`).test(path))
   if (same.length === 0) return new AppError("not-found", "There is no such route")
-  return new AppError("method-not-allowed", `This route answers to ${same.map((route) => route[0]).join(", ")}`)
+  return new AppError("method-not-allowed", `This route answers to ${same.map(({ method }) => method).join(", ")}`)
 }

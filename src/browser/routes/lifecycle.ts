@@ -1,9 +1,28 @@
 // Status, start and stop of a profile's browser, and the list of profiles.
-import type { Route } from "./app.ts"
+import { route, type Route } from "./route.ts"
+
+const startErrors = ["browser-not-found", "browser-start-failed", "port-range-full", "profile-unsupported"] as const
 
 export const lifecycleRoutes: Route[] = [
-  ["GET", "/", ({ caller }, core) => core.status(caller)],
-  ["POST", "/start", ({ caller }, core) => core.start(caller)],
-  ["POST", "/stop", ({ caller }, core) => core.stop(caller)],
-  ["GET", "/profiles", (_request, core) => core.profiles()],
+  route("GET", "/", {
+    summary: "Whether the profile's browser runs, and which one would be started",
+    reply: "ProfileStatus",
+    run: (caller, _request, core) => core.status(caller),
+  }),
+  route("POST", "/start", {
+    summary: "Starts the profile's browser; nothing happens when it runs",
+    reply: "StartReply",
+    errors: startErrors,
+    run: (caller, _request, core) => core.start(caller),
+  }),
+  route("POST", "/stop", {
+    summary: "Stops the profile's browser",
+    reply: "StopReply",
+    run: (caller, _request, core) => core.stop(caller),
+  }),
+  route("GET", "/profiles", {
+    summary: "Lists the profiles",
+    reply: "ProfileList",
+    run: (_caller, _request, core) => core.profiles(),
+  }),
 ]

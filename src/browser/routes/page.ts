@@ -1,27 +1,51 @@
 // What is done with the page of a tab.
-import type { AriaReply, ScreenshotReply, SnapshotReply } from "../contract.ts"
-import { navigateRequest, parseAct, parseRequest, screenshotRequest, snapshotRequest } from "../requests/index.ts"
-import type { Route } from "./app.ts"
+import * as requests from "../requests/index.ts"
+import { pageErrors, reachErrors, refErrors, route, type Route } from "./route.ts"
 
 export const pageRoutes: Route[] = [
-  ["POST", "/navigate", ({ caller, body }, core) => core.navigate(caller, parseRequest(navigateRequest, body))],
-  [
-    "GET",
-    "/snapshot",
-    async ({ caller, query }, core): Promise<SnapshotReply | AriaReply> => {
-      const reply = await core.snapshot(caller, parseRequest(snapshotRequest, query))
+  route("POST", "/navigate", {
+    summary: "Sends a tab to a URL and waits for its load",
+    request: requests.navigateRequest,
+    reply: "NavigateReply",
+    errors: [...pageErrors, "navigation-failed"],
+    library: true,
+    example: { url: "https://example.com", snapshot: "efficient" },
+    run: (caller, request, core) => core.navigate(caller, request),
+  }),
+  route("GET", "/snapshot", {
+    summary: "The page as text, with refs of what can be acted on",
+    request: requests.snapshotRequest,
+    reply: "SnapshotAnswer",
+    errors: [...pageErrors, "not-found", "strict-mode"],
+    library: "some",
+    example: { mode: "efficient" },
+    async run(caller, request, core) {
+      const reply = await core.snapshot(caller, request)
       if (reply.format === "aria") return reply
       const { image: _picture, ...rest } = reply
       return rest
     },
-  ],
-  [
-    "POST",
-    "/screenshot",
-    async ({ caller, body }, core): Promise<ScreenshotReply> => {
-      const { data: _picture, ...reply } = await core.screenshot(caller, parseRequest(screenshotRequest, body))
+  }),
+  route("POST", "/screenshot", {
+    summary: "Saves a picture of the view, the whole page or one element",
+    request: requests.screenshotRequest,
+    reply: "ScreenshotReply",
+    errors: [...refErrors, "not-found", "not-visible", "strict-mode"],
+    library: "some",
+    example: { fullPage: true, type: "jpeg" },
+    async run(caller, request, core) {
+      const { data: _picture, ...reply } = await core.screenshot(caller, request)
       return reply
     },
-  ],
-  ["POST", "/act", ({ caller, body }, core) => core.act(caller, parseAct(body))],
+  }),
+  route("POST", "/act", {
+    summary: "One action in a page: `kind` says which",
+    request: requests.actRequest,
+    reply: "ActReply",
+    errors: [...reachErrors, "selector-unsupported", "evaluate-disabled", "evaluate-failed", "navigation-failed"],
+    library: true,
+    example: { kind: "click", ref: "e12" },
+    parse: (fields) => requests.parseAct(fields),
+    run: (caller, request, core) => core.act(caller, request),
+  }),
 ]

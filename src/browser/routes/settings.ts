@@ -1,22 +1,50 @@
 // What a tab pretends to be until it is changed.
 import * as requests from "../requests/index.ts"
-import type { Route } from "./app.ts"
+import { pageErrors, route, type Route } from "./route.ts"
 
-const { parseRequest: parse } = requests
+const setting = { reply: "Done", errors: pageErrors, library: true } as const
 
 export const settingRoutes: Route[] = [
-  ["POST", "/set/offline", ({ caller, body }, core) => core.setOffline(caller, parse(requests.offlineRequest, body))],
-  ["POST", "/set/headers", ({ caller, body }, core) => core.setHeaders(caller, parse(requests.headersRequest, body))],
-  [
-    "POST",
-    "/set/geolocation",
-    ({ caller, body }, core) => core.setGeolocation(caller, parse(requests.geolocationRequest, body)),
-  ],
-  ["POST", "/set/media", ({ caller, body }, core) => core.setMedia(caller, parse(requests.mediaRequest, body))],
-  [
-    "POST",
-    "/set/timezone",
-    ({ caller, body }, core) => core.setTimezone(caller, parse(requests.timezoneRequest, body)),
-  ],
-  ["POST", "/set/locale", ({ caller, body }, core) => core.setLocale(caller, parse(requests.localeRequest, body))],
+  route("POST", "/set/offline", {
+    ...setting,
+    summary: "Cuts the tab off from the network, or not",
+    request: requests.offlineRequest,
+    example: { offline: true },
+    run: (caller, request, core) => core.setOffline(caller, request),
+  }),
+  route("POST", "/set/headers", {
+    ...setting,
+    summary: "Sends these headers with every request of the tab; an empty object takes them away",
+    request: requests.headersRequest,
+    example: { headers: { "X-Test": "1" } },
+    run: (caller, request, core) => core.setHeaders(caller, request),
+  }),
+  route("POST", "/set/geolocation", {
+    ...setting,
+    summary: "Puts the tab at a place, and lets its page ask for it",
+    request: requests.geolocationRequest,
+    example: { latitude: 48.2, longitude: 16.4 },
+    run: (caller, request, core) => core.setGeolocation(caller, request),
+  }),
+  route("POST", "/set/media", {
+    ...setting,
+    summary: "Shows the page in a colour scheme; `none` takes the setting away",
+    request: requests.mediaRequest,
+    example: { colorScheme: "dark" },
+    run: (caller, request, core) => core.setMedia(caller, request),
+  }),
+  route("POST", "/set/timezone", {
+    ...setting,
+    summary: "Puts the tab into a time zone",
+    request: requests.timezoneRequest,
+    example: { timezoneId: "Europe/Vienna" },
+    run: (caller, request, core) => core.setTimezone(caller, request),
+  }),
+  route("POST", "/set/locale", {
+    ...setting,
+    summary: "Gives the tab a language",
+    request: requests.localeRequest,
+    example: { locale: "de-AT" },
+    run: (caller, request, core) => core.setLocale(caller, request),
+  }),
 ]
