@@ -5,7 +5,7 @@ import {
   listChatappAccounts,
   resolveChatappAccount,
 } from "../../config/index.ts"
-import { type AllowList, parseAllowList } from "../access.ts"
+import { type AllowList, type GroupBook, createGroupBook, parseAllowList } from "../access.ts"
 
 export const channelName = "chatapp"
 
@@ -17,6 +17,8 @@ export const maxTextChars = 4096
 
 export interface AccountSettings extends ChatappAccountConfig {
   allow: AllowList
+  groupAllow: AllowList
+  groupBook: GroupBook
   /** Every @name of any list, lower-case, without the `@`. */
   listedNames: ReadonlySet<string>
 }
@@ -57,6 +59,8 @@ function derive(account: ChatappAccountConfig): AccountSettings {
     ...account,
     textChunkLimit: Math.min(account.textChunkLimit, maxTextChars),
     allow: parseAllowList(account.allowFrom, idPrefixes),
+    groupAllow: parseAllowList(account.groupAllowFrom ?? [], idPrefixes),
+    groupBook: createGroupBook(account.groups, idPrefixes),
     listedNames: parseAllowList(allLists(account), idPrefixes).names,
   }
 }

@@ -1,0 +1,60 @@
+// May whoever speaks here be heard? The account's settings, pairing and pins put to the rules of access. Messages, clicks
+// and reactions ask the same question.
+import type { Chat } from "grammy/types"
+import {
+  type AccessDecision,
+  type DirectQuestion,
+  type GroupQuestion,
+  type IdOfName,
+  type PlaceSettings,
+  type Sender,
+  directRules,
+  firstDecision,
+  groupRules,
+} from "../../access.ts"
+import type { AccountSettings } from "../settings.ts"
+import { isDirect } from "./place.ts"
+
+export interface Asked {
+  chat: Pick<Chat, "type"> & { id: number | string }
+  /** Topic of a forum; the general one is "1". */
+  topicId?: string | undefined
+  sender: Sender
+}
+
+export interface AccessFacts {
+  settings: AccountSettings
+  paired: ReadonlySet<string>
+  idOfName: IdOfName
+}
+
+export function decideAccess(asked: Asked, facts: AccessFacts): AccessDecision {
+  return isDirect(asked.chat)
+    ? firstDecision(directRules, directQuestion(asked, facts))
+    : firstDecision(groupRules, groupQuestion(asked, facts))
+}
+
+export function directQuestion({ sender }: Asked, { settings, paired, idOfName }: AccessFacts): DirectQuestion {
+  return { policy: settings.dmPolicy, allow: settings.allow, paired, sender, idOfName }
+}
+
+export function groupQuestion(asked: Asked, { settings, paired, idOfName }: AccessFacts): GroupQuestion {
+  return {
+    policy: settings.groupPolicy,
+    isChannel: asked.chat.type === "channel",
+    group: settings.groupBook.of(String(asked.chat.id)),
+    place: placeSettings(settings, asked),
+    groupAllow: settings.groupAllow,
+    directAllow: settings.allow,
+    paired,
+    sender: asked.sender,
+    idOfName,
+  }
+}
+
+/** What is configured for a group or its topic; undefined in direct chats and for groups that are not listed. */
+export function placeSettings(settings: AccountSettings, asked: Omit<Asked, "sender">): PlaceSettings | undefined {
+  if (isDirect(asked.chat)) return undefined
+  const group = settings.groupBook.of(String(asked.chat.id))
+  return (asked.topicId === undefined ? undefined : group?.topics.get(asked.topicId)) ?? group
+}
