@@ -12,6 +12,8 @@ export interface NewJob {
   payload: Json
   /** Not before this time (milliseconds since the epoch). */
   runAt?: number
+  /** Runs even while as many jobs run as may: for what must be heard then, and takes no time. */
+  urgent?: boolean
   /** Left out when an unstarted job of the same kind already waits in the lane. */
   coalesce?: boolean
   /**
@@ -64,8 +66,8 @@ const sqlInbox = `insert into inbox (source, account, delivery_id, received_at, 
   values (?, ?, ?, ?, ?, ?) on conflict do nothing`
 const sqlAnswer = "select answer from inbox where source = ? and account = ? and delivery_id = ?"
 const openJob = "select 1 from job where lane_key = ? and state in ('ready', 'running')"
-const sqlJob = `insert into job (run_id, inbox_id, kind, lane_key, payload, run_at, created_at, join_key, head)
-  values (?, ?, ?, ?, ?, ?, ?, ?, not exists (${openJob}))`
+const sqlJob = `insert into job (run_id, inbox_id, kind, lane_key, payload, run_at, created_at, join_key, urgent, head)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, not exists (${openJob}))`
 const sqlHold = `update job set run_at = min(?, created_at + ?)
   where join_key = ? and state = 'ready' and attempts = 0`
 // The open states are named as the partial index names them: without that SQLite reads the whole table.
@@ -100,7 +102,9 @@ export function insertJob(handle: SqliteHandle, job: NewJob, now: number, inboxI
   const { join } = job
   if (join) run(handle, sqlHold, now + join.holdMs, join.maxHoldMs, join.key)
   const runAt = join ? now + join.holdMs : (job.runAt ?? 0)
-  run(handle, sqlJob, job.runId, inboxId, job.kind, job.laneKey, payload, runAt, now, join?.key ?? null, job.laneKey)
+  const { runId, kind, laneKey } = job
+  const urgent = job.urgent ? 1 : 0
+  run(handle, sqlJob, runId, inboxId, kind, laneKey, payload, runAt, now, join?.key ?? null, urgent, laneKey)
   return true
 }
 

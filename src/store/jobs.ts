@@ -1,5 +1,6 @@
 // Jobs: claimed in lane order, finished in the transaction of their own results, released when a process stops.
 import type { Json } from "../kernel/index.ts"
+import { giveBackEvents } from "./events.ts"
 import type { JobRow, JobState } from "./schema.ts"
 import type { Store, Write } from "./store.ts"
 
@@ -14,13 +15,15 @@ const blameAfterMs = 60_000
 const maxPauseMs = 10_000
 
 /** Heads of lanes that may run now, marked as ours. */
-export async function claimJobs(store: Store, limit: number): Promise<JobRow[]> {
+export async function claimJobs(store: Store, limit: number, only?: "urgent"): Promise<JobRow[]> {
   const now = store.clock.now()
+  const which = only === "urgent" ? "and urgent = 1" : ""
   return await store.write(async () => {
     const rows = store.handle
       .prepare(
         `update job set state = 'running', owner = ?, attempts = attempts + 1, started_at = coalesce(started_at, ?)
-         where id in (select id from job where state = 'ready' and head = 1 and run_at <= ? order by run_at, id limit ?)
+         where id in (
+           select id from job where state = 'ready' and head = 1 ${which} and run_at <= ? order by run_at, id limit ?)
          returning *`,
       )
       .all(store.bootId, now, now, limit)
@@ -31,6 +34,14 @@ export async function claimJobs(store: Store, limit: number): Promise<JobRow[]> 
 /** When the earliest head that is not yet due becomes due. */
 export function nextDue(store: Store): number | undefined {
   const row = store.handle.prepare("select min(run_at) as due from job where state = 'ready' and head = 1").get()
+  return (row?.due as number | null) ?? undefined
+}
+
+/** The same among the urgent ones. */
+export function nextUrgentDue(store: Store): number | undefined {
+  const row = store.handle
+    .prepare("select min(run_at) as due from job where state = 'ready' and head = 1 and urgent = 1")
+    .get()
   return (row?.due as number | null) ?? undefined
 }
 
@@ -136,15 +147,39 @@ export async function recoverJobs(
   })
 }
 
-/** Ends jobs that have not started yet (a stop command). Returns how many. */
-export async function cancelWaiting(store: Store, laneKey: string): Promise<number> {
-  return await store.write(async (write) => {
-    const rows = store.handle
-      .prepare("select id, lane_key from job where lane_key = ? and state in ('ready', 'running') and state = 'ready'")
-      .all(laneKey) as unknown as Pick<JobRow, "id" | "lane_key">[]
-    for (const job of rows) endJob(store, write, job, { state: "cancelled", error: "stopped" })
-    return rows.length
-  })
+/**
+ * Ends the jobs of a lane that are not running and match, oldest first, and returns them. What those that had begun
+ * once took from their session, it gets back.
+ */
+export function cancelWaiting(
+  store: Store,
+  write: Write,
+  laneKey: string,
+  matches: (job: JobRow) => boolean = () => true,
+): JobRow[] {
+  const waiting = openJobs(store, laneKey).filter((job) => job.state === "ready" && matches(job))
+  for (const job of waiting) {
+    if (job.attempts > 0) giveBackEvents(write, job.id)
+    endJob(store, write, job, { state: "cancelled", error: "stopped" })
+  }
+  return waiting
+}
+
+/** What runs or waits in a lane, oldest first. */
+export function openJobs(store: Store, laneKey: string): JobRow[] {
+  return store.handle
+    .prepare("select * from job where lane_key = ? and state in ('ready', 'running') order by id")
+    .all(laneKey) as unknown as JobRow[]
+}
+
+/** Whether a job of this kind runs in the lane now. */
+export function isRunning(store: Store, laneKey: string, kind: string): boolean {
+  const row = store.handle
+    .prepare(
+      "select 1 from job where lane_key = ? and state in ('ready', 'running') and state = 'running' and kind = ? limit 1",
+    )
+    .get(laneKey, kind)
+  return row !== undefined
 }
 
 /** How many jobs are in each state that a person asks about. Read from partial indexes, whatever the table holds. */

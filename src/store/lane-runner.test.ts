@@ -206,3 +206,69 @@ test("tells who listens when a job has stopped, after its end is on the disk, un
   assert.equal(await promise, "a done")
   leave()
 })
+
+test("runs an urgent job while every place is taken, and gives it none", async (context) => {
+  const store = await testStore(context)
+  const release = Promise.withResolvers<void>()
+  const seen = collector(1)
+  const started = collector(2)
+  startRunner(
+    context,
+    store,
+    {
+      async run(job) {
+        started.add(job.run_id)
+        if (job.urgent === 1) seen.add(job.run_id)
+        else await release.promise
+        return {}
+      },
+    },
+    { max: 1 },
+  )
+  await add(store, [
+    ["long", "a"],
+    ["waits", "b"],
+  ])
+  await store.write(async ({ addJob }) => {
+    addJob({ runId: "now", laneKey: "c", kind: "turn", payload: {}, urgent: true })
+  })
+  await seen.done
+  await started.done
+  assert.deepEqual(started.ended, ["long", "now"])
+  release.resolve()
+})
+
+test("stops what a lane does and holds, as far as it matches, and no other lane", async (context) => {
+  const store = await testStore(context)
+  const started = collector(2)
+  const ended = collector(2)
+  const runner = startRunner(context, store, {
+    async run(job, signal) {
+      started.add(job.run_id)
+      if (job.run_id !== "after")
+        await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()))
+      return { state: signal.aborted ? "cancelled" : "done" }
+    },
+  })
+  runner.onStopped((runId) => {
+    if (runId !== "other") ended.add(runId)
+  })
+  await add(store, [
+    ["first", "lane"],
+    ["second", "lane"],
+    ["third", "lane"],
+    ["after", "lane"],
+    ["other", "elsewhere"],
+  ])
+  await started.done
+  const stopped = await runner.stopLane("lane", new Error("stop"), (job) => job.run_id !== "after")
+  assert.deepEqual(stopped, { running: 1, waiting: 2 })
+  await ended.done
+  assert.deepEqual(await runner.stopLane("lane", new Error("stop"), () => true), { running: 0, waiting: 0 })
+  const states = store.handle.prepare("select run_id, state from job where state = 'cancelled' order by id").all()
+  assert.deepEqual(
+    states.map((row) => row["run_id"]),
+    ["first", "second", "third"],
+  )
+  assert.equal(runner.isLaneBusy("elsewhere"), true)
+})

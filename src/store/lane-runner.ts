@@ -1,7 +1,7 @@
 // Runs jobs: claim -> handler -> one transaction with the results and the end of the job.
 // Strict order inside a lane, a cap across lanes; a job that fails for good never blocks its lane.
 import { AppError, type Background, type Clock, type Log, backoffMs, describeError } from "../kernel/index.ts"
-import { claimJobs, endJob, maxAttempts, nextDue, releaseJob } from "./jobs.ts"
+import { cancelWaiting, claimJobs, endJob, maxAttempts, nextDue, nextUrgentDue, openJobs, releaseJob } from "./jobs.ts"
 import type { JobRow } from "./schema.ts"
 import type { Store, Write } from "./store.ts"
 
@@ -28,11 +28,22 @@ export interface LaneRunnerOptions {
   background: Background
 }
 
+interface RunningJob {
+  abort: AbortController
+  laneKey: string
+  /** Takes no place among those that may run at once. */
+  urgent: boolean
+  done: Promise<void>
+}
+
+/** Urgent jobs claimed at once. */
+const urgentBatch = 16
+
 const retryPolicy = { attempts: maxAttempts, minDelayMs: 1_000, maxDelayMs: 30_000, jitter: 0.2 }
 
 export class LaneRunner {
   readonly #options: LaneRunnerOptions
-  readonly #running = new Map<string, { abort: AbortController; laneKey: string; done: Promise<void> }>()
+  readonly #running = new Map<string, RunningJob>()
   #claiming = false
   #again = false
   #stopped = true
@@ -62,6 +73,26 @@ export class LaneRunner {
     const job = this.#running.get(runId)
     job?.abort.abort(reason)
     return job !== undefined
+  }
+
+  /**
+   * Ends what a lane does and what waits in it, as far as it matches: waiting jobs are cancelled, running ones aborted
+   * with the reason; how they end is their handlers' part. Tells how many of each.
+   */
+  async stopLane(
+    laneKey: string,
+    reason: Error,
+    matches: (job: JobRow) => boolean,
+  ): Promise<{ running: number; waiting: number }> {
+    const { store } = this.#options
+    const { cancelled, running } = await store.write(async (write) => ({
+      cancelled: cancelWaiting(store, write, laneKey, matches),
+      running: openJobs(store, laneKey).find((job) => job.state === "running" && matches(job)),
+    }))
+    // What was claimed in the same commit is launched right after it.
+    await new Promise((resolve) => setImmediate(resolve))
+    const isAborted = running !== undefined && this.abortRun(running.run_id, reason)
+    return { running: isAborted ? 1 : 0, waiting: cancelled.length }
   }
 
   /**
@@ -115,20 +146,31 @@ export class LaneRunner {
   }
 
   async #claimOnce(): Promise<void> {
-    const free = this.#options.maxConcurrent() - this.#running.size
-    if (free <= 0 || this.#stopped) return
+    if (this.#stopped) return
     const now = this.#options.clock.now()
+    const urgent = nextUrgentDue(this.#options.store)
+    if (urgent !== undefined && urgent <= now) {
+      for (const job of await claimJobs(this.#options.store, urgentBatch, "urgent")) this.#launch(job)
+    }
+    const free = this.#free()
+    if (free <= 0) return
     const due = nextDue(this.#options.store)
     if (due === undefined || due > now) return
     const jobs = await claimJobs(this.#options.store, free)
     for (const job of jobs) this.#launch(job)
   }
 
+  #free(): number {
+    const counted = [...this.#running.values()].filter((job) => !job.urgent).length
+    return this.#options.maxConcurrent() - counted
+  }
+
   /** For jobs whose time comes later (retries after a failure). */
   #schedule(): void {
     clearTimeout(this.#timer)
-    if (this.#stopped || this.#running.size >= this.#options.maxConcurrent()) return
-    const due = nextDue(this.#options.store)
+    if (this.#stopped) return
+    const { store } = this.#options
+    const due = this.#free() > 0 ? nextDue(store) : nextUrgentDue(store)
     if (due === undefined) return
     const wait = Math.min(Math.max(due - this.#options.clock.now(), 1), 60_000)
     this.#timer = setTimeout(() => this.#claim(), wait)
@@ -138,7 +180,7 @@ export class LaneRunner {
   #launch(job: JobRow): void {
     const abort = new AbortController()
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.#running.set(job.run_id, { abort, laneKey: job.lane_key, done: promise })
+    this.#running.set(job.run_id, { abort, laneKey: job.lane_key, urgent: job.urgent === 1, done: promise })
     this.#options.background.run(`job ${job.kind}`, async () => {
       try {
         await this.#run(job, abort.signal)

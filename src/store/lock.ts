@@ -15,30 +15,38 @@ export interface StateLock {
   release(): void
 }
 
-/** Throws `already-running`, naming the owner, when another live process holds the folder. */
-export function acquireStateLock(folder: string, owner: LockOwner): StateLock {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const ownerPath = join(folder, "gateway.owner")
-  const database = new DatabaseSync(join(folder, "gateway.lock"))
+/** Undefined while another process holds it, or another part of this one. The file stays; only the lock comes and goes. */
+export function tryFileLock(path: string): StateLock | undefined {
+  const database = new DatabaseSync(path)
   try {
     database.exec("pragma busy_timeout = 0; pragma locking_mode = exclusive; begin exclusive")
   } catch (error) {
     database.close()
     if ((error as { errcode?: number }).errcode !== 5) throw error
-    const first = readOwner(ownerPath)
-    const who = first ? `process ${first.pid}, started ${first.startedAt}` : "another process"
-    throw new AppError("already-running", `A gateway already runs on this state folder (${who}): ${folder}`, {
-      cause: error,
-      hint: "Stop it with: svc stop; or use another folder: SVC_STATE_DIR=...",
-    })
+    return undefined
   }
-  writeFileSync(ownerPath, JSON.stringify(owner), { mode: 0o600 })
   return {
     release() {
       database.exec("rollback")
       database.close()
     },
   }
+}
+
+/** Throws `already-running`, naming the owner, when another live process holds the folder. */
+export function acquireStateLock(folder: string, owner: LockOwner): StateLock {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const ownerPath = join(folder, "gateway.owner")
+  const lock = tryFileLock(join(folder, "gateway.lock"))
+  if (!lock) {
+    const first = readOwner(ownerPath)
+    const who = first ? `process ${first.pid}, started ${first.startedAt}` : "another process"
+    throw new AppError("already-running", `A gateway already runs on this state folder (${who}): ${folder}`, {
+      hint: "Stop it with: svc stop; or use another folder: SVC_STATE_DIR=...",
+    })
+  }
+  writeFileSync(ownerPath, JSON.stringify(owner), { mode: 0o600 })
+  return lock
 }
 
 function readOwner(path: string): LockOwner | undefined {

@@ -38,6 +38,8 @@ export interface JobTable {
   result: string | null
   /** Jobs of one lane with the same key that wait together may become one. */
   join_key: string | null
+  /** 1: runs even while as many jobs run as may. */
+  urgent: number
 }
 
 export interface StepTable {

@@ -6,8 +6,8 @@ import { test } from "node:test"
 import { plain, testStore } from "../../test/support/store.ts"
 import { temporaryFolder } from "../../test/support/temporary.ts"
 import type { IngestEntry } from "./ingest.ts"
-import { hasEvents } from "./events.ts"
-import { cancelWaiting, claimJobs, countJobs, nextDue, recoverJobs } from "./jobs.ts"
+import { giveBackEvents, hasEvents } from "./events.ts"
+import { cancelWaiting, claimJobs, countJobs, isRunning, nextDue, nextUrgentDue, recoverJobs } from "./jobs.ts"
 import { countOutbox, recoverOutbox } from "./outbox.ts"
 import { acquireStateLock } from "./lock.ts"
 import { AppError } from "../kernel/index.ts"
@@ -191,9 +191,13 @@ test("reads no whole table on the way of an event, however many finished rows th
   }
   const wake = { ...job("r1", "lane"), coalesce: true }
   await store.ingest(entry("a", { jobs: [wake, job("r2", "lane")], events: [] }))
-  await cancelWaiting(store, "lane")
+  await store.write(async (write) => cancelWaiting(store, write, "lane"))
+  isRunning(store, "lane", "turn")
   await claimJobs(store, 4)
+  await store.write(async (write) => giveBackEvents(write, 1))
+  await claimJobs(store, 4, "urgent")
   nextDue(store)
+  nextUrgentDue(store)
   await recoverJobs(store)
   await recoverOutbox(store)
   countJobs(store)

@@ -6,6 +6,7 @@ import * as chat from "./0003-chat.ts"
 import * as join from "./0004-join.ts"
 import * as accounts from "./0005-accounts.ts"
 import * as stickers from "./0006-stickers.ts"
+import * as commands from "./0009-commands.ts"
 
 export const migrations: Record<string, Migration> = {
   "0001-first": first,
@@ -14,4 +15,5 @@ export const migrations: Record<string, Migration> = {
   "0004-join": join,
   "0005-accounts": accounts,
   "0006-stickers": stickers,
+  "0009-commands": commands,
 }
