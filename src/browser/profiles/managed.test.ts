@@ -235,7 +235,7 @@ test("fails at once, with the browser's own last words, when it does not come up
   const { status, body } = await bench.call("POST", "/start")
   assert.equal(status, 503)
   assert.match(body.error.message, /exit code 7.*something is missing/)
-  assert.ok(performance.now() - startedAt < 3_000)
+  assert.ok(performance.now() - startedAt < 10_000, "long before a start is given up")
   assert.match((await bench.call("GET", "/")).body.lastError, /exit code 7/)
 })
 

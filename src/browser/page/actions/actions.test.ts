@@ -133,7 +133,7 @@ test("gives up a wait when its time is up, and says what it waited for", async (
     const late = await act({ kind: "wait", ...condition, timeoutMs: 500 })
     assert.deepEqual([late.status, late.body.error.code], [504, "timeout"], JSON.stringify(condition))
     assert.match(late.body.error.message, /in vain/)
-    assert.ok(performance.now() - startedAt < 1_500)
+    assert.ok(performance.now() - startedAt < 6_000)
   }
   assert.equal((await act({ kind: "wait", selector: "p[" })).status, 400)
   assert.equal((await act({ kind: "wait" })).status, 400)
