@@ -11,6 +11,7 @@ import { AppError, describeError } from "./kernel/index.ts"
 import { createActions, version } from "./main/actions.ts"
 import { type AgentParts, composeAgent } from "./main/agent.ts"
 import { type Core, type GatewayOptions, mainAgentId, openCore } from "./main/core.ts"
+import { writeBrowserProfile } from "./main/browser-profiles.ts"
 import { composeGmail } from "./main/gmail.ts"
 import { composeHooks } from "./main/hooks.ts"
 import { followConfig } from "./main/reload.ts"
@@ -115,6 +116,7 @@ function compose(core: Core, stop: StopRequest, token: GatewayToken): Parts {
   let draining = false
   const browser = createBrowserService({
     settings: () => core.config().browser,
+    writeProfile: (name, entry) => writeBrowserProfile(core, name, entry),
     controlPort: ports.control,
     stateFolder: environment.stateFolder,
     environment: environment.variables,
@@ -134,6 +136,7 @@ function compose(core: Core, stop: StopRequest, token: GatewayToken): Parts {
     environment: { chatappBotToken: core.holder.snapshot().environment.chatappBotToken },
     rememberRoute: agent.sessions.rememberRoute,
     waitForDeliveries: (deliveries, limits) => agent.worker.waitFor(deliveries, limits),
+    stopTurn: agent.stopTurn,
     crashPoint: core.crashPoint,
     pairing,
     ...shared,
@@ -200,9 +203,9 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
   stack.push("intake", parts.drain)
   followConfig(core, {
     restartHeartbeat: () => agent.heartbeat.start(),
-    async restartBrowser() {
-      await browser.stop()
-      await browser.start()
+    async reconfigureBrowser() {
+      await browser.reconfigure()
+      states["browser"] = core.config().browser.enabled ? "ready" : "off"
     },
     async restartChannels() {
       await chatapp.stop()

@@ -1,5 +1,5 @@
 // What every operation begins with: may it be done, in which tab, until when; and how it ends: the reply's usual fields.
-import { AppError, type Background, type Clock, type Ids } from "../kernel/index.ts"
+import { AppError, type Background, type Clock, type Ids, type Log } from "../kernel/index.ts"
 import type { BrowserConfig } from "./config.ts"
 import type { PageReply } from "./contract.ts"
 import type { OperationOptions, Tab } from "./page/tab.ts"
@@ -8,15 +8,26 @@ import type { Machine } from "./profiles/detect/index.ts"
 import type { ProfileRegistry } from "./profiles/registry.ts"
 
 export interface CoreOptions {
-  settings: BrowserConfig
+  /** As the configuration is at that moment. */
+  readonly settings: BrowserConfig
   registry: ProfileRegistry
   stateFolder: string
   machine: Machine
   ids: Ids
   clock: Clock
+  log: Log
   background: Background
   policy: UrlPolicy
   hasAutomationLibrary(): boolean
+  /** Changes one entry of `browser.profiles` in the configuration file (removes it without a value) and takes it up. */
+  changeProfile(name: string, entry: ProfileEntry | undefined): Promise<void>
+}
+
+/** An entry of `browser.profiles` as it is written; `${NAME}` stands for a variable of the environment. */
+export interface ProfileEntry {
+  color: string
+  cdpPort?: number
+  cdpUrl?: string
 }
 
 /** Who asks: the profile that the caller named, and when it gives up. */

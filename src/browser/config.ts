@@ -7,24 +7,24 @@ const later = true
 const defaultColour = "#FF4500"
 const defaultRemoteTimeoutMs = 1500
 
-const colour = z
+export const colour = z
   .string()
   .trim()
   .overwrite((text) => (text.startsWith("#") ? text : `#${text}`).toUpperCase())
   .regex(/^#[0-9A-F]{6}$/, "must be a colour of six hex digits, such as #FF4500")
 
-const cdpUrl = z.url({ protocol: /^(https?|wss?)$/, error: "must be an http, https, ws or wss URL" })
-const timeoutMs = z.int().min(0).max(600_000)
+export const cdpUrl = z.url({ protocol: /^(https?|wss?)$/, error: "must be an http, https, ws or wss URL" })
+const timeoutMs = z.int().min(1).max(60_000)
 
 const profile = z
   .strictObject({
     cdpUrl: cdpUrl.optional().meta({
-      description: "CDP address of a browser that runs elsewhere; it may carry credentials.",
+      description:
+        "CDP address (http, https, ws or wss) of a browser that somebody else runs; it may carry credentials. Makes the profile remote.",
       secret: true,
-      later,
     }),
     cdpPort: z.int().min(1).max(65535).optional().meta({
-      description: "CDP port of the profile.",
+      description: "CDP port of the profile's browser on this machine.",
       defaultText: "assigned from the range",
     }),
     driver: z.enum(["managed", "extension"]).default("managed").meta({
@@ -57,10 +57,10 @@ export const browserSchema = z
       description: "Starts managed browsers without their own sandbox, where the system does not allow one.",
     }),
     cdpUrl: cdpUrl.optional().meta({
-      description: "Default CDP address; it may carry credentials.",
+      description:
+        "CDP address of the profile `remote`, which is then the default while the relay is not used; it may carry credentials.",
       defaultText: "the relay's port on 127.0.0.1",
       secret: true,
-      later,
     }),
     profiles: z
       .record(z.string().regex(/^[a-z0-9-]+$/, "must be lower-case letters, digits and dashes"), profile)
@@ -68,16 +68,15 @@ export const browserSchema = z
       .meta({ description: "Profiles by name." }),
     color: colour.default(defaultColour).meta({ description: "Tint of the browser's window." }),
     attachOnly: z.boolean().default(false).meta({
-      description: "Never start a browser; use it only if it already runs.",
+      description:
+        "Never start a browser: a profile uses the one that listens on its `cdpPort` (18800 unless it is set), if its owner has started it.",
     }),
     remoteCdpTimeoutMs: timeoutMs.default(defaultRemoteTimeoutMs).meta({
-      description: "Milliseconds to wait for the HTTP answer of a remote browser.",
-      later,
+      description: "Milliseconds to wait for the HTTP answer of a remote browser; a second try waits twice as long.",
     }),
     remoteCdpHandshakeTimeoutMs: timeoutMs.optional().meta({
-      description: "Milliseconds to wait for the WebSocket of a remote browser.",
+      description: "Milliseconds to wait for the WebSocket of a remote browser; a second try waits twice as long.",
       defaultText: "twice remoteCdpTimeoutMs, at least 2000",
-      later,
     }),
     evaluateEnabled: z.boolean().default(true).meta({
       description: "Whether code may be run in pages (`act kind=evaluate`, `evaluate`, `wait --fn`).",

@@ -7,6 +7,9 @@ export type { Reply, ReplyName } from "./replies/index.ts"
 export type ProfileStatus = Reply<"ProfileStatus">
 export type TabOverrides = Reply<"TabOverrides">
 export type ProfileInfo = Reply<"ProfileInfo">
+export type CreatedProfile = Reply<"CreatedProfile">
+export type DeletedProfile = Reply<"DeletedProfile">
+export type ResetReply = Reply<"ResetReply">
 export type TabInfo = Reply<"TabInfo">
 export type TabActionReply = Reply<"TabActionReply">
 export type DialogInfo = Reply<"DialogInfo">

@@ -5,7 +5,6 @@ import type {
   ActReply,
   NavigateReply,
   PageReply,
-  ProfileInfo,
   ProfileStatus,
   ScreenshotReply,
   TabInfo,
@@ -22,6 +21,7 @@ import type { Tab } from "./page/tab.ts"
 import type { Tabs } from "./page/tabs.ts"
 import type { UrlPolicy } from "./page/url-policy.ts"
 import { detectBrowser, type Machine } from "./profiles/detect/index.ts"
+import { profileOperations } from "./profiles/operations.ts"
 import type {
   ActRequest,
   DialogRequest,
@@ -39,6 +39,7 @@ export type BrowserCore = ReturnType<typeof createBrowserCore>
 export function createBrowserCore(options: CoreOptions) {
   return {
     ...lifecycle(options),
+    ...profileOperations(options),
     ...tabOperations(options),
     ...pageOperations(options),
     ...snapshotOperations(options),
@@ -49,22 +50,29 @@ export function createBrowserCore(options: CoreOptions) {
   }
 }
 
-function lifecycle({ settings, registry, machine }: CoreOptions) {
+function lifecycle(options: CoreOptions) {
+  const { registry, machine } = options
   async function status(caller: Caller): Promise<ProfileStatus> {
+    const { settings } = options
     const profile = registry.get(caller.profile)
-    const { running, ...state } = profile.state()
-    const detected = await describeDetection(machine, settings.executablePath)
+    const [reach, detected] = await Promise.all([
+      profile.probe(caller.signal),
+      describeDetection(machine, settings.executablePath),
+    ])
+    const { running: connected, ...state } = profile.state()
     return {
       enabled: settings.enabled,
       profile: profile.name,
-      running,
-      cdpReady: running,
-      cdpHttp: running,
+      running: reach.ready,
+      connected,
+      cdpReady: reach.ready,
+      cdpHttp: reach.http,
       ...state,
       ...detected,
       executablePath: state.executablePath ?? settings.executablePath ?? null,
       color: profile.color,
       attachOnly: settings.attachOnly,
+      lastError: reach.reason ?? state.lastError,
       overrides: (profile.live?.tabs.list ?? []).flatMap(overridesOf),
     }
   }
@@ -79,22 +87,6 @@ function lifecycle({ settings, registry, machine }: CoreOptions) {
       const profile = registry.get(caller.profile)
       return { ok: true, stopped: await profile.stop(), profile: profile.name }
     },
-    profiles(): { profiles: ProfileInfo[] } {
-      const profiles = registry.all.map((profile) => {
-        const state = profile.state()
-        return {
-          name: profile.name,
-          cdpPort: state.cdpPort,
-          cdpUrl: state.cdpUrl,
-          color: profile.color,
-          running: state.running,
-          tabCount: profile.live?.tabs.list.length ?? 0,
-          isDefault: profile.name === registry.defaultName,
-          isRemote: profile.kind === "remote",
-        }
-      })
-      return { profiles }
-    },
   }
 }
 
@@ -108,18 +100,33 @@ async function describeDetection(machine: Machine, executablePath: string | unde
   }
 }
 
+const notThere: ReadonlySet<string> = new Set(["browser-unreachable", "browser-not-running"])
+
 function tabOperations({ registry, policy }: CoreOptions) {
-  const running = (caller: Caller): Tabs => {
-    const profile = registry.get(caller.profile)
-    if (profile.live) return profile.live.tabs
-    throw new AppError("browser-not-running", `The browser of profile ${profile.name} is not running`, {
-      hint: "Start it first",
-    })
+  /** Starts no browser; one that runs elsewhere is connected to. */
+  const current = async ({ profile: name, signal }: Caller): Promise<Tabs | undefined> => {
+    const profile = registry.get(name)
+    return profile.owned ? profile.live?.tabs : (await profile.ensure(signal)).tabs
+  }
+  const running = async (caller: Caller): Promise<Tabs> => {
+    const tabs = await current(caller)
+    if (tabs) return tabs
+    throw new AppError(
+      "browser-not-running",
+      `The browser of profile ${registry.get(caller.profile).name} is not running`,
+      {
+        hint: "Start it first",
+      },
+    )
   }
   const operations = {
-    tabs(caller: Caller): { running: boolean; tabs: TabInfo[] } {
-      const { live } = registry.get(caller.profile)
-      return live ? { running: true, tabs: live.tabs.list.map(tabInfo) } : { running: false, tabs: [] }
+    async tabs(caller: Caller): Promise<{ running: boolean; tabs: TabInfo[] }> {
+      const tabs = await current(caller).catch((error: unknown) => {
+        // Out there nothing runs that could be used; `GET /` says why.
+        if (error instanceof AppError && notThere.has(error.code)) return undefined
+        throw error
+      })
+      return tabs ? { running: true, tabs: tabs.list.map(tabInfo) } : { running: false, tabs: [] }
     },
     /** A new tab, in the background; without the automation library the page is only started to load. */
     async open(caller: Caller, request: OpenRequest): Promise<TabInfo> {
@@ -136,13 +143,13 @@ function tabOperations({ registry, policy }: CoreOptions) {
       return { ...tabInfo(tab), title: await tab.title(), url: tab.url }
     },
     async focus(caller: Caller, targetId: string): Promise<{ ok: true; targetId: string }> {
-      const tabs = running(caller)
+      const tabs = await running(caller)
       const tab = tabs.find(targetId)
       await tabs.focus(tab)
       return { ok: true, targetId: tab.targetId }
     },
     async close(caller: Caller, targetId: string | undefined): Promise<{ ok: true; targetId: string }> {
-      const tabs = running(caller)
+      const tabs = await running(caller)
       const tab = await tabs.pick(targetId)
       await tabs.close(tab)
       return { ok: true, targetId: tab.targetId }
@@ -164,12 +171,12 @@ function tabOperations({ registry, policy }: CoreOptions) {
     ...operations,
     /** Tabs by their place in the list, for callers that know no ids; `close` without a place takes the first. */
     async tabAction(caller: Caller, { action, index = 0 }: TabActionRequest): Promise<TabActionReply> {
-      if (action === "list") return { ok: true, tabs: operations.tabs(caller).tabs }
+      if (action === "list") return { ok: true, tabs: (await operations.tabs(caller)).tabs }
       if (action === "new") {
         const tab = await operations.open(caller, { url: "about:blank", timeoutMs: 20_000 })
         return { ok: true, tab }
       }
-      const { list } = running(caller)
+      const { list } = await running(caller)
       const tab = list[index]
       if (!tab) throw new AppError("tab-not-found", `There is no tab ${index}; there are ${list.length}, from 0`)
       return action === "select" ? operations.focus(caller, tab.targetId) : operations.close(caller, tab.targetId)

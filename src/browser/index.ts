@@ -1,4 +1,5 @@
 // The door of browser control: the service for the gateway, its settings, the command line's part and the wire types.
+export type { ProfileEntry } from "./access.ts"
 export type { BrowserConfig } from "./config.ts"
 export type * from "./contract.ts"
 export {

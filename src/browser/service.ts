@@ -12,6 +12,7 @@ import {
   type Secret,
 } from "../kernel/index.ts"
 import { createFailureThrottle, type FailureThrottle, listen, type Listener } from "../kernel/http/index.ts"
+import type { ProfileEntry } from "./access.ts"
 import type { BrowserConfig } from "./config.ts"
 import type { ProfileInfo } from "./contract.ts"
 import { type BrowserCore, createBrowserCore } from "./core.ts"
@@ -22,8 +23,13 @@ import { createControlApp } from "./routes/app.ts"
 import { type BrowserToolInput, createBrowserTool } from "./tool.ts"
 
 export interface BrowserServiceOptions {
-  /** Read at each start. */
+  /** The configuration as it is now; `reconfigure` tells that it has changed. */
   settings(): BrowserConfig
+  /**
+   * Writes one entry of `browser.profiles` into the configuration file, or removes it; `settings` shows it afterwards.
+   * Throws `config-invalid` or `config-write-refused`.
+   */
+  writeProfile(name: string, entry: ProfileEntry | undefined): void
   stateFolder: string
   /** gateway.port + 2; 0 takes any free port. */
   controlPort: number
@@ -54,6 +60,8 @@ export interface BrowserService {
   start(): Promise<void>
   /** Closes the listener and ends every browser that is ours. */
   stop(): Promise<void>
+  /** Takes up changed settings: starts or stops the service, ends the browsers of changed profiles, leaves all others. */
+  reconfigure(): Promise<void>
   status(): BrowserServiceStatus
   readonly tool: Tool<BrowserToolInput>
   /** The port that is listened on; undefined while it is not. */
@@ -66,6 +74,8 @@ interface Started {
   core: BrowserCore
 }
 
+type PartOptions = BrowserServiceOptions & { throttle: FailureThrottle }
+
 export function createBrowserService(options: BrowserServiceOptions): BrowserService {
   const log = options.log.child({ part: "browser" })
   const throttle = options.throttle ?? createFailureThrottle({ clock: options.clock })
@@ -77,23 +87,39 @@ export function createBrowserService(options: BrowserServiceOptions): BrowserSer
     }
     throw new AppError("not-ready", "Browser control is not running")
   }
+  // One after the other: a stop that is still closing the listener would make the next start find its port in use.
+  let line: Promise<unknown> = Promise.resolve()
+  const inLine = (work: () => Promise<void>): Promise<void> => {
+    const done = line.then(work)
+    line = done.catch(() => undefined)
+    return done
+  }
+  const start = async () => {
+    if (started || !options.settings().enabled) return
+    started = await startParts({ ...options, log, throttle })
+    log.info({ port: started.listener.port }, "control service listening")
+  }
+  const stop = async () => {
+    const parts = started
+    started = undefined
+    if (!parts) return
+    const reason = new AppError("not-ready", "Browser control has stopped")
+    await Promise.all([parts.listener.stop(), parts.registry.retire(reason)])
+  }
   return {
-    async start() {
-      if (started || !options.settings().enabled) return
-      started = await startParts({ ...options, log, throttle })
-      log.info({ port: started.listener.port }, "control service listening")
-    },
-    async stop() {
-      const parts = started
-      started = undefined
-      if (!parts) return
-      await Promise.all([parts.listener.stop(), ...parts.registry.all.map((profile) => profile.stop())])
-    },
+    start: () => inLine(start),
+    stop: () => inLine(stop),
+    reconfigure: () =>
+      inLine(async () => {
+        if (!options.settings().enabled) await stop()
+        else if (started) await started.registry.update(options.settings())
+        else await start()
+      }),
     status: () => ({
       enabled: options.settings().enabled,
       listening: started !== undefined,
       controlPort: started?.listener.port ?? null,
-      profiles: started?.core.profiles().profiles ?? [],
+      profiles: started?.core.listProfiles() ?? [],
     }),
     tool: createBrowserTool({ core }),
     get controlPort() {
@@ -102,12 +128,11 @@ export function createBrowserService(options: BrowserServiceOptions): BrowserSer
   }
 }
 
-async function startParts(options: BrowserServiceOptions & { throttle: FailureThrottle }): Promise<Started> {
-  const settings = options.settings()
+async function startParts(options: PartOptions): Promise<Started> {
   const machine = systemMachine({ homeFolder: homedir(), environment: options.environment })
-  const { stateFolder, controlPort, clock, ids, log, background } = options
+  const { stateFolder, controlPort, clock, ids, log, background, redactor } = options
   const registry = new ProfileRegistry({
-    settings,
+    settings: options.settings(),
     stateFolder,
     controlPort,
     machine,
@@ -115,20 +140,27 @@ async function startParts(options: BrowserServiceOptions & { throttle: FailureTh
     ids,
     log,
     background,
+    redactor,
     hostname: hostname(),
     userId: process.getuid?.(),
   })
-  const hasAutomationLibrary = options.hasAutomationLibrary ?? canResolveLibrary
   const core = createBrowserCore({
-    settings,
+    get settings() {
+      return options.settings()
+    },
     registry,
     stateFolder,
     machine,
     ids,
     clock,
+    log,
     background,
     policy: openPolicy,
-    hasAutomationLibrary,
+    hasAutomationLibrary: options.hasAutomationLibrary ?? canResolveLibrary,
+    async changeProfile(name, entry) {
+      options.writeProfile(name, entry)
+      await registry.update(options.settings())
+    },
   })
   let port = controlPort
   const app = createControlApp({

@@ -172,14 +172,14 @@ async function run(core: BrowserCore, value: BrowserToolInput, caller: Caller): 
     case "status":
       return json(await core.status(caller))
     case "profiles":
-      return json(core.profiles())
+      return json(await core.profiles(caller))
     case "start":
       await core.start(caller)
       return json(await core.status(caller))
     case "stop":
       return json(await core.stop(caller))
     case "tabs":
-      return json(core.tabs(caller))
+      return json(await core.tabs(caller))
     case "open":
       return json(await core.open(caller, parseRequest(openRequest, withUrl(value))), afterLoad)
     case "navigate":

@@ -49,6 +49,10 @@ export const errorTable = {
   "browser-not-running": { status: 409, meaning: "The browser of this profile is not running." },
   "browser-start-failed": { status: 503, meaning: "The browser did not start or did not answer in time." },
   "browser-lost": { status: 503, meaning: "The connection to the browser was lost during the operation." },
+  "browser-unreachable": {
+    status: 503,
+    meaning: "The browser at a remote address does not answer, or refuses the credentials.",
+  },
   "profile-not-found": { status: 404, meaning: "There is no browser profile of this name." },
   "profile-unsupported": { status: 409, meaning: "This kind of profile cannot do this." },
   "port-range-full": { status: 507, meaning: "No free CDP port is left in the range." },

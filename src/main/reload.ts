@@ -6,7 +6,7 @@ import type { Core } from "./core.ts"
 
 export interface ReloadTargets {
   restartHeartbeat: () => void
-  restartBrowser: () => Promise<void>
+  reconfigureBrowser: () => Promise<void>
   restartChannels: () => Promise<void>
   restartMailWatch: () => Promise<void>
   restartGateway: (reason: string) => void
@@ -34,7 +34,7 @@ function apply(core: Core, targets: ReloadTargets, change: ConfigChange): void {
   }
   for (const path of needsRestart) core.log.warn({ key: path }, "config change takes effect at the next start")
   if (touches("agents")) targets.restartHeartbeat()
-  if (touches("browser")) core.background.run("restart browser service", targets.restartBrowser)
+  if (touches("browser")) core.background.run("reconfigure browser service", targets.reconfigureBrowser)
   if (touches("hooks")) core.background.run("restart mail watch", targets.restartMailWatch)
   if (touches("channels.chatapp")) core.background.run("restart channels", targets.restartChannels)
 }

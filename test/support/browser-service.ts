@@ -26,6 +26,8 @@ export interface BrowserBench {
   stateFolder: string
   token: string
   logLines: string[]
+  /** What the service sees as its configuration; after a change `service.reconfigure()` tells it. */
+  settings: BrowserConfig
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>
   /** The number of the element of this name in the last snapshot of the tab, which is taken here. */
   refOf(name: string, query?: string): Promise<string>
@@ -43,8 +45,14 @@ export async function startBrowserBench(
   const log = pino({ level: "debug" }, { write: (line: string) => void logLines.push(line) })
   // Tests run as root in containers, where the browser's own sandbox cannot.
   const noSandbox = process.getuid?.() === 0
+  const current = { ...browserSchema.parse({ headless: true, noSandbox }), ...settings }
+  current.profiles = { ...current.profiles }
   const service = createBrowserService({
-    settings: () => ({ ...browserSchema.parse({ headless: true, noSandbox }), ...settings }),
+    settings: () => current,
+    writeProfile(name, entry) {
+      if (entry) current.profiles[name] = { driver: "managed", ...entry }
+      else delete current.profiles[name]
+    },
     stateFolder,
     controlPort: 0,
     token: new Secret(testToken),
@@ -81,6 +89,7 @@ export async function startBrowserBench(
     stateFolder,
     token: testToken,
     logLines,
+    settings: current,
     call,
     async refOf(name, query = "") {
       const { body } = await call("GET", `/snapshot${query}`)

@@ -1,5 +1,6 @@
 // One WebSocket to one browser, with flat sessions: commands out, answers and events in. Everything the engine says
 // to a browser goes through here. It knows nothing of tabs or pages.
+import type { Socket } from "node:net"
 import { WebSocket } from "ws"
 import { AppError, raceAbort } from "../../kernel/index.ts"
 
@@ -32,6 +33,18 @@ export class CdpError extends Error {
   }
 }
 
+/** The WebSocket could not be opened. */
+export class HandshakeError extends Error {
+  /** HTTP status of the answer, when there was one. */
+  readonly status: number | undefined
+
+  constructor(message: string, options: { status?: number; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = "HandshakeError"
+    this.status = options.status
+  }
+}
+
 interface Pending {
   method: string
   sessionId: string | undefined
@@ -59,20 +72,24 @@ export interface ConnectOptions {
 const defaultTimeoutMs = 15_000
 /** Screenshots and big snapshots are large; past this the peer is broken. */
 const maxMessageBytes = 256 * 1024 * 1024
-/** A peer that answers no ping for two beats is gone: it is noticed within five seconds. */
-const beatMs = 2_000
+/** A ping with every beat; a peer of which four beats bring nothing is gone, which is so noticed within five seconds. */
+const beatMs = 1_000
+const silentBeats = 4
 
 export class CdpConnection {
   readonly #socket: WebSocket
+  readonly #wire: Socket
   readonly #pending = new Map<number, Pending>()
   readonly #handlers = new Map<string, Map<string, Set<EventHandler>>>()
   readonly #closed = Promise.withResolvers<AppError>()
   readonly #beat: NodeJS.Timeout
   readonly root: CdpSession
   #nextId = 1
-  #alive = true
+  #bytesSeen = 0
+  #silent = 0
   #lost: AppError | undefined
 
+  /** Rejects with HandshakeError, or the signal's reason. */
   static async connect(options: ConnectOptions): Promise<CdpConnection> {
     const socket = new WebSocket(options.url, {
       perMessageDeflate: false,
@@ -81,9 +98,14 @@ export class CdpConnection {
       followRedirects: false,
       ...(options.headers ? { headers: options.headers } : {}),
     })
+    let wire: Socket | undefined
     const opened = new Promise<void>((resolve, reject) => {
+      socket.once("upgrade", (response) => (wire = response.socket))
       socket.once("open", () => resolve())
-      socket.once("error", reject)
+      socket.once("error", (cause) => reject(new HandshakeError(`The WebSocket failed: ${cause.message}`, { cause })))
+      socket.once("unexpected-response", (_request, { statusCode: status }) =>
+        reject(new HandshakeError(`The WebSocket was answered with HTTP ${status}`, status ? { status } : {})),
+      )
     })
     try {
       await (options.signal ? raceAbort(opened, options.signal) : opened)
@@ -92,19 +114,20 @@ export class CdpConnection {
       socket.terminate()
       throw error
     }
-    return new CdpConnection(socket)
+    return new CdpConnection(socket, wire as Socket)
   }
 
-  private constructor(socket: WebSocket) {
+  private constructor(socket: WebSocket, wire: Socket) {
     this.#socket = socket
+    this.#wire = wire
     this.root = this.session(undefined)
     socket.on("message", (data) => this.#receive(String(data)))
-    socket.on("pong", () => (this.#alive = true))
     socket.on("error", (error) =>
       this.#lose(new AppError("browser-lost", "The browser's socket failed", { cause: error })),
     )
     socket.on("close", () => this.#lose(new AppError("browser-lost", "The browser closed its socket")))
-    this.#beat = setInterval(() => this.#checkAlive(), beatMs)
+    // What arrived while this process was busy is read first: it counts.
+    this.#beat = setInterval(() => setImmediate(() => this.#checkAlive()), beatMs)
     this.#beat.unref()
   }
 
@@ -171,7 +194,6 @@ export class CdpConnection {
   }
 
   #receive(text: string): void {
-    this.#alive = true
     const message = JSON.parse(text) as Message
     if (message.id !== undefined) {
       this.#settle(message.id, (entry) => {
@@ -192,9 +214,13 @@ export class CdpConnection {
     return () => handlers.delete(handler)
   }
 
+  /** Bytes count, not messages: a large answer on a slow line is a sign of life before it is complete. */
   #checkAlive(): void {
-    if (!this.#alive) return this.#lose(new AppError("browser-lost", "The browser stopped answering"))
-    this.#alive = false
+    if (this.#lost) return
+    const { bytesRead } = this.#wire
+    this.#silent = bytesRead === this.#bytesSeen ? this.#silent + 1 : 0
+    this.#bytesSeen = bytesRead
+    if (this.#silent >= silentBeats) return this.#lose(new AppError("browser-lost", "The browser stopped answering"))
     this.#socket.ping()
   }
 

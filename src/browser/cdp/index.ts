@@ -1,3 +1,4 @@
-// The door of the CDP layer: a connection with sessions, and the `/json` endpoints.
+// The door of the CDP layer: addresses with their credentials, a connection with sessions, and the `/json` endpoints.
+export * from "./address.ts"
 export * from "./connection.ts"
 export * from "./endpoints.ts"

@@ -152,6 +152,12 @@ const calls: Record<string, () => Promise<Call | Call[]> | Call | Call[]> = {
   "POST /set/media": () => ["/set/media", { colorScheme: "dark" }],
   "POST /set/timezone": () => ["/set/timezone", { timezoneId: "Europe/Vienna" }],
   "POST /set/locale": () => ["/set/locale", { locale: "de-AT" }],
+  "POST /profiles/create": () => [
+    ["/profiles/create", { name: "work" }],
+    ["/profiles/create", { name: "far", cdpUrl: "http://127.0.0.1:9", color: "0066cc" }],
+  ],
+  "DELETE /profiles/:name": () => ["/profiles/far"],
+  "POST /reset-profile": () => ["/reset-profile", {}],
   "POST /stop": () => ["/stop", {}],
 }
 

@@ -30,13 +30,21 @@ export function parseRef(text: string): number {
 
 export class RefBook {
   readonly #entries = new Map<number, RefEntry>()
-  readonly #first: number
+  readonly first: number
   #next: number
 
-  /** `first` differs between connections to one browser, so that refs from before a restart are not found. */
-  constructor(first = 1) {
-    this.#first = first
-    this.#next = first
+  /**
+   * Numbers are given from `next` on, which differs between connections, so that no ref of before is found under another
+   * meaning. Those from `first` on are known to have been given: they are stale.
+   */
+  constructor(next = 1, first = next) {
+    this.first = first
+    this.#next = next
+  }
+
+  /** The number that is given next. */
+  get next(): number {
+    return this.#next
   }
 
   numberOf(entry: RefEntry): number {
@@ -59,7 +67,7 @@ export class RefBook {
     const number = parseRef(text)
     const entry = this.#entries.get(number)
     if (!entry) {
-      if (number >= this.#first && number < this.#next) throw staleRef(number)
+      if (number >= this.first && number < this.#next) throw staleRef(number)
       throw new AppError("ref-not-found", `There is no element with ref ${number}`, { hint: newSnapshot })
     }
     if (entry.tab !== tab) {

@@ -12,7 +12,16 @@ export interface TabsOptions {
   /** True for browsers of our own: tabs are attached to as they appear and act as if they had the focus. */
   owned: boolean
   headless: boolean
-  firstRef?: number
+  /** Of the connection before this one to the same profile. */
+  memory?: TabsMemory | undefined
+}
+
+/** What callers may still use of a connection that has ended: refs, which are stale now, and the tab used last. */
+export interface TabsMemory {
+  /** Numbers below it were given, from `firstRef` on. */
+  nextRef: number
+  firstRef: number
+  lastTargetId: string | undefined
 }
 
 export class Tabs {
@@ -25,7 +34,8 @@ export class Tabs {
 
   constructor(options: TabsOptions) {
     this.#options = options
-    this.refs = new RefBook(options.firstRef)
+    this.refs = new RefBook(options.memory?.nextRef, options.memory?.firstRef)
+    this.#lastId = options.memory?.lastTargetId
   }
 
   async start(signal?: AbortSignal): Promise<void> {
@@ -39,6 +49,10 @@ export class Tabs {
       this.#tabs.clear()
     })
     await root.send("Target.setDiscoverTargets", { discover: true, filter: [{ type: "page" }] }, { signal })
+  }
+
+  get memory(): TabsMemory {
+    return { nextRef: this.refs.next, firstRef: this.refs.first, lastTargetId: this.#lastId }
   }
 
   get list(): Tab[] {

@@ -1,4 +1,5 @@
 // What every kind of profile gives to the rest: a connection on demand, and its state.
+import type { AppError } from "../../kernel/index.ts"
 import type { CdpConnection } from "../cdp/index.ts"
 import type { Tabs } from "../page/tabs.ts"
 
@@ -9,6 +10,7 @@ export interface LiveBrowser {
 }
 
 export interface ProfileState {
+  /** Whether we are connected to the browser now. */
   running: boolean
   pid: number | null
   cdpPort: number | null
@@ -23,9 +25,22 @@ export interface ProfileState {
   lastError: string | null
 }
 
+/** What a short look at the browser found. */
+export interface ProfileReach {
+  /** Its CDP address answers over HTTP. */
+  http: boolean
+  /** It can be used: we are connected, or would be at the next action. */
+  ready: boolean
+  tabCount: number
+  /** Why it is not ready; null when it is, or when a browser of our own is not running. */
+  reason: string | null
+}
+
 export interface BrowserProfile {
   readonly name: string
   readonly kind: "managed" | "remote"
+  /** False for a browser that somebody else runs: it is connected to and left, never started and never ended. */
+  readonly owned: boolean
   readonly color: string
   /** The running browser; undefined when there is none. Never starts one. */
   readonly live: LiveBrowser | undefined
@@ -33,7 +48,15 @@ export interface BrowserProfile {
   adopt(): Promise<void>
   /** The running browser, started or attached to when there is none. Calls at the same time share one start. */
   ensure(signal?: AbortSignal): Promise<LiveBrowser>
-  /** False when nothing was running. */
+  /** Ends a browser of our own, and leaves another's. False when nothing was running. */
   stop(): Promise<boolean>
+  /** Stops for good: who still holds the profile gets `reason` from then on. */
+  retire(reason: AppError): Promise<void>
   state(): ProfileState
+  /** Looks whether the browser is there, within the limits of the configuration. Starts nothing. */
+  probe(signal?: AbortSignal): Promise<ProfileReach>
+  /** Stops, and has `move` take the user data away before the next start. Throws `profile-unsupported`. */
+  reset(
+    move: (userDataFolder: string) => Promise<string | undefined>,
+  ): Promise<{ from: string; to: string | undefined }>
 }

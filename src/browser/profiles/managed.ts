@@ -11,20 +11,22 @@ import {
   type Log,
   raceAbort,
 } from "../../kernel/index.ts"
-import { CdpConnection, fetchVersion } from "../cdp/index.ts"
-import { Tabs } from "../page/tabs.ts"
+import { askVersion, CdpConnection, parseCdpAddress } from "../cdp/index.ts"
+import { Tabs, type TabsMemory } from "../page/tabs.ts"
+import { paintProfile } from "./appearance.ts"
 import { browserArguments, browserEnvironment } from "./arguments.ts"
-import type { BrowserProfile, LiveBrowser, ProfileState } from "./contract.ts"
+import type { BrowserProfile, LiveBrowser, ProfileReach, ProfileState } from "./contract.ts"
 import { detectBrowser, type Machine } from "./detect/index.ts"
 import { endGroup, launchBrowser } from "./launch.ts"
+import { findLeftBrowser } from "./left-browser.ts"
 import { findFreePort, type PortRange } from "./ports.ts"
 import { isProcessAlive, ownsFolder } from "./process-info.ts"
-import { type BrowserRecord, readRecord, removeRecord, writeRecord } from "./record.ts"
+import { type BrowserRecord, removeRecord, writeRecord } from "./record.ts"
 import { readLock, removeLock } from "./singleton-lock.ts"
 
 export interface ManagedOptions {
   name: string
-  color: string
+  color(): string
   /** `<state>/browser/<name>` */
   folder: string
   machine: Machine
@@ -34,9 +36,12 @@ export interface ManagedOptions {
   executablePath: string | undefined
   headless: boolean | "auto"
   noSandbox: boolean
-  attachOnly: boolean
-  /** Ports that other profiles use; a port is put in while it is being taken. */
+  /** Ports that are being taken at this moment, by any profile. */
   takenPorts: Set<number>
+  /** Ports that the configuration gives to other profiles. */
+  reservedPorts(): ReadonlySet<number>
+  /** The end of the profile that had this folder before: nothing is started until then. */
+  after: Promise<unknown> | undefined
   userId: number | undefined
   clock: Clock
   ids: Ids
@@ -59,6 +64,7 @@ const portTries = 5
 
 export class ManagedProfile implements BrowserProfile {
   readonly kind = "managed" as const
+  readonly owned = true
   readonly #options: ManagedOptions
   readonly #recordPath: string
   readonly #userDataFolder: string
@@ -66,6 +72,10 @@ export class ManagedProfile implements BrowserProfile {
   #starting: Promise<LiveBrowser> | undefined
   #adopting: Promise<void> | undefined
   #stopping: Promise<boolean> | undefined
+  /** What is left of a browser that was lost, being cleared away. */
+  #ending: Promise<void> | undefined
+  #retired: AppError | undefined
+  #memory: TabsMemory | undefined
   #chosen: { kind: string; path: string } | undefined
   #lastError: string | null = null
   #abort = new AbortController()
@@ -81,7 +91,7 @@ export class ManagedProfile implements BrowserProfile {
   }
 
   get color(): string {
-    return this.#options.color
+    return this.#options.color()
   }
 
   get live(): LiveBrowser | undefined {
@@ -115,17 +125,26 @@ export class ManagedProfile implements BrowserProfile {
   }
 
   async ensure(signal?: AbortSignal): Promise<LiveBrowser> {
-    if (this.#stopping) await this.#stopping
-    if (this.#adopting) await (signal ? raceAbort(this.#adopting, signal) : this.#adopting)
-    if (this.#running) return this.#running.live
+    const before = this.#quiet()
+    await (signal ? raceAbort(before, signal) : before)
+    if (this.#retired) throw this.#retired
+    if (this.#running?.live.connection.isOpen) return this.#running.live
     this.#starting ??= this.#start().finally(() => (this.#starting = undefined))
     // One caller's giving up does not stop the start that others wait for.
     return signal ? raceAbort(this.#starting, signal) : this.#starting
   }
 
+  /** Resolves when nothing is under way that a start would be in the way of. */
+  async #quiet(): Promise<void> {
+    await this.#options.after
+    while (this.#stopping) await this.#stopping.catch(() => undefined)
+    await this.#adopting
+  }
+
   async #start(): Promise<LiveBrowser> {
     this.#abort = new AbortController()
     try {
+      await this.#ending
       return this.#take((await this.#reattach()) ?? (await this.#launch()))
     } catch (error) {
       this.#lastError = describeError(error)
@@ -135,43 +154,37 @@ export class ManagedProfile implements BrowserProfile {
 
   /** A browser that an earlier gateway left running keeps its tabs and logins; one that does not answer is ended. */
   async #reattach(): Promise<Running | undefined> {
-    const record = await readRecord(this.#recordPath)
-    if (!record) return undefined
     const { log, name, hostname, ids } = this.#options
-    if (record.host === hostname && (await ownsFolder(record.pid, this.#userDataFolder))) {
-      try {
-        const version = await fetchVersion(`http://127.0.0.1:${record.port}`, {
-          timeoutMs: attachTimeoutMs,
-          signal: this.#abort.signal,
-        })
-        if (new URL(version.webSocketUrl).pathname !== new URL(record.webSocketUrl).pathname)
-          throw new Error("another browser answers on its port")
-        // Refs from before must not be found again under numbers that mean something else now.
-        const live = await this.#connect(record.webSocketUrl, record.headless, 1000 * (1 + ids.below(90)))
-        log.info({ profile: name, pid: record.pid, port: record.port }, "browser attached")
-        return { live, record, exited: live.connection.closed }
-      } catch (error) {
-        log.warn({ profile: name, pid: record.pid, reason: describeError(error) }, "left browser ended")
-        await endGroup(record.pid, new Promise(() => undefined), { politeMs: 2_000, firmMs: 2_000 })
-      }
+    const places = { recordPath: this.#recordPath, userDataFolder: this.#userDataFolder, hostname }
+    const left = await findLeftBrowser(places)
+    if (!left) return undefined
+    try {
+      const { record } = left
+      if (!record) throw new Error("it does not listen")
+      const answer = await askVersion(parseCdpAddress(`http://127.0.0.1:${record.port}`), {
+        timeoutMs: attachTimeoutMs,
+        signal: this.#abort.signal,
+      })
+      if (answer.kind !== "browser") throw new Error(answer.reason)
+      if (new URL(answer.webSocketUrl).pathname !== new URL(record.webSocketUrl).pathname)
+        throw new Error("another browser answers on its port")
+      // Refs from before must not be found again under numbers that mean something else now.
+      const nextRef = 1000 * (1 + ids.below(90))
+      this.#memory ??= { nextRef, firstRef: nextRef, lastTargetId: undefined }
+      const live = await this.#connect(record.webSocketUrl, record.headless)
+      await writeRecord(this.#recordPath, record)
+      log.info({ profile: name, pid: record.pid, port: record.port }, "browser attached")
+      return { live, record, exited: live.connection.closed }
+    } catch (error) {
+      log.warn({ profile: name, pid: left.pid, reason: describeError(error) }, "left browser ended")
+      await endGroup(left.pid, new Promise(() => undefined), { politeMs: 2_000, firmMs: 2_000 })
     }
     await removeRecord(this.#recordPath)
-    // The state folder has one gateway, and this browser was an earlier one's: its lock is worth nothing now.
-    if (record.host !== hostname) await removeLock(this.#userDataFolder)
     return undefined
   }
 
   async #launch(): Promise<Running> {
-    const { name, machine, attachOnly } = this.#options
-    if (attachOnly) {
-      throw new AppError(
-        "browser-not-running",
-        `The browser of profile ${name} is not running, and browser.attachOnly is set`,
-        {
-          hint: "Start it yourself, or set browser.attachOnly to false",
-        },
-      )
-    }
+    const { machine } = this.#options
     if (this.#options.userId === 0 && !this.#options.noSandbox) {
       throw new AppError("browser-start-failed", "A browser cannot use its own sandbox when the gateway runs as root", {
         hint: "Run the gateway as an ordinary user, or set browser.noSandbox to true",
@@ -180,6 +193,7 @@ export class ManagedProfile implements BrowserProfile {
     this.#chosen = await detectBrowser(machine, this.#options.executablePath)
     await mkdir(this.#userDataFolder, { recursive: true, mode: 0o700 })
     await this.#clearLock()
+    await this.#paint()
     for (let attempt = 1; ; attempt += 1) {
       const port = await this.#choosePort()
       try {
@@ -196,11 +210,11 @@ export class ManagedProfile implements BrowserProfile {
   }
 
   async #choosePort(): Promise<number> {
-    const { range, preferredPort: preferred, takenPorts: taken } = this.#options
-    const port = await findFreePort({ range, preferred, taken })
+    const { range, preferredPort: preferred, takenPorts, reservedPorts } = this.#options
+    const port = await findFreePort({ range, preferred, taken: new Set([...takenPorts, ...reservedPorts()]) })
     // Two profiles that start at once looked at the same ports.
-    if (taken.has(port)) return this.#choosePort()
-    taken.add(port)
+    if (takenPorts.has(port)) return this.#choosePort()
+    takenPorts.add(port)
     return port
   }
 
@@ -242,19 +256,11 @@ export class ManagedProfile implements BrowserProfile {
     }
   }
 
-  async #connect(url: string, headless: boolean, firstRef?: number): Promise<LiveBrowser> {
+  async #connect(url: string, headless: boolean): Promise<LiveBrowser> {
     const { background, clock, log } = this.#options
     const connection = await CdpConnection.connect({ url, timeoutMs: 5_000, signal: this.#abort.signal })
     try {
-      const tabs = new Tabs({
-        connection,
-        background,
-        clock,
-        log,
-        owned: true,
-        headless,
-        ...(firstRef === undefined ? {} : { firstRef }),
-      })
+      const tabs = new Tabs({ connection, background, clock, log, owned: true, headless, memory: this.#memory })
       await tabs.start(this.#abort.signal)
       return { connection, tabs }
     } catch (error) {
@@ -263,7 +269,7 @@ export class ManagedProfile implements BrowserProfile {
     }
   }
 
-  async #clearLock(): Promise<void> {
+  async #clearLock(code: "browser-start-failed" | "conflict" = "browser-start-failed"): Promise<void> {
     const folder = this.#userDataFolder
     const lock = await readLock(folder, {
       hostname: this.#options.hostname,
@@ -272,32 +278,44 @@ export class ManagedProfile implements BrowserProfile {
     if (lock.kind === "free") return
     if (lock.kind === "stale") return removeLock(folder)
     const who = lock.kind === "held" ? `process ${lock.pid}` : `process ${lock.pid} on host ${lock.host}`
-    throw new AppError(
-      "browser-start-failed",
-      `The folder of profile ${this.name} is in use by another browser (${who})`,
-      {
-        hint:
-          lock.kind === "held"
-            ? "Close that browser, then try again"
-            : `If that host is gone, remove ${join(folder, "SingletonLock")}`,
-      },
-    )
+    throw new AppError(code, `The folder of profile ${this.name} is in use by another browser (${who})`, {
+      hint:
+        lock.kind === "held"
+          ? "Close that browser, then try again"
+          : `If that host is gone, remove ${join(folder, "SingletonLock")}`,
+    })
+  }
+
+  /** So that a window is told from others at a glance. Done while no browser works in the folder. */
+  async #paint(): Promise<void> {
+    try {
+      await paintProfile(this.#userDataFolder, { name: this.name, color: this.color })
+    } catch (error) {
+      // A colour is no reason not to start.
+      this.#options.log.warn({ profile: this.name, reason: describeError(error) }, "browser not painted")
+    }
   }
 
   #watch(running: Running): void {
     const { background, log, name } = this.#options
     background.run("browser watch", async () => {
       const reason = await Promise.race([running.live.connection.closed, running.exited.then(() => undefined)])
+      this.#memory = running.live.tabs.memory
       if (this.#running !== running) return
       this.#running = undefined
       running.live.connection.close()
       if (this.#stopping) return
       this.#lastError = reason?.message ?? "The browser ended"
       log.warn({ profile: name, pid: running.record.pid, reason: this.#lastError }, "browser lost")
-      // A browser that is there but does not answer would hold the folder; its group goes as a whole.
-      await endGroup(running.record.pid, running.exited, { politeMs: 1_000, firmMs: 2_000 })
-      await removeRecord(this.#recordPath)
+      this.#ending = this.#clearAway(running).finally(() => (this.#ending = undefined))
+      await this.#ending
     })
+  }
+
+  /** A browser that is there but does not answer would hold the folder; its group goes as a whole. */
+  async #clearAway({ record, exited }: Running): Promise<void> {
+    await endGroup(record.pid, exited, { politeMs: 1_000, firmMs: 2_000 })
+    await removeRecord(this.#recordPath)
   }
 
   stop(): Promise<boolean> {
@@ -305,9 +323,32 @@ export class ManagedProfile implements BrowserProfile {
     return this.#stopping
   }
 
+  async retire(reason: AppError): Promise<void> {
+    this.#retired = reason
+    await this.#options.after
+    await this.stop()
+  }
+
+  /** Starts wait until the data is away: for them the profile is still stopping. */
+  async reset(move: (folder: string) => Promise<string | undefined>) {
+    const from = this.#userDataFolder
+    while (this.#stopping) await this.#stopping
+    let to: string | undefined
+    const work = async () => {
+      const stopped = await this.#stop()
+      await this.#clearLock("conflict")
+      to = await move(from)
+      return stopped
+    }
+    this.#stopping = work().finally(() => (this.#stopping = undefined))
+    await this.#stopping
+    return { from, to }
+  }
+
   async #stop(): Promise<boolean> {
     this.#abort.abort(new AppError("aborted", "The browser was stopped"))
     await this.#adopting
+    await this.#ending
     // The start fails by the abort; that failure is its caller's.
     await this.#starting?.catch(() => undefined)
     const running = this.#running
@@ -339,6 +380,11 @@ export class ManagedProfile implements BrowserProfile {
     // For a browser that we attached to, the socket's end comes a little before the process's.
     while ((await isProcessAlive(running.record.pid)) && clock.monotonic() < until) await clock.sleep(20)
     return !(await isProcessAlive(running.record.pid))
+  }
+
+  async probe(): Promise<ProfileReach> {
+    const { live } = this
+    return { http: live !== undefined, ready: live !== undefined, tabCount: live?.tabs.list.length ?? 0, reason: null }
   }
 
   state(): ProfileState {

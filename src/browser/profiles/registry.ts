@@ -1,102 +1,174 @@
-// The profiles by name: those of the configuration, and `managed`, which is always there.
+// The profiles by name: those of the configuration, `managed`, which is always there, and `remote`, when `browser.cdpUrl`
+// names a browser. A changed configuration replaces only the profiles that it changes; the browsers of others run on.
 import { join } from "node:path"
-import { AppError, type Background, type Clock, type Ids, type Log } from "../../kernel/index.ts"
+import { isDeepStrictEqual } from "node:util"
+import { AppError, type Redactor } from "../../kernel/index.ts"
+import { parseCdpAddress } from "../cdp/index.ts"
 import type { BrowserConfig } from "../config.ts"
 import type { BrowserProfile } from "./contract.ts"
-import type { Machine } from "./detect/index.ts"
-import { ManagedProfile } from "./managed.ts"
-import { cdpPortRange } from "./ports.ts"
+import { type Definition, defineProfiles, managedName, relayName, remoteName } from "./definitions.ts"
+import { ManagedProfile, type ManagedOptions } from "./managed.ts"
+import { cdpPortRange, type PortRange } from "./ports.ts"
+import { RemoteProfile } from "./remote.ts"
 
-export interface RegistryOptions {
+export interface RegistryOptions extends Pick<
+  ManagedOptions,
+  "machine" | "hostname" | "userId" | "clock" | "ids" | "log" | "background"
+> {
   settings: BrowserConfig
   stateFolder: string
   controlPort: number
-  machine: Machine
-  hostname: string
-  userId: number | undefined
-  clock: Clock
-  ids: Ids
-  log: Log
-  background: Background
+  /** Learns the credentials of remote addresses. */
+  redactor: Redactor
 }
 
-export const managedName = "managed"
-const relayName = "relay"
+interface Entry {
+  definition: Definition
+  profile: BrowserProfile
+}
 
 export class ProfileRegistry {
-  readonly #profiles = new Map<string, BrowserProfile>()
-  readonly #unsupported = new Set<string>()
-  readonly #defaultName: string
+  readonly #options: Omit<RegistryOptions, "settings">
+  readonly #takenPorts = new Set<number>()
+  readonly range: PortRange
+  #entries = new Map<string, Entry>()
+  #unsupported = new Set<string>()
+  #settings: BrowserConfig
+  /** The last change, and the one before it through it: profiles of one name follow each other. */
+  #retiring: Promise<unknown> = Promise.resolve()
+  #isRetired = false
 
-  constructor(options: RegistryOptions) {
-    const { settings } = options
-    const takenPorts = new Set<number>()
-    for (const [name, profile] of Object.entries<BrowserConfig["profiles"][string] | undefined>({
-      [managedName]: undefined,
-      ...settings.profiles,
-    })) {
-      if (profile?.driver === "extension" || profile?.cdpUrl !== undefined) this.#unsupported.add(name)
-      else this.#profiles.set(name, createManaged(options, name, profile, takenPorts))
-    }
-    if (!this.#profiles.has(relayName)) this.#unsupported.add(relayName)
-    // `relay` is the default of the configuration; while it cannot be used, a caller that names no profile gets `managed`.
-    this.#defaultName =
-      settings.defaultProfile === relayName && this.#unsupported.has(relayName) ? managedName : settings.defaultProfile
+  constructor({ settings, ...options }: RegistryOptions) {
+    this.#options = options
+    this.#settings = settings
+    this.range = cdpPortRange(options.controlPort)
+    void this.update(settings)
   }
 
+  /** Takes up a changed configuration at once; resolves when what it replaces or removes has ended. */
+  async update(settings: BrowserConfig): Promise<void> {
+    if (this.#isRetired) return
+    this.#settings = settings
+    const { definitions, unsupported } = defineProfiles(settings, this.range)
+    this.#unsupported = unsupported
+    const old = this.#entries
+    const stays = (name: string) => isDeepStrictEqual(definitions.get(name), old.get(name)?.definition)
+    const ends = [...old].flatMap(([name, { profile }]) =>
+      stays(name) ? [] : profile.retire(gone(name, definitions.has(name))),
+    )
+    // A profile that takes the place of another waits for its end: they share a folder.
+    const after = Promise.allSettled([this.#retiring, ...ends])
+    this.#retiring = after
+    this.#entries = new Map(
+      [...definitions].map(([name, definition]) => {
+        const entry = stays(name) ? old.get(name) : undefined
+        return [name, entry ?? { definition, profile: this.#create(definition, after) }]
+      }),
+    )
+    await Promise.all(ends)
+  }
+
+  /** Ends every browser that is ours, and leaves the others; nothing starts any more. */
+  async retire(reason: AppError): Promise<void> {
+    this.#isRetired = true
+    const ends = await Promise.allSettled(this.all.map((profile) => profile.retire(reason)))
+    await this.#retiring
+    for (const end of ends) if (end.status === "rejected") throw end.reason
+  }
+
+  /** `relay` is the default of the configuration; while it cannot be used, the browser of `browser.cdpUrl`, else `managed`. */
   get defaultName(): string {
-    return this.#defaultName
+    const wanted = this.#settings.defaultProfile
+    if (wanted !== relayName || !this.#unsupported.has(relayName)) return wanted
+    return this.#settings.cdpUrl !== undefined && this.#entries.has(remoteName) ? remoteName : managedName
   }
 
   get all(): BrowserProfile[] {
-    return [...this.#profiles.values()]
+    return [...this.#entries.values()].map(({ profile }) => profile)
+  }
+
+  /** CDP ports that profiles of the configuration have, running or not. */
+  get ports(): Set<number> {
+    return new Set(this.all.flatMap((profile) => profile.state().cdpPort ?? []))
+  }
+
+  has(name: string): boolean {
+    return this.#entries.has(name) || this.#unsupported.has(name)
   }
 
   /** Throws `profile-unsupported` or `profile-not-found`, which lists the names there are. */
   get(name: string | undefined): BrowserProfile {
-    const wanted = name === undefined || name.trim() === "" ? this.#defaultName : name.trim()
-    const profile = this.#profiles.get(wanted)
-    if (profile) return profile
+    const wanted = name === undefined || name.trim() === "" ? this.defaultName : name.trim()
+    const entry = this.#entries.get(wanted)
+    if (entry) return entry.profile
     if (this.#unsupported.has(wanted)) {
       throw new AppError(
         "profile-unsupported",
-        `The profile ${wanted} is reached through the relay or a remote address, which this release does not do yet`,
-        {
-          hint: `Use the profile ${managedName}`,
-        },
+        `The profile ${wanted} is reached through the relay, which this release does not have yet`,
+        { hint: `Use the profile ${managedName}` },
       )
     }
     throw new AppError(
       "profile-not-found",
-      `There is no profile ${wanted.slice(0, 64)}; there are: ${[...this.#profiles.keys()].join(", ")}`,
+      `There is no profile ${wanted.slice(0, 64)}; there are: ${[...this.#entries.keys()].join(", ")}`,
+      { hint: "svc browser profiles lists them; svc browser create-profile makes one" },
     )
+  }
+
+  #create(definition: Definition, after: Promise<unknown> | undefined): BrowserProfile {
+    const { name } = definition
+    const { stateFolder, redactor, clock, ids, log, background, machine, hostname, userId } = this.#options
+    const color = () => this.#settings.profiles[name]?.color ?? this.#settings.color
+    if (definition.kind !== "launched") {
+      for (const secret of parseCdpAddress(definition.cdpUrl).secrets) redactor.add(secret)
+      return new RemoteProfile({
+        name,
+        kind: definition.kind === "attached" ? "managed" : "remote",
+        color,
+        cdpUrl: definition.cdpUrl,
+        timeouts: () => ({
+          httpMs: this.#settings.remoteCdpTimeoutMs,
+          handshakeMs: this.#settings.remoteCdpHandshakeTimeoutMs,
+        }),
+        clock,
+        log,
+        background,
+      })
+    }
+    const { preferredPort, executablePath, headless, noSandbox } = definition
+    return new ManagedProfile({
+      name,
+      color,
+      folder: profileFolder(stateFolder, name),
+      range: this.range,
+      takenPorts: this.#takenPorts,
+      reservedPorts: () => this.#reservedPorts(name),
+      after,
+      preferredPort,
+      executablePath,
+      headless,
+      noSandbox,
+      machine,
+      hostname,
+      userId,
+      clock,
+      ids,
+      log,
+      background,
+    })
+  }
+
+  #reservedPorts(except: string): Set<number> {
+    const entries = Object.entries(this.#settings.profiles)
+    return new Set(entries.flatMap(([name, { cdpPort }]) => (name === except ? [] : (cdpPort ?? []))))
   }
 }
 
-function createManaged(
-  options: RegistryOptions,
-  name: string,
-  profile: BrowserConfig["profiles"][string] | undefined,
-  takenPorts: Set<number>,
-): ManagedProfile {
-  const { settings } = options
-  return new ManagedProfile({
-    name,
-    color: profile?.color ?? settings.color,
-    folder: join(options.stateFolder, "browser", name),
-    machine: options.machine,
-    hostname: options.hostname,
-    range: cdpPortRange(options.controlPort),
-    preferredPort: profile?.cdpPort,
-    executablePath: settings.executablePath,
-    headless: settings.headless,
-    noSandbox: settings.noSandbox,
-    attachOnly: settings.attachOnly,
-    takenPorts,
-    userId: options.userId,
-    clock: options.clock,
-    ids: options.ids,
-    log: options.log,
-    background: options.background,
-  })
+function gone(name: string, isChanged: boolean): AppError {
+  if (isChanged) return new AppError("aborted", `The profile ${name} was changed in the configuration`)
+  return new AppError("profile-not-found", `The profile ${name} was removed from the configuration`)
+}
+
+export function profileFolder(stateFolder: string, name: string): string {
+  return join(stateFolder, "browser", name)
 }

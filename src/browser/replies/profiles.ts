@@ -15,12 +15,13 @@ export const tabOverrides = z.object({
 export const profileStatus = z.object({
   enabled: z.boolean(),
   profile: z.string(),
-  running: z.boolean(),
-  cdpReady: z.boolean(),
-  cdpHttp: z.boolean(),
+  running: z.boolean().describe("The browser can be used. A remote one may be so before it is connected to."),
+  connected: z.boolean().describe("There is a connection to it now."),
+  cdpReady: z.boolean().describe("The same as `running`."),
+  cdpHttp: z.boolean().describe("Its CDP address answers over HTTP."),
   pid: z.number().nullable(),
   cdpPort: z.number().nullable(),
-  cdpUrl: z.string().nullable(),
+  cdpUrl: z.string().nullable().describe("Without credentials."),
   chosenBrowser: z.string().nullable(),
   detectedBrowser: z.string().nullable(),
   detectedExecutablePath: z.string().nullable(),
@@ -39,19 +40,44 @@ export const startReply = z.object({ ok: z.literal(true), profile: z.string() })
 
 export const stopReply = z.object({
   ok: z.literal(true),
-  stopped: z.boolean().describe("False when nothing of ours was running."),
+  stopped: z.boolean().describe("False when nothing was running. A remote browser is only disconnected from."),
   profile: z.string(),
 })
 
 export const profileInfo = z.object({
   name: z.string(),
   cdpPort: z.number().nullable(),
-  cdpUrl: z.string().nullable(),
+  cdpUrl: z.string().nullable().describe("Without credentials."),
   color: z.string(),
-  running: z.boolean(),
+  running: z.boolean().describe("The browser can be used; a remote one is asked shortly."),
+  connected: z.boolean(),
   tabCount: z.number(),
   isDefault: z.boolean(),
   isRemote: z.boolean(),
 })
 
 export const profileList = z.object({ profiles: z.array(profileInfo) })
+
+export const createdProfile = z.object({
+  ok: z.literal(true),
+  profile: z.string(),
+  cdpPort: z.number().nullable(),
+  cdpUrl: z.string().nullable().describe("Without credentials; null for a managed profile, which has none yet."),
+  color: z.string(),
+  isRemote: z.boolean(),
+})
+
+export const deletedProfile = z.object({
+  ok: z.literal(true),
+  profile: z.string(),
+  deleted: z.boolean().describe("Whether there was user data, which is in the trash folder now."),
+  to: z.string().exactOptional().describe("Where the data is now."),
+})
+
+export const resetReply = z.object({
+  ok: z.literal(true),
+  profile: z.string(),
+  moved: z.boolean(),
+  from: z.string(),
+  to: z.string().exactOptional().describe("Where the data is now."),
+})

@@ -16,6 +16,7 @@ import { debugRoutes } from "./debug.ts"
 import { lifecycleRoutes } from "./lifecycle.ts"
 import { openApiRoute } from "./openapi.ts"
 import { pageRoutes } from "./page.ts"
+import { profileRoutes } from "./profiles.ts"
 import type { Route } from "./route.ts"
 import { settingRoutes } from "./settings.ts"
 import { tabRoutes } from "./tabs.ts"
@@ -38,6 +39,7 @@ const bodyLimits = { maxBytes: 1024 * 1024, timeoutMs: 30_000 }
 
 const featureRoutes: readonly Route[] = [
   ...lifecycleRoutes,
+  ...profileRoutes,
   ...tabRoutes,
   ...pageRoutes,
   ...debugRoutes,

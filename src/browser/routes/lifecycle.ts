@@ -1,7 +1,13 @@
-// Status, start and stop of a profile's browser, and the list of profiles.
+// Status, start and stop of a profile's browser.
 import { route, type Route } from "./route.ts"
 
-const startErrors = ["browser-not-found", "browser-start-failed", "port-range-full", "profile-unsupported"] as const
+const startErrors = [
+  "browser-not-found",
+  "browser-start-failed",
+  "port-range-full",
+  "profile-unsupported",
+  "browser-unreachable",
+] as const
 
 export const lifecycleRoutes: Route[] = [
   route("GET", "/", {
@@ -19,10 +25,5 @@ export const lifecycleRoutes: Route[] = [
     summary: "Stops the profile's browser",
     reply: "StopReply",
     run: (caller, _request, core) => core.stop(caller),
-  }),
-  route("GET", "/profiles", {
-    summary: "Lists the profiles",
-    reply: "ProfileList",
-    run: (_caller, _request, core) => core.profiles(),
   }),
 ]
