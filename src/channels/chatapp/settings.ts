@@ -5,6 +5,7 @@ import {
   listChatappAccounts,
   resolveChatappAccount,
 } from "../../config/index.ts"
+import { type Envelope, createEnvelope } from "./inbound/envelope.ts"
 import { type AllowList, type GroupBook, createGroupBook, parseAllowList } from "../access.ts"
 
 export const channelName = "chatapp"
@@ -21,6 +22,9 @@ export interface AccountSettings extends ChatappAccountConfig {
   groupBook: GroupBook
   /** Every @name of any list, lower-case, without the `@`. */
   listedNames: ReadonlySet<string>
+  envelope: Envelope
+  /** How long short messages of one person are waited for; 0: not at all. */
+  debounceMs: number
 }
 
 export interface Settings {
@@ -45,7 +49,7 @@ export function createSettings(config: () => Config): Settings {
       const current = refresh()
       let settings = derived.get(accountId)
       if (!settings) {
-        settings = derive(resolveChatappAccount(current, accountId))
+        settings = derive(resolveChatappAccount(current, accountId), current)
         derived.set(accountId, settings)
       }
       return settings
@@ -54,9 +58,12 @@ export function createSettings(config: () => Config): Settings {
   }
 }
 
-function derive(account: ChatappAccountConfig): AccountSettings {
+function derive(account: ChatappAccountConfig, config: Config): AccountSettings {
+  const { inbound } = config.messages
   return {
     ...account,
+    envelope: createEnvelope(config),
+    debounceMs: inbound.byChannel[channelName] ?? inbound.debounceMs,
     textChunkLimit: Math.min(account.textChunkLimit, maxTextChars),
     allow: parseAllowList(account.allowFrom, idPrefixes),
     groupAllow: parseAllowList(account.groupAllowFrom ?? [], idPrefixes),

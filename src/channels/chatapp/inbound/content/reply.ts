@@ -1,0 +1,95 @@
+// What a message refers to: the message it answers, the words it quotes of it, a message of another chat, a story.
+// Shown inside a boundary of its own; whose words they are decides whether the turn is trusted.
+import type { Message } from "grammy/types"
+import type { TurnContext } from "../../../../agent/turn-input.ts"
+import { messageText } from "./content.ts"
+import { type RemoteFile, filesOf } from "./files.ts"
+import { authorLabel, chatLabel, forwardLabel, originLabel } from "./labels.ts"
+
+export interface Reference {
+  context: TurnContext
+  /** The words are the sender's own or the bot's. */
+  isOwn: boolean
+  files: RemoteFile[]
+}
+
+export function referenceOf(message: Message, botId: string): Reference | undefined {
+  const { reply_to_message: replied, external_reply: external, quote, reply_to_story: story } = message
+  if (replied && !isTopicStart(replied)) {
+    return build(quote?.text, {
+      label: isBots(replied, botId)
+        ? `message ${replied.message_id}, which you wrote`
+        : `message ${replied.message_id}${isSame(message, replied) ? " of the same sender" : ""}`,
+      about: aboutReplied(replied, botId),
+      text: messageText(replied as Message),
+      isOwn: !replied.forward_origin && (isBots(replied, botId) || isSame(message, replied)),
+      files: filesOf(replied),
+    })
+  }
+  if (external) {
+    const id = external.message_id === undefined ? "" : ` ${external.message_id}`
+    const about = { sender: originLabel(external.origin) }
+    return build(quote?.text, {
+      label: `message${id} of another chat`,
+      about: external.chat ? { ...about, chat: chatLabel(external.chat) } : about,
+      text: messageText(external as Partial<Message>),
+      isOwn: false,
+      files: [],
+    })
+  }
+  if (story) {
+    return build(undefined, {
+      label: `story ${story.id}`,
+      about: { sender: chatLabel(story.chat) },
+      text: "<media:story>",
+      isOwn: false,
+      files: [],
+    })
+  }
+  return undefined
+}
+
+interface Referred {
+  label: string
+  about: Record<string, string>
+  text: string | undefined
+  isOwn: boolean
+  files: RemoteFile[]
+}
+
+function build(quote: string | undefined, referred: Referred): Reference {
+  const { label, about, isOwn } = referred
+  const verb = quote === undefined ? "In reply to" : "Quoting from"
+  return {
+    context: {
+      label: `${verb} ${label}:`,
+      ...(Object.keys(about).length === 0 ? {} : { about }),
+      text: quote ?? referred.text ?? "(no words)",
+    },
+    isOwn,
+    files: referred.files.map((file) => ({ ...file, ofReply: true as const })),
+  }
+}
+
+function aboutReplied(replied: Message, botId: string): Record<string, string> {
+  const author = isBots(replied, botId) ? undefined : authorLabel(replied)
+  const forwarded = forwardLabel(replied)
+  return {
+    ...(author === undefined ? {} : { sender: author }),
+    ...(forwarded === undefined ? {} : { forwardedFrom: forwarded }),
+  }
+}
+
+/** Every message of a topic refers to the one that began it; nobody has answered anything by that. */
+function isTopicStart(replied: Message): boolean {
+  return replied.forum_topic_created !== undefined
+}
+
+function isBots(replied: Message, botId: string): boolean {
+  return replied.from !== undefined && String(replied.from.id) === botId && replied.sender_chat === undefined
+}
+
+function isSame(message: Message, replied: Message): boolean {
+  const author = ({ sender_chat: chat, from }: Message) => chat?.id ?? from?.id
+  return author(message) !== undefined && author(message) === author(replied)
+}

@@ -1,0 +1,46 @@
+// What was said, as the input of a turn: words, what they refer to, files to fetch, and whether all of it can be
+// trusted. The same for a new message and for its edited form.
+import type { Message } from "grammy/types"
+import type { TurnInput } from "../../../agent/turn-input.ts"
+import type { Json } from "../../../kernel/index.ts"
+import type { Origin } from "../../../sessions/route.ts"
+import { type Content, type RemoteFile, authorLabel, forwardLabel, referenceOf } from "./content/index.ts"
+import { headerOf } from "./header.ts"
+import type { Place } from "./place.ts"
+import type { PlanContext } from "./planned.ts"
+
+/** What `TurnInput.pending` is for this channel. A type and not an interface: it is kept as JSON. */
+export type Pending = { files: RemoteFile[] }
+
+export function saidInput(
+  message: Message,
+  said: { place: Place; content: Content; standing: { origin: Origin; trusted: boolean } },
+  context: Pick<PlanContext, "agentId" | "botId" | "settings">,
+): TurnInput {
+  const { place, content, standing } = said
+  const forwarded = forwardLabel(message)
+  const reference = referenceOf(message, context.botId)
+  const author = authorLabel(message)
+  // Forwarded words are somebody else's, whoever sends them on.
+  const hasOwnWords = standing.trusted && forwarded === undefined
+  const trusted = hasOwnWords && (reference?.isOwn ?? true)
+  const files = [...content.files, ...(reference?.files ?? [])]
+  return {
+    agentId: context.agentId,
+    sessionKey: place.sessionKey,
+    purpose: "chat",
+    origin: standing.origin,
+    trusted,
+    // Words of somebody else beside them take their authority, not their form.
+    ...(hasOwnWords && !trusted ? { wrap: false } : {}),
+    header: headerOf(message, place, context.settings.envelope),
+    about: {
+      ...(author === undefined ? {} : { sender: author }),
+      ...(forwarded === undefined ? {} : { forwardedFrom: forwarded }),
+    },
+    text: content.text,
+    ...(reference ? { context: [reference.context] } : {}),
+    ...(files.length === 0 ? {} : { pending: { files } satisfies Pending as Json }),
+    route: place.route,
+  }
+}
