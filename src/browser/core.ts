@@ -31,7 +31,7 @@ import type {
   TabActionRequest,
 } from "./requests/index.ts"
 import { settingOperations } from "./settings.ts"
-import { freshSnapshot, snapshotOperations } from "./snapshots.ts"
+import { freshSnapshot, labelledPicture, snapshotOperations } from "./snapshots.ts"
 
 export type { Caller, CoreOptions } from "./access.ts"
 export type BrowserCore = ReturnType<typeof createBrowserCore>
@@ -197,17 +197,18 @@ function pageOperations(options: CoreOptions) {
       return { ...(await pageReply(tab)), ...outcome, ...fresh }
     },
     async screenshot(caller: Caller, request: ScreenshotRequest): Promise<ScreenshotReply & { data: string }> {
-      if (request.ref !== undefined) {
-        needLibrary("screenshot of an element")
-        if (request.fullPage) throw new AppError("bad-request", "fullPage and ref exclude each other")
-      }
+      const { fullPage, ref, element, labels, type } = request
+      if (ref !== undefined || element !== undefined) needLibrary("screenshot of an element")
+      if (labels) needLibrary("screenshot with labels")
       const tab = await pick(caller, request.targetId)
-      const picture = await tab.operate(limits("The screenshot", request.timeoutMs, caller), async (operation) => {
+      const taken = await tab.operate(limits("The screenshot", request.timeoutMs, caller), async (operation) => {
         policy.checkRead(tab.url)
-        return takeScreenshot(tab, { fullPage: request.fullPage, ref: request.ref, type: request.type }, operation)
+        if (labels) return labelledPicture(tab, type, operation)
+        return { picture: await takeScreenshot(tab, { fullPage, ref, element, type }, operation) }
       })
-      const path = await savePicture(options, picture)
-      return { ...(await pageReply(tab)), path, type: picture.type, data: picture.data }
+      const { picture } = taken
+      const counts = "shown" in taken ? { labelsCount: taken.shown, labelsSkipped: taken.skipped } : {}
+      return { ...(await pageReply(tab)), path: await savePicture(options, picture), ...picture, ...counts }
     },
     async act(caller: Caller, request: ActRequest): Promise<ActReply> {
       if (request.kind === "evaluate" || (request.kind === "wait" && request.fn !== undefined)) needEvaluation(options)

@@ -1,9 +1,12 @@
 // What is kept of a page and around it: console, errors, requests, bodies, PDF, highlight, cookies, storage.
 import { type Caller, type CoreOptions, createAccess, limits } from "./access.ts"
 import { saveFile } from "./media.ts"
+import { failure } from "./page/actions/reach.ts"
 import { callAgent } from "./page/frames.ts"
 import type { ConsoleMessage, PageError, RequestRecord } from "./page/recorder.ts"
+import { parseRef, staleRef } from "./page/refs.ts"
 import { type ResponseBody, waitForBody } from "./page/response-body.ts"
+import { highlight } from "./page/snapshot/labels.ts"
 import { type Cookie, readCookies, setCookie, useStorage } from "./page/storage.ts"
 import type { Operation, Tab } from "./page/tab.ts"
 import type * as requests from "./requests/index.ts"
@@ -54,8 +57,9 @@ export function debugOperations(options: CoreOptions) {
       const tab = await observe("highlight", caller, request.targetId)
       await tab.operate(limits("The highlight", request.timeoutMs, caller), async ({ signal }) => {
         const { world, id } = tab.refs.resolve(request.ref, tab)
-        await callAgent(world, "scroll", { id }, signal)
-        await callAgent(world, "label", [[id, ""]], signal)
+        const number = parseRef(request.ref)
+        if (!(await callAgent<boolean>(world, "scroll", { id }, signal))) throw staleRef(number)
+        if (!(await highlight(tab, world, id, signal))) throw failure({ kind: "not-visible" }, number)
       })
       return done(tab)
     },

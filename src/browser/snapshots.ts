@@ -46,7 +46,9 @@ export async function snapshotOf(
 ): Promise<{ snapshot: Snapshot; labelled?: LabelledPicture }> {
   parts.policy.checkRead(tab.url)
   const snapshot = await takeSnapshot(tab, operation, snapshotOptions(request, parts.settings))
-  return request.labels ? { snapshot, labelled: await takeLabelled(tab, snapshot.lines, operation) } : { snapshot }
+  return request.labels
+    ? { snapshot, labelled: await takeLabelled(tab, snapshot.lines, "png", operation) }
+    : { snapshot }
 }
 
 const fresh: SnapshotOptions = {
@@ -61,6 +63,14 @@ const fresh: SnapshotOptions = {
   maxTokens: undefined,
   find: "",
   diff: false,
+}
+
+/** A picture with the refs of what can be acted on; what the next `diff` compares with stays as it was. */
+export async function labelledPicture(tab: Tab, type: "png" | "jpeg", operation: Operation): Promise<LabelledPicture> {
+  const { last } = tab.memory
+  const { lines } = await takeSnapshot(tab, operation, { ...fresh, efficient: false, maxChars: undefined })
+  tab.memory.restore(last)
+  return takeLabelled(tab, lines, type, operation)
 }
 
 /** The snapshot that an action was asked to answer with; nothing when it was not. */

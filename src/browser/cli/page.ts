@@ -56,12 +56,14 @@ export const pageCommands: CommandSpec[] = [
     flags: [
       ["--full-page", "the whole page, not only the view"],
       ["--ref <ref>", "only this element"],
+      ["--element <css>", "only the one element that this CSS selector fits"],
+      ["--labels", "the view with refs drawn over it"],
       ["--type <type>", "png or jpeg"],
     ],
     perform: async ({ send, io, options }) => {
-      const { targetId, fullPage, ref, type } = options
+      const { targetId, fullPage, ref, element, labels, type } = options
       const reply = await send<ScreenshotReply>("POST", "/screenshot", {
-        body: { targetId, fullPage, ref, type },
+        body: { targetId, fullPage, ref, element, labels, type },
         timeoutMs: pageMs,
       })
       return { reply, show: () => io.print(`MEDIA:${reply.path}`) }

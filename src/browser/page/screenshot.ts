@@ -1,13 +1,15 @@
 // A picture of the view, the whole page or one element, within what models and chats take.
 import { AppError } from "../../kernel/index.ts"
 import type { CdpSession } from "../cdp/index.ts"
-import { callAgent } from "./frames.ts"
+import { callAgent, type Frame, type World } from "./frames.ts"
 import { parseRef, staleRef } from "./refs.ts"
 import type { Operation, Tab } from "./tab.ts"
 
 export interface ScreenshotRequest {
   fullPage: boolean
   ref: string | undefined
+  /** CSS, in the main frame. */
+  element: string | undefined
   type: "png" | "jpeg"
 }
 
@@ -15,10 +17,18 @@ export interface Picture {
   type: "png" | "jpeg"
   /** base64 */
   data: string
+  /** Pixels. */
+  width: number
+  height: number
+  /** True when the page is longer or wider than what is shown. */
+  truncated: boolean
 }
 
 export const maxSide = 2000
-export const maxPictureBytes = 5 * 1024 * 1024
+/** Models count the 5 MB that they take in base64. */
+export const maxPictureBytes = 3.75 * 1024 * 1024
+/** Smaller than a quarter nobody can read a page: longer pages are cut instead. */
+const maxPageSide = maxSide * 4
 const jpegQuality = 85
 
 interface Clip {
@@ -39,17 +49,19 @@ export async function takeScreenshot(tab: Tab, request: ScreenshotRequest, opera
   const { signal } = operation
   await tab.frontIfHeadless(signal)
   const metrics = await session.send<LayoutMetrics>("Page.getLayoutMetrics", {}, { signal })
-  const clip = await chooseClip(tab, request, metrics, signal)
+  const whole = await chooseClip(tab, request, metrics, signal)
+  const clip = { ...whole, width: Math.min(whole.width, maxPageSide), height: Math.min(whole.height, maxPageSide) }
   // Device pixels per CSS pixel: the limit is on the picture, not on the page.
   const density = metrics.visualViewport.clientWidth / Math.max(1, metrics.cssVisualViewport.clientWidth)
   let side = maxSide
-  let picture = await capture(session, clip, { type: request.type, quality: jpegQuality, side, density }, signal)
+  let image = await capture(session, clip, { type: request.type, quality: jpegQuality, side, density }, signal)
   for (const quality of [85, 70, 55, 40, 40, 40]) {
-    if (bytesOf(picture) <= maxPictureBytes) break
+    if (bytesOf(image.data) <= maxPictureBytes) break
     if (quality === 40) side = Math.round(side * 0.7)
-    picture = await capture(session, clip, { type: "jpeg", quality, side, density }, signal)
+    image = await capture(session, clip, { type: "jpeg", quality, side, density }, signal)
   }
-  return picture
+  const truncated = clip.width < whole.width || clip.height < whole.height
+  return { ...image, ...sizeOf(Buffer.from(image.data, "base64")), truncated }
 }
 
 async function chooseClip(
@@ -59,19 +71,52 @@ async function chooseClip(
   signal: AbortSignal,
 ): Promise<Clip> {
   const { cssContentSize, cssVisualViewport: view } = metrics
-  if (request.ref !== undefined) return clipOf(tab, request.ref, signal)
+  if (request.ref !== undefined) {
+    const { frame, world, id } = tab.refs.resolve(request.ref, tab)
+    return clipOf(tab, { frame, world, id, gone: staleRef(parseRef(request.ref)) }, signal)
+  }
+  if (request.element !== undefined) return clipOf(tab, await match(tab, request.element, signal), signal)
   if (request.fullPage) return { ...cssContentSize, x: 0, y: 0 }
   return { x: view.pageX, y: view.pageY, width: view.clientWidth, height: view.clientHeight }
 }
 
-async function clipOf(tab: Tab, ref: string, signal: AbortSignal): Promise<Clip> {
-  const entry = tab.refs.resolve(ref, tab)
-  const box = await callAgent<{ kind: "gone" } | ({ kind: "box" } & Clip)>(entry.world, "box", { id: entry.id }, signal)
-  if (box.kind === "gone") throw staleRef(parseRef(ref))
+interface Pictured {
+  frame: Frame
+  world: World
+  id: number
+  /** What to say when the element is not there any more. */
+  gone: AppError
+}
+
+/** The one element of the main frame that the selector fits. */
+async function match(tab: Tab, selector: string, signal: AbortSignal): Promise<Pictured> {
+  const { main } = tab.frames
+  const world = await tab.frames.world(main, signal)
+  const found = await callAgent<number | "none" | "several" | "bad">(world, "match", selector, signal)
+  const gone = new AppError("not-found", `Nothing in the page fits the selector ${selector}`)
+  if (found === "none") throw gone
+  if (found === "bad") throw new AppError("bad-request", "element: is not a CSS selector")
+  if (found === "several") {
+    throw new AppError("strict-mode", `Several elements fit the selector ${selector}`, {
+      hint: "Give a selector that fits one element, or the ref of the element",
+    })
+  }
+  return { frame: main, world, id: found, gone }
+}
+
+async function clipOf(tab: Tab, element: Pictured, signal: AbortSignal): Promise<Clip> {
+  const { world, id, gone } = element
+  const box = await callAgent<{ kind: "gone" } | ({ kind: "box" } & Clip)>(world, "box", { id }, signal)
+  if (box.kind === "gone") throw gone
+  if (box.width === 0 || box.height === 0) {
+    throw new AppError("not-visible", "The element takes up no space, so there is nothing to picture", {
+      hint: "It may be in a closed menu or another step; take a new snapshot",
+    })
+  }
   let { x, y } = box
-  for (let { frame } = entry; frame.parentId !== undefined;) {
+  for (let { frame } = element; frame.parentId !== undefined;) {
     const owner = await tab.frames.ownerOf(frame, signal)
-    if (!owner) throw staleRef(parseRef(ref))
+    if (!owner) throw gone
     const place = await callAgent<{ x: number; y: number }>(owner.world, "inside", { id: owner.id, x, y }, signal)
     x = place.x
     y = place.y
@@ -98,7 +143,7 @@ async function capture(
   clip: Clip,
   options: CaptureOptions,
   signal: AbortSignal,
-): Promise<Picture> {
+): Promise<{ type: "png" | "jpeg"; data: string }> {
   const scale = Math.min(1, options.side / (Math.max(clip.width, clip.height) * options.density))
   const parameters = {
     format: options.type,
@@ -121,6 +166,18 @@ async function capture(
   }
 }
 
-function bytesOf(picture: Picture): number {
-  return Math.floor((picture.data.length * 3) / 4)
+function bytesOf(data: string): number {
+  return Math.floor((data.length * 3) / 4)
+}
+
+/** Width and height as the file itself has them. */
+export function sizeOf(image: Buffer): { width: number; height: number } {
+  if (image[0] === 0x89) return { width: image.readUInt32BE(16), height: image.readUInt32BE(20) }
+  // JPEG: from segment to segment until the one that begins the frame (C0 to CF without C4, C8 and CC).
+  for (let at = 2; at + 9 < image.length; at += 2 + image.readUInt16BE(at + 2)) {
+    const marker = image[at + 1] as number
+    if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker))
+      return { width: image.readUInt16BE(at + 7), height: image.readUInt16BE(at + 5) }
+  }
+  return { width: 0, height: 0 }
 }

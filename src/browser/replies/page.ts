@@ -94,6 +94,11 @@ export const screenshotReply = z.object({
   ...pageReply.shape,
   path: absolutePath,
   type: pictureType.describe("JPEG also when PNG was asked for and would have been too large."),
+  width: z.number().describe("Pixels of the picture, at most 2000."),
+  height: z.number().describe("Pixels of the picture, at most 2000."),
+  truncated: z.boolean().describe("True when the page is longer or wider than what is shown."),
+  labelsCount: z.number().exactOptional().describe("Refs that were drawn."),
+  labelsSkipped: z.number().exactOptional().describe("Refs out of view, or past the first 150."),
 })
 
 export const pdfReply = z.object({ ...done.shape, path: absolutePath, url: z.string() })

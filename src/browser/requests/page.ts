@@ -35,13 +35,21 @@ export const snapshotRequest = z.object({
   maxChars: numeric(z.number().int().min(0)).optional(),
   timeoutMs: clamped(500, 60_000, 10_000),
 })
-export const screenshotRequest = z.object({
-  ...target,
-  fullPage: flag.default(false),
-  ref: word.optional(),
-  type: z.enum(["png", "jpeg"]).default("png"),
-  timeoutMs: clamped(500, 60_000, 20_000),
-})
+export const screenshotRequest = z
+  .object({
+    ...target,
+    fullPage: flag.default(false).describe("The whole page; cut past 8000 pixels a side."),
+    ref: word.optional().describe("Only this element."),
+    element: word.optional().describe("Only the one element that this CSS selector fits, in the main frame."),
+    labels: flag.default(false).describe("The view with the refs of what can be acted on drawn over it, at most 150."),
+    type: z.enum(["png", "jpeg"]).default("png").describe("JPEG is also used where PNG would be too large."),
+    timeoutMs: clamped(500, 60_000, 20_000),
+  })
+  .refine(
+    ({ fullPage, ref, element, labels }) =>
+      [fullPage, ref !== undefined, element !== undefined, labels].filter(Boolean).length <= 1,
+    "fullPage, ref, element and labels exclude each other",
+  )
 /** How long what was armed waits for its dialog, chooser or download. */
 const armTimeout = clamped(500, 120_000, 120_000)
 const path = z.string().min(1, "must not be empty").max(4_000)

@@ -38,6 +38,8 @@ export interface PageElement extends PageNode {
   readonly parentElement: PageElement | null
   readonly isContentEditable: boolean
   readonly clientLeft: number
+  readonly clientWidth: number
+  readonly clientHeight: number
   readonly clientTop: number
   readonly offsetWidth: number
   readonly offsetHeight: number

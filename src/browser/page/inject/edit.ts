@@ -1,5 +1,5 @@
 // Puts the text cursor where typing must go, and sets values that cannot be typed. Runs in the page (see agent.ts).
-import { elementOf, type PageAgent } from "./agent.ts"
+import { elementOf, type PageAgent, numberOf } from "./agent.ts"
 import type { PageDocument, PageElement, PageRoot, PageWindow } from "./dom.ts"
 
 export type EditState = { kind: "focused" | "set" | "gone" | "not-editable" | "bad-value" }
@@ -57,7 +57,19 @@ export function boxOf(
   return { kind: "box", x, y, width, height }
 }
 
-export const editFunctions = [editElement, hasFocus, setValue, boxOf]
+/** The number of the one element that a selector fits; elements that were shown keep theirs. */
+export function matchOf(agent: PageAgent, selector: string): number | "none" | "several" | "bad" {
+  try {
+    const found = document.querySelectorAll(selector)
+    if (found.length !== 1) return found.length === 0 ? "none" : "several"
+    const element = found[0] as PageElement
+    return agent.ids.get(element) ?? numberOf(agent, element, "")
+  } catch {
+    return "bad"
+  }
+}
+
+export const editFunctions = [editElement, hasFocus, setValue, boxOf, matchOf]
 
 declare const document: PageDocument
 declare const getSelection: PageWindow["getSelection"]

@@ -1,16 +1,27 @@
 // Draws the refs of elements over the page, for a picture, and takes them away again. Runs in the page (see agent.ts).
 import { elementOf, type PageAgent } from "./agent.ts"
 import type { PageDocument, PageElement } from "./dom.ts"
-import { firstBox } from "./reach.ts"
+import { firstBox, placeInside } from "./reach.ts"
 
-export interface LabelCount {
-  shown: number
-  skipped: number
+export interface LabelRequest {
+  items: [id: number, text: string][]
+  /** No more than so many are drawn. */
+  most: number
+  /** What can be seen of this document, when it is in a frame. */
+  within?: Visible | undefined
 }
 
-/** `highlight` draws a thick frame without words. */
-export function drawLabels(agent: PageAgent, items: [id: number, text: string][]): LabelCount {
+export interface Visible {
+  x: number
+  y: number
+  width: number
+  height: number
+}
+
+/** Draws a frame and a word at each element that can be seen; an empty word stands for a thick frame. Answers how many. */
+export function drawLabels(agent: PageAgent, { items, most, within }: LabelRequest): number {
   removeLabels()
+  const view = within ?? { x: 0, y: 0, width: innerWidth, height: innerHeight }
   const host = document.createElement("svc-labels")
   host.style.cssText = "all: initial; position: fixed; inset: 0; z-index: 2147483647; pointer-events: none"
   const root = host.attachShadow({ mode: "closed" })
@@ -18,7 +29,9 @@ export function drawLabels(agent: PageAgent, items: [id: number, text: string][]
   for (const [id, text] of items) {
     const element = elementOf(agent, id)
     const box = element ? firstBox(element) : null
-    if (!box || box.x + box.width < 0 || box.y + box.height < 0 || box.x > innerWidth || box.y > innerHeight) continue
+    if (!box || box.x + box.width <= view.x || box.y + box.height <= view.y) continue
+    if (box.x >= view.x + view.width || box.y >= view.y + view.height) continue
+    if (shown === most) break
     shown += 1
     const frame = document.createElement("div")
     frame.style.cssText = `position: fixed; left: ${box.x - 1}px; top: ${box.y - 1}px; width: ${box.width}px; height: ${box.height}px; border: ${text === "" ? 4 : 2}px solid #ff4500; box-sizing: border-box`
@@ -30,7 +43,17 @@ export function drawLabels(agent: PageAgent, items: [id: number, text: string][]
     root.append(label)
   }
   if (shown > 0) document.documentElement.append(host)
-  return { shown, skipped: items.length - shown }
+  return shown
+}
+
+/** The inner box of a frame element, in the view of the document that holds it, and how large its pixels are there. */
+export function frameBox(agent: PageAgent, id: number): (Visible & { scale: number }) | null {
+  const element = elementOf(agent, id)
+  if (!element) return null
+  const { x, y } = placeInside(element, { x: 0, y: 0 })
+  const outer = element.getBoundingClientRect()
+  const scale = element.offsetWidth > 0 ? outer.width / element.offsetWidth : 1
+  return { x, y, width: element.clientWidth * scale, height: element.clientHeight * scale, scale }
 }
 
 export function removeLabels(): void {
@@ -38,7 +61,7 @@ export function removeLabels(): void {
   for (let index = 0; index < found.length; index += 1) (found[index] as PageElement).remove()
 }
 
-export const labelsFunctions = [drawLabels, removeLabels]
+export const labelsFunctions = [drawLabels, removeLabels, frameBox]
 
 declare const document: PageDocument
 declare const innerWidth: number

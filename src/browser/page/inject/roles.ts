@@ -69,7 +69,7 @@ export function roleTables(): RoleTables {
     inlineTags: words(
       "a abbr b bdi bdo br cite code data del dfn em font i ins kbd label mark q s samp slot small span strong sub sup time u var",
     ),
-    skippedTags: words("base head link meta noscript param script source style template title track"),
+    skippedTags: words("base head link meta noscript param script source style svc-labels template title track"),
   }
 }
 

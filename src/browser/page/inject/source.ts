@@ -4,10 +4,10 @@ import { agentFunctions, createAgent, elementOf } from "./agent.ts"
 import { changesFunctions, isUnchanged } from "./changes.ts"
 import { clickGuardFunctions, disarmClick } from "./click-guard.ts"
 import { conditionFunctions, hasText, hasVisible, watchDrag } from "./condition.ts"
-import { boxOf, editElement, editFunctions } from "./edit.ts"
+import { boxOf, editElement, editFunctions, matchOf } from "./edit.ts"
 import { fieldState, formFunctions, scrollTo, selectOptions } from "./form.ts"
 import { hitFunctions } from "./hit.ts"
-import { drawLabels, labelsFunctions, removeLabels } from "./labels.ts"
+import { drawLabels, frameBox, labelsFunctions, removeLabels } from "./labels.ts"
 import { namesFunctions } from "./names.ts"
 import { nextFrame, nextTask, placeInside, pointThroughFrame, reachElement, reachFunctions } from "./reach.ts"
 import { rolesFunctions } from "./roles.ts"
@@ -36,6 +36,8 @@ export type AgentCall =
   | "disarm"
   | "edit"
   | "box"
+  | "match"
+  | "frameBox"
   | "inside"
   | "frame"
   | "task"
@@ -79,6 +81,8 @@ export function agentSource(key: string): string {
     closedRoot: `(root) => void agent.closedRoots.set(root.host, root)`,
     element: `(o) => ${elementOf.name}(agent, o)`,
     dragBegan: `() => agent.dragBegan`,
+    match: `(o) => ${matchOf.name}(agent, o)`,
+    frameBox: `(o) => ${frameBox.name}(agent, o)`,
     box: `(o) => ${boxOf.name}(agent, o.id)`,
   }
   const members = Object.entries(calls).map(([name, text]) => `${name}: ${text}`)

@@ -1,10 +1,10 @@
 // A picture of the view with the refs of a snapshot drawn over it.
 import { AppError } from "../../../kernel/index.ts"
-import { callAgent, type World } from "../frames.ts"
-import type { LabelCount } from "../inject/labels.ts"
+import { callAgent, type Frame, type World } from "../frames.ts"
+import type { LabelRequest, Visible } from "../inject/labels.ts"
 import { type Picture, takeScreenshot } from "../screenshot.ts"
 import type { Operation, Tab } from "../tab.ts"
-import type { Line } from "./compose.ts"
+import type { Line, LineRef } from "./compose.ts"
 
 export interface LabelledPicture {
   picture: Picture
@@ -15,23 +15,68 @@ export interface LabelledPicture {
 /** More would hide the page. */
 const maxLabels = 150
 
-export async function takeLabelled(tab: Tab, lines: Line[], operation: Operation): Promise<LabelledPicture> {
+export async function takeLabelled(
+  tab: Tab,
+  lines: Line[],
+  type: "png" | "jpeg",
+  operation: Operation,
+): Promise<LabelledPicture> {
   const { signal } = operation
-  const items = new Map<World, [number, string][]>()
   const refs = lines.flatMap(({ ref }) => (ref ? [ref] : []))
-  for (const ref of refs.slice(0, maxLabels)) {
-    const inWorld = items.get(ref.entry.world) ?? []
-    items.set(ref.entry.world, inWorld)
-    inWorld.push([ref.entry.id, ref.key])
-  }
+  const worlds = Map.groupBy(refs, (ref) => ref.entry.world)
   let shown = 0
   try {
-    for (const [world, labels] of items) shown += (await callAgent<LabelCount>(world, "label", labels, signal)).shown
-    const picture = await takeScreenshot(tab, { fullPage: false, ref: undefined, type: "png" }, operation)
+    for (const [world, own] of worlds) {
+      const within = await visiblePart(tab, frameOf(tab, world), signal)
+      if (within === "nothing") continue
+      shown += await draw(world, { items: own.map(toItem), most: maxLabels - shown, within }, signal)
+    }
+    const picture = await takeScreenshot(tab, { fullPage: false, ref: undefined, element: undefined, type }, operation)
     return { picture, shown, skipped: refs.length - shown }
   } finally {
-    for (const world of items.keys()) await unlabel(world)
+    for (const world of worlds.keys()) await unlabel(world)
   }
+}
+
+/** A thick frame around one element, and around no other any more. False when there is nothing to see of it. */
+export async function highlight(tab: Tab, world: World, id: number, signal: AbortSignal): Promise<boolean> {
+  for (const { world: other } of tab.frames.all) if (other && other !== world) await unlabel(other)
+  return (await draw(world, { items: [[id, ""]], most: 1 }, signal)) === 1
+}
+
+function draw(world: World, request: LabelRequest, signal: AbortSignal): Promise<number> {
+  return callAgent<number>(world, "label", request, signal)
+}
+
+function toItem({ entry, key }: LineRef): [number, string] {
+  return [entry.id, key]
+}
+
+function frameOf(tab: Tab, world: World): Frame | undefined {
+  return tab.frames.all.find((frame) => frame.world === world)
+}
+
+/** What can be seen of a frame's document in the tab's view, in the frame's own pixels; undefined for the main one. */
+async function visiblePart(
+  tab: Tab,
+  frame: Frame | undefined,
+  signal: AbortSignal,
+): Promise<Visible | "nothing" | undefined> {
+  if (frame === undefined) return "nothing"
+  if (frame.parentId === undefined) return undefined
+  const owner = await tab.frames.ownerOf(frame, signal)
+  const box =
+    owner && (await callAgent<(Visible & { scale: number }) | null>(owner.world, "frameBox", owner.id, signal))
+  if (!box) return "nothing"
+  const outside = await visiblePart(tab, owner.frame, signal)
+  if (outside === "nothing") return outside
+  const left = Math.max(box.x, outside?.x ?? 0)
+  const top = Math.max(box.y, outside?.y ?? 0)
+  const right = Math.min(box.x + box.width, outside ? outside.x + outside.width : Number.MAX_SAFE_INTEGER)
+  const bottom = Math.min(box.y + box.height, outside ? outside.y + outside.height : Number.MAX_SAFE_INTEGER)
+  if (right <= left || bottom <= top) return "nothing"
+  const { x, y, scale } = box
+  return { x: (left - x) / scale, y: (top - y) / scale, width: (right - left) / scale, height: (bottom - top) / scale }
 }
 
 async function unlabel(world: World): Promise<void> {

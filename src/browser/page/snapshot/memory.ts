@@ -28,6 +28,12 @@ export class SnapshotMemory {
     this.#sure = true
   }
 
+  /** After a walk that nobody was shown: pages watch for changes since that one, not since this snapshot. */
+  restore(snapshot: Remembered | undefined): void {
+    this.#last = snapshot
+    this.#sure = false
+  }
+
   /** Input of ours can change what a page shows without a trace in its document (a menu under the mouse). */
   doubt(): void {
     this.#sure = false
