@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { isDeepStrictEqual } from "node:util"
 import type { Log } from "../kernel/log.ts"
 import { isJsonObject } from "../kernel/json.ts"
-import { writeFileAtomically } from "./atomic-file.ts"
+import { writePrivateFile } from "../kernel/private-file.ts"
 import type { ConfigIssue } from "./document.ts"
 import { configFileName } from "./environment.ts"
 import type { Variables } from "./environment.ts"
@@ -150,7 +150,7 @@ class Holder implements ConfigHolder {
     if (snapshot.files.length === 0) return
     const text = `${JSON.stringify(snapshot.source, null, 2)}\n`
     try {
-      writeFileAtomically(join(this.#options.stateFolder, lastGoodFileName), text)
+      writePrivateFile(join(this.#options.stateFolder, lastGoodFileName), text)
     } catch (error) {
       // A full disk must not keep a good configuration from being used.
       this.#options.log.warn({ err: error }, "last good configuration could not be copied")

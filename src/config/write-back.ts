@@ -6,7 +6,8 @@ import { existsSync } from "node:fs"
 import { AppError } from "../kernel/errors.ts"
 import { isJsonObject } from "../kernel/json.ts"
 import type { Json, JsonObject } from "../kernel/json.ts"
-import { rotateBackups, writeFileAtomically } from "./atomic-file.ts"
+import { writePrivateFile } from "../kernel/private-file.ts"
+import { rotateBackups } from "./backups.ts"
 import type { ConfigIssue } from "./document.ts"
 import { addElement, addMember, isBlank, removeElement, removeMember, replaceValue } from "./edit-text.ts"
 import type { Variables } from "./environment.ts"
@@ -85,7 +86,7 @@ function write(options: Target, makeStep: () => Step): WriteResult {
 function replaceFile(file: string, text: string, unchanged: () => boolean, fileCount: number): boolean {
   // With several files the first rename changes what the check compares, so only a single file can be checked late.
   const check = fileCount === 1 ? unchanged : () => true
-  return writeFileAtomically(file, text, () => {
+  return writePrivateFile(file, text, () => {
     if (!check()) return false
     rotateBackups(file)
     return true

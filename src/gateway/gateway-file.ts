@@ -1,8 +1,8 @@
 // `<state>/gateway.json`: how the CLI finds the running gateway. Written when it is ready, removed on a clean stop.
 import { readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
+import { writePrivateFile } from "../kernel/private-file.ts"
 import type { GatewayFile } from "./contract.ts"
-import { writePrivateFile } from "./private-file.ts"
 
 export function gatewayFilePath(stateFolder: string): string {
   return join(stateFolder, "gateway.json")

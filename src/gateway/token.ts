@@ -2,8 +2,7 @@
 // Fails closed: without a usable secret nothing listens. The CLI finds the secret in the file that is returned.
 import { chmodSync, readFileSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { AppError, type Ids, type Log, Secret } from "../kernel/index.ts"
-import { writePrivateFile } from "./private-file.ts"
+import { AppError, type Ids, type Log, Secret, writePrivateFile } from "../kernel/index.ts"
 
 export interface GatewayToken {
   token: Secret

@@ -1,11 +1,8 @@
-// Files that are whole or absent: temporary file -> fsync -> rename -> fsync of the folder, mode 600.
+// Files that only their owner may read, whole or absent: temporary file -> fsync -> rename -> fsync of the folder.
 // A reader, a crash or a power cut sees the old text or the new one, never a part.
 import { randomBytes } from "node:crypto"
 import {
   closeSync,
-  copyFileSync,
-  chmodSync,
-  existsSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -13,17 +10,19 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from "node:fs"
 import { basename, dirname, join } from "node:path"
 
-const backupsKept = 5
+/** A temporary file that is older was left by a writer that was killed: a minute is far longer than any write takes. */
+const leftoverMs = 60_000
 
 /**
- * Replaces a file. `beforeRename` is called when the new text is safely on the disk and only the rename is missing;
- * when it returns false the file stays as it is. Returns whether it was replaced.
+ * Replaces a file, mode 600; its folder is made, mode 700, when it is missing. `beforeRename` is called when the new
+ * text is safely on the disk and only the rename is missing; when it returns false the file stays as it is. Several
+ * processes may write at once: the last wins. Returns whether it was replaced.
  */
-export function writeFileAtomically(file: string, text: string, beforeRename: () => boolean = () => true): boolean {
+export function writePrivateFile(file: string, text: string, beforeRename: () => boolean = () => true): boolean {
   const folder = dirname(file)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   removeLeftovers(folder, basename(file))
@@ -39,35 +38,19 @@ export function writeFileAtomically(file: string, text: string, beforeRename: ()
   return true
 }
 
-/** Keeps the present file as `.bak`, older ones as `.bak.1` to `.bak.4`. */
-export function rotateBackups(file: string): void {
-  if (!existsSync(file)) return
-  const name = (index: number) => (index === 0 ? `${file}.bak` : `${file}.bak.${index}`)
-  for (let index = backupsKept - 2; index >= 0; index -= 1) {
-    if (existsSync(name(index))) renameSync(name(index), name(index + 1))
-  }
-  const temporary = `${name(0)}.tmp`
-  copyFileSync(file, temporary)
-  chmodSync(temporary, 0o600)
-  renameSync(temporary, name(0))
-}
-
-/** Temporary files of writers that were killed. A minute is far longer than any write takes. */
 function removeLeftovers(folder: string, name: string): void {
   for (const entry of readdirSync(folder)) {
     if (!entry.startsWith(`.${name}.`) || !entry.endsWith(".tmp")) continue
     const path = join(folder, entry)
     const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
-    if (age > 60_000) rmSync(path, { force: true })
+    if (age > leftoverMs) rmSync(path, { force: true })
   }
 }
 
 function writeAndSync(file: string, text: string): void {
   const descriptor = openSync(file, "wx", 0o600)
   try {
-    const bytes = Buffer.from(text)
-    let written = 0
-    while (written < bytes.length) written += writeSync(descriptor, bytes, written)
+    writeFileSync(descriptor, text)
     fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)
