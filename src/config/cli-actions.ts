@@ -1,20 +1,15 @@
 // What the `svc config` commands do. Loaded only when one of them runs.
 import { existsSync } from "node:fs"
-import { evaluate, parse } from "@humanwhocodes/momoa"
 import { z } from "zod"
 import { AppError, toErrorBody } from "../kernel/errors.ts"
-import type { Json } from "../kernel/json.ts"
 import type { ConfigCommandIo } from "./cli.ts"
 import type { ConfigIssue } from "./document.ts"
+import { readConfigValue, setConfigText, showConfigValue } from "./edit.ts"
 import { readEnvironment } from "./environment.ts"
-import { nearestName } from "./issue-text.ts"
 import { configInvalid, formatIssue, loadConfigFile, loadConfigOrThrow } from "./load.ts"
 import { formatConfigPath, parseConfigPath } from "./path.ts"
-import type { ConfigPath } from "./path.ts"
-import { redactAt, redactConfig } from "./redact.ts"
 import { configSchema } from "./schema.ts"
-import { knownKeys, schemasAt } from "./schema-walk.ts"
-import { setConfigValue, unsetConfigValue } from "./write-back.ts"
+import { unsetConfigValue } from "./write-back.ts"
 import type { WriteResult } from "./write-back.ts"
 
 interface Output {
@@ -28,29 +23,16 @@ export function getConfigValue(
   run(io, options, () => {
     const { config } = loadConfigOrThrow({ path: configPath(io), env: io.env })
     const path = options.key === undefined ? [] : parseConfigPath(options.key)
-    const value = valueAt(config, path)
-    if (value === undefined) throw notFound(path)
-    const name = String(path.at(-1) ?? "")
-    const shown = options.reveal
-      ? value
-      : path.length === 0
-        ? redactConfig(value)
-        : redactAt(value, schemasAt(configSchema, path), name)
+    const shown = options.reveal ? readConfigValue(config, path) : showConfigValue(config, path)
     io.stdout(!options.json && typeof shown === "string" ? `${shown}\n` : `${JSON.stringify(shown, null, 2)}\n`)
   })
 }
 
 export function setConfigFromText(io: ConfigCommandIo, options: Output & { key: string; value: string }): void {
   run(io, options, () => {
-    const target = { path: configPath(io), env: io.env, key: parseConfigPath(options.key) }
-    const parsed = parseValue(options.value)
-    let result = setConfigValue({ ...target, value: parsed })
-    // `12345` for a key that takes text was meant as text.
-    if (result.kind === "invalid" && typeof parsed !== "string") {
-      const asText = setConfigValue({ ...target, value: options.value })
-      if (asText.kind === "ok") result = asText
-    }
-    report(io, options, result, formatConfigPath(target.key), "set")
+    const key = parseConfigPath(options.key)
+    const result = setConfigText({ path: configPath(io), env: io.env, key, text: options.value })
+    report(io, options, result, formatConfigPath(key), "set")
   })
 }
 
@@ -133,33 +115,4 @@ function report(io: ConfigCommandIo, options: Output, result: WriteResult, key: 
 
 function configPath(io: ConfigCommandIo): string {
   return readEnvironment(io.env).configPath
-}
-
-/** JSON5 when it is, else the text itself: a token or a URL needs no quotes. */
-function parseValue(text: string): Json {
-  try {
-    const value = evaluate(parse(text, { mode: "json5" })) as Json
-    return typeof value === "number" && !Number.isFinite(value) ? text : value
-  } catch (error) {
-    if (error instanceof Error) return text
-    throw error
-  }
-}
-
-function valueAt(config: unknown, path: ConfigPath): unknown {
-  let value = config
-  for (const segment of path) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, segment)) return undefined
-    value = (value as Record<string | number, unknown>)[segment]
-  }
-  return value
-}
-
-function notFound(path: ConfigPath): AppError {
-  const name = formatConfigPath(path)
-  if (schemasAt(configSchema, path).length > 0) return new AppError("not-found", `${name} is not set`)
-  const nearest = nearestName(String(path.at(-1)), knownKeys(configSchema, path.slice(0, -1)))
-  return new AppError("not-found", `There is no configuration key ${name}`, {
-    hint: nearest === undefined ? "docs/reference/config.md lists all keys" : `Did you mean ${nearest}?`,
-  })
 }

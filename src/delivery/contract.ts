@@ -14,9 +14,13 @@ export interface ReplyButton {
   /** What comes back when it is touched; any length. */
   data: string
   style?: "danger" | "success" | "primary"
+  /** `data` is a command of ours, which a touch runs. Never set for what a model or anybody else has written. */
+  runs?: true
 }
 
 export interface Reply {
+  /** The model's thinking, shown in front of the text; as it is, without markup. */
+  reasoning?: string
   /** Markdown-ish text of the model or of ourselves; tags already taken out. */
   text: string
   media: ReplyMedia[]

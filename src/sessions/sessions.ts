@@ -20,6 +20,10 @@ export interface Session {
 export interface SessionSettings {
   model?: string
   thinking?: "off" | "minimal" | "low" | "medium" | "high"
+  /** Whether the model's thinking is shown: never, in front of the answer, or while it thinks. */
+  reasoning?: "off" | "on" | "stream"
+  /** Which messages of a group are answered; unset: as the configuration says. */
+  activation?: "always" | "mention"
   /** The last alert of a heartbeat, so that the same one is not sent again within a day. */
   lastAlert?: { text: string; at: number }
 }
@@ -27,6 +31,8 @@ export interface SessionSettings {
 export interface Sessions {
   /** The session of a key, made if missing, with a new id when its reset rule says so. */
   open(write: Write, key: string, agentId: string): Session
+  /** A new id at once, whatever the reset rule says: the conversation begins anew, its settings stay. */
+  renew(write: Write, key: string, agentId: string): Session
   find(key: string): Session | undefined
   /** Remembers where a conversation was last heard from; inside the transaction that lets its message in. */
   rememberRoute(write: Write, key: string, agentId: string, route: Route): void
@@ -48,27 +54,32 @@ export function createSessions(options: { store: Store; ids: Ids; config: () => 
     const row = store.handle.prepare("select * from session where key = ?").get(key) as SessionRow | undefined
     return row && fromRow(row)
   }
+  const renew: Sessions["renew"] = (write, key, agentId) => {
+    const known = find(key)
+    const session: Session = {
+      key,
+      agentId,
+      sessionId: ids.uuid(),
+      updatedAt: write.now,
+      lastRoute: known?.lastRoute ?? null,
+      settings: known?.settings ?? {},
+    }
+    write
+      .prepare(
+        `insert into session (key, agent_id, session_id, created_at, updated_at) values (?, ?, ?, ?, ?)
+         on conflict (key) do update set session_id = excluded.session_id, created_at = excluded.created_at,
+           updated_at = excluded.updated_at`,
+      )
+      .run(key, agentId, session.sessionId, write.now, write.now)
+    return session
+  }
   return {
     find,
+    renew,
     open(write, key, agentId) {
       const known = find(key)
-      if (known && isFresh(resetRuleFor(options.config(), key), known.updatedAt, write.now)) return known
-      const session: Session = {
-        key,
-        agentId,
-        sessionId: ids.uuid(),
-        updatedAt: write.now,
-        lastRoute: known?.lastRoute ?? null,
-        settings: known?.settings ?? {},
-      }
-      write
-        .prepare(
-          `insert into session (key, agent_id, session_id, created_at, updated_at) values (?, ?, ?, ?, ?)
-           on conflict (key) do update set session_id = excluded.session_id, created_at = excluded.created_at,
-             updated_at = excluded.updated_at`,
-        )
-        .run(key, agentId, session.sessionId, write.now, write.now)
-      return session
+      const isUsable = known && isFresh(resetRuleFor(options.config(), key), known.updatedAt, write.now)
+      return isUsable ? known : renew(write, key, agentId)
     },
     rememberRoute(write, key, agentId, route) {
       // updated_at stays as it is: only a turn keeps a session fresh.

@@ -1,0 +1,109 @@
+// What a chat command is: an object with its name, who may use it, and what it does. Nothing in it knows a platform.
+import type { ReplyButton } from "../../delivery/contract.ts"
+import type { Origin, Route } from "../../sessions/route.ts"
+import type { Sessions } from "../../sessions/sessions.ts"
+import type { Clock } from "../../kernel/index.ts"
+import type { Write } from "../../store/index.ts"
+
+/** A command as it was written: the payload of its job, fixed when the message entered. */
+export interface CommandCall {
+  command: string
+  /** What stands behind the name. */
+  args: string
+  agentId: string
+  sessionKey: string
+  route: Route
+  sender: CommandSender
+}
+
+export interface CommandSender {
+  id: string
+  username?: string
+  origin: Origin
+  /** Listed or let in by name, not only because everybody is. */
+  isAuthorised: boolean
+}
+
+/** `anyone`: everybody whose messages count, once `commands.useAccessGroups` is off; until then as `authorised`. */
+export type CommandAccess = "anyone" | "authorised" | "owner"
+
+/** `now`: beside whatever the session does. `in-turn`: after the messages before it, because it changes what follows. */
+export type CommandTime = "now" | "in-turn"
+
+export interface ChatCommand {
+  name: string
+  aliases?: readonly string[]
+  /** For the menu and `/commands`: at most 256 characters. */
+  summary: string
+  /** What may stand behind the name: `always | mention`. */
+  usage?: string
+  access: CommandAccess
+  /** Where it can be used; unset: everywhere. */
+  where?: "private" | "group"
+  time: CommandTime | ((args: string) => CommandTime)
+  /** What it is given may go on over several lines; else only its first line counts. */
+  takesLines?: boolean
+  run(call: CommandCall & { jobId: number }, services: CommandServices): Promise<CommandAnswer> | CommandAnswer
+}
+
+export interface CommandAnswer {
+  /** Markdown. */
+  text: string
+  buttons?: ReplyButton[][]
+  /** What it changes: in one transaction with the answer and the end of the job. */
+  commit?: (write: Write) => void
+}
+
+export interface SelectableModel {
+  /** `provider/model` */
+  id: string
+  alias?: string
+}
+
+/** The rest of the gateway, as commands see it; put together in main. */
+export interface CommandServices {
+  /** All of them, in the order of the menu. */
+  commands: readonly ChatCommand[]
+  sessions: Sessions
+  clock: Clock
+  models: {
+    selectable(agentId: string): SelectableModel[]
+    /** What a selection comes to. Throws AppError with a hint when it is not usable. */
+    describe(selection: { agentId: string; model?: string | undefined; thinking?: ThinkingChoice | undefined }): {
+      id: string
+      thinking: ThinkingChoice
+    }
+  }
+  lanes: {
+    /** Ends what the session does and holds, as far as the caller may, if it came before this job. */
+    stop(call: CommandCall & { jobId: number }): Promise<{ running: number; waiting: number }>
+    /** Messages that run and wait in the session. */
+    count(sessionKey: string): { running: number; waiting: number }
+  }
+  config: ConfigAccess
+  status: {
+    version: string
+    startedAt: number
+    /** How the channel's account does: `running`, `waiting`, ... */
+    account(route: Route): Promise<string>
+  }
+  /** Commands that an operator has added to the menu of this account. */
+  customCommands(route: Route): readonly { command: string; description: string }[]
+  isConfigCommandOn(): boolean
+}
+
+export type ThinkingChoice = "off" | "minimal" | "low" | "medium" | "high"
+
+/** Keys come as a person writes them. Throws AppError for what is refused or wrong; nothing is written then. */
+export interface ConfigAccess {
+  /** What the file sets, or the value in use of one key; secrets masked. */
+  show(key: string | undefined): string
+  set(call: CommandCall, key: string, value: string): ConfigChangeReport
+  unset(call: CommandCall, key: string): ConfigChangeReport
+}
+
+export interface ConfigChangeReport {
+  key: string
+  isChanged: boolean
+  effect: "now" | "after-restart" | "restarting"
+}

@@ -1,0 +1,47 @@
+// `/status`: which model answers here, how the conversation stands, whether the gateway works.
+import { AppError } from "../../../kernel/index.ts"
+import type { SessionSettings } from "../../../sessions/sessions.ts"
+import type { ChatCommand, CommandServices } from "../contract.ts"
+
+export const status: ChatCommand = {
+  name: "status",
+  summary: "Shows the model, the session and whether everything works",
+  access: "anyone",
+  time: "now",
+  async run(call, services) {
+    const session = services.sessions.find(call.sessionKey)
+    const settings = session?.settings ?? {}
+    const { running, waiting } = services.lanes.count(call.sessionKey)
+    const { version, startedAt, account } = services.status
+    const lines = [
+      `**Gateway** ${version}, up ${duration(services.clock.now() - startedAt)}, chat ${await account(call.route)}`,
+      `**Agent** ${call.agentId}`,
+      `**Model** ${modelText(services, call.agentId, settings)}`,
+      `**Reasoning** ${settings.reasoning ?? "off"}`,
+      session
+        ? `**Session** ${session.sessionId.slice(0, 8)}, last used ${duration(services.clock.now() - session.updatedAt)} ago`
+        : "**Session** none yet",
+      `**Messages** ${running} under way, ${waiting} waiting`,
+      ...(call.route.chatKind === "private" ? [] : [`**Activation** ${settings.activation ?? "as configured"}`]),
+    ]
+    return { text: lines.join("\n") }
+  },
+}
+
+function modelText(services: CommandServices, agentId: string, { model, thinking }: SessionSettings): string {
+  try {
+    const described = services.models.describe({ agentId, model, thinking })
+    return `\`${described.id}\`, thinking ${described.thinking}`
+  } catch (error) {
+    if (error instanceof AppError) return `not usable: ${error.message}`
+    throw error
+  }
+}
+
+function duration(ms: number): string {
+  const minutes = Math.max(0, Math.floor(ms / 60_000))
+  if (minutes < 1) return "less than a minute"
+  if (minutes < 60) return `${minutes} min`
+  const hours = Math.floor(minutes / 60)
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`
+}

@@ -1,0 +1,38 @@
+// Every command by its name and its other names.
+import type { ChatCommand } from "./contract.ts"
+import { activation } from "./native/activation.ts"
+import { config } from "./native/config.ts"
+import { commandsList, help } from "./native/help.ts"
+import { model } from "./native/model.ts"
+import { reasoning } from "./native/reasoning.ts"
+import { newSession, reset } from "./native/reset.ts"
+import { status } from "./native/status.ts"
+import { stop } from "./native/stop.ts"
+import { think } from "./native/think.ts"
+import { whoami } from "./native/whoami.ts"
+
+/** In the order of the menu. */
+export const nativeCommands: readonly ChatCommand[] = [
+  help,
+  commandsList,
+  status,
+  stop,
+  newSession,
+  reset,
+  model,
+  think,
+  reasoning,
+  activation,
+  whoami,
+  config,
+]
+
+const byName = new Map<string, ChatCommand>(
+  nativeCommands.flatMap((command) =>
+    [command.name, ...(command.aliases ?? [])].map((name): [string, ChatCommand] => [name, command]),
+  ),
+)
+
+export function findCommand(name: string): ChatCommand | undefined {
+  return byName.get(name)
+}
