@@ -133,6 +133,8 @@ function compose(core: Core, stop: StopRequest, token: GatewayToken): Parts {
     config: core.config,
     defaultAgentId: () => mainAgentId(core.config()),
     stateFolder: environment.stateFolder,
+    runtimeFolder: environment.runtimeFolder,
+    ...(core.pollTiming === undefined ? {} : { pollTiming: core.pollTiming }),
     environment: { chatappBotToken: core.holder.snapshot().environment.chatappBotToken },
     rememberRoute: agent.sessions.rememberRoute,
     waitForDeliveries: (deliveries, limits) => agent.worker.waitFor(deliveries, limits),
@@ -207,10 +209,7 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
       await browser.reconfigure()
       states["browser"] = core.config().browser.enabled ? "ready" : "off"
     },
-    async restartChannels() {
-      await chatapp.stop()
-      await chatapp.start()
-    },
+    updateChannels: () => chatapp.apply(),
     restartMailWatch: () => gmail.restart(),
     restartGateway: (reason) => stop.request(`restart: ${reason}`),
   })

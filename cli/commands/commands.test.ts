@@ -69,8 +69,8 @@ test("pairing list prints the requests as a table that names of strangers cannot
   assert.deepEqual(request(result), { method: "GET", path: "/api/pairing/chatapp", body: undefined })
   assert.equal(
     result.stdout,
-    "Code      Sender  Name          Requested            Expires\n" +
-      "AB3DEF7H  42      Eve\\x1b[2J x  1970-01-01 00:00:00  1970-01-01 01:00:00\n",
+    "Code      Sender  Name          Account  Requested            Expires\n" +
+      "AB3DEF7H  42      Eve\\x1b[2J x  default  1970-01-01 00:00:00  1970-01-01 01:00:00\n",
   )
 })
 
@@ -227,14 +227,39 @@ test("channels status asks the platform only with --probe", async (context) => {
   }
   const plain = await ask(context, ["channels", "status"], { channels: [{ ...account, error: "bad token" }] })
   assert.equal(request(plain).path, "/api/channels")
-  assert.match(plain.stdout, /^chatapp +default +stopped +polling +env +- +- +- +bad token$/m)
+  assert.match(plain.stdout, /^chatapp +default +stopped +polling +env +- +- +- +- +bad token$/m)
   const probed = await ask(
     context,
     ["channels", "status", "--probe"],
-    [{ ...account, probe: { ok: true, elapsedMs: 5 } }],
+    [
+      {
+        ...account,
+        probe: {
+          ok: true,
+          elapsedMs: 5,
+          groups: [{ id: "-7", ok: false, status: "left" }],
+          warnings: [{ problem: "the bot is not in group -7 (left)", fix: "Add the bot" }],
+        },
+      },
+    ],
   )
   assert.equal(request(probed).path, "/api/channels?probe=true")
-  assert.match(probed.stdout, /answered in 5 ms$/m)
+  assert.match(probed.stdout, /works, 5 ms, 1 of 1 groups failed$/m)
+  assert.match(probed.stdout, /^- chatapp default: the bot is not in group -7 \(left\)\n {2}fix: Add the bot$/m)
+})
+
+test("channels unpin names the accounts in which somebody was pinned", async (context) => {
+  const result = await ask(context, "channels unpin chatapp @ann --account two".split(" "), { accounts: ["two"] })
+  const body = { name: "@ann", account: "two" }
+  assert.deepEqual(request(result), { method: "POST", path: "/api/channels/chatapp/unpin", body })
+  assert.equal(result.stdout, "unpinned @ann (two)\n")
+})
+
+test("pairing deny sends the code or the sender", async (context) => {
+  const result = await ask(context, ["pairing", "deny", "chatapp", "42", "--notify"], { senderId: "42", label: "Eve" })
+  const body = { code: "42", notify: true }
+  assert.deepEqual(request(result), { method: "POST", path: "/api/pairing/chatapp/deny", body })
+  assert.equal(result.stdout, "denied Eve 42\n")
 })
 
 test("config is read from the file, without a gateway", async (context) => {

@@ -17,6 +17,7 @@ export function addPairing(program: Command, context: CliContext): void {
   const pairing = program.command("pairing").description("Let people write to the bot, or no longer")
   addList(pairing, context)
   addApprove(pairing, context)
+  addDeny(pairing, context)
   addRevoke(pairing, context)
   addExamples(pairing, "svc pairing list chatapp", "svc pairing approve chatapp AB3DEF7H")
 }
@@ -27,9 +28,11 @@ function addList(pairing: Command, context: CliContext): void {
     .description("List who asked to be let in")
     .argument("<channel>", "such as chatapp")
   addGatewayOptions(list)
+    .option("--account <id>", "of this account only")
     .option("--approved", "list who has been let in instead")
-    .action(async (channel: string, options: GatewayOptions & { approved?: true }) => {
-      const answer = await connectGateway(context, options).call("GET", pairingPath(channel))
+    .action(async (channel: string, options: GatewayOptions & AccountOption & { approved?: true }) => {
+      const query = { account: options.account }
+      const answer = await connectGateway(context, options).call("GET", pairingPath(channel), { query })
       if (options.json) return context.output.json(answer)
       context.output.write(options.approved ? describeApproved(answer) : describeRequests(answer))
     })
@@ -39,14 +42,15 @@ function addList(pairing: Command, context: CliContext): void {
 function describeRequests(answer: unknown): string {
   const requests = readItems<PairingList["requests"][number]>(answer, "requests")
   if (requests.length === 0) return "nobody is waiting to be let in\n"
-  const rows = requests.map(({ code, senderId, label, createdAt, expiresAt }) => [
+  const rows = requests.map(({ code, senderId, label, account, createdAt, expiresAt }) => [
     code,
     senderId,
     label,
+    account,
     describeTime(createdAt),
     describeTime(expiresAt),
   ])
-  return formatTable(["Code", "Sender", "Name", "Requested", "Expires"], rows)
+  return formatTable(["Code", "Sender", "Name", "Account", "Requested", "Expires"], rows)
 }
 
 function describeApproved(answer: unknown): string {
@@ -78,6 +82,25 @@ function addApprove(pairing: Command, context: CliContext): void {
       context.output.line(`approved ${printableLine([label, senderId].filter(Boolean).join(" ") || code)}`)
     })
   addExamples(approve, "svc pairing approve chatapp AB3DEF7H --notify")
+}
+
+function addDeny(pairing: Command, context: CliContext): void {
+  const deny = pairing
+    .command("deny")
+    .description("Turn a request down; the person is not told a new code within its hour")
+    .argument("<channel>", "such as chatapp")
+    .argument("<code>", "the code, or the id of the sender")
+  addGatewayOptions(deny)
+    .option("--account <id>", "account of the channel, when there are several")
+    .option("--notify", "tell them in the chat")
+    .action(async (channel: string, code: string, options: GatewayOptions & AccountOption & { notify?: true }) => {
+      const body = { code, account: options.account, notify: options.notify }
+      const answer = await connectGateway(context, options).call("POST", `${pairingPath(channel)}/deny`, { body })
+      if (options.json) return context.output.json(answer)
+      const { senderId, label } = answer as { senderId?: string; label?: string }
+      context.output.line(`denied ${printableLine([label, senderId].filter(Boolean).join(" ") || code)}`)
+    })
+  addExamples(deny, "svc pairing deny chatapp AB3DEF7H", "svc pairing deny chatapp 123456789 --notify")
 }
 
 function addRevoke(pairing: Command, context: CliContext): void {

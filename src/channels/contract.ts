@@ -1,11 +1,13 @@
 // What a chat platform is to the gateway. No runtime.
 import type { Tool } from "../agent/tool.ts"
-import type { TurnInput, TurnObserver, TurnPreparation } from "../agent/turn-input.ts"
+import type { TurnInput, TurnObserver, TurnPreparation, TurnView } from "../agent/turn-input.ts"
 import type { ChannelSender } from "../delivery/contract.ts"
 
 export interface ChannelAccountStatus {
   channel: string
   account: string
+  /** As the configuration calls it. */
+  name?: string
   enabled: boolean
   configured: boolean
   /** `stopped` after a permanent failure, with the reason in `error`. */
@@ -13,24 +15,52 @@ export interface ChannelAccountStatus {
   mode: "polling" | "webhook"
   tokenSource: "config" | "tokenFile" | "env" | "none"
   botName?: string
+  startedAt?: number
   lastInboundAt?: number
   lastOutboundAt?: number
+  /** When the platform last answered a poll. */
+  lastPollAt?: number
   error?: string
+  /** What the platform said of the webhook when it was last asked. */
+  webhook?: { url: string; pending: number; lastErrorAt?: number; lastError?: string }
+  /** Ids that listed @names stand for. */
+  pins: { name: string; id: string; pinnedAt: number }[]
   counters: Record<string, number>
-  probe?: { ok: boolean; elapsedMs: number; error?: string; botName?: string; webhookUrl?: string }
+  probe?: ChannelProbe
+}
+
+/** The account as the platform sees it now. */
+export interface ChannelProbe {
+  ok: boolean
+  elapsedMs: number
+  error?: string
+  bot?: { id: string; name?: string; canJoinGroups: boolean; canReadAllGroupMessages: boolean }
+  webhook?: { url: string; pending: number; lastErrorAt?: number; lastError?: string }
+  /** The groups in which the bot is to answer without being mentioned: whether it is there. */
+  groups?: { id: string; ok: boolean; status: string }[]
+  warnings: ChannelWarning[]
+}
+
+export interface ChannelWarning {
+  problem: string
+  fix: string
 }
 
 export interface Channel {
   name: string
   sender: ChannelSender
   start(): Promise<void>
+  /** The configuration has changed: starts and stops what that touches, and nothing else. */
+  apply(): Promise<void>
   /** Stops taking in; what was taken in is already in the store. */
   stop(): Promise<void>
+  /** The next sender under this @name is pinned anew. The accounts in which somebody was pinned. */
+  unpin(name: string, account?: string): Promise<string[]>
   status(options: { probe: boolean; signal: AbortSignal }): Promise<ChannelAccountStatus[]>
   /** What the agent may do here by itself; empty while nothing is configured. */
   tools(): readonly Tool[]
   /** For a turn whose route is in this channel: typing while it runs. */
-  observe(turn: TurnInput, runId: string): TurnObserver
+  observe(turn: TurnInput, runId: string, view: TurnView): TurnObserver
   /** Its part in making the prompt of such a turn. */
   readonly preparation: TurnPreparation
 }

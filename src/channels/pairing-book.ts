@@ -46,12 +46,16 @@ export class PairingBook {
   }
 
   open(now: number): PairingRequest[] {
-    return [...this.#requests.values()].filter((request) => isOpen(request, now))
+    return [...this.#requests.values()].filter((request) => isOpen(request, now) && !request.denied)
   }
 
   findByCode(code: string, now: number): PairingRequest | undefined {
     const request = this.#requests.get(this.#senderOfCode.get(code) ?? "")
-    return request && isOpen(request, now) ? request : undefined
+    return request && isOpen(request, now) && !request.denied ? request : undefined
+  }
+
+  findBySender(senderId: string, now: number): PairingRequest | undefined {
+    return this.open(now).find((request) => request.senderId === senderId)
   }
 
   /** An unknown sender wrote. */
@@ -65,7 +69,7 @@ export class PairingBook {
     if (known) this.#remove(known)
     this.#makeRoom(now)
     const code = this.#newCode()
-    this.#requests.set(sender.senderId, { ...sender, code, createdAt: now, lastSeenAt: now })
+    this.#requests.set(sender.senderId, { ...sender, code, createdAt: now, lastSeenAt: now, denied: false })
     this.#senderOfCode.set(code, sender.senderId)
     return { kind: "issued", code }
   }
@@ -98,6 +102,11 @@ export class PairingBook {
     this.#remove(request)
     const { senderId, label } = request
     this.#setPaired(new Map(this.#paired).set(senderId, { senderId, label, approvedAt: now }))
+  }
+
+  /** It stays until it lapses, so that the sender is not told a new code at once. */
+  deny(request: PairingRequest): void {
+    request.denied = true
   }
 
   revoke(senderId: string): void {

@@ -20,7 +20,7 @@ let pairing: Pairing
 const open = () => openStore({ folder, bootId: systemIds.uuid(), clock, ids: systemIds, log, crashPoint: noCrash })
 const make = () => {
   const made = createPairing({ store, clock, ids: systemIds, log })
-  made.attach("chatapp", { confirm: () => [] })
+  made.attach("chatapp", { tell: () => [] })
   return made
 }
 

@@ -4,12 +4,20 @@
 import { AppError, type Clock, type Ids, type Log } from "../kernel/index.ts"
 import type { NewOutbox, Store, Write } from "../store/index.ts"
 import { PairingBook, codeLifetimeMs } from "./pairing-book.ts"
-import { type PairedSender, type PairingRequest, deletePaired, deleteRequest, savePaired } from "./store.ts"
+import {
+  type PairedSender,
+  type PairingRequest,
+  deletePaired,
+  deleteRequest,
+  savePaired,
+  saveRequest,
+} from "./store.ts"
 import { readPairingAccounts } from "./store.ts"
+import { WrongCodes } from "./wrong-codes.ts"
 
-/** What a channel adds: the words that tell a sender of the approval, as rows of the outbox. */
+/** What a channel adds: the words that tell a sender of the decision, as rows of the outbox. */
 export interface PairingFace {
-  confirm(account: string, sender: { senderId: string; chatId: string }): NewOutbox[]
+  tell(account: string, sender: { senderId: string; chatId: string }, decision: "approved" | "denied"): NewOutbox[]
 }
 
 export interface PairingList {
@@ -29,12 +37,18 @@ export interface Pairing {
   attach(channel: string, face: PairingFace): void
   /** What an account's intake asks and tells. */
   book(channel: string, account: string): PairingBook
-  list(channel: string): PairingList
+  /** Without an account: of all of them. */
+  list(channel: string, account?: string): PairingList
   /**
    * Throws `pairing-not-found` for an unknown or lapsed code, `too-many-failures` after many of them. `notify` tells
    * the sender.
    */
   approve(channel: string, code: string, account?: string, options?: { notify?: boolean }): Promise<Approval>
+  /**
+   * The request of this code or of this sender's id is closed; the sender hears nothing more until it would have
+   * lapsed. Throws as `approve` does.
+   */
+  deny(channel: string, codeOrSender: string, account?: string, options?: { notify?: boolean }): Promise<Approval>
   /** Throws `not-found` when the sender was not let in. Without an account: in all of them. */
   revoke(channel: string, senderId: string, account?: string): Promise<void>
 }
@@ -46,14 +60,10 @@ export interface PairingOptions {
   log: Log
 }
 
-/** Forty bits are not guessed with ten tries a minute. */
-const maxWrongCodes = 10
-const wrongCodeWindowMs = 60_000
-
 export function createPairing(options: PairingOptions): Pairing {
   const faces = new Map<string, PairingFace>()
   const books = new Map<string, PairingBook>()
-  const wrong = { count: 0, since: 0 }
+  const wrong = new WrongCodes(options)
   const book = (channel: string, account: string): PairingBook => {
     const key = `${channel}:${account}`
     const known = books.get(key) ?? new PairingBook({ store: options.store, ids: options.ids, channel, account })
@@ -71,41 +81,38 @@ export function createPairing(options: PairingOptions): Pairing {
     for (const name of readPairingAccounts(options.store, channel)) book(channel, name)
     return [...books.values()].filter((each) => each.channel === channel)
   }
+  const find = async (channel: string, account: string | undefined, match: Match): Promise<Found> =>
+    await findRequest(booksOf(channel, account), match, { ...options, wrong })
   return {
     attach: (channel, face) => void faces.set(channel, face),
     book,
-    list(channel) {
-      const all = booksOf(channel)
-      const now = options.clock.now()
-      return {
-        channel,
-        requests: all.flatMap((each) =>
-          each
-            .open(now)
-            .map((request) => ({ ...request, account: each.account, expiresAt: request.createdAt + codeLifetimeMs })),
-        ),
-        approved: all.flatMap((each) => each.pairedSenders().map((sender) => ({ ...sender, account: each.account }))),
-      }
-    },
+    list: (channel, account) => listOf(channel, booksOf(channel, account), options.clock.now()),
     async approve(channel, code, account, { notify = false } = {}) {
       const face = faceOf(channel)
-      checkThrottle(options.clock, wrong)
       const plain = code.trim().toUpperCase()
-      const found = booksOf(channel, account).flatMap((each) => {
-        const request = each.findByCode(plain, options.clock.now())
-        return request ? [{ book: each, request }] : []
-      })
-      const match = found[0]
-      if (!match || found.length > 1) throw refuseCode(options.clock, wrong, found.length)
+      const { book: owner, request } = await find(channel, account, (each, now) => each.findByCode(plain, now))
       await options.store.write(async (write) => {
-        approveInside(write, match.book, match.request)
-        if (!notify) return
-        for (const row of face.confirm(match.book.account, match.request)) write.addOutbox(row)
+        approveInside(write, owner, request)
+        if (notify) for (const row of face.tell(owner.account, request, "approved")) write.addOutbox(row)
       })
-      match.book.approve(match.request, options.clock.now())
-      const { senderId, label } = match.request
-      options.log.info({ channel, account: match.book.account, sender: senderId }, "pairing approved")
-      return { account: match.book.account, senderId, label }
+      owner.approve(request, options.clock.now())
+      const { senderId, label } = request
+      options.log.info({ channel, account: owner.account, sender: senderId }, "pairing approved")
+      return { account: owner.account, senderId, label }
+    },
+    async deny(channel, codeOrSender, account, { notify = false } = {}) {
+      const face = faceOf(channel)
+      const plain = codeOrSender.trim().toUpperCase()
+      const match: Match = (each, now) => each.findByCode(plain, now) ?? each.findBySender(plain, now)
+      const { book: owner, request } = await find(channel, account, match)
+      await options.store.write(async (write) => {
+        saveRequest(write, channel, owner.account, { ...request, denied: true })
+        if (notify) for (const row of face.tell(owner.account, request, "denied")) write.addOutbox(row)
+      })
+      owner.deny(request)
+      const { senderId, label } = request
+      options.log.info({ channel, account: owner.account, sender: senderId }, "pairing denied")
+      return { account: owner.account, senderId, label }
     },
     async revoke(channel, senderId, account) {
       const plain = senderId.trim()
@@ -115,8 +122,54 @@ export function createPairing(options: PairingOptions): Pairing {
         for (const each of holders) deletePaired(write, channel, each.account, plain)
       })
       for (const each of holders) each.revoke(plain)
-      options.log.info({ channel, sender: plain }, "pairing revoked")
+      options.log.info({ channel, account, sender: plain }, "pairing revoked")
     },
+  }
+}
+
+interface Found {
+  book: PairingBook
+  request: PairingRequest
+}
+
+type Match = (book: PairingBook, now: number) => PairingRequest | undefined
+
+/** The one open request that matches; a wrong code counts against every account that was asked. */
+async function findRequest(
+  asked: readonly PairingBook[],
+  match: Match,
+  { wrong, clock, log }: { wrong: WrongCodes; clock: Clock; log: Log },
+): Promise<Found> {
+  for (const { channel, account } of asked) await wrong.check(channel, account)
+  const now = clock.now()
+  const found = asked.flatMap((book) => {
+    const request = match(book, now)
+    return request ? [{ book, request }] : []
+  })
+  const [first] = found
+  if (first && found.length === 1) return first
+  if (first) {
+    const names = found.map(({ book }) => book.account).join(", ")
+    throw new AppError("bad-request", `Several accounts have such a request: ${names}`, {
+      hint: "Name the account as well: --account <id>",
+    })
+  }
+  for (const { channel, account } of asked) await wrong.count(channel, account)
+  log.warn({ accounts: asked.map(({ account }) => account) }, "wrong pairing code")
+  throw new AppError("pairing-not-found", "No pending request has this code", {
+    hint: "Codes lapse after an hour; the sender gets a new one by writing again. List them: svc pairing list chatapp",
+  })
+}
+
+function listOf(channel: string, books: readonly PairingBook[], now: number): PairingList {
+  return {
+    channel,
+    requests: books.flatMap((each) =>
+      each
+        .open(now)
+        .map((request) => ({ ...request, account: each.account, expiresAt: request.createdAt + codeLifetimeMs })),
+    ),
+    approved: books.flatMap((each) => each.pairedSenders().map((sender) => ({ ...sender, account: each.account }))),
   }
 }
 
@@ -126,32 +179,5 @@ function approveInside(write: Write, book: PairingBook, request: PairingRequest)
     senderId: request.senderId,
     label: request.label,
     approvedAt: write.now,
-  })
-}
-
-function checkThrottle(clock: Clock, wrong: { count: number; since: number }): void {
-  const now = clock.monotonic()
-  if (now - wrong.since >= wrongCodeWindowMs) {
-    wrong.count = 0
-    wrong.since = now
-  }
-  if (wrong.count < maxWrongCodes) return
-  const seconds = Math.max(1, Math.ceil((wrong.since + wrongCodeWindowMs - now) / 1000))
-  throw new AppError("too-many-failures", "Too many wrong pairing codes", {
-    retryAfterSeconds: seconds,
-    hint: `Wait ${seconds} seconds and try again`,
-  })
-}
-
-function refuseCode(clock: Clock, wrong: { count: number; since: number }, matches: number): AppError {
-  if (matches > 1) {
-    return new AppError("bad-request", "Several accounts have a request with this code", {
-      hint: "Name the account as well",
-    })
-  }
-  if (wrong.count === 0) wrong.since = clock.monotonic()
-  wrong.count += 1
-  return new AppError("pairing-not-found", "No pending request has this code", {
-    hint: "Codes lapse after an hour; the sender gets a new one by writing again. List them: svc pairing list chatapp",
   })
 }

@@ -125,6 +125,9 @@ export class NamePins implements PinBook {
     this.#warned.set(key, now())
     const name = `@${pin.name}`
     const hint = `If the person has a new account: svc channels unpin ${channel} ${name}; better, list the numeric id`
-    log.warn({ name, sender: id, pinned: pin.senderId, hint }, "name belongs to another id: sender not recognised by it")
+    log.warn(
+      { name, sender: id, pinned: pin.senderId, hint },
+      "name belongs to another id: sender not recognised by it",
+    )
   }
 }

@@ -1,6 +1,6 @@
 // The one reader of the process's environment: everything the product takes from it, typed.
 // The entry point passes `process.env`; tests pass their own map.
-import { homedir } from "node:os"
+import { homedir, tmpdir } from "node:os"
 import { delimiter, join, resolve } from "node:path"
 import { AppError } from "../kernel/errors.ts"
 
@@ -24,6 +24,8 @@ export interface Environment {
   /** Folders of PATH. */
   searchPath: string[]
   home: string
+  /** Absolute. What the gateways of one user share while they run; nothing in it outlives a restart of the machine. */
+  runtimeFolder: string
   /** `<PROVIDER>_API_KEY`, such as OPENAI_API_KEY for `openai`. */
   modelKey(provider: string): string | undefined
 }
@@ -44,6 +46,7 @@ export function readEnvironment(variables: Variables): Environment {
     hasDisplay: hasDisplay(variables),
     searchPath: (variables["PATH"] ?? "").split(delimiter).filter((folder) => folder !== ""),
     home,
+    runtimeFolder: runtimeFolder(variables, home),
     modelKey: (provider) => text(variables, `${provider.toUpperCase().replace(/[^A-Z0-9]/g, "_")}_API_KEY`),
   }
 }
@@ -67,6 +70,14 @@ export function resolveHome(path: string, home: string, base = process.cwd()): s
 function text(variables: Variables, name: string): string | undefined {
   const value = variables[name]?.trim()
   return value === undefined || value === "" ? undefined : value
+}
+
+/** SVC_RUNTIME_DIR, else a folder of this user's in the session's runtime folder or in the temporary one. */
+function runtimeFolder(variables: Variables, home: string): string {
+  const own = text(variables, "SVC_RUNTIME_DIR")
+  if (own !== undefined) return resolveHome(own, home)
+  const session = text(variables, "XDG_RUNTIME_DIR")
+  return session === undefined ? join(tmpdir(), `svc-${process.getuid?.() ?? "user"}`) : join(session, "svc")
 }
 
 function readPort(variables: Variables, name: string): number | undefined {

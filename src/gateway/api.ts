@@ -126,10 +126,14 @@ export interface GatewayActions {
   hooks: HookDeliveryActions
   /** Begins a clean stop; called after the request was answered. */
   requestStop(): void
-  listPairing(channel: string): Promise<PairingList>
+  listPairing(query: { channel: string; account?: string }): Promise<PairingList>
   approvePairing(approval: PairingApproval): Promise<{ senderId: string; label: string; account: string }>
+  /** The request of this code or sender is closed without letting anybody in. */
+  denyPairing(denial: PairingApproval): Promise<{ senderId: string; label: string; account: string }>
   /** `removed` is false when the sender was not approved. */
   revokePairing(revocation: PairingRevocation): Promise<{ removed: boolean }>
+  /** The next sender under the @name is the one that it means. */
+  unpinName(pin: { channel: string; name: string; account?: string }): Promise<{ accounts: string[] }>
   listChannels(options: { probe: boolean; signal: AbortSignal }): Promise<unknown[]>
   /** What was queued (delivery ids), or with `dryRun` what would be. */
   sendMessage(message: MessageToSend): Promise<{ deliveries: number[]; route: unknown }>

@@ -104,7 +104,7 @@ function recordingActions(calls: unknown[]): GatewayActions {
         return { mapping: "wake", actions: [] }
       },
     },
-    async listPairing(channel) {
+    async listPairing({ channel }) {
       if (channel !== "chatapp") throw new AppError("channel-unknown", `There is no channel "${channel}"`)
       return { requests: [], allowed: [{ senderId: "7", label: "Ann", account: "default", approvedAt: 1 }] }
     },
@@ -112,9 +112,17 @@ function recordingActions(calls: unknown[]): GatewayActions {
       calls.push(approval)
       return { senderId: "7", label: "Ann", account: "default" }
     },
+    async denyPairing(denial) {
+      calls.push({ deny: denial })
+      return { senderId: "8", label: "Eve", account: "default" }
+    },
     async revokePairing(revocation) {
       calls.push(revocation)
       return { removed: true }
+    },
+    async unpinName(pin) {
+      calls.push({ unpin: pin })
+      return { accounts: ["default"] }
     },
     listChannels: async ({ probe }) => [{ channel: "chatapp", probe }],
     async sendMessage(message) {

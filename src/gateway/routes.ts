@@ -32,6 +32,7 @@ const runsQuery = z.object({ ...page, state: z.enum(["ready", "running", "done",
 const deliveriesQuery = z.object({ ...page, state: z.enum(["new", "sending", "sent", "uncertain", "dead"]).optional() })
 const eventsQuery = z.object({ ...page, session: z.string().trim().min(1).max(400).optional() })
 const channelsQuery = z.object({ probe: z.enum(["true", "false", "1", "0"]).default("false") })
+const pairingQuery = z.object({ account: z.string().trim().min(1).max(100).optional() })
 const hooksQuery = z.object({ ...page, mapping: z.string().trim().min(1).max(100).optional() })
 const texts = z.record(z.string(), z.string())
 const hookTest = z.strictObject({
@@ -51,6 +52,7 @@ const name = z.string().trim().min(1).max(200)
 /** Ids are strings; a whole number is what people type. */
 const platformId = z.union([name, z.int().transform(String)], { error: "must be a string or a whole number" })
 const approval = z.strictObject({ code: name, account: name.optional(), notify: z.boolean().optional() })
+const unpinning = z.strictObject({ name, account: name.optional() })
 const revocation = z.strictObject({ senderId: platformId, account: name.optional() })
 const message = z
   .strictObject({
@@ -158,7 +160,10 @@ const routes: readonly Route[] = [
   {
     method: "GET",
     path: "/api/pairing/:channel",
-    handle: async ({ actions }, context) => ({ body: await actions.listPairing(channelOf(context)) }),
+    async handle({ actions }, context) {
+      const query = given(parse(pairingQuery, context.req.query()))
+      return { body: await actions.listPairing({ channel: channelOf(context), ...query }) }
+    },
   },
   {
     method: "POST",
@@ -166,6 +171,14 @@ const routes: readonly Route[] = [
     async handle({ actions }, context) {
       const input: PairingApproval = given({ channel: channelOf(context), ...(await parseBody(approval, context)) })
       return { body: await actions.approvePairing(input) }
+    },
+  },
+  {
+    method: "POST",
+    path: "/api/pairing/:channel/deny",
+    async handle({ actions }, context) {
+      const input: PairingApproval = given({ channel: channelOf(context), ...(await parseBody(approval, context)) })
+      return { body: await actions.denyPairing(input) }
     },
   },
   {
@@ -189,6 +202,14 @@ const routes: readonly Route[] = [
         context.req.raw.signal,
       )
       return { body: { channels } }
+    },
+  },
+  {
+    method: "POST",
+    path: "/api/channels/:channel/unpin",
+    async handle({ actions }, context) {
+      const input = given({ channel: channelOf(context), ...(await parseBody(unpinning, context)) })
+      return { body: await actions.unpinName(input) }
     },
   },
   {

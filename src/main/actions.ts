@@ -24,19 +24,32 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
     status: () => status(core, parts),
     requestStop: parts.requestStop,
     hooks: parts.hooks,
-    async listPairing(channel) {
-      const { requests, approved } = parts.pairing.list(channel)
+    async listPairing({ channel, account }) {
+      const { requests, approved } = parts.pairing.list(channel, account)
       return { requests, allowed: approved }
     },
     approvePairing: ({ channel, code, account, notify }) =>
       parts.pairing.approve(channel, code, account, { notify: notify ?? false }),
+    denyPairing: ({ channel, code, account, notify }) =>
+      parts.pairing.deny(channel, code, account, { notify: notify ?? false }),
     async revokePairing({ channel, senderId, account }) {
       await parts.pairing.revoke(channel, senderId, account)
       return { removed: true }
     },
+    unpinName: (pin) => unpinName(parts, pin),
     listChannels: (options) => listChannels(parts, options),
     sendMessage: (message) => sendMessage(core, parts, message),
   }
+}
+
+async function unpinName(parts: ActionParts, pin: { channel: string; name: string; account?: string }) {
+  const channel = parts.channels().get(pin.channel)
+  if (!channel) throw new AppError("channel-unknown", `There is no channel named ${JSON.stringify(pin.channel)}`)
+  const accounts = await channel.unpin(pin.name, pin.account)
+  if (accounts.length > 0) return { accounts }
+  throw new AppError("not-found", `Nobody is pinned under the name ${pin.name}`, {
+    hint: "Pinned names stand in: svc channels status --json",
+  })
 }
 
 async function listChannels(parts: ActionParts, options: { probe: boolean; signal: AbortSignal }) {

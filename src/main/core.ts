@@ -9,6 +9,7 @@ import {
   readEnvironment,
   resolveHome,
 } from "../config/index.ts"
+import type { ChatappOptions } from "../channels/index.ts"
 import {
   type Background,
   type Clock,
@@ -37,6 +38,8 @@ export interface GatewayOptions {
   onReady?: (ready: { pid: number; port: number; controlPort: number; stateFolder: string }) => void
   /** Where a test may kill the process; the shipped program has none. */
   crashPoint?: CrashPoint
+  /** For tests that cannot wait as long as the platform wants. */
+  pollTiming?: ChatappOptions["pollTiming"]
 }
 
 export interface Core {
@@ -50,6 +53,7 @@ export interface Core {
   clock: Clock
   ids: Ids
   crashPoint: CrashPoint
+  pollTiming: ChatappOptions["pollTiming"]
   store: Store
   lock: StateLock
   bootId: string
@@ -102,6 +106,7 @@ export async function openCore(options: GatewayOptions): Promise<Core> {
       clock: systemClock,
       ids: systemIds,
       crashPoint,
+      pollTiming: options.pollTiming,
       store,
       lock,
       bootId,

@@ -7,7 +7,7 @@ import type { Core } from "./core.ts"
 export interface ReloadTargets {
   restartHeartbeat: () => void
   reconfigureBrowser: () => Promise<void>
-  restartChannels: () => Promise<void>
+  updateChannels: () => Promise<void>
   restartMailWatch: () => Promise<void>
   restartGateway: (reason: string) => void
 }
@@ -36,5 +36,5 @@ function apply(core: Core, targets: ReloadTargets, change: ConfigChange): void {
   if (touches("agents")) targets.restartHeartbeat()
   if (touches("browser")) core.background.run("reconfigure browser service", targets.reconfigureBrowser)
   if (touches("hooks")) core.background.run("restart mail watch", targets.restartMailWatch)
-  if (touches("channels.chatapp")) core.background.run("restart channels", targets.restartChannels)
+  if (touches("channels.chatapp")) core.background.run("update channels", targets.updateChannels)
 }

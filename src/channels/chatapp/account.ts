@@ -1,48 +1,63 @@
-// One bot account: its token, its two clients (polling and calls keep connections of their own), its poll loop, its
-// counters. The channel gives it updates' meaning through `intake`; it owns everything that has to be stopped.
+// One bot account: its token, its two clients (intake and calls keep connections of their own), how it gets updates,
+// its counters. The channel gives it updates' meaning through `intake`; it owns everything that has to be stopped.
 import {
+  AppError,
   type Background,
   type Clock,
   type CrashPoint,
+  type Ids,
   type Log,
   type Redactor,
-  describeError,
 } from "../../kernel/index.ts"
+import type { Store } from "../../store/index.ts"
 import type { ChannelAccountStatus } from "../contract.ts"
+import type { NamePins } from "../pins.ts"
 import type { BotKey } from "../store.ts"
 import { type Client, createClient } from "./client.ts"
 import { describeFailure } from "./failure.ts"
 import type { Intake } from "./inbound/intake.ts"
+import { proxySecrets } from "./network.ts"
 import { DraftCalls } from "./outbound/draft.ts"
 import { SendPacer } from "./outbound/pacing.ts"
 import { ActionBudget } from "./outbound/typing.ts"
-import { type PollState, type PollTiming, defaultPollTiming, pollUpdates } from "./polling.ts"
-import { type Settings, channelName } from "./settings.ts"
+import { type PollState, type PollTiming, defaultPollTiming } from "./polling.ts"
+import { type ReceiveOptions, openWebhook, receiveByPolling } from "./receive.ts"
+import { type AccountSettings, type Settings, channelName } from "./settings.ts"
 import { type TokenResult, botIdOf, resolveToken } from "./token.ts"
+import type { WebhookListeners } from "./webhook/listener.ts"
+import type { WebhookReport } from "./webhook/registration.ts"
 
 export interface AccountOptions {
   accountId: string
   settings: Settings
   environmentToken: string | undefined
   stateFolder: string
+  runtimeFolder: string
+  store: Store
   clock: Clock
+  ids: Ids
   log: Log
   redactor: Redactor
   background: Background
   crashPoint: CrashPoint
+  listeners: WebhookListeners
+  pins: NamePins
   createIntake: (bot: BotKey) => Intake
   pollTiming?: Partial<PollTiming>
 }
 
 const getMeTimeoutMs = 10_000
+/** Taking in waits so long for the first answer, and then goes on without a name. */
+const nameWaitMs = 2_000
 const getMeRetryMs = { first: 1_000, most: 60_000 }
 
 interface Running {
   bot: BotKey
   calls: Client
-  polls: Client
+  receives: Client
   intake: Intake
   abort: AbortController
+  startedAt: number
   done: Promise<void>
 }
 
@@ -53,18 +68,23 @@ export class Account {
   readonly budget: ActionBudget
   readonly pacer: SendPacer
   readonly drafts = new DraftCalls()
+  readonly pins: NamePins
   readonly #options: AccountOptions
   readonly #log: Log
   #token: TokenResult = { kind: "none" }
   #state: AccountState = { state: "off" }
   #running: Running | undefined
+  #connection = ""
   #botName: string | undefined
   #hasTopics = false
   #lastOutboundAt: number | undefined
+  #lastPollAt: number | undefined
+  #webhook: WebhookReport | undefined
 
   constructor(options: AccountOptions) {
     this.#options = options
     this.id = options.accountId
+    this.pins = options.pins
     this.#log = options.log.child({ part: channelName, account: options.accountId })
     this.budget = new ActionBudget(options.clock)
     this.pacer = new SendPacer(options.clock)
@@ -79,6 +99,11 @@ export class Account {
     return this.#running?.bot.botId
   }
 
+  /** Its username; undefined until the platform has said it. */
+  get botName(): string | undefined {
+    return this.#botName
+  }
+
   /** The bot's private chats can have topics; false until the platform has said so. */
   get hasTopics(): boolean {
     return this.#hasTopics
@@ -88,46 +113,48 @@ export class Account {
     this.#lastOutboundAt = this.#options.clock.now()
   }
 
-  /** `taken` are the bots that other accounts poll already: two polls of one bot end each other. */
+  /** It works, or tries to, with the connection that the configuration names now: nothing has to be started anew. */
+  isCurrent(): boolean {
+    const { state } = this.#state
+    return state !== "off" && state !== "stopped" && this.#connection === this.#describeConnection()
+  }
+
+  /**
+   * `taken` are the bots that other accounts use already: two polls of one bot end each other. Rejects only with
+   * `port-in-use`, of the webhook's listener; the account is stopped then.
+   */
   async start(taken: ReadonlyMap<string, string>): Promise<void> {
-    const { settings, environmentToken, stateFolder, redactor } = this.#options
+    const { settings } = this.#options
     const own = settings.account(this.id)
     if (!own.enabled) return this.#become({ state: "off" })
-    this.#token = resolveToken({ settings: own, environmentToken, stateFolder, redactor, log: this.#log })
+    this.#token = this.#resolveToken(own)
     if (this.#token.kind === "none") return this.#become({ state: "off" })
     if (this.#token.kind === "error") return this.#fail(this.#token.message)
-    const { token } = this.#token
+    const { token, source } = this.#token
     const bot: BotKey = { channel: channelName, account: this.id, botId: botIdOf(token) }
     const other = taken.get(bot.botId)
     if (other !== undefined) return this.#fail(`the bot of this account is already used by account ${other}`)
     this.#become({ state: "starting" })
-    const [calls, polls] = await Promise.all([
-      createClient({ token, apiRoot: own.apiRoot }),
-      createClient({ token, apiRoot: own.apiRoot }),
-    ])
-    const running: Running = {
-      bot,
-      calls,
-      polls,
-      intake: this.#options.createIntake(bot),
-      abort: new AbortController(),
-      done: Promise.resolve(),
-    }
+    this.#connection = this.#describeConnection()
+    const running = await this.#connect(bot, own, token)
     this.#running = running
-    this.#warnOfNames()
-    this.#log.info({ bot: bot.botId, source: this.#token.source }, "channel account started")
-    const { promise, resolve } = Promise.withResolvers<void>()
-    running.done = promise
-    this.#options.background.run(`poll ${channelName} ${this.id}`, async () => {
-      await Promise.all([this.#poll(running), this.#identify(running)]).finally(resolve)
-    })
+    try {
+      const receive = await this.#prepareReceiving(running, own)
+      this.#log.info({ bot: bot.botId, source, mode: modeOf(own) }, "channel account started")
+      this.#warnOfNames(own)
+      this.#run(running, receive)
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      this.#fail(error.message)
+      if (error.code === "port-in-use") throw error
+    }
   }
 
   /** Stops taking in. Calls still work: what is in the outbox may leave while the gateway stops. */
   async stop(): Promise<void> {
     this.#running?.abort.abort()
     await this.#running?.done
-    this.#running?.polls.close()
+    this.#running?.receives.close()
     this.#become({ state: "off" })
   }
 
@@ -138,57 +165,99 @@ export class Account {
 
   status(): ChannelAccountStatus {
     const own = this.#options.settings.account(this.id)
-    const lastInboundAt = this.#running?.intake.lastInboundAt
+    const intake = this.#running?.intake
+    const pins = this.pins.list().map(({ name, senderId, pinnedAt }) => ({ name: `@${name}`, id: senderId, pinnedAt }))
     return {
       channel: channelName,
       account: this.id,
       enabled: own.enabled,
       configured: this.#token.kind === "found",
       ...this.#state,
-      mode: "polling",
+      mode: modeOf(own),
       tokenSource: this.#token.kind === "none" ? "none" : this.#token.source,
-      ...(this.#botName === undefined ? {} : { botName: this.#botName }),
-      ...(lastInboundAt === undefined ? {} : { lastInboundAt }),
-      ...(this.#lastOutboundAt === undefined ? {} : { lastOutboundAt: this.#lastOutboundAt }),
-      counters: { ...this.#running?.intake.counters },
+      ...present({
+        name: own.name,
+        botName: this.#botName,
+        startedAt: this.#running?.startedAt,
+        lastInboundAt: intake?.lastInboundAt,
+        lastOutboundAt: this.#lastOutboundAt,
+        lastPollAt: this.#lastPollAt,
+        webhook: this.#webhook,
+      }),
+      pins,
+      counters: { ...intake?.counters, ...(this.pins.refused > 0 ? { "name-refused": this.pins.refused } : {}) },
     }
   }
 
-  /** The loop handles what it foresees; after anything else it begins again from the store's offset. */
-  async #poll(running: Running): Promise<void> {
-    const { signal } = running.abort
-    const timing = { ...defaultPollTiming, ...this.#options.pollTiming }
-    while (!signal.aborted) {
-      try {
-        return await this.#pollOnce(running, timing)
-      } catch (error) {
-        this.#log.error({ err: error }, "polling failed unexpectedly, will begin again")
-        this.#follow({ kind: "waiting", reason: describeError(error) })
-        await this.#options.clock.sleep(timing.restartMs, signal).catch(() => undefined)
-      }
+  #resolveToken(own: AccountSettings): TokenResult {
+    const { environmentToken, stateFolder, redactor } = this.#options
+    return resolveToken({ settings: own, environmentToken, stateFolder, redactor, log: this.#log })
+  }
+
+  /** Everything that a running account cannot take over by itself. */
+  #describeConnection(): string {
+    const own = this.#options.settings.account(this.id)
+    const { enabled, apiRoot, proxy, network, webhookUrl, webhookPath, webhookBind, webhookSecret } = own
+    const webhook = webhookUrl === undefined ? [] : [webhookUrl, webhookPath, webhookBind, webhookSecret]
+    const token = this.#resolveToken(own)
+    return JSON.stringify([enabled, token.kind === "found" ? token.token : token, apiRoot, proxy, network, webhook])
+  }
+
+  async #connect(bot: BotKey, own: AccountSettings, token: string): Promise<Running> {
+    const { redactor, clock } = this.#options
+    for (const secret of proxySecrets(own.proxy)) redactor.add(secret)
+    const network = { proxy: own.proxy, autoSelectFamily: own.network.autoSelectFamily }
+    const connect = () => createClient({ token, apiRoot: own.apiRoot, network })
+    const [calls, receives] = await Promise.all([connect(), connect()])
+    return {
+      bot,
+      calls,
+      receives,
+      intake: this.#options.createIntake(bot),
+      abort: new AbortController(),
+      startedAt: clock.now(),
+      done: Promise.resolve(),
     }
   }
 
-  async #pollOnce(running: Running, timing: PollTiming): Promise<void> {
-    const { clock, crashPoint } = this.#options
-    await pollUpdates({
-      client: running.polls,
-      clock,
-      crashPoint,
+  async #prepareReceiving(running: Running, own: AccountSettings): Promise<() => Promise<void>> {
+    const { pollTiming, clock } = this.#options
+    const options: ReceiveOptions = {
+      ...this.#options,
+      bot: running.bot,
+      settings: own,
+      client: running.receives,
+      intake: running.intake,
       log: this.#log,
+      timing: { ...defaultPollTiming, ...pollTiming },
       signal: running.abort.signal,
-      offset: running.intake.offset(),
-      store: (updates, nextOffset) => running.intake.take(updates, nextOffset),
       onState: (state) => this.#follow(state),
-      timing,
+      onAnswer: () => (this.#lastPollAt = clock.now()),
+      onReport: (report) => (this.#webhook = report),
+    }
+    if (own.webhookUrl !== undefined) return await openWebhook(options, own.webhookUrl)
+    return () => receiveByPolling(options)
+  }
+
+  #run(running: Running, receive: () => Promise<void>): void {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    running.done = promise
+    this.#options.background.run(`receive ${channelName} ${this.id}`, async () => {
+      const { signal } = running.abort
+      const asked = Promise.withResolvers<void>()
+      const receiveNamed = async () => {
+        await runWithTimeout(nameWaitMs, "getMe", () => asked.promise, signal).catch(() => undefined)
+        await receive()
+      }
+      await Promise.all([receiveNamed(), this.#identify(running, asked.resolve)]).finally(resolve)
     })
   }
 
-  /** The bot's name is for people; taking in private messages does not wait for it. */
-  async #identify(running: Running): Promise<void> {
+  /** `onAsked`: the first try is over. Without its name the bot does not know when a group calls it. */
+  async #identify(running: Running, onAsked: () => void): Promise<void> {
     const { signal } = running.abort
     for (let delayMs = getMeRetryMs.first; !signal.aborted; delayMs = Math.min(delayMs * 2, getMeRetryMs.most)) {
-      const me = await running.calls.call("getMe", {}, { timeoutMs: getMeTimeoutMs, signal })
+      const me = await running.calls.call("getMe", {}, { timeoutMs: getMeTimeoutMs, signal }).finally(onAsked)
       if (me.ok) {
         this.#botName = me.value.username
         this.#hasTopics = me.value.has_topics_enabled === true
@@ -197,7 +266,7 @@ export class Account {
       }
       if (signal.aborted) return
       this.#log.debug({ reason: describeFailure(me.failure) }, "bot not identified yet")
-      // The poll meets the same refusal and tells of it.
+      // The intake meets the same refusal and tells of it.
       if (me.failure.kind === "refused" && me.failure.code < 429) return
       await this.#options.clock.sleep(delayMs, signal).catch(() => undefined)
     }
@@ -218,10 +287,21 @@ export class Account {
   }
 
   /** Names can change hands; ids cannot. */
-  #warnOfNames(): void {
-    const { names } = this.#options.settings.account(this.id).allow
-    if (names.size === 0) return
-    const hint = "An @name can pass to somebody else; list the numeric user id instead (it stands in the log)"
-    this.#log.warn({ names: [...names].map((name) => `@${name}`), hint }, "allowFrom lists names")
+  #warnOfNames({ listedNames }: AccountSettings): void {
+    if (listedNames.size === 0) return
+    const hint =
+      "An @name counts for the first id that writes under it; better list that id (svc channels status --json)"
+    this.#log.warn({ names: [...listedNames].map((name) => `@${name}`), hint }, "allow lists hold names")
   }
+}
+
+function modeOf(settings: AccountSettings): "polling" | "webhook" {
+  return settings.webhookUrl === undefined ? "polling" : "webhook"
+}
+
+type Present<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> }
+
+/** Without the fields that are undefined. */
+function present<T extends object>(fields: T): Present<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Present<T>
 }

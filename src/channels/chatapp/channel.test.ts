@@ -220,7 +220,7 @@ describe("typing", () => {
     const { emulator } = await begin()
     emulator.control.addUser({ id: 4242 })
     emulator.control.sendText({ userId: 4242, text: "/start" })
-    const observer = bench.channel.observe(turn(route("1")), "run")
+    const observer = bench.channel.observe(turn(route("1")), "run", { reasoning: "off" })
     const call = await emulator.control.waitForCall({ method: "sendChatAction" })
     assert.equal(String(call.parameters["message_thread_id"]), "1")
     observer.end()
@@ -231,11 +231,11 @@ describe("typing", () => {
   test("never disturbs: a refusal silences it, other routes have none", async () => {
     const { emulator } = await begin()
     emulator.control.fault({ kind: "status", status: 403, method: "sendChatAction" })
-    const observer = bench.channel.observe(turn(route()), "run")
+    const observer = bench.channel.observe(turn(route()), "run", { reasoning: "off" })
     await emulator.control.waitForCall({ method: "sendChatAction" })
     observer.end()
-    bench.channel.observe({ ...turn(route()), route: null }, "run").end()
-    bench.channel.observe(turn({ ...route(), account: "nobody" }), "run").end()
+    bench.channel.observe({ ...turn(route()), route: null }, "run", { reasoning: "off" }).end()
+    bench.channel.observe(turn({ ...route(), account: "nobody" }), "run", { reasoning: "off" }).end()
     assert.equal(emulator.control.calls({ method: "sendChatAction" }).length, 1)
   })
 })
@@ -283,7 +283,7 @@ describe("accounts", () => {
         ["work", "running", true],
       ],
     )
-    assert.equal(status[1]?.probe?.botName, "second_bot")
+    assert.equal(status[1]?.probe?.bot?.name, "second_bot")
   })
 
   test("with the bot of another account are not started a second time", async () => {

@@ -1,41 +1,37 @@
 // The chat channel: accounts for intake, the sender for the outbox, status and typing. Composition only.
 import { join } from "node:path"
 import type { Tool } from "../../agent/tool.ts"
-import type { TurnInput, TurnObserver } from "../../agent/turn-input.ts"
 import { type Config, defaultAccountId } from "../../config/index.ts"
 import type { ChannelSender } from "../../delivery/contract.ts"
-import {
-  type Background,
-  type Clock,
-  type CrashPoint,
-  type Ids,
-  type Log,
-  type Redactor,
-  runWithTimeout,
-} from "../../kernel/index.ts"
+import { type Background, type Clock, type CrashPoint, type Ids, type Log, type Redactor } from "../../kernel/index.ts"
 import type { Route } from "../../sessions/route.ts"
 import type { NewOutbox, Store, Write } from "../../store/index.ts"
 import type { Channel, ChannelAccountStatus } from "../contract.ts"
 import type { Pairing } from "../pairing.ts"
+import { NamePins } from "../pins.ts"
+import { Activations } from "../activation.ts"
 import { Account } from "./account.ts"
+import { Accounts } from "./accounts.ts"
 import { performEffect } from "./effects.ts"
+import { showHistory } from "./inbound/history.ts"
 import { Intake } from "./inbound/intake.ts"
-import { approvedText, pairingText } from "./inbound/pairing-reply.ts"
+import { decisionTexts, pairingText } from "./inbound/pairing-reply.ts"
 import { createPreparation } from "./inbound/preparation.ts"
 import { isAction } from "./outbound/action.ts"
 import { keepLongValues } from "./outbound/buttons.ts"
-import { startDraft, wantsDraft } from "./outbound/draft.ts"
+import { observeTurn } from "./outbound/observe.ts"
 import { planReply } from "./outbound/plan.ts"
 import { type Renderer, createRenderer } from "./outbound/render.ts"
 import { messageCount, sendRow } from "./outbound/send.ts"
 import { resolveTarget } from "./outbound/target.ts"
-import { startTyping } from "./outbound/typing.ts"
+import { type DraftKey, type OpenTurn, turnOfDraft } from "./outbound/stop-turn.ts"
 import type { PollTiming } from "./polling.ts"
 import { probe } from "./probe.ts"
 import { type Settings, channelName, createSettings } from "./settings.ts"
 import { createChatappTool } from "./tool/chatapp.ts"
 import { createMessageTool } from "./tool/message.ts"
 import { type OperationOptions, Operations } from "./tool/operations.ts"
+import { WebhookListeners } from "./webhook/listener.ts"
 
 export interface ChatappOptions {
   store: Store
@@ -51,10 +47,14 @@ export interface ChatappOptions {
   crashPoint: CrashPoint
   /** Files to send lie in its `media` folder; a relative `tokenFile` is looked up in it. */
   stateFolder: string
+  /** What the gateways of one user share. */
+  runtimeFolder: string
   environment: { chatappBotToken?: string | undefined }
   rememberRoute: (write: Write, sessionKey: string, agentId: string, route: Route) => void
   /** The outbox worker's: what came of rows that a tool has written. */
   waitForDeliveries: OperationOptions["waitFor"]
+  /** Ends a turn that somebody has watched being written; without an effect when it has ended. */
+  stopTurn: (turn: OpenTurn) => Promise<void>
   /** For tests, whose servers are on this machine. */
   fetching?: OperationOptions["fetching"]
   /** For tests that cannot wait as long as the platform wants. */
@@ -69,17 +69,23 @@ const startWaitMs = 5_000
 
 export function createChatappChannel(options: ChatappOptions): Channel {
   const { pairing, clock, background } = options
-  const settings = createSettings(options.config)
+  const settings = createSettings(options.config, (pattern) => {
+    const hint = "Simplify it: one repetition that cannot overlap with another is safe"
+    options.log.error({ part: channelName, pattern, hint }, "mention pattern takes too long: switched off")
+  })
+  const activations = new Activations(options.store)
   const render = createRenderer()
-  let accounts = new Map<string, Account>()
-  const started = new Gate()
   const plan: ChannelSender["plan"] = (route, reply) => planReply(settings.account(route.account), render, route, reply)
   const say = (route: Route, text: string): NewOutbox[] => plan(route, { text, media: [] })
+  const listeners = new WebhookListeners({ ...options, log: options.log.child({ part: channelName }) })
+  const pinsOf = keepPins(options, settings)
   const newAccount = (accountId: string): Account =>
     new Account({
       ...options,
       accountId,
       settings,
+      listeners,
+      pins: pinsOf(accountId),
       environmentToken: options.environment.chatappBotToken,
       createIntake: (bot) =>
         new Intake({
@@ -88,48 +94,62 @@ export function createChatappChannel(options: ChatappOptions): Channel {
           settings,
           agentId: options.defaultAgentId,
           book: pairing.book(channelName, accountId),
+          pins: pinsOf(accountId),
+          activations,
+          botName: () => accounts.get(accountId)?.botName,
           log: options.log.child({ part: channelName, account: accountId }),
           pairingReply: (route, senderId, code) => say(route, pairingText(senderId, code)),
           onEffect(effect) {
             const client = accounts.get(accountId)?.client
-            if (client) performEffect(effect, { client, background })
+            const stopTurn = (chatId: string, draftId: number) =>
+              stopTurnOf(options, { account: accountId, chatId, draftId })
+            if (client) performEffect(effect, { client, background, stopTurn })
           },
         }),
     })
+  const accounts = new Accounts({
+    settings,
+    hasEnvironmentToken: options.environment.chatappBotToken !== undefined,
+    create: newAccount,
+    log: options.log,
+  })
   const tools = createTools(options, settings, render)
   pairing.attach(channelName, {
-    confirm: (account, { chatId }) => say({ channel: channelName, account, chatId, chatKind: "private" }, approvedText),
+    tell: (account, { chatId }, decision) =>
+      say({ channel: channelName, account, chatId, chatKind: "private" }, decisionTexts[decision]),
   })
   return {
     name: channelName,
-    sender: createSender(options, { settings, plan, started, account: (id) => accounts.get(id) }),
-    async start() {
-      started.close()
-      await stopAll(accounts)
-      for (const account of accounts.values()) account.dispose()
-      accounts = new Map(accountIds(settings.accounts(), options.environment).map((id) => [id, newAccount(id)]))
-      const bots = new Map<string, string>()
-      for (const account of accounts.values()) {
-        await account.start(bots)
-        if (account.botId !== undefined) bots.set(account.botId, account.id)
-      }
-      started.open()
-    },
-    stop: () => stopAll(accounts),
+    sender: createSender(options, { settings, plan, accounts }),
+    start: () => accounts.start(),
+    apply: () => accounts.apply(),
+    stop: () => accounts.stop(),
+    unpin: (name, account) => unpin(name, account === undefined ? settings.accounts() : [account], pinsOf),
     async status({ probe: wanted, signal }): Promise<ChannelAccountStatus[]> {
-      const shown = accounts.size > 0 ? [...accounts.values()] : settings.accounts().map(newAccount)
+      const shown = accounts.byId.size > 0 ? [...accounts.byId.values()] : settings.accounts().map(newAccount)
       return await Promise.all(
         shown.map(async (account) => {
           const status = account.status()
-          if (!wanted || !account.client) return status
-          return { ...status, probe: await probe({ client: account.client, clock, signal }) }
+          const { client, botId } = account
+          if (!wanted || !client || botId === undefined) return status
+          return {
+            ...status,
+            probe: await probe({ client, botId, settings: settings.account(account.id), clock, signal }),
+          }
         }),
       )
     },
     tools: () => (settings.accounts().length > 0 || options.environment.chatappBotToken ? tools : []),
-    preparation: createPreparation(),
-    observe: (turn) => observe(turn, { accounts: () => accounts, settings, clock, background }),
+    preparation: createPreparation({ showHistory: (write, input) => showHistory(write, input, settings.account) }),
+    observe: (turn, _runId, view) =>
+      observeTurn(turn, view, { accounts: () => accounts.byId, settings, clock, background }),
   }
+}
+
+async function stopTurnOf({ store, log, stopTurn }: ChatappOptions, draft: DraftKey): Promise<void> {
+  const turn = turnOfDraft(store, draft)
+  log.info({ ...draft, run: turn?.runId }, turn ? "stop button: turn stopped" : "stop button: the turn had ended")
+  if (turn) await stopTurn(turn)
 }
 
 function createTools(options: ChatappOptions, settings: Settings, render: Renderer): readonly Tool[] {
@@ -151,16 +171,15 @@ function createSender(
   parts: {
     settings: Settings
     plan: ChannelSender["plan"]
-    started: Gate
-    account: (id: string) => Account | undefined
+    accounts: Accounts
   },
 ): ChannelSender {
-  const { settings, plan, started } = parts
+  const { settings, plan, accounts } = parts
   return {
     channel: channelName,
     plan,
     pace(row) {
-      const account = parts.account(row.account)
+      const account = accounts.get(row.account)
       return account?.client ? account.pacer.take(row.chat_id, messageCount(row)) : { kind: "go" }
     },
     isAnswer({ kind, payload }) {
@@ -168,8 +187,8 @@ function createSender(
       return !isAction(kind) && (said.text !== undefined || said.caption !== undefined)
     },
     async send(row, signal) {
-      await started.passed(startWaitMs, signal)
-      const account = parts.account(row.account)
+      await accounts.settled(startWaitMs, signal)
+      const account = accounts.get(row.account)
       if (!account?.client) {
         return { kind: "retry", delayMs: noTokenDelayMs, error: `account ${row.account} is not running` }
       }
@@ -189,58 +208,37 @@ function createSender(
   }
 }
 
-/** Holds back sends while accounts are being made. */
-class Gate {
-  #waiting = Promise.withResolvers<void>()
-
-  close(): void {
-    this.#waiting.resolve()
-    this.#waiting = Promise.withResolvers<void>()
-  }
-
-  open(): void {
-    this.#waiting.resolve()
-  }
-
-  /** Resolves when it is open, at the latest after `ms` or when the signal aborts. */
-  async passed(ms: number, signal: AbortSignal): Promise<void> {
-    const { promise } = this.#waiting
-    await runWithTimeout(ms, "the start of the channel", () => promise, signal).catch(() => undefined)
-  }
+async function unpin(
+  name: string,
+  accountIds: readonly string[],
+  pinsOf: (accountId: string) => NamePins,
+): Promise<string[]> {
+  const plain = name.trim().replace(/^@/, "").toLowerCase()
+  const done: string[] = []
+  for (const id of accountIds) if (await pinsOf(id).unpin(plain)) done.push(id)
+  return done
 }
 
-/** The default account is also there when only the environment has a token for it. */
-function accountIds(configured: readonly string[], environment: ChatappOptions["environment"]): string[] {
-  const withEnvironment = environment.chatappBotToken && !configured.includes(defaultAccountId)
-  return withEnvironment ? [defaultAccountId, ...configured] : [...configured]
+/** One book an account, kept while accounts come and go. */
+function keepPins(options: ChatappOptions, settings: Settings): (accountId: string) => NamePins {
+  const { store, clock, log } = options
+  const books = new Map<string, NamePins>()
+  return (account) => {
+    const known = books.get(account)
+    if (known) return known
+    const book = new NamePins({
+      store,
+      channel: channelName,
+      account,
+      listed: () => settings.account(account).listedNames,
+      now: () => clock.now(),
+      log: log.child({ part: channelName, account }),
+    })
+    books.set(account, book)
+    return book
+  }
 }
 
 function mainAccount(configured: readonly string[]): string {
   return configured.includes(defaultAccountId) ? defaultAccountId : (configured[0] ?? defaultAccountId)
-}
-
-async function stopAll(accounts: ReadonlyMap<string, Account>): Promise<void> {
-  await Promise.all([...accounts.values()].map((account) => account.stop()))
-}
-
-function observe(
-  { route }: TurnInput,
-  parts: { accounts: () => ReadonlyMap<string, Account>; settings: Settings; clock: Clock; background: Background },
-): TurnObserver {
-  const account = route?.channel === channelName ? parts.accounts().get(route.account) : undefined
-  if (!route || !account) return { end: () => undefined }
-  const { clock, background } = parts
-  const { budget, drafts: calls } = account
-  const client = () => account.client
-  const typing = startTyping({ client, route, budget, clock, background })
-  const settings = parts.settings.account(route.account)
-  if (!wantsDraft(route, settings, account.hasTopics)) return typing
-  const draft = startDraft({ client, route, settings, calls, budget, clock, background })
-  return {
-    onDelta: draft.onDelta,
-    end() {
-      typing.end()
-      draft.end()
-    },
-  }
 }

@@ -1,14 +1,18 @@
 // Calls of the Bot API through grammY's raw API, which gives the types and the upload form. No runner, throttler or
 // retry of the library: what is tried again is decided by the outbox and the poll loop.
+import type { IncomingMessage } from "node:http"
 import type { Readable } from "node:stream"
 import type { ApiMethods } from "grammy/types"
-import { withTimeout } from "../../kernel/index.ts"
+import { describeError, withTimeout } from "../../kernel/index.ts"
 import { type CallFailure, explainFailure } from "./failure.ts"
-import { createTransport } from "./transport.ts"
+import { type NetworkSettings, createAgentMaker } from "./network.ts"
+import { TransportError, createTransport } from "./transport.ts"
 
 type Method =
   | "getMe"
   | "getWebhookInfo"
+  | "setWebhook"
+  | "getChatMember"
   | "deleteWebhook"
   | "getUpdates"
   | "sendMessage"
@@ -24,6 +28,7 @@ type Method =
   | "setMessageReaction"
   | "sendMessageDraft"
   | "sendChatAction"
+  | "answerCallbackQuery"
 
 type FileField = "photo" | "document" | "video" | "animation" | "audio" | "voice"
 
@@ -60,6 +65,15 @@ export interface Client {
     payload: Payload<M>,
     options: { timeoutMs: number; signal?: AbortSignal },
   ): Promise<CallResult<Result<M>>>
+  /**
+   * A file of `getFile`, which must end within `timeoutMs`. `consume` is given its bytes and the size that the server
+   * states; what it throws is thrown on.
+   */
+  download<T>(
+    filePath: string,
+    options: { timeoutMs: number; signal?: AbortSignal },
+    consume: (bytes: AsyncIterable<Buffer>, size: number | undefined) => Promise<T>,
+  ): Promise<CallResult<T>>
   /** Closes every connection, also of running calls; the next call opens one of its own. */
   reset(): void
   /** Closes idle connections; running calls finish. */
@@ -72,10 +86,15 @@ type RawCall = (payload: unknown, signal: unknown) => Promise<unknown>
  * grammY is loaded with the first client: a gateway without a bot does not pay for it. Its web build, because that is
  * an ES module without an HTTP client and polyfills of its own; the transport is ours.
  */
-export async function createClient(options: { token: string; apiRoot: string }): Promise<Client> {
+export async function createClient(options: {
+  token: string
+  apiRoot: string
+  network?: NetworkSettings
+}): Promise<Client> {
   const { Api, InputFile } = await import("grammy/web")
   const apiRoot = options.apiRoot.replace(/\/+$/, "")
-  const transport = createTransport(apiRoot)
+  const makeAgent = await createAgentMaker(apiRoot.startsWith("https:"), options.network)
+  const transport = createTransport(apiRoot, makeAgent)
   const api = new Api(options.token, {
     apiRoot,
     // Ours is always shorter; the library's would report a timeout without saying whether the request was sent.
@@ -98,8 +117,43 @@ export async function createClient(options: { token: string; apiRoot: string }):
         limit.clear()
       }
     },
+    async download(filePath, { timeoutMs, signal }, consume) {
+      const limit = withTimeout(timeoutMs, "the download of a file", signal)
+      const path = filePath.split("/").map(encodeURIComponent).join("/")
+      try {
+        const response = await transport.open(`${apiRoot}/file/bot${options.token}/${path}`, limit.signal)
+        return await receive(response, consume)
+      } catch (error) {
+        if (!(error instanceof TransportError)) throw error
+        return { ok: false, failure: explainFailure({ error }) }
+      } finally {
+        limit.clear()
+      }
+    },
     reset: () => transport.reset(),
     close: () => transport.close(),
+  }
+}
+
+async function receive<T>(
+  response: IncomingMessage,
+  consume: (bytes: AsyncIterable<Buffer>, size: number | undefined) => Promise<T>,
+): Promise<CallResult<T>> {
+  try {
+    if (response.statusCode !== 200) return { ok: false, failure: { kind: "page", status: response.statusCode ?? 0 } }
+    const stated = Number(response.headers["content-length"] ?? Number.NaN)
+    return { ok: true, value: await consume(chunksOf(response), Number.isNaN(stated) ? undefined : stated) }
+  } finally {
+    response.destroy()
+  }
+}
+
+/** What ends them early is the network's fault, to be told apart from that of whoever reads them. */
+async function* chunksOf(response: IncomingMessage): AsyncGenerator<Buffer> {
+  try {
+    yield* response as AsyncIterable<Buffer>
+  } catch (error) {
+    throw new TransportError("lost", describeError(error))
   }
 }
 

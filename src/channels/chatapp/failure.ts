@@ -39,6 +39,11 @@ export function explainFailure(thrown: unknown): CallFailure {
   return { kind: "lost", reason: describeError(error ?? thrown) }
 }
 
+/** The platform does not know the bot, or not at this address: nothing changes that but a person. */
+export function isTokenRefused(failure: CallFailure): boolean {
+  return failure.kind === "refused" && [401, 404, 421].includes(failure.code)
+}
+
 export function describeFailure(failure: CallFailure): string {
   switch (failure.kind) {
     case "refused":

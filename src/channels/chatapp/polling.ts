@@ -3,7 +3,8 @@
 import type { Update } from "grammy/types"
 import { type Clock, type CrashPoint, type Log, backoffMs, describeError } from "../../kernel/index.ts"
 import type { Client } from "./client.ts"
-import { type CallFailure, describeFailure } from "./failure.ts"
+import { type CallFailure, describeFailure, isTokenRefused } from "./failure.ts"
+import { allowedUpdates } from "./updates.ts"
 
 export type PollState =
   | { kind: "running" }
@@ -20,6 +21,8 @@ export interface PollOptions {
   signal: AbortSignal
   /** The update to begin with; undefined takes what the platform holds. */
   offset: number | undefined
+  /** An answer has come: the one sign that polling works. */
+  onAnswer: () => void
   /** Durable when it resolves. */
   store: (updates: readonly Update[], nextOffset: number) => Promise<void>
   onState: (state: PollState) => void
@@ -38,6 +41,10 @@ export interface PollTiming {
   maxBackoffMs: number
   /** Before the loop begins again after something unforeseen. */
   restartMs: number
+  /** Between two tries to become the one gateway of this machine that polls the bot. */
+  lockRetryMs: number
+  /** Between two looks whether the platform still has our webhook. */
+  webhookCheckMs: number
 }
 
 export const defaultPollTiming: PollTiming = {
@@ -48,41 +55,11 @@ export const defaultPollTiming: PollTiming = {
   minBackoffMs: 1_000,
   maxBackoffMs: 30_000,
   restartMs: 5_000,
+  lockRetryMs: 5_000,
+  webhookCheckMs: 300_000,
 }
 
 const batchSize = 100
-
-/**
- * The platform's default set and reactions, written out: reactions are not in the default set, and naming one kind
- * means naming all. Kinds that this gateway does not use yet are recorded as seen.
- */
-const allowedUpdates = [
-  "message",
-  "edited_message",
-  "channel_post",
-  "edited_channel_post",
-  "business_connection",
-  "business_message",
-  "edited_business_message",
-  "deleted_business_messages",
-  "inline_query",
-  "chosen_inline_result",
-  "callback_query",
-  "shipping_query",
-  "pre_checkout_query",
-  "purchased_paid_media",
-  "poll",
-  "poll_answer",
-  "my_chat_member",
-  "chat_join_request",
-  "chat_boost",
-  "removed_chat_boost",
-  "guest_message",
-  "managed_bot",
-  "subscription",
-  "stopped_message_generation",
-  "message_reaction",
-] as const
 
 /** Runs until the signal aborts or the platform refuses the token. */
 export async function pollUpdates(options: PollOptions): Promise<void> {
@@ -109,6 +86,7 @@ export async function pollUpdates(options: PollOptions): Promise<void> {
       continue
     }
     trouble.over()
+    options.onAnswer()
     const last = result.value.at(-1)
     if (!last) continue
     crashPoint("poll.fetched")
@@ -143,7 +121,7 @@ async function removeWebhook({ client, signal, log }: PollOptions): Promise<void
   const info = await client.call("getWebhookInfo", {}, limits)
   if (!info.ok || !info.value.url) return
   const removed = await client.call("deleteWebhook", { drop_pending_updates: false }, limits)
-  if (removed.ok) log.warn("webhook of another program removed: this account polls")
+  if (removed.ok) log.warn("webhook removed: this account polls")
 }
 
 type Verdict = { kind: "again"; delayMs: number } | { kind: "stop" }
@@ -172,7 +150,7 @@ class Trouble {
     // Whatever went wrong, a connection that sleep or a dead peer left behind must not be met again.
     client.reset()
     if (failure.kind === "refused") {
-      if (failure.code === 401 || failure.code === 404 || failure.code === 421) {
+      if (isTokenRefused(failure)) {
         log.error({ reason, hint: "Check the bot token and apiRoot" }, "polling stopped")
         onState({ kind: "stopped", reason })
         return { kind: "stop" }

@@ -1,10 +1,11 @@
 // HTTP to the platform: a `fetch` for the API client that knows, when a call fails, whether the request can have
 // arrived. Connections are kept per transport and can be dropped, which a poll needs after a conflict or a stall.
-import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from "node:http"
-import { Agent as HttpsAgent, request as httpsRequest } from "node:https"
+import { type ClientRequest, type Agent as HttpAgent, type IncomingMessage, request as httpRequest } from "node:http"
+import { request as httpsRequest } from "node:https"
 import type { Socket } from "node:net"
 import { Readable } from "node:stream"
 import type { ReadableStream } from "node:stream/web"
+import { type AgentMaker, direct } from "./network.ts"
 
 /**
  * `unsent`: nothing of the request left this machine. `lost`: it was (partly) sent and no whole answer came.
@@ -32,59 +33,61 @@ interface CallOptions {
 
 export interface Transport {
   fetch(url: string | URL, options: CallOptions): Promise<{ json(): Promise<unknown> }>
+  /** A file: resolves with the head of the answer, whatever its status. Aborting also ends the body. */
+  open(url: string | URL, signal: AbortSignal): Promise<IncomingMessage>
   /** Closes every connection, also of running calls; the next call opens one of its own. */
   reset(): void
   /** Closes idle connections; running calls finish, and theirs close when they have been idle for a while. */
   close(): void
 }
 
-/** Idle connections are given up before the other side does, so that a send rarely meets a closing one. */
-const keepIdleMs = 15_000
-
 /** A page of updates is at most four megabytes; this only bounds what a broken server can make us hold. */
 const maxAnswerBytes = 32 * 1024 * 1024
 
-export function createTransport(apiRoot: string): Transport {
+export function createTransport(apiRoot: string, makeAgent?: AgentMaker): Transport {
   const isTls = apiRoot.startsWith("https:")
-  const newAgent = () =>
-    isTls
-      ? new HttpsAgent({ keepAlive: true, timeout: keepIdleMs })
-      : new HttpAgent({ keepAlive: true, timeout: keepIdleMs })
-  let agent = newAgent()
+  const make = makeAgent ?? direct(isTls)
+  let agent = make()
+  const send = (url: string | URL, options: CallOptions) => exchange(new URL(url), options, agent.http, isTls)
   return {
     async fetch(url, options) {
-      const answer = await exchange(new URL(url), options, agent, isTls)
+      const answer = await readAnswer(await send(url, options))
       return { json: async () => answer }
     },
+    open: (url, signal) => send(url, { method: "GET", signal }),
     reset() {
-      agent.destroy()
-      agent = newAgent()
+      agent.http.destroy()
+      agent.cut()
+      agent = make()
     },
     close() {
-      for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
+      for (const sockets of Object.values(agent.http.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
     },
   }
 }
 
-function exchange(url: URL, options: CallOptions, agent: HttpAgent | HttpsAgent, isTls: boolean): Promise<unknown> {
-  const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+function exchange(url: URL, options: CallOptions, agent: HttpAgent, isTls: boolean): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   let stage: "unsent" | "lost" = "unsent"
-  const fail = (error: Error) => {
-    reject(error instanceof TransportError ? error : new TransportError(stage, describeSocketError(error)))
-  }
   const request = (isTls ? httpsRequest : httpRequest)(url, {
     method: options.method ?? "POST",
     headers: { ...options.headers, ...lengthOf(options.body) },
     agent,
   })
-  request.on("socket", (socket: Socket) => {
-    const markSent = () => (stage = "lost")
-    if (request.reusedSocket || !socket.connecting) markSent()
-    else socket.once(isTls ? "secureConnect" : "connect", markSent)
+  whenConnected(request, isTls, () => (stage = "lost"))
+  request.on("error", (error: Error) => {
+    reject(error instanceof TransportError ? error : new TransportError(stage, describeSocketError(error)))
   })
-  request.on("error", fail)
+  // A proxy that makes no tunnel answers in the platform's place: the request never left it.
+  let refusal: number | undefined
+  request.on("proxyConnect", ({ statusCode }: { statusCode: number }) => {
+    if (statusCode !== 200) refusal = statusCode
+  })
   request.on("response", (response) => {
-    readAnswer(response).then(resolve, fail)
+    const status = response.statusCode === 407 ? 407 : refusal
+    if (status === undefined) return resolve(response)
+    response.destroy()
+    reject(new TransportError("unsent", `the proxy refused the connection with HTTP ${status}`))
   })
   const abort = () => request.destroy(new TransportError(stage, "the call was given up before an answer came"))
   if (options.signal?.aborted) abort()
@@ -98,27 +101,43 @@ function exchange(url: URL, options: CallOptions, agent: HttpAgent | HttpsAgent,
   return promise
 }
 
+/** Until then nothing of the request can have left this machine; through a proxy, nothing can have reached the platform. */
+function whenConnected(request: ClientRequest, isTls: boolean, then: () => void): void {
+  request.on("socket", (socket: Socket & { secureConnecting?: boolean }) => {
+    const isConnecting = isTls ? (socket.secureConnecting ?? socket.connecting) : socket.connecting
+    if (request.reusedSocket || !isConnecting) then()
+    else socket.once(isTls ? "secureConnect" : "connect", then)
+  })
+}
+
 function lengthOf(body: CallOptions["body"]): Record<string, string> {
   return typeof body === "string" ? { "content-length": String(Buffer.byteLength(body)) } : {}
 }
 
 async function readAnswer(response: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > maxAnswerBytes) {
-      response.destroy()
-      throw new TransportError("lost", "the answer is too large")
-    }
-    chunks.push(chunk)
-  }
+  const text = await readText(response)
   const status = response.statusCode ?? 0
-  const answer = parse(Buffer.concat(chunks).toString("utf8"))
+  const answer = parse(text)
   if (typeof answer !== "object" || answer === null || !("ok" in answer)) {
     throw new TransportError("page", `HTTP ${status} with a body that is not the platform's`, status)
   }
   return answer
+}
+
+async function readText(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      bytes += chunk.length
+      if (bytes > maxAnswerBytes) throw new TransportError("lost", "the answer is too large")
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    response.destroy()
+    throw error instanceof TransportError ? error : new TransportError("lost", describeSocketError(error as Error))
+  }
+  return Buffer.concat(chunks).toString("utf8")
 }
 
 function parse(text: string): unknown {

@@ -10,6 +10,8 @@ export interface ListenOptions {
   port: number
   /** What the port is for, as the error names it: "the gateway (gateway.port)". */
   purpose: string
+  /** What to do when the port is taken; default: about gateway.port. */
+  hint?: string
 }
 
 export interface Listener {
@@ -54,11 +56,16 @@ function explain(error: NodeJS.ErrnoException, options: ListenOptions): AppError
   if (error.code === "EADDRINUSE") {
     return new AppError("port-in-use", `Port ${options.port} is in use; it is needed for ${options.purpose}`, {
       cause: error,
-      hint: "Stop the other program, or set gateway.port (or SVC_GATEWAY_PORT) to a free port; the others follow it",
+      hint:
+        options.hint ??
+        "Stop the other program, or set gateway.port (or SVC_GATEWAY_PORT) to a free port; the others follow it",
     })
   }
   return new AppError("internal", `Cannot listen on ${options.host}:${options.port} for ${options.purpose}`, {
     cause: error,
-    hint: error.code === "EACCES" ? "Ports below 1024 need rights that this user does not have" : "Check gateway.bind",
+    hint:
+      error.code === "EACCES"
+        ? "Ports below 1024 need rights that this user does not have"
+        : (options.hint ?? "Check gateway.bind"),
   })
 }

@@ -15,4 +15,7 @@ export function pairingText(senderId: string, code: string): string {
   ].join("\n")
 }
 
-export const approvedText = "You have been let in. Write again, and you will be answered."
+export const decisionTexts = {
+  approved: "You have been let in. Write again, and you will be answered.",
+  denied: "Your request to write to this bot was declined.",
+}

@@ -32,6 +32,8 @@ export interface BenchOptions {
   clock?: Clock
   crashPoint?: CrashPoint
   pollTiming?: Partial<PollTiming>
+  /** Shared with other benches; default: one of its own. */
+  runtimeFolder?: string
   environment?: { chatappBotToken?: string }
   fetching?: ChatappOptions["fetching"]
 }
@@ -45,6 +47,8 @@ export interface Bench {
   redactor: Redactor
   /** Every log line so far, before any sink's redaction. */
   logLines: string[]
+  /** Turns that the channel wanted to end. */
+  stoppedRuns: string[]
   setConfig(chatapp: Record<string, unknown>): void
   jobs(): (JobRow & { input: TurnInput })[]
   outbox(): OutboxRow[]
@@ -68,6 +72,7 @@ export async function startBench(options: BenchOptions = {}): Promise<Bench> {
   const emulator = options.emulator ?? (await startEmulator({ seed: 3 }))
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), "svc-chat-"))
   const logLines: string[] = []
+  const stoppedRuns: string[] = []
   const waiting = new Set<() => void>()
   const changed = () => waiting.forEach((check) => check())
   const log = recordingLog(logLines, changed)
@@ -92,21 +97,16 @@ export async function startBench(options: BenchOptions = {}): Promise<Bench> {
     background,
     crashPoint,
     stateFolder: folder,
+    runtimeFolder: options.runtimeFolder ?? join(folder, "run"),
     environment: options.environment ?? {},
     rememberRoute: (write, key, agentId, route) => sessions.rememberRoute(write, key, agentId, route),
     waitForDeliveries: (ids, limits) => worker.waitFor(ids, limits),
+    stopTurn: async ({ runId }) => (stoppedRuns.push(runId), changed()),
     ...(options.fetching ? { fetching: options.fetching } : {}),
     pollTiming: { ...quickPolls, ...options.pollTiming },
   })
-  const senders = new Map([[channel.name, channel.sender]])
-  const worker: OutboxWorker = new OutboxWorker({
-    store,
-    senders: () => senders,
-    clock,
-    log,
-    background,
-    crashPoint: noCrash,
-  })
+  const senders = () => new Map([[channel.name, channel.sender]])
+  const worker: OutboxWorker = new OutboxWorker({ store, senders, clock, log, background, crashPoint: noCrash })
   await worker.start()
   await channel.start()
   let stopped = false
@@ -118,6 +118,7 @@ export async function startBench(options: BenchOptions = {}): Promise<Bench> {
     folder,
     redactor,
     logLines,
+    stoppedRuns,
     setConfig(chatapp) {
       config = configFor(emulator, chatapp)
     },

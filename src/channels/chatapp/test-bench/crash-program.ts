@@ -1,5 +1,6 @@
 // For tests: a channel in a process of its own that dies at a named point.
 // Arguments: state folder, API root, bot token, allowed sender, crash label.
+import { join } from "node:path"
 import pino from "pino"
 import { configSchema } from "../../../config/index.ts"
 import { createBackground, createRedactor, systemClock, systemIds } from "../../../kernel/index.ts"
@@ -26,8 +27,10 @@ const channel = createChatappChannel({
   background: createBackground(log),
   crashPoint,
   stateFolder: folder,
+  runtimeFolder: join(folder, "run"),
   environment: {},
   rememberRoute: () => undefined,
   waitForDeliveries: async () => [],
+  stopTurn: async () => undefined,
 })
 await channel.start()
