@@ -94,6 +94,7 @@ export interface AgentParts {
   heartbeat?: Partial<HeartbeatConfig>
   alertRoute?: Route | null
   deliver?: TurnOptions["deliver"]
+  observe?: TurnOptions["observe"]
   preparation?: TurnPreparation
 }
 
@@ -176,7 +177,7 @@ function compose(
     crashPoint,
     deliver: parts.deliver ?? deliverToOutbox,
     preparation: () => parts.preparation,
-    observe: () => ({ end: () => undefined }),
+    observe: parts.observe ?? (() => ({ end: () => undefined })),
   }
   const turns = createTurns(turnOptions)
   const heartbeat = createHeartbeat({

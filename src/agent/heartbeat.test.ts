@@ -14,7 +14,7 @@ import {
   smallTool,
   startAgent,
 } from "./agent.fixture.ts"
-import { TurnStopped } from "./turn.ts"
+import { TurnStopped } from "./stopped.ts"
 
 const hour = 60 * 60 * 1000
 /** Noon, so that a day's reset of the session and the ends of active hours are far away. */

@@ -2,6 +2,7 @@
 export * from "./boundary.ts"
 export * from "./heartbeat.ts"
 export { heartbeatToken, isHeartbeatAck } from "./prompt.ts"
+export * from "./stopped.ts"
 export type * from "./tool.ts"
 export * from "./turn-input.ts"
 export * from "./turn.ts"

@@ -60,6 +60,10 @@ export function interruptedResult(call: ToolCall): ToolResultPart {
   )
 }
 
+export function stoppedResult(call: ToolCall): ToolResultPart {
+  return failed(call, "The turn was stopped before this call had ended. Whether it took effect is not known.")
+}
+
 function present(ids: Ids, tool: Tool, result: ToolResult): ContentPart[] {
   const parts: ContentPart[] = []
   if (result.note !== undefined) parts.push({ type: "text", text: result.note })

@@ -43,6 +43,10 @@ export interface TurnInput {
   pending?: Json
   /** How messages that wait together become one turn; the key is that of their jobs. */
   join?: { key: string; kind: "album" | "paste" | "burst" }
+  /** When it was written, in milliseconds since the epoch. */
+  sentAt?: number
+  /** The message that it came from, in the words of its channel; an edit of it is found by that. */
+  ref?: string
   /** The bot was addressed: by name, by a reply or by a click. */
   mentioned?: boolean
   /** How many turns of the past the model is shown at most; unset: as many as fit. */
@@ -70,6 +74,7 @@ export const heartbeatJobKind = "heartbeat"
 export function turnJob(runId: string, input: TurnInput, hold?: { holdMs: number; maxHoldMs: number }): NewJob {
   const job: NewJob = { runId, kind: turnJobKind, laneKey: input.sessionKey, payload: input as unknown as Json }
   if (input.join && hold) job.join = { key: input.join.key, ...hold }
+  if (input.ref !== undefined) job.ref = input.ref
   return job
 }
 
@@ -88,8 +93,23 @@ export interface TurnPreparation {
   complete(write: Write, input: TurnInput): TurnInput
 }
 
+/** One question to the model. */
+export interface TurnStep {
+  /** From 0; a turn that goes on after a crash begins with its next. */
+  number: number
+  /** What the step before it has said, when there was one. */
+  before?: string
+}
+
+/** How a turn wants to be seen. */
+export interface TurnView {
+  /** `stream`: the model's thinking is shown while it thinks; `on`: also in front of the answer. */
+  reasoning: "off" | "on" | "stream"
+}
+
 /** Sees a turn while it runs (typing indicator, drafts). Must never throw and never delay the turn. */
 export interface TurnObserver {
+  onStep?(step: TurnStep): void
   onDelta?(delta: { kind: "text" | "reasoning"; text: string }): void
   /** Called once, whatever the end was. */
   end(): void

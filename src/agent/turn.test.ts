@@ -21,7 +21,7 @@ import {
   startAgent,
 } from "./agent.fixture.ts"
 import type { ToolContext } from "./tool.ts"
-import { TurnStopped } from "./turn.ts"
+import { TurnStopped } from "./stopped.ts"
 
 const hook = {
   sessionKey: "agent:main:hook:orders",

@@ -27,9 +27,10 @@ import {
 } from "../store/index.ts"
 import { type LoopResult, runLoop } from "./loop.ts"
 import { systemPrompt, userMessage } from "./prompt.ts"
+import { TurnStopped, stoppedLoop } from "./stopped.ts"
 import type { Tool, ToolContext } from "./tool.ts"
 import { producedMedia } from "./tool-runner.ts"
-import { type TurnInput, type TurnObserver, type TurnPreparation, heartbeatJob } from "./turn-input.ts"
+import { type TurnInput, type TurnObserver, type TurnPreparation, type TurnView, heartbeatJob } from "./turn-input.ts"
 
 export interface AgentProfile {
   name: string
@@ -50,7 +51,7 @@ export interface TurnOptions {
   /** Writes the outbox rows of a finished turn; called inside its last transaction. Says what it did, for the run's result. */
   deliver: (write: Write, delivery: TurnDelivery) => string
   /** Typing, drafts. */
-  observe: (input: TurnInput, runId: string) => TurnObserver
+  observe: (input: TurnInput, runId: string, view: TurnView) => TurnObserver
   /** The channel's part in making the prompt; undefined when it has none. */
   preparation: (input: TurnInput) => TurnPreparation | undefined
 }
@@ -62,14 +63,12 @@ export interface TurnDelivery {
   /** Files that this turn's tools made: the only ones that its reply may send. */
   media: Set<string>
   isError: boolean
-}
-
-/** What a turn that is told to stop is aborted with: it ends there, nothing is tried again. */
-export class TurnStopped extends Error {
-  constructor() {
-    super("stopped")
-    this.name = "TurnStopped"
-  }
+  /** The model's thinking, where the conversation wants to read it. */
+  reasoning?: string
+  /** Questions that were put to the model; the text is the answer to the last. */
+  modelSteps?: number
+  /** Somebody has stopped it: the text is what had been written by then. */
+  isStopped?: boolean
 }
 
 /** Room kept for the reply and the tools' schemas, as a share of the model's context. */
@@ -89,7 +88,7 @@ interface PromptStep {
 }
 
 export interface TurnRun {
-  result: LoopResult
+  result: LoopResult & { isStopped?: boolean }
   shownEvents: number
   session: Session
   prompt: ModelMessage
@@ -102,7 +101,9 @@ export function createTurns(options: TurnOptions) {
     const { session, step } = await begin(options, job, journaled, makeInput, signal)
     const steps = journaled.length > 0 ? journaled : [{ n: 0, kind: "prompt", data: step }]
     const { input } = step
-    const observer = options.observe(input, job.run_id)
+    const view: TurnView = { reasoning: session.settings.reasoning ?? "off" }
+    const observer = options.observe(input, job.run_id, view)
+    let writing = ""
     const seconds = input.timeoutSeconds ?? options.profile(input.agentId).timeoutSeconds
     const limit = withTimeout(seconds * 1000, "The turn", signal)
     try {
@@ -125,13 +126,24 @@ export function createTurns(options: TurnOptions) {
         ids: options.ids,
         log: options.log,
         signal: limit.signal,
-        onDelta: (delta) => observer.onDelta?.(delta),
+        keepReasoning: view.reasoning === "on",
+        onStep(modelStep) {
+          writing = ""
+          observer.onStep?.(modelStep)
+        },
+        onDelta(delta) {
+          if (delta.kind === "text") writing += delta.text
+          observer.onDelta?.(delta)
+        },
         crashPoint: options.crashPoint,
       })
       return { result, session, prompt: step.message, input, shownEvents: step.events }
     } catch (error) {
       // The reason of an abort says more than whatever error it surfaced as.
-      throw limit.signal.aborted ? limit.signal.reason : error
+      const reason: unknown = limit.signal.aborted ? limit.signal.reason : error
+      if (!(reason instanceof TurnStopped) || !reason.wasSeen) throw reason
+      const result = await stoppedLoop({ store: options.store, jobId: job.id }, writing)
+      return { result, session, prompt: step.message, input, shownEvents: step.events }
     } finally {
       limit.clear()
       observer.end()
@@ -240,14 +252,17 @@ function toolContext(job: JobRow, step: PromptStep, signal: AbortSignal): ToolCo
 
 function finish(options: TurnOptions, job: JobRow, turn: TurnRun): JobEnd {
   const { input, session, result } = turn
-  const end: JobEnd = { state: "done" }
+  const { text, reasoning, modelSteps, isStopped = false } = result
+  const end: JobEnd = { state: isStopped ? "cancelled" : "done" }
   end.commit = async (write) => {
     keepTranscript(options, write, job, turn)
     options.sessions.touch(write, session)
     const media = producedMedia(result.toolResults)
-    const delivered = options.deliver(write, { input, jobId: job.id, text: result.text, media, isError: false })
-    reportHook(options, write, input, result.text, delivered, undefined)
-    end.result = describeResult(result.text, delivered)
+    const outgoing: TurnDelivery = { input, jobId: job.id, text, media, isError: false, modelSteps, isStopped }
+    if (reasoning !== "") outgoing.reasoning = reasoning
+    const delivered = options.deliver(write, outgoing)
+    reportHook(options, write, input, text, delivered, undefined)
+    end.result = describeResult(text, delivered)
   }
   return end
 }

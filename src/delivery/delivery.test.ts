@@ -55,6 +55,23 @@ describe("a turn's reply", () => {
     assert.deepEqual(sender.planned[0]?.route, chatInput.route)
   })
 
+  test("that was stopped ends where it was seen to end, its code closed, and says so", async (context) => {
+    const { deliver, rows } = await startDelivery(context)
+    await deliver("Look:\n```js\nlet a", {}, { isStopped: true })
+    assert.match(rows().join("\n"), /let a\\n```.*\n.*\*\(stopped\)\*/)
+    assert.match(await deliver("  ", {}, { isStopped: true }), /^not delivered: stopped before/)
+    await deliver("Well [[reply_to_curr", {}, { isStopped: true })
+    assert.ok(rows().some((row) => row.includes('{"text":"Well"}')))
+    assert.equal(rows().length, 4)
+  })
+
+  test("carries the thinking beside the text", async (context) => {
+    const sender = recordingSender()
+    const { deliver } = await startDelivery(context, [sender], "[Ada]")
+    await deliver("yes", {}, { reasoning: "[[reply_to:5]] hm" })
+    assert.deepEqual(sender.planned[0]?.reply, { text: "[Ada] yes", media: [], reasoning: "[[reply_to:5]] hm" })
+  })
+
   test("begins with the configured prefix, once", async (context) => {
     const sender = recordingSender()
     const { deliver } = await startDelivery(context, [sender], "[Ada]")

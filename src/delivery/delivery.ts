@@ -4,6 +4,7 @@ import { type TurnDelivery, isHeartbeatAck } from "../agent/index.ts"
 import { type Route, type Sessions, mainKey } from "../sessions/index.ts"
 import type { NewOutbox, OutboxRow, Write } from "../store/index.ts"
 import type { ChannelSender, Reply } from "./contract.ts"
+import { closeFence } from "./fence.ts"
 import { mediaTypeOf, parseReply } from "./reply.ts"
 
 export interface DeliveryOptions {
@@ -40,6 +41,9 @@ export interface Delivery {
   /** The rows of a message that a person or program sends directly. */
   planMessage(route: Route, message: OutgoingMessage): NewOutbox[]
 }
+
+/** Below an answer that somebody has stopped. */
+const stoppedMark = "\n\n*(stopped)*"
 
 /** The spec's eight platforms: known names that are not part of this release are told apart from typing errors. */
 const plannedChannels = ["whatsapp", "discord", "slack", "signal", "imessage", "mattermost", "msteams"]
@@ -125,10 +129,15 @@ function deliverTurn(options: DeliveryOptions, write: Write, delivery: TurnDeliv
     return "not delivered: nothing needs attention"
   }
   if (hasAnswered(write, sender, delivery, input.route)) return "delivered by tool: the turn had answered already"
+  if (delivery.isStopped) {
+    if (reply.text === "") return "not delivered: stopped before a word was written"
+    reply.text = `${closeFence(reply.text)}${stoppedMark}`
+  }
   if (reply.text === "" && reply.media.length === 0) {
     if (input.purpose !== "chat") return "not delivered: the reply is empty"
     reply.text = "(The agent gave no answer.)"
   }
+  if (delivery.reasoning !== undefined) reply.reasoning = delivery.reasoning
   reply.text = prefixed(reply.text, options.responsePrefix?.(input) ?? "")
   return enqueue(sender, write, delivery, input.route, reply)
 }

@@ -11,6 +11,9 @@ export interface ParsedReply {
 const replyTag = /\[\[\s*reply_to(?:_current|\s*:\s*([^\]\s]+))\s*\]\]/gi
 const voiceTag = /\[\[\s*audio_as_voice\s*\]\]/gi
 
+/** A tag that was never finished, because the answer was cut. */
+const begunTag = /\[\[\s*(?:reply_to|audio_as)[^\]\n]*\]?$/i
+
 export interface ParseOptions {
   text: string
   /** Absolute paths that may be sent. */
@@ -36,6 +39,7 @@ export function parseReply(options: ParseOptions): ParsedReply {
       return ""
     })
     .replace(voiceTag, "")
+    .replace(begunTag, "")
   const reply: Reply = { text: text.trim(), media }
   if (replyTo !== undefined) reply.replyTo = replyTo
   if (voiceTag.test(withoutMedia)) reply.asVoice = true

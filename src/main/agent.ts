@@ -5,6 +5,8 @@ import {
   type TurnInput,
   type TurnObserver,
   type TurnOptions,
+  TurnStopped,
+  type TurnView,
   createHeartbeat,
   createTurns,
   heartbeatJobKind,
@@ -18,7 +20,7 @@ import { callbackChannel, queueCallback } from "../hooks/index.ts"
 import { AppError } from "../kernel/index.ts"
 import { type ModelRegistry, type ModelSelection, type ModelsView, createModelRegistry } from "../models/index.ts"
 import { type Route, type Sessions, createSessions } from "../sessions/index.ts"
-import { type JobHandler, LaneRunner, recoverJobs } from "../store/index.ts"
+import { type JobHandler, LaneRunner, cancelWaiting, recoverJobs } from "../store/index.ts"
 import { type Core, mainAgentId, workspaceOf } from "./core.ts"
 import { callbackSender } from "./hooks.ts"
 
@@ -29,6 +31,8 @@ export interface AgentParts {
   runner: LaneRunner
   worker: OutboxWorker
   heartbeat: Heartbeat
+  /** Ends a turn that somebody has watched being written, also one that waits to go on after a restart. */
+  stopTurn(turn: { runId: string; laneKey: string }): Promise<void>
   start(): Promise<void>
 }
 
@@ -66,7 +70,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
       queueCallback(write, turn)
       return delivery.deliverTurn(write, turn)
     },
-    observe: (input, runId) => observe(links, input, runId),
+    observe: (input, runId, view) => observe(links, input, runId, view),
     preparation: ({ route }) => (route === null ? undefined : links.channels().get(route.channel)?.preparation),
   }
   const turns = createTurns(turnOptions)
@@ -108,6 +112,10 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
     runner,
     worker,
     heartbeat,
+    async stopTurn({ runId, laneKey }) {
+      if (runner.abortRun(runId, new TurnStopped({ wasSeen: true }))) return
+      await store.write(async (write) => cancelWaiting(store, write, laneKey, (job) => job.run_id === runId))
+    },
     async start() {
       await recover(core, handlers)
       await worker.start()
@@ -197,10 +205,10 @@ function heartbeatAgents(config: Config): string[] {
   return own.length > 0 ? own.map((agent) => agent.id) : [mainAgentId(config)]
 }
 
-function observe(links: AgentLinks, input: TurnInput, runId: string): TurnObserver {
+function observe(links: AgentLinks, input: TurnInput, runId: string, view: TurnView): TurnObserver {
   // Nobody waits for the answer to a heartbeat or a webhook: no typing for them.
   if (input.route === null || input.purpose !== "chat") return silent
-  return links.channels().get(input.route.channel)?.observe(input, runId) ?? silent
+  return links.channels().get(input.route.channel)?.observe(input, runId, view) ?? silent
 }
 
 /** A heartbeat without a place to go to still runs: its turn shows the events. */

@@ -6,12 +6,22 @@ import type { Effect } from "./inbound/planned.ts"
 /** The platform forgets a click after 150 s; whoever clicked stops looking long before. */
 const timeoutMs = 10_000
 
-export function performEffect(effect: Effect, parts: { client: Client; background: Background }): void {
-  const { client, background } = parts
+export interface EffectParts {
+  client: Client
+  background: Background
+  /** Ends the turn that writes this draft. */
+  stopTurn: (chatId: string, draftId: number) => Promise<void>
+}
+
+export function performEffect(effect: Effect, parts: EffectParts): void {
+  const { client, background, stopTurn } = parts
   switch (effect.kind) {
     case "answer-click":
       background.run("answer a click", async () => {
         await client.call("answerCallbackQuery", { callback_query_id: effect.queryId }, { timeoutMs })
       })
+      return
+    case "stop-turn":
+      background.run("stop a turn", () => stopTurn(effect.chatId, effect.draftId))
   }
 }

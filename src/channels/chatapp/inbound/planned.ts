@@ -1,9 +1,11 @@
 // What an update leads to: an inbox row with everything it causes, and what is done once that is on the disk.
 import type { Update } from "grammy/types"
+import type { TurnInput } from "../../../agent/turn-input.ts"
 import type { Ids, Json } from "../../../kernel/index.ts"
 import type { Route } from "../../../sessions/route.ts"
 import type { IngestEntry, NewOutbox } from "../../../store/index.ts"
 import type { AccessDecision } from "../../access.ts"
+import type { Activation } from "../../activation.ts"
 import type { PairingBook } from "../../pairing-book.ts"
 import type { PinBook } from "../../pins.ts"
 import { type AccountSettings, channelName } from "../settings.ts"
@@ -11,6 +13,8 @@ import { type AccountSettings, channelName } from "../settings.ts"
 export interface PlanContext {
   settings: AccountSettings
   botId: string
+  /** Username; undefined until the platform has said it. */
+  botName: string | undefined
   agentId: string
   book: PairingBook
   pins: PinBook
@@ -20,24 +24,27 @@ export interface PlanContext {
   pairingReply(route: Route, senderId: string, code: string): NewOutbox[]
   /** Whether a turn that more may be joined to waits, in the store or earlier in this batch. */
   isJoinOpen(joinKey: string): boolean
+  /** What `/activation` of a session says. */
+  activationOf(sessionKey: string): Activation | undefined
 }
 
 /** Done after the commit, never waited for; what it does must not matter after a crash. */
 export type Effect =
   /** Ends the spinner on a button. */
-  { kind: "answer-click"; queryId: string }
+  | { kind: "answer-click"; queryId: string }
+  /** The stop button of a draft. */
+  | { kind: "stop-turn"; chatId: string; draftId: number }
 
 export type Planned = { effects?: Effect[] } & (
   | { kind: "accepted"; entry: IngestEntry; route: Route; sessionKey: string; remember: boolean }
   /** An unknown sender; `told` when an answer with a code is on its way. */
   | { kind: "asked"; entry: IngestEntry; told: boolean; senderId: string }
-  /** Nothing for the agent now: an event for its next turn, a line of a group's history, a setting. */
-  | { kind: "noted"; entry: IngestEntry; what: string; chatId?: string }
+  /** Nothing for the agent now: an event for its next turn, a line of a group's history (of that session), a setting. */
+  | { kind: "noted"; entry: IngestEntry; what: string; chatId?: string; historyOf?: string }
   | { kind: "skipped"; entry: IngestEntry; reason: SkipReason; chatId?: string }
 )
 
 export type SkipReason =
-  | "group"
   | "edited"
   | "service-message"
   | "no-sender"

@@ -13,6 +13,25 @@ export function draftText(written: string, limit: number): string {
   return text.slice(0, isHigh ? limit - 1 : limit)
 }
 
+/** Of the thinking only its newest part is of interest. */
+const thinkingChars = 1_500
+
+/** The text, and below it what the model thinks before it goes on; both together within the limit. */
+export function withThinking(text: string, thinking: string, limit: number): string {
+  const thought = thinking.trim()
+  if (thought === "") return text
+  const newest = thought.length <= thinkingChars ? thought : `…${withoutHalf(thought.slice(-thinkingChars))}`
+  const shown = `🤔 ${newest}`
+  if (text === "") return draftText(shown, limit)
+  return text.length + shown.length + 2 <= limit ? `${text}\n\n${shown}` : text
+}
+
+/** A cut may have left the second half of a character at the beginning. */
+function withoutHalf(text: string): string {
+  const code = text.charCodeAt(0)
+  return code >= 0xdc00 && code <= 0xdfff ? text.slice(1) : text
+}
+
 const breaks = { paragraph: ["\n\n", "\n", ". ", " "], newline: ["\n", ". ", " "], sentence: [". ", "\n", " "] }
 
 /** How much of the text to show now, when `shown` characters of it are shown: whole pieces of at least `minChars`. */

@@ -1,10 +1,13 @@
 // Drafts: what they show, when, and that the final answer never suffers.
 import assert from "node:assert/strict"
 import { afterEach, describe, test } from "node:test"
-import type { TurnInput } from "../../../agent/turn-input.ts"
+import type { Update } from "grammy/types"
+import type { TurnInput, TurnView } from "../../../agent/turn-input.ts"
 import type { Route } from "../../../sessions/route.ts"
 import { type Bench, type BenchOptions, startBench } from "../test-bench/bench.ts"
-import { blockEnd, draftText } from "./draft-text.ts"
+import { planStopped } from "../inbound/stopped.ts"
+import { turnOfDraft } from "./stop-turn.ts"
+import { blockEnd, draftText, withThinking } from "./draft-text.ts"
 
 const person = 4242
 let bench: Bench
@@ -27,6 +30,16 @@ describe("the text of a draft", () => {
   })
 })
 
+describe("the thinking in a draft", () => {
+  test("stands below the text, newest part only, within the limit", () => {
+    assert.equal(withThinking("text", " ", 100), "text")
+    assert.equal(withThinking("text", "hm", 100), "text\n\n🤔 hm")
+    assert.equal(withThinking("text", "hm", 10), "text")
+    const long = withThinking("", `old ${"😀".repeat(800)}`, 4096)
+    assert.ok(long.startsWith("🤔 …😀") && !long.includes("old") && long.isWellFormed())
+  })
+})
+
 describe("a draft", () => {
   afterEach(() => bench.end())
 
@@ -46,7 +59,8 @@ describe("a draft", () => {
       messageId: "7",
     }
   }
-  const observe = (route: Route) => bench.channel.observe({ route } as TurnInput, "run")
+  const observe = (route: Route, reasoning: TurnView["reasoning"] = "off") =>
+    bench.channel.observe({ route } as TurnInput, "run", { reasoning })
   const drafts = () => bench.emulator.control.calls({ method: "sendMessageDraft" })
   const nextDraft = (match: (text: string) => boolean) =>
     bench.emulator.control.waitForCall({
@@ -77,6 +91,64 @@ describe("a draft", () => {
     assert.ok(
       (drafts().at(-1)?.finishedAt ?? Infinity) <=
         (bench.emulator.control.calls({ method: "sendMessage" })[0]?.startedAt ?? 0),
+    )
+  })
+
+  test("keeps the steps of a turn apart, also those from before a restart", async () => {
+    const observer = observe(await begin())
+    observer.onStep?.({ number: 1, before: "Let me look." })
+    observer.onDelta?.({ kind: "text", text: "Found" })
+    await nextDraft((text) => text === "Let me look.\n\nFound")
+    observer.onStep?.({ number: 2, before: "Found" })
+    observer.onDelta?.({ kind: "text", text: "Done" })
+    await nextDraft((text) => text === "Let me look.\n\nFound\n\nDone")
+    observer.end()
+  })
+
+  test("shows the thinking where it is wanted, until there are words", async () => {
+    const observer = observe(await begin(), "stream")
+    observer.onDelta?.({ kind: "reasoning", text: "What was" })
+    await nextDraft((text) => text === "🤔 What was")
+    observer.onDelta?.({ kind: "reasoning", text: " asked?" })
+    await nextDraft((text) => text === "🤔 What was asked?")
+    observer.onDelta?.({ kind: "text", text: "This" })
+    await nextDraft((text) => text === "This")
+    observer.onStep?.({ number: 1, before: "This" })
+    observer.onDelta?.({ kind: "reasoning", text: "And now?" })
+    await nextDraft((text) => text === "This\n\n🤔 And now?")
+    observer.end()
+  })
+
+  test("has a stop button that ends the turn it belongs to, and no other", async () => {
+    const route = await begin()
+    const { control } = bench.emulator
+    const job = (messageId: string, state: string) => ({
+      run: `run-${messageId}-${state}`,
+      payload: JSON.stringify({ route: { ...route, messageId } }),
+      state,
+    })
+    for (const { run, payload, state } of [job("6", "running"), job("7", "done"), job("7", "running")]) {
+      bench.store.handle
+        .prepare(
+          `insert into job (run_id, kind, lane_key, payload, state, head, attempts, run_at, created_at)
+           values (?, 'turn', ?, ?, ?, 0, 1, 0, 0)`,
+        )
+        .run(run, run, payload, state)
+    }
+    const observer = observe(route)
+    observer.onDelta?.({ kind: "text", text: "one" })
+    await nextDraft((text) => text === "one")
+    observer.end()
+    // Refused where the draft has no such button.
+    control.stopDraft({ userId: person, draftId: 7, threadId: Number(route.threadId) })
+    const stopped = { chat: { id: person, type: "private" as const, first_name: "P" }, draft_id: 7 }
+    const planned = planStopped({ update_id: 1, stopped_message_generation: stopped } as Update, { botId: "1" })
+    assert.deepEqual(planned?.effects, [{ kind: "stop-turn", chatId: `${person}`, draftId: 7 }])
+    const found = (draftId: number, chatId = `${person}`, account = "default") =>
+      turnOfDraft(bench.store, { account, chatId, draftId })?.runId
+    assert.deepEqual(
+      [found(7), found(8), found(7, "1"), found(7, `${person}`, "other")],
+      ["run-7-running", undefined, undefined, undefined],
     )
   })
 

@@ -1,11 +1,11 @@
 // A reply shown while it is written: deltas -> newest text -> one call at a time, a few a second. Decoration like typing:
 // it shares typing's budget, never touches the final answer, and nothing of it is sent once the turn has ended.
-import type { TurnObserver } from "../../../agent/turn-input.ts"
+import type { TurnObserver, TurnView } from "../../../agent/turn-input.ts"
 import type { Background, Clock } from "../../../kernel/index.ts"
 import type { Route } from "../../../sessions/route.ts"
 import type { Client } from "../client.ts"
 import { type AccountSettings, maxTextChars } from "../settings.ts"
-import { blockEnd, draftText } from "./draft-text.ts"
+import { blockEnd, draftText, withThinking } from "./draft-text.ts"
 import type { ActionBudget } from "./typing.ts"
 
 const minIntervalMs = 300
@@ -33,6 +33,7 @@ export class DraftCalls {
 }
 
 export interface DraftOptions {
+  view: TurnView
   client: () => Client | undefined
   route: Route
   settings: AccountSettings
@@ -48,17 +49,27 @@ export function wantsDraft(route: Route, settings: AccountSettings, hasTopics: b
   return settings.draftIn === "private" || (hasTopics && route.threadId !== undefined)
 }
 
+/**
+ * The draft of the turn that answers this message. Made of the message alone: a click on a draft's stop button finds its
+ * turn also when the gateway was restarted in between.
+ */
+export function draftIdOf(route: Route): number {
+  return Number(route.messageId ?? 1)
+}
+
 export function startDraft(options: DraftOptions): Required<TurnObserver> {
-  const { clock, background, settings } = options
+  const { clock, background, settings, view } = options
   const limit = Math.min(settings.textChunkLimit, maxTextChars)
   const ended = new AbortController()
   let changed = Promise.withResolvers<void>()
   let written = ""
+  /** What the model thinks before it writes. */
+  let thinking = ""
   let blockShown = 0
   const wanted = () => {
-    if (settings.streamMode !== "block") return draftText(written, limit)
-    blockShown = blockEnd(written, blockShown, settings.draftChunk, limit)
-    return draftText(written.slice(0, blockShown), limit)
+    if (settings.streamMode === "block") blockShown = blockEnd(written, blockShown, settings.draftChunk, limit)
+    const shown = settings.streamMode === "block" ? written.slice(0, blockShown) : written
+    return withThinking(draftText(shown, limit), thinking, limit)
   }
   background.run("draft", async () => {
     let shown = ""
@@ -80,9 +91,17 @@ export function startDraft(options: DraftOptions): Required<TurnObserver> {
     }
   })
   return {
+    onStep({ before }) {
+      // After a restart the steps before it are known from the journal only.
+      if (written.trim() === "") written = before ?? ""
+      if (written.trim() !== "") written = `${written.trimEnd()}\n\n`
+      thinking = ""
+    },
     onDelta({ kind, text }) {
-      if (kind !== "text") return
-      written += text
+      if (kind === "text") {
+        written += text
+        thinking = ""
+      } else if (view.reasoning === "stream") thinking += text
       changed.resolve()
     },
     end() {
@@ -101,8 +120,11 @@ async function showDraft(options: DraftOptions, text: string): Promise<number | 
     "sendMessageDraft",
     {
       chat_id: Number(route.chatId),
-      draft_id: Number(route.messageId ?? 1),
+      draft_id: draftIdOf(route),
       text,
+      can_stop: true,
+      // What was written becomes a message; until that is there, the words stay where they are.
+      keep_on_stop: true,
       ...(route.threadId === undefined ? {} : { message_thread_id: Number(route.threadId) }),
     },
     { timeoutMs: callTimeoutMs },

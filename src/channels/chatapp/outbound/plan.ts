@@ -9,6 +9,7 @@ import { type Chunk, chunkPieces, chunkWithCaption } from "./chunk.ts"
 import { type MediaKind, mediaKind } from "./media-kind.ts"
 import type { AlbumPayload, FormattedText, MediaPayload, RowKind, TextPayload } from "./payload.ts"
 import type { Renderer } from "./render.ts"
+import type { Piece } from "./spans.ts"
 
 /** The platform's limit of a caption. */
 const maxCaptionChars = 1024
@@ -18,7 +19,7 @@ const maxQuoteChars = 1024
 const maxAlbumItems = 10
 
 export function planReply(settings: AccountSettings, render: Renderer, route: Route, reply: Reply): NewOutbox[] {
-  const pieces = render(reply.text, settings.markdown?.tables)
+  const pieces = [...thinking(reply.reasoning), ...render(reply.text, settings.markdown?.tables)]
   const { textChunkLimit: text, chunkMode: mode } = settings
   const { caption, rest } =
     reply.media.length > 0
@@ -38,6 +39,26 @@ export function planReply(settings: AccountSettings, render: Renderer, route: Ro
       ...(reply.buttons && index === rows.length - 1 && kind !== "album" ? { buttons: reply.buttons } : {}),
     } as unknown as Json,
   }))
+}
+
+/** As much as a person will read in front of an answer. */
+const maxThinkingChars = 3_000
+
+/** Folded away: it is there for whoever wants it. */
+function thinking(reasoning = ""): Piece[] {
+  const thought = reasoning.trim()
+  if (thought === "") return []
+  const shown =
+    thought.length <= maxThinkingChars
+      ? thought
+      : `${thought
+          .slice(0, maxThinkingChars)
+          .replace(/[\ud800-\udbff]$/, "")
+          .trimEnd()}…`
+  return [
+    { text: `🤔 ${shown}`, spans: [{ style: "longQuote", detail: "" }] },
+    { text: "\n\n", spans: [] },
+  ]
 }
 
 /** One lane a chat: what is sent to it, and what is done to its messages, keeps its order. */

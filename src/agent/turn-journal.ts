@@ -1,0 +1,84 @@
+// The journal of a turn: rows of the store <-> the conversation that they stand for. What is not in it has not happened.
+import type { ModelMessage, ToolCall, ToolResultPart } from "../models/contract.ts"
+import { type Step, type Store, writeStep } from "../store/index.ts"
+
+export interface JournalOptions {
+  store: Store
+  jobId: number
+  /** Of an earlier attempt, `prompt` first. */
+  steps: readonly Step[]
+}
+
+export interface AssistantStep {
+  text: string
+  toolCalls: ToolCall[]
+  model: string
+  /** Only where somebody wants to read it. */
+  reasoning?: string
+}
+
+/** The journal's rows as the conversation they stand for. */
+export class TurnJournal {
+  readonly messages: ModelMessage[] = []
+  readonly toolResults: ToolResultPart[] = []
+  lastAssistant: AssistantStep | undefined
+  modelSteps = 0
+  /** Of all steps so far, as far as it was kept. */
+  reasoning = ""
+  readonly #started = new Set<string>()
+  readonly #options: JournalOptions
+  #next: number
+
+  constructor(options: JournalOptions) {
+    this.#options = options
+    this.#next = Math.max(0, ...options.steps.map((step) => step.n + 1))
+    for (const step of options.steps) this.#apply(step)
+  }
+
+  // Ids repeat between steps with some providers; a call belongs to the assistant step before it.
+  hasResult(callId: string): boolean {
+    const last = this.messages.at(-1)
+    return last?.role === "tool" && last.results.some((result) => result.callId === callId)
+  }
+
+  hasStarted(callId: string): boolean {
+    return this.#started.has(`${this.modelSteps}:${callId}`)
+  }
+
+  addAssistant(data: AssistantStep): Promise<void> {
+    return this.#add("assistant", data)
+  }
+
+  addStart(callId: string): Promise<void> {
+    return this.#add("tool-start", { callId })
+  }
+
+  addResult(data: ToolResultPart): Promise<void> {
+    return this.#add("tool-result", data)
+  }
+
+  async #add(kind: string, data: unknown): Promise<void> {
+    const step = { n: this.#next, kind, data }
+    await writeStep(this.#options.store, this.#options.jobId, step)
+    this.#next += 1
+    this.#apply(step)
+  }
+
+  #apply(step: Step): void {
+    if (step.kind === "assistant") {
+      const data = step.data as AssistantStep
+      this.modelSteps += 1
+      this.lastAssistant = data
+      if (data.reasoning) this.reasoning += `${this.reasoning === "" ? "" : "\n\n"}${data.reasoning}`
+      this.messages.push({ role: "assistant", text: data.text, toolCalls: data.toolCalls })
+    } else if (step.kind === "tool-start") {
+      this.#started.add(`${this.modelSteps}:${(step.data as { callId: string }).callId}`)
+    } else if (step.kind === "tool-result") {
+      const result = step.data as ToolResultPart
+      this.toolResults.push(result)
+      const last = this.messages.at(-1)
+      if (last?.role === "tool") last.results.push(result)
+      else this.messages.push({ role: "tool", results: [result] })
+    }
+  }
+}
