@@ -6,6 +6,8 @@ import * as chat from "./0003-chat.ts"
 import * as join from "./0004-join.ts"
 import * as accounts from "./0005-accounts.ts"
 import * as stickers from "./0006-stickers.ts"
+import * as groups from "./0007-groups.ts"
+import * as references from "./0008-references.ts"
 import * as commands from "./0009-commands.ts"
 
 export const migrations: Record<string, Migration> = {
@@ -15,5 +17,7 @@ export const migrations: Record<string, Migration> = {
   "0004-join": join,
   "0005-accounts": accounts,
   "0006-stickers": stickers,
+  "0007-groups": groups,
+  "0008-references": references,
   "0009-commands": commands,
 }

@@ -1,0 +1,83 @@
+// What the place of a message asks for: whether the bot has to be addressed there, the operator's words for it, how much
+// of the past is shown. And what becomes of words that were not meant for the bot.
+import type { Message, Update } from "grammy/types"
+import type { TurnInput } from "../../../agent/turn-input.ts"
+import type { Sender } from "../../access.ts"
+import type { AccountSettings } from "../settings.ts"
+import { placeSettings } from "./access.ts"
+import { authorLabel, forwardLabel } from "./content/index.ts"
+import { historyRow } from "./history.ts"
+import { isMentioned } from "./mention.ts"
+import { type Place, isDirect } from "./place.ts"
+import { type PlanContext, type Planned, entryOf } from "./planned.ts"
+
+/** Whether the message is for the bot: it is addressed, or everything said here is. */
+export function addressing(
+  message: Message,
+  place: Place,
+  context: PlanContext,
+): { isMentioned: boolean; isForBot: boolean } {
+  const { settings, agentId, botId, botName } = context
+  if (isDirect(message.chat)) return { isMentioned: false, isForBot: true }
+  const mentioned = isMentioned(message, { id: botId, username: botName }, settings.mentionsOf(agentId))
+  return { isMentioned: mentioned, isForBot: mentioned || !needsMention(message.chat, place, context) }
+}
+
+/** The session's `/activation`, else the topic's or group's `requireMention`. */
+export function needsMention(
+  chat: Message["chat"],
+  place: Pick<Place, "sessionKey" | "topicId">,
+  { settings, activationOf }: Pick<PlanContext, "settings" | "activationOf">,
+): boolean {
+  const activation = activationOf(place.sessionKey)
+  if (activation !== undefined) return activation === "mention"
+  return placeSettings(settings, { chat, topicId: place.topicId })?.requireMention ?? true
+}
+
+/** What the place adds to the input of a turn. */
+export function placeInput(
+  chat: Message["chat"],
+  place: Pick<Place, "topicId">,
+  settings: AccountSettings,
+): Pick<TurnInput, "instructions" | "historyTurns"> {
+  if (isDirect(chat)) {
+    const historyTurns = settings.dms?.[String(chat.id)]?.historyLimit ?? settings.dmHistoryLimit
+    return historyTurns === undefined ? {} : { historyTurns }
+  }
+  const instructions = placeSettings(settings, { chat, topicId: place.topicId })?.systemPrompt
+  return instructions === undefined ? {} : { instructions }
+}
+
+/** Kept for the next turn of the conversation, where the configuration wants to know of it. */
+export function keepForLater(
+  update: Update,
+  message: Message,
+  said: { place: Place; sender: Sender; input: TurnInput },
+  context: PlanContext,
+): Planned {
+  const { place, sender, input } = said
+  const { settings, now } = context
+  const chatId = place.route.chatId
+  const entry = entryOf(update, context, {
+    kind: "message",
+    chat: chatId,
+    message: message.message_id,
+    noted: "no-mention",
+  })
+  const planned: Planned = { kind: "noted", entry, what: "no-mention", chatId }
+  if (settings.historyLimit === 0) return planned
+  const forwarded = forwardLabel(message)
+  entry.rows = [
+    historyRow({
+      account: settings.accountId,
+      sessionKey: place.sessionKey,
+      message,
+      senderId: sender.id,
+      sender: authorLabel(message) ?? sender.id,
+      text: forwarded === undefined ? input.text : `(forwarded from ${forwarded}) ${input.text}`,
+      trusted: input.trusted,
+      now,
+    }),
+  ]
+  return { ...planned, historyOf: place.sessionKey }
+}
