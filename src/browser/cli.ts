@@ -7,10 +7,63 @@ import { cookieCommands, debugCommands, storageCommands } from "./cli/debug.ts"
 import { fileCommands } from "./cli/files.ts"
 import { lifecycleCommands } from "./cli/lifecycle.ts"
 import { pageCommands } from "./cli/page.ts"
+import { schemaCommand } from "./cli/schema.ts"
 import { settingCommands } from "./cli/settings.ts"
 import { tabByIndexCommands, tabCommands } from "./cli/tabs.ts"
 
 export type { BrowserCall, BrowserCommandIo } from "./cli/command.ts"
+
+interface Group {
+  /** None for the commands that stand directly behind `svc browser`. */
+  name?: string
+  description?: string
+  specs: CommandSpec[]
+  groups?: Group[]
+}
+
+const groups: Group = {
+  specs: [
+    ...lifecycleCommands,
+    ...tabCommands,
+    ...pageCommands,
+    ...actionCommands,
+    ...debugCommands,
+    ...fileCommands,
+    schemaCommand(() => browserCommands()),
+  ],
+  groups: [
+    {
+      name: "tab",
+      description: "List, open, select or close tabs by their place in the list",
+      specs: tabByIndexCommands,
+    },
+    { name: "cookies", description: "Show, set or clear cookies", specs: cookieCommands },
+    {
+      name: "storage",
+      description: "Show or change what a page keeps in its storage",
+      specs: [],
+      groups: (["local", "session"] as const).map((kind) => ({
+        name: kind,
+        description: `The ${kind} storage of a page`,
+        specs: storageCommands(kind),
+      })),
+    },
+    {
+      name: "set",
+      description: "Change what a tab pretends to be, until it is changed again",
+      specs: settingCommands,
+    },
+  ],
+}
+
+/** Every command by the words behind `svc browser`; a list is also what its group does without a word. */
+export function browserCommands(): { words: string; spec: CommandSpec }[] {
+  const listed = (group: Group, path: string[]): { words: string; spec: CommandSpec }[] => [
+    ...group.specs.map((spec) => ({ words: [...path, spec.usage.split(" ", 1)[0]].join(" "), spec })),
+    ...(group.groups ?? []).flatMap((inner) => listed(inner, [...path, inner.name ?? ""])),
+  ]
+  return listed(groups, [])
+}
 
 export function registerBrowserCommands(program: Command, io: BrowserCommandIo): void {
   const browser = program
@@ -18,26 +71,13 @@ export function registerBrowserCommands(program: Command, io: BrowserCommandIo):
     .description("Control the browser")
     .option("--json", "print JSON")
     .option("--browser-profile <name>", "browser profile")
-  const add = (parent: Command, spec: CommandSpec) => addCommand(parent, spec, io)
-  for (const spec of [
-    ...lifecycleCommands,
-    ...tabCommands,
-    ...pageCommands,
-    ...actionCommands,
-    ...debugCommands,
-    ...fileCommands,
-  ])
-    add(browser, spec)
-  const tab = browser.command("tab").description("List, open, select or close tabs by their place in the list")
-  for (const spec of tabByIndexCommands) add(tab, spec)
-  const cookies = browser.command("cookies").description("Show, set or clear cookies")
-  for (const spec of cookieCommands) add(cookies, spec)
-  const storage = browser.command("storage").description("Show or change what a page keeps in its storage")
-  for (const kind of ["local", "session"] as const) {
-    const part = storage.command(kind).description(`The ${kind} storage of a page`)
-    for (const spec of storageCommands(kind)) add(part, spec)
-  }
-  const set = browser.command("set").description("Change what a tab pretends to be, until it is changed again")
-  for (const spec of settingCommands) add(set, spec)
+  addGroup(browser, groups, io)
   browser.addHelpText("after", "\nExample:\n  svc browser open https://example.com && svc browser snapshot")
+}
+
+function addGroup(parent: Command, group: Group, io: BrowserCommandIo): void {
+  for (const spec of group.specs) addCommand(parent, spec, io)
+  for (const inner of group.groups ?? []) {
+    addGroup(parent.command(inner.name ?? "").description(inner.description ?? ""), inner, io)
+  }
 }

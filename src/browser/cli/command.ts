@@ -1,6 +1,6 @@
 // What every command of `svc browser` is made of: one call of the control service, and a few words or JSON about it.
 import type { Command } from "commander"
-import type { ActReply } from "../contract.ts"
+import type { ActReply, ReplyName } from "../contract.ts"
 
 export interface BrowserCall {
   query?: Record<string, string | number | boolean | undefined>
@@ -43,13 +43,17 @@ export interface Run {
 /** `show` runs unless `--json` prints the reply as it is. */
 export type Perform = (run: Run, ...names: string[]) => Promise<{ reply: unknown; show: () => void }>
 
+export type Flag = [flags: string, description: string, choices?: string[]]
+
 export interface CommandSpec {
   /** As commander writes it: `click <ref>`. */
   usage: string
   description: string
   example: string
-  /** Flags and their descriptions. */
-  flags?: [flags: string, description: string][]
+  /** What `--json` prints, by its name in the OpenAPI document. */
+  json: ReplyName
+  /** Flags, their descriptions, and the values that they take when these are fixed. */
+  flags?: Flag[]
   /** Whether `--target-id` makes sense. */
   tab?: boolean
   perform: Perform
@@ -70,9 +74,16 @@ export function addCommand(parent: Command, spec: CommandSpec, io: BrowserComman
     .option("--json", "print JSON")
     .option("--browser-profile <name>", "browser profile (default: the configured one)")
   if (spec.tab) command.option("--target-id <id>", "tab, by id or unique prefix (default: the one used last)")
-  for (const [flags, description] of spec.flags ?? []) command.option(flags, description)
+  for (const [flags, description, choices] of spec.flags ?? []) {
+    const option = command.createOption(flags, description)
+    command.addOption(choices === undefined ? option : option.choices(choices))
+  }
   io.addOptions?.(command)
-  command.addHelpText("after", `\nExample:\n  ${spec.example}`)
+  const path = spec.usage.split(" ", 1)
+  for (let above: Command | null = parent; above?.parent; above = above.parent) path.unshift(above.name())
+  // The words behind `svc browser`.
+  const words = path.slice(1).join(" ")
+  command.addHelpText("after", `\nExample:\n  ${spec.example}\n\nJSON: ${spec.json} (svc browser schema ${words})`)
   command.action(async (...values: unknown[]) => {
     const names = values
       .slice(0, -2)
@@ -96,11 +107,12 @@ export function addCommand(parent: Command, spec: CommandSpec, io: BrowserComman
   })
 }
 
-export const timeoutFlag: [string, string][] = [["--timeout-ms <n>", "time limit of the action (default 8000)"]]
+export const timeoutFlag: Flag[] = [["--timeout-ms <n>", "time limit of the action (default 8000)"]]
 
-export const snapshotFlag: [string, string] = [
+export const snapshotFlag: Flag = [
   "--snapshot [mode]",
-  "print a short snapshot afterwards: efficient, or diff",
+  "print a short snapshot afterwards; diff: only what has changed",
+  ["efficient", "diff"],
 ]
 
 export function freshMode(options: Run["options"]): unknown {

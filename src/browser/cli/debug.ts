@@ -16,8 +16,9 @@ export const debugCommands: CommandSpec[] = [
     usage: "console",
     description: "Print the console messages of a page, as JSON",
     example: "svc browser console --level error",
+    json: "ConsoleReply",
     tab: true,
-    flags: [["--level <level>", "this level and above: error, warning, info or debug"]],
+    flags: [["--level <level>", "this level and above", ["error", "warning", "info", "debug"]]],
     perform: async ({ send, io, options }) => {
       const query = { targetId: options.targetId, level: options["level"] as string | undefined }
       const reply = await send<{ messages: unknown[] }>("GET", "/console", { query })
@@ -28,6 +29,7 @@ export const debugCommands: CommandSpec[] = [
     usage: "errors",
     description: "Print the errors that a page's scripts have raised",
     example: "svc browser errors --clear",
+    json: "ErrorsReply",
     tab: true,
     flags: [["--clear", "forget them afterwards"]],
     perform: async ({ send, io, options }) => {
@@ -43,6 +45,7 @@ export const debugCommands: CommandSpec[] = [
     usage: "requests",
     description: "Print the requests of a page",
     example: "svc browser requests --filter /api/",
+    json: "RequestsReply",
     tab: true,
     flags: [
       ["--filter <text>", "only those whose address holds this"],
@@ -60,6 +63,7 @@ export const debugCommands: CommandSpec[] = [
     usage: "responsebody <url-glob>",
     description: "Wait for the next response whose address matches, and print its body",
     example: 'svc browser responsebody "*/api/orders*"',
+    json: "BodyReply",
     tab: true,
     flags: [
       ["--max-chars <n>", "cut the body at this length (default 200000)"],
@@ -78,6 +82,7 @@ export const debugCommands: CommandSpec[] = [
     usage: "pdf",
     description: "Save a page as PDF and print where",
     example: "svc browser pdf",
+    json: "PdfReply",
     tab: true,
     perform: async ({ send, io, options }) => {
       const reply = await send<{ path: string }>("POST", "/pdf", {
@@ -91,6 +96,7 @@ export const debugCommands: CommandSpec[] = [
     usage: "highlight <ref>",
     description: "Draw a frame around an element, until the next one or the page's end",
     example: "svc browser highlight e12",
+    json: "Done",
     tab: true,
     perform: async ({ send, io, options }, ref) => {
       const reply = await send("POST", "/highlight", { body: { ref, targetId: options.targetId }, timeoutMs: pageMs })
@@ -109,6 +115,7 @@ export const cookieCommands: CommandSpec[] = [
     usage: "list",
     description: "Print all cookies of the profile, as JSON",
     example: "svc browser cookies",
+    json: "CookiesReply",
     tab: true,
     perform: async ({ send, io, options }) => {
       const reply = await send<{ cookies: unknown[] }>("GET", "/cookies", { query: { targetId: options.targetId } })
@@ -119,6 +126,7 @@ export const cookieCommands: CommandSpec[] = [
     usage: "set <name> <value>",
     description: "Set a cookie for the site of a URL",
     example: "svc browser cookies set theme dark --url https://example.com",
+    json: "Done",
     tab: true,
     flags: [["--url <url>", "the site that the cookie is for"]],
     perform: async ({ send, io, options }, name, value) => {
@@ -132,6 +140,7 @@ export const cookieCommands: CommandSpec[] = [
     usage: "clear",
     description: "Remove all cookies of the profile",
     example: "svc browser cookies clear",
+    json: "Done",
     tab: true,
     perform: async ({ send, io, options }) => {
       const reply = await send("POST", "/cookies/clear", { body: { targetId: options.targetId } })
@@ -151,6 +160,7 @@ export function storageCommands(kind: "local" | "session"): CommandSpec[] {
       usage: "get [key]",
       description: `Print what the page keeps in its ${kind} storage, as JSON`,
       example: `${example} get`,
+      json: "StorageReply",
       tab: true,
       perform: async ({ send, io, options }, key) => {
         const query = { targetId: options.targetId, key: key === "" ? undefined : key }
@@ -162,6 +172,7 @@ export function storageCommands(kind: "local" | "session"): CommandSpec[] {
       usage: "set <key> <value>",
       description: `Set a key of the ${kind} storage`,
       example: `${example} set theme dark`,
+      json: "Done",
       tab: true,
       perform: async (run, key, value) => post(run, "set", { key, value }, `set ${key}`),
     },
@@ -169,6 +180,7 @@ export function storageCommands(kind: "local" | "session"): CommandSpec[] {
       usage: "clear",
       description: `Empty the ${kind} storage`,
       example: `${example} clear`,
+      json: "Done",
       tab: true,
       perform: async (run) => post(run, "clear", {}, `${kind} storage cleared`),
     },

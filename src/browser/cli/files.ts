@@ -12,6 +12,7 @@ export const fileCommands: CommandSpec[] = [
     usage: "download <ref> <path>",
     description: "Click an element and save the file that it gives, below the downloads folder",
     example: "svc browser download e12 report.pdf",
+    json: "DownloadReply",
     tab: true,
     flags: [timeoutFlag],
     perform: async (run, ref, path) => fetchFile(run, "/download", { ref, path }),
@@ -20,6 +21,7 @@ export const fileCommands: CommandSpec[] = [
     usage: "waitfordownload [path]",
     description: "Wait for the next download and save it below the downloads folder",
     example: "svc browser waitfordownload report.pdf",
+    json: "DownloadReply",
     tab: true,
     flags: [timeoutFlag],
     perform: async (run, path) => fetchFile(run, "/wait/download", path ? { path } : {}),
@@ -28,6 +30,7 @@ export const fileCommands: CommandSpec[] = [
     usage: "upload <paths...>",
     description: "Give files of the uploads folder to the next file chooser, or to a file input at once",
     example: "svc browser upload photo.jpg --ref e12",
+    json: "Done",
     tab: true,
     flags: [
       ["--ref <ref>", "click this element, which opens the chooser"],

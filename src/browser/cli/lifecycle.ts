@@ -7,12 +7,14 @@ export const lifecycleCommands: CommandSpec[] = [
     usage: "status",
     description: "Show whether the browser runs, and which one would",
     example: "svc browser status",
+    json: "ProfileStatus",
     perform: async (run) => showStatus(run),
   },
   {
     usage: "start",
     description: "Start the browser",
     example: "svc browser start --browser-profile managed",
+    json: "ProfileStatus",
     perform: async (run) => {
       await run.send("POST", "/start", { body: {}, timeoutMs: startMs })
       return showRunning(run)
@@ -22,6 +24,7 @@ export const lifecycleCommands: CommandSpec[] = [
     usage: "stop",
     description: "Stop the browser",
     example: "svc browser stop",
+    json: "ProfileStatus",
     perform: async (run) => {
       await run.send("POST", "/stop", { body: {}, timeoutMs: startMs })
       return showRunning(run)
@@ -31,6 +34,7 @@ export const lifecycleCommands: CommandSpec[] = [
     usage: "profiles",
     description: "List the browser profiles",
     example: "svc browser profiles --json",
+    json: "ProfileList",
     perform: async ({ send, io }) => {
       const reply = await send<{ profiles: ProfileInfo[] }>("GET", "/profiles")
       return { reply, show: () => reply.profiles.forEach((profile) => io.print(profileLine(profile))) }

@@ -8,6 +8,7 @@ export const pageCommands: CommandSpec[] = [
     usage: "navigate <url>",
     description: "Send a tab to a URL and wait until it has loaded",
     example: "svc browser navigate https://example.com",
+    json: "NavigateReply",
     tab: true,
     flags: [snapshotFlag],
     perform: async ({ send, io, options }, url) => {
@@ -22,14 +23,15 @@ export const pageCommands: CommandSpec[] = [
     usage: "snapshot",
     description: "Print the page as text, with refs of what can be acted on",
     example: "svc browser snapshot --interactive",
+    json: "SnapshotAnswer",
     tab: true,
     flags: [
-      ["--format <format>", "ai (text with refs), or aria (the browser's accessibility tree)"],
+      ["--format <format>", "ai: text with refs; aria: the browser's accessibility tree", ["ai", "aria"]],
       ["--limit <n>", "of nodes, with --format aria (default 500)"],
       ["--interactive", "only elements that can be acted on"],
       ["--compact", "without structure that says nothing"],
       ["--depth <n>", "nesting past which nothing is shown"],
-      ["--mode <mode>", "full or efficient"],
+      ["--mode <mode>", "how much: all, or what is needed to act", ["full", "efficient"]],
       ["--efficient", "short: controls and headings, long runs counted"],
       ["--selector <css>", "only inside this element"],
       ["--frame <css>", "only inside this frame element"],
@@ -45,6 +47,7 @@ export const pageCommands: CommandSpec[] = [
     usage: "find <words>",
     description: "Print the elements of a page that have this role or hold these words, with their refs",
     example: 'svc browser find "add to basket"',
+    json: "SnapshotReply",
     tab: true,
     perform: async (run, words) => showSnapshot(run, { find: words }),
   },
@@ -52,13 +55,14 @@ export const pageCommands: CommandSpec[] = [
     usage: "screenshot",
     description: "Save a picture of the page and print where",
     example: "svc browser screenshot --full-page",
+    json: "ScreenshotReply",
     tab: true,
     flags: [
       ["--full-page", "the whole page, not only the view"],
       ["--ref <ref>", "only this element"],
       ["--element <css>", "only the one element that this CSS selector fits"],
       ["--labels", "the view with refs drawn over it"],
-      ["--type <type>", "png or jpeg"],
+      ["--type <type>", "kind of picture (default png)", ["png", "jpeg"]],
     ],
     perform: async ({ send, io, options }) => {
       const { targetId, fullPage, ref, element, labels, type } = options
@@ -73,6 +77,7 @@ export const pageCommands: CommandSpec[] = [
     usage: "dialog",
     description: "Answer the question that a page asks, or the next one that it will ask",
     example: "svc browser dialog --accept",
+    json: "DialogReply",
     tab: true,
     flags: [
       ["--accept", "OK"],

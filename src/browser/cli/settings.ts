@@ -14,6 +14,7 @@ export const settingCommands: CommandSpec[] = [
     usage: "viewport <width> <height>",
     description: "Give the page a view of this size",
     example: "svc browser set viewport 1280 800",
+    json: "ActReply",
     tab: true,
     perform: async (run, width, height) => {
       const reply = await act(run, { kind: "resize", width, height })
@@ -24,6 +25,7 @@ export const settingCommands: CommandSpec[] = [
     usage: "offline <state>",
     description: "Cut the page off from the network, or not: on or off",
     example: "svc browser set offline on",
+    json: "Done",
     tab: true,
     perform: async (run, state) => {
       if (state !== "on" && state !== "off") throw new AppError("bad-request", "Give on or off")
@@ -34,6 +36,7 @@ export const settingCommands: CommandSpec[] = [
     usage: "headers [headers]",
     description: "Send these headers with every request of the page, as a JSON object",
     example: `svc browser set headers '{"X-Test":"1"}'`,
+    json: "Done",
     tab: true,
     flags: [clearFlag],
     perform: async (run, text) => {
@@ -45,6 +48,7 @@ export const settingCommands: CommandSpec[] = [
     usage: "geo [latitude] [longitude]",
     description: "Put the page at a place, and let it ask for it",
     example: "svc browser set geo 48.2 16.4",
+    json: "Done",
     tab: true,
     flags: [
       ["--accuracy <metres>", "how exact the place is (default 10)"],
@@ -61,6 +65,7 @@ export const settingCommands: CommandSpec[] = [
     usage: "media <scheme>",
     description: "Show the page in a colour scheme: dark, light, no-preference or none",
     example: "svc browser set media dark",
+    json: "Done",
     tab: true,
     perform: async (run, colorScheme) => post(run, "media", { colorScheme }, `media ${colorScheme}`),
   },
@@ -68,6 +73,7 @@ export const settingCommands: CommandSpec[] = [
     usage: "timezone <id>",
     description: "Put the page into a time zone",
     example: "svc browser set timezone Europe/Vienna",
+    json: "Done",
     tab: true,
     perform: async (run, timezoneId) => post(run, "timezone", { timezoneId }, `timezone ${timezoneId}`),
   },
@@ -75,6 +81,7 @@ export const settingCommands: CommandSpec[] = [
     usage: "locale <locale>",
     description: "Give the page a language",
     example: "svc browser set locale de-AT",
+    json: "Done",
     tab: true,
     perform: async (run, locale) => post(run, "locale", { locale }, `locale ${locale}`),
   },

@@ -8,12 +8,14 @@ export const tabCommands: CommandSpec[] = [
     usage: "tabs",
     description: "List the tabs",
     example: "svc browser tabs --json",
+    json: "TabList",
     perform: async (run) => showTabs(run),
   },
   {
     usage: "open <url>",
     description: "Open a URL in a new tab, in the background",
     example: "svc browser open https://example.com",
+    json: "TabInfo",
     perform: async ({ send, io }, url) => {
       const reply = await send<TabInfo>("POST", "/tabs/open", { body: { url }, timeoutMs: startMs })
       return { reply, show: () => io.print(`opened: ${plain(reply.url)}\nid: ${reply.targetId}`) }
@@ -23,6 +25,7 @@ export const tabCommands: CommandSpec[] = [
     usage: "focus <targetId>",
     description: "Bring a tab to the front",
     example: "svc browser focus 4C1F",
+    json: "Done",
     perform: async ({ send, io }, targetId) => {
       const reply = await send<{ targetId: string }>("POST", "/tabs/focus", { body: { targetId } })
       return { reply, show: () => io.print(`focused tab ${reply.targetId}`) }
@@ -32,6 +35,7 @@ export const tabCommands: CommandSpec[] = [
     usage: "close <targetId>",
     description: "Close a tab",
     example: "svc browser close 4C1F",
+    json: "Done",
     perform: async (run, targetId) => closeTab(run, targetId as string),
   },
 ]
@@ -55,11 +59,18 @@ async function closeTab({ send, io }: Run, targetId: string) {
 }
 
 export const tabByIndexCommands: CommandSpec[] = [
-  { usage: "list", description: "List the tabs", example: "svc browser tab", perform: async (run) => showTabs(run) },
+  {
+    usage: "list",
+    description: "List the tabs",
+    example: "svc browser tab",
+    json: "TabList",
+    perform: async (run) => showTabs(run),
+  },
   {
     usage: "new",
     description: "Open a blank tab",
     example: "svc browser tab new",
+    json: "TabInfo",
     perform: async ({ send, io }) => {
       const reply = await send<TabInfo>("POST", "/tabs/open", { body: { url: "about:blank" }, timeoutMs: startMs })
       return { reply, show: () => io.print(`opened new tab\nid: ${reply.targetId}`) }
@@ -69,6 +80,7 @@ export const tabByIndexCommands: CommandSpec[] = [
     usage: "select <index>",
     description: "Bring a tab to the front, by its place in the list",
     example: "svc browser tab select 2",
+    json: "Done",
     perform: async (run, index) => {
       const { targetId } = await tabAt(run, index as string)
       const reply = await run.send("POST", "/tabs/focus", { body: { targetId } })
@@ -79,6 +91,7 @@ export const tabByIndexCommands: CommandSpec[] = [
     usage: "close <index>",
     description: "Close a tab, by its place in the list",
     example: "svc browser tab close 2",
+    json: "Done",
     perform: async (run, index) => closeTab(run, (await tabAt(run, index as string)).targetId),
   },
 ]

@@ -1,0 +1,229 @@
+// Every command of `svc browser` against a real service and browser: its JSON is what its schema says, and what it prints
+// for people is there. Also what is printed for mistakes.
+import assert from "node:assert/strict"
+import { existsSync } from "node:fs"
+import { mkdir, readFile, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { after, before, test } from "node:test"
+import { setTimeout } from "node:timers/promises"
+import { createContext } from "../../../cli/context.ts"
+import type { Output } from "../../../cli/output.ts"
+import { runProgram } from "../../../cli/program.ts"
+import { type BrowserBench, startBrowserBench } from "../../../test/support/browser-service.ts"
+import { type PagesServer, startPagesServer } from "../../../test/support/pages-server.ts"
+import { browserCommands } from "../cli.ts"
+import { replies } from "../replies/index.ts"
+
+let bench: BrowserBench
+let pages: PagesServer
+
+before(async () => {
+  pages = await startPagesServer({ folder: join(import.meta.dirname, "../../../test/fixtures/pages") })
+  bench = await startBrowserBench()
+  await mkdir(join(bench.stateFolder, "uploads"), { recursive: true })
+  await writeFile(join(bench.stateFolder, "uploads", "a.txt"), "a")
+  // By these the program finds the service, as it finds the gateway's.
+  const tokenFile = join(bench.stateFolder, "gateway-token")
+  await writeFile(tokenFile, `${bench.token}\n`, { mode: 0o600 })
+  const port = bench.service.controlPort
+  const file = { pid: process.pid, bootId: "boot", host: "127.0.0.1", port, controlPort: port, tokenFile }
+  await writeFile(join(bench.stateFolder, "gateway.json"), JSON.stringify(file), { mode: 0o600 })
+})
+
+after(async () => {
+  await bench.stop()
+  await pages.stop()
+})
+
+/** The program in this process, with its words gathered. */
+async function svc(...words: string[]): Promise<{ code: number; text: string; errors: string }> {
+  let text = ""
+  let errors = ""
+  const output: Output = {
+    write: (piece) => void (text += piece),
+    line: (line) => void (text += `${line}\n`),
+    json: (value) => void (text += `${JSON.stringify(value, null, 2)}\n`),
+    note: (line) => void (errors += `${line}\n`),
+    error(error, json) {
+      if (json)
+        text += JSON.stringify({ ok: false, error: { code: error.code, message: error.message, hint: error.hint } })
+      else errors += `error: ${error.message}\nhint: ${error.hint}\n`
+    },
+    colour: () => false,
+    drained: () => Promise.resolve(),
+  }
+  const environment = { ...process.env, SVC_STATE_DIR: bench.stateFolder }
+  const context = createContext({ environment, output, programFile: join(import.meta.dirname, "../../../cli/main.ts") })
+  return { code: await runProgram(["browser", ...words], context), text, errors }
+}
+
+const ref = (name: string) => bench.refOf(name)
+const show = (path: string) => bench.call("POST", "/navigate", { url: `${pages.url}/${path}` })
+const newTab = async () => (await bench.call("POST", "/tabs/open", { url: "about:blank" })).body.targetId as string
+
+interface Case {
+  /** What comes behind the command. */
+  words?: () => Promise<string[]> | string[]
+  /** Done again and again until the command has its answer. */
+  meanwhile?: () => Promise<unknown>
+  /** What the command prints for people. */
+  prints: RegExp
+}
+
+/** In this order, each twice: for people and as JSON. */
+const cases: Record<string, Case> = {
+  start: { prints: /^profile managed: running$/m },
+  status: { prints: /^profile: managed\nenabled: true\nrunning: true$/m },
+  profiles: { prints: /^managed: running/m },
+  open: { words: () => [`${pages.url}/files.html`], prints: /^opened: .*files\.html\nid: \w+$/m },
+  tabs: { prints: /^1\. / },
+  "tab list": { prints: /^1\. / },
+  "tab new": { prints: /^opened new tab$/m },
+  "tab select": { words: () => ["1"], prints: /^selected tab 1$/m },
+  "tab close": { words: () => ["1"], prints: /^closed tab$/m },
+  focus: { words: async () => [await newTab()], prints: /^focused tab / },
+  close: { words: async () => [await newTab()], prints: /^closed tab$/m },
+  navigate: { words: () => [`${pages.url}/files.html`, "--snapshot"], prints: /^navigated to .*\n.*Get zip/m },
+  upload: {
+    words: async () => ["a.txt", "--input-ref", await ref("Photos")],
+    prints: /^uploaded 1 file\(s\)$/m,
+  },
+  download: { words: async () => [await ref("Get zip"), "a.zip"], prints: /^downloaded: \/.*a\.zip \(2 bytes\)$/m },
+  waitfordownload: {
+    words: () => ["--timeout-ms", "30000"],
+    meanwhile: async () => bench.call("POST", "/act", { kind: "click", ref: await ref("Get zip") }),
+    prints: /^downloaded: \//m,
+  },
+  snapshot: { words: () => ["--interactive", "--labels"], prints: /link "Get zip" \[ref=e\d+\][^]*^MEDIA:\/.+\.png$/m },
+  find: { words: () => ["zip"], prints: /^- link "Get zip" \[ref=e\d+\]$/m },
+  screenshot: { words: () => ["--full-page"], prints: /^MEDIA:\/.+\.png$/m },
+  pdf: { prints: /^PDF:\/.+\.pdf$/m },
+  highlight: { words: async () => [await ref("Get zip")], prints: /^highlighted ref / },
+  console: { words: () => ["--level", "debug"], prints: /^\[/ },
+  errors: { prints: /^no errors$/m },
+  requests: { words: () => ["--filter", "files.html"], prints: /GET 200 ok .*files\.html/ },
+  responsebody: {
+    words: () => ["*/hit?body"],
+    meanwhile: () => bench.call("POST", "/act", { kind: "evaluate", fn: "() => void fetch('/hit?body')" }),
+    prints: /^hit$/m,
+  },
+  dialog: { words: () => ["--dismiss"], prints: /^dialog armed$/m },
+  click: {
+    words: async () => {
+      await show("actions.html")
+      return [await ref("Hover me"), "--double", "--modifiers", "Shift"]
+    },
+    prints: /^clicked ref \d+ on /,
+  },
+  type: { words: async () => [await ref("Name"), "Ada"], prints: /^typed into ref \d+$/m },
+  press: { words: () => ["Tab"], prints: /^pressed Tab$/m },
+  hover: { words: async () => [await ref("Hover me")], prints: /^hovering over ref / },
+  scrollintoview: { words: async () => [await ref("Far below")], prints: /^scrolled to ref / },
+  drag: { words: async () => [await ref("Thumb"), await ref("End")], prints: /^dragged \d+ → \d+$/m },
+  select: { words: async () => [await ref("Colour"), "Green"], prints: /^selected Green in ref / },
+  fill: {
+    words: async () => ["--fields", JSON.stringify([{ ref: await ref("Name"), value: "Eve" }])],
+    prints: /^filled 1 field\(s\)$/m,
+  },
+  resize: { words: () => ["900", "700"], prints: /^resized to 900x700$/m },
+  wait: { words: () => ["#from", "--load", "load", "--fn", "() => true"], prints: /^wait complete$/m },
+  evaluate: { words: () => ["--fn", "() => 6 * 7"], prints: /^42$/m },
+  "cookies set": { words: () => ["a", "1", "--url", pages.url], prints: /^cookie set: a$/m },
+  "cookies list": { prints: /"name": "a"/ },
+  "cookies clear": { prints: /^cookies cleared$/m },
+  ...Object.fromEntries(
+    ["local", "session"].flatMap((kind): [string, Case][] => [
+      [`storage ${kind} set`, { words: () => ["k", "v"], prints: /^set k$/m }],
+      [`storage ${kind} get`, { prints: /"k": "v"/ }],
+      [`storage ${kind} clear`, { prints: /storage cleared$/m }],
+    ]),
+  ),
+  "set viewport": { words: () => ["1000", "700"], prints: /^viewport 1000x700$/m },
+  "set headers": { words: () => ['{"x-test":"1"}'], prints: /^headers set$/m },
+  "set geo": { words: () => ["48.2", "16.4"], prints: /^geolocation set$/m },
+  "set media": { words: () => ["dark"], prints: /^media dark$/m },
+  "set timezone": { words: () => ["Europe/Vienna"], prints: /^timezone Europe\/Vienna$/m },
+  "set locale": { words: () => ["de-AT"], prints: /^locale de-AT$/m },
+  "set offline": { words: () => ["off"], prints: /^offline off$/m },
+  schema: { words: () => ["cookies", "set"], prints: /"\$ref": "#\/\$defs\/Done"/ },
+  stop: { prints: /^profile managed: stopped$/m },
+}
+
+async function run(words: string[], meanwhile: Case["meanwhile"]) {
+  let waiting = true
+  const ended = svc(...words).finally(() => (waiting = false))
+  while (meanwhile && waiting) await Promise.race([ended, meanwhile().then(() => setTimeout(100))])
+  return ended
+}
+
+test("every command does its work, and its JSON is as its schema says", { timeout: 240_000 }, async () => {
+  const commands = browserCommands()
+  const missing = commands.map(({ words }) => words).filter((words) => !Object.hasOwn(cases, words))
+  assert.deepEqual(missing, [], "add a case for these commands")
+  for (const [path, { words = () => [], meanwhile, prints }] of Object.entries(cases)) {
+    const command = commands.find((candidate) => candidate.words === path)
+    assert.ok(command, `there is no command ${path}`)
+    const told = await run([...path.split(" "), ...(await words())], meanwhile)
+    assert.deepEqual([told.code, told.errors], [0, ""], `${path}: ${told.text}`)
+    assert.match(told.text, prints, path)
+    for (const [, file] of told.text.matchAll(/^(?:MEDIA|PDF|TRACE):(.+)$/gm))
+      assert.ok(existsSync(file as string), file)
+    const asJson = await run([...path.split(" "), ...(await words()), "--json"], meanwhile)
+    const value: unknown = JSON.parse(asJson.text)
+    const parsed = replies[command.spec.json].safeParse(value)
+    assert.ok(parsed.success, `${path} --json is no ${command.spec.json}: ${parsed.error?.message} ${asJson.text}`)
+    assert.deepEqual(parsed.data, value, `${path} --json has fields that ${command.spec.json} does not name`)
+  }
+})
+
+test("hands out the schema of one command or of all, closed under its references", async () => {
+  const one = JSON.parse((await svc("schema", "snapshot")).text)
+  assert.deepEqual(one.anyOf[0], { $ref: "#/$defs/SnapshotAnswer" })
+  assert.deepEqual(JSON.parse((await svc("schema", "cookies")).text).anyOf[0], { $ref: "#/$defs/CookiesReply" })
+  const all = JSON.parse((await svc("schema", "--json")).text)
+  assert.deepEqual(
+    Object.keys(all.properties).toSorted(),
+    browserCommands()
+      .map(({ words }) => words)
+      .toSorted(),
+  )
+  for (const schema of [one, all]) {
+    for (const [, name] of JSON.stringify(schema).matchAll(/"\$ref":"#\/\$defs\/(\w+)"/g))
+      assert.ok(schema.$defs[name as string], name)
+    assert.doesNotMatch(JSON.stringify(schema), /#\/components/)
+  }
+  assert.equal((await svc("schema", "dance")).code, 2)
+})
+
+test("writes a snapshot to a file and prints where", async () => {
+  await show("files.html")
+  const out = join(bench.stateFolder, "snapshot.txt")
+  assert.equal((await svc("snapshot", "--out", out)).text, `${out}\n`)
+  assert.match(await readFile(out, "utf8"), /Get zip/)
+})
+
+test("ends with 2 for wrong use and 1 for what could not be done, with a hint, also as JSON", async () => {
+  await show("files.html")
+  for (const [words, code, error] of [
+    [["click"], 2, /missing required argument 'ref'/],
+    [["click", "p.main"], 2, /is not a ref/],
+    [["click", "999999"], 1, /no element with ref/],
+    [["snapshot", "--format", "xml"], 2, /--format/],
+    [["snapshot", "--depth", "deep"], 2, /depth/],
+    [["close", "FFFF"], 1, /FFFF|no tab/i],
+    [["set", "offline", "maybe"], 2, /on or off/],
+    [["set", "media", "blue"], 2, /colorScheme|blue/],
+    [["dialog"], 2, /--accept or --dismiss/],
+    [["fill"], 2, /--fields or --fields-file/],
+    [["status", "--browser-profile", "nobody"], 1, /nobody/],
+    [["wait"], 2, /at least one/],
+    [["nonsense"], 2, /nonsense/],
+  ] as const) {
+    const told = await svc(...words)
+    assert.equal(told.code, code, `${words.join(" ")}: ${told.errors}`)
+    assert.match(told.errors, error, words.join(" "))
+    const asJson = await svc(...words, "--json")
+    assert.equal(asJson.code, code)
+    assert.equal(JSON.parse(asJson.text).ok, false, words.join(" "))
+  }
+})
