@@ -5,8 +5,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Update } from "grammy/types"
 import { Intake } from "../src/channels/chatapp/inbound/intake.ts"
+import { Activations } from "../src/channels/activation.ts"
 import { createSettings } from "../src/channels/chatapp/settings.ts"
 import { createPairing } from "../src/channels/index.ts"
+import { NamePins } from "../src/channels/pins.ts"
 import { loadConfigOrThrow } from "../src/config/index.ts"
 import { noCrash, systemClock, systemIds } from "../src/kernel/index.ts"
 import { createSessions } from "../src/sessions/index.ts"
@@ -40,12 +42,22 @@ export async function measureIntake(): Promise<Figure[]> {
       settings: createSettings(() => config),
       agentId: () => "main",
       book: pairing.book("chatapp", "default"),
+      pins: new NamePins({
+        store,
+        channel: "chatapp",
+        account: "default",
+        listed: () => new Set(),
+        now: () => systemClock.now(),
+        log: silentLog,
+      }),
       clock: systemClock,
       ids: systemIds,
       log: silentLog,
       rememberRoute: sessions.rememberRoute,
       pairingReply: () => [],
       onEffect: () => undefined,
+      activations: new Activations(store),
+      botName: () => "bench_bot",
     })
     const take = async (from: number, count: number) => {
       for (let batch = 0; batch < count; batch += 1) {

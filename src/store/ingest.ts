@@ -21,6 +21,8 @@ export interface NewJob {
    * it came. Whoever runs the first of them takes in the others with `takeJoined`.
    */
   join?: { key: string; holdMs: number; maxHoldMs: number }
+  /** The message that it came from; see `jobOfMessage`. */
+  ref?: string
 }
 
 export interface NewEvent {
@@ -56,7 +58,7 @@ export interface IngestEntry {
   jobs?: NewJob[]
   events?: NewEvent[]
   outbox?: NewOutbox[]
-  /** Rows of the feature's own tables, written only when the entry is new. Must be inserts that cannot conflict. */
+  /** Rows of the feature's own tables, written only when the entry is new. Must be statements that cannot conflict. */
   rows?: { sql: string; values: SQLInputValue[] }[]
 }
 
@@ -66,8 +68,8 @@ const sqlInbox = `insert into inbox (source, account, delivery_id, received_at, 
   values (?, ?, ?, ?, ?, ?) on conflict do nothing`
 const sqlAnswer = "select answer from inbox where source = ? and account = ? and delivery_id = ?"
 const openJob = "select 1 from job where lane_key = ? and state in ('ready', 'running')"
-const sqlJob = `insert into job (run_id, inbox_id, kind, lane_key, payload, run_at, created_at, join_key, urgent, head)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, not exists (${openJob}))`
+const sqlJob = `insert into job (run_id, inbox_id, kind, lane_key, payload, run_at, created_at, join_key, urgent, ref, head)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, not exists (${openJob}))`
 const sqlHold = `update job set run_at = min(?, created_at + ?)
   where join_key = ? and state = 'ready' and attempts = 0`
 // The open states are named as the partial index names them: without that SQLite reads the whole table.
@@ -104,7 +106,9 @@ export function insertJob(handle: SqliteHandle, job: NewJob, now: number, inboxI
   const runAt = join ? now + join.holdMs : (job.runAt ?? 0)
   const { runId, kind, laneKey } = job
   const urgent = job.urgent ? 1 : 0
-  run(handle, sqlJob, runId, inboxId, kind, laneKey, payload, runAt, now, join?.key ?? null, urgent, laneKey)
+  const key = join?.key ?? null
+  const ref = job.ref ?? null
+  run(handle, sqlJob, runId, inboxId, kind, laneKey, payload, runAt, now, key, urgent, ref, laneKey)
   return true
 }
 

@@ -40,6 +40,8 @@ export interface JobTable {
   join_key: string | null
   /** 1: runs even while as many jobs run as may. */
   urgent: number
+  /** The message that it came from. */
+  ref: string | null
 }
 
 export interface StepTable {

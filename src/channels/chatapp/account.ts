@@ -8,6 +8,7 @@ import {
   type Ids,
   type Log,
   type Redactor,
+  runWithTimeout,
 } from "../../kernel/index.ts"
 import type { Store } from "../../store/index.ts"
 import type { ChannelAccountStatus } from "../contract.ts"

@@ -194,7 +194,7 @@ describe("an owner's", () => {
     )
     const [status] = await bench.channel.status({ probe: false, signal: AbortSignal.timeout(5000) })
     assert.equal(status?.counters["skipped-edited"], 1)
-    assert.ok((status?.counters["skipped-group"] ?? 0) >= 1)
+    assert.equal(status?.counters["skipped-sender-not-listed"], 1)
   })
 })
 

@@ -6,6 +6,7 @@ import {
   resolveChatappAccount,
 } from "../../config/index.ts"
 import { type Envelope, createEnvelope } from "./inbound/envelope.ts"
+import { type MentionPatterns, compileMentions } from "../mentions.ts"
 import { type AllowList, type GroupBook, createGroupBook, parseAllowList } from "../access.ts"
 
 export const channelName = "chatapp"
@@ -20,6 +21,8 @@ export interface AccountSettings extends ChatappAccountConfig {
   allow: AllowList
   groupAllow: AllowList
   groupBook: GroupBook
+  /** By which words an agent is called. */
+  mentionsOf(agentId: string): MentionPatterns
   /** Every @name of any list, lower-case, without the `@`. */
   listedNames: ReadonlySet<string>
   envelope: Envelope
@@ -33,7 +36,8 @@ export interface Settings {
 }
 
 /** Reads the live configuration; what is derived from it is kept until the configuration object changes. */
-export function createSettings(config: () => Config): Settings {
+/** `onSlowPattern` hears of a mention pattern that takes too long and is switched off. */
+export function createSettings(config: () => Config, onSlowPattern?: (pattern: string) => void): Settings {
   let source: Config | undefined
   let derived = new Map<string, AccountSettings>()
   const refresh = (): Config => {
@@ -49,7 +53,7 @@ export function createSettings(config: () => Config): Settings {
       const current = refresh()
       let settings = derived.get(accountId)
       if (!settings) {
-        settings = derive(resolveChatappAccount(current, accountId), current)
+        settings = derive(resolveChatappAccount(current, accountId), current, onSlowPattern)
         derived.set(accountId, settings)
       }
       return settings
@@ -58,7 +62,11 @@ export function createSettings(config: () => Config): Settings {
   }
 }
 
-function derive(account: ChatappAccountConfig, config: Config): AccountSettings {
+function derive(
+  account: ChatappAccountConfig,
+  config: Config,
+  onSlowPattern?: (pattern: string) => void,
+): AccountSettings {
   const { inbound } = config.messages
   return {
     ...account,
@@ -68,7 +76,28 @@ function derive(account: ChatappAccountConfig, config: Config): AccountSettings 
     allow: parseAllowList(account.allowFrom, idPrefixes),
     groupAllow: parseAllowList(account.groupAllowFrom ?? [], idPrefixes),
     groupBook: createGroupBook(account.groups, idPrefixes),
+    mentionsOf: mentionsByAgent(config, onSlowPattern),
     listedNames: parseAllowList(allLists(account), idPrefixes).names,
+  }
+}
+
+/** An agent's own patterns, else those for all, else its name and emoji. */
+function mentionsByAgent({ agents, messages }: Config, onSlow: (pattern: string) => void = () => undefined) {
+  const compiled = new Map<string, MentionPatterns>()
+  return (agentId: string): MentionPatterns => {
+    let patterns = compiled.get(agentId)
+    if (!patterns) {
+      const agent = agents.list.find((entry) => entry.id === agentId)
+      const { identity, name, groupChat } = agent ?? {}
+      const words = {
+        patterns: groupChat?.mentionPatterns ?? messages.groupChat.mentionPatterns,
+        name: identity?.name ?? name,
+        emoji: identity?.emoji,
+      }
+      patterns = compileMentions(words, onSlow)
+      compiled.set(agentId, patterns)
+    }
+    return patterns
   }
 }
 

@@ -14,6 +14,7 @@ import {
 } from "../../access.ts"
 import type { AccountSettings } from "../settings.ts"
 import { isDirect } from "./place.ts"
+import type { PlanContext } from "./planned.ts"
 
 export interface Asked {
   chat: Pick<Chat, "type"> & { id: number | string }
@@ -28,7 +29,11 @@ export interface AccessFacts {
   idOfName: IdOfName
 }
 
-export function decideAccess(asked: Asked, facts: AccessFacts): AccessDecision {
+/** Before it judges, whoever writes under a listed name is seen: the first of them is who the name stands for. */
+export function decideAccess(asked: Asked, context: Pick<PlanContext, "settings" | "book" | "pins">): AccessDecision {
+  const { settings, book, pins } = context
+  pins.see(asked.sender)
+  const facts: AccessFacts = { settings, paired: book.paired, idOfName: (name) => pins.idOf(name) }
   return isDirect(asked.chat)
     ? firstDecision(directRules, directQuestion(asked, facts))
     : firstDecision(groupRules, groupQuestion(asked, facts))

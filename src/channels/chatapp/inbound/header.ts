@@ -5,7 +5,11 @@ import { channelName } from "../settings.ts"
 import type { Envelope } from "./envelope.ts"
 import type { Place } from "./place.ts"
 
-export function headerOf(message: Message, place: Pick<Place, "topicId">, envelope: Envelope): string {
+export function headerOf(
+  message: Message,
+  place: Pick<Place, "topicId">,
+  { envelope, isLate }: { envelope: Envelope; isLate: boolean },
+): string {
   const { chat, forward_origin: forwarded } = message
   const parts = [
     `${channelName} ${chat.type === "private" ? "private chat" : chat.type} ${chat.id}`,
@@ -13,6 +17,7 @@ export function headerOf(message: Message, place: Pick<Place, "topicId">, envelo
     `message ${message.message_id}`,
     ...(envelope.showsTime ? [envelope.timeText(message.date)] : []),
     ...(forwarded ? [`forwarded, first sent ${envelope.timeText(forwarded.date)}`] : []),
+    ...(isLate ? ["a late part of an album that you have been shown"] : []),
   ]
   return `[${parts.join(", ")}]`
 }

@@ -1,11 +1,25 @@
 // A batch of updates -> what it causes, in one transaction with the offset. What was seen before changes nothing.
 import type { Update } from "grammy/types"
+import type { TurnInput } from "../../../agent/turn-input.ts"
 import { type Clock, type Ids, type Log, describeError } from "../../../kernel/index.ts"
 import type { Route } from "../../../sessions/route.ts"
-import { type IngestEntry, type NewOutbox, type Store, type Write, isJoinOpen } from "../../../store/index.ts"
+import {
+  type IngestEntry,
+  type NewOutbox,
+  type Store,
+  type Write,
+  hadJoin,
+  isJoinOpen,
+  jobOfMessage,
+} from "../../../store/index.ts"
+import type { Activations } from "../../activation.ts"
 import type { PairingBook } from "../../pairing-book.ts"
-import { type BotKey, knownDeliveries, readOffset, saveOffset } from "../../store.ts"
+import type { NamePins } from "../../pins.ts"
+import { type BotKey, deleteOffset, knownDeliveries, readOffset, saveOffset } from "../../store.ts"
 import type { Settings } from "../settings.ts"
+import { DropLog } from "./drop-log.ts"
+import { trimHistory } from "./history.ts"
+import { createLookups } from "./lookups.ts"
 import { planUpdate } from "./plan.ts"
 import type { Effect, PlanContext, Planned } from "./planned.ts"
 
@@ -15,6 +29,12 @@ export interface IntakeOptions {
   settings: Settings
   agentId: () => string
   book: PairingBook
+  pins: NamePins
+  activations: Activations
+  /** Whether a word names a model that may be chosen; without it none does. */
+  isModel?: (name: string) => boolean
+  /** Username of the bot, once it is known. */
+  botName: () => string | undefined
   clock: Clock
   ids: Ids
   log: Log
@@ -23,6 +43,9 @@ export interface IntakeOptions {
   /** What is done after the commit; never waited for. */
   onEffect: (effect: Effect) => void
 }
+
+/** Far beyond the time between two parts of a paste. */
+const pasteMemoryMs = 60_000
 
 /** Answers to strangers beyond a first burst are spaced, so that a flood of them never delays a reply. */
 const pairingBurst = 20
@@ -33,21 +56,29 @@ export class Intake {
   lastInboundAt: number | undefined
   readonly #options: IntakeOptions
   readonly #log: Log
+  /** When the last part of a long text came; at first, the start: one may wait from before it. */
+  #pasteSeenAt: number
+  readonly #drops: DropLog
   /** When the answers to strangers that are planned so far will have left. */
   #pairingBusyUntil = 0
 
   constructor(options: IntakeOptions) {
     this.#options = options
     this.#log = options.log
+    this.#pasteSeenAt = options.clock.now()
+    this.#drops = new DropLog(options)
   }
 
   offset(): number | undefined {
     return readOffset(this.#options.store, this.#options.bot)
   }
 
-  /** Durable when it resolves; when it rejects nothing has changed. */
-  async take(updates: readonly Update[], nextOffset: number): Promise<void> {
-    const { store, bot, book, agentId, rememberRoute } = this.#options
+  /**
+   * Durable when it resolves; when it rejects nothing has changed. Not called again before it has settled.
+   * `nextOffset` is undefined for updates that came by webhook: they are not in order, so no poll may go on after them.
+   */
+  async take(updates: readonly Update[], nextOffset: number | undefined): Promise<void> {
+    const { store, bot, book, pins, agentId, rememberRoute } = this.#options
     const known = knownDeliveries(
       store,
       bot,
@@ -57,44 +88,62 @@ export class Intake {
     const busyUntil = this.#pairingBusyUntil
     try {
       const planned = this.#planAll(fresh)
-      const route = lastToRemember(planned)
+      const routes = lastToRemember(planned)
       await store.ingestBatch(
         planned.map((each) => each.entry),
         async (write) => {
-          saveOffset(write, bot, nextOffset)
+          if (nextOffset === undefined) deleteOffset(write, bot)
+          else saveOffset(write, bot, nextOffset)
           book.flush(write)
-          if (route) rememberRoute(write, route.sessionKey, agentId(), route.route)
+          pins.flush(write)
+          for (const { sessionKey, route } of routes) rememberRoute(write, sessionKey, agentId(), route)
+          this.#trimHistories(write, planned)
         },
       )
       book.settle()
+      pins.settle()
       if (known.size > 0) this.#log.debug({ updates: known.size }, "updates seen before")
       this.#count("duplicate", known.size)
       for (const each of planned) this.#tell(each)
     } catch (error) {
       book.reload()
+      pins.reload()
       this.#pairingBusyUntil = busyUntil
       throw error
     }
   }
 
   #planAll(updates: readonly Update[]): Planned[] {
-    const { settings, bot, agentId, book, ids, clock, store } = this.#options
+    const { settings, bot, botName, agentId, book, pins, activations, ids, clock, store } = this.#options
     const now = clock.now()
     const joinKeys = new Set<string>()
+    const inputs = new Map<string, TurnInput>()
     const context: PlanContext = {
       settings: settings.account(bot.account),
       botId: bot.botId,
+      botName: botName(),
       agentId: agentId(),
       book,
+      pins,
       now,
       ids,
       pairingReply: (route, senderId, code) => this.#pace(this.#options.pairingReply(route, senderId, code)),
       isJoinOpen: (key) => joinKeys.has(key) || isJoinOpen(store, key),
+      hadJoin: (key) => joinKeys.has(key) || hadJoin(store, key),
+      waitingInput: (ref) => inputs.get(ref) ?? this.#waitingInput(ref),
+      look: createLookups({ store, bot, isModel: this.#options.isModel ?? (() => false) }),
+      activationOf: (key) => activations.of(key),
     }
     return updates.map((update) => {
       try {
         const planned = planUpdate(update, context)
-        for (const job of planned.entry.jobs ?? []) if (job.join) joinKeys.add(job.join.key)
+        for (const job of planned.entry.jobs ?? []) {
+          if (!job.join) continue
+          joinKeys.add(job.join.key)
+          if (job.ref === undefined || !job.join.key.startsWith("paste:")) continue
+          inputs.set(job.ref, job.payload as unknown as TurnInput)
+          this.#pasteSeenAt = now
+        }
         return planned
       } catch (error) {
         // One update of an unforeseen shape must not hold up all others for ever.
@@ -104,10 +153,24 @@ export class Intake {
     })
   }
 
+  /** Asked for every text: when no long one came lately, none waits to be gone on with. */
+  #waitingInput(ref: string): TurnInput | undefined {
+    if (this.#options.clock.now() - this.#pasteSeenAt > pasteMemoryMs) return undefined
+    const job = jobOfMessage(this.#options.store, ref)
+    return job?.state === "ready" && job.attempts === 0 ? (JSON.parse(job.payload) as TurnInput) : undefined
+  }
+
   #unreadable(update: Update, error: unknown): IngestEntry {
     const { bot } = this.#options
     const payload = { skipped: "unreadable", error: describeError(error) }
     return { source: bot.channel, account: bot.botId, deliveryId: String(update.update_id), payload }
+  }
+
+  /** What a group says while nobody asks the agent is kept up to the limit, not for ever. */
+  #trimHistories(write: Write, planned: readonly Planned[]): void {
+    const { settings, bot } = this.#options
+    const keys = planned.flatMap((each) => (each.kind === "noted" && each.historyOf ? [each.historyOf] : []))
+    trimHistory(write, bot.account, new Set(keys), settings.account(bot.account).historyLimit)
   }
 
   #pace(rows: NewOutbox[]): NewOutbox[] {
@@ -133,13 +196,13 @@ export class Intake {
         return
       case "noted":
         this.#count(planned.what)
-        this.#log.debug({ update, chat: planned.chatId, what: planned.what }, "update noted")
+        if (planned.what === "no-mention") this.#drops.note({ update, chat: planned.chatId, reason: planned.what })
+        else this.#log.debug({ update, chat: planned.chatId, what: planned.what }, "update noted")
         return
       case "skipped":
         this.#count(`skipped-${planned.reason}`)
-        if (planned.reason === "group") {
-          const reason = "groups are not answered in this release"
-          this.#log.info({ update, chat: planned.chatId, reason }, "skipping group message")
+        if (planned.chatId?.startsWith("-")) {
+          this.#drops.note({ update, chat: planned.chatId, reason: planned.reason })
         } else this.#log.debug({ update, chat: planned.chatId, reason: planned.reason }, "update skipped")
     }
   }
@@ -149,9 +212,10 @@ export class Intake {
   }
 }
 
-/** All private messages share one session: the last of the batch is where it was last heard from. */
-function lastToRemember(planned: readonly Planned[]): Extract<Planned, { kind: "accepted" }> | undefined {
-  return planned.findLast((each) => each.kind === "accepted" && each.remember) as
-    | Extract<Planned, { kind: "accepted" }>
-    | undefined
+type Accepted = Extract<Planned, { kind: "accepted" }>
+
+/** Of each session the last message of the batch: that is where it was last heard from. */
+function lastToRemember(planned: readonly Planned[]): Accepted[] {
+  const accepted = planned.filter((each): each is Accepted => each.kind === "accepted" && each.remember)
+  return [...new Map(accepted.map((each) => [each.sessionKey, each])).values()]
 }

@@ -1,40 +1,76 @@
-// message -> place -> access -> what it says -> turn in the lane of its session, or a pairing answer, or nothing.
+// message -> place -> access -> what it says -> for the bot? -> turn in the lane of its session; else a pairing answer, a
+// line of the group's history, or nothing.
 import type { Message, Update } from "grammy/types"
-import { turnJob } from "../../../agent/turn-input.ts"
+import { type TurnInput, turnJob } from "../../../agent/turn-input.ts"
 import type { Json } from "../../../kernel/index.ts"
-import { type AccessDecision, decideDirect } from "../../access.ts"
-import { type Content, contentOf, senderLabel } from "./content/index.ts"
+import type { AccessDecision } from "../../access.ts"
+import { decideAccess } from "./access.ts"
+import type { NewJob } from "../../../store/index.ts"
+import { type Speaker, planCommand } from "./command.ts"
+import { contentOf, senderLabel } from "./content/index.ts"
+import { addressing, keepForLater, placeInput } from "./conversation.ts"
+import { type Joining, joiningOf } from "./join.ts"
 import { type Place, isDirect, placeOf } from "./place.ts"
 import { type PlanContext, type Planned, entryOf, skip } from "./planned.ts"
+import { principalOf } from "./principal.ts"
 import { saidInput } from "./said.ts"
 
 export function planMessage(update: Update, message: Message, context: PlanContext): Planned {
-  if (!isDirect(message.chat)) return skip(update, context, "group", facts(message))
-  if (!message.from) return skip(update, context, "no-sender", facts(message))
-  const sender = { id: String(message.from.id), username: message.from.username, isBot: message.from.is_bot }
-  const { settings, book, pins, agentId } = context
-  pins.see(sender)
-  const decision = decideDirect(settings.dmPolicy, settings.allow, book.paired, sender, (name) => pins.idOf(name))
-  if (decision.kind === "drop") return skip(update, context, decision.rule, facts(message))
-  const content = contentOf(message)
-  if (!content) return skip(update, context, "service-message", facts(message))
+  const sender = principalOf(message)
+  if (!sender) return skip(update, context, "no-sender", facts(message))
+  const { settings, agentId } = context
   const place = placeOf(message, { accountId: settings.accountId, agentId })
+  const decision = decideAccess({ chat: message.chat, topicId: place.topicId, sender }, context)
+  if (decision.kind === "drop") return skip(update, context, decision.rule, facts(message))
   if (decision.kind === "pair") return ask(update, message, place, sender.id, context)
-  return accept(update, message, { place, content, decision }, context)
+  const command = planCommand(update, message, { place, sender, decision }, context)
+  if (command?.kind === "planned") return command.planned
+  const planned = planSaid(update, command?.message ?? message, { place, sender, decision }, context, command?.job)
+  return planned ?? skip(update, context, "service-message", facts(message))
+}
+
+/** Words for the agent; `first` is a job that comes before them, and makes them meant for it. */
+function planSaid(
+  update: Update,
+  message: Message,
+  { place, sender, decision }: Speaker,
+  context: PlanContext,
+  first: NewJob | undefined,
+): Planned | undefined {
+  const content = contentOf(message)
+  if (!content) return undefined
+  const { isMentioned, isForBot } = addressing(message, place, context)
+  const joining = joiningOf(message, place, content, context)
+  const input: TurnInput = {
+    ...saidInput(message, { place, content, standing: decision, isLate: joining?.isLate ?? false }, context),
+    ...placeInput(message.chat, place, context.settings),
+    ...(isMentioned ? { mentioned: true } : {}),
+    ...(joining ? { join: joining.join } : {}),
+  }
+  if (!isForBot && !joining?.continues && !first)
+    return keepForLater(update, message, { place, sender, input }, context)
+  const accepted = accept(update, message, { place, input, joining, decision }, context)
+  if (first) accepted.entry.jobs?.unshift(first)
+  return accepted
 }
 
 interface Said {
   place: Place
-  content: Content
+  input: TurnInput
+  joining: Joining | undefined
   decision: Extract<AccessDecision, { kind: "accept" }>
 }
 
-function accept(update: Update, message: Message, { place, content, decision }: Said, context: PlanContext): Planned {
+function accept(
+  update: Update,
+  message: Message,
+  { place, input, joining, decision }: Said,
+  context: PlanContext,
+): Planned {
   const { route, sessionKey } = place
-  const input = saidInput(message, { place, content, standing: decision }, context)
   const entry = entryOf(update, context, { ...facts(message), rule: decision.rule })
-  entry.jobs = [turnJob(context.ids.uuid(), input)]
-  return { kind: "accepted", entry, route, sessionKey, remember: decision.trusted }
+  entry.jobs = [turnJob(context.ids.uuid(), input, joining?.hold)]
+  return { kind: "accepted", entry, route, sessionKey, remember: decision.trusted || !isDirect(message.chat) }
 }
 
 function ask(update: Update, message: Message, place: Place, senderId: string, context: PlanContext): Planned {
@@ -51,6 +87,6 @@ function facts(message: Message): Record<string, Json> {
     kind: "message",
     chat: String(message.chat.id),
     message: message.message_id,
-    sender: message.from?.id ?? null,
+    sender: message.sender_chat?.id ?? message.from?.id ?? null,
   }
 }

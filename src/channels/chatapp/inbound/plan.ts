@@ -1,11 +1,16 @@
 // update -> what it leads to, by its kind. Pure but for the pairing book, and quick: a batch is planned in memory and
 // written in one transaction.
 import type { Update } from "grammy/types"
+import { planClick } from "./click.ts"
 import { planMessage } from "./plan-message.ts"
 import { type PlanContext, type Planned, skip } from "./planned.ts"
+import { planReaction } from "./reaction.ts"
 
 export function planUpdate(update: Update, context: PlanContext): Planned {
-  if (update.message) return planMessage(update, update.message, context)
+  const message = update.message ?? update.channel_post
+  if (message) return planMessage(update, message, context)
+  if (update.callback_query) return planClick(update, update.callback_query, context)
+  if (update.message_reaction) return planReaction(update, update.message_reaction, context)
   const edited = update.edited_message !== undefined
   return skip(update, context, edited ? "edited" : "other-kind", { kind: kindOf(update) })
 }

@@ -8,6 +8,7 @@ import type { AccessDecision } from "../../access.ts"
 import type { Activation } from "../../activation.ts"
 import type { PairingBook } from "../../pairing-book.ts"
 import type { PinBook } from "../../pins.ts"
+import type { Lookups } from "./lookups.ts"
 import { type AccountSettings, channelName } from "../settings.ts"
 
 export interface PlanContext {
@@ -24,6 +25,11 @@ export interface PlanContext {
   pairingReply(route: Route, senderId: string, code: string): NewOutbox[]
   /** Whether a turn that more may be joined to waits, in the store or earlier in this batch. */
   isJoinOpen(joinKey: string): boolean
+  /** Whether any turn ever had this key. */
+  hadJoin(joinKey: string): boolean
+  /** The input of a turn that waits, by the message that it came from, in the store or earlier in this batch. */
+  waitingInput(ref: string): TurnInput | undefined
+  look: Lookups
   /** What `/activation` of a session says. */
   activationOf(sessionKey: string): Activation | undefined
 }
@@ -50,6 +56,19 @@ export type SkipReason =
   | "no-sender"
   | "other-kind"
   | "unreadable"
+  | "other-bot"
+  | "command-refused"
+  | "empty-click"
+  | "click-refused"
+  | "click-repeated"
+  | "buttons-off"
+  | "button-lapsed"
+  | "topic-unknown"
+  | "reactions-off"
+  | "reaction-without-emoji"
+  | "reaction-to-others"
+  | "reaction-refused"
+  | "reaction-repeated"
   | Extract<AccessDecision, { kind: "drop" }>["rule"]
 
 export function skip(

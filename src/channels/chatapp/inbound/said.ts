@@ -6,6 +6,7 @@ import type { Json } from "../../../kernel/index.ts"
 import type { Origin } from "../../../sessions/route.ts"
 import { type Content, type RemoteFile, authorLabel, forwardLabel, referenceOf } from "./content/index.ts"
 import { headerOf } from "./header.ts"
+import { refOf } from "./join.ts"
 import type { Place } from "./place.ts"
 import type { PlanContext } from "./planned.ts"
 
@@ -14,7 +15,7 @@ export type Pending = { files: RemoteFile[] }
 
 export function saidInput(
   message: Message,
-  said: { place: Place; content: Content; standing: { origin: Origin; trusted: boolean } },
+  said: { place: Place; content: Content; standing: { origin: Origin; trusted: boolean }; isLate?: boolean },
   context: Pick<PlanContext, "agentId" | "botId" | "settings">,
 ): TurnInput {
   const { place, content, standing } = said
@@ -33,7 +34,7 @@ export function saidInput(
     trusted,
     // Words of somebody else beside them take their authority, not their form.
     ...(hasOwnWords && !trusted ? { wrap: false } : {}),
-    header: headerOf(message, place, context.settings.envelope),
+    header: headerOf(message, place, { envelope: context.settings.envelope, isLate: said.isLate ?? false }),
     about: {
       ...(author === undefined ? {} : { sender: author }),
       ...(forwarded === undefined ? {} : { forwardedFrom: forwarded }),
@@ -41,6 +42,8 @@ export function saidInput(
     text: content.text,
     ...(reference ? { context: [reference.context] } : {}),
     ...(files.length === 0 ? {} : { pending: { files } satisfies Pending as Json }),
+    ref: refOf(place.route.account, message.chat.id, message.message_id),
+    sentAt: message.date * 1000,
     route: place.route,
   }
 }

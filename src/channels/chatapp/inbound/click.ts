@@ -1,0 +1,98 @@
+// A touched button: answered at once -> may whoever touched it speak here, now? -> its value as a message of that person
+// about the message it stands below, or the command that we have put behind it. A value is never read as a command.
+import type { CallbackQuery, Chat, Message, Update } from "grammy/types"
+import { type TurnInput, turnJob } from "../../../agent/turn-input.ts"
+import { buttonsRefused } from "../outbound/buttons.ts"
+import { channelName } from "../settings.ts"
+import { decideAccess } from "./access.ts"
+import { type Speaker, planCommandClick } from "./command.ts"
+import { senderLabel } from "./content/index.ts"
+import { placeInput } from "./conversation.ts"
+import { isDirect, placeOf } from "./place.ts"
+import { type PlanContext, type Planned, type SkipReason, entryOf, skip } from "./planned.ts"
+import { senderOf } from "./principal.ts"
+
+type Clicked = NonNullable<CallbackQuery["message"]>
+
+export function planClick(update: Update, query: CallbackQuery, context: PlanContext): Planned {
+  return { ...decide(update, query, context), effects: [{ kind: "answer-click", queryId: query.id }] }
+}
+
+function decide(update: Update, query: CallbackQuery, context: PlanContext): Planned {
+  const { message, from, data } = query
+  const seen = {
+    kind: "callback_query",
+    chat: message ? String(message.chat.id) : null,
+    message: message?.message_id ?? null,
+    sender: from.id,
+  }
+  const refuse = (reason: SkipReason) => skip(update, context, reason, seen)
+  if (!message || data === undefined || data.trim() === "") return refuse("empty-click")
+  const { settings, agentId } = context
+  const whole = withThread(message, context)
+  if (!whole) return refuse("topic-unknown")
+  const place = placeOf(whole, { accountId: settings.accountId, agentId })
+  const sender = senderOf(from)
+  const decision = decideAccess({ chat: message.chat, topicId: place.topicId, sender }, context)
+  if (decision.kind !== "accept") return refuse("click-refused")
+  const isOnlyMember = decision.rule === "group-open" && settings.capabilities.inlineButtons === "allowlist"
+  if (isOnlyMember) return refuse("click-refused")
+  if (buttonsRefused(settings, message.chat.type) !== undefined) return refuse("buttons-off")
+  const button = context.look.buttonValue(data)
+  if (!button) return refuse("button-lapsed")
+  const speaker: Speaker = { place, sender, decision }
+  if (button.runs) return planCommandClick(update, message, button.value, speaker, context)
+  const key = `click:${settings.accountId}:${seen.chat}:${seen.message}:${sender.id}:${data}`
+  if (context.isJoinOpen(key)) return refuse("click-repeated")
+  const entry = entryOf(update, context, { ...seen, rule: decision.rule })
+  const job = turnJob(context.ids.uuid(), inputOf(query, message, button.value, speaker, context))
+  entry.jobs = [{ ...job, join: { key, holdMs: 0, maxHoldMs: 0 } }]
+  const { route, sessionKey } = place
+  return { kind: "accepted", entry, route, sessionKey, remember: decision.trusted || !isDirect(message.chat) }
+}
+
+function inputOf(
+  query: CallbackQuery,
+  message: Clicked,
+  value: string,
+  { place, decision }: Speaker,
+  context: PlanContext,
+): TurnInput {
+  const { settings } = context
+  return {
+    agentId: context.agentId,
+    sessionKey: place.sessionKey,
+    purpose: "chat",
+    origin: decision.origin,
+    trusted: decision.trusted,
+    header: headerOf(message.chat, message.message_id, place.topicId, context),
+    about: { sender: senderLabel(query.from) },
+    text: `callback_data: ${value}`,
+    mentioned: true,
+    route: place.route,
+    ...placeInput(message.chat, place, settings),
+  }
+}
+
+/** Numbers and words of ours only: it stands outside every boundary. */
+function headerOf(chat: Chat, messageId: number, topicId: string | undefined, context: PlanContext): string {
+  const { envelope } = context.settings
+  const parts = [
+    `${channelName} ${chat.type === "private" ? "private chat" : chat.type} ${chat.id}`,
+    ...(topicId === undefined ? [] : [`topic ${topicId}`]),
+    `button of message ${messageId}`,
+    ...(envelope.showsTime ? [envelope.timeText(Math.floor(context.now / 1000))] : []),
+  ]
+  return `[${parts.join(", ")}]`
+}
+
+/** The platform tells nothing but the number of a message that it has forgotten; we know where we have sent it. */
+function withThread(message: Clicked, { look }: PlanContext): Message | undefined {
+  if (message.date !== 0) return message as Message
+  const sent = look.sentRoute(message.chat, message.message_id)
+  const isForum = message.chat.type === "supergroup" && message.chat.is_forum === true
+  if (isForum && !sent) return undefined
+  const threadId = sent?.threadId === undefined ? undefined : Number(sent.threadId)
+  const thread = threadId === undefined ? {} : { message_thread_id: threadId, is_topic_message: true }
+  return { ...message, ...thread } as Message
+}

@@ -1,0 +1,90 @@
+// Which messages become one turn: the parts of an album, a long text that was cut by the sender's program, and, where
+// the operator wants it, short messages of one person in quick succession. The parts wait as rows in the lane, so a
+// restart in the middle loses none; commands are never joined.
+import type { Message } from "grammy/types"
+import type { TurnInput } from "../../../agent/turn-input.ts"
+import type { AccountSettings } from "../settings.ts"
+import type { Content } from "./content/index.ts"
+import type { Place } from "./place.ts"
+import { principalOf } from "./principal.ts"
+
+export interface Joining {
+  join: NonNullable<TurnInput["join"]>
+  hold: { holdMs: number; maxHoldMs: number }
+  /** A part of it waits already: this one is meant for the bot because that one was. */
+  continues: boolean
+  /** The turn that it belongs to has begun without it. */
+  isLate: boolean
+}
+
+export interface JoinFacts {
+  settings: AccountSettings
+  isJoinOpen(key: string): boolean
+  hadJoin(key: string): boolean
+  /** The input of a turn that waits, by the message that it came from. */
+  waitingInput(ref: string): TurnInput | undefined
+}
+
+/** The parts of an album come at once, each as an update of its own. */
+const albumHold = { holdMs: 500, maxHoldMs: 2_000 }
+
+/** Programs cut at 4096 characters, or at a space a little before. */
+const pasteMinChars = 4_000
+const pasteGapMs = 1_500
+const pasteMaxParts = 12
+const pasteHold = { holdMs: pasteGapMs, maxHoldMs: pasteGapMs * pasteMaxParts }
+/** Message times are whole seconds. */
+const pasteMaxApartMs = pasteGapMs + 1_000
+
+/** A person who never pauses is answered all the same. */
+const burstMaxHolds = 10
+
+export function refOf(account: string, chatId: string | number, messageId: number | string): string {
+  return `${account}:${chatId}:${messageId}`
+}
+
+export function joiningOf(message: Message, place: Place, content: Content, facts: JoinFacts): Joining | undefined {
+  const { account, chatId } = place.route
+  const { media_group_id: group } = message
+  if (group !== undefined) {
+    const key = `album:${account}:${chatId}:${group}`
+    const continues = facts.isJoinOpen(key)
+    const isLate = !continues && facts.hadJoin(key)
+    return { join: { key, kind: "album" }, hold: albumHold, continues, isLate }
+  }
+  if (!content.isPlainText || message.forward_origin || content.text.startsWith("/")) return undefined
+  const sender = principalOf(message)?.id
+  if (sender === undefined) return undefined
+  const who = `${account}:${chatId}:${place.route.threadId ?? ""}:${sender}`
+  return pasteOf(message, place, who, facts) ?? burstOf(who, facts)
+}
+
+function pasteOf(message: Message, place: Place, who: string, facts: JoinFacts): Joining | undefined {
+  const isLong = (message.text ?? "").length >= pasteMinChars
+  const { account, chatId } = place.route
+  const before = facts.waitingInput(refOf(account, chatId, message.message_id - 1))
+  const key = before && continuedPaste(before, message, who)
+  if (key === undefined && !isLong) return undefined
+  const join = { key: key ?? `paste:${who}:${message.message_id}`, kind: "paste" as const }
+  // A short part is the last one: nothing more is waited for.
+  const hold = isLong ? pasteHold : { ...pasteHold, holdMs: 0 }
+  return { join, hold, continues: key !== undefined, isLate: false }
+}
+
+/** The key of the paste that the message before is the latest part of, when this one goes on with it. */
+function continuedPaste(before: TurnInput, message: Message, who: string): string | undefined {
+  const { join, text, sentAt = 0 } = before
+  if (join?.kind !== "paste" || !join.key.startsWith(`paste:${who}:`) || text.length < pasteMinChars) return undefined
+  if (message.reply_to_message || message.date * 1000 - sentAt > pasteMaxApartMs) return undefined
+  // Ids are consecutive and a message has 4096 characters at most, so this also bounds the whole text.
+  const first = Number(join.key.slice(join.key.lastIndexOf(":") + 1))
+  return message.message_id - first < pasteMaxParts ? join.key : undefined
+}
+
+function burstOf(who: string, { settings, isJoinOpen }: JoinFacts): Joining | undefined {
+  const holdMs = settings.debounceMs
+  if (holdMs === 0) return undefined
+  const key = `burst:${who}`
+  const hold = { holdMs, maxHoldMs: holdMs * burstMaxHolds }
+  return { join: { key, kind: "burst" }, hold, continues: isJoinOpen(key), isLate: false }
+}
