@@ -56,9 +56,24 @@ export function resolveChatappAccount(config: Config, accountId: string) {
     commands: {
       native: own.commands?.native ?? channel.commands?.native ?? config.commands.native,
       nativeSkills: own.commands?.nativeSkills ?? channel.commands?.nativeSkills ?? config.commands.nativeSkills,
+      text: config.commands.text,
+      config: config.commands.config,
+      useAccessGroups: config.commands.useAccessGroups,
     },
+    resetTriggers: config.session.resetTriggers,
     customCommands: merged.customCommands ?? [],
+    webhookUrl: ofAccount(own.webhookUrl, channel.webhookUrl, accountId),
+    webhookPath: own.webhookPath ?? ofAccount(undefined, channel.webhookPath, accountId) ?? channel.webhookPath,
   }
+}
+
+/** Accounts share a listener and are told apart by the path: what an account does not set is the channel's with its id behind. */
+function ofAccount(own: string | undefined, channel: string | undefined, accountId: string): string | undefined {
+  if (own !== undefined || channel === undefined || accountId === defaultAccountId) return own ?? channel
+  if (channel.startsWith("/")) return `${channel.replace(/\/$/, "")}/${accountId}`
+  const url = new URL(channel)
+  if (url.pathname !== "/") url.pathname = `${url.pathname.replace(/\/$/, "")}/${accountId}`
+  return url.href
 }
 
 /** Pieces of a draft can be no longer than a message. */

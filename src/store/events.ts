@@ -29,6 +29,14 @@ export function giveBackEvents(write: Write, jobId: number): void {
     .run(jobId, jobId)
 }
 
+/** Texts of the oldest events that wait. */
+export function waitingEvents(store: Store, sessionKey: string, limit: number): string[] {
+  const rows = store.handle
+    .prepare("select text from event where session_key = ? and consumed_by is null order by id limit ?")
+    .all(sessionKey, limit) as { text: string }[]
+  return rows.map(({ text }) => text)
+}
+
 export function hasEvents(store: Store, sessionKey: string): boolean {
   return (
     store.handle.prepare("select 1 from event where session_key = ? and consumed_by is null").get(sessionKey) !==

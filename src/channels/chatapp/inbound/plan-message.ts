@@ -22,7 +22,12 @@ export function planMessage(update: Update, message: Message, context: PlanConte
   const place = placeOf(message, { accountId: settings.accountId, agentId })
   const decision = decideAccess({ chat: message.chat, topicId: place.topicId, sender }, context)
   if (decision.kind === "drop") return skip(update, context, decision.rule, facts(message))
-  if (decision.kind === "pair") return ask(update, message, place, sender.id, context)
+  if (decision.kind === "pair") {
+    const isSaid = contentOf(message) !== undefined
+    return isSaid
+      ? ask(update, message, place, sender.id, context)
+      : skip(update, context, "service-message", facts(message))
+  }
   const command = planCommand(update, message, { place, sender, decision }, context)
   if (command?.kind === "planned") return command.planned
   const planned = planSaid(update, command?.message ?? message, { place, sender, decision }, context, command?.job)

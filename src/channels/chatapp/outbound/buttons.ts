@@ -1,5 +1,6 @@
 // Buttons below a message. The platform takes 64 bytes a value: longer ones stay here, under a key made of the value
-// itself, so that sending the same button again needs no new one.
+// itself, so that sending the same button again needs no new one. Commands of ours always stay here, under keys of their
+// own, so that no value that somebody else has chosen can pass for one.
 import { createHash } from "node:crypto"
 import type { ReplyButton } from "../../../delivery/contract.ts"
 import type { Route } from "../../../sessions/route.ts"
@@ -8,6 +9,7 @@ import type { AccountSettings } from "../settings.ts"
 
 const maxDataBytes = 64
 const keyPrefix = "kept:"
+const commandPrefix = "run:"
 /** Buttons of older messages no longer do anything. */
 const keepMs = 90 * 24 * 60 * 60 * 1000
 
@@ -16,10 +18,10 @@ export function inlineKeyboard(rows: readonly (readonly ReplyButton[])[]) {
     inline_keyboard: rows
       .filter((row) => row.length > 0)
       .map((row) =>
-        row.map(({ text, data, style }) => ({
-          text,
-          callback_data: isLong(data) ? keyOf(data) : data,
-          ...(style === undefined ? {} : { style }),
+        row.map((button) => ({
+          text: button.text,
+          callback_data: isKept(button) ? keyOf(button) : button.data,
+          ...(button.style === undefined ? {} : { style: button.style }),
         })),
       ),
   }
@@ -27,23 +29,29 @@ export function inlineKeyboard(rows: readonly (readonly ReplyButton[])[]) {
 
 /** Durable before the message is sent. Most keyboards hold nothing long and cost nothing here. */
 export async function keepLongValues(store: Store, rows: readonly (readonly ReplyButton[])[]): Promise<void> {
-  const long = rows.flat().filter(({ data }) => isLong(data))
-  if (long.length === 0) return
+  const kept = rows.flat().filter(isKept)
+  if (kept.length === 0) return
   await store.write(async (write) => {
     write.prepare("delete from chat_button where created_at < ?").run(write.now - keepMs)
     const insert = write.prepare(
       `insert into chat_button (key, value, created_at) values (?, ?, ?)
        on conflict (key) do update set created_at = excluded.created_at`,
     )
-    for (const { data } of long) insert.run(keyOf(data), data, write.now)
+    for (const button of kept) insert.run(keyOf(button), button.data, write.now)
   })
 }
 
-/** The value of a button that was touched; undefined when its key is not known any more. */
-export function readButtonValue(store: Store, data: string): string | undefined {
-  if (!data.startsWith(keyPrefix)) return data
+export interface ButtonValue {
+  value: string
+  /** It is a command of ours. */
+  runs: boolean
+}
+
+/** What a button that was touched stands for; undefined when its key is not known any more. */
+export function readButtonValue(store: Store, data: string): ButtonValue | undefined {
+  if (!data.startsWith(keyPrefix) && !data.startsWith(commandPrefix)) return { value: data, runs: false }
   const row = store.handle.prepare("select value from chat_button where key = ?").get(data)
-  return row?.value as string | undefined
+  return row ? { value: String(row["value"]), runs: data.startsWith(commandPrefix) } : undefined
 }
 
 /** Why buttons may not be used in this chat; undefined when they may. */
@@ -57,10 +65,11 @@ export function buttonsRefused({ capabilities }: AccountSettings, chatKind: Rout
 }
 
 /** A value that looks like one of our keys is kept too: else it would be taken for one. */
-function isLong(data: string): boolean {
-  return Buffer.byteLength(data) > maxDataBytes || data.startsWith(keyPrefix)
+function isKept({ data, runs }: ReplyButton): boolean {
+  if (runs || Buffer.byteLength(data) > maxDataBytes) return true
+  return data.startsWith(keyPrefix) || data.startsWith(commandPrefix)
 }
 
-function keyOf(data: string): string {
-  return keyPrefix + createHash("sha256").update(data).digest("base64url")
+function keyOf({ data, runs }: ReplyButton): string {
+  return (runs ? commandPrefix : keyPrefix) + createHash("sha256").update(data).digest("base64url")
 }

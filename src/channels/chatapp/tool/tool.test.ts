@@ -169,7 +169,7 @@ describe("buttons", () => {
       keyboard().map(({ text }) => text),
       ["Yes", "Long"],
     )
-    const values = keyboard().map((each) => readButtonValue(bench.store, each.callback_data))
+    const values = keyboard().map((each) => readButtonValue(bench.store, each.callback_data)?.value)
     assert.deepEqual(values, ["yes", long])
     assert.ok(Buffer.byteLength(keyboard()[1]?.callback_data ?? "") <= 64)
     assert.equal(readButtonValue(bench.store, "kept:unknown"), undefined)
