@@ -17,20 +17,16 @@ export const messagesSchema = z
         "Put before every reply; `auto` is the agent's name in brackets. Variables: `{model}`, `{modelFull}`, `{provider}`, `{thinkingLevel}`, `{identity.name}`.",
     }),
     ackReaction: z.string().optional().meta({
-      description: "Reaction that marks a message as seen; empty switches it off.",
+      description:
+        "Reaction that marks a message as seen while its turn runs; empty switches it off. One that the platform does not take is replaced by one like it.",
       defaultText: "the agent's emoji, else 👀",
-      later,
     }),
-    ackReactionScope: z
-      .enum(["off", "none", "direct", "group-all", "group-mentions", "all"])
-      .default("group-mentions")
-      .meta({
-        description: "Which messages get the reaction.",
-        later,
-      }),
+    ackReactionScope: z.enum(["off", "none", "direct", "group-all", "group-mentions", "all"]).optional().meta({
+      description: "Which messages get the reaction.",
+      defaultText: "`group-mentions`; `all` where `reactionLevel` is `ack`",
+    }),
     removeAckAfterReply: z.boolean().default(false).meta({
       description: "Whether the reaction goes away once the reply is sent.",
-      later,
     }),
     groupChat: z
       .strictObject({

@@ -1,4 +1,5 @@
 // What a channel must provide so that replies reach it. No runtime.
+import type { TurnInput } from "../agent/turn-input.ts"
 import type { Json } from "../kernel/index.ts"
 import type { Route } from "../sessions/route.ts"
 import type { NewOutbox, OutboxRow } from "../store/index.ts"
@@ -54,6 +55,8 @@ export interface ChannelSender {
   plan(route: Route, reply: Reply): NewOutbox[]
   /** Asked before a row is claimed; `go` takes the place, so the row must then be sent. Without it nothing waits. */
   pace?(row: OutboxRow): Pace
+  /** Rows that follow the reply of a turn; `earlier` are those that the turn has written so far. Pure and quick too. */
+  afterReply?(input: TurnInput, earlier: readonly OutboxRow[]): NewOutbox[]
   /** True when the row says something to the people of its chat: then a turn that wrote it has answered there. */
   isAnswer?(row: OutboxRow): boolean
   /** Makes the one call of a row. Never throws for what the platform answers. */

@@ -128,7 +128,11 @@ function deliverTurn(options: DeliveryOptions, write: Write, delivery: TurnDeliv
   if (isHeartbeatAck(reply.text, reply.media.length > 0, options.ackMaxChars()) && input.purpose !== "chat") {
     return "not delivered: nothing needs attention"
   }
-  if (hasAnswered(write, sender, delivery, input.route)) return "delivered by tool: the turn had answered already"
+  if (hasAnswered(write, sender, delivery, input.route)) {
+    for (const row of sender.afterReply?.(input, rowsOf(write, delivery.jobId)) ?? [])
+      write.addOutbox({ ...row, jobId: delivery.jobId })
+    return "delivered by tool: the turn had answered already"
+  }
   if (delivery.isStopped) {
     if (reply.text === "") return "not delivered: stopped before a word was written"
     reply.text = `${closeFence(reply.text)}${stoppedMark}`
@@ -148,17 +152,27 @@ function prefixed(text: string, prefix: string): string {
 }
 
 function enqueue(sender: ChannelSender, write: Write, delivery: TurnDelivery, route: Route, reply: Reply): string {
-  for (const row of sender.plan(route, reply)) write.addOutbox({ ...row, jobId: delivery.jobId })
+  const { jobId, input } = delivery
+  const after = sender.afterReply?.(input, rowsOf(write, jobId)) ?? []
+  for (const row of [...sender.plan(route, reply), ...after]) write.addOutbox({ ...row, jobId })
   return `delivered to ${route.channel} chat ${route.chatId}`
 }
 
 /** A tool of this very turn has written to the chat and thread that the reply would go to. */
 function hasAnswered(write: Write, sender: ChannelSender, delivery: TurnDelivery, route: Route): boolean {
-  if (!sender.isAnswer) return false
-  const rows = write
-    .prepare(
-      "select * from outbox where job_id = ? and channel = ? and account = ? and chat_id = ? and state != 'dead'",
-    )
-    .all(delivery.jobId, route.channel, route.account, route.chatId) as unknown as OutboxRow[]
-  return rows.some((row) => (JSON.parse(row.route) as Route).threadId === route.threadId && sender.isAnswer?.(row))
+  const { isAnswer } = sender
+  if (!isAnswer) return false
+  return rowsOf(write, delivery.jobId).some((row) => {
+    if (row.state === "dead" || !isSameChat(row, route)) return false
+    return (JSON.parse(row.route) as Route).threadId === route.threadId && isAnswer(row)
+  })
+}
+
+function isSameChat(row: OutboxRow, { channel, account, chatId }: Route): boolean {
+  return row.channel === channel && row.account === account && row.chat_id === chatId
+}
+
+/** What the turn has written to the outbox so far. */
+function rowsOf(write: Write, jobId: number): OutboxRow[] {
+  return write.prepare("select * from outbox where job_id = ? order by id").all(jobId) as unknown as OutboxRow[]
 }

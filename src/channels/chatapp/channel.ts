@@ -1,7 +1,7 @@
 // The chat channel: accounts for intake, the sender for the outbox, status and typing. Composition only.
 import { join } from "node:path"
 import type { Tool } from "../../agent/tool.ts"
-import { type Config, defaultAccountId } from "../../config/index.ts"
+import type { Config } from "../../config/index.ts"
 import type { ChannelSender } from "../../delivery/contract.ts"
 import { type Background, type Clock, type CrashPoint, type Ids, type Log, type Redactor } from "../../kernel/index.ts"
 import type { Route } from "../../sessions/route.ts"
@@ -17,17 +17,15 @@ import { showHistory } from "./inbound/history.ts"
 import { Intake } from "./inbound/intake.ts"
 import { decisionTexts, pairingText } from "./inbound/pairing-reply.ts"
 import { createPreparation } from "./inbound/preparation.ts"
-import { isAction } from "./outbound/action.ts"
-import { keepLongValues } from "./outbound/buttons.ts"
+import { DraftCalls } from "./outbound/draft.ts"
 import { observeTurn } from "./outbound/observe.ts"
 import { planReply } from "./outbound/plan.ts"
 import { type Renderer, createRenderer } from "./outbound/render.ts"
-import { messageCount, sendRow } from "./outbound/send.ts"
-import { resolveTarget } from "./outbound/target.ts"
+import { createSender } from "./outbound/sender.ts"
 import { type DraftKey, type OpenTurn, turnOfDraft } from "./outbound/stop-turn.ts"
 import type { PollTiming } from "./polling.ts"
 import { probe } from "./probe.ts"
-import { type Settings, channelName, createSettings } from "./settings.ts"
+import { type Settings, channelName, createSettings, mainAccount } from "./settings.ts"
 import { createChatappTool } from "./tool/chatapp.ts"
 import { createMessageTool } from "./tool/message.ts"
 import { type OperationOptions, Operations } from "./tool/operations.ts"
@@ -53,6 +51,8 @@ export interface ChatappOptions {
   rememberRoute: (write: Write, sessionKey: string, agentId: string, route: Route) => void
   /** The outbox worker's: what came of rows that a tool has written. */
   waitForDeliveries: OperationOptions["waitFor"]
+  /** Whether a word names a model that may be chosen; without it none does. */
+  isModel?: (name: string) => boolean
   /** Ends a turn that somebody has watched being written; without an effect when it has ended. */
   stopTurn: (turn: OpenTurn) => Promise<void>
   /** For tests, whose servers are on this machine. */
@@ -60,12 +60,6 @@ export interface ChatappOptions {
   /** For tests that cannot wait as long as the platform wants. */
   pollTiming?: Partial<PollTiming>
 }
-
-/** While an account has no token its replies wait. */
-const noTokenDelayMs = 60_000
-
-/** The outbox may begin before the channel has been started. */
-const startWaitMs = 5_000
 
 export function createChatappChannel(options: ChatappOptions): Channel {
   const { pairing, clock, background } = options
@@ -113,6 +107,7 @@ export function createChatappChannel(options: ChatappOptions): Channel {
     create: newAccount,
     log: options.log,
   })
+  const acks = new DraftCalls()
   const tools = createTools(options, settings, render)
   pairing.attach(channelName, {
     tell: (account, { chatId }, decision) =>
@@ -120,30 +115,40 @@ export function createChatappChannel(options: ChatappOptions): Channel {
   })
   return {
     name: channelName,
-    sender: createSender(options, { settings, plan, accounts }),
+    sender: createSender({ ...options, settings, plan, accounts, acks }),
     start: () => accounts.start(),
     apply: () => accounts.apply(),
     stop: () => accounts.stop(),
     unpin: (name, account) => unpin(name, account === undefined ? settings.accounts() : [account], pinsOf),
-    async status({ probe: wanted, signal }): Promise<ChannelAccountStatus[]> {
-      const shown = accounts.byId.size > 0 ? [...accounts.byId.values()] : settings.accounts().map(newAccount)
-      return await Promise.all(
-        shown.map(async (account) => {
-          const status = account.status()
-          const { client, botId } = account
-          if (!wanted || !client || botId === undefined) return status
-          return {
-            ...status,
-            probe: await probe({ client, botId, settings: settings.account(account.id), clock, signal }),
-          }
-        }),
-      )
+    async status(wanted) {
+      const shown = accounts.byId.size > 0 ? accounts.all() : settings.accounts().map(newAccount)
+      return await Promise.all(shown.map((account) => statusOf(account, settings, clock, wanted)))
     },
     tools: () => (settings.accounts().length > 0 || options.environment.chatappBotToken ? tools : []),
     preparation: createPreparation({ showHistory: (write, input) => showHistory(write, input, settings.account) }),
     observe: (turn, _runId, view) =>
-      observeTurn(turn, view, { accounts: () => accounts.byId, settings, clock, background }),
+      observeTurn(turn, view, {
+        config: options.config,
+        accounts: () => accounts.byId,
+        settings,
+        acks,
+        clock,
+        background,
+        log: options.log.child({ part: channelName }),
+      }),
   }
+}
+
+async function statusOf(
+  account: Account,
+  settings: Settings,
+  clock: Clock,
+  { probe: wanted, signal }: Parameters<Channel["status"]>[0],
+): Promise<ChannelAccountStatus> {
+  const status = account.status()
+  const { client, botId } = account
+  if (!wanted || !client || botId === undefined) return status
+  return { ...status, probe: await probe({ client, botId, settings: settings.account(account.id), clock, signal }) }
 }
 
 async function stopTurnOf({ store, log, stopTurn }: ChatappOptions, draft: DraftKey): Promise<void> {
@@ -164,48 +169,6 @@ function createTools(options: ChatappOptions, settings: Settings, render: Render
   })
   const level = () => settings.account(mainAccount(settings.accounts())).reactionLevel
   return [createMessageTool(operations, level), createChatappTool(operations)] as readonly Tool[]
-}
-
-function createSender(
-  options: ChatappOptions,
-  parts: {
-    settings: Settings
-    plan: ChannelSender["plan"]
-    accounts: Accounts
-  },
-): ChannelSender {
-  const { settings, plan, accounts } = parts
-  return {
-    channel: channelName,
-    plan,
-    pace(row) {
-      const account = accounts.get(row.account)
-      return account?.client ? account.pacer.take(row.chat_id, messageCount(row)) : { kind: "go" }
-    },
-    isAnswer({ kind, payload }) {
-      const said = JSON.parse(payload) as { text?: string; caption?: unknown }
-      return !isAction(kind) && (said.text !== undefined || said.caption !== undefined)
-    },
-    async send(row, signal) {
-      await accounts.settled(startWaitMs, signal)
-      const account = accounts.get(row.account)
-      if (!account?.client) {
-        return { kind: "retry", delayMs: noTokenDelayMs, error: `account ${row.account} is not running` }
-      }
-      await account.drafts.idle(row.chat_id)
-      const outcome = await sendRow(row, {
-        client: account.client,
-        settings: settings.account(row.account),
-        mediaRoot: join(options.stateFolder, "media"),
-        keepLongValues: (buttons) => keepLongValues(options.store, buttons),
-        onFlood: (retryAfterMs) => account.pacer.refused(row.chat_id, retryAfterMs),
-        signal,
-      })
-      if (outcome.kind === "sent") account.noteSent()
-      return "error" in outcome ? { ...outcome, error: options.redactor.redact(outcome.error) } : outcome
-    },
-    resolveTarget: (target, account) => resolveTarget(target, account ?? mainAccount(settings.accounts())),
-  }
 }
 
 async function unpin(
@@ -237,8 +200,4 @@ function keepPins(options: ChatappOptions, settings: Settings): (accountId: stri
     books.set(account, book)
     return book
   }
-}
-
-function mainAccount(configured: readonly string[]): string {
-  return configured.includes(defaultAccountId) ? defaultAccountId : (configured[0] ?? defaultAccountId)
 }

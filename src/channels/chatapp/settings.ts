@@ -2,6 +2,7 @@
 import {
   type ChatappAccountConfig,
   type Config,
+  defaultAccountId,
   listChatappAccounts,
   resolveChatappAccount,
 } from "../../config/index.ts"
@@ -107,4 +108,9 @@ function allLists({ allowFrom, groupAllowFrom, groups }: ChatappAccountConfig): 
     ...Object.values(group.topics ?? {}).flatMap((topic) => topic.allowFrom ?? []),
   ])
   return [...allowFrom, ...(groupAllowFrom ?? []), ...ofGroups]
+}
+
+/** The account that is meant where none is named. */
+export function mainAccount(configured: readonly string[]): string {
+  return configured.includes(defaultAccountId) ? defaultAccountId : (configured[0] ?? defaultAccountId)
 }

@@ -37,7 +37,7 @@ export async function sendAction(row: OutboxRow, kind: ActionKind, context: Send
   const result = await call(row, kind, payload, context)
   if (result.ok) return { kind: "sent" }
   const { failure } = result
-  if (failure.kind === "refused" && isDone(kind, failure.description)) return { kind: "sent" }
+  if (failure.kind === "refused" && isDone(kind, payload, failure.description)) return { kind: "sent" }
   if (failure.kind === "refused" && failure.code === 429) context.onFlood((failure.retryAfterSeconds ?? 1) * 1000)
   return judge(row, payload, failure, context)
 }
@@ -71,8 +71,10 @@ function call(
 }
 
 /** It is as it was meant to be. */
-function isDone(kind: ActionKind, description: string): boolean {
+function isDone(kind: ActionKind, payload: object, description: string): boolean {
   if (kind === "edit") return /message is not modified/i.test(description)
+  const isTakenBack = kind === "react" && (payload as ReactPayload).emoji === null
+  if (isTakenBack) return /message to react not found/i.test(description)
   return kind === "delete" && /message to delete not found/i.test(description)
 }
 

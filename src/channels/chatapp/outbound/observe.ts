@@ -1,19 +1,26 @@
 // What people see of a turn while it runs: typing, and the draft of its answer. Decoration: it never delays a turn.
 import type { TurnInput, TurnObserver, TurnView } from "../../../agent/turn-input.ts"
-import type { Background, Clock } from "../../../kernel/index.ts"
+import type { Config } from "../../../config/index.ts"
+import type { Background, Clock, Log } from "../../../kernel/index.ts"
 import type { Account } from "../account.ts"
-import { type Settings, channelName } from "../settings.ts"
-import { startDraft, wantsDraft } from "./draft.ts"
+import { type AccountSettings, type Settings, channelName } from "../settings.ts"
+import { ackOf, showAck } from "./ack.ts"
+import { type DraftCalls, startDraft, wantsDraft } from "./draft.ts"
 import { startTyping } from "./typing.ts"
 
 export interface ObserveParts {
+  config: () => Config
+  /** Reactions on their way, by chat. */
+  acks: DraftCalls
+  log: Log
   accounts: () => ReadonlyMap<string, Account>
   settings: Settings
   clock: Clock
   background: Background
 }
 
-export function observeTurn({ route }: TurnInput, view: TurnView, parts: ObserveParts): TurnObserver {
+export function observeTurn(input: TurnInput, view: TurnView, parts: ObserveParts): TurnObserver {
+  const { route } = input
   const account = route?.channel === channelName ? parts.accounts().get(route.account) : undefined
   if (!route || !account) return { end: () => undefined }
   const { clock, background } = parts
@@ -21,6 +28,7 @@ export function observeTurn({ route }: TurnInput, view: TurnView, parts: Observe
   const client = () => account.client
   const typing = startTyping({ client, route, budget, clock, background })
   const settings = parts.settings.account(route.account)
+  acknowledge(input, account, settings, parts)
   if (!wantsDraft(route, settings, account.hasTopics)) return typing
   const draft = startDraft({ client, route, view, settings, calls, budget, clock, background })
   return {
@@ -30,5 +38,21 @@ export function observeTurn({ route }: TurnInput, view: TurnView, parts: Observe
       typing.end()
       draft.end()
     },
+  }
+}
+
+function acknowledge(input: TurnInput, account: Account, settings: AccountSettings, parts: ObserveParts): void {
+  const ack = ackOf(parts.config(), settings, input)
+  if (!ack) return
+  const { acks: calls, log, background } = parts
+  const { emoji, wanted } = ack
+  if (emoji !== wanted.replaceAll("\ufe0f", "")) {
+    log.info(
+      { chat: ack.route.chatId, wanted, instead: emoji ?? "none" },
+      "the platform does not take this ack reaction",
+    )
+  }
+  if (emoji !== undefined && account.client) {
+    showAck({ ...ack, emoji }, { client: account.client, calls, budget: account.budget, background, log })
   }
 }

@@ -26,6 +26,8 @@ import type { PollTiming } from "../polling.ts"
 
 export interface BenchOptions {
   chatapp?: Record<string, unknown>
+  /** Other parts of the configuration. */
+  config?: Record<string, unknown>
   emulator?: Emulator
   /** Goes on with the state of an earlier bench. */
   folder?: string
@@ -82,7 +84,7 @@ export async function startBench(options: BenchOptions = {}): Promise<Bench> {
   const store = await openStore({ folder, bootId: systemIds.uuid(), clock, ids: systemIds, log, crashPoint })
   store.onAdded(changed)
   const background = createBackground(log)
-  let config = configFor(emulator, options.chatapp ?? {})
+  let config = configFor(emulator, options.chatapp ?? {}, options.config)
   const sessions = createSessions({ store, ids: systemIds, config: () => config.session })
   const pairing = createPairing({ store, clock, ids: systemIds, log })
   const channel = createChatappChannel({
@@ -120,7 +122,7 @@ export async function startBench(options: BenchOptions = {}): Promise<Bench> {
     logLines,
     stoppedRuns,
     setConfig(chatapp) {
-      config = configFor(emulator, chatapp)
+      config = configFor(emulator, chatapp, options.config)
     },
     jobs() {
       const rows = store.handle.prepare("select * from job order by id").all() as unknown as JobRow[]
@@ -158,9 +160,9 @@ function recordingLog(lines: string[], changed: () => void): Log {
   )
 }
 
-function configFor(emulator: Emulator, chatapp: Record<string, unknown>): Config {
+function configFor(emulator: Emulator, chatapp: Record<string, unknown>, more: Record<string, unknown> = {}): Config {
   const channel = { apiRoot: emulator.url, botToken: emulator.token, ...chatapp }
-  return configSchema.parse({ channels: { chatapp: channel } })
+  return configSchema.parse({ ...more, channels: { chatapp: channel } })
 }
 
 function until(waiting: Set<() => void>, condition: () => boolean, what: string): Promise<void> {

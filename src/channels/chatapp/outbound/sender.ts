@@ -1,0 +1,75 @@
+// The channel as the outbox sees it: replies become rows, rows are paced and sent.
+import { join } from "node:path"
+import type { Config } from "../../../config/index.ts"
+import type { ChannelSender } from "../../../delivery/contract.ts"
+import type { Redactor } from "../../../kernel/index.ts"
+import type { Store } from "../../../store/index.ts"
+import type { Accounts } from "../accounts.ts"
+import { type Settings, channelName, mainAccount } from "../settings.ts"
+import { ackKey, ackOf, takeAckBack } from "./ack.ts"
+import { isAction } from "./action.ts"
+import { keepLongValues } from "./buttons.ts"
+import type { DraftCalls } from "./draft.ts"
+import { messageCount, sendRow } from "./send.ts"
+import { resolveTarget } from "./target.ts"
+
+export interface SenderOptions {
+  store: Store
+  config: () => Config
+  settings: Settings
+  accounts: Accounts
+  /** Reactions on their way, by account and chat. */
+  acks: DraftCalls
+  plan: ChannelSender["plan"]
+  stateFolder: string
+  redactor: Redactor
+}
+
+/** While an account has no token its replies wait. */
+const noTokenDelayMs = 60_000
+
+/** The outbox may begin before the channel has been started. */
+const startWaitMs = 5_000
+
+export function createSender(options: SenderOptions): ChannelSender {
+  const { settings, plan, accounts } = options
+  return {
+    channel: channelName,
+    plan,
+    pace(row) {
+      const account = accounts.get(row.account)
+      return account?.client ? account.pacer.take(row.chat_id, messageCount(row)) : { kind: "go" }
+    },
+    isAnswer({ kind, payload }) {
+      const said = JSON.parse(payload) as { text?: string; caption?: unknown }
+      return !isAction(kind) && (said.text !== undefined || said.caption !== undefined)
+    },
+    afterReply(input, earlier) {
+      const config = options.config()
+      if (!config.messages.removeAckAfterReply || !input.route) return []
+      const ack = ackOf(config, settings.account(input.route.account), input)
+      return ack ? takeAckBack(ack, earlier) : []
+    },
+    async send(row, signal) {
+      await accounts.settled(startWaitMs, signal)
+      const account = accounts.get(row.account)
+      if (!account?.client) {
+        return { kind: "retry", delayMs: noTokenDelayMs, error: `account ${row.account} is not running` }
+      }
+      await (row.kind === "react"
+        ? options.acks.idle(ackKey(row.account, row.chat_id))
+        : account.drafts.idle(row.chat_id))
+      const outcome = await sendRow(row, {
+        client: account.client,
+        settings: settings.account(row.account),
+        mediaRoot: join(options.stateFolder, "media"),
+        keepLongValues: (buttons) => keepLongValues(options.store, buttons),
+        onFlood: (retryAfterMs) => account.pacer.refused(row.chat_id, retryAfterMs),
+        signal,
+      })
+      if (outcome.kind === "sent") account.noteSent()
+      return "error" in outcome ? { ...outcome, error: options.redactor.redact(outcome.error) } : outcome
+    },
+    resolveTarget: (target, account) => resolveTarget(target, account ?? mainAccount(settings.accounts())),
+  }
+}
