@@ -2,8 +2,9 @@
 import { AppError, type Background, type Clock, type Ids, type Log } from "../kernel/index.ts"
 import type { BrowserConfig } from "./config.ts"
 import type { PageReply } from "./contract.ts"
+import type { Guard } from "./guard.ts"
 import type { OperationOptions, Tab } from "./page/tab.ts"
-import type { UrlPolicy } from "./page/url-policy.ts"
+import type { Tabs } from "./page/tabs.ts"
 import type { Machine } from "./profiles/detect/index.ts"
 import type { ProfileRegistry } from "./profiles/registry.ts"
 
@@ -17,7 +18,7 @@ export interface CoreOptions {
   clock: Clock
   log: Log
   background: Background
-  policy: UrlPolicy
+  guard: Guard
   hasAutomationLibrary(): boolean
   /** Changes one entry of `browser.profiles` in the configuration file (removes it without a value) and takes it up. */
   changeProfile(name: string, entry: ProfileEntry | undefined): Promise<void>
@@ -34,10 +35,25 @@ export interface ProfileEntry {
 export interface Caller {
   profile: string | undefined
   signal?: AbortSignal | undefined
+  /** Set for a turn that acts on words of others: the key of its session, which has tabs of its own and sees no others. */
+  guest?: string | undefined
 }
 
-export function createAccess({ registry, hasAutomationLibrary }: CoreOptions) {
+/** Tabs, and the space among them in which the caller is. */
+export interface Place {
+  tabs: Tabs
+  space: string | undefined
+}
+
+export function createAccess({ registry, guard, hasAutomationLibrary }: CoreOptions) {
+  /** The caller's tabs, in a browser that holds to the policy. */
+  async function enter(caller: Caller): Promise<Place> {
+    const profile = registry.get(caller.profile)
+    const live = await profile.ensure(caller.signal)
+    return { tabs: live.tabs, space: await guard.enter(profile, live, caller) }
+  }
   return {
+    enter,
     /** Decided before anything is started: half an automation would surprise. */
     needLibrary(feature: string): void {
       if (hasAutomationLibrary()) return
@@ -50,8 +66,8 @@ export function createAccess({ registry, hasAutomationLibrary }: CoreOptions) {
       )
     },
     async pick(caller: Caller, targetId: string | undefined): Promise<Tab> {
-      const { tabs } = await registry.get(caller.profile).ensure(caller.signal)
-      return tabs.pick(targetId)
+      const { tabs, space } = await enter(caller)
+      return tabs.pick(targetId, space)
     },
   }
 }

@@ -1,5 +1,6 @@
 // The keys of `browser.*` and `nodeHost.*`: profiles, how browsers are found and started, and what they may do.
 import { z } from "zod"
+import { ruleProblem } from "./page/policy/rules.ts"
 
 const later = true
 
@@ -15,6 +16,19 @@ export const colour = z
 
 export const cdpUrl = z.url({ protocol: /^(https?|wss?)$/, error: "must be an http, https, ws or wss URL" })
 const timeoutMs = z.int().min(1).max(60_000)
+
+const hostList = z
+  .array(
+    z
+      .string()
+      .trim()
+      .check((context) => {
+        const problem = ruleProblem(context.value)
+        if (problem !== undefined) context.issues.push({ code: "custom", input: context.value, message: problem })
+      }),
+  )
+  .max(1_000)
+  .default([])
 
 const profile = z
   .strictObject({
@@ -93,12 +107,16 @@ export const browserSchema = z
       .strictObject({
         policy: z.enum(["open", "strict"]).default("open").meta({
           description:
-            "Which addresses pages may open. `strict` also refuses private and loopback addresses; turns of untrusted origin always get `strict`.",
-          later,
+            "Which addresses pages may open. `open`: all but metadata services of clouds. `strict`: only the public internet. Turns of untrusted origin always get `strict`.",
         }),
+        allow: hostList.meta({
+          description:
+            "What `strict` lets through besides: `host`, `*.host`, an address or a network such as `10.0.0.0/8`, each with `:port` for that port only.",
+        }),
+        deny: hostList.meta({ description: "What is refused in any case, in the same forms; it wins over `allow`." }),
       })
       .prefault({})
-      .meta({ description: "Which addresses may be opened.", later }),
+      .meta({ description: "Which addresses may be opened." }),
   })
   .transform((browser) => ({
     ...browser,

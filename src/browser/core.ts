@@ -1,6 +1,6 @@
 // What browser control can do, once for its two faces: the HTTP routes and the agent tool.
 import { AppError } from "../kernel/index.ts"
-import { type Caller, type CoreOptions, createAccess, limits, needEvaluation, pageReply } from "./access.ts"
+import { type Caller, type CoreOptions, createAccess, limits, needEvaluation, pageReply, type Place } from "./access.ts"
 import type {
   ActReply,
   NavigateReply,
@@ -18,8 +18,8 @@ import { act } from "./page/act.ts"
 import { navigate } from "./page/navigate.ts"
 import { takeScreenshot } from "./page/screenshot.ts"
 import type { Tab } from "./page/tab.ts"
-import type { Tabs } from "./page/tabs.ts"
-import type { UrlPolicy } from "./page/url-policy.ts"
+import type { Guard } from "./guard.ts"
+import type { LiveBrowser } from "./profiles/contract.ts"
 import { detectBrowser, type Machine } from "./profiles/detect/index.ts"
 import { profileOperations } from "./profiles/operations.ts"
 import type {
@@ -51,7 +51,10 @@ export function createBrowserCore(options: CoreOptions) {
 }
 
 function lifecycle(options: CoreOptions) {
-  const { registry, machine } = options
+  const { registry, machine, guard } = options
+  const { enter } = createAccess(options)
+  const visible = (live: LiveBrowser | undefined, caller: Caller): Tab[] =>
+    live ? live.tabs.listIn(guard.spaceOf(live, caller)) : []
   async function status(caller: Caller): Promise<ProfileStatus> {
     const { settings } = options
     const profile = registry.get(caller.profile)
@@ -73,14 +76,14 @@ function lifecycle(options: CoreOptions) {
       color: profile.color,
       attachOnly: settings.attachOnly,
       lastError: reach.reason ?? state.lastError,
-      overrides: (profile.live?.tabs.list ?? []).flatMap(overridesOf),
+      overrides: visible(profile.live, caller).flatMap(overridesOf),
     }
   }
   return {
     status,
     async start(caller: Caller): Promise<{ ok: true; profile: string }> {
       const profile = registry.get(caller.profile)
-      await profile.ensure(caller.signal)
+      await enter(caller)
       return { ok: true, profile: profile.name }
     },
     async stop(caller: Caller): Promise<{ ok: true; stopped: boolean; profile: string }> {
@@ -102,15 +105,18 @@ async function describeDetection(machine: Machine, executablePath: string | unde
 
 const notThere: ReadonlySet<string> = new Set(["browser-unreachable", "browser-not-running"])
 
-function tabOperations({ registry, policy }: CoreOptions) {
+function tabOperations(options: CoreOptions) {
+  const { registry, guard } = options
+  const { enter, pick } = createAccess(options)
   /** Starts no browser; one that runs elsewhere is connected to. */
-  const current = async ({ profile: name, signal }: Caller): Promise<Tabs | undefined> => {
-    const profile = registry.get(name)
-    return profile.owned ? profile.live?.tabs : (await profile.ensure(signal)).tabs
+  const current = async (caller: Caller): Promise<Place | undefined> => {
+    const profile = registry.get(caller.profile)
+    const live = profile.owned ? profile.live : await profile.ensure(caller.signal)
+    return live && { tabs: live.tabs, space: guard.spaceOf(live, caller) }
   }
-  const running = async (caller: Caller): Promise<Tabs> => {
-    const tabs = await current(caller)
-    if (tabs) return tabs
+  const running = async (caller: Caller): Promise<Place> => {
+    const place = await current(caller)
+    if (place) return place
     throw new AppError(
       "browser-not-running",
       `The browser of profile ${registry.get(caller.profile).name} is not running`,
@@ -121,20 +127,20 @@ function tabOperations({ registry, policy }: CoreOptions) {
   }
   const operations = {
     async tabs(caller: Caller): Promise<{ running: boolean; tabs: TabInfo[] }> {
-      const tabs = await current(caller).catch((error: unknown) => {
+      const place = await current(caller).catch((error: unknown) => {
         // Out there nothing runs that could be used; `GET /` says why.
         if (error instanceof AppError && notThere.has(error.code)) return undefined
         throw error
       })
-      return tabs ? { running: true, tabs: tabs.list.map(tabInfo) } : { running: false, tabs: [] }
+      return place ? { running: true, tabs: place.tabs.listIn(place.space).map(tabInfo) } : { running: false, tabs: [] }
     },
     /** A new tab, in the background; without the automation library the page is only started to load. */
     async open(caller: Caller, request: OpenRequest): Promise<TabInfo> {
-      const url = policy.checkOpen(request.url)
-      const { tabs } = await registry.get(caller.profile).ensure(caller.signal)
-      const tab = await tabs.create()
+      const url = await guard.checkOpen(caller, request.url)
+      const { tabs, space } = await enter(caller)
+      const tab = await tabs.create(space)
       try {
-        await visit(tab, url, { what: "Opening the page", timeoutMs: request.timeoutMs, signal: caller.signal }, policy)
+        await visit(tab, url, { what: "Opening the page", timeoutMs: request.timeoutMs, signal: caller.signal }, guard)
       } catch (error) {
         // A tab that shows nothing would only be in the way.
         await tabs.close(tab)
@@ -143,21 +149,20 @@ function tabOperations({ registry, policy }: CoreOptions) {
       return { ...tabInfo(tab), title: await tab.title(), url: tab.url }
     },
     async focus(caller: Caller, targetId: string): Promise<{ ok: true; targetId: string }> {
-      const tabs = await running(caller)
-      const tab = tabs.find(targetId)
+      const { tabs, space } = await running(caller)
+      const tab = tabs.find(targetId, space)
       await tabs.focus(tab)
       return { ok: true, targetId: tab.targetId }
     },
     async close(caller: Caller, targetId: string | undefined): Promise<{ ok: true; targetId: string }> {
-      const tabs = await running(caller)
-      const tab = await tabs.pick(targetId)
+      const { tabs, space } = await running(caller)
+      const tab = await tabs.pick(targetId, space)
       await tabs.close(tab)
       return { ok: true, targetId: tab.targetId }
     },
     /** Answers the question that is open; when there is none, the next one. */
     async answerDialog(caller: Caller, request: DialogRequest): Promise<PageReply & { armed?: true }> {
-      const { tabs } = await registry.get(caller.profile).ensure(caller.signal)
-      const tab = await tabs.pick(request.targetId)
+      const tab = await pick(caller, request.targetId)
       if (tab.dialog) {
         await tab.answerDialog(request)
         return pageReply(tab)
@@ -176,7 +181,8 @@ function tabOperations({ registry, policy }: CoreOptions) {
         const tab = await operations.open(caller, { url: "about:blank", timeoutMs: 20_000 })
         return { ok: true, tab }
       }
-      const { list } = await running(caller)
+      const { tabs, space } = await running(caller)
+      const list = tabs.listIn(space)
       const tab = list[index]
       if (!tab) throw new AppError("tab-not-found", `There is no tab ${index}; there are ${list.length}, from 0`)
       return action === "select" ? operations.focus(caller, tab.targetId) : operations.close(caller, tab.targetId)
@@ -185,15 +191,15 @@ function tabOperations({ registry, policy }: CoreOptions) {
 }
 
 function pageOperations(options: CoreOptions) {
-  const { registry, policy } = options
+  const { registry, guard } = options
   const { needLibrary, pick } = createAccess(options)
   return {
     async navigate(caller: Caller, request: NavigateRequest): Promise<NavigateReply> {
       needLibrary("navigate")
-      const url = policy.checkOpen(request.url)
+      const url = await guard.checkOpen(caller, request.url)
       const tab = await pick(caller, request.targetId)
-      const outcome = await visit(tab, url, limits("Loading the page", request.timeoutMs, caller), policy)
-      const fresh = await freshSnapshot(tab, request.snapshot, policy, limits("", request.timeoutMs, caller))
+      const outcome = await visit(tab, url, limits("Loading the page", request.timeoutMs, caller), guard)
+      const fresh = await freshSnapshot(tab, request.snapshot, guard, limits("", request.timeoutMs, caller))
       return { ...(await pageReply(tab)), ...outcome, ...fresh }
     },
     async screenshot(caller: Caller, request: ScreenshotRequest): Promise<ScreenshotReply & { data: string }> {
@@ -202,7 +208,7 @@ function pageOperations(options: CoreOptions) {
       if (labels) needLibrary("screenshot with labels")
       const tab = await pick(caller, request.targetId)
       const taken = await tab.operate(limits("The screenshot", request.timeoutMs, caller), async (operation) => {
-        policy.checkRead(tab.url)
+        guard.checkRead(tab)
         if (labels) return labelledPicture(tab, type, operation)
         return { picture: await takeScreenshot(tab, { fullPage, ref, element, type }, operation) }
       })
@@ -219,9 +225,9 @@ function pageOperations(options: CoreOptions) {
         await registry.get(caller.profile).live?.tabs.close(tab)
         return reply
       }
-      if (request.kind === "evaluate" || request.kind === "wait") policy.checkRead(tab.url)
+      if (request.kind === "evaluate" || request.kind === "wait") guard.checkRead(tab)
       const outcome = await act(tab, request, limits(`The ${request.kind}`, request.timeoutMs, caller))
-      const fresh = await freshSnapshot(tab, request.snapshot, policy, limits("", request.timeoutMs, caller))
+      const fresh = await freshSnapshot(tab, request.snapshot, guard, limits("", request.timeoutMs, caller))
       return { ...(await pageReply(tab)), ...outcome, ...fresh }
     },
   }
@@ -238,15 +244,15 @@ async function visit(
   tab: Tab,
   url: string,
   limits: { what: string; timeoutMs: number; signal?: AbortSignal | undefined },
-  policy: UrlPolicy,
+  guard: Guard,
 ) {
   return tab.operate({ ...limits, renews: true }, async (operation) => {
     const outcome = await navigate(tab, url, operation)
     try {
       // Where redirects have led counts as much as where they began.
-      policy.checkRead(tab.url)
+      await guard.checkArrival(tab, operation.signal)
     } catch (error) {
-      await tab.session.send("Page.navigate", { url: "about:blank" })
+      await navigate(tab, "about:blank", operation)
       throw error
     }
     return outcome

@@ -17,7 +17,7 @@ interface Done {
 }
 
 export function debugOperations(options: CoreOptions) {
-  const { policy } = options
+  const { guard } = options
   const { needLibrary, pick } = createAccess(options)
   const observe = async (feature: string, caller: Caller, targetId: string | undefined): Promise<Tab> => {
     needLibrary(feature)
@@ -41,13 +41,13 @@ export function debugOperations(options: CoreOptions) {
     async responseBody(caller: Caller, request: requests.BodyRequest): Promise<Done & { response: ResponseBody }> {
       const tab = await observe("response body", caller, request.targetId)
       const response = await waitForBody(tab, request, caller.signal)
-      policy.checkRead(response.url)
+      guard.checkRead(tab, response.url)
       return { ...done(tab), response }
     },
     async pdf(caller: Caller, request: requests.PageOnly): Promise<Done & { path: string; url: string }> {
       const tab = await observe("pdf", caller, request.targetId)
       const data = await tab.operate(limits("The PDF", request.timeoutMs, caller), async ({ signal }) => {
-        policy.checkRead(tab.url)
+        guard.checkRead(tab)
         const parameters = { printBackground: true }
         return (await tab.session.send<{ data: string }>("Page.printToPDF", parameters, { signal, timeoutMs: 0 })).data
       })
@@ -68,7 +68,7 @@ export function debugOperations(options: CoreOptions) {
 
 /** Cookies and storage; the same as access to the accounts that they belong to. */
 export function storageOperations(options: CoreOptions) {
-  const { policy } = options
+  const { guard } = options
   const { needLibrary, pick } = createAccess(options)
   const use = async <Result>(
     what: string,
@@ -79,24 +79,30 @@ export function storageOperations(options: CoreOptions) {
     needLibrary(what)
     const tab = await pick(caller, request.targetId)
     const result = await tab.operate(limits(`The ${what}`, request.timeoutMs, caller), (operation) => {
-      policy.checkRead(tab.url)
+      guard.checkRead(tab)
       return work(tab, operation)
     })
     return { ...done(tab), result }
   }
   return {
     async cookies(caller: Caller, request: requests.PageOnly): Promise<Done & { cookies: Cookie[] }> {
-      const read = await use("cookies", caller, request, (tab, { signal }) => readCookies(tab.browser, signal))
+      const read = await use("cookies", caller, request, (tab, { signal }) =>
+        readCookies(tab.browser, guard.contextOf(tab), signal),
+      )
       return { ok: true, targetId: read.targetId, cookies: read.result }
     },
     async setCookie(caller: Caller, request: requests.SetCookieRequest): Promise<Done> {
       const { cookie } = request
-      return plain(await use("cookies", caller, request, (tab, { signal }) => setCookie(tab.browser, cookie, signal)))
+      return plain(
+        await use("cookies", caller, request, (tab, { signal }) =>
+          setCookie(tab.browser, cookie, guard.contextOf(tab), signal),
+        ),
+      )
     },
     async clearCookies(caller: Caller, request: requests.PageOnly): Promise<Done> {
       return plain(
         await use("cookies", caller, request, (tab, { signal }) =>
-          tab.browser.send("Storage.clearCookies", {}, { signal }),
+          tab.browser.send("Storage.clearCookies", guard.contextOf(tab), { signal }),
         ),
       )
     },

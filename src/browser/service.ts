@@ -16,7 +16,8 @@ import type { ProfileEntry } from "./access.ts"
 import type { BrowserConfig } from "./config.ts"
 import type { ProfileInfo } from "./contract.ts"
 import { type BrowserCore, createBrowserCore } from "./core.ts"
-import { openPolicy } from "./page/url-policy.ts"
+import { Guard } from "./guard.ts"
+import type { Resolve } from "./page/policy/url-policy.ts"
 import { systemMachine } from "./profiles/detect/index.ts"
 import { ProfileRegistry } from "./profiles/registry.ts"
 import { createControlApp } from "./routes/app.ts"
@@ -44,6 +45,8 @@ export interface BrowserServiceOptions {
   throttle?: FailureThrottle
   /** PATH, DISPLAY and such: what finding and starting a browser may look at. */
   environment: Readonly<Record<string, string | undefined>>
+  /** How names are looked up; the machine's own way when not given. */
+  resolve?: Resolve
   /** Whether the automation library is installed; looks for it when not given. */
   hasAutomationLibrary?: () => boolean
 }
@@ -72,6 +75,7 @@ interface Started {
   listener: Listener
   registry: ProfileRegistry
   core: BrowserCore
+  guard: Guard
 }
 
 type PartOptions = BrowserServiceOptions & { throttle: FailureThrottle }
@@ -104,7 +108,7 @@ export function createBrowserService(options: BrowserServiceOptions): BrowserSer
     started = undefined
     if (!parts) return
     const reason = new AppError("not-ready", "Browser control has stopped")
-    await Promise.all([parts.listener.stop(), parts.registry.retire(reason)])
+    await Promise.all([parts.listener.stop(), parts.registry.retire(reason), parts.guard.stop()])
   }
   return {
     start: () => inLine(start),
@@ -144,6 +148,14 @@ async function startParts(options: PartOptions): Promise<Started> {
     hostname: hostname(),
     userId: process.getuid?.(),
   })
+  const guard = new Guard({
+    navigation: () => options.settings().navigation,
+    resolve: options.resolve,
+    clock,
+    ids,
+    log,
+    background,
+  })
   const core = createBrowserCore({
     get settings() {
       return options.settings()
@@ -155,7 +167,7 @@ async function startParts(options: PartOptions): Promise<Started> {
     clock,
     log,
     background,
-    policy: openPolicy,
+    guard,
     hasAutomationLibrary: options.hasAutomationLibrary ?? canResolveLibrary,
     async changeProfile(name, entry) {
       options.writeProfile(name, entry)
@@ -179,7 +191,7 @@ async function startParts(options: PartOptions): Promise<Started> {
   })
   port = listener.port
   for (const profile of registry.all) background.run("browser adoption", () => profile.adopt())
-  return { listener, registry, core }
+  return { listener, registry, core, guard }
 }
 
 function canResolveLibrary(): boolean {

@@ -3,6 +3,7 @@ import { AppError } from "../kernel/index.ts"
 import { type Caller, type CoreOptions, createAccess, limits, pageReply } from "./access.ts"
 import type { BrowserConfig } from "./config.ts"
 import type { AriaReply, FreshSnapshot, SnapshotReply } from "./contract.ts"
+import type { Guard } from "./guard.ts"
 import { savePicture } from "./media.ts"
 import type { Picture } from "./page/screenshot.ts"
 import { takeAria } from "./page/snapshot/aria.ts"
@@ -15,7 +16,6 @@ import {
   takeSnapshot,
 } from "./page/snapshot/take.ts"
 import type { Operation, OperationOptions, Tab } from "./page/tab.ts"
-import type { UrlPolicy } from "./page/url-policy.ts"
 import type { SnapshotRequest } from "./requests/index.ts"
 
 export function snapshotOptions(request: SnapshotRequest, settings: BrowserConfig): SnapshotOptions {
@@ -41,10 +41,10 @@ export function snapshotOptions(request: SnapshotRequest, settings: BrowserConfi
 export async function snapshotOf(
   tab: Tab,
   request: SnapshotRequest,
-  parts: { settings: BrowserConfig; policy: UrlPolicy },
+  parts: { settings: BrowserConfig; guard: Guard },
   operation: Operation,
 ): Promise<{ snapshot: Snapshot; labelled?: LabelledPicture }> {
-  parts.policy.checkRead(tab.url)
+  parts.guard.checkRead(tab)
   const snapshot = await takeSnapshot(tab, operation, snapshotOptions(request, parts.settings))
   return request.labels
     ? { snapshot, labelled: await takeLabelled(tab, snapshot.lines, "png", operation) }
@@ -77,19 +77,19 @@ export async function labelledPicture(tab: Tab, type: "png" | "jpeg", operation:
 export async function freshSnapshot(
   tab: Tab,
   wanted: "efficient" | "diff" | undefined,
-  policy: UrlPolicy,
+  guard: Guard,
   limits: OperationOptions,
 ): Promise<FreshSnapshot> {
   if (wanted === undefined || tab.dialog) return {}
   return tab.operate({ ...limits, what: "The snapshot" }, async (operation) => {
-    policy.checkRead(tab.url)
+    guard.checkRead(tab)
     const { snapshot, truncated } = await takeSnapshot(tab, operation, { ...fresh, diff: wanted === "diff" })
     return { snapshot, truncated }
   })
 }
 
 export function snapshotOperations(options: CoreOptions) {
-  const { policy } = options
+  const { guard } = options
   const { needLibrary, pick } = createAccess(options)
   return {
     async snapshot(
@@ -101,7 +101,7 @@ export function snapshotOperations(options: CoreOptions) {
         checkAria(request)
         const tab = await pick(caller, request.targetId)
         const tree = await tab.operate(timed, async (operation) => {
-          policy.checkRead(tab.url)
+          guard.checkRead(tab)
           return takeAria(tab, request.limit, operation)
         })
         return { ...(await pageReply(tab)), format: "aria", ...tree }

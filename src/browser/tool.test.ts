@@ -14,7 +14,7 @@ let pages: PagesServer
 
 before(async () => {
   pages = await startPagesServer({ folder: join(import.meta.dirname, "../../test/fixtures/pages") })
-  bench = await startBrowserBench()
+  bench = await startBrowserBench({ navigation: { policy: "open", allow: ["127.0.0.1"], deny: [] } })
 })
 
 after(async () => {
@@ -113,6 +113,8 @@ test("lets a turn that acts on others' words neither run code in pages nor send 
   ]) {
     await assert.rejects(asWebhook(input), { code: "forbidden" })
   }
+  assert.doesNotMatch(textOf(await asWebhook({ action: "snapshot" })), /Corner Shop/)
+  await asWebhook({ action: "open", url: `${pages.url}/shop/` })
   assert.match(textOf(await asWebhook({ action: "snapshot" })), /Corner Shop/)
   assert.match(JSON.stringify(await use({ action: "act", request: { kind: "evaluate", fn: "() => 6 * 7" } })), /42/)
 })

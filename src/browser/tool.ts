@@ -157,8 +157,14 @@ async function perform(core: BrowserCore, value: BrowserToolInput, context: Tool
       hint: "Read the page with a snapshot and act by refs",
     })
   }
+  if (!context.trusted && value.action === "stop") {
+    throw new AppError("forbidden", "This turn acts on words of others: it may not stop the browser", {
+      hint: "Close your own tabs with the action close",
+    })
+  }
   const profile = typeof value["profile"] === "string" ? value["profile"] : undefined
-  return run(core, value, { profile, signal: context.signal })
+  const guest = context.trusted ? undefined : context.sessionKey
+  return run(core, value, { profile, signal: context.signal, guest })
 }
 
 /** `evaluate`, and `wait` for a function. */

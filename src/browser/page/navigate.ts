@@ -78,6 +78,11 @@ function until(
 }
 
 function failed(errorText: string): AppError {
+  if (errorText === "net::ERR_BLOCKED_BY_CLIENT") {
+    return new AppError("navigation-refused", "The address, or one that it leads to, may not be opened", {
+      hint: "browser.navigation decides which addresses may be",
+    })
+  }
   if (errorText === "net::ERR_ABORTED") {
     return new AppError("navigation-failed", "The address gave no page (net::ERR_ABORTED)", {
       hint: "It may be a download or an empty answer; the tab stays on its present page",
@@ -89,6 +94,8 @@ function failed(errorText: string): AppError {
 function explain(errorText: string): string {
   if (/NAME_NOT_RESOLVED/.test(errorText)) return "Check the host name"
   if (/CONNECTION_REFUSED/.test(errorText)) return "Nothing listens at this address"
+  if (/TUNNEL_CONNECTION_FAILED/.test(errorText))
+    return "The site does not answer, or leads to an address that may not be opened"
   if (/CERT/.test(errorText)) return "The site's certificate is not valid"
   if (/TIMED_OUT/.test(errorText)) return "The site does not answer; try again later"
   return "Check the address and the network"

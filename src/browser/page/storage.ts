@@ -14,8 +14,13 @@ export interface Cookie {
   sameSite?: string
 }
 
-export async function readCookies(root: CdpSession, signal: AbortSignal): Promise<Cookie[]> {
-  const { cookies } = await root.send<{ cookies: Cookie[] }>("Storage.getCookies", {}, { signal })
+/** The context whose cookies are meant; the browser's own when none is named. */
+export interface CookieContext {
+  browserContextId?: string
+}
+
+export async function readCookies(root: CdpSession, context: CookieContext, signal: AbortSignal): Promise<Cookie[]> {
+  const { cookies } = await root.send<{ cookies: Cookie[] }>("Storage.getCookies", { ...context }, { signal })
   return cookies.map(({ name, value, domain, path, expires, httpOnly, secure, sameSite }) => ({
     name,
     value,
@@ -28,9 +33,14 @@ export async function readCookies(root: CdpSession, signal: AbortSignal): Promis
   }))
 }
 
-export async function setCookie(root: CdpSession, cookie: object, signal: AbortSignal): Promise<void> {
+export async function setCookie(
+  root: CdpSession,
+  cookie: object,
+  context: CookieContext,
+  signal: AbortSignal,
+): Promise<void> {
   try {
-    await root.send("Storage.setCookies", { cookies: [cookie] }, { signal })
+    await root.send("Storage.setCookies", { cookies: [cookie], ...context }, { signal })
   } catch (error) {
     if (!(error instanceof CdpError)) throw error
     throw new AppError("bad-request", "cookie: the browser does not take it", {

@@ -14,6 +14,9 @@ export interface TargetInfo {
   type: string
   title: string
   url: string
+  browserContextId?: string
+  /** The tab whose page opened this one. */
+  openerId?: string
 }
 
 export interface Dialog {
@@ -78,6 +81,8 @@ export class Tab {
   readonly #lifecycle = new Set<(event: LifecycleEvent) => void>()
   readonly #requests = new Set<(event: RequestEvent) => void>()
   readonly #navigation = new Set<(event: NavigationEvent) => void>()
+  readonly #sessions = new Set<CdpSession>()
+  readonly #onSession = new Set<(session: CdpSession) => void>()
 
   constructor(options: TabOptions) {
     this.#options = options
@@ -232,8 +237,21 @@ export class Tab {
     return this.#loading.names.has(name)
   }
 
+  /** Tells of the session of every process that has frames of the tab, those that are there and those to come. */
+  onSession(listener: (session: CdpSession) => void): void {
+    this.#onSession.add(listener)
+    for (const session of this.#sessions) listener(session)
+  }
+
+  /** Whether a frame is one of this tab, as far as is known. */
+  hasFrame(frameId: string): boolean {
+    return frameId === this.targetId || this.#frames?.get(frameId) !== undefined
+  }
+
   /** Requests of scripts: what an action set off is waited for a little. Nothing of them is kept, here or in the browser. */
   async #watchRequests(session: CdpSession): Promise<void> {
+    this.#sessions.add(session)
+    for (const listener of this.#onSession) listener(session)
     const tell = (event: RequestEvent) => {
       for (const listener of this.#requests) listener(event)
     }

@@ -29,6 +29,9 @@ export class Tabs {
   readonly #tabs = new Map<string, Tab>()
   readonly #waiting = new Map<string, (tab: Tab) => void>()
   readonly refs: RefBook
+  /** Contexts apart from the browser's own, whose tabs only those are given who name them; and the tab used last there. */
+  readonly #spaces = new Map<string, string | undefined>()
+  readonly #onTab = new Set<(tab: Tab) => void>()
   #lastId: string | undefined
   #keys = 0
 
@@ -59,12 +62,35 @@ export class Tabs {
     return [...this.#tabs.values()]
   }
 
+  /** Sets a context of the browser apart. */
+  addSpace(contextId: string): void {
+    this.#spaces.set(contextId, undefined)
+  }
+
+  /** The context of a tab that is set apart; undefined for the browser's own. */
+  spaceOf(tab: Tab): string | undefined {
+    const { browserContextId } = tab.info
+    return browserContextId !== undefined && this.#spaces.has(browserContextId) ? browserContextId : undefined
+  }
+
+  /** The tabs that a caller may see: of its own space only, or all when it has none. */
+  listIn(space: string | undefined): Tab[] {
+    return space === undefined ? this.list : this.list.filter((tab) => this.spaceOf(tab) === space)
+  }
+
+  /** Tells of every tab, those that are there and those to come. */
+  onTab(listener: (tab: Tab) => void): void {
+    this.#onTab.add(listener)
+    for (const tab of this.#tabs.values()) listener(tab)
+  }
+
   /** The tab of an exact id or a unique prefix, whatever the case. Throws `tab-not-found` or `tab-ambiguous`. */
-  find(idOrPrefix: string): Tab {
-    const exact = this.#tabs.get(idOrPrefix)
+  find(idOrPrefix: string, space?: string): Tab {
+    const seen = this.listIn(space)
+    const exact = seen.find((tab) => tab.targetId === idOrPrefix)
     if (exact) return exact
     const prefix = idOrPrefix.toLowerCase()
-    const matches = this.list.filter((tab) => tab.targetId.toLowerCase().startsWith(prefix))
+    const matches = seen.filter((tab) => tab.targetId.toLowerCase().startsWith(prefix))
     if (matches.length === 1) return matches[0] as Tab
     if (matches.length === 0) {
       throw new AppError("tab-not-found", `No tab has the targetId ${idOrPrefix.slice(0, 64)}`, {
@@ -81,25 +107,41 @@ export class Tabs {
   }
 
   /** The tab for a caller that names none: the one used last, else the first; a new blank one when there is none. */
-  async pick(targetId: string | undefined): Promise<Tab> {
-    const tab = targetId === undefined ? (this.#last() ?? this.list[0] ?? (await this.create())) : this.find(targetId)
-    this.#lastId = tab.targetId
+  async pick(targetId: string | undefined, space?: string): Promise<Tab> {
+    const tab =
+      targetId === undefined
+        ? (this.#last(space) ?? this.#first(space) ?? (await this.create(space)))
+        : this.find(targetId, space)
+    this.#use(tab)
     return tab
   }
 
-  #last(): Tab | undefined {
-    return this.#lastId === undefined ? undefined : this.#tabs.get(this.#lastId)
+  /** What is done in a space never changes which tab is the usual one outside. */
+  #use(tab: Tab): void {
+    const space = this.spaceOf(tab)
+    if (space === undefined) this.#lastId = tab.targetId
+    else this.#spaces.set(space, tab.targetId)
+  }
+
+  #last(space: string | undefined): Tab | undefined {
+    const id = space === undefined ? this.#lastId : this.#spaces.get(space)
+    return id === undefined ? undefined : this.#tabs.get(id)
+  }
+
+  #first(space: string | undefined): Tab | undefined {
+    return this.list.find((tab) => this.spaceOf(tab) === space)
   }
 
   /** A blank tab, in the background: nothing on the screen changes. */
-  async create(): Promise<Tab> {
+  async create(space?: string): Promise<Tab> {
     const { root } = this.#options.connection
     const { targetId } = await root.send<{ targetId: string }>("Target.createTarget", {
       url: "about:blank",
       background: true,
+      ...(space === undefined ? {} : { browserContextId: space }),
     })
     const tab = this.#tabs.get(targetId) ?? (await this.#appearance(targetId))
-    this.#lastId = targetId
+    this.#use(tab)
     return tab
   }
 
@@ -119,7 +161,7 @@ export class Tabs {
 
   async focus(tab: Tab): Promise<void> {
     await this.#options.connection.root.send("Target.activateTarget", { targetId: tab.targetId })
-    this.#lastId = tab.targetId
+    this.#use(tab)
   }
 
   async close(tab: Tab): Promise<void> {
@@ -147,6 +189,7 @@ export class Tabs {
       nextKey,
     })
     this.#tabs.set(info.targetId, tab)
+    for (const listener of this.#onTab) listener(tab)
     this.#waiting.get(info.targetId)?.(tab)
     if (!owned) return
     // Attached at once, so that no dialog can open unseen. A tab that cannot be is tried again when it is used.

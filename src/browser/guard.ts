@@ -1,0 +1,174 @@
+// Which policy counts for whom, and what puts it into force: turns of untrusted origin get `strict` and places apart, and
+// when the operator restricts navigation, every request of the browser passes the gate.
+import { AppError, type Background, type Clock, type Ids, type Log, Secret } from "../kernel/index.ts"
+import type { Caller } from "./access.ts"
+import type { BrowserConfig } from "./config.ts"
+import { Guests } from "./page/guests.ts"
+import { GuardProxy } from "./page/policy/guard-proxy.ts"
+import { RequestGate } from "./page/policy/request-gate.ts"
+import {
+  createUrlPolicy,
+  rememberNames,
+  type Resolve,
+  systemResolve,
+  type UrlPolicy,
+} from "./page/policy/url-policy.ts"
+import { watchAddresses } from "./page/policy/watch-addresses.ts"
+import type { Tab } from "./page/tab.ts"
+import type { BrowserProfile, LiveBrowser } from "./profiles/contract.ts"
+
+export interface GuardOptions {
+  /** As the configuration is at that moment. */
+  navigation(): BrowserConfig["navigation"]
+  clock: Clock
+  ids: Ids
+  log: Log
+  background: Background
+  resolve?: Resolve | undefined
+}
+
+interface Watched {
+  guests: Guests
+  gate: RequestGate
+}
+
+/** No tab is in it: the place of a guest who has opened nothing yet. */
+const nowhere = "none"
+
+export class Guard {
+  readonly #options: GuardOptions
+  readonly #resolve: Resolve
+  readonly #proxy: GuardProxy
+  readonly #watched = new WeakMap<LiveBrowser, Watched>()
+  /** Contexts of guests, in all browsers. */
+  readonly #spaces = new Set<string>()
+  #policies: { of: BrowserConfig["navigation"]; own: UrlPolicy; guest: UrlPolicy } | undefined
+
+  constructor(options: GuardOptions) {
+    this.#options = options
+    const { clock, ids, log } = options
+    this.#resolve = rememberNames(options.resolve ?? systemResolve, () => clock.monotonic())
+    this.#proxy = new GuardProxy({ policy: () => this.#current.guest, log, secret: new Secret(ids.token(32)) })
+  }
+
+  get #current(): { own: UrlPolicy; guest: UrlPolicy } {
+    const navigation = this.#options.navigation()
+    if (this.#policies?.of !== navigation) {
+      this.#policies = {
+        of: navigation,
+        own: createUrlPolicy(navigation, this.#resolve),
+        guest: createUrlPolicy({ ...navigation, policy: "strict" }, this.#resolve),
+      }
+    }
+    return this.#policies
+  }
+
+  /** The address in the form to open, once it is known where it leads. Rejects with `navigation-refused`. */
+  async checkOpen(caller: Caller, url: string): Promise<string> {
+    const policy = caller.guest === undefined ? this.#current.own : this.#current.guest
+    const address = policy.checkOpen(url)
+    if (policy.filters) await policy.checkRequest(address, caller.signal)
+    return address
+  }
+
+  /** Throws `navigation-refused` when the content of a page at this address may not leave the tab. */
+  checkRead(tab: Tab, url = tab.url): void {
+    this.#policyOf(tab).checkRead(url)
+  }
+
+  /** The same for the page that a tab has come to, with what its name stands for. */
+  async checkArrival(tab: Tab, signal: AbortSignal): Promise<void> {
+    this.checkRead(tab)
+    const policy = this.#policyOf(tab)
+    if (!policy.filters || !URL.canParse(tab.url)) return
+    try {
+      await policy.checkRequest(tab.url, signal)
+    } catch (error) {
+      if (error instanceof AppError && error.code === "navigation-failed") return
+      throw error
+    }
+  }
+
+  #policyOf(tab: Tab): UrlPolicy {
+    return this.isGuest(tab) ? this.#current.guest : this.#current.own
+  }
+
+  isGuest(tab: Tab): boolean {
+    return tab.info.browserContextId !== undefined && this.#spaces.has(tab.info.browserContextId)
+  }
+
+  /** For commands that speak of a context of the browser: the tab's, where it is not the browser's own. */
+  contextOf(tab: Tab): { browserContextId?: string } {
+    const { browserContextId } = tab.info
+    return this.isGuest(tab) && browserContextId !== undefined ? { browserContextId } : {}
+  }
+
+  /** Puts the policy into force before anything is done in the browser. Gives the space in which the caller's tabs are. */
+  async enter(profile: BrowserProfile, live: LiveBrowser, caller: Caller): Promise<string | undefined> {
+    const { guests, gate } = this.#watch(profile, live)
+    const needsGate = this.#current.own.filters || (caller.guest !== undefined && !guests.hasProxy)
+    if (needsGate) await gate.start()
+    if (caller.guest === undefined) return undefined
+    const space = await guests.spaceFor(caller.guest)
+    this.#spaces.add(space)
+    return space
+  }
+
+  /** The space of a caller who only wants to see what there is. */
+  spaceOf(live: LiveBrowser, caller: Caller): string | undefined {
+    if (caller.guest === undefined) return undefined
+    return this.#watched.get(live)?.guests.find(caller.guest) ?? nowhere
+  }
+
+  #watch(profile: BrowserProfile, live: LiveBrowser): Watched {
+    const known = this.#watched.get(live)
+    if (known) return known
+    const { log, background } = this.#options
+    const { connection, tabs } = live
+    const guests = new Guests({ connection, tabs, proxy: profile.owned ? this.#proxy : undefined, log })
+    const policyFor = (frameId: string | undefined) => {
+      const tab = frameId === undefined ? undefined : tabs.list.find((each) => each.hasFrame(frameId))
+      return tab ? this.#gatePolicy(guests, tab) : this.#strangerPolicy(guests)
+    }
+    const gate = new RequestGate({ root: connection.root, policyFor, background, log })
+    tabs.onTab((tab) =>
+      tab.onSession((session) =>
+        watchAddresses(session, {
+          policy: () => this.#gatePolicy(guests, tab),
+          onBreach: (url) => this.#blank(tab, url),
+        }),
+      ),
+    )
+    const watched = { guests, gate }
+    this.#watched.set(live, watched)
+    return watched
+  }
+
+  /** What the gate holds a tab to. Guests behind the proxy need nothing more. */
+  #gatePolicy(guests: Guests, tab: Tab): UrlPolicy | undefined {
+    const { own, guest } = this.#current
+    if (this.isGuest(tab)) return guests.hasProxy ? undefined : guest
+    return own.filters ? own : undefined
+  }
+
+  /** For requests of workers, and of pages that are too new to be known. */
+  #strangerPolicy(guests: Guests): UrlPolicy | undefined {
+    const { own, guest } = this.#current
+    if (!guests.hasProxy && !guests.isEmpty) return guest
+    return own.filters ? own : undefined
+  }
+
+  /** The page may have seen something by now; nobody reads it from there. */
+  #blank(tab: Tab, url: string): void {
+    const { log, background } = this.#options
+    log.warn(
+      { targetId: tab.targetId, host: URL.canParse(url) ? new URL(url).host : "" },
+      "page with a refused address",
+    )
+    background.run("browser policy", () => tab.session.send("Page.navigate", { url: "about:blank" }))
+  }
+
+  async stop(): Promise<void> {
+    await this.#proxy.stop()
+  }
+}

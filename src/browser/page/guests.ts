@@ -1,0 +1,157 @@
+// Places for turns that act on words of others: for each session a context of the browser without the owner's cookies,
+// logins and tabs, whose way to the network is the guard proxy. The one used longest ago is closed when there are too many.
+import { AppError, type Log, runWithTimeout } from "../../kernel/index.ts"
+import { type CdpConnection, CdpError } from "../cdp/index.ts"
+import { greetingUrl, type GuardProxy, proxyUser } from "./policy/guard-proxy.ts"
+import type { Tabs } from "./tabs.ts"
+
+export interface GuestsOptions {
+  connection: CdpConnection
+  tabs: Tabs
+  /** Undefined for a browser elsewhere, which cannot reach it. */
+  proxy: GuardProxy | undefined
+  log: Log
+}
+
+/** Each is a window's worth of memory once it has a page. */
+const maxSpaces = 8
+const closeMs = 10_000
+
+export class Guests {
+  readonly #options: GuestsOptions
+  /** By the key of the guest, the one used last at the end. */
+  readonly #spaces = new Map<string, Promise<string>>()
+  readonly #known = new Map<string, string>()
+
+  constructor(options: GuestsOptions) {
+    this.#options = options
+  }
+
+  get hasProxy(): boolean {
+    return this.#options.proxy !== undefined
+  }
+
+  get isEmpty(): boolean {
+    return this.#spaces.size === 0
+  }
+
+  /** The context of a guest that has one. */
+  find(key: string): string | undefined {
+    return this.#known.get(key)
+  }
+
+  /** The context of a guest, made at its first use. */
+  async spaceFor(key: string): Promise<string> {
+    const space = this.#spaces.get(key) ?? this.#make(key)
+    this.#spaces.delete(key)
+    this.#spaces.set(key, space)
+    for (const [oldest, old] of this.#spaces) {
+      if (this.#spaces.size <= maxSpaces) break
+      this.#forget(oldest)
+      await this.#dispose(await old)
+    }
+    return space
+  }
+
+  #make(key: string): Promise<string> {
+    const made = this.#create().then((space) => {
+      this.#known.set(key, space)
+      return space
+    })
+    made.catch(() => this.#forget(key))
+    return made
+  }
+
+  #forget(key: string): void {
+    this.#spaces.delete(key)
+    this.#known.delete(key)
+  }
+
+  async #create(): Promise<string> {
+    const { connection, tabs, proxy, log } = this.#options
+    const way = proxy ? { proxyServer: await proxy.url(), proxyBypassList: "<-loopback>" } : {}
+    const { root } = connection
+    let space: string
+    try {
+      const made = await root.send<{ browserContextId: string }>("Target.createBrowserContext", {
+        disposeOnDetach: true,
+        ...way,
+      })
+      space = made.browserContextId
+    } catch (error) {
+      if (!(error instanceof CdpError)) throw error
+      throw new AppError(
+        "profile-unsupported",
+        "This browser has no room apart for a turn that acts on words of others",
+        {
+          cause: error,
+          hint: "Use a managed profile",
+        },
+      )
+    }
+    tabs.addSpace(space)
+    try {
+      await root.send("Browser.setDownloadBehavior", { behavior: "deny", browserContextId: space })
+      if (proxy) await this.#greet(space, proxy)
+    } catch (error) {
+      await this.#dispose(space)
+      throw error
+    }
+    log.info({ space, proxied: proxy !== undefined }, "guest space made")
+    return space
+  }
+
+  async #dispose(space: string): Promise<void> {
+    try {
+      await this.#options.connection.root.send("Target.disposeBrowserContext", { browserContextId: space })
+    } catch (error) {
+      // Gone already, or with the browser.
+      if (!(error instanceof CdpError) && !(error instanceof AppError)) throw error
+    }
+  }
+
+  /** Tells the proxy its secret once; the browser then knows it for everything in this context. */
+  async #greet(space: string, proxy: GuardProxy): Promise<void> {
+    const { connection } = this.#options
+    const { root } = connection
+    const { targetId } = await root.send<{ targetId: string }>("Target.createTarget", {
+      url: "about:blank",
+      background: true,
+      browserContextId: space,
+    })
+    const { sessionId } = await root.send<{ sessionId: string }>("Target.attachToTarget", { targetId, flatten: true })
+    const session = connection.session(sessionId)
+    // A page that goes away takes its requests with it.
+    const answer = (method: string, parameters: object) => void session.send(method, { ...parameters }).catch(() => {})
+    session.on("Fetch.requestPaused", ({ requestId }: { requestId: string }) =>
+      answer("Fetch.continueRequest", { requestId }),
+    )
+    let asked = false
+    session.on("Fetch.authRequired", (event: { requestId: string; authChallenge: { source?: string } }) => {
+      const ours = event.authChallenge.source === "Proxy" && !asked
+      asked = true
+      const secret = { response: "ProvideCredentials", username: proxyUser, password: proxy.secret.reveal() }
+      const authChallengeResponse = ours ? secret : { response: "CancelAuth" }
+      answer("Fetch.continueWithAuth", { requestId: event.requestId, authChallengeResponse })
+    })
+    await session.send("Fetch.enable", { handleAuthRequests: true })
+    await session.send("Page.navigate", { url: greetingUrl })
+    connection.endSession(sessionId, new AppError("aborted", "The greeting is done"))
+    await this.#close(targetId)
+  }
+
+  /** Resolves when the tab is gone for everyone: it must not be taken for one of the guest's. */
+  async #close(targetId: string): Promise<void> {
+    const { root, closed } = this.#options.connection
+    const gone = Promise.withResolvers<void>()
+    const stop = root.on("Target.targetDestroyed", (event: { targetId: string }) => {
+      if (event.targetId === targetId) gone.resolve()
+    })
+    try {
+      await root.send("Target.closeTarget", { targetId })
+      await runWithTimeout(closeMs, "Closing a tab", () => Promise.race([gone.promise, closed]))
+    } finally {
+      stop()
+    }
+  }
+}

@@ -1,0 +1,242 @@
+// Which addresses may be asked for, in every spelling, and the proxy that holds pages of untrusted turns to it.
+import assert from "node:assert/strict"
+import { createServer, request as httpRequest } from "node:http"
+import { type AddressInfo, connect } from "node:net"
+import { once } from "node:events"
+import { type TestContext, test } from "node:test"
+import pino from "pino"
+import { Secret } from "../../../kernel/index.ts"
+import { kindOf } from "./addresses.ts"
+import { greetingUrl, GuardProxy, proxyUser } from "./guard-proxy.ts"
+import { parseRules, ruleProblem } from "./rules.ts"
+import { createUrlPolicy, type PolicySettings, rememberNames } from "./url-policy.ts"
+
+const names: Record<string, string[]> = {
+  "example.com": ["93.184.216.34", "2606:2800:220:1::1"],
+  "inside.example": ["10.1.2.3"],
+  "mixed.example": ["93.184.216.34", "127.0.0.1"],
+  "meta.example": ["169.254.169.254"],
+  "db.lan": ["192.168.1.9"],
+}
+const resolve = async (name: string) => names[name] ?? assert.fail(`no address for ${name}`)
+const policyOf = (settings: Partial<PolicySettings> = {}) =>
+  createUrlPolicy({ policy: "strict", allow: [], deny: [], ...settings }, resolve)
+
+test("tells public addresses from those of machines and networks, however they are wrapped", () => {
+  const kinds: [string, string[]][] = [
+    ["public", ["93.184.216.34", "1.1.1.1", "2606:4700::1111", "::ffff:1.1.1.1", "64:ff9b::101:101", "2002:101:101::"]],
+    [
+      "metadata",
+      ["169.254.169.254", "::ffff:a9fe:a9fe", "64:ff9b::a9fe:a9fe", "fd00:ec2::254", "fe80::1", "100.100.100.200"],
+    ],
+    [
+      "private",
+      [
+        "127.0.0.1",
+        "0.0.0.0",
+        "10.0.0.1",
+        "172.31.0.1",
+        "192.168.0.1",
+        "100.64.0.1",
+        "224.0.0.1",
+        "255.255.255.255",
+        "198.18.0.1",
+        "::",
+        "::1",
+        "::127.0.0.1",
+        "::ffff:7f00:1",
+        "::ffff:0:7f00:1",
+        "64:ff9b::7f00:1",
+        "64:ff9b:1::a00:1",
+        "2002:7f00:1::",
+        "2001:0:1:1:1:1:80ff:fffe",
+        "fe81::5efe:a00:1",
+        "fc00::1",
+        "fec0::1",
+        "ff02::1",
+        "nonsense",
+      ],
+    ],
+  ]
+  for (const [kind, addresses] of kinds) {
+    for (const address of addresses) {
+      if (address.startsWith("fe8")) assert.notEqual(kindOf(address), "public", address)
+      else assert.equal(kindOf(address), kind, address)
+    }
+  }
+})
+
+const closed = [
+  "http://127.0.0.1:8080/",
+  "http://2130706433/",
+  "http://0x7f.1/",
+  "http://0177.0.0.1/",
+  "http://127.1/",
+  "http://[::1]/",
+  "http://[::ffff:127.0.0.1]/",
+  "http://[::ffff:7f00:1]/",
+  "http://[64:ff9b::127.0.0.1]/",
+  "http://[2002:7f00:1::]/",
+  "http://0/",
+  "http://[::]/",
+  "http://10.0.0.1/",
+  "http://100.64.1.1/",
+  "http://224.0.0.1/",
+  "http://localhost/",
+  "http://localhost./",
+  "http://LOCALHOST/",
+  "http://app.localhost/",
+  "http://printer.local/",
+  "http://user:pass@127.0.0.1/",
+  "http://example.com@127.0.0.1/",
+  "http://１２７.0.0.1/",
+  "http://127。0。0。1/",
+  "http://169.254.169.254/",
+]
+
+test("refuses every spelling of a private address when strict, and only metadata services when open", async () => {
+  const strict = policyOf()
+  for (const url of closed) {
+    assert.throws(() => strict.checkOpen(url), { code: "navigation-refused" }, url)
+    assert.throws(() => strict.checkRead(url), { code: "navigation-refused" }, url)
+    await assert.rejects(strict.checkRequest(url), { code: "navigation-refused" }, url)
+    if (!url.includes("169.254")) assert.ok(policyOf({ policy: "open" }).checkOpen(url), url)
+  }
+  assert.equal(strict.checkOpen("about:blank"), "about:blank")
+  for (const url of ["file:///etc/passwd", "data:text/html,x", "javascript:1", "ftp://example.com/", "example.com"])
+    assert.throws(() => strict.checkOpen(url), { code: "navigation-refused" }, url)
+  await assert.rejects(strict.checkRequest("file:///etc/passwd"), { code: "navigation-refused" })
+  assert.deepEqual(await strict.checkRequest("data:text/plain,x"), [])
+})
+
+test("refuses names that stand for a private address, one among public ones too, and names that stand for none", async () => {
+  const strict = policyOf()
+  assert.deepEqual(await strict.checkRequest("https://example.com/"), names["example.com"])
+  assert.deepEqual(await strict.checkRequest("wss://example.com./"), names["example.com"])
+  for (const host of ["inside.example", "mixed.example", "meta.example", "ws.inside.example"].slice(0, 3))
+    await assert.rejects(strict.checkRequest(`http://${host}/`), { code: "navigation-refused" }, host)
+  await assert.rejects(strict.checkRequest("http://nowhere.example/"), { code: "navigation-failed" })
+  assert.deepEqual(await policyOf({ policy: "open" }).checkRequest("http://inside.example/"), [])
+  assert.equal(strict.allowsAddress("http://example.com/", "93.184.216.34"), true)
+  assert.equal(strict.allowsAddress("http://example.com/", "[::1]"), false)
+})
+
+test("lets the operator allow and deny hosts, networks and ports; deny wins, and metadata services stay closed", async () => {
+  const allow = policyOf({ allow: ["127.0.0.1:8080", "*.lan", "10.0.0.0/8", "meta.example"] })
+  assert.ok(allow.checkOpen("http://127.0.0.1:8080/"))
+  assert.throws(() => allow.checkOpen("http://127.0.0.1:8081/"), { code: "navigation-refused" })
+  assert.deepEqual(await allow.checkRequest("http://db.lan/"), ["192.168.1.9"])
+  assert.deepEqual(await allow.checkRequest("http://inside.example/"), ["10.1.2.3"])
+  await assert.rejects(allow.checkRequest("http://mixed.example/"), { code: "navigation-refused" })
+  await assert.rejects(allow.checkRequest("http://meta.example/"), { code: "navigation-refused" })
+  const deny = policyOf({ policy: "open", deny: ["*.example", "192.168.0.0/16"], allow: ["inside.example"] })
+  await assert.rejects(deny.checkRequest("http://inside.example/"), { code: "navigation-refused" })
+  await assert.rejects(deny.checkRequest("http://db.lan/"), { code: "navigation-refused" })
+  assert.throws(() => deny.checkOpen("http://A.Example/"), { code: "navigation-refused" })
+  assert.ok(deny.checkOpen("http://example.com/"))
+})
+
+test("reads the operator's lists and says what is wrong with an entry", () => {
+  const rules = parseRules(["[::1]:80", "Example.COM.", "*.bücher.example", "fd00::/8"])
+  assert.ok(rules.matches("[::1]", 80) && !rules.matches("[::1]", 81))
+  assert.ok(rules.matches("example.com", 443) && !rules.matches("www.example.com", 443))
+  assert.ok(rules.matches("www.xn--bcher-kva.example", 443) && !rules.matches("xn--bcher-kva.example", 443))
+  assert.ok(rules.matches("any", 1, ["fd12::1"]))
+  for (const text of ["", "10.0.0.0/33", "http://x", "a/b", "*", "x:99999", "a b", "*.*.x"])
+    assert.notEqual(ruleProblem(text), undefined, text)
+})
+
+test("remembers what a name stood for, for a while, and no failure", async () => {
+  let now = 0
+  let asked = 0
+  const remembered = rememberNames(
+    async () => {
+      asked += 1
+      if (asked === 1) throw new Error("no answer")
+      return ["1.1.1.1"]
+    },
+    () => now,
+  )
+  await assert.rejects(remembered("a.example"))
+  await remembered("a.example")
+  await remembered("a.example")
+  assert.equal(asked, 2)
+  now = 60_000
+  await remembered("a.example")
+  assert.equal(asked, 3)
+})
+
+async function startSite(context: TestContext) {
+  const hits: string[] = []
+  const site = createServer((request, response) => {
+    hits.push(`${request.method} ${request.headers.host}${request.url} ${request.headers["proxy-authorization"] ?? ""}`)
+    request.pipe(response)
+  })
+  site.listen(0, "127.0.0.1")
+  await once(site, "listening")
+  context.after(() => site.close())
+  return { hits, port: (site.address() as AddressInfo).port }
+}
+
+async function startProxy(context: TestContext, settings: Partial<PolicySettings>, look = resolve) {
+  const policy = createUrlPolicy({ policy: "strict", allow: [], deny: [], ...settings }, look)
+  const log = pino({ level: "silent" })
+  const proxy = new GuardProxy({ policy: () => policy, log, secret: new Secret("word") })
+  context.after(() => proxy.stop())
+  const { port } = new URL(await proxy.url())
+  const authorization = `Basic ${Buffer.from(`${proxyUser}:word`).toString("base64")}`
+  const ask = (path: string, headers: Record<string, string> = { "proxy-authorization": authorization }, body = "") =>
+    new Promise<{ status: number | undefined; text: string }>((done, reject) => {
+      const request = httpRequest({ port, host: "127.0.0.1", path, headers, method: body === "" ? "GET" : "POST" })
+      request.on("response", async (response) => {
+        let text = ""
+        for await (const chunk of response) text += String(chunk)
+        done({ status: response.statusCode, text })
+      })
+      request.on("error", reject).end(body)
+    })
+  const tunnel = async (target: string) => {
+    const socket = connect(Number(port), "127.0.0.1")
+    socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\nProxy-Authorization: ${authorization}\r\n\r\n`)
+    const [first] = (await once(socket, "data")) as [Buffer]
+    return { socket, line: String(first).split("\r\n")[0] }
+  }
+  return { ask, tunnel }
+}
+
+test("the proxy connects to the very address that it checked, and asks for it once", async (context) => {
+  const site = await startSite(context)
+  const answers = [["127.0.0.1"], ["169.254.169.254"]]
+  const { ask } = await startProxy(context, { allow: ["twice.example"] }, async () => answers.shift() ?? assert.fail())
+  const reply = await ask(`http://twice.example:${site.port}/a?b=c`, undefined, "body")
+  assert.deepEqual(reply, { status: 200, text: "body" })
+  assert.deepEqual(site.hits, [`POST twice.example:${site.port}/a?b=c `])
+  assert.equal(answers.length, 1)
+})
+
+test("the proxy refuses private addresses to requests and to tunnels, and wants its secret", async (context) => {
+  const site = await startSite(context)
+  const { ask, tunnel } = await startProxy(context, {})
+  assert.equal((await ask(`http://127.0.0.1:${site.port}/`)).status, 403)
+  assert.equal((await ask("http://inside.example/")).status, 403)
+  assert.equal((await ask("http://nowhere.example/")).status, 502)
+  assert.match((await tunnel(`127.0.0.1:${site.port}`)).line ?? "", / 403 /)
+  assert.match((await tunnel(`[::ffff:127.0.0.1]:${site.port}`)).line ?? "", / 403 /)
+  assert.equal((await ask(greetingUrl, {})).status, 407)
+  assert.equal((await ask(greetingUrl, { "proxy-authorization": "Basic c3ZjOndyb25n" })).status, 407)
+  assert.equal((await ask(greetingUrl)).status, 204)
+  assert.equal((await ask("/path")).status, 502)
+  assert.deepEqual(site.hits, [])
+})
+
+test("the proxy carries a tunnel both ways", async (context) => {
+  const site = await startSite(context)
+  const { tunnel } = await startProxy(context, { allow: ["127.0.0.1"] })
+  const { socket, line } = await tunnel(`127.0.0.1:${site.port}`)
+  assert.match(line ?? "", / 200 /)
+  socket.write("GET /through HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+  const [answer] = (await once(socket, "data")) as [Buffer]
+  assert.match(String(answer), /^HTTP\/1\.1 200 /)
+  assert.deepEqual(site.hits, ["GET x/through "])
+  socket.destroy()
+})

@@ -1,0 +1,69 @@
+// Holds every request of a browser to the policy of whoever it is made for, before it leaves: documents, redirects, popups,
+// frames, workers, beacons. It stands at the browser's own session, so that no page or worker is missed however new it is.
+import { AppError, type Background, type Log } from "../../../kernel/index.ts"
+import { CdpError, type CdpSession } from "../../cdp/index.ts"
+import type { UrlPolicy } from "./url-policy.ts"
+
+export interface RequestGateOptions {
+  root: CdpSession
+  /** The policy for a request of this frame; undefined lets it pass. Workers have frames that nobody knows. */
+  policyFor(frameId: string | undefined): UrlPolicy | undefined
+  background: Background
+  log: Log
+}
+
+interface PausedEvent {
+  requestId: string
+  request: { url: string }
+  frameId?: string
+}
+
+type Verdict = { pass: true } | { pass: false; reason: "BlockedByClient" | "NameNotResolved" }
+
+export class RequestGate {
+  readonly #options: RequestGateOptions
+  #started: Promise<unknown> | undefined
+
+  constructor(options: RequestGateOptions) {
+    this.#options = options
+  }
+
+  /** Resolves when every request is seen. A request that waits for its answer waits for as long as the connection lives. */
+  async start(): Promise<void> {
+    const { root, background } = this.#options
+    this.#started ??= (async () => {
+      root.on("Fetch.requestPaused", (event: PausedEvent) =>
+        background.run("browser request", () => this.#answer(event)),
+      )
+      await root.send("Fetch.enable", { patterns: [{ urlPattern: "*" }] })
+    })()
+    await this.#started
+  }
+
+  async #answer({ requestId, request, frameId }: PausedEvent): Promise<void> {
+    const verdict = await this.#judge(request.url, frameId)
+    const [method, parameters] = verdict.pass
+      ? ["Fetch.continueRequest", {}]
+      : ["Fetch.failRequest", { errorReason: verdict.reason }]
+    try {
+      await this.#options.root.send(method as string, { requestId, ...(parameters as object) })
+    } catch (error) {
+      // The page gave the request up, or the browser is gone.
+      if (!(error instanceof CdpError) && !(error instanceof AppError)) throw error
+    }
+  }
+
+  async #judge(url: string, frameId: string | undefined): Promise<Verdict> {
+    const policy = this.#options.policyFor(frameId)
+    if (!policy) return { pass: true }
+    try {
+      await policy.checkRequest(url)
+      return { pass: true }
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      const host = URL.canParse(url) ? new URL(url).host : ""
+      this.#options.log.info({ host, reason: error.message }, "request refused")
+      return { pass: false, reason: error.code === "navigation-refused" ? "BlockedByClient" : "NameNotResolved" }
+    }
+  }
+}
