@@ -10,7 +10,7 @@ import {
   describeError,
   withTimeout,
 } from "../kernel/index.ts"
-import type { ModelMessage, ModelRegistry, ModelSelection } from "../models/contract.ts"
+import type { ModelMessage, ModelRegistry, ModelRequest, ModelSelection } from "../models/contract.ts"
 import { isModelAway } from "../models/index.ts"
 import { type Origin, type Session, type Sessions, estimateTokens, mainKey, withoutImages } from "../sessions/index.ts"
 import {
@@ -25,6 +25,7 @@ import {
   replaceJobPayload,
   takeJoined,
 } from "../store/index.ts"
+import { fitHistory } from "./fit-history.ts"
 import { type LoopResult, runLoop } from "./loop.ts"
 import { systemPrompt, userMessage } from "./prompt.ts"
 import { TurnStopped, stoppedLoop } from "./stopped.ts"
@@ -109,18 +110,20 @@ export function createTurns(options: TurnOptions) {
     try {
       const selection = selectModel(session, input)
       const info = options.models.describe(selection)
+      const history = options.sessions.history(
+        session.sessionId,
+        Math.max(1_000, info.contextTokens * historyShare - estimateTokens(step.message)),
+        input.historyTurns,
+      )
+      const complete = (request: ModelRequest) => options.models.complete(selection, request)
       const result = await runLoop({
         store: options.store,
         jobId: job.id,
         steps,
         system: systemPrompt({ ...promptProfile(options, input), tools: options.tools() }),
-        history: options.sessions.history(
-          session.sessionId,
-          Math.max(1_000, info.contextTokens * historyShare - estimateTokens(step.message)),
-          input.historyTurns,
-        ),
+        history,
         prompt: step.message,
-        complete: (request) => options.models.complete(selection, request),
+        complete: fitHistory(complete, history.length, options.log),
         tools: options.tools(),
         context: toolContext(job, step, limit.signal),
         ids: options.ids,
