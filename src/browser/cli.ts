@@ -7,6 +7,7 @@ import { cookieCommands, debugCommands, storageCommands } from "./cli/debug.ts"
 import { fileCommands } from "./cli/files.ts"
 import { lifecycleCommands } from "./cli/lifecycle.ts"
 import { pageCommands } from "./cli/page.ts"
+import { profileCommands } from "./cli/profiles.ts"
 import { schemaCommand } from "./cli/schema.ts"
 import { settingCommands } from "./cli/settings.ts"
 import { tabByIndexCommands, tabCommands } from "./cli/tabs.ts"
@@ -24,6 +25,7 @@ interface Group {
 const groups: Group = {
   specs: [
     ...lifecycleCommands,
+    ...profileCommands,
     ...tabCommands,
     ...pageCommands,
     ...actionCommands,

@@ -70,11 +70,20 @@ interface Case {
   prints: RegExp
 }
 
+/** Profiles, by number: each command is given twice. */
+const count = { made: 0, deleted: 0 }
+
 /** In this order, each twice: for people and as JSON. */
 const cases: Record<string, Case> = {
   start: { prints: /^profile managed: running$/m },
   status: { prints: /^profile: managed\nenabled: true\nrunning: true$/m },
   profiles: { prints: /^managed: running/m },
+  "create-profile": {
+    words: () => [`made-${(count.made += 1)}`, "--color", "0066CC"],
+    prints: /^created profile made-1 \(managed, port \d+, #0066CC\)$/m,
+  },
+  "reset-profile": { words: () => ["--browser-profile", "made-1"], prints: /^reset profile made-1; it had no data$/m },
+  "delete-profile": { words: () => [`made-${(count.deleted += 1)}`], prints: /^deleted profile made-1$/m },
   open: { words: () => [`${pages.url}/files.html`], prints: /^opened: .*files\.html\nid: \w+$/m },
   tabs: { prints: /^1\. / },
   "tab list": { prints: /^1\. / },

@@ -1,5 +1,5 @@
 // Commands about the state and life of a profile's browser.
-import type { ProfileInfo, ProfileStatus } from "../contract.ts"
+import type { ProfileStatus } from "../contract.ts"
 import { type CommandSpec, plain, type Run, startMs } from "./command.ts"
 
 export const lifecycleCommands: CommandSpec[] = [
@@ -26,18 +26,8 @@ export const lifecycleCommands: CommandSpec[] = [
     example: "svc browser stop",
     json: "ProfileStatus",
     perform: async (run) => {
-      await run.send("POST", "/stop", { body: {}, timeoutMs: startMs })
-      return showRunning(run)
-    },
-  },
-  {
-    usage: "profiles",
-    description: "List the browser profiles",
-    example: "svc browser profiles --json",
-    json: "ProfileList",
-    perform: async ({ send, io }) => {
-      const reply = await send<{ profiles: ProfileInfo[] }>("GET", "/profiles")
-      return { reply, show: () => reply.profiles.forEach((profile) => io.print(profileLine(profile))) }
+      const { stopped } = await run.send<{ stopped: boolean }>("POST", "/stop", { body: {}, timeoutMs: startMs })
+      return showStopped(run, stopped)
     },
   },
 ]
@@ -48,6 +38,7 @@ async function showStatus({ send, io }: Run) {
     ["profile", reply.profile],
     ["enabled", reply.enabled],
     ["running", reply.running],
+    ["connected", reply.connected],
     ["pid", reply.pid],
     ["cdpPort", reply.cdpPort],
     ["cdpUrl", reply.cdpUrl],
@@ -72,8 +63,9 @@ async function showRunning({ send, io }: Run) {
   return { reply, show: () => io.print(`profile ${reply.profile}: ${reply.running ? "running" : "stopped"}`) }
 }
 
-function profileLine(profile: ProfileInfo): string {
-  const state = profile.running ? `running (${profile.tabCount} tabs)` : "stopped"
-  const marks = `${profile.isDefault ? " [default]" : ""}${profile.isRemote ? " [remote]" : ""}`
-  return `${profile.name}: ${state}${marks} ${profile.cdpUrl ?? "no port yet"} ${profile.color}`
+/** A browser that is not ours runs on; what has stopped is our using it. */
+async function showStopped({ send, io }: Run, stopped: boolean) {
+  const reply = await send<ProfileStatus>("GET", "/")
+  const state = stopped ? "disconnected; the browser itself runs on" : "was not connected"
+  return { reply, show: () => io.print(`profile ${reply.profile}: ${reply.running ? state : "stopped"}`) }
 }
