@@ -73,7 +73,7 @@ const defaultTimeoutMs = 15_000
 /** Screenshots and big snapshots are large; past this the peer is broken. */
 const maxMessageBytes = 256 * 1024 * 1024
 /** A ping with every beat; a peer of which four beats bring nothing is gone, which is so noticed within five seconds. */
-const beatMs = 1_000
+const beatMs = 900
 const silentBeats = 4
 
 export class CdpConnection {
