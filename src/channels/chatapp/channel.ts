@@ -26,6 +26,7 @@ import { type DraftKey, type OpenTurn, turnOfDraft } from "./outbound/stop-turn.
 import type { PollTiming } from "./polling.ts"
 import { probe } from "./probe.ts"
 import { type Settings, channelName, createSettings, mainAccount } from "./settings.ts"
+import { createStickers } from "./stickers/index.ts"
 import { createChatappTool } from "./tool/chatapp.ts"
 import { createMessageTool } from "./tool/message.ts"
 import { type OperationOptions, Operations } from "./tool/operations.ts"
@@ -162,6 +163,7 @@ function createTools(options: ChatappOptions, settings: Settings, render: Render
     store: options.store,
     settings,
     render,
+    stickers: createStickers({ store: options.store }),
     mainAccount: () => mainAccount(settings.accounts()),
     mediaRoot: join(options.stateFolder, "media"),
     waitFor: options.waitForDeliveries,

@@ -23,12 +23,15 @@ type Method =
   | "sendAudio"
   | "sendVoice"
   | "sendMediaGroup"
+  | "sendSticker"
   | "editMessageText"
   | "deleteMessage"
   | "setMessageReaction"
   | "sendMessageDraft"
   | "sendChatAction"
   | "answerCallbackQuery"
+  | "setMyCommands"
+  | "deleteMyCommands"
 
 type FileField = "photo" | "document" | "video" | "animation" | "audio" | "voice"
 

@@ -236,7 +236,7 @@ const overridable = {
       sticker: z
         .boolean()
         .optional()
-        .meta({ description: "The agent may send and search stickers.", defaultText: "false", later }),
+        .meta({ description: "The agent may send and search stickers.", defaultText: "false" }),
     })
     .optional()
     .meta({ description: "What the agent may do by tool." }),

@@ -2,12 +2,12 @@
 import type { SendOutcome } from "../../../delivery/contract.ts"
 import { type Json, type RetryPolicy, backoffMs } from "../../../kernel/index.ts"
 import { type CallFailure, describeFailure } from "../failure.ts"
-import type { AlbumPayload, FormattedText, MediaPayload, TextPayload } from "./payload.ts"
+import type { AlbumPayload, FormattedText, MediaPayload, StickerPayload, TextPayload } from "./payload.ts"
 
 /** With a refused token nothing will arrive until a person has changed it. */
 const tokenRefusedDelayMs = 5 * 60 * 1000
 
-export type SentPayload = TextPayload | MediaPayload | AlbumPayload
+export type SentPayload = TextPayload | MediaPayload | AlbumPayload | StickerPayload
 
 export function judgeSend(
   failure: CallFailure,
@@ -82,7 +82,8 @@ function replace(payload: SentPayload, error: string): SendOutcome {
 
 /** A file that the platform does not take as what it was sent as; each goes on as something simpler. */
 function sentOtherwise(payload: SentPayload, rowKind: string, description: string): SentPayload | undefined {
-  if ("text" in payload || payload.sendAs === "document" || rowKind === "document") return undefined
+  if ("text" in payload || "fileId" in payload || payload.sendAs === "document" || rowKind === "document")
+    return undefined
   if ("items" in payload) {
     return /photo_|video_|image_process|wrong type/i.test(description) ? { ...payload, sendAs: "document" } : undefined
   }
@@ -95,6 +96,7 @@ function sentOtherwise(payload: SentPayload, rowKind: string, description: strin
 /** Undefined when it is plain already. */
 function toPlainPayload(payload: SentPayload): SentPayload | undefined {
   if ("text" in payload) return payload.parseMode ? unformatted(payload) : undefined
+  if ("fileId" in payload) return undefined
   const { caption } = payload
   return caption?.parseMode ? { ...payload, caption: unformatted(caption) } : undefined
 }

@@ -44,4 +44,9 @@ export interface AlbumPayload extends Addressing {
   sendAs?: "document"
 }
 
-export type RowKind = "text" | "album" | MediaKind | ActionKind
+/** One that the platform has; nothing is uploaded. */
+export interface StickerPayload extends Addressing {
+  fileId: string
+}
+
+export type RowKind = "text" | "sticker" | "album" | MediaKind | ActionKind

@@ -7,7 +7,7 @@ import { type AccountSettings, channelName, maxTextChars } from "../settings.ts"
 import type { EditPayload } from "./action.ts"
 import { type Chunk, chunkPieces, chunkWithCaption } from "./chunk.ts"
 import { type MediaKind, mediaKind } from "./media-kind.ts"
-import type { AlbumPayload, FormattedText, MediaPayload, RowKind, TextPayload } from "./payload.ts"
+import type { AlbumPayload, FormattedText, MediaPayload, RowKind, StickerPayload, TextPayload } from "./payload.ts"
 import type { Renderer } from "./render.ts"
 import type { Piece } from "./spans.ts"
 
@@ -70,6 +70,23 @@ export function addressOf(route: Route): Pick<NewOutbox, "laneKey" | "channel" |
     chatId: route.chatId,
     route: route as unknown as Json,
   }
+}
+
+/** The row of a sticker that the platform knows already. */
+export function planSticker(
+  settings: AccountSettings,
+  route: Route,
+  { fileId, replyTo, silent }: { fileId: string; replyTo?: string | undefined; silent?: boolean | undefined },
+): NewOutbox {
+  const wanted = { ...settings, replyToMode: "first" as const }
+  const reply: Reply = {
+    text: "",
+    media: [],
+    ...(replyTo === undefined ? {} : { replyTo }),
+    ...(silent ? { silent } : {}),
+  }
+  const payload: StickerPayload = { fileId, ...addressing(wanted, route, reply, 0) }
+  return { ...addressOf(route), kind: "sticker", payload: payload as unknown as Json }
 }
 
 /** The row that puts another text into a message; a text that needs more than one is not accepted. */

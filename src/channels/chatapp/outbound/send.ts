@@ -61,6 +61,10 @@ async function send(
   context: SendContext,
 ): Promise<Sent | SendOutcome> {
   if ("text" in payload) return await sendText(payload, chatId, context)
+  if ("fileId" in payload) {
+    const sticker = { chat_id: chatId, sticker: payload.fileId, ...addressing(payload) }
+    return await context.client.call("sendSticker", sticker, limits(context))
+  }
   const open: OpenMedia[] = []
   try {
     for (const { path } of "items" in payload ? payload.items : [payload]) {

@@ -18,7 +18,7 @@ interface Row {
 }
 
 export function createStickers({ store }: { store: Store }): Stickers {
-  const searches = new Map<string, StickerSearch>()
+  const searches = new Map<string, { state: string; search: StickerSearch }>()
   return {
     get(account, fileUniqueId) {
       const row = store.handle
@@ -44,18 +44,28 @@ export function createStickers({ store }: { store: Store }): Stickers {
           )
           .run(account, account, mostKept - 1)
       })
-      searches.delete(account)
     },
     async search(account, query, limit) {
-      let search = searches.get(account)
-      if (!search) {
+      const state = stateOf(store, account)
+      let known = searches.get(account)
+      if (known?.state !== state) {
         const rows = store.handle.prepare("select * from sticker where account = ?").all(account)
-        search = createStickerSearch((rows as unknown as Row[]).map(fromRow))
-        searches.set(account, search)
+        known = { state, search: createStickerSearch((rows as unknown as Row[]).map(fromRow)) }
+        searches.set(account, known)
       }
-      return await search(query, limit)
+      return await known.search(query, limit)
     },
   }
+}
+
+/** Changes with the account's entries, whoever writes them. */
+function stateOf(store: Store, account: string): string {
+  const row = store.handle
+    .prepare(
+      "select count(*) as n, max(cached_at) as newest, sum(length(description)) as words from sticker where account = ?",
+    )
+    .get(account)
+  return JSON.stringify(row)
 }
 
 function fromRow(row: Row): Sticker {

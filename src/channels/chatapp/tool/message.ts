@@ -1,4 +1,4 @@
-// The agent tool `message`: send, edit, delete and react in a chat.
+// The agent tool `message`: send, edit, delete and react in a chat, find and send stickers.
 import { z } from "zod"
 import type { Tool, ToolContext, ToolResult } from "../../../agent/tool.ts"
 import { AppError } from "../../../kernel/index.ts"
@@ -15,7 +15,7 @@ const button = z.object({
 })
 
 const input = z.object({
-  action: z.enum(["send", "edit", "delete", "react"]),
+  action: z.enum(["send", "edit", "delete", "react", "sticker", "sticker-search"]),
   channel: z.literal(channelName).optional(),
   to: target.optional().describe("Chat id or @name; leave out for the chat of this conversation"),
   message: z.string().optional().describe("Text in Markdown (send, edit)"),
@@ -28,8 +28,14 @@ const input = z.object({
   buttons: z.array(z.array(button).max(8)).max(20).optional().describe("Rows of buttons; [] in an edit removes them"),
   messageId: id.optional().describe("Message to edit, delete or react to"),
   emoji: z.string().optional().describe("Reaction; empty takes it away"),
+  fileId: z.string().min(1).max(512).optional().describe("Which sticker to send, from sticker-search (sticker)"),
+  query: z.string().max(500).optional().describe("What the sticker shows, or an emoji (sticker-search)"),
+  limit: z.int().min(1).max(50).optional().describe("Stickers at most, 5 unless said (sticker-search)"),
   remove: z.boolean().optional().describe("Takes the reaction away"),
 })
+
+/** Stickers that a search gives when no limit is said. */
+const usualStickers = 5
 
 type Input = z.infer<typeof input>
 type ReactionLevel = AccountSettings["reactionLevel"]
@@ -69,13 +75,21 @@ async function run(operations: Operations, given: Input, context: ToolContext): 
   if (action === "send") {
     return await operations.send({ ...place, text, media, asVoice, silent, replyTo, quote, buttons }, context)
   }
-  const messageId = required(given.messageId)
+  if (action === "sticker") {
+    const fileId = required("fileId", given.fileId)
+    return await operations.sticker({ ...place, fileId, replyTo, silent }, context)
+  }
+  if (action === "sticker-search") {
+    const query = required("query", given.query?.trim() || undefined)
+    return await operations.searchStickers({ query, limit: given.limit ?? usualStickers }, context)
+  }
+  const messageId = required("messageId", given.messageId)
   if (action === "edit") return await operations.edit({ ...place, messageId, text, buttons }, context)
   if (action === "delete") return await operations.remove({ ...place, messageId }, context)
   return await operations.react({ ...place, messageId, emoji: given.emoji ?? "", remove: given.remove }, context)
 }
 
-function required(messageId: string | undefined): string {
-  if (messageId === undefined) throw new AppError("bad-request", "messageId is missing")
-  return messageId
+function required(name: string, value: string | undefined): string {
+  if (value === undefined) throw new AppError("bad-request", `${name} is missing`)
+  return value
 }

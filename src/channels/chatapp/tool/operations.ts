@@ -9,11 +9,12 @@ import type { Route } from "../../../sessions/route.ts"
 import type { NewOutbox, OutboxRow, Store } from "../../../store/index.ts"
 import type { ActionKind } from "../outbound/action.ts"
 import { buttonsRefused } from "../outbound/buttons.ts"
-import { addressOf, planEdit, planReply } from "../outbound/plan.ts"
+import { addressOf, planEdit, planReply, planSticker } from "../outbound/plan.ts"
 import { reactionEmoji } from "../outbound/reaction-emoji.ts"
 import type { Renderer } from "../outbound/render.ts"
 import { resolveTarget } from "../outbound/target.ts"
 import { type Settings } from "../settings.ts"
+import type { Stickers } from "../stickers/index.ts"
 import { type FetchOptions, fetchMedia } from "./fetch-media.ts"
 import { type Reach, reachOf } from "./reach.ts"
 import { type SendKey, addRows, earlierSend, hasSentTo, isPaired, ownMessage } from "./store.ts"
@@ -22,6 +23,7 @@ export interface OperationOptions {
   store: Store
   settings: Settings
   render: Renderer
+  stickers: Stickers
   mainAccount: () => string
   mediaRoot: string
   waitFor: (ids: readonly number[], limits: { timeoutMs: number; signal: AbortSignal }) => Promise<OutboxRow[]>
@@ -75,6 +77,30 @@ export class Operations {
     // Whoever names the message to refer to wants the reference, whatever holds for replies.
     const wanted = settings.replyToMode === "off" ? { ...settings, replyToMode: "first" as const } : settings
     return await this.#put(planReply(wanted, this.#options.render, route, reply), route, context, key)
+  }
+
+  /** A sticker of its own has no words: it is no answer, so the turn's reply is sent as well. */
+  async sticker(
+    input: Place & { fileId: string; replyTo?: string | undefined; silent?: boolean | undefined },
+    context: ToolContext,
+  ): Promise<ToolResult> {
+    const { route } = this.#reach(input, context)
+    const settings = this.#gate(route, "sticker")
+    const key = { runId: context.runId, digest: digestOf(route, { text: "", ...input }) }
+    const earlier = earlierSend(this.#options.store, key)
+    if (earlier) return await this.#outcome(earlier, route, context)
+    const { fileId, replyTo, silent } = input
+    return await this.#put([planSticker(settings, route, { fileId, replyTo, silent })], route, context, key)
+  }
+
+  /** Of the stickers that people have sent to this turn's bot. */
+  async searchStickers({ query, limit }: { query: string; limit: number }, context: ToolContext): Promise<ToolResult> {
+    const { stickers, mainAccount } = this.#options
+    const account = context.route?.account ?? mainAccount()
+    this.#gate({ account }, "sticker")
+    const found = await stickers.search(account, query, limit)
+    const shown = found.map(({ fileId, emoji, description, setName }) => ({ fileId, emoji, description, setName }))
+    return { content: [{ type: "text", text: JSON.stringify({ ok: true, count: shown.length, stickers: shown }) }] }
   }
 
   async edit(
@@ -143,9 +169,13 @@ export class Operations {
     return hasSentTo(store, route) || isPaired(store, route)
   }
 
-  #gate(route: Route, action: "sendMessage" | "editMessage" | "deleteMessage" | "reactions") {
-    const settings = this.#options.settings.account(route.account)
-    if (settings.actions?.[action] === false) {
+  #gate(
+    { account }: Pick<Route, "account">,
+    action: "sendMessage" | "editMessage" | "deleteMessage" | "reactions" | "sticker",
+  ) {
+    const settings = this.#options.settings.account(account)
+    // Stickers are the one thing that has to be switched on.
+    if (!(settings.actions?.[action] ?? action !== "sticker")) {
       throw new AppError("forbidden", `This is switched off (channels.chatapp.actions.${action})`)
     }
     return settings
@@ -187,7 +217,7 @@ export class Operations {
   }
 }
 
-function digestOf(route: Route, input: SendInput): string {
+function digestOf(route: Route, input: SendInput & { fileId?: string }): string {
   const { to: _to, threadId: _threadId, ...what } = input
   const parts = [route.account, route.chatId, route.threadId ?? "", Object.entries(what).toSorted()]
   return createHash("sha256").update(JSON.stringify(parts)).digest("base64url")

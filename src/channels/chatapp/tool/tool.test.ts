@@ -14,6 +14,7 @@ import { silentLog } from "../../../../test/support/store.ts"
 import { type TurnInput, turnJob } from "../../../agent/turn-input.ts"
 import { readButtonValue } from "../outbound/buttons.ts"
 import { type Bench, type BenchOptions, startBench } from "../test-bench/bench.ts"
+import { createStickers } from "../stickers/index.ts"
 import { isPublicAddress } from "./public-address.ts"
 
 const me = 4242
@@ -53,6 +54,82 @@ const answerOf = (result: ToolResult) =>
   JSON.parse(result.content[0]?.type === "text" ? result.content[0].text : "") as Record<string, string>
 const said = (chatId = me) => bench.emulator.control.messages({ chatId }).filter((each) => each.from?.is_bot === true)
 const calls = (method: string) => bench.emulator.control.calls({ method })
+
+describe("stickers", () => {
+  const sticker = (action: string, more: object = {}) => message({ action, ...more })
+  /** A sticker that somebody has sent, as intake keeps it. */
+  async function seen(): Promise<string> {
+    const sent = bench.emulator.control.sendMedia({
+      userId: friend,
+      kind: "sticker",
+      data: new Uint8Array(9),
+      emoji: "😂",
+    })
+    const { file_id: fileId, file_unique_id: fileUniqueId } = sent.sticker as {
+      file_id: string
+      file_unique_id: string
+    }
+    const stickers = createStickers({ store: bench.store })
+    await stickers.put({
+      fileId,
+      fileUniqueId,
+      account: "default",
+      emoji: "😂",
+      setName: "Cats",
+      description: "A laughing cat",
+    })
+    return fileId
+  }
+
+  test("are refused until they are switched on", async () => {
+    await begin()
+    await assert.rejects(sticker("sticker", { fileId: "x" }), /actions\.sticker/)
+    await assert.rejects(sticker("sticker-search", { query: "cat" }), /actions\.sticker/)
+  })
+
+  test("are found by words and sent where the turn may write", async () => {
+    await begin({ chatapp: { actions: { sticker: true } } })
+    const fileId = await seen()
+    const found = answerOf(await sticker("sticker-search", { query: "laughing cats", limit: 3 })) as unknown
+    assert.deepEqual(found, {
+      ok: true,
+      count: 1,
+      stickers: [{ fileId, emoji: "😂", description: "A laughing cat", setName: "Cats" }],
+    })
+    const sent = answerOf(await sticker("sticker", { fileId, replyTo: 1, to: me }))
+    assert.deepEqual(Object.keys(sent).toSorted(), ["chatId", "messageId", "ok"])
+    const [shown] = said()
+    assert.equal(shown?.sticker?.file_id, fileId)
+    assert.equal(shown?.reply_to_message?.message_id, 1)
+    const strangers = { route, origin: "approved-sender" as const, trusted: false }
+    await assert.rejects(message({ action: "sticker", fileId, to: friend }, strangers), /only reach/)
+  })
+
+  test("sent twice by one run are sent once; a sticker is no answer", async () => {
+    await begin({ chatapp: { actions: { sticker: true } } })
+    const fileId = await seen()
+    await sticker("sticker", { fileId })
+    await sticker("sticker", { fileId })
+    assert.equal(calls("sendSticker").length, 1)
+    const row = bench.outbox().at(-1)
+    assert.ok(row)
+    assert.equal(bench.channel.sender.isAnswer?.(row), false)
+  })
+
+  test("that the platform does not know, and searches without words, say what is wrong", async () => {
+    await begin({ chatapp: { actions: { sticker: true } } })
+    const refused = await sticker("sticker", { fileId: "nonsense" })
+    assert.ok(refused.isError)
+    assert.match(JSON.stringify(refused.content), /It was not done\. 400/)
+    await assert.rejects(sticker("sticker"), /fileId is missing/)
+    await assert.rejects(sticker("sticker-search", { query: " " }), /query is missing/)
+    assert.deepEqual(answerOf(await sticker("sticker-search", { query: "zebra" })) as unknown, {
+      ok: true,
+      count: 0,
+      stickers: [],
+    })
+  })
+})
 
 describe("message", () => {
   test("sends, edits, reacts and deletes in the chat of its turn", async () => {
