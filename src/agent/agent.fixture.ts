@@ -19,6 +19,7 @@ import { sessionSchema } from "../sessions/config.ts"
 import { type JobRow, LaneRunner, type NewJob, type Store, recoverJobs } from "../store/index.ts"
 import type { HeartbeatConfig } from "./config.ts"
 import { createHeartbeat } from "./heartbeat.ts"
+import { readSkills } from "./skills.ts"
 import type { Tool } from "./tool.ts"
 import {
   type TurnInput,
@@ -173,6 +174,7 @@ function compose(
     sessions,
     models,
     tools: () => tools,
+    skills: () => readSkills(parts.workspace, silentLog),
     profile: () => ({ name: "the agent", timeoutSeconds: parts.timeoutSeconds ?? 60 }),
     crashPoint,
     deliver: parts.deliver ?? deliverToOutbox,

@@ -168,8 +168,7 @@ const agentEntry = z.strictObject({
     description: "As `agents.defaults.heartbeat`. If any agent has one, only those that have one run heartbeats.",
   }),
   skills: z.array(z.string().min(1)).optional().meta({
-    description: "Skills of the agent; when unset all, when empty none.",
-    later,
+    description: "Skills of the agent, by their folders in `<workspace>/skills`; when unset all, when empty none.",
   }),
   sandbox: sandbox.optional().meta({ description: "As `agents.defaults.sandbox`, for this agent.", later }),
 })

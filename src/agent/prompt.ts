@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs"
 import type { ContentPart, ModelMessage } from "../models/contract.ts"
 import type { EventRow } from "../store/index.ts"
 import { wrapUntrusted } from "./boundary.ts"
+import type { Skill } from "./skills.ts"
 import type { Tool } from "./tool.ts"
 import type { TurnInput } from "./turn-input.ts"
 
@@ -15,6 +16,7 @@ export function systemPrompt(options: {
   /** The operator's words for the place of the conversation. */
   instructions?: string | undefined
   tools: readonly Tool[]
+  skills?: readonly Skill[]
 }): string {
   const tools = options.tools.map((tool) => tool.name).join(", ")
   return [
@@ -29,8 +31,14 @@ export function systemPrompt(options: {
     "To send a picture or file that a tool has made, put its line MEDIA:<path> on a line of its own in your reply.",
     "To refer to the message you answer, write [[reply_to_current]] in the reply.",
     `When you are asked whether anything needs attention and nothing does, reply exactly ${heartbeatToken}.`,
+    ...(options.skills?.length ? [describeSkills(options.skills)] : []),
     ...(options.instructions ? [`Instructions for this conversation: ${options.instructions}`] : []),
   ].join("\n")
+}
+
+function describeSkills(skills: readonly Skill[]): string {
+  const lines = skills.map(({ name, description }) => `- ${name}: ${description}`)
+  return ["Skills, to be read with the tool skill before work of their kind:", ...lines].join("\n")
 }
 
 /** Events first, then our header, then the text; foreign text inside its boundary. */

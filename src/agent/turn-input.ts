@@ -38,6 +38,8 @@ export interface TurnInput {
   context?: TurnContext[]
   /** Instructions of the place (a group's `systemPrompt`): the operator's words, part of the system prompt. */
   instructions?: string
+  /** Names of the skills that may be used; unset: all of the agent's, empty: none. */
+  skills?: readonly string[]
   media?: TurnMedia[]
   /** What the channel still has to fetch before the prompt is made, in a shape of its own. */
   pending?: Json

@@ -28,6 +28,7 @@ import {
 import { fitHistory } from "./fit-history.ts"
 import { type LoopResult, runLoop } from "./loop.ts"
 import { systemPrompt, userMessage } from "./prompt.ts"
+import { type Skill, createSkillTool, selectSkills } from "./skills.ts"
 import { TurnStopped, stoppedLoop } from "./stopped.ts"
 import type { Tool, ToolContext } from "./tool.ts"
 import { producedMedia } from "./tool-runner.ts"
@@ -44,6 +45,8 @@ export interface TurnOptions {
   sessions: Sessions
   models: ModelRegistry
   tools: () => readonly Tool[]
+  /** What the agent has been taught; a turn may be allowed less. */
+  skills: (agentId: string) => readonly Skill[]
   profile: (agentId: string) => AgentProfile
   clock: Clock
   ids: Ids
@@ -115,16 +118,18 @@ export function createTurns(options: TurnOptions) {
         Math.max(1_000, info.contextTokens * historyShare - estimateTokens(step.message)),
         input.historyTurns,
       )
+      const skills = selectSkills(options.skills(input.agentId), input.skills)
+      const tools = [...options.tools(), ...(skills.length > 0 ? [createSkillTool(skills) as Tool] : [])]
       const complete = (request: ModelRequest) => options.models.complete(selection, request)
       const result = await runLoop({
         store: options.store,
         jobId: job.id,
         steps,
-        system: systemPrompt({ ...promptProfile(options, input), tools: options.tools() }),
+        system: systemPrompt({ ...promptProfile(options, input), tools, skills }),
         history,
         prompt: step.message,
         complete: fitHistory(complete, history.length, options.log),
-        tools: options.tools(),
+        tools,
         context: toolContext(job, step, limit.signal),
         ids: options.ids,
         log: options.log,

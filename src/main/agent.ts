@@ -5,22 +5,33 @@ import {
   type TurnInput,
   type TurnObserver,
   type TurnOptions,
+  type Turns,
   TurnStopped,
   type TurnView,
   createHeartbeat,
   createTurns,
   heartbeatJobKind,
+  readSkills,
+  selectSkills,
   turnJobKind,
 } from "../agent/index.ts"
 import type { HeartbeatConfig } from "../agent/config.ts"
 import type { Channel } from "../channels/contract.ts"
+import { commandJobKind } from "../channels/index.ts"
 import type { Config } from "../config/index.ts"
 import { type ChannelSender, type Delivery, OutboxWorker, createDelivery, responsePrefix } from "../delivery/index.ts"
 import { callbackChannel, queueCallback } from "../hooks/index.ts"
 import { AppError } from "../kernel/index.ts"
-import { type ModelRegistry, type ModelSelection, type ModelsView, createModelRegistry } from "../models/index.ts"
+import {
+  type ModelRegistry,
+  type ModelSelection,
+  type ModelsView,
+  createModelRegistry,
+  isSelectableModel,
+} from "../models/index.ts"
 import { type Route, type Sessions, createSessions } from "../sessions/index.ts"
 import { type JobHandler, LaneRunner, cancelWaiting, recoverJobs } from "../store/index.ts"
+import { composeCommands } from "./commands.ts"
 import { type Core, mainAgentId, workspaceOf } from "./core.ts"
 import { callbackSender } from "./hooks.ts"
 
@@ -33,6 +44,8 @@ export interface AgentParts {
   heartbeat: Heartbeat
   /** Ends a turn that somebody has watched being written, also one that waits to go on after a restart. */
   stopTurn(turn: { runId: string; laneKey: string }): Promise<void>
+  /** Whether a word names a model that a session may choose. */
+  isModel(name: string): boolean
   start(): Promise<void>
 }
 
@@ -61,6 +74,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
     sessions,
     models,
     tools: links.tools,
+    skills: (agentId) => skillsOf(core, agentId),
     profile: (agentId) => profileOf(core.config(), agentId),
     clock,
     ids,
@@ -74,25 +88,19 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
     preparation: ({ route }) => (route === null ? undefined : links.channels().get(route.channel)?.preparation),
   }
   const turns = createTurns(turnOptions)
-  const heartbeat = createHeartbeat({
-    store,
-    sessions,
-    turns,
-    turnOptions,
-    clock,
-    ids,
-    log: log.child({ part: "heartbeat" }),
-    settings: (agentId) => heartbeatOf(core.config(), agentId),
-    agents: () => heartbeatAgents(core.config()),
-    workspace: (agentId) => workspaceOf(core, agentId),
-    timeZone: () => core.config().agents.defaults.userTimezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
-    resolveRoute: (agentId, target, to) => alertRoute(delivery, agentId, target, to),
-  })
+  const heartbeat = composeHeartbeat(core, { turns, turnOptions, delivery })
   const handlers: Record<string, JobHandler> = {
     [turnJobKind]: { run: turns.handle, onDead: turns.onDead },
     [heartbeatJobKind]: { run: heartbeat.handle, onDead: heartbeat.onDead },
+    [commandJobKind]: composeCommands(core, {
+      sessions,
+      models,
+      modelsView: () => modelsView(core.config()),
+      runner: () => runner,
+      channels: links.channels,
+    }),
   }
-  const runner = new LaneRunner({
+  const runner: LaneRunner = new LaneRunner({
     store,
     handlers,
     maxConcurrent: () => core.config().agents.defaults.maxConcurrent,
@@ -100,11 +108,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
     log: log.child({ part: "lanes" }),
     background,
   })
-  // Results posted to a webhook's sender take the outbox too, but are no chat that anything could be sent to.
-  const callback = callbackSender(core)
-  const outlets = () => senders().set(callbackChannel, callback)
-  const base = { store, clock, background, crashPoint }
-  const worker = new OutboxWorker({ ...base, senders: outlets, log: log.child({ part: "outbox" }) })
+  const worker = composeWorker(core, senders)
   return {
     sessions,
     models,
@@ -112,6 +116,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
     runner,
     worker,
     heartbeat,
+    isModel: (name) => isSelectableModel(modelsView(core.config()), mainAgentId(core.config()), name),
     async stopTurn({ runId, laneKey }) {
       if (runner.abortRun(runId, new TurnStopped({ wasSeen: true }))) return
       await store.write(async (write) => cancelWaiting(store, write, laneKey, (job) => job.run_id === runId))
@@ -123,6 +128,42 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
       heartbeat.start()
     },
   }
+}
+
+function composeHeartbeat(
+  core: Core,
+  { turns, turnOptions, delivery }: { turns: Turns; turnOptions: TurnOptions; delivery: Delivery },
+): Heartbeat {
+  const { store, clock, ids, log } = core
+  return createHeartbeat({
+    store,
+    sessions: turnOptions.sessions,
+    turns,
+    turnOptions,
+    clock,
+    ids,
+    log: log.child({ part: "heartbeat" }),
+    settings: (agentId) => heartbeatOf(core.config(), agentId),
+    agents: () => heartbeatAgents(core.config()),
+    workspace: (agentId) => workspaceOf(core, agentId),
+    timeZone: () => core.config().agents.defaults.userTimezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+    resolveRoute: (agentId, target, to) => alertRoute(delivery, agentId, target, to),
+  })
+}
+
+function composeWorker(core: Core, senders: () => Map<string, ChannelSender>): OutboxWorker {
+  const { store, clock, background, crashPoint, log } = core
+  // Results posted to a webhook's sender take the outbox too, but are no chat that anything could be sent to.
+  const callback = callbackSender(core)
+  const outlets = () => senders().set(callbackChannel, callback)
+  return new OutboxWorker({
+    store,
+    clock,
+    background,
+    crashPoint,
+    senders: outlets,
+    log: log.child({ part: "outbox" }),
+  })
 }
 
 async function recover({ store, log }: Core, handlers: Record<string, JobHandler>): Promise<void> {
@@ -155,6 +196,11 @@ function modelsView(config: Config): ModelsView {
     thinkingDefault: agents.defaults.thinkingDefault,
     agentModels: Object.fromEntries(agents.list.map((agent) => [agent.id, agent.model])),
   }
+}
+
+function skillsOf(core: Core, agentId: string) {
+  const agent = core.config().agents.list.find((entry) => entry.id === agentId)
+  return selectSkills(readSkills(workspaceOf(core, agentId), core.log), agent?.skills)
 }
 
 function profileOf(config: Config, agentId: string) {

@@ -39,13 +39,13 @@ export function placeInput(
   chat: Message["chat"],
   place: Pick<Place, "topicId">,
   settings: AccountSettings,
-): Pick<TurnInput, "instructions" | "historyTurns"> {
+): Pick<TurnInput, "instructions" | "historyTurns" | "skills"> {
   if (isDirect(chat)) {
     const historyTurns = settings.dms?.[String(chat.id)]?.historyLimit ?? settings.dmHistoryLimit
     return historyTurns === undefined ? {} : { historyTurns }
   }
-  const instructions = placeSettings(settings, { chat, topicId: place.topicId })?.systemPrompt
-  return instructions === undefined ? {} : { instructions }
+  const { systemPrompt: instructions, skills } = placeSettings(settings, { chat, topicId: place.topicId }) ?? {}
+  return { ...(instructions === undefined ? {} : { instructions }), ...(skills === undefined ? {} : { skills }) }
 }
 
 /** Kept for the next turn of the conversation, where the configuration wants to know of it. */

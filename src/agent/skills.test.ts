@@ -1,0 +1,63 @@
+import assert from "node:assert/strict"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, test } from "node:test"
+import { silentLog } from "../../test/support/store.ts"
+import { temporaryFolder } from "../../test/support/temporary.ts"
+import { call, scriptedModels, startAgent } from "./agent.fixture.ts"
+import { readSkills, selectSkills } from "./skills.ts"
+
+function addSkill(workspace: string, name: string, text: string): void {
+  mkdirSync(join(workspace, "skills", name), { recursive: true })
+  writeFileSync(join(workspace, "skills", name, "SKILL.md"), text)
+}
+
+describe("skills", () => {
+  test("are read from their folders, with a header or without, and what is unusable is left out", (context) => {
+    const workspace = temporaryFolder(context)
+    assert.deepEqual(readSkills(workspace, silentLog), [])
+    addSkill(
+      workspace,
+      "orders",
+      '---\r\nname: orders\r\ndescription: "How to look up an order: by number"\r\n---\r\nAsk first.\r\n',
+    )
+    addSkill(workspace, "cooking", "# Cooking for many\n\nUse a large pot.")
+    addSkill(workspace, "empty", "---\ndescription: nothing\n---\n")
+    addSkill(workspace, "Bad Name", "text")
+    addSkill(workspace, "huge", "x".repeat(70_000))
+    mkdirSync(join(workspace, "skills", "no-file"))
+    assert.deepEqual(readSkills(workspace, silentLog), [
+      { name: "cooking", description: "Cooking for many", text: "# Cooking for many\n\nUse a large pot." },
+      { name: "orders", description: "How to look up an order: by number", text: "Ask first." },
+    ])
+  })
+
+  test("are all there unless a place names some or none", () => {
+    const skills = ["a", "b"].map((name) => ({ name, description: "", text: name }))
+    const names = (only?: string[]) => selectSkills(skills, only).map((skill) => skill.name)
+    assert.deepEqual([names(), names(["b", "c"]), names([])], [["a", "b"], ["b"], []])
+  })
+
+  test("are named to the model, which reads one when it needs it", async (context) => {
+    const workspace = temporaryFolder(context)
+    addSkill(workspace, "cooking", "# Cooking for many\n\nUse a large pot.")
+    addSkill(workspace, "secret", "Not for groups.")
+    const models = scriptedModels([
+      [call("skill", { name: "cooking" }, "one"), call("skill", { name: "secret" }, "two")],
+      "With a large pot.",
+      "I know nothing.",
+    ])
+    const agent = await startAgent(context, { models, workspace })
+    await agent.say("How do I cook for thirty?", { skills: ["cooking"] })
+    const [first, second] = models.requests
+    assert.match(first?.system ?? "", /Skills, .*:\n- cooking: Cooking for many$/)
+    const results = second?.messages.at(-1)
+    assert.ok(results?.role === "tool")
+    assert.match(JSON.stringify(results.results[0]), /Use a large pot/)
+    assert.match(JSON.stringify(results.results[1]), /There is no skill .*secret.*There are: cooking/)
+    assert.doesNotMatch(JSON.stringify(results), /Not for groups/)
+    await agent.say("And now?", { skills: [] })
+    assert.doesNotMatch(models.requests[2]?.system ?? "", /[Ss]kill/)
+    assert.deepEqual(models.requests[2]?.tools, [])
+  })
+})

@@ -1,0 +1,91 @@
+// Skills: the operator's written instructions for kinds of work, `<workspace>/skills/<name>/SKILL.md`. The system prompt
+// names them; the model reads one with the tool `skill` when it has work of that kind. Read anew for every turn.
+import { readFileSync, readdirSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { z } from "zod"
+import { AppError, type Log } from "../kernel/index.ts"
+import type { Tool } from "./tool.ts"
+
+export interface Skill {
+  name: string
+  /** One line: when to use it. */
+  description: string
+  text: string
+}
+
+/** Enough for a long manual; a larger file would fill the model's context. */
+const maxBytes = 64 * 1024
+const maxSkills = 100
+const maxDescription = 300
+const namePattern = /^[a-z0-9][a-z0-9_-]{0,63}$/
+
+/** In the order of their names. A folder that holds no usable skill is left out with a line in the log. */
+export function readSkills(workspace: string, log: Log): Skill[] {
+  const folder = join(workspace, "skills")
+  const names = listFolders(folder)
+  if (names.length > maxSkills) log.warn({ folder, skills: names.length, read: maxSkills }, "too many skills")
+  return names.slice(0, maxSkills).flatMap((name) => {
+    const result = readSkill(join(folder, name, "SKILL.md"), name)
+    if (typeof result === "string") log.warn({ skill: name, reason: result }, "skill left out")
+    return typeof result === "string" ? [] : [result]
+  })
+}
+
+/** What `only` names: undefined is all, an empty list none. */
+export function selectSkills(skills: readonly Skill[], only: readonly string[] | undefined): readonly Skill[] {
+  return only === undefined ? skills : skills.filter((skill) => only.includes(skill.name))
+}
+
+function listFolders(folder: string): string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && !entry.name.startsWith("."))
+      .map((entry) => entry.name)
+      .sort()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return []
+    throw error
+  }
+}
+
+/** The skill, or why there is none. */
+function readSkill(path: string, name: string): Skill | string {
+  if (!namePattern.test(name)) return "the folder's name must be lower-case letters, digits, - and _"
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (!found?.isFile()) return "there is no file SKILL.md"
+  if (found.size > maxBytes) return `SKILL.md is larger than ${maxBytes} bytes`
+  const { description, body } = splitHeader(readFileSync(path, "utf8"))
+  if (body === "") return "SKILL.md is empty"
+  const firstLine = body.split("\n", 1)[0] ?? ""
+  return { name, description: (description ?? firstLine.replace(/^#+\s*/, "")).slice(0, maxDescription), text: body }
+}
+
+/** `---`, lines of `key: value`, `---`, then the text. Only `description` is looked at. */
+function splitHeader(file: string): { description?: string; body: string } {
+  const text = file.replace(/^\ufeff/, "").replaceAll("\r\n", "\n")
+  const header = /^---\n([\s\S]*?)\n---(?:\n|$)/.exec(text)
+  if (!header) return { body: text.trim() }
+  const line = /^description:[ \t]*(.+)$/m.exec(header[1] as string)?.[1]?.trim()
+  const description = line?.replace(/^(["'])(.*)\1$/, "$2")
+  return { ...(description ? { description } : {}), body: text.slice(header[0].length).trim() }
+}
+
+const input = z.strictObject({ name: z.string().describe("Name of the skill.") })
+
+export function createSkillTool(skills: readonly Skill[]): Tool<z.infer<typeof input>> {
+  return {
+    name: "skill",
+    description: "Reads the instructions of a skill. Do so before work of its kind.",
+    input,
+    output: "trusted",
+    repeatable: () => true,
+    async run({ name }) {
+      const skill = skills.find((each) => each.name === name)
+      if (!skill) {
+        const names = skills.map((each) => each.name).join(", ")
+        throw new AppError("not-found", `There is no skill ${JSON.stringify(name)}`, { hint: `There are: ${names}` })
+      }
+      return { content: [{ type: "text", text: skill.text }] }
+    },
+  }
+}
