@@ -15,6 +15,19 @@ export function replaceValue(document: ConfigDocument, node: ValueNode, value: J
   return splice(document.text, start, end, printed)
 }
 
+/** The text with a member of `object` under another name; undefined when there is none of this name. */
+export function renameMember(
+  document: ConfigDocument,
+  object: ObjectNode,
+  name: string,
+  to: string,
+): string | undefined {
+  const member = object.members.find((each) => memberName(each) === name)
+  if (!member) return undefined
+  const { start, end } = rangeOf(member.name)
+  return splice(document.text, start, end, styleOf(document, object).printKey(to))
+}
+
 /** The text with a new member at the end of `object`. */
 export function addMember(document: ConfigDocument, object: ObjectNode, name: string, value: Json): string {
   const style = styleOf(document, object)

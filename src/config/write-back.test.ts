@@ -16,7 +16,7 @@ import { join } from "node:path"
 import { afterEach, beforeEach, describe, it } from "node:test"
 import type { Json } from "../kernel/json.ts"
 import { loadConfigFile } from "./load.ts"
-import { setConfigValue, unsetConfigValue } from "./write-back.ts"
+import { renameConfigEntries, setConfigValue, unsetConfigValue } from "./write-back.ts"
 
 let folder: string
 let path: string
@@ -267,5 +267,53 @@ describe("the files", () => {
     unset("channels.chatapp.replyToMode")
     unset("channels.chatapp.linkPreview")
     assert.equal(readFileSync(included, "utf8"), "{\n  // chat\n}\n")
+  })
+})
+
+describe("another name for entries", () => {
+  const rename = (...pairs: [string, string][]) =>
+    renameConfigEntries({
+      path,
+      env,
+      entries: pairs.map(([from, to]) => ({ key: ["channels", "chatapp", "groups", from], to })),
+    })
+
+  it("keeps what they hold, their place, their comments and the quotes of the file", () => {
+    const text = written.replace(
+      "'-100.1': { requireMention: false },",
+      "'-100.1': { // the crew\n requireMention: false },",
+    )
+    writeFileSync(path, text)
+    const result = rename(["-100.1", "-1002"])
+    assert.equal(result.kind, "ok")
+    assert.equal(read(), text.replace("'-100.1'", "'-1002'"))
+    assert.equal(readdirSync(folder).filter((name) => name.includes(".bak")).length, 1)
+  })
+
+  it("leaves an entry alone whose new name is taken, and one that is not there", () => {
+    writeFileSync(path, written.replace("'*': {},", "'-1002': {},"))
+    const before = read()
+    const result = rename(["-100.1", "-1002"], ["-7", "-8"])
+    assert.deepEqual(result.kind === "ok" && result.files, [])
+    assert.equal(read(), before)
+  })
+
+  it("writes nothing where the result would not be valid", () => {
+    writeFileSync(path, written)
+    const result = renameConfigEntries({
+      path,
+      env,
+      entries: [{ key: ["channels", "chatapp", "groups"], to: "crews" }],
+    })
+    assert.equal(result.kind, "invalid")
+    assert.equal(read(), written)
+  })
+
+  it("changes the file that holds the entry", () => {
+    writeFileSync(join(folder, "groups.json5"), "{ '-1': { enabled: true } } // kept\n")
+    writeFileSync(path, "{ channels: { chatapp: { groups: { $include: './groups.json5' } } } }")
+    const result = rename(["-1", "-2"])
+    assert.equal(result.kind, "ok")
+    assert.equal(readFileSync(join(folder, "groups.json5"), "utf8"), "{ '-2': { enabled: true } } // kept\n")
   })
 })

@@ -9,7 +9,7 @@ import type { Json, JsonObject } from "../kernel/json.ts"
 import { writePrivateFile } from "../kernel/private-file.ts"
 import { rotateBackups } from "./backups.ts"
 import type { ConfigIssue } from "./document.ts"
-import { addElement, addMember, isBlank, removeElement, removeMember, replaceValue } from "./edit-text.ts"
+import { addElement, addMember, isBlank, removeElement, removeMember, renameMember, replaceValue } from "./edit-text.ts"
 import type { Variables } from "./environment.ts"
 import { loadConfigFile, realConfigPath } from "./load.ts"
 import type { ConfigSnapshot } from "./load.ts"
@@ -52,6 +52,28 @@ export function unsetConfigValue(options: Target): WriteResult {
   })
 }
 
+/**
+ * Gives entries of maps another name, in one replacement of each file; what they hold and the comments stay. An entry
+ * that is not there, or whose new name is taken, is left alone.
+ */
+export function renameConfigEntries(
+  options: Pick<Target, "path" | "env"> & { entries: readonly { key: ConfigPath; to: string }[] },
+): WriteResult {
+  const entries = options.entries.map(({ key, to }) => ({ key: readKey(key), to: String(readKey([to])[0]) }))
+  return write(options, () => {
+    let open: typeof entries | undefined
+    return (root) => {
+      // Decided before the first edit: afterwards the new name is there because of us.
+      open ??= entries.filter(({ key, to }) => !membersAt(root, key.slice(0, -1))?.has(to))
+      for (const entry of open) {
+        const edit = renameStep(root, entry.key, entry.to)
+        if (edit) return edit
+      }
+      return undefined
+    }
+  })
+}
+
 interface Edit {
   file: string
   text: string
@@ -65,7 +87,7 @@ type Step = (root: SourceNode) => Edit | undefined
 const maxSteps = 200
 const maxTries = 5
 
-function write(options: Target, makeStep: () => Step): WriteResult {
+function write(options: Pick<Target, "path" | "env">, makeStep: () => Step): WriteResult {
   for (let attempt = 1; ; attempt += 1) {
     const main = realConfigPath(options.path)
     const before: Overlay = new Map()
@@ -165,6 +187,23 @@ function unsetStep(root: SourceNode, key: ConfigPath): Edit | undefined {
   if (name === undefined || parent.depth < parentPath.length) return pruneStep(root, parentPath)
   const found = removeFrom(parent.node, name)
   return found ?? pruneStep(root, parentPath)
+}
+
+function membersAt(root: SourceNode, path: ConfigPath): ReadonlyMap<string, SourceNode> | undefined {
+  const { node, depth } = findNode(root, path)
+  return depth === path.length && node.kind === "object" ? node.members : undefined
+}
+
+function renameStep(root: SourceNode, key: ConfigPath, to: string): Edit | undefined {
+  const parentPath = key.slice(0, -1)
+  const { node, depth } = findNode(root, parentPath)
+  if (depth < parentPath.length) return undefined
+  for (const { document, node: source } of [node, ...under(node)]) {
+    if (source.type !== "Object") continue
+    const text = renameMember(document, source, String(key.at(-1)), to)
+    if (text !== undefined) return { file: document.file, text }
+  }
+  return undefined
 }
 
 function removeFrom(parent: SourceNode, name: string | number): Edit | undefined {

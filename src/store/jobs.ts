@@ -55,7 +55,7 @@ export function endJob(
   store.handle
     .prepare("update job set state = ?, head = 0, finished_at = ?, error = ?, result = ? where id = ?")
     .run(end.state, write.now, end.error ?? null, end.result ?? null, job.id)
-  promote(store, job.lane_key)
+  promote(store, job.id)
 }
 
 /**
@@ -109,13 +109,15 @@ export function releaseJob(
     .run(options.runAt, options.error ?? null, options.countAttempt ? 0 : 1, job.id)
 }
 
-function promote(store: Store, laneKey: string): void {
+/** In the lane that the job is in now: its chat may have moved while it ran. */
+function promote(store: Store, jobId: number): void {
   store.handle
     .prepare(
       `update job set head = 1 where id =
-         (select id from job where lane_key = ? and state in ('ready', 'running') order by id limit 1)`,
+         (select id from job where lane_key = (select lane_key from job where id = ?)
+            and state in ('ready', 'running') order by id limit 1)`,
     )
-    .run(laneKey)
+    .run(jobId)
 }
 
 /**

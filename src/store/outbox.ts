@@ -74,9 +74,10 @@ async function settle(
     store.handle
       .prepare(
         `update outbox set head = 1 where id =
-           (select id from outbox where lane_key = ? and state in ('new', 'sending') order by id limit 1)`,
+           (select id from outbox where lane_key = (select lane_key from outbox where id = ?)
+              and state in ('new', 'sending') order by id limit 1)`,
       )
-      .run(row.lane_key)
+      .run(row.id)
   })
 }
 
