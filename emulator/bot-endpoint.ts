@@ -62,6 +62,7 @@ export class BotEndpoint {
       method: method?.name ?? name,
       via: "http",
       source,
+      connection: response.socket?.remotePort,
       ...(fault ? { fault: fault.kind } : {}),
     })
     await new Exchange({ response, log: this.#log, record, clock: this.#world.clock }).answer(fault, (signal) =>

@@ -11,6 +11,8 @@ export interface CallRecord {
   parameters: Record<string, unknown>
   files: { field: string; filename: string; contentType: string; size: number }[]
   via: "http" | "webhook"
+  /** Port of the client's end: calls with the same one share a connection. */
+  connection?: number | undefined
   /** Milliseconds since the epoch. */
   startedAt: number
   finishedAt?: number
@@ -41,6 +43,7 @@ export class CallLog {
     method: string
     via: "http" | "webhook"
     source: Arguments
+    connection?: number | undefined
     fault?: string
   }): CallRecord {
     const { source, ...rest } = call

@@ -1,9 +1,11 @@
 // The chat platform busy, broken, silent or against us. What cannot have arrived is sent again, what may have arrived is
 // not; one chat's trouble is not another's; an update is taken once however often it comes.
 import assert from "node:assert/strict"
+import { join } from "node:path"
 import { type TestContext, test } from "node:test"
 import type { User } from "grammy/types"
 import type { Fault } from "../../emulator/index.ts"
+import { startGateway } from "../support/gateway.ts"
 import { text } from "../support/model-server/index.ts"
 import { lastPrompt } from "../support/prompts.ts"
 import { type Settings, type World, createWorld } from "../support/world.ts"
@@ -125,6 +127,56 @@ test("a restart of the platform loses nothing", async (context) => {
   await world.reply("echo after", { timeoutMs: 20_000 })
   await world.settle()
   assert.equal(count(world.botTexts(), "echo after"), 1)
+})
+
+test("another poller of the bot is waited for with one warning, on a connection of its own each time", async (context) => {
+  const world = await echoWorld(context)
+  const times = 4
+  const conflictMs = 300
+  const description =
+    "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running"
+  world.emulator.control.fault({ kind: "status", status: 409, description, method: "getUpdates", times })
+  await world.start({ environment: { SVC_POLL_TIMING: JSON.stringify({ conflictMs }) } })
+  const seen = await world.until("the status tells of the conflict", async () => {
+    const [account] = (await status(world)).channels
+    return account?.state === "waiting" ? account : undefined
+  })
+  assert.match(seen.error ?? "", /409 Conflict/)
+  world.say("patience")
+  await world.reply("echo patience", { timeoutMs: 20_000 })
+  const [account] = (await status(world)).channels
+  assert.equal(account?.state, "running")
+  const refused = world.emulator.control.calls({ method: "getUpdates" }).filter((call) => call.status === 409)
+  assert.equal(refused.length, times)
+  assert.equal(new Set(refused.map((call) => call.connection)).size, times)
+  for (const [index, call] of refused.slice(1).entries()) {
+    const pauseMs = call.startedAt - (refused[index]?.startedAt ?? 0)
+    assert.ok(pauseMs >= conflictMs - 5, `asked again after ${pauseMs} ms`)
+  }
+  assert.equal(world.gateway.log().match(/polling conflict, will wait/g)?.length, 1)
+})
+
+test("a second gateway of the same bot waits, names the first, and takes over when that is killed", async (context) => {
+  const world = await echoWorld(context)
+  const environment = {
+    SVC_RUNTIME_DIR: join(world.stateFolder, "shared"),
+    SVC_POLL_TIMING: JSON.stringify({ lockRetryMs: 100 }),
+  }
+  await world.start({ environment })
+  world.say("to the first")
+  await world.reply("echo to the first")
+  await world.settle()
+  const second = await startGateway(context, { config: world.config, environment })
+  const waiting = await world.until("the second waits", async () => {
+    const [account] = (await second.call<Status>("GET", "/api/status")).channels
+    return account?.state === "waiting" ? account : undefined
+  })
+  assert.match(waiting.error ?? "", new RegExp(`process ${world.gateway.process.pid}`))
+  await world.gateway.kill("SIGKILL")
+  world.say("to the second")
+  await world.reply("echo to the second", { timeoutMs: 20_000 })
+  const conflicts = world.emulator.control.calls({ method: "getUpdates" }).filter((call) => call.status === 409)
+  assert.deepEqual(conflicts, [])
 })
 
 test("a refused token stops the account, and nothing else", async (context) => {

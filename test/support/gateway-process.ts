@@ -1,11 +1,15 @@
 // The gateway as tests start it: the same composition as the shipped one, plus crash points.
+// SVC_POLL_TIMING=<JSON> shortens the waits of the poll.
 // SVC_CRASH_AT=<label> or <label>:<n> kills the process with SIGKILL the first or n-th time it gets there.
 import { runGateway } from "../../src/main.ts"
 
 const [label, count] = (process.env["SVC_CRASH_AT"] ?? "").split(":")
 let left = Number(count ?? 1)
 
+const pollTiming = process.env["SVC_POLL_TIMING"]
+
 const code = await runGateway({
+  ...(pollTiming === undefined ? {} : { pollTiming: JSON.parse(pollTiming) as object }),
   crashPoint(reached) {
     if (reached !== label) return
     left -= 1

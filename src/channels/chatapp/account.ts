@@ -15,6 +15,7 @@ import type { ChannelAccountStatus } from "../contract.ts"
 import type { NamePins } from "../pins.ts"
 import type { BotKey } from "../store.ts"
 import { type Client, createClient } from "./client.ts"
+import { MenuRegistration } from "./commands/registration.ts"
 import { describeFailure } from "./failure.ts"
 import type { Intake } from "./inbound/intake.ts"
 import { proxySecrets } from "./network.ts"
@@ -71,6 +72,7 @@ export class Account {
   readonly drafts = new DraftCalls()
   readonly pins: NamePins
   readonly #options: AccountOptions
+  readonly #menu: MenuRegistration
   readonly #log: Log
   #token: TokenResult = { kind: "none" }
   #state: AccountState = { state: "off" }
@@ -87,6 +89,7 @@ export class Account {
     this.id = options.accountId
     this.pins = options.pins
     this.#log = options.log.child({ part: channelName, account: options.accountId })
+    this.#menu = new MenuRegistration({ ...options, log: this.#log, settings: () => options.settings.account(this.id) })
     this.budget = new ActionBudget(options.clock)
     this.pacer = new SendPacer(options.clock)
   }
@@ -108,6 +111,13 @@ export class Account {
   /** The bot's private chats can have topics; false until the platform has said so. */
   get hasTopics(): boolean {
     return this.#hasTopics
+  }
+
+  /** The configuration of the menu may have changed. */
+  refreshMenu(): void {
+    const running = this.#running
+    if (!running || running.abort.signal.aborted) return
+    this.#menu.update({ botId: running.bot.botId, client: running.calls, signal: running.abort.signal })
   }
 
   noteSent(): void {
@@ -144,6 +154,7 @@ export class Account {
       this.#log.info({ bot: bot.botId, source, mode: modeOf(own) }, "channel account started")
       this.#warnOfNames(own)
       this.#run(running, receive)
+      this.refreshMenu()
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       this.#fail(error.message)

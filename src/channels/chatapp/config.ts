@@ -73,6 +73,17 @@ const webhookPath = z
   .trim()
   .overwrite((text) => `/${text.replace(/^\/+|\/+$/g, "")}`)
 
+function isDecodable(url: string): boolean {
+  try {
+    const { username, password } = new URL(url)
+    decodeURIComponent(username + password)
+    return true
+  } catch (error) {
+    if (error instanceof URIError || error instanceof TypeError) return false
+    throw error
+  }
+}
+
 const secret = z.string().trim().min(1)
 
 /** Every key that an account may set too, without defaults: an account that is silent must not hide the channel's. */
@@ -192,31 +203,42 @@ const overridable = {
       autoSelectFamily: z
         .boolean()
         .optional()
-        .meta({ description: "Whether IPv4 and IPv6 are tried side by side.", defaultText: "the runtime's", later }),
+        .meta({ description: "Whether IPv4 and IPv6 are tried side by side.", defaultText: "off on Node 22, else on" }),
     })
     .optional()
-    .meta({ description: "Network settings.", later }),
+    .meta({ description: "Network settings." }),
   proxy: z
-    .url({ protocol: /^(https?|socks[45]?h?)$/ })
+    .url({ protocol: /^(https?|socks|socks4a?|socks5h?)$/ })
+    .refine(isDecodable, "has a user name or password that is not percent-encoded")
     .optional()
-    .meta({ description: "Proxy for calls of the platform.", secret: true, later }),
+    .meta({
+      description:
+        "Proxy for everything that goes to the platform: `http`, `https`, `socks4`, `socks4a`, `socks5` or `socks5h` (with `a` and `h` it looks names up). User name and password percent-encoded.",
+      secret: true,
+    }),
   apiRoot: z
     .url({ protocol: /^https?$/ })
     .meta({ description: "Address of the platform's API: an own or local Bot API server." }),
   webhookUrl: z
     .url({ protocol: /^https?$/ })
     .optional()
-    .meta({ description: "Public address of the webhook; when set, updates come by webhook.", later }),
+    .meta({
+      description:
+        "Public address of the webhook; when set, updates come by webhook. Without a path it is that of `webhookPath`; accounts that set none have their id behind it.",
+      defaultText: "none: updates are polled",
+    }),
   webhookSecret: z
     .string()
     .regex(/^[A-Za-z0-9_-]{1,256}$/, "must be 1 to 256 letters, digits, underscores and dashes")
     .optional()
-    .meta({ description: "Secret that the platform sends along.", secret: true, later }),
-  webhookPath: webhookPath.meta({ description: "Path of the webhook listener.", later }),
+    .meta({ description: "Secret that the platform sends along.", defaultText: "made once and kept", secret: true }),
+  webhookPath: webhookPath.meta({
+    description: "Path of the webhook listener; accounts that set none have their id behind it.",
+  }),
   webhookBind: z
     .string()
     .regex(/^(\[[^\]]+\]|[^:\s]+):\d{1,5}$/, "must be host:port")
-    .meta({ description: "Address of the webhook listener.", later }),
+    .meta({ description: "Address of the webhook listener, `host:port`; plain HTTP, for a proxy with TLS in front." }),
   customCommands: z.array(customCommand).optional().meta({ description: "Further entries of the bot's menu.", later }),
   commands: z
     .strictObject({

@@ -41,6 +41,8 @@ export interface PollTiming {
   maxBackoffMs: number
   /** Before the loop begins again after something unforeseen. */
   restartMs: number
+  /** A poll that has been on its way for so long has arrived; one call at the stop may take as long. */
+  confirmMs: number
   /** Between two tries to become the one gateway of this machine that polls the bot. */
   lockRetryMs: number
   /** Between two looks whether the platform still has our webhook. */
@@ -55,6 +57,7 @@ export const defaultPollTiming: PollTiming = {
   minBackoffMs: 1_000,
   maxBackoffMs: 30_000,
   restartMs: 5_000,
+  confirmMs: 1_000,
   lockRetryMs: 5_000,
   webhookCheckMs: 300_000,
 }
@@ -65,9 +68,12 @@ const batchSize = 100
 export async function pollUpdates(options: PollOptions): Promise<void> {
   const { client, clock, signal, crashPoint, timing } = options
   let offset = options.offset
+  /** When the poll that tells the platform of `offset` was begun; undefined while it does not have to be told. */
+  let toldAt: number | undefined
   const trouble = new Trouble(options)
   await removeWebhook(options)
   while (!signal.aborted) {
+    if (toldAt !== undefined) toldAt = clock.monotonic()
     const result = await client.call(
       "getUpdates",
       {
@@ -78,8 +84,9 @@ export async function pollUpdates(options: PollOptions): Promise<void> {
       },
       { timeoutMs: timing.holdSeconds * 1000 + timing.graceMs, signal },
     )
-    if (signal.aborted) return
+    if (signal.aborted) break
     if (!result.ok) {
+      if (toldAt !== undefined) toldAt = Infinity
       const next = await trouble.judge(result.failure)
       if (next.kind === "stop") return
       await clock.sleep(next.delayMs, signal).catch(() => undefined)
@@ -87,6 +94,7 @@ export async function pollUpdates(options: PollOptions): Promise<void> {
     }
     trouble.over()
     options.onAnswer()
+    toldAt = undefined
     const last = result.value.at(-1)
     if (!last) continue
     crashPoint("poll.fetched")
@@ -95,7 +103,21 @@ export async function pollUpdates(options: PollOptions): Promise<void> {
     if (!(await storeUntilDone(options, result.value, next))) return
     crashPoint("poll.committed")
     offset = next
+    toldAt = Infinity
   }
+  if (offset !== undefined && toldAt !== undefined) await confirm(options, offset, toldAt)
+}
+
+/**
+ * A poll confirms what came before it as soon as it arrives. One that was given up right after it began may not have:
+ * without this a gateway with another state folder that takes over would take in the last batch again.
+ */
+async function confirm({ client, clock, timing }: PollOptions, offset: number, toldAt: number): Promise<void> {
+  const isTold = clock.monotonic() - toldAt >= timing.confirmMs
+  if (isTold) return
+  const poll = { offset, limit: 1, timeout: 0, allowed_updates: allowedUpdates }
+  // Best effort: what is fetched here is not confirmed and comes again.
+  await client.call("getUpdates", poll, { timeoutMs: timing.confirmMs })
 }
 
 /** The batch stays in memory and the offset where it is until the store takes it. False when stopped meanwhile. */

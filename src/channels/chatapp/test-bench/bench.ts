@@ -68,6 +68,7 @@ export const quickPolls: Partial<PollTiming> = {
   minBackoffMs: 20,
   maxBackoffMs: 100,
   restartMs: 50,
+  confirmMs: 100,
 }
 
 export async function startBench(options: BenchOptions = {}): Promise<Bench> {
