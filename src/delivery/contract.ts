@@ -49,8 +49,18 @@ export type SendOutcome =
 /** May the next message go? When not: how long its chat, or the whole account, has to wait. */
 export type Pace = { kind: "go" } | { kind: "chat" | "account"; delayMs: number }
 
+/** Sizes of the parts of an answer that is sent while it is written. */
+export interface EarlyReplies {
+  minChars: number
+  maxChars: number
+  /** Milliseconds without a word after which what is there goes out. */
+  idleMs: number
+}
+
 export interface ChannelSender {
   channel: string
+  /** Whether answers to this chat are sent in parts while they are written; undefined: only when they are complete. */
+  earlyReplies?(route: Route): EarlyReplies | undefined
   /** The rows of a reply: chunks and media in order. Pure and quick: it runs inside the turn's last transaction. */
   plan(route: Route, reply: Reply): NewOutbox[]
   /** Asked before a row is claimed; `go` takes the place, so the row must then be sent. Without it nothing waits. */

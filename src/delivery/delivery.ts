@@ -4,7 +4,9 @@ import { type TurnDelivery, isHeartbeatAck } from "../agent/index.ts"
 import { type Route, type Sessions, mainKey } from "../sessions/index.ts"
 import type { NewOutbox, OutboxRow, Write } from "../store/index.ts"
 import type { ChannelSender, Reply } from "./contract.ts"
-import { closeFence } from "./fence.ts"
+import { hasAnswered, prefixed, rowsOf } from "./answered.ts"
+import { type EarlyPart, earlyParts, partText, sentLength } from "./early/index.ts"
+import { closeFence, openFence } from "./fence.ts"
 import { mediaTypeOf, parseReply } from "./reply.ts"
 
 export interface DeliveryOptions {
@@ -116,7 +118,10 @@ function deliverTurn(options: DeliveryOptions, write: Write, delivery: TurnDeliv
     )
     return `not delivered: channel ${input.route.channel} is not configured any more`
   }
-  if (delivery.isError) return enqueue(sender, write, delivery, input.route, { text: delivery.text, media: [] })
+  const rows = rowsOf(write, delivery.jobId)
+  const put = (reply: Reply | undefined): string =>
+    enqueue({ sender, write, delivery, route: input.route as Route, rows }, reply)
+  if (delivery.isError) return put({ text: delivery.text, media: [] })
   const parsed = parseReply({
     text: delivery.text,
     allowedMedia: delivery.media,
@@ -128,11 +133,12 @@ function deliverTurn(options: DeliveryOptions, write: Write, delivery: TurnDeliv
   if (isHeartbeatAck(reply.text, reply.media.length > 0, options.ackMaxChars()) && input.purpose !== "chat") {
     return "not delivered: nothing needs attention"
   }
-  if (hasAnswered(write, sender, delivery, input.route)) {
-    for (const row of sender.afterReply?.(input, rowsOf(write, delivery.jobId)) ?? [])
-      write.addOutbox({ ...row, jobId: delivery.jobId })
+  if (hasAnswered(rows, sender, input.route)) {
+    put(undefined)
     return "delivered by tool: the turn had answered already"
   }
+  const early = earlyParts(rows)
+  if (early.length > 0) return put(leftOver(delivery, reply, early))
   if (delivery.isStopped) {
     if (reply.text === "") return "not delivered: stopped before a word was written"
     reply.text = `${closeFence(reply.text)}${stoppedMark}`
@@ -143,36 +149,32 @@ function deliverTurn(options: DeliveryOptions, write: Write, delivery: TurnDeliv
   }
   if (delivery.reasoning !== undefined) reply.reasoning = delivery.reasoning
   reply.text = prefixed(reply.text, options.responsePrefix?.(input) ?? "")
-  return enqueue(sender, write, delivery, input.route, reply)
+  return put(reply)
 }
 
-/** Models copy the prefix from their own earlier answers: it is not put there twice. A picture alone needs none. */
-function prefixed(text: string, prefix: string): string {
-  return prefix === "" || text === "" || text.startsWith(prefix) ? text : `${prefix} ${text}`
+/** What early parts have not said yet; undefined when they have said all. */
+function leftOver(delivery: TurnDelivery, whole: Reply, early: readonly EarlyPart[]): Reply | undefined {
+  const { text, modelSteps = 1, media, input } = delivery
+  const sent = sentLength(early, modelSteps - 1, text)
+  const rest = partText(text.slice(sent), openFence(text.slice(0, sent)))
+  const { reply } = parseReply({ text: rest, allowedMedia: media, currentMessageId: input.route?.messageId })
+  const left: Reply = { ...reply, media: whole.media, ...(whole.asVoice ? { asVoice: true } : {}) }
+  return left.text === "" && left.media.length === 0 ? undefined : left
 }
 
-function enqueue(sender: ChannelSender, write: Write, delivery: TurnDelivery, route: Route, reply: Reply): string {
+interface Outgoing {
+  sender: ChannelSender
+  write: Write
+  delivery: TurnDelivery
+  route: Route
+  /** What the turn has written so far. */
+  rows: readonly OutboxRow[]
+}
+
+/** The rows of a reply, when there is one, and what follows a reply. */
+function enqueue({ sender, write, delivery, route, rows }: Outgoing, reply: Reply | undefined): string {
   const { jobId, input } = delivery
-  const after = sender.afterReply?.(input, rowsOf(write, jobId)) ?? []
-  for (const row of [...sender.plan(route, reply), ...after]) write.addOutbox({ ...row, jobId })
+  const planned = reply ? sender.plan(route, reply) : []
+  for (const row of [...planned, ...(sender.afterReply?.(input, rows) ?? [])]) write.addOutbox({ ...row, jobId })
   return `delivered to ${route.channel} chat ${route.chatId}`
-}
-
-/** A tool of this very turn has written to the chat and thread that the reply would go to. */
-function hasAnswered(write: Write, sender: ChannelSender, delivery: TurnDelivery, route: Route): boolean {
-  const { isAnswer } = sender
-  if (!isAnswer) return false
-  return rowsOf(write, delivery.jobId).some((row) => {
-    if (row.state === "dead" || !isSameChat(row, route)) return false
-    return (JSON.parse(row.route) as Route).threadId === route.threadId && isAnswer(row)
-  })
-}
-
-function isSameChat(row: OutboxRow, { channel, account, chatId }: Route): boolean {
-  return row.channel === channel && row.account === account && row.chat_id === chatId
-}
-
-/** What the turn has written to the outbox so far. */
-function rowsOf(write: Write, jobId: number): OutboxRow[] {
-  return write.prepare("select * from outbox where job_id = ? order by id").all(jobId) as unknown as OutboxRow[]
 }

@@ -9,9 +9,9 @@ export interface Fence {
 
 const fenceLine = /^[ \t]{0,8}(`{3,}|~{3,})([^\n]*)$/gm
 
-/** The block of code that the end of the text lies in. */
-export function openFence(text: string): Fence | undefined {
-  let open: Fence | undefined
+/** The block of code that the end of the text lies in; `before` is the one that its beginning lies in. */
+export function openFence(text: string, before?: Fence): Fence | undefined {
+  let open = before
   for (const match of text.matchAll(fenceLine)) {
     const [line, mark = "", rest = ""] = match
     if (!open) {

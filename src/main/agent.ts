@@ -19,7 +19,14 @@ import type { HeartbeatConfig } from "../agent/config.ts"
 import type { Channel } from "../channels/contract.ts"
 import { commandJobKind } from "../channels/index.ts"
 import type { Config } from "../config/index.ts"
-import { type ChannelSender, type Delivery, OutboxWorker, createDelivery, responsePrefix } from "../delivery/index.ts"
+import {
+  type ChannelSender,
+  type Delivery,
+  OutboxWorker,
+  createDelivery,
+  responsePrefix,
+  streamReply,
+} from "../delivery/index.ts"
 import { callbackChannel, queueCallback } from "../hooks/index.ts"
 import { AppError } from "../kernel/index.ts"
 import {
@@ -62,11 +69,12 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
   const models = composeModels(core)
   const senders = () =>
     new Map<string, ChannelSender>([...links.channels()].map(([name, channel]) => [name, channel.sender]))
+  const prefix = (input: TurnInput) => prefixOf(core.config(), { models, sessions }, input)
   const delivery = createDelivery({
     sessions,
     senders,
     ackMaxChars: () => core.config().agents.defaults.heartbeat.ackMaxChars,
-    responsePrefix: (input) => prefixOf(core.config(), { models, sessions }, input),
+    responsePrefix: prefix,
     log: log.child({ part: "delivery" }),
   })
   const turnOptions: TurnOptions = {
@@ -84,7 +92,11 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
       queueCallback(write, turn)
       return delivery.deliverTurn(write, turn)
     },
-    observe: (input, runId, view) => observe(links, input, runId, view),
+    observe(input, runId, view) {
+      const watched = observe(links, input, runId, view)
+      const early = streamReply({ store, senders, responsePrefix: prefix, background, log }, input, runId, view)
+      return early ? both(watched, early) : watched
+    },
     preparation: ({ route }) => (route === null ? undefined : links.channels().get(route.channel)?.preparation),
   }
   const turns = createTurns(turnOptions)
@@ -255,6 +267,23 @@ function observe(links: AgentLinks, input: TurnInput, runId: string, view: TurnV
   // Nobody waits for the answer to a heartbeat or a webhook: no typing for them.
   if (input.route === null || input.purpose !== "chat") return silent
   return links.channels().get(input.route.channel)?.observe(input, runId, view) ?? silent
+}
+
+function both(one: TurnObserver, other: TurnObserver): TurnObserver {
+  return {
+    onStep(step) {
+      one.onStep?.(step)
+      other.onStep?.(step)
+    },
+    onDelta(delta) {
+      one.onDelta?.(delta)
+      other.onDelta?.(delta)
+    },
+    end() {
+      one.end()
+      other.end()
+    },
+  }
 }
 
 /** A heartbeat without a place to go to still runs: its turn shows the events. */

@@ -13,6 +13,7 @@ import { Activations } from "../activation.ts"
 import { Account } from "./account.ts"
 import { Accounts } from "./accounts.ts"
 import { performEffect } from "./effects.ts"
+import { createCommandPart } from "./commands/part.ts"
 import { showHistory } from "./inbound/history.ts"
 import { Intake } from "./inbound/intake.ts"
 import { decisionTexts, pairingText } from "./inbound/pairing-reply.ts"
@@ -118,7 +119,11 @@ export function createChatappChannel(options: ChatappOptions): Channel {
     name: channelName,
     sender: createSender({ ...options, settings, plan, accounts, acks }),
     start: () => accounts.start(),
-    apply: () => accounts.apply(),
+    async apply() {
+      await accounts.apply()
+      for (const account of accounts.all()) account.refreshMenu()
+    },
+    commands: createCommandPart(settings, activations),
     stop: () => accounts.stop(),
     unpin: (name, account) => unpin(name, account === undefined ? settings.accounts() : [account], pinsOf),
     async status(wanted) {
@@ -127,16 +132,7 @@ export function createChatappChannel(options: ChatappOptions): Channel {
     },
     tools: () => (settings.accounts().length > 0 || options.environment.chatappBotToken ? tools : []),
     preparation: createPreparation({ showHistory: (write, input) => showHistory(write, input, settings.account) }),
-    observe: (turn, _runId, view) =>
-      observeTurn(turn, view, {
-        config: options.config,
-        accounts: () => accounts.byId,
-        settings,
-        acks,
-        clock,
-        background,
-        log: options.log.child({ part: channelName }),
-      }),
+    observe: (turn, _runId, view) => observeTurn(turn, view, { ...options, accounts, settings, acks }),
   }
 }
 

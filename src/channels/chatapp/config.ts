@@ -150,19 +150,17 @@ const overridable = {
     })
     .optional()
     .meta({ description: "Pieces of a draft in mode `block`." }),
-  blockStreaming: z
-    .boolean()
-    .meta({ description: "Sends finished parts as messages of their own instead of drafts.", later }),
+  blockStreaming: z.boolean().meta({ description: "Sends finished parts as messages of their own instead of drafts." }),
   blockStreamingCoalesce: z
     .strictObject({
-      minChars: characters.optional().meta({ description: "Characters at least.", defaultText: "800", later }),
-      maxChars: characters.optional().meta({ description: "Characters at most.", defaultText: "1200", later }),
+      minChars: characters.optional().meta({ description: "Characters at least.", defaultText: "800" }),
+      maxChars: characters.optional().meta({ description: "Characters at most.", defaultText: "1200" }),
       idleMs: delayMs
         .optional()
-        .meta({ description: "Milliseconds without text after which a part is sent.", defaultText: "1000", later }),
+        .meta({ description: "Milliseconds without text after which a part is sent.", defaultText: "1000" }),
     })
     .optional()
-    .meta({ description: "How parts are joined.", later }),
+    .meta({ description: "How parts are joined." }),
   mediaMaxMb: z.number().positive().meta({ description: "Megabytes of one file at most, in and out." }),
   timeoutSeconds: z.int().min(1).meta({ description: "Seconds that one request to the platform may take." }),
   historyLimit: historyLimit.optional().meta({

@@ -45,7 +45,8 @@ export interface DraftOptions {
 
 /** Private chats only: inside topics, or everywhere when the configuration says so. */
 export function wantsDraft(route: Route, settings: AccountSettings, hasTopics: boolean): boolean {
-  if (settings.streamMode === "off" || route.chatKind !== "private") return false
+  // Parts that are sent early say all that a draft would.
+  if (settings.streamMode === "off" || settings.blockStreaming || route.chatKind !== "private") return false
   return settings.draftIn === "private" || (hasTopics && route.threadId !== undefined)
 }
 

@@ -3,6 +3,7 @@ import type { TurnInput, TurnObserver, TurnView } from "../../../agent/turn-inpu
 import type { Config } from "../../../config/index.ts"
 import type { Background, Clock, Log } from "../../../kernel/index.ts"
 import type { Account } from "../account.ts"
+import type { Accounts } from "../accounts.ts"
 import { type AccountSettings, type Settings, channelName } from "../settings.ts"
 import { ackOf, showAck } from "./ack.ts"
 import { type DraftCalls, startDraft, wantsDraft } from "./draft.ts"
@@ -13,7 +14,7 @@ export interface ObserveParts {
   /** Reactions on their way, by chat. */
   acks: DraftCalls
   log: Log
-  accounts: () => ReadonlyMap<string, Account>
+  accounts: Accounts
   settings: Settings
   clock: Clock
   background: Background
@@ -21,7 +22,7 @@ export interface ObserveParts {
 
 export function observeTurn(input: TurnInput, view: TurnView, parts: ObserveParts): TurnObserver {
   const { route } = input
-  const account = route?.channel === channelName ? parts.accounts().get(route.account) : undefined
+  const account = route?.channel === channelName ? parts.accounts.get(route.account) : undefined
   if (!route || !account) return { end: () => undefined }
   const { clock, background } = parts
   const { budget, drafts: calls } = account
@@ -44,7 +45,8 @@ export function observeTurn(input: TurnInput, view: TurnView, parts: ObservePart
 function acknowledge(input: TurnInput, account: Account, settings: AccountSettings, parts: ObserveParts): void {
   const ack = ackOf(parts.config(), settings, input)
   if (!ack) return
-  const { acks: calls, log, background } = parts
+  const { acks: calls, background } = parts
+  const log = parts.log.child({ part: channelName, account: account.id })
   const { emoji, wanted } = ack
   if (emoji !== wanted.replaceAll("\ufe0f", "")) {
     log.info(

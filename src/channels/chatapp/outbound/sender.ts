@@ -36,6 +36,12 @@ export function createSender(options: SenderOptions): ChannelSender {
   return {
     channel: channelName,
     plan,
+    earlyReplies(route) {
+      const { blockStreaming, blockStreamingCoalesce: parts, textChunkLimit } = settings.account(route.account)
+      if (!blockStreaming) return undefined
+      const maxChars = Math.min(parts.maxChars, textChunkLimit)
+      return { minChars: Math.min(parts.minChars, maxChars), maxChars, idleMs: parts.idleMs }
+    },
     pace(row) {
       const account = accounts.get(row.account)
       return account?.client ? account.pacer.take(row.chat_id, messageCount(row)) : { kind: "go" }
