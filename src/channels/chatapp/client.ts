@@ -15,6 +15,7 @@ type Method =
   | "getChatMember"
   | "deleteWebhook"
   | "getUpdates"
+  | "getFile"
   | "sendMessage"
   | "sendPhoto"
   | "sendDocument"
