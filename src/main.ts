@@ -8,7 +8,7 @@ import { createGatewayServer, loadGatewayToken, removeGatewayFile, writeGatewayF
 import type { GatewayServer, GatewayToken, PartState } from "./gateway/index.ts"
 import type { Hooks } from "./hooks/index.ts"
 import { AppError, describeError } from "./kernel/index.ts"
-import { createActions, version } from "./main/actions.ts"
+import { createActions } from "./main/actions.ts"
 import { type AgentParts, composeAgent } from "./main/agent.ts"
 import { type Core, type GatewayOptions, mainAgentId, openCore } from "./main/core.ts"
 import { writeBrowserProfile } from "./main/browser-profiles.ts"
@@ -16,6 +16,7 @@ import { composeGmail } from "./main/gmail.ts"
 import { composeHooks } from "./main/hooks.ts"
 import { followConfig } from "./main/reload.ts"
 import { type StopRequest, listenForStop } from "./main/signals.ts"
+import { version } from "./main/version.ts"
 
 export type { GatewayOptions } from "./main/core.ts"
 
@@ -139,6 +140,7 @@ function compose(core: Core, stop: StopRequest, token: GatewayToken): Parts {
     rememberRoute: agent.sessions.rememberRoute,
     waitForDeliveries: (deliveries, limits) => agent.worker.waitFor(deliveries, limits),
     stopTurn: agent.stopTurn,
+    isModel: agent.isModel,
     crashPoint: core.crashPoint,
     pairing,
     ...shared,

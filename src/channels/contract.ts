@@ -1,6 +1,7 @@
 // What a chat platform is to the gateway. No runtime.
 import type { Tool } from "../agent/tool.ts"
 import type { TurnInput, TurnObserver, TurnPreparation, TurnView } from "../agent/turn-input.ts"
+import type { Route } from "../sessions/route.ts"
 import type { ChannelSender } from "../delivery/contract.ts"
 
 export interface ChannelAccountStatus {
@@ -46,8 +47,19 @@ export interface ChannelWarning {
   fix: string
 }
 
+/** What chat commands ask of a channel. */
+export interface ChannelCommands {
+  /** Entries that the operator has added to the menu. */
+  custom(account: string): readonly { command: string; description: string }[]
+  canShowButtons(route: Route): boolean
+  mayWriteConfig(account: string): boolean
+  /** Settings of a session have changed, in the transaction that is under way. */
+  sessionChanged(): void
+}
+
 export interface Channel {
   name: string
+  readonly commands: ChannelCommands
   sender: ChannelSender
   start(): Promise<void>
   /** The configuration has changed: starts and stops what that touches, and nothing else. */

@@ -1,5 +1,6 @@
 // The only door of channels.
 export type * from "./contract.ts"
+export * from "./commands/index.ts"
 export { createChatappChannel } from "./chatapp/index.ts"
 export type { ChatappOptions } from "./chatapp/index.ts"
 export { createPairing } from "./pairing.ts"

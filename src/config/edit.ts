@@ -27,10 +27,22 @@ export function showConfigValue(config: Config, path: ConfigPath): unknown {
   return redactAt(value, schemasAt(configSchema, path), String(path.at(-1)))
 }
 
+interface TextTarget {
+  path: string
+  env: Variables
+  key: ConfigPath
+  text: string
+  /** `${NAME}` would let whoever can read the key read the environment too. */
+  refusePlaceholders?: boolean
+}
+
 /** Writes a value that came as text: JSON5 where it is some, else the text itself. Throws as `setConfigValue` does. */
-export function setConfigText(target: { path: string; env: Variables; key: ConfigPath; text: string }): WriteResult {
-  const { text, ...rest } = target
+export function setConfigText(target: TextTarget): WriteResult {
+  const { text, refusePlaceholders, ...rest } = target
   const parsed = parseValue(text)
+  if (refusePlaceholders && /\$\{/.test(text + JSON.stringify(parsed))) {
+    throw new AppError("config-write-refused", "Values of the environment (`${NAME}`) are set in the file itself")
+  }
   const result = setConfigValue({ ...rest, value: parsed })
   if (result.kind === "ok" || typeof parsed === "string") return result
   // `12345` for a key that takes text was meant as text.

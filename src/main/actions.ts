@@ -1,5 +1,4 @@
 // What the gateway's HTTP API can ask for: the status of everything, pairing, channels, messages sent by hand.
-import { readFileSync } from "node:fs"
 import type { Channel } from "../channels/contract.ts"
 import type { Pairing } from "../channels/index.ts"
 import { formatIssue } from "../config/index.ts"
@@ -8,6 +7,7 @@ import { AppError, type Json } from "../kernel/index.ts"
 import { countJobs, countOutbox } from "../store/index.ts"
 import type { AgentParts } from "./agent.ts"
 import { type Core, mainAgentId } from "./core.ts"
+import { version } from "./version.ts"
 
 export interface ActionParts {
   agent: AgentParts
@@ -104,20 +104,4 @@ async function sendMessage(core: Core, parts: ActionParts, wanted: MessageToSend
   if (wanted.dryRun) return { deliveries: [], route: { ...route, rows: rows.map((row) => row.payload) } as Json }
   const deliveries = await core.store.write(async (write) => rows.map((row) => write.addOutbox(row)))
   return { deliveries, route: route as unknown as Json }
-}
-
-/** Of the package that this file is shipped in; the bundle stands in `dist`, the source in `src/main`. */
-export function version(): string {
-  const versions = ["../package.json", "../../package.json"].map((path) => readVersion(new URL(path, import.meta.url)))
-  return versions.find((found) => found !== undefined) ?? "unknown"
-}
-
-function readVersion(url: URL): string | undefined {
-  try {
-    const content = JSON.parse(readFileSync(url, "utf8")) as { name?: string; version?: string }
-    return content.name === "svc-gateway" ? content.version : undefined
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined
-    throw error
-  }
 }

@@ -15,6 +15,10 @@ export interface ReloadTargets {
 /** Keys that only a restart of the gateway can change. */
 const restartKeys = ["gateway.port", "gateway.bind", "gateway.auth", "storage", "env"]
 
+export function takesRestart(path: string): boolean {
+  return restartKeys.some((key) => path === key || path.startsWith(`${key}.`))
+}
+
 export function followConfig(core: Core, targets: ReloadTargets): void {
   core.holder.subscribe((_changed, change) => apply(core, targets, change))
 }
@@ -24,10 +28,7 @@ function apply(core: Core, targets: ReloadTargets, change: ConfigChange): void {
   const touches = (key: string) =>
     paths.some((path) => path === key || path.startsWith(`${key}.`) || key.startsWith(`${path}.`))
   const { mode } = change.after.gateway.reload
-  const needsRestart =
-    mode === "restart"
-      ? paths
-      : paths.filter((path) => restartKeys.some((key) => path === key || path.startsWith(`${key}.`)))
+  const needsRestart = mode === "restart" ? paths : paths.filter(takesRestart)
   if (needsRestart.length > 0 && mode !== "hot") {
     targets.restartGateway(`${needsRestart.join(", ")} changed`)
     return
@@ -36,5 +37,5 @@ function apply(core: Core, targets: ReloadTargets, change: ConfigChange): void {
   if (touches("agents")) targets.restartHeartbeat()
   if (touches("browser")) core.background.run("reconfigure browser service", targets.reconfigureBrowser)
   if (touches("hooks")) core.background.run("restart mail watch", targets.restartMailWatch)
-  if (touches("channels.chatapp")) core.background.run("update channels", targets.updateChannels)
+  if (touches("channels.chatapp") || touches("commands")) core.background.run("update channels", targets.updateChannels)
 }

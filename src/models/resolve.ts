@@ -37,6 +37,26 @@ export function resolveSelection(view: ModelsView, selection: ModelSelection): R
   }
 }
 
+/** What an override may name: the allowed list, else every model that is known; the configured one first. */
+export function selectableModels(view: ModelsView, agentId: string): { id: string; alias?: string }[] {
+  const own = choiceParts(view.agentModels[agentId]).primary
+  const common = choiceParts(view.defaultModel).primary
+  const configured = findName(view, own ?? common ?? offlineModelId)
+  const allowed = Object.keys(view.allowed)
+  const others = allowed.length > 0 ? [findName(view, common ?? offlineModelId), ...allowed] : knownModels(view)
+  const ids = [...new Set([configured, ...others])].filter((id) => id !== undefined)
+  return ids.map((id) => {
+    const alias = view.allowed[id]?.alias
+    return alias === undefined ? { id } : { id, alias }
+  })
+}
+
+/** Whether a word names one of those, by id, alias or bare name. */
+export function isSelectableModel(view: ModelsView, agentId: string, word: string): boolean {
+  const id = findName(view, word)
+  return selectableModels(view, agentId).some((model) => model.id === id)
+}
+
 function choiceParts(choice: ModelChoice | undefined): {
   primary?: string | undefined
   fallbacks?: string[] | undefined

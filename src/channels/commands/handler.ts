@@ -1,6 +1,6 @@
 // A command's job -> the command -> one transaction: what it changed, its answer, the end of the job. A crash before that
 // lets it run again; one after it finds it done.
-import type { Reply } from "../../delivery/contract.ts"
+import type { Reply, ReplyButton } from "../../delivery/contract.ts"
 import { AppError, type Log, describeError } from "../../kernel/index.ts"
 import type { Route } from "../../sessions/route.ts"
 import type { JobEnd, JobHandler, JobRow, NewOutbox, Write } from "../../store/index.ts"
@@ -11,6 +11,9 @@ export interface CommandHandlerOptions {
   services: CommandServices
   /** The rows of an answer; none when the channel is not there any more. */
   plan: (route: Route, reply: Reply) => NewOutbox[]
+  canShowButtons: (route: Route) => boolean
+  /** Something of a session has changed, in the transaction under way. */
+  onChanged: () => void
   /** Takes secrets out of an answer, as the last thing before it is written. */
   redact: (text: string) => string
   log: Log
@@ -59,25 +62,37 @@ function end(options: CommandHandlerOptions, job: JobRow, call: CommandCall, ans
     state: "done",
     result: JSON.stringify({ command: call.command }),
     async commit(write) {
-      answer.commit?.(write)
+      if (answer.commit) {
+        answer.commit(write)
+        options.onChanged()
+      }
       say(options, write, job, call, answer)
     },
   }
 }
 
 function say(
-  { plan, redact }: CommandHandlerOptions,
+  { plan, redact, canShowButtons }: CommandHandlerOptions,
   write: Write,
   job: JobRow,
   { route }: CommandCall,
   { text, buttons }: CommandAnswer,
 ): void {
+  const showsButtons = buttons !== undefined && canShowButtons(route)
   const reply: Reply = {
-    text: redact(text),
+    text: redact(buttons && !showsButtons ? `${text}\n${listed(buttons)}` : text),
     media: [],
-    ...(buttons ? { buttons } : {}),
+    ...(showsButtons ? { buttons } : {}),
     // In a group others write in between.
     ...(route.chatKind !== "private" && route.messageId !== undefined ? { replyTo: route.messageId } : {}),
   }
   for (const row of plan(route, reply)) write.addOutbox({ ...row, jobId: job.id })
+}
+
+/** Where no buttons may be, what they would do can be typed. */
+function listed(buttons: readonly (readonly ReplyButton[])[]): string {
+  return buttons
+    .flat()
+    .map(({ data }) => `\`${data}\``)
+    .join("\n")
 }

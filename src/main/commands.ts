@@ -1,0 +1,164 @@
+// Chat commands with what they ask of the gateway: sessions, models, lanes, the configuration, the channel.
+import { TurnStopped, heartbeatJobKind, turnJobKind } from "../agent/index.ts"
+import type { TurnInput } from "../agent/turn-input.ts"
+import type { Channel } from "../channels/contract.ts"
+import {
+  type CommandCall,
+  type CommandServices,
+  type ConfigAccess,
+  type ConfigChangeReport,
+  createCommandHandler,
+  nativeCommands,
+} from "../channels/index.ts"
+import {
+  type ConfigPath,
+  type WriteResult,
+  formatConfigPath,
+  formatIssue,
+  isProtectedPath,
+  parseConfigPath,
+  redactConfig,
+  setConfigText,
+  showConfigValue,
+  unsetConfigValue,
+} from "../config/index.ts"
+import { AppError } from "../kernel/index.ts"
+import { type ModelRegistry, type ModelsView, selectableModels } from "../models/index.ts"
+import type { Route, Sessions } from "../sessions/index.ts"
+import { type JobHandler, type JobRow, type LaneRunner, openJobs } from "../store/index.ts"
+import type { Core } from "./core.ts"
+import { takesRestart } from "./reload.ts"
+import { version } from "./version.ts"
+
+export interface CommandParts {
+  sessions: Sessions
+  models: ModelRegistry
+  modelsView: () => ModelsView
+  /** There is none yet when this is composed. */
+  runner: () => LaneRunner
+  channels: () => ReadonlyMap<string, Channel>
+}
+
+const statusTimeoutMs = 2_000
+
+export function composeCommands(core: Core, parts: CommandParts): JobHandler {
+  const { log, redactor } = core
+  const channelOf = (route: Route) => parts.channels().get(route.channel)
+  return createCommandHandler({
+    services: createServices(core, parts, channelOf),
+    plan: (route, reply) => channelOf(route)?.sender.plan(route, reply) ?? [],
+    canShowButtons: (route) => channelOf(route)?.commands.canShowButtons(route) ?? false,
+    onChanged() {
+      for (const channel of parts.channels().values()) channel.commands.sessionChanged()
+    },
+    redact: (text) => redactor.redact(text),
+    log: log.child({ part: "commands" }),
+  })
+}
+
+function createServices(
+  core: Core,
+  parts: CommandParts,
+  channelOf: (route: Route) => Channel | undefined,
+): CommandServices {
+  const { store, clock } = core
+  return {
+    commands: nativeCommands,
+    sessions: parts.sessions,
+    clock,
+    models: {
+      selectable: (agentId) => selectableModels(parts.modelsView(), agentId),
+      describe: (selection) => parts.models.describe(selection),
+    },
+    lanes: {
+      stop: (call) => parts.runner().stopLane(call.sessionKey, new TurnStopped(), (job) => isStoppedBy(call, job)),
+      count(sessionKey) {
+        const turns = openJobs(store, sessionKey).filter((job) => job.kind === turnJobKind)
+        const running = turns.filter((job) => job.state === "running").length
+        return { running, waiting: turns.length - running }
+      },
+    },
+    config: createConfigAccess(core, (route) => channelOf(route)?.commands.mayWriteConfig(route.account) ?? false),
+    status: {
+      version: version(),
+      startedAt: Date.parse(core.startedAt),
+      async account(route) {
+        const signal = AbortSignal.timeout(statusTimeoutMs)
+        const accounts = (await channelOf(route)?.status({ probe: false, signal })) ?? []
+        return accounts.find((each) => each.account === route.account)?.state ?? "not configured"
+      },
+    },
+    customCommands: (route) => channelOf(route)?.commands.custom(route.account) ?? [],
+    isConfigCommandOn: () => core.config().commands.config,
+  }
+}
+
+/**
+ * What came before the command and is the caller's: the turns of the chat. An owner also stops what else runs in the
+ * session; what others have written there waits on.
+ */
+function isStoppedBy(call: CommandCall & { jobId: number }, job: JobRow): boolean {
+  if (job.id >= call.jobId) return false
+  const isOwner = call.sender.origin === "owner" && job.state === "running"
+  if (job.kind === heartbeatJobKind) return isOwner
+  if (job.kind !== turnJobKind) return false
+  const { route } = JSON.parse(job.payload) as TurnInput
+  return isOwner || (route !== null && isSameChat(route, call.route))
+}
+
+function isSameChat(one: Route, other: Route): boolean {
+  return one.channel === other.channel && one.account === other.account && one.chatId === other.chatId
+}
+
+function createConfigAccess(core: Core, mayWrite: (route: Route) => boolean): ConfigAccess {
+  const { holder } = core
+  const change = (call: CommandCall, key: string, write: (path: ConfigPath) => WriteResult): ConfigChangeReport => {
+    const path = parseConfigPath(key)
+    guard(path, call.route, mayWrite)
+    const result = write(path)
+    const name = formatConfigPath(path)
+    if (result.kind === "invalid") {
+      const issues = result.issues.map((issue) => `- ${formatIssue(issue)}`).join("\n")
+      throw new AppError("bad-request", `Nothing was written; the configuration would be invalid:\n${issues}`)
+    }
+    const isChanged = result.files.length > 0
+    const { sender, route } = call
+    core.log.info(
+      { part: "commands", key: name, sender: sender.id, chat: route.chatId, isChanged },
+      "config set by chat",
+    )
+    return { key: name, isChanged, effect: isChanged ? use(core, path) : "now" }
+  }
+  const target = () => ({ path: core.environment.configPath, env: core.environment.variables })
+  return {
+    show(key) {
+      if (key === undefined) return JSON.stringify(redactConfig(holder.snapshot().source), null, 2)
+      return JSON.stringify(showConfigValue(holder.current(), parseConfigPath(key)), null, 2)
+    },
+    set: (call, key, text) =>
+      change(call, key, (path) => setConfigText({ ...target(), key: path, text, refusePlaceholders: true })),
+    unset: (call, key) => change(call, key, (path) => unsetConfigValue({ ...target(), key: path })),
+  }
+}
+
+function guard(path: ConfigPath, route: Route, mayWrite: (route: Route) => boolean): void {
+  if (!mayWrite(route)) {
+    throw new AppError("config-write-refused", "The configuration cannot be changed from this channel", {
+      hint: `It is switched off: channels.${route.channel}.configWrites`,
+    })
+  }
+  if (!isProtectedPath(path)) return
+  throw new AppError("config-write-refused", `${formatConfigPath(path)} cannot be changed from a chat`, {
+    hint: "It guards who may do what. Change it in the configuration file, or with svc config set",
+  })
+}
+
+/** What was written is used at once, without waiting for the watch of the file. */
+function use(core: Core, path: ConfigPath): ConfigChangeReport["effect"] {
+  const { mode } = core.config().gateway.reload
+  if (mode === "off") return "after-restart"
+  core.holder.reload()
+  if (mode === "restart") return "restarting"
+  if (!takesRestart(formatConfigPath(path))) return "now"
+  return mode === "hot" ? "after-restart" : "restarting"
+}
