@@ -233,11 +233,17 @@ function pageOperations(options: CoreOptions) {
   }
 }
 
-/** What a tab pretends to be; values of headers may be secrets. */
+/** What a tab pretends to be; values of headers may be secrets, passwords are. */
 function overridesOf(tab: Tab): TabOverrides[] {
-  const { headers, ...state } = tab.overrides.state
-  if (headers === undefined && Object.keys(state).length === 0) return []
-  return [{ targetId: tab.targetId, ...state, ...(headers ? { headers: Object.keys(headers) } : {}) }]
+  const { headers, device, ...state } = tab.overrides.state
+  const { pair } = tab.credentials
+  const shown = {
+    ...state,
+    ...(headers ? { headers: Object.keys(headers) } : {}),
+    ...(device ? { device: device.name } : {}),
+    ...(pair ? { credentials: { username: pair.username, origin: pair.origin ?? null } } : {}),
+  }
+  return Object.keys(shown).length === 0 ? [] : [{ targetId: tab.targetId, ...shown }]
 }
 
 async function visit(

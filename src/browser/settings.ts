@@ -1,5 +1,8 @@
-// What a tab pretends to be: offline, headers, place, colour scheme, time zone, language. Lasts until it is changed.
+// What a tab pretends to be: offline, headers, login, place, colour scheme, time zone, language, device. Lasts until it is
+// changed.
+import { Secret } from "../kernel/index.ts"
 import { type Caller, type CoreOptions, createAccess, limits } from "./access.ts"
+import { findDevice } from "./page/devices.ts"
 import type { OverrideState } from "./page/overrides.ts"
 import type * as requests from "./requests/index.ts"
 
@@ -9,6 +12,7 @@ interface Done {
 }
 
 export function settingOperations(options: CoreOptions) {
+  const { guard } = options
   const { needLibrary, pick } = createAccess(options)
   const set = async (
     what: string,
@@ -38,11 +42,38 @@ export function settingOperations(options: CoreOptions) {
         return set("geolocation", caller, targetId, { geolocation: undefined })
       const reply = await set("geolocation", caller, targetId, { geolocation: { latitude, longitude, accuracy } })
       const tab = await pick(caller, reply.targetId)
-      const origin = request.origin ?? (URL.canParse(tab.url) ? new URL(tab.url).origin : "null")
+      const origin = request.origin ?? originOf(tab.url)
       // A page without an origin of its own cannot be given leave; the place is set all the same.
-      if (origin !== "null")
-        await tab.browser.send("Browser.grantPermissions", { permissions: ["geolocation"], origin })
+      if (origin !== undefined)
+        await tab.browser.send("Browser.grantPermissions", {
+          permissions: ["geolocation"],
+          origin,
+          ...guard.contextOf(tab),
+        })
       return reply
     },
+    /** A view that was set before is the device's now; one that is set later changes the device's size alone. */
+    async setDevice(caller: Caller, { targetId, name, clear }: requests.DeviceRequest): Promise<Done> {
+      needLibrary("device emulation")
+      if (clear || name === undefined)
+        return set("device", caller, targetId, { device: undefined, viewport: undefined })
+      return set("device", caller, targetId, { device: await findDevice(name), viewport: undefined })
+    },
+    async setCredentials(caller: Caller, request: requests.CredentialsRequest): Promise<Done> {
+      needLibrary("http credentials")
+      const { username, password, clear } = request
+      const tab = await pick(caller, request.targetId)
+      await tab.operate(limits("Setting the credentials", 10_000, caller), async ({ signal }) => {
+        if (clear || username === undefined) return tab.credentials.set(undefined, signal)
+        const origin = request.origin === undefined ? originOf(tab.url) : new URL(request.origin).origin
+        await tab.credentials.set({ username, password: new Secret(password), origin }, signal)
+      })
+      return { ok: true, targetId: tab.targetId }
+    },
   }
+}
+
+/** The site of a page; undefined for pages that have none. */
+function originOf(url: string): string | undefined {
+  return /^https?:/.test(url) && URL.canParse(url) ? new URL(url).origin : undefined
 }

@@ -153,6 +153,8 @@ const cases: Record<string, Case> = {
   "set media": { words: () => ["dark"], prints: /^media dark$/m },
   "set timezone": { words: () => ["Europe/Vienna"], prints: /^timezone Europe\/Vienna$/m },
   "set locale": { words: () => ["de-AT"], prints: /^locale de-AT$/m },
+  "set credentials": { words: () => ["ada", "secret"], prints: /^credentials set$/m },
+  "set device": { words: () => ["Pixel 7"], prints: /^device Pixel 7$/m },
   "set offline": { words: () => ["off"], prints: /^offline off$/m },
   schema: { words: () => ["cookies", "set"], prints: /"\$ref": "#\/\$defs\/Done"/ },
   stop: { prints: /^profile managed: stopped$/m },

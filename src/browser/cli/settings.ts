@@ -45,6 +45,20 @@ export const settingCommands: CommandSpec[] = [
     },
   },
   {
+    usage: "credentials [user] [password]",
+    description: "Answer the site of the tab when it asks for a name and password",
+    example: "svc browser set credentials ada secret",
+    json: "Done",
+    tab: true,
+    flags: [["--origin <url>", "the site that they are for (default: the tab's, else the next it shows)"], clearFlag],
+    perform: async (run, username, password) => {
+      const { origin, clear } = run.options
+      if (clear) return post(run, "credentials", { clear: true }, "credentials cleared")
+      const given = { username: username === "" ? undefined : username, password, origin }
+      return post(run, "credentials", given, "credentials set")
+    },
+  },
+  {
     usage: "geo [latitude] [longitude]",
     description: "Put the page at a place, and let it ask for it",
     example: "svc browser set geo 48.2 16.4",
@@ -84,6 +98,18 @@ export const settingCommands: CommandSpec[] = [
     json: "Done",
     tab: true,
     perform: async (run, locale) => post(run, "locale", { locale }, `locale ${locale}`),
+  },
+  {
+    usage: "device [name]",
+    description: "Make the tab look like a device",
+    example: 'svc browser set device "Pixel 7"',
+    json: "Done",
+    tab: true,
+    flags: [clearFlag],
+    perform: async (run, name) => {
+      if (run.options["clear"]) return post(run, "device", { clear: true }, "device cleared")
+      return post(run, "device", { name: name === "" ? undefined : name }, `device ${name}`)
+    },
   },
 ]
 

@@ -151,6 +151,8 @@ const calls: Record<string, () => Promise<Call | Call[]> | Call | Call[]> = {
   "POST /set/geolocation": () => ["/set/geolocation", { latitude: "1", longitude: 2 }],
   "POST /set/media": () => ["/set/media", { colorScheme: "dark" }],
   "POST /set/timezone": () => ["/set/timezone", { timezoneId: "Europe/Vienna" }],
+  "POST /set/device": () => ["/set/device", { name: "Pixel 7" }],
+  "POST /set/credentials": () => ["/set/credentials", { username: "ada", password: "secret" }],
   "POST /set/locale": () => ["/set/locale", { locale: "de-AT" }],
   "POST /profiles/create": () => [
     ["/profiles/create", { name: "work" }],

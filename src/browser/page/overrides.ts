@@ -2,6 +2,7 @@
 // frames that come later.
 import { AppError } from "../../kernel/index.ts"
 import { CdpError, type CdpSession } from "../cdp/index.ts"
+import { clientHints, type Device } from "./devices.ts"
 
 export interface Geolocation {
   latitude: number
@@ -10,6 +11,7 @@ export interface Geolocation {
 }
 
 export interface OverrideState {
+  device?: Device
   viewport?: { width: number; height: number }
   offline?: boolean
   headers?: Record<string, string>
@@ -21,6 +23,8 @@ export interface OverrideState {
 
 type Name = keyof OverrideState
 
+const inEffect = /already in effect/i
+
 export class Overrides {
   readonly #sessions = new Set<CdpSession>()
   #state: OverrideState = {}
@@ -29,12 +33,26 @@ export class Overrides {
     return this.#state
   }
 
+  /** Starts with those of the tab that opened this one. */
+  inherit(opener: Overrides): void {
+    this.#state = opener.#state
+  }
+
   /** Brings a new process of the tab to the present state. */
   async join(session: CdpSession, signal: AbortSignal): Promise<void> {
     const isMain = this.#sessions.size === 0
     this.#sessions.add(session)
-    const commands = commandsFor(this.#state, namesFor(Object.keys(this.#state) as Name[], isMain))
-    await Promise.all(commands.map(([method, parameters]) => session.send(method, parameters, { signal })))
+    const commands = commandsFor(this.#state, Object.keys(this.#state) as Name[], isMain)
+    await Promise.all(
+      commands.map(async ([method, parameters]) => {
+        try {
+          await session.send(method, parameters, { signal })
+        } catch (error) {
+          // Time zone and language belong to the process: a frame or popup in one that we told already has them.
+          if (!(error instanceof CdpError) || !inEffect.test(error.message)) throw error
+        }
+      }),
+    )
   }
 
   /** Sets what is given; `undefined` takes an override away. Throws `bad-request` for what the browser does not take. */
@@ -43,23 +61,28 @@ export class Overrides {
     const next = Object.fromEntries(
       Object.entries({ ...this.#state, ...changes }).filter(([, value]) => value !== undefined),
     )
-    const commands = commandsFor(next as OverrideState, names)
+    const commands = commandsFor(next as OverrideState, names, true)
     try {
       const [first, ...others] = this.#sessions
       for (const [method, parameters] of first ? commands : []) await first?.send(method, parameters, { signal })
-      const forOthers = commandsFor(next as OverrideState, namesFor(names, false))
+      const forOthers = commandsFor(next as OverrideState, names, false)
       for (const session of others) await tell(session, forOthers, signal)
     } catch (error) {
       if (!(error instanceof CdpError)) throw error
+      if (inEffect.test(error.message)) {
+        throw new AppError(
+          "conflict",
+          `Another tab in the same process of the browser has its own ${names.join(", ")}`,
+          {
+            cause: error,
+            hint: "Change it in the tab that opened this one, or close that tab",
+          },
+        )
+      }
       throw new AppError("bad-request", `The browser does not take this ${names.join(", ")}`, { cause: error })
     }
     this.#state = next as OverrideState
   }
-}
-
-/** The view is the tab's; frames of other processes have their size from the page. */
-function namesFor(names: Name[], isMain: boolean): Name[] {
-  return isMain ? names : names.filter((name) => name !== "viewport")
 }
 
 /** Frames of other processes may be on their way out, and do not know every command. */
@@ -76,16 +99,34 @@ async function tell(session: CdpSession, commands: Command[], signal: AbortSigna
 
 type Command = [method: string, parameters: Record<string, unknown>]
 
-function commandsFor(state: OverrideState, names: Name[]): Command[] {
-  return names.flatMap((name) => commandFor(state, name))
+/** The view is the tab's: frames of other processes have their size from the page. */
+function commandsFor(state: OverrideState, names: Name[], isMain: boolean): Command[] {
+  const hasView = isMain && (names.includes("viewport") || names.includes("device"))
+  return [...(hasView ? [viewCommand(state)] : []), ...names.flatMap((name) => commandFor(state, name))]
+}
+
+function viewCommand({ device, viewport }: OverrideState): Command {
+  if (!device && !viewport) return ["Emulation.clearDeviceMetricsOverride", {}]
+  const size = viewport ?? { width: device?.width, height: device?.height }
+  const screen = device && !viewport ? { screenWidth: device.screenWidth, screenHeight: device.screenHeight } : {}
+  const look = { deviceScaleFactor: device?.scale ?? 0, mobile: device?.mobile ?? false }
+  return ["Emulation.setDeviceMetricsOverride", { ...size, ...screen, ...look }]
 }
 
 function commandFor(state: OverrideState, name: Name): Command[] {
   switch (name) {
     case "viewport":
-      return state.viewport
-        ? [["Emulation.setDeviceMetricsOverride", { ...state.viewport, deviceScaleFactor: 0, mobile: false }]]
-        : [["Emulation.clearDeviceMetricsOverride", {}]]
+      return []
+    case "device": {
+      const { device } = state
+      const hints = device ? clientHints(device) : undefined
+      const words = { userAgent: device?.userAgent ?? "", ...(hints ? { userAgentMetadata: hints } : {}) }
+      const touch = { enabled: device?.touch === true, ...(device?.touch ? { maxTouchPoints: 5 } : {}) }
+      return [
+        ["Emulation.setUserAgentOverride", words],
+        ["Emulation.setTouchEmulationEnabled", touch],
+      ]
+    }
     case "offline": {
       const unlimited = { latency: 0, downloadThroughput: -1, uploadThroughput: -1 }
       return [["Network.emulateNetworkConditions", { offline: state.offline === true, ...unlimited }]]

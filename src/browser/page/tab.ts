@@ -4,6 +4,7 @@ import { AppError, type Background, type Clock, raceAbort, withTimeout } from ".
 import type { CdpConnection, CdpSession } from "../cdp/index.ts"
 import { ArmedChooser } from "./file-chooser.ts"
 import { type Frame, Frames } from "./frames.ts"
+import { Credentials } from "./credentials.ts"
 import type { RefBook } from "./refs.ts"
 import { Overrides } from "./overrides.ts"
 import { Recorder } from "./recorder.ts"
@@ -40,6 +41,8 @@ export interface TabOptions {
   /** True for a browser without windows, where making a tab the front one takes nothing from anybody. */
   headless: boolean
   nextKey(): string
+  /** The tab whose page opened this one, and whose settings it takes over. */
+  opener?: Tab | undefined
 }
 
 export interface Operation {
@@ -66,6 +69,7 @@ export class Tab {
   readonly recorder = new Recorder()
   readonly chooser = new ArmedChooser()
   readonly overrides = new Overrides()
+  readonly credentials: Credentials
   readonly #options: TabOptions
   readonly #life = new AbortController()
   readonly #running = new Set<AbortController>()
@@ -87,6 +91,11 @@ export class Tab {
   constructor(options: TabOptions) {
     this.#options = options
     this.info = options.info
+    const { background, info, opener } = options
+    this.credentials = new Credentials({ background, mainFrame: info.targetId })
+    if (!opener) return
+    this.overrides.inherit(opener.overrides)
+    this.credentials.inherit(opener.credentials)
   }
 
   get targetId(): string {
@@ -267,6 +276,7 @@ export class Tab {
       session.send("Network.enable", buffers, { signal }),
       this.recorder.watch(session, signal),
       this.overrides.join(session, signal),
+      this.credentials.join(session, signal),
     ])
   }
 

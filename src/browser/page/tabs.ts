@@ -187,6 +187,7 @@ export class Tabs {
       emulateFocus: owned,
       headless,
       nextKey,
+      opener: info.openerId === undefined ? undefined : this.#tabs.get(info.openerId),
     })
     this.#tabs.set(info.targetId, tab)
     for (const listener of this.#onTab) listener(tab)

@@ -10,6 +10,11 @@ export const tabOverrides = z.object({
   colorScheme: z.enum(["dark", "light", "no-preference"]).exactOptional(),
   timezoneId: z.string().exactOptional(),
   locale: z.string().exactOptional(),
+  device: z.string().exactOptional().describe("Its name."),
+  credentials: z
+    .object({ username: z.string(), origin: z.string().nullable() })
+    .exactOptional()
+    .describe("For which site they are; null until the tab shows one. Never the password."),
 })
 
 export const profileStatus = z.object({

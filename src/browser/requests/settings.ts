@@ -48,6 +48,32 @@ export const geolocationRequest = z
     "latitude and longitude are needed, or clear",
   )
 
+export const deviceRequest = z
+  .object({ ...target, name: word.optional(), clear: flag.default(false) })
+  .refine(({ name, clear }) => clear || name !== undefined, "name is needed, or clear")
+export const credentialsRequest = z
+  .object({
+    ...target,
+    // A name with a colon cannot be told from the password behind it.
+    username: z
+      .string()
+      .min(1)
+      .max(1_000)
+      .regex(/^[^:\r\n\0]*$/, "must be one line without a colon")
+      .optional(),
+    password: z
+      .string()
+      .max(1_000)
+      .regex(/^[^\r\n\0]*$/, "must be one line")
+      .default(""),
+    /** The site that they are for. */
+    origin: z.url({ protocol: /^https?$/ }).optional(),
+    clear: flag.default(false),
+  })
+  .refine(({ username, clear }) => clear || username !== undefined, "username is needed, or clear")
+
+export type DeviceRequest = z.infer<typeof deviceRequest>
+export type CredentialsRequest = z.infer<typeof credentialsRequest>
 export type OfflineRequest = z.infer<typeof offlineRequest>
 export type HeadersRequest = z.infer<typeof headersRequest>
 export type MediaRequest = z.infer<typeof mediaRequest>

@@ -2,7 +2,7 @@
 import * as requests from "../requests/index.ts"
 import { pageErrors, route, type Route } from "./route.ts"
 
-const setting = { reply: "Done", errors: pageErrors, library: true } as const
+const setting = { reply: "Done", errors: [...pageErrors, "conflict"], library: true } as const
 
 export const settingRoutes: Route[] = [
   route("POST", "/set/offline", {
@@ -46,5 +46,19 @@ export const settingRoutes: Route[] = [
     request: requests.localeRequest,
     example: { locale: "de-AT" },
     run: (caller, request, core) => core.setLocale(caller, request),
+  }),
+  route("POST", "/set/device", {
+    ...setting,
+    summary: "Makes the tab look like a device: size, scale, touch and user agent",
+    request: requests.deviceRequest,
+    example: { name: "Pixel 7" },
+    run: (caller, request, core) => core.setDevice(caller, request),
+  }),
+  route("POST", "/set/credentials", {
+    ...setting,
+    summary: "Answers one site that asks for a name and password: `origin`, else the tab's, else the next it shows",
+    request: requests.credentialsRequest,
+    example: { username: "ada", password: "secret" },
+    run: (caller, request, core) => core.setCredentials(caller, request),
   }),
 ]
