@@ -159,21 +159,23 @@ export class ManagedProfile implements BrowserProfile {
     const left = await findLeftBrowser(places)
     if (!left) return undefined
     try {
-      const { record } = left
-      if (!record) throw new Error("it does not listen")
-      const answer = await askVersion(parseCdpAddress(`http://127.0.0.1:${record.port}`), {
+      const { pid, port, headless, path } = left
+      const answer = await askVersion(parseCdpAddress(`http://127.0.0.1:${port}`), {
         timeoutMs: attachTimeoutMs,
         signal: this.#abort.signal,
       })
       if (answer.kind !== "browser") throw new Error(answer.reason)
-      if (new URL(answer.webSocketUrl).pathname !== new URL(record.webSocketUrl).pathname)
+      const { webSocketUrl } = answer
+      if (left.webSocketUrl !== undefined && new URL(left.webSocketUrl).pathname !== new URL(webSocketUrl).pathname)
         throw new Error("another browser answers on its port")
       // Refs from before must not be found again under numbers that mean something else now.
       const nextRef = 1000 * (1 + ids.below(90))
       this.#memory ??= { nextRef, firstRef: nextRef, lastTargetId: undefined }
-      const live = await this.#connect(record.webSocketUrl, record.headless)
+      const live = await this.#connect(webSocketUrl, headless)
+      if (left.webSocketUrl === undefined) await proveProcess(live, pid)
+      const record = { pid, port, webSocketUrl, host: hostname, headless, path }
       await writeRecord(this.#recordPath, record)
-      log.info({ profile: name, pid: record.pid, port: record.port }, "browser attached")
+      log.info({ profile: name, pid, port }, "browser attached")
       return { live, record, exited: live.connection.closed }
     } catch (error) {
       log.warn({ profile: name, pid: left.pid, reason: describeError(error) }, "left browser ended")
@@ -402,4 +404,14 @@ export class ManagedProfile implements BrowserProfile {
       lastError: this.#lastError,
     }
   }
+}
+
+/** The browser that was connected to says itself which process it is: what answers on a port may be another's. */
+async function proveProcess({ connection }: LiveBrowser, pid: number): Promise<void> {
+  const { processInfo } = await connection.root.send<{ processInfo: { type: string; id: number }[] }>(
+    "SystemInfo.getProcessInfo",
+  )
+  if (processInfo.some(({ type, id }) => type === "browser" && id === pid)) return
+  connection.close()
+  throw new Error("another browser answers on its port")
 }

@@ -1,0 +1,220 @@
+// Profiles while the gateway runs: made, removed, reset and reconfigured, and the browsers of all others run on.
+import assert from "node:assert/strict"
+import { existsSync, readFileSync } from "node:fs"
+import { mkdir, writeFile } from "node:fs/promises"
+import { createServer, type Server } from "node:net"
+import { join } from "node:path"
+import { test, type TestContext } from "node:test"
+import { type BrowserBench, type Reply, startBrowserBench } from "../../../test/support/browser-service.ts"
+import type { BrowserConfig } from "../config.ts"
+import { signedColor } from "./appearance.ts"
+import { isProcessAlive } from "./process-info.ts"
+
+async function startBench(t: TestContext, settings: Partial<BrowserConfig> = {}, options: object = {}) {
+  const bench = await startBrowserBench({ defaultProfile: "managed", ...settings }, options)
+  t.after(() => bench.stop())
+  return bench
+}
+
+const errorOf = ({ status, body }: Reply) => [status, body.error?.code]
+
+/** Starts the browser of the profile, and gives its process. */
+async function pidOf(bench: BrowserBench, profile: string): Promise<number> {
+  const { status, body } = await bench.call("POST", `/start?profile=${profile}`)
+  assert.equal(status, 200, JSON.stringify(body))
+  return (await bench.call("GET", `/?profile=${profile}`)).body.pid
+}
+
+test("makes profiles with a colour and a port of their own, which can be used at once", async (t) => {
+  const bench = await startBench(t)
+  const managed = await pidOf(bench, "managed")
+  const { body: work } = await bench.call("POST", "/profiles/create", { name: "work" })
+  const { body: second } = await bench.call("POST", "/profiles/create", { name: "second", color: "abcdef" })
+  assert.deepEqual(work, {
+    ok: true,
+    profile: "work",
+    cdpPort: work.cdpPort,
+    cdpUrl: null,
+    color: "#0066CC",
+    isRemote: false,
+  })
+  assert.ok(work.cdpPort > 18_800 && work.cdpPort <= 18_899, "the first of the range is left to managed")
+  assert.notEqual(second.cdpPort, work.cdpPort)
+  assert.equal(second.color, "#ABCDEF")
+  assert.deepEqual(bench.settings.profiles["work"], { driver: "managed", color: "#0066CC", cdpPort: work.cdpPort })
+  const pid = await pidOf(bench, "work")
+  assert.notEqual(pid, managed)
+  assert.equal((await bench.call("GET", "/?profile=managed")).body.pid, managed)
+  const remote = { name: "far", cdpUrl: "https://ada:s3cret-word@host.example/x?token=s3cret-token" }
+  const { body: far } = await bench.call("POST", "/profiles/create", remote)
+  assert.deepEqual([far.isRemote, far.cdpPort, far.cdpUrl], [true, 443, "https://host.example/x?token=***"])
+  assert.equal(bench.settings.profiles["far"]?.cdpUrl, remote.cdpUrl)
+  assert.equal(bench.logLines.join("\n").includes("s3cret"), false)
+})
+
+test("refuses profiles that cannot be, each with its reason, and writes nothing", async (t) => {
+  const bench = await startBench(t, { profiles: { work: { driver: "managed" } } })
+  const create = (body: object) => bench.call("POST", "/profiles/create", body)
+  const names = [undefined, "", "Work", "a b", "../up", "a/b", "-a", "a".repeat(65), "a.b", "ä"]
+  for (const name of names) {
+    const reply = await create({ name })
+    assert.deepEqual(errorOf(reply), [400, "bad-request"], String(name))
+    assert.match(reply.body.error.message, /^name: /)
+  }
+  for (const fields of [{ color: "red" }, { cdpUrl: "ftp://x" }, { cdpUrl: "host" }, { driver: "other" }])
+    assert.deepEqual(errorOf(await create({ name: "new", ...fields })), [400, "bad-request"], JSON.stringify(fields))
+  assert.deepEqual(errorOf(await create({ name: "work" })), [409, "conflict"])
+  assert.deepEqual(errorOf(await create({ name: "relay" })), [409, "conflict"])
+  assert.deepEqual(errorOf(await create({ name: "new", driver: "extension" })), [409, "profile-unsupported"])
+  assert.deepEqual(Object.keys(bench.settings.profiles), ["work"])
+  // Of two at the same time one wins.
+  const both = await Promise.all([create({ name: "twin" }), create({ name: "twin" })])
+  assert.deepEqual(both.map(({ status }) => status).toSorted(), [200, 409])
+})
+
+test("removes a profile with its browser, keeps its data in the trash, and touches no other", async (t) => {
+  const bench = await startBench(t)
+  await bench.call("POST", "/profiles/create", { name: "work" })
+  const [managed, work] = [await pidOf(bench, "managed"), await pidOf(bench, "work")]
+  const { body } = await bench.call("DELETE", "/profiles/work")
+  assert.deepEqual([body.ok, body.profile, body.deleted], [true, "work", true])
+  assert.equal(await isProcessAlive(work), false)
+  assert.equal(await isProcessAlive(managed), true)
+  assert.equal(existsSync(join(bench.stateFolder, "browser", "work")), false)
+  assert.ok(body.to.startsWith(join(bench.stateFolder, "browser", ".trash")))
+  assert.ok(existsSync(join(body.to, "user-data", "Default", "Preferences")))
+  assert.deepEqual(errorOf(await bench.call("GET", "/?profile=work")), [404, "profile-not-found"])
+  assert.deepEqual(bench.settings.profiles, {})
+  const refused = {
+    work: [404, "profile-not-found"],
+    managed: [400, "bad-request"],
+    "..%2f..": [400, "bad-request"],
+    "A%20B": [400, "bad-request"],
+  }
+  for (const [name, expected] of Object.entries(refused))
+    assert.deepEqual(errorOf(await bench.call("DELETE", `/profiles/${name}`)), expected, name)
+})
+
+test("resets a managed profile: the data goes to the trash, and the next start is as the first", async (t) => {
+  const bench = await startBench(t)
+  const empty = await bench.call("POST", "/reset-profile", {})
+  assert.deepEqual([empty.body.moved, empty.body.to], [false, undefined])
+  const pid = await pidOf(bench, "managed")
+  const folder = join(bench.stateFolder, "browser", "managed", "user-data")
+  await writeFile(join(folder, "mark"), "old")
+  // A start at the same time waits until the data is away.
+  const [reset, started] = await Promise.all([bench.call("POST", "/reset-profile", {}), bench.call("POST", "/start")])
+  assert.deepEqual([reset.status, started.status], [200, 200])
+  assert.deepEqual([reset.body.moved, reset.body.from], [true, folder])
+  assert.equal(readFileSync(join(reset.body.to, "mark"), "utf8"), "old")
+  assert.equal(await isProcessAlive(pid), false)
+  assert.notEqual(await pidOf(bench, "managed"), pid)
+  assert.equal(existsSync(join(folder, "mark")), false)
+})
+
+test("tints the window of each profile in its colour, which Chromium takes and keeps", async (t) => {
+  const bench = await startBench(t, { profiles: { work: { driver: "managed", color: "#0066CC" } } })
+  const folder = join(bench.stateFolder, "browser", "work", "user-data")
+  const read = (file: string) => JSON.parse(readFileSync(join(folder, file), "utf8"))
+  for (const color of ["#0066CC", "#CC3366"]) {
+    bench.settings.profiles["work"] = { driver: "managed", color }
+    await bench.service.reconfigure()
+    const { body } = await bench.call("POST", "/tabs/open?profile=work", { url: "about:blank" })
+    assert.equal(body.url, "about:blank")
+    await bench.call("POST", "/stop?profile=work", {})
+    const preferences = read("Default/Preferences")
+    assert.equal(preferences.browser.theme.user_color2, signedColor(color))
+    assert.equal(preferences.profile.name, "work")
+    // Chromium's own list of profiles: it has made its theme of the colour.
+    assert.equal(read("Local State").profile.info_cache.Default.profile_color_seed, signedColor(color))
+  }
+})
+
+test("leaves preferences that it cannot read to Chromium", async (t) => {
+  const bench = await startBench(t)
+  const folder = join(bench.stateFolder, "browser", "managed", "user-data", "Default")
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, "Preferences"), "{ damaged")
+  assert.equal((await bench.call("POST", "/start")).status, 200)
+})
+
+test("a changed configuration restarts only the profiles that it changes", async (t) => {
+  const bench = await startBench(t, {
+    profiles: { work: { driver: "managed", cdpPort: 18_860 }, third: { driver: "managed", cdpPort: 18_861 } },
+  })
+  const names = ["managed", "work", "third"]
+  const pids = await Promise.all(names.map((name) => pidOf(bench, name)))
+  const alive = () => Promise.all(pids.map((pid) => isProcessAlive(pid)))
+  bench.settings.color = "#123456"
+  bench.settings.evaluateEnabled = false
+  bench.settings.remoteCdpTimeoutMs = 900
+  await bench.service.reconfigure()
+  assert.deepEqual(await alive(), [true, true, true])
+  assert.equal((await bench.call("GET", "/")).body.color, "#123456")
+  const evaluate = await bench.call("POST", "/act", { kind: "evaluate", fn: "1" })
+  assert.deepEqual(errorOf(evaluate), [403, "evaluate-disabled"])
+  bench.settings.profiles = { work: { driver: "managed", cdpPort: 18_862 } }
+  await bench.service.reconfigure()
+  assert.deepEqual(await alive(), [true, false, false])
+  await pidOf(bench, "work")
+  assert.equal((await bench.call("GET", "/?profile=work")).body.cdpPort, 18_862)
+  assert.deepEqual(errorOf(await bench.call("GET", "/?profile=third")), [404, "profile-not-found"])
+})
+
+test("switching browser control off ends its browsers, and on again serves as before", async (t) => {
+  const bench = await startBench(t, {}, { controlPort: await unusedPort() })
+  const pid = await pidOf(bench, "managed")
+  bench.settings.enabled = false
+  const off = bench.service.reconfigure()
+  bench.settings.enabled = true
+  // Both at once: the second waits for the first.
+  await Promise.all([off, bench.service.reconfigure()])
+  assert.equal(bench.service.status().listening, true)
+  bench.settings.enabled = false
+  await bench.service.reconfigure()
+  assert.equal(await isProcessAlive(pid), false)
+  assert.deepEqual(bench.service.status(), { enabled: false, listening: false, controlPort: null, profiles: [] })
+  bench.settings.enabled = true
+  await bench.service.reconfigure()
+  assert.equal((await bench.call("GET", "/")).status, 200)
+})
+
+test("says that the range of ports is used up, and takes the first that becomes free", async (t) => {
+  const controlPort = await unusedPort()
+  const [first, last] = [controlPort + 9, controlPort + 108]
+  const bench = await startBench(t, {}, { controlPort })
+  const servers: Server[] = []
+  t.after(() => servers.forEach((server) => server.close()))
+  for (let port = first; port <= last; port += 1) servers.push(await squat(port))
+  const start = await bench.call("POST", "/start")
+  assert.deepEqual(errorOf(start), [507, "port-range-full"])
+  assert.match(start.body.error.message, new RegExp(`${first} to ${last}`))
+  assert.deepEqual(errorOf(await bench.call("POST", "/profiles/create", { name: "work" })), [507, "port-range-full"])
+  assert.deepEqual(bench.settings.profiles, {})
+  await new Promise((resolve) => servers[50]?.close(resolve))
+  assert.equal((await bench.call("POST", "/profiles/create", { name: "work" })).body.cdpPort, first + 50)
+  // The port belongs to `work` now, running or not.
+  assert.deepEqual(errorOf(await bench.call("POST", "/start")), [507, "port-range-full"])
+  assert.equal((await bench.call("POST", "/start?profile=work")).status, 200)
+})
+
+async function squat(port: number): Promise<Server> {
+  const server = createServer()
+  await new Promise<void>((resolve) => {
+    // Taken already by some other program: then it squats for us.
+    server.once("error", () => resolve())
+    server.listen({ host: "127.0.0.1", port, exclusive: true }, resolve)
+  })
+  return server
+}
+
+/** Below the ports that the system gives to connections, so that a range beside it stays as it is. */
+async function unusedPort(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 10_000)
+    const server = await squat(port)
+    if (!server.listening) continue
+    await new Promise((resolve) => server.close(resolve))
+    return port
+  }
+}
