@@ -140,7 +140,7 @@ test("message send leaves the channel and a URL as they are", async (context) =>
     media: "https://example.org/a.png",
     dryRun: true,
   })
-  assert.equal(result.stdout, 'nothing was sent; it would go to {"chatId":"9"}\n')
+  assert.equal(result.stdout, 'nothing was done; it would go to {"chatId":"9"}\n')
 })
 
 test("message send wants a target, and a text or a file", async (context) => {
@@ -150,6 +150,42 @@ test("message send wants a target, and a text or a file", async (context) => {
   const nothing = await ask(context, ["message", "send", "--target", "1"], {})
   assert.deepEqual([nothing.code, nothing.requests.length], [2, 0])
   assert.match(nothing.stderr, /--message, --media or both/)
+})
+
+test("message edit, delete and react name the message and what is done to it", async (context) => {
+  const place = ["--target", "-1001:topic:4", "--message-id", "42"]
+  const edit = await ask(context, ["message", "edit", ...place, "-m", "better"], { deliveries: [7], route: {} })
+  assert.deepEqual(request(edit), {
+    method: "POST",
+    path: "/api/message/edit",
+    body: { target: "-1001:topic:4", messageId: "42", message: "better" },
+  })
+  assert.equal(edit.stdout, "queued for -1001:topic:4 (svc deliveries show 7)\n")
+  const dry = ["message", "delete", "--target", "t.me/somebody", "--message-id", "42", "--dry-run"]
+  const gone = await ask(context, dry, { deliveries: [], route: { chatId: "@somebody" } })
+  assert.deepEqual(request(gone).body, { target: "t.me/somebody", messageId: "42", dryRun: true })
+  assert.match(gone.stdout, /^nothing was done/)
+  const liked = await ask(context, ["message", "react", ...place, "--emoji", "👍"], { deliveries: [8], route: {} })
+  assert.deepEqual(request(liked).body, { target: "-1001:topic:4", messageId: "42", emoji: "👍" })
+  const taken = await ask(context, ["message", "react", ...place, "--remove"], { deliveries: [9], route: {} })
+  assert.deepEqual(request(taken).body, { target: "-1001:topic:4", messageId: "42", emoji: "" })
+})
+
+test("message edit, delete and react say what is missing before they ask the gateway", async (context) => {
+  const cases: [string[], RegExp][] = [
+    [["edit", "--target", "1", "--message-id", "2"], /--message/],
+    [["edit", "--target", "1", "--message-id", "2", "-m", " "], /--message must not be empty/],
+    [["delete", "--target", "1"], /--message-id/],
+    [["delete", "--target", "1", "--message-id", "x"], /--message-id must be a number/],
+    [["delete", "--target", " ", "--message-id", "2"], /--target must not be empty/],
+    [["react", "--target", "1", "--message-id", "2"], /--emoji, or --remove/],
+    [["react", "--target", "1", "--message-id", "2", "--emoji", "👍", "--remove"], /--emoji, or --remove/],
+  ]
+  for (const [words, problem] of cases) {
+    const result = await ask(context, ["message", ...words], {})
+    assert.deepEqual([result.code, result.requests.length], [2, 0], words.join(" "))
+    assert.match(result.stderr, problem)
+  }
 })
 
 const run = {

@@ -1,4 +1,5 @@
-// `svc message send`: puts a message into the gateway's outbox; the gateway sends it, in order, and keeps trying.
+// `svc message ...`: puts a message, or what is done to one, into the gateway's outbox; the gateway does it, in order, and
+// keeps trying.
 import { resolve } from "node:path"
 import type { Command } from "commander"
 import { AppError } from "../../src/kernel/errors.ts"
@@ -11,57 +12,113 @@ import { printableLine } from "../terminal-text.ts"
 interface Options extends GatewayOptions {
   channel?: string
   target: string
-  message?: string
-  media?: string
   account?: string
-  silent?: true
-  replyTo?: string
-  threadId?: string
   dryRun?: true
 }
 
-export function addMessage(program: Command, context: CliContext): void {
-  const message = program.command("message").description("Send messages to chats")
-  const send = message.command("send").description("Send a message, a file, or both to a chat")
-  addGatewayOptions(send)
-    .requiredOption("-t, --target <target>", "chat id or @name")
-    .option("-m, --message <text>", "the text, or the caption of the file")
-    .option("--media <path>", "a file, as path or URL")
-    .option("--channel <channel>", "such as chatapp; may be left out when only one is configured")
-    .option("--account <id>", "account of the channel, when there are several")
-    .option("--silent", "without a sound at the receiver")
-    .option("--reply-to <id>", "message to reply to")
-    .option("--thread-id <id>", "topic of a forum")
-    .option("--dry-run", "check everything and send nothing")
-    .action(async (options: Options) => {
-      const body = composeMessage(options)
-      const answer = await connectGateway(context, options).call("POST", "/api/message/send", { body })
-      if (options.json) return context.output.json(answer)
-      context.output.line(options.dryRun ? describeDryRun(answer, options) : describeQueued(answer, options))
-    })
-  addExamples(send, 'svc message send --channel chatapp --target 123456789 --message "Good morning"')
-  addExamples(message, 'svc message send --target @somebody --message "Good morning"')
+interface SendOptions extends Options {
+  message?: string
+  media?: string
+  silent?: true
+  asVoice?: true
+  replyTo?: string
+  threadId?: string
 }
 
-function composeMessage(options: Options): object {
-  const { channel, target, message = "", media, account, silent, replyTo, threadId, dryRun } = options
-  if (target.trim() === "") throw new AppError("bad-request", "--target must not be empty")
+interface ChangeOptions extends Options {
+  messageId: string
+  message?: string
+  emoji?: string
+  remove?: true
+}
+
+export function addMessage(program: Command, context: CliContext): void {
+  const message = program.command("message").description("Send messages to chats, edit, delete and react to them")
+  const send = addPlace(message.command("send").description("Send a message, a file, or both to a chat"))
+    .option("-m, --message <text>", "the text, or the caption of the file")
+    .option("--media <path>", "a file, as path or URL")
+    .option("--silent", "without a sound at the receiver")
+    .option("--as-voice", "audio as a voice message")
+    .option("--reply-to <id>", "message to reply to")
+    .option("--thread-id <id>", "topic of a forum")
+    .action((options: SendOptions) => perform(context, "send", composeMessage(options), options))
+  addExamples(
+    send,
+    'svc message send --channel chatapp --target 123456789 --message "Good morning"',
+    'svc message send --target https://t.me/somebody --message "Look" --media ./report.pdf --silent',
+    "svc message send --target -1001234567890:topic:5 --message Done --dry-run --json",
+  )
+  addChanges(message, context)
+  addExamples(
+    message,
+    'svc message send --target @somebody --message "Good morning"',
+    'svc message edit --target 123456789 --message-id 42 --message "Good evening"',
+    "svc message react --target 123456789 --message-id 42 --emoji 👍",
+  )
+}
+
+function addChanges(message: Command, context: CliContext): void {
+  const edit = addPlace(message.command("edit").description("Put another text into a message of the bot"))
+    .requiredOption("--message-id <id>", "which message")
+    .requiredOption("-m, --message <text>", "the new text")
+    .action((options: ChangeOptions) => {
+      if (options.message?.trim() === "") throw new AppError("bad-request", "--message must not be empty")
+      return perform(context, "edit", { ...changeOf(options), message: options.message }, options)
+    })
+  addExamples(edit, 'svc message edit --target 123456789 --message-id 42 --message "Good evening"')
+  const remove = addPlace(message.command("delete").description("Delete a message"))
+    .requiredOption("--message-id <id>", "which message")
+    .action((options: ChangeOptions) => perform(context, "delete", changeOf(options), options))
+  addExamples(remove, "svc message delete --target @somebody --message-id 42")
+  const react = addPlace(message.command("react").description("React to a message, or take the reaction away"))
+    .requiredOption("--message-id <id>", "which message")
+    .option("--emoji <emoji>", "one that the platform allows, such as 👍 ❤ 🔥 👀")
+    .option("--remove", "take the reaction away")
+    .action((options: ChangeOptions) => {
+      if ((options.emoji === undefined) === (options.remove === undefined)) {
+        throw new AppError("bad-request", "A reaction needs --emoji, or --remove to take it away")
+      }
+      return perform(context, "react", { ...changeOf(options), emoji: options.emoji ?? "" }, options)
+    })
+  addExamples(react, "svc message react --target 123456789 --message-id 42 --emoji 👍")
+}
+
+/** The options of every command here: which chat, and whether it is meant. */
+function addPlace(command: Command): Command {
+  return addGatewayOptions(command)
+    .requiredOption("-t, --target <target>", "chat id, @name, t.me link, or <chat id>:topic:<thread id>")
+    .option("--channel <channel>", "such as chatapp; may be left out when only one is configured")
+    .option("--account <id>", "account of the channel, when there are several")
+    .option("--dry-run", "check everything and do nothing")
+}
+
+async function perform(context: CliContext, action: string, body: object, options: Options): Promise<void> {
+  if (options.target.trim() === "") throw new AppError("bad-request", "--target must not be empty")
+  const answer = await connectGateway(context, options).call("POST", `/api/message/${action}`, { body })
+  if (options.json) return context.output.json(answer)
+  context.output.line(options.dryRun ? describeDryRun(answer, options) : describeQueued(answer, options))
+}
+
+function composeMessage(options: SendOptions): object {
+  const { message = "", media, silent, asVoice, replyTo, threadId } = options
   if (message === "" && media === undefined) {
     throw new AppError("bad-request", "A message needs --message, --media or both", {
       hint: "see: svc message send --help",
     })
   }
-  return {
-    channel,
-    target,
-    message,
-    media: media === undefined ? undefined : absoluteMedia(media),
-    account,
-    silent,
-    replyTo,
-    threadId,
-    dryRun,
+  const file = media === undefined ? undefined : absoluteMedia(media)
+  return { ...placeOf(options), message, media: file, silent, asVoice, replyTo, threadId }
+}
+
+function changeOf(options: ChangeOptions): object {
+  if (!/^[1-9]\d{0,15}$/.test(options.messageId)) {
+    throw new AppError("bad-request", `--message-id must be a number, not "${options.messageId}"`)
   }
+  return { ...placeOf(options), messageId: options.messageId }
+}
+
+function placeOf({ channel, target, account, dryRun }: Options): object {
+  return { channel, target, account, dryRun }
 }
 
 /** A path means a file here, not in the folder that the gateway runs in. */
@@ -77,5 +134,5 @@ function describeQueued(answer: unknown, { target }: Options): string {
 
 function describeDryRun(answer: unknown, { target }: Options): string {
   const route = JSON.stringify((answer as { route?: unknown } | null)?.route ?? target)
-  return `nothing was sent; it would go to ${printableLine(route)}`
+  return `nothing was done; it would go to ${printableLine(route)}`
 }

@@ -236,6 +236,19 @@ describe("actions", () => {
       dryRun: true,
     })
     assert.equal(dry.status, 200)
+    const one = { channel: "chatapp", target: -100, messageId: 5 }
+    assert.equal((await gateway.post("/api/message/edit", { ...one, message: "better" })).status, 202)
+    assert.equal((await gateway.post("/api/message/delete", { ...one, dryRun: true })).status, 200)
+    assert.equal(
+      (await gateway.post("/api/message/react", { target: "@ann", messageId: "5", emoji: "👍" })).status,
+      202,
+    )
+    const told = { channel: "chatapp", target: "-100", messageId: "5" }
+    assert.deepEqual(gateway.calls.splice(-3), [
+      { action: "edit", ...told, message: "better" },
+      { action: "delete", ...told, dryRun: true },
+      { action: "react", channel: "last", target: "@ann", messageId: "5", emoji: "👍" },
+    ])
     assert.deepEqual(gateway.calls, [
       { channel: "chatapp", code: "ABCD1234", notify: true },
       { channel: "chatapp", senderId: "7", account: "work" },
@@ -257,6 +270,9 @@ describe("actions", () => {
       ["/api/message/send", { channel: "", target: "1", message: "x" }, /^channel/],
       ["/api/message/send", { channel: "c", target: "1", message: "x", dryRun: "yes" }, /^dryRun/],
       ["/api/message/send", [], /object/],
+      ["/api/message/edit", { target: "1", messageId: "2", message: " " }, /^message: is empty/],
+      ["/api/message/delete", { target: "1" }, /^messageId/],
+      ["/api/message/react", { target: "1", messageId: "2", emoji: 3 }, /^emoji/],
     ]
     for (const [path, body, message] of cases) {
       const answer = await gateway.post(path, body)

@@ -90,11 +90,28 @@ export interface MessageToSend {
   media?: string
   account?: string
   silent?: boolean
+  /** Audio as a voice message. */
+  asVoice?: boolean
   replyTo?: string
   threadId?: string
   /** Checks everything and sends nothing. */
   dryRun?: boolean
 }
+
+/** What is done to a message that is there. */
+export type MessageAction = {
+  channel: string
+  target: string
+  messageId: string
+  account?: string
+  /** Checks everything and does nothing. */
+  dryRun?: boolean
+} & (
+  | { action: "edit"; message: string }
+  | { action: "delete" }
+  /** An empty emoji takes the reaction away. */
+  | { action: "react"; emoji: string }
+)
 
 /** What a person can do with deliveries of webhooks; the shapes are those of the webhooks' own contract. */
 export interface HookDeliveryActions {
@@ -137,4 +154,5 @@ export interface GatewayActions {
   listChannels(options: { probe: boolean; signal: AbortSignal }): Promise<unknown[]>
   /** What was queued (delivery ids), or with `dryRun` what would be. */
   sendMessage(message: MessageToSend): Promise<{ deliveries: number[]; route: unknown }>
+  changeMessage(action: MessageAction): Promise<{ deliveries: number[]; route: unknown }>
 }

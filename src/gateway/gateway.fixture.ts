@@ -129,6 +129,10 @@ function recordingActions(calls: unknown[]): GatewayActions {
       calls.push(message)
       return { deliveries: [1], route: { channel: message.channel, chatId: message.target } }
     },
+    async changeMessage(action) {
+      calls.push(action)
+      return { deliveries: [2], route: { channel: action.channel, chatId: action.target } }
+    },
   }
 }
 

@@ -6,7 +6,14 @@ import { z } from "zod"
 import { errorResponse, readJson } from "../kernel/http/index.ts"
 import { AppError, type Redactor, runWithTimeout } from "../kernel/index.ts"
 import type { Store } from "../store/index.ts"
-import type { GatewayActions, HookTest, MessageToSend, PairingApproval, PairingRevocation } from "./api.ts"
+import type {
+  GatewayActions,
+  HookTest,
+  MessageAction,
+  MessageToSend,
+  PairingApproval,
+  PairingRevocation,
+} from "./api.ts"
 import { listDeliveries, listEvents, listRuns, readDelivery, readRun, retryDelivery } from "./store.ts"
 
 export type Env = { Bindings: HttpBindings }
@@ -63,6 +70,7 @@ const message = z
     media: z.string().trim().min(1).optional(),
     account: name.optional(),
     silent: z.boolean().optional(),
+    asVoice: z.boolean().optional(),
     replyTo: platformId.optional(),
     threadId: platformId.optional(),
     dryRun: z.boolean().optional(),
@@ -71,6 +79,20 @@ const message = z
     path: ["message"],
     error: "is required when there is no media",
   })
+
+/** What is done to a message that is there: the same fields, and those of the action. */
+const anyMessage = {
+  channel: name.default("last"),
+  target: platformId,
+  messageId: platformId,
+  account: name.optional(),
+  dryRun: z.boolean().optional(),
+}
+const messageActions = {
+  edit: z.strictObject({ ...anyMessage, message: z.string().refine((text) => text.trim() !== "", "is empty") }),
+  delete: z.strictObject(anyMessage),
+  react: z.strictObject({ ...anyMessage, emoji: z.string().trim().max(32).default("") }),
+}
 
 const routes: readonly Route[] = [
   {
@@ -220,6 +242,14 @@ const routes: readonly Route[] = [
       return { status: input.dryRun ? 200 : 202, body: await actions.sendMessage(input) }
     },
   },
+  ...(["edit", "delete", "react"] as const).map((action): Route => ({
+    method: "POST",
+    path: `/api/message/${action}`,
+    async handle({ actions }, context) {
+      const input = given({ action, ...(await parseBody(messageActions[action], context)) }) as MessageAction
+      return { status: input.dryRun ? 200 : 202, body: await actions.changeMessage(input) }
+    },
+  })),
 ]
 
 export function addApiRoutes(app: Hono<Env>, options: ApiOptions): void {

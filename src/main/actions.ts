@@ -2,9 +2,11 @@
 import type { Channel } from "../channels/contract.ts"
 import type { Pairing } from "../channels/index.ts"
 import { formatIssue } from "../config/index.ts"
-import type { GatewayActions, GatewayStatus, MessageToSend, PartState } from "../gateway/index.ts"
+import type { MessageChange } from "../delivery/index.ts"
+import type { GatewayActions, GatewayStatus, MessageAction, MessageToSend, PartState } from "../gateway/index.ts"
 import { AppError, type Json } from "../kernel/index.ts"
-import { countJobs, countOutbox } from "../store/index.ts"
+import type { Route } from "../sessions/index.ts"
+import { type NewOutbox, countJobs, countOutbox } from "../store/index.ts"
 import type { AgentParts } from "./agent.ts"
 import { type Core, mainAgentId } from "./core.ts"
 import { version } from "./version.ts"
@@ -39,6 +41,7 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
     unpinName: (pin) => unpinName(parts, pin),
     listChannels: (options) => listChannels(parts, options),
     sendMessage: (message) => sendMessage(core, parts, message),
+    changeMessage: (action) => changeMessage(core, parts, action),
   }
 }
 
@@ -92,7 +95,7 @@ function describeModel(core: Core, parts: ActionParts): GatewayStatus["model"] {
 
 async function sendMessage(core: Core, parts: ActionParts, wanted: MessageToSend) {
   const { delivery } = parts.agent
-  const { channel, target, account, media, message, replyTo, threadId, silent } = wanted
+  const { channel, target, account, media, message, replyTo, threadId, silent, asVoice } = wanted
   const route = delivery.resolve(mainAgentId(core.config()), { channel, to: target, account })
   const rows = delivery.planMessage(route, {
     message,
@@ -100,8 +103,27 @@ async function sendMessage(core: Core, parts: ActionParts, wanted: MessageToSend
     ...(replyTo === undefined ? {} : { replyTo }),
     ...(threadId === undefined ? {} : { threadId }),
     ...(silent === undefined ? {} : { silent }),
+    ...(asVoice === undefined ? {} : { asVoice }),
   })
-  if (wanted.dryRun) return { deliveries: [], route: { ...route, rows: rows.map((row) => row.payload) } as Json }
+  return await queue(core, route, rows, wanted.dryRun)
+}
+
+async function changeMessage(core: Core, parts: ActionParts, wanted: MessageAction) {
+  const { delivery } = parts.agent
+  const { channel, target, account, dryRun } = wanted
+  const route = delivery.resolve(mainAgentId(core.config()), { channel, to: target, account })
+  return await queue(core, route, [delivery.planChange(route, changeOf(wanted))], dryRun)
+}
+
+function changeOf(wanted: MessageAction): MessageChange {
+  const { messageId } = wanted
+  if (wanted.action === "edit") return { action: "edit", messageId, text: wanted.message }
+  if (wanted.action === "react") return { action: "react", messageId, emoji: wanted.emoji }
+  return { action: "delete", messageId }
+}
+
+async function queue(core: Core, route: Route, rows: readonly NewOutbox[], dryRun = false) {
+  if (dryRun) return { deliveries: [], route: { ...route, rows: rows.map((row) => row.payload) } as Json }
   const deliveries = await core.store.write(async (write) => rows.map((row) => write.addOutbox(row)))
   return { deliveries, route: route as unknown as Json }
 }

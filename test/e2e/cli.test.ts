@@ -107,6 +107,32 @@ test("message send puts one message into the named chat, and a dry run none", as
   )
 })
 
+test("message edit, react and delete change what the bot has sent", async (context) => {
+  const world = await createWorld(context)
+  await world.start()
+  const place = ["--target", String(world.ada.id)]
+  await succeed(world, "message", "send", ...place, "--channel", "chatapp", "--message", "Good mornign")
+  await world.reply("Good mornign")
+  const { control } = world.emulator
+  const sent = control.messages({ chatId: world.ada.id }).find((message) => message.text === "Good mornign")
+  const which = [...place, "--channel", "chatapp", "--message-id", String(sent?.message_id)]
+  const dry = await json<{ deliveries: number[] }>(world, "message", "delete", ...which, "--dry-run")
+  assert.deepEqual(dry.deliveries, [])
+  const edited = control.waitForCall({ method: "editMessageText" })
+  await succeed(world, "message", "edit", ...which, "--message", "Good *morning*")
+  await edited
+  const reacted = control.waitForCall({ method: "setMessageReaction" })
+  await succeed(world, "message", "react", ...which, "--emoji", "👍")
+  await reacted
+  await world.settle()
+  assert.ok(world.botTexts().includes("Good morning"))
+  const deleted = control.waitForCall({ method: "deleteMessage" })
+  await succeed(world, "message", "delete", ...which)
+  await deleted
+  await world.settle()
+  assert.ok(!world.botTexts().includes("Good morning"))
+})
+
 test("config get and set work on the file of the running gateway, which follows", async (context) => {
   const world = await createWorld(context)
   await world.start()
