@@ -35,6 +35,12 @@ export interface Reply {
   buttons?: ReplyButton[][]
 }
 
+/** What a person does to a message that is there; an empty emoji takes the reaction away. */
+export type MessageChange =
+  | { action: "edit"; messageId: string; text: string }
+  | { action: "delete"; messageId: string }
+  | { action: "react"; messageId: string; emoji: string }
+
 export type SendOutcome =
   | { kind: "sent"; remoteId?: string }
   /** It cannot have arrived (refused before it was sent, 429, a 5xx with a JSON body): try again. */
@@ -63,6 +69,8 @@ export interface ChannelSender {
   earlyReplies?(route: Route): EarlyReplies | undefined
   /** The rows of a reply: chunks and media in order. Pure and quick: it runs inside the turn's last transaction. */
   plan(route: Route, reply: Reply): NewOutbox[]
+  /** The row that changes a message. Throws `bad-request` for what the platform would never take. */
+  planChange?(route: Route, change: MessageChange): NewOutbox
   /** Asked before a row is claimed; `go` takes the place, so the row must then be sent. Without it nothing waits. */
   pace?(row: OutboxRow): Pace
   /** Rows that follow the reply of a turn; `earlier` are those that the turn has written so far. Pure and quick too. */

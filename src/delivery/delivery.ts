@@ -3,7 +3,7 @@ import { AppError, type Log } from "../kernel/index.ts"
 import { type TurnDelivery, isHeartbeatAck } from "../agent/index.ts"
 import { type Route, type Sessions, mainKey } from "../sessions/index.ts"
 import type { NewOutbox, OutboxRow, Write } from "../store/index.ts"
-import type { ChannelSender, Reply } from "./contract.ts"
+import type { ChannelSender, MessageChange, Reply } from "./contract.ts"
 import { hasAnswered, prefixed, rowsOf } from "./answered.ts"
 import { type EarlyPart, earlyParts, partText, sentLength } from "./early/index.ts"
 import { closeFence, openFence } from "./fence.ts"
@@ -42,6 +42,8 @@ export interface Delivery {
   resolve(agentId: string, target: Target): Route
   /** The rows of a message that a person or program sends directly. */
   planMessage(route: Route, message: OutgoingMessage): NewOutbox[]
+  /** The row that edits, deletes or reacts to a message. Throws `bad-request`. */
+  planChange(route: Route, change: MessageChange): NewOutbox
 }
 
 /** Below an answer that somebody has stopped. */
@@ -90,6 +92,11 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       if (message.asVoice) reply.asVoice = true
       const target = message.threadId === undefined ? route : { ...route, threadId: message.threadId }
       return senderOf(route.channel).plan(target, reply)
+    },
+    planChange(route, change) {
+      const row = senderOf(route.channel).planChange?.(route, change)
+      if (row) return row
+      throw new AppError("bad-request", `Channel ${route.channel} cannot change messages`)
     },
   }
 }

@@ -10,7 +10,7 @@ import type { NewOutbox, OutboxRow, Store } from "../../../store/index.ts"
 import type { ActionKind } from "../outbound/action.ts"
 import { buttonsRefused } from "../outbound/buttons.ts"
 import { addressOf, planEdit, planReply, planSticker } from "../outbound/plan.ts"
-import { reactionEmoji } from "../outbound/reaction-emoji.ts"
+import { emojiOf } from "../outbound/plan-change.ts"
 import type { Renderer } from "../outbound/render.ts"
 import { resolveTarget } from "../outbound/target.ts"
 import { type Settings } from "../settings.ts"
@@ -137,11 +137,7 @@ export class Operations {
     if (settings.reactionLevel !== "minimal" && settings.reactionLevel !== "extensive") {
       throw new AppError("forbidden", "Reactions are switched off (channels.chatapp.reactionLevel)")
     }
-    const emoji = input.remove || input.emoji.trim() === "" ? null : reactionEmoji(input.emoji)
-    if (emoji === undefined) {
-      const hint = "Use one of the common ones, such as 👍 ❤ 🔥 🎉 👀 🙏"
-      throw new AppError("bad-request", "The platform does not allow this emoji as a reaction", { hint })
-    }
+    const emoji = emojiOf(input.remove ? "" : input.emoji)
     return await this.#act("react", { messageId: input.messageId, emoji }, route, context)
   }
 
