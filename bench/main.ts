@@ -3,7 +3,7 @@
 import { writeFileSync } from "node:fs"
 import { arch, cpus, totalmem } from "node:os"
 import { parseArgs } from "node:util"
-import { browser } from "./browser.ts"
+import { browser } from "./browser/bench.ts"
 import { chat } from "./chat.ts"
 import type { Bench, Figure } from "./figure.ts"
 import { rendering } from "./rendering.ts"

@@ -1,7 +1,7 @@
 // Whether anything has changed since the last walk: mutations of the document and its shadow roots, what is written in
 // its fields, and the view. It costs a page nothing until it changes, and then one callback. Runs in the page.
 import type { PageAgent } from "./agent.ts"
-import type { PageDocument, PageNode, PageRoot } from "./dom.ts"
+import type { PageDocument, PageElement, PageNode } from "./dom.ts"
 
 interface Observer {
   observe(node: PageNode, options: object): void
@@ -36,13 +36,15 @@ export function isUnchanged(agent: PageAgent): boolean {
 
 function fieldsState(agent: PageAgent): string {
   let state = `${innerWidth} ${innerHeight} ${document.styleSheets.length} ${document.readyState}`
-  for (const root of [document as PageRoot, ...agent.roots]) {
-    const fields = root.querySelectorAll("input,textarea,select")
+  const add = (fields: ArrayLike<PageElement>) => {
     for (let index = 0; index < fields.length; index += 1) {
       const field = fields[index] as unknown as { value: string; checked?: boolean; selectedIndex?: number }
       state += `\0${field.value}${field.checked ? 1 : 0}${field.selectedIndex ?? ""}`
     }
   }
+  // The document keeps such lists between calls; a selector would search all of a large page each time.
+  for (const tag of ["input", "textarea", "select"]) add(document.getElementsByTagName(tag))
+  for (const root of agent.roots) add(root.querySelectorAll("input,textarea,select"))
   return state
 }
 

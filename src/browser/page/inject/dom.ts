@@ -32,6 +32,7 @@ export interface PageElement extends PageNode {
   readonly assignedSlot: PageElement | null
   readonly ownerDocument: PageDocument
   readonly firstElementChild: PageElement | null
+  readonly lastElementChild: PageElement | null
   readonly nextElementSibling: PageElement | null
   readonly style: { cssText: string }
   selectedIndex: number
@@ -93,6 +94,7 @@ export interface PageAnimation {
 }
 
 export interface PageDocument extends PageRoot {
+  getElementsByTagName(name: string): ArrayLike<PageElement>
   readonly title: string
   readonly body: PageElement | null
   readonly documentElement: PageElement

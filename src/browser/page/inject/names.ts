@@ -100,8 +100,16 @@ function nativeName(element: PageElement): string {
   if (tag === "svg") return element.querySelector("title")?.textContent ?? ""
   if (tag === "option") return element.label || element.text
   const captions: Record<string, string> = { fieldset: "legend", table: "caption", figure: "figcaption" }
-  const caption = Object.hasOwn(captions, tag) ? element.querySelector(captions[tag] as string) : null
-  return caption?.textContent ?? ""
+  return Object.hasOwn(captions, tag) ? (captionOf(element, captions[tag] as string)?.textContent ?? "") : ""
+}
+
+/** A caption is a child, near the start or at the end: a search of all that a large table holds would cost too much. */
+function captionOf(element: PageElement, tag: string): PageElement | null {
+  let child = element.firstElementChild
+  for (let steps = 0; child && steps < 20; steps += 1, child = child.nextElementSibling)
+    if (child.localName === tag) return child
+  const last = element.lastElementChild
+  return last?.localName === tag ? last : null
 }
 
 /** A label's words without those of the control that it may hold (the options of a select, say). */
@@ -126,6 +134,7 @@ export const namesFunctions = [
   textOfChild,
   nameOf,
   nativeName,
+  captionOf,
   labelText,
 ]
 

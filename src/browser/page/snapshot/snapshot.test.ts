@@ -154,6 +154,21 @@ test("answers an action with the page as it is then, whole or by its changes", a
   assert.match(there.body.snapshot, /textbox "Full name"/)
 })
 
+test("names groups by their captions, and notices what is written into every kind of field", async () => {
+  await go("sent.html")
+  await evaluate(`() => void (document.body.innerHTML = '<fieldset><legend>Address</legend><textarea aria-label="Street"></textarea></fieldset>' +
+    '<table><caption>Prices</caption><tr><td>1</td></tr></table><figure><img alt=""><figcaption>Our house</figcaption></figure>' +
+    '<select aria-label="Size"><option>S<option>L</select>')`)
+  const { snapshot: text } = await snapshot("?diff=true")
+  for (const name of ['group "Address"', 'table "Prices"', 'figure "Our house"']) assert.ok(text.includes(name), text)
+  await evaluate("() => void (document.querySelector('select').selectedIndex = 1)")
+  await snapshot("?diff=true")
+  await evaluate("() => void (document.querySelector('textarea').value = 'Ring 2')")
+  assert.match((await snapshot("?diff=true")).snapshot, /^\+ *- textbox "Street".*: Ring 2$/m)
+  await evaluate("() => void (document.querySelector('select').selectedIndex = 0)")
+  assert.match((await snapshot("?diff=true")).snapshot, /^\+ *- option "S" \[selected\]/m)
+})
+
 test("draws refs over a picture of the view, and takes them away again", async () => {
   await go("controls.html?n=100")
   const { body } = await bench.call("GET", "/snapshot?labels=true")
