@@ -62,9 +62,12 @@ interface Message {
   sessionId?: string
 }
 
-export interface ConnectOptions {
+export interface Endpoint {
   url: string
   headers?: Record<string, string>
+}
+
+export interface ConnectOptions extends Endpoint {
   timeoutMs: number
   signal?: AbortSignal
 }
@@ -84,6 +87,8 @@ export class CdpConnection {
   readonly #closed = Promise.withResolvers<AppError>()
   readonly #beat: NodeJS.Timeout
   readonly root: CdpSession
+  /** Where and with what this connection was made, for a second one to the same browser. Holds secrets. */
+  readonly endpoint: Endpoint
   #nextId = 1
   #bytesSeen = 0
   #silent = 0
@@ -114,10 +119,11 @@ export class CdpConnection {
       socket.terminate()
       throw error
     }
-    return new CdpConnection(socket, wire as Socket)
+    return new CdpConnection(socket, wire as Socket, options)
   }
 
-  private constructor(socket: WebSocket, wire: Socket) {
+  private constructor(socket: WebSocket, wire: Socket, { url, headers }: Endpoint) {
+    this.endpoint = { url, ...(headers ? { headers } : {}) }
     this.#socket = socket
     this.#wire = wire
     this.root = this.session(undefined)
@@ -193,8 +199,16 @@ export class CdpConnection {
     how(entry)
   }
 
+  /** Whoever is at the other end: what it sends ends at most the connection to it. */
   #receive(text: string): void {
-    const message = JSON.parse(text) as Message
+    try {
+      this.#take(JSON.parse(text) as Message)
+    } catch (cause) {
+      this.#lose(new AppError("browser-lost", "The browser sent something that is not CDP", { cause }))
+    }
+  }
+
+  #take(message: Message): void {
     if (message.id !== undefined) {
       this.#settle(message.id, (entry) => {
         if (message.error) entry.reject(new CdpError(entry.method, message.error.message))

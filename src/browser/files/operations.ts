@@ -1,5 +1,6 @@
 // Files that go to pages and come from them: only from `<state>/uploads`, only into `<state>/downloads`.
 import { join } from "node:path"
+import { AppError } from "../../kernel/index.ts"
 import { type Caller, type CoreOptions, createAccess, limits } from "../access.ts"
 import { act } from "../page/act.ts"
 import { DownloadWaiters, type FinishedDownload } from "../page/downloads.ts"
@@ -21,11 +22,22 @@ const maxBytes = 2 * 1024 * 1024 * 1024
 const plainClick = { kind: "click" as const, doubleClick: false, button: "left" as const, modifiers: [] }
 
 export function fileOperations(options: CoreOptions) {
-  const { stateFolder, ids, clock, background } = options
+  const { stateFolder, ids, clock, background, registry } = options
   const { needLibrary, pick } = createAccess(options)
   const downloads = join(stateFolder, "downloads")
   const uploads = join(stateFolder, "uploads")
   const waiters = new DownloadWaiters()
+  const needSharedFiles = ({ profile }: Caller) => {
+    const { name, sharesFiles } = registry.get(profile)
+    if (sharesFiles) return
+    throw new AppError(
+      "profile-unsupported",
+      `The browser of profile ${name} runs on another machine, without our files`,
+      {
+        hint: "Use a managed profile for uploads and downloads",
+      },
+    )
+  }
   const readable = (paths: string[]) => Promise.all(paths.map((path) => pathToRead(uploads, path)))
 
   async function fetchFile(
@@ -50,6 +62,7 @@ export function fileOperations(options: CoreOptions) {
     /** Gives files to an input at once (inputRef, element), or to the next chooser, which `ref` is clicked to open. */
     async chooseFiles(caller: Caller, request: ChooserRequest): Promise<{ ok: true; targetId: string }> {
       needLibrary("file chooser hook")
+      needSharedFiles(caller)
       await readable(request.paths)
       const tab = await pick(caller, request.targetId)
       const { inputRef, element, ref } = request
@@ -74,6 +87,7 @@ export function fileOperations(options: CoreOptions) {
     },
     async download(caller: Caller, request: DownloadRequest): Promise<DownloadReply> {
       needLibrary("download")
+      needSharedFiles(caller)
       await pathToWrite(downloads, request.path)
       const tab = await pick(caller, request.targetId)
       const click = { ...plainClick, ref: request.ref, timeoutMs: 8_000 }
@@ -81,6 +95,7 @@ export function fileOperations(options: CoreOptions) {
     },
     async waitDownload(caller: Caller, request: WaitDownloadRequest): Promise<DownloadReply> {
       needLibrary("wait for download")
+      needSharedFiles(caller)
       if (request.path !== undefined) await pathToWrite(downloads, request.path)
       return fetchFile(caller, await pick(caller, request.targetId), request, () => Promise.resolve())
     },

@@ -41,6 +41,8 @@ export interface BrowserProfile {
   readonly kind: "managed" | "remote"
   /** False for a browser that somebody else runs: it is connected to and left, never started and never ended. */
   readonly owned: boolean
+  /** Whether the browser reads and writes the files of this machine; one elsewhere cannot take or give any. */
+  readonly sharesFiles: boolean
   readonly color: string
   /** The running browser; undefined when there is none. Never starts one. */
   readonly live: LiveBrowser | undefined

@@ -65,6 +65,7 @@ const portTries = 5
 export class ManagedProfile implements BrowserProfile {
   readonly kind = "managed" as const
   readonly owned = true
+  readonly sharesFiles = true
   readonly #options: ManagedOptions
   readonly #recordPath: string
   readonly #userDataFolder: string
@@ -307,7 +308,7 @@ export class ManagedProfile implements BrowserProfile {
       this.#running = undefined
       running.live.connection.close()
       if (this.#stopping) return
-      this.#lastError = reason?.message ?? "The browser ended"
+      this.#lastError = reason === undefined ? "The browser ended" : describeError(reason)
       log.warn({ profile: name, pid: running.record.pid, reason: this.#lastError }, "browser lost")
       this.#ending = this.#clearAway(running).finally(() => (this.#ending = undefined))
       await this.#ending

@@ -1,8 +1,9 @@
 // Profiles while the gateway runs: made, removed, reset and reconfigured, and the browsers of all others run on.
 import assert from "node:assert/strict"
 import { existsSync, readFileSync } from "node:fs"
-import { mkdir, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, readlink, rm, symlink, writeFile } from "node:fs/promises"
 import { createServer, type Server } from "node:net"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { test, type TestContext } from "node:test"
 import { type BrowserBench, type Reply, startBrowserBench } from "../../../test/support/browser-service.ts"
@@ -90,6 +91,7 @@ test("removes a profile with its browser, keeps its data in the trash, and touch
     managed: [400, "bad-request"],
     "..%2f..": [400, "bad-request"],
     "A%20B": [400, "bad-request"],
+    "%ZZ": [400, "bad-request"],
   }
   for (const [name, expected] of Object.entries(refused))
     assert.deepEqual(errorOf(await bench.call("DELETE", `/profiles/${name}`)), expected, name)
@@ -110,6 +112,19 @@ test("resets a managed profile: the data goes to the trash, and the next start i
   assert.equal(await isProcessAlive(pid), false)
   assert.notEqual(await pidOf(bench, "managed"), pid)
   assert.equal(existsSync(join(folder, "mark")), false)
+})
+
+test("moves a folder that is a link as a link, and touches nothing that it leads to", async (t) => {
+  const bench = await startBench(t)
+  const outside = await mkdtemp(join(tmpdir(), "svc-outside-"))
+  t.after(() => rm(outside, { recursive: true }))
+  await writeFile(join(outside, "kept"), "")
+  await bench.call("POST", "/profiles/create", { name: "work" })
+  await mkdir(join(bench.stateFolder, "browser"), { recursive: true })
+  await symlink(outside, join(bench.stateFolder, "browser", "work"))
+  const { body } = await bench.call("DELETE", "/profiles/work")
+  assert.equal(await readlink(body.to), outside)
+  assert.ok(existsSync(join(outside, "kept")))
 })
 
 test("tints the window of each profile in its colour, which Chromium takes and keeps", async (t) => {

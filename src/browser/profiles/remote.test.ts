@@ -4,6 +4,9 @@ import assert from "node:assert/strict"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { after, before, test, type TestContext } from "node:test"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { WebSocketServer } from "ws"
 import { setDefaultCACertificates } from "node:tls"
 import { type BrowserBench, type Reply, startBrowserBench } from "../../../test/support/browser-service.ts"
 import { type ChaosOptions, type ChaosProxy, startChaosProxy } from "../../../test/support/chaos-proxy.ts"
@@ -321,4 +324,52 @@ test("says what answers in place of a browser", async (t) => {
   await gone.stop()
   const closed = await startFar(t, `http://127.0.0.1:${gone.port}`)
   assert.match((await closed.call("POST", "/start")).body.error.message, /ECONNREFUSED/)
+})
+
+test("survives whatever a hostile address sends, and says that it is no CDP", async (t) => {
+  const replies: Record<string, (id: number) => string> = {
+    "/no-json": () => "not json",
+    "/null": () => "null",
+    "/no-info": (id) => `{"id":${id},"result":{}}\n`,
+    "/bad-event": () => '{"method":"Target.targetCreated","params":{}}',
+  }
+  const server = createServer((_request, response) => response.writeHead(404).end())
+  const sockets = new WebSocketServer({ server })
+  sockets.on("connection", (socket, request) => {
+    socket.on("message", (data) => {
+      const { id, method } = JSON.parse(String(data)) as { id: number; method: string }
+      const path = String(request.url)
+      // The first question is answered well, so that what follows is heard by everybody.
+      if (method === "Browser.getVersion" && path === "/bad-event") socket.send(`{"id":${id},"result":{}}`)
+      else socket.send(replies[path]?.(id) ?? "")
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  t.after(() => {
+    for (const socket of sockets.clients) socket.terminate()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  for (const path of ["/no-json", "/null", "/bad-event"]) {
+    const bench = await startFar(t, `ws://127.0.0.1:${port}${path}`)
+    const reply = await bench.call("POST", "/start")
+    assert.deepEqual(errorOf(reply), [503, "browser-unreachable"], path)
+    assert.match(reply.body.error.message, /not CDP/, path)
+    assert.equal((await bench.call("GET", "/")).status, 200)
+  }
+  // Tells nothing of itself and has no tabs: that is not wrong yet.
+  const quiet = await startFar(t, `ws://127.0.0.1:${port}/no-info`)
+  assert.deepEqual((await quiet.call("GET", "/tabs")).body, { running: true, tabs: [] })
+})
+
+test("says at once that a browser on another machine can take and give no files", async (t) => {
+  const bench = await startFar(t, "http://10.255.255.1:9222")
+  for (const [path, body] of [
+    ["/hooks/file-chooser", { paths: ["a.txt"] }],
+    ["/download", { ref: "1", path: "a.txt" }],
+    ["/wait/download", {}],
+  ] as const) {
+    const reply = await bench.call("POST", path, body)
+    assert.deepEqual(errorOf(reply), [409, "profile-unsupported"], path)
+  }
 })

@@ -59,6 +59,11 @@ export class RemoteProfile implements BrowserProfile {
     return this.#options.kind
   }
 
+  /** Also of a tunnel's end, which looks as if the browser were here. */
+  get sharesFiles(): boolean {
+    return this.#address.isLoopback
+  }
+
   get color(): string {
     return this.#options.color()
   }
@@ -165,8 +170,8 @@ export class RemoteProfile implements BrowserProfile {
       this.#memory = connected.tabs.memory
       if (this.#live !== connected) return
       this.#live = undefined
-      this.#lastError = reason.message
-      log.warn({ profile: name, reason: reason.message }, "browser lost")
+      this.#lastError = describeError(reason)
+      log.warn({ profile: name, reason: this.#lastError }, "browser lost")
     })
   }
 

@@ -64,6 +64,7 @@ export const tabErrors = [
   "tab-ambiguous",
   "browser-not-found",
   "browser-start-failed",
+  "browser-unreachable",
   "browser-lost",
   "timeout",
 ] as const satisfies readonly ErrorCode[]
