@@ -138,6 +138,7 @@ function compose(core: Core, stop: StopRequest, token: GatewayToken): Parts {
     ...(core.pollTiming === undefined ? {} : { pollTiming: core.pollTiming }),
     environment: { chatappBotToken: core.holder.snapshot().environment.chatappBotToken },
     rememberRoute: agent.sessions.rememberRoute,
+    describePicture: agent.describePicture,
     waitForDeliveries: (deliveries, limits) => agent.worker.waitFor(deliveries, limits),
     stopTurn: agent.stopTurn,
     isModel: agent.isModel,

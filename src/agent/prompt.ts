@@ -1,6 +1,6 @@
 // What the model reads: the system prompt, and a turn's user message (waiting events, our header, the text).
 import type { Clock, Ids } from "../kernel/index.ts"
-import { readFileSync } from "node:fs"
+import { readFile } from "node:fs/promises"
 import type { ContentPart, ModelMessage } from "../models/contract.ts"
 import type { EventRow } from "../store/index.ts"
 import { wrapUntrusted } from "./boundary.ts"
@@ -46,6 +46,7 @@ export function userMessage(
   options: { ids: Ids; clock: Clock },
   input: TurnInput,
   events: readonly EventRow[],
+  pictures: readonly ContentPart[] = [],
 ): Extract<ModelMessage, { role: "user" }> {
   const blocks = events.map((event) => describeEvent(options.ids, event))
   for (const { label, about, text } of input.context ?? []) {
@@ -62,11 +63,21 @@ export function userMessage(
         })
   blocks.push(`${header}${body}`)
   const content: ContentPart[] = [{ type: "text", text: blocks.join("\n\n") }]
-  for (const media of input.media ?? []) {
-    if (!media.mediaType.startsWith("image/")) continue
-    content.push({ type: "image", mediaType: media.mediaType, data: readFileSync(media.path).toString("base64") })
+  return { role: "user", content: [...content, ...pictures] }
+}
+
+/** The pictures of an input, read before there is a transaction. One that is gone is not shown. */
+export async function readPictures(input: TurnInput): Promise<ContentPart[]> {
+  const parts: ContentPart[] = []
+  for (const { path, mediaType } of input.media ?? []) {
+    if (!mediaType.startsWith("image/")) continue
+    const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return undefined
+      throw error
+    })
+    if (bytes) parts.push({ type: "image", mediaType, data: bytes.toString("base64") })
   }
-  return { role: "user", content }
+  return parts
 }
 
 function describeEvent(ids: Ids, event: EventRow): string {

@@ -41,6 +41,8 @@ export interface TurnInput {
   /** Names of the skills that may be used; unset: all of the agent's, empty: none. */
   skills?: readonly string[]
   media?: TurnMedia[]
+  /** The sticker that the message is. */
+  sticker?: { emoji: string; setName: string; fileId: string; fileUniqueId: string; cachedDescription?: string }
   /** What the channel still has to fetch before the prompt is made, in a shape of its own. */
   pending?: Json
   /** How messages that wait together become one turn; the key is that of their jobs. */

@@ -27,7 +27,7 @@ import {
 } from "../store/index.ts"
 import { fitHistory } from "./fit-history.ts"
 import { type LoopResult, runLoop } from "./loop.ts"
-import { systemPrompt, userMessage } from "./prompt.ts"
+import { systemPrompt, userMessage, readPictures } from "./prompt.ts"
 import { type Skill, createSkillTool, selectSkills } from "./skills.ts"
 import { TurnStopped, stoppedLoop } from "./stopped.ts"
 import type { Tool, ToolContext } from "./tool.ts"
@@ -195,6 +195,7 @@ async function begin(
 ): Promise<{ session: Session; step: PromptStep }> {
   const known = steps.find((step) => step.kind === "prompt")?.data as PromptStep | undefined
   const prepared = known?.input ?? (await prepare(options, job, makeInput(), signal))
+  const pictures = known ? [] : await readPictures(prepared)
   return await options.store.write(async (write) => {
     const session = options.sessions.open(write, prepared.sessionKey, prepared.agentId)
     if (known) return { session, step: known }
@@ -203,7 +204,7 @@ async function begin(
     const foreign = events.find((event) => event.trusted === 0)
     const step: PromptStep = {
       input,
-      message: userMessage(options, input, events),
+      message: userMessage(options, input, events, pictures),
       origin: input.trusted && foreign ? (foreign.origin as Origin) : input.origin,
       trusted: input.trusted && foreign === undefined,
       events: events.length,

@@ -21,6 +21,7 @@ const guardedChannelKeys = [
   "groups.*.topics.*.enabled",
   "capabilities",
   "apiRoot",
+  "localFileRoots",
   "proxy",
   "webhookUrl",
   "webhookSecret",

@@ -33,6 +33,7 @@ import {
   type ModelRegistry,
   type ModelSelection,
   type ModelsView,
+  createDescribePicture,
   createModelRegistry,
   isSelectableModel,
 } from "../models/index.ts"
@@ -51,6 +52,8 @@ export interface AgentParts {
   heartbeat: Heartbeat
   /** Ends a turn that somebody has watched being written, also one that waits to go on after a restart. */
   stopTurn(turn: { runId: string; laneKey: string }): Promise<void>
+  /** What a picture shows, by a model that can see; undefined when there is none. */
+  describePicture: ReturnType<typeof createDescribePicture>
   /** Whether a word names a model that a session may choose. */
   isModel(name: string): boolean
   start(): Promise<void>
@@ -128,6 +131,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
     runner,
     worker,
     heartbeat,
+    describePicture: composeVision(core, models),
     isModel: (name) => isSelectableModel(modelsView(core.config()), mainAgentId(core.config()), name),
     async stopTurn({ runId, laneKey }) {
       if (runner.abortRun(runId, new TurnStopped({ wasSeen: true }))) return
@@ -185,6 +189,11 @@ async function recover({ store, log }: Core, handlers: Record<string, JobHandler
   if (resumed > 0) log.info({ jobs: resumed }, "jobs of an earlier process go on")
   for (const job of dead)
     log.error({ run: job.run_id, lane: job.lane_key }, "job given up: it ended the process each time")
+}
+
+function composeVision(core: Core, models: ModelRegistry): AgentParts["describePicture"] {
+  const allowed = () => Object.keys(core.config().agents.defaults.models ?? {})
+  return createDescribePicture({ models, allowed, log: core.log.child({ part: "models" }) })
 }
 
 function composeModels(core: Core): ModelRegistry {

@@ -43,6 +43,8 @@ export interface ModelRequest {
   system: string
   messages: ModelMessage[]
   tools: ToolSchema[]
+  /** Tokens of the reply at most; unset: the model's own limit. */
+  maxOutputTokens?: number
   /** Aborts the call at once; the rejection is the signal's reason. */
   signal: AbortSignal
   onDelta?: (delta: ModelDelta) => void

@@ -95,6 +95,17 @@ export function replaceJobPayload(write: Write, job: Pick<JobRow, "id">, payload
   write.prepare("update job set payload = ? where id = ?").run(JSON.stringify(payload), job.id)
 }
 
+/** Thrown by a handler whose job cannot go on yet: it is put back without having failed, and its place is free. */
+export class JobPostponed extends Error {
+  readonly runAt: number
+
+  constructor(runAt: number, reason: string) {
+    super(reason)
+    this.name = "JobPostponed"
+    this.runAt = runAt
+  }
+}
+
 /** Back to the queue, still first of its lane. */
 export function releaseJob(
   store: Store,

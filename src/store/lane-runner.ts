@@ -1,7 +1,17 @@
 // Runs jobs: claim -> handler -> one transaction with the results and the end of the job.
 // Strict order inside a lane, a cap across lanes; a job that fails for good never blocks its lane.
 import { AppError, type Background, type Clock, type Log, backoffMs, describeError } from "../kernel/index.ts"
-import { cancelWaiting, claimJobs, endJob, maxAttempts, nextDue, nextUrgentDue, openJobs, releaseJob } from "./jobs.ts"
+import {
+  JobPostponed,
+  cancelWaiting,
+  claimJobs,
+  endJob,
+  maxAttempts,
+  nextDue,
+  nextUrgentDue,
+  openJobs,
+  releaseJob,
+} from "./jobs.ts"
 import type { JobRow } from "./schema.ts"
 import type { Store, Write } from "./store.ts"
 
@@ -227,6 +237,12 @@ export class LaneRunner {
       const runAt = stopping ? 0 : clock.now() + 2_000
       await store.write(async () => releaseJob(store, job, { runAt, error: message, countAttempt: false }))
       log.info({ run: job.run_id, reason: message }, "job put back")
+      return
+    }
+    if (error instanceof JobPostponed) {
+      const { runAt } = error
+      await store.write(async () => releaseJob(store, job, { runAt, error: message, countAttempt: false }))
+      log.debug({ run: job.run_id, reason: message }, "job postponed")
       return
     }
     if (job.attempts < maxAttempts) {

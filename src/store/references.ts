@@ -5,7 +5,7 @@ import type { Store } from "./store.ts"
 
 type Row = NonNullable<IngestEntry["rows"]>[number]
 
-const waiting = "ref = ? and state = 'ready' and attempts = 0"
+const waiting = "ref = ? and state = 'ready' and started_at is null"
 
 /** The newest job that came from the message, whatever became of it. */
 export function jobOfMessage(store: Store, ref: string): JobRow | undefined {

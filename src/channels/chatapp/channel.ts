@@ -14,7 +14,6 @@ import { Account } from "./account.ts"
 import { Accounts } from "./accounts.ts"
 import { performEffect } from "./effects.ts"
 import { createCommandPart } from "./commands/part.ts"
-import { showHistory } from "./inbound/history.ts"
 import { Intake } from "./inbound/intake.ts"
 import { decisionTexts, pairingText } from "./inbound/pairing-reply.ts"
 import { createPreparation } from "./inbound/preparation.ts"
@@ -27,7 +26,8 @@ import { type DraftKey, type OpenTurn, turnOfDraft } from "./outbound/stop-turn.
 import type { PollTiming } from "./polling.ts"
 import { probe } from "./probe.ts"
 import { type Settings, channelName, createSettings, mainAccount } from "./settings.ts"
-import { createStickers } from "./stickers/index.ts"
+import { type DescribePicture, createInboundMedia } from "./media/index.ts"
+import { type Stickers, createStickers } from "./stickers/index.ts"
 import { createChatappTool } from "./tool/chatapp.ts"
 import { createMessageTool } from "./tool/message.ts"
 import { type OperationOptions, Operations } from "./tool/operations.ts"
@@ -51,6 +51,8 @@ export interface ChatappOptions {
   runtimeFolder: string
   environment: { chatappBotToken?: string | undefined }
   rememberRoute: (write: Write, sessionKey: string, agentId: string, route: Route) => void
+  /** What a picture shows, as a model that can see says it. */
+  describePicture: DescribePicture
   /** The outbox worker's: what came of rows that a tool has written. */
   waitForDeliveries: OperationOptions["waitFor"]
   /** Whether a word names a model that may be chosen; without it none does. */
@@ -109,8 +111,15 @@ export function createChatappChannel(options: ChatappOptions): Channel {
     create: newAccount,
     log: options.log,
   })
+  const stickers = createStickers({ store: options.store })
+  const media = createInboundMedia({
+    ...options,
+    stickers,
+    settings: settings.account,
+    client: (account) => accounts.byId.get(account)?.client,
+  })
   const acks = new DraftCalls()
-  const tools = createTools(options, settings, render)
+  const tools = createTools(options, { settings, render, stickers })
   pairing.attach(channelName, {
     tell: (account, { chatId }, decision) =>
       say({ channel: channelName, account, chatId, chatKind: "private" }, decisionTexts[decision]),
@@ -124,14 +133,17 @@ export function createChatappChannel(options: ChatappOptions): Channel {
       for (const account of accounts.all()) account.refreshMenu()
     },
     commands: createCommandPart(settings, activations),
-    stop: () => accounts.stop(),
+    async stop() {
+      media.stop()
+      await accounts.stop()
+    },
     unpin: (name, account) => unpin(name, account === undefined ? settings.accounts() : [account], pinsOf),
     async status(wanted) {
       const shown = accounts.byId.size > 0 ? accounts.all() : settings.accounts().map(newAccount)
       return await Promise.all(shown.map((account) => statusOf(account, settings, clock, wanted)))
     },
     tools: () => (settings.accounts().length > 0 || options.environment.chatappBotToken ? tools : []),
-    preparation: createPreparation({ showHistory: (write, input) => showHistory(write, input, settings.account) }),
+    preparation: createPreparation({ settings: settings.account, fetchFiles: media.fetch }),
     observe: (turn, _runId, view) => observeTurn(turn, view, { ...options, accounts, settings, acks }),
   }
 }
@@ -154,12 +166,15 @@ async function stopTurnOf({ store, log, stopTurn }: ChatappOptions, draft: Draft
   if (turn) await stopTurn(turn)
 }
 
-function createTools(options: ChatappOptions, settings: Settings, render: Renderer): readonly Tool[] {
+function createTools(
+  options: ChatappOptions,
+  { settings, render, stickers }: { settings: Settings; render: Renderer; stickers: Stickers },
+): readonly Tool[] {
   const operations = new Operations({
     store: options.store,
     settings,
     render,
-    stickers: createStickers({ store: options.store }),
+    stickers,
     mainAccount: () => mainAccount(settings.accounts()),
     mediaRoot: join(options.stateFolder, "media"),
     waitFor: options.waitForDeliveries,

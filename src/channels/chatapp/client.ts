@@ -16,6 +16,7 @@ type Method =
   | "deleteWebhook"
   | "getUpdates"
   | "getFile"
+  | "getFile"
   | "sendMessage"
   | "sendPhoto"
   | "sendDocument"

@@ -162,6 +162,11 @@ const overridable = {
     .optional()
     .meta({ description: "How parts are joined." }),
   mediaMaxMb: z.number().positive().meta({ description: "Megabytes of one file at most, in and out." }),
+  localFileRoots: z.array(z.string().trim().min(1)).optional().meta({
+    description:
+      "Folders of a local Bot API server, whose files are read where they lie; files elsewhere are left out.",
+    defaultText: "none",
+  }),
   timeoutSeconds: z.int().min(1).meta({ description: "Seconds that one request to the platform may take." }),
   historyLimit: historyLimit.optional().meta({
     description: "Messages of a group that are shown as context; 0 disables.",

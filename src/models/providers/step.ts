@@ -43,6 +43,7 @@ export async function runStep(parts: StepParts, call: StepCall): Promise<ModelRe
       reasoning: parts.reasoning,
     }),
     ...(request.tools.length === 0 ? {} : { tools: toLibraryTools(library, request) }),
+    ...(request.maxOutputTokens === undefined ? {} : { maxOutputTokens: request.maxOutputTokens }),
     ...thinkingOptions(settings.kind, effectiveThinking(parts, call)),
     maxRetries: 0,
     abortSignal: AbortSignal.any([request.signal, own.signal]),

@@ -1,10 +1,10 @@
 // What was said, as the input of a turn: words, what they refer to, files to fetch, and whether all of it can be
 // trusted. The same for a new message and for its edited form.
-import type { Message } from "grammy/types"
+import type { Message, Sticker } from "grammy/types"
 import type { TurnInput } from "../../../agent/turn-input.ts"
 import type { Json } from "../../../kernel/index.ts"
 import type { Origin } from "../../../sessions/route.ts"
-import { type Content, type RemoteFile, authorLabel, forwardLabel, referenceOf } from "./content/index.ts"
+import { type Content, type RemoteFile, authorLabel, forwardLabel, referenceOf, stickerFacts } from "./content/index.ts"
 import { headerOf } from "./header.ts"
 import { refOf } from "./join.ts"
 import type { Place } from "./place.ts"
@@ -40,10 +40,15 @@ export function saidInput(
       ...(forwarded === undefined ? {} : { forwardedFrom: forwarded }),
     },
     text: content.text,
+    ...(message.sticker ? { sticker: stickerOf(message.sticker) } : {}),
     ...(reference ? { context: [reference.context] } : {}),
     ...(files.length === 0 ? {} : { pending: { files } satisfies Pending as Json }),
     ref: refOf(place.route.account, message.chat.id, message.message_id),
     sentAt: message.date * 1000,
     route: place.route,
   }
+}
+
+function stickerOf(sticker: Sticker): NonNullable<TurnInput["sticker"]> {
+  return { ...stickerFacts(sticker), fileId: sticker.file_id, fileUniqueId: sticker.file_unique_id }
 }

@@ -38,6 +38,7 @@ export interface BenchOptions {
   runtimeFolder?: string
   environment?: { chatappBotToken?: string }
   fetching?: ChatappOptions["fetching"]
+  describePicture?: ChatappOptions["describePicture"]
 }
 
 export interface Bench {
@@ -105,6 +106,7 @@ export async function startBench(options: BenchOptions = {}): Promise<Bench> {
     rememberRoute: (write, key, agentId, route) => sessions.rememberRoute(write, key, agentId, route),
     waitForDeliveries: (ids, limits) => worker.waitFor(ids, limits),
     stopTurn: async ({ runId }) => (stoppedRuns.push(runId), changed()),
+    describePicture: options.describePicture ?? (async () => undefined),
     ...(options.fetching ? { fetching: options.fetching } : {}),
     pollTiming: { ...quickPolls, ...options.pollTiming },
   })

@@ -29,6 +29,7 @@ const channel = createChatappChannel({
   stateFolder: folder,
   runtimeFolder: join(folder, "run"),
   environment: {},
+  describePicture: async () => undefined,
   rememberRoute: () => undefined,
   waitForDeliveries: async () => [],
   stopTurn: async () => undefined,

@@ -1,0 +1,98 @@
+// Downloads under way, by account and file: two turns that want the same file share one, and one that takes long goes on
+// while its turn gives its place to others.
+import { type Background, type Clock, describeError } from "../../../kernel/index.ts"
+import { type DownloadOptions, type Fetched, type Wanted, downloadFile } from "./download.ts"
+import type { MediaFolder } from "./keep.ts"
+
+type PerAccount = Pick<DownloadOptions, "client" | "maxBytes" | "timeoutMs" | "localRoots">
+
+interface Download {
+  promise: Promise<Fetched>
+  isOver: boolean
+}
+
+/** Results that nobody came for: their turn was stopped. */
+const maxEntries = 200
+
+/** Not before every so many files: reading the folder costs more than one. */
+const filesPerCleaning = 20
+
+export class Downloads {
+  readonly #parts: { folder: MediaFolder; clock: Clock; background: Background }
+  readonly #byFile = new Map<string, Download>()
+  #stopped = new AbortController()
+  #untilCleaning = 0
+
+  constructor(parts: { folder: MediaFolder; clock: Clock; background: Background }) {
+    this.#parts = parts
+  }
+
+  /** What has become of the files: undefined for those that are still under way after `patienceMs`. */
+  async get(
+    account: string,
+    files: readonly Wanted[],
+    settings: PerAccount,
+    { patienceMs, signal }: { patienceMs: number; signal: AbortSignal },
+  ): Promise<(Fetched | undefined)[]> {
+    const keys = files.map((file) => `${account}:${file.uniqueId}`)
+    const running = files.map((file, index) => this.#start(keys[index] as string, file, settings))
+    await this.#wait(running, patienceMs, signal)
+    if (!running.every((download) => download.isOver)) return files.map(() => undefined)
+    for (const key of keys) this.#byFile.delete(key)
+    return await Promise.all(running.map((download) => download.promise))
+  }
+
+  /** Ends what is under way; a turn that is tried again begins anew. */
+  stop(): void {
+    this.#stopped.abort(new Error("the channel is stopping"))
+    this.#stopped = new AbortController()
+  }
+
+  #start(key: string, wanted: Wanted, settings: PerAccount): Download {
+    const known = this.#byFile.get(key)
+    if (known) return known
+    const { folder, clock, background } = this.#parts
+    const { promise, resolve } = Promise.withResolvers<Fetched>()
+    const download: Download = { promise, isOver: false }
+    const { signal } = this.#stopped
+    background.run("download a file", async () => {
+      let outcome: Fetched
+      try {
+        outcome = await downloadFile(wanted, { ...settings, folder, clock, signal })
+      } catch (error) {
+        outcome = { kind: "left-out", why: "unreachable", detail: describeError(error) }
+      }
+      download.isOver = true
+      resolve(outcome)
+      this.#cleanSometimes()
+    })
+    this.#byFile.set(key, download)
+    this.#forget()
+    return download
+  }
+
+  async #wait(running: readonly Download[], patienceMs: number, signal: AbortSignal): Promise<void> {
+    const done = new AbortController()
+    const all = Promise.all(running.map((download) => download.promise))
+    const pause = this.#parts.clock.sleep(patienceMs, AbortSignal.any([signal, done.signal])).catch(() => undefined)
+    await Promise.race([all, pause])
+    done.abort()
+    signal.throwIfAborted()
+  }
+
+  #forget(): void {
+    if (this.#byFile.size <= maxEntries) return
+    for (const [key, download] of this.#byFile) {
+      if (download.isOver) this.#byFile.delete(key)
+      if (this.#byFile.size <= maxEntries) return
+    }
+  }
+
+  #cleanSometimes(): void {
+    this.#untilCleaning -= 1
+    if (this.#untilCleaning > 0) return
+    this.#untilCleaning = filesPerCleaning
+    const { background, folder, clock } = this.#parts
+    background.run("clean the media folder", async () => void (await folder.clean(clock.now())))
+  }
+}
