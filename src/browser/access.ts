@@ -6,6 +6,7 @@ import type { Guard } from "./guard.ts"
 import type { OperationOptions, Tab } from "./page/tab.ts"
 import type { Tabs } from "./page/tabs.ts"
 import type { Machine } from "./profiles/detect/index.ts"
+import type { Traces } from "./traces.ts"
 import type { ProfileRegistry } from "./profiles/registry.ts"
 
 export interface CoreOptions {
@@ -19,6 +20,7 @@ export interface CoreOptions {
   log: Log
   background: Background
   guard: Guard
+  traces: Traces
   hasAutomationLibrary(): boolean
   /** Changes one entry of `browser.profiles` in the configuration file (removes it without a value) and takes it up. */
   changeProfile(name: string, entry: ProfileEntry | undefined): Promise<void>

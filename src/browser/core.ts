@@ -31,6 +31,7 @@ import type {
   TabActionRequest,
 } from "./requests/index.ts"
 import { settingOperations } from "./settings.ts"
+import { traceOperations } from "./traces.ts"
 import { freshSnapshot, labelledPicture, snapshotOperations } from "./snapshots.ts"
 
 export type { Caller, CoreOptions } from "./access.ts"
@@ -47,6 +48,7 @@ export function createBrowserCore(options: CoreOptions) {
     ...storageOperations(options),
     ...fileOperations(options),
     ...settingOperations(options),
+    ...traceOperations(options),
   }
 }
 
@@ -191,14 +193,17 @@ function tabOperations(options: CoreOptions) {
 }
 
 function pageOperations(options: CoreOptions) {
-  const { registry, guard } = options
+  const { registry, guard, traces } = options
   const { needLibrary, pick } = createAccess(options)
   return {
     async navigate(caller: Caller, request: NavigateRequest): Promise<NavigateReply> {
       needLibrary("navigate")
       const url = await guard.checkOpen(caller, request.url)
       const tab = await pick(caller, request.targetId)
-      const outcome = await visit(tab, url, limits("Loading the page", request.timeoutMs, caller), guard)
+      const { live } = registry.get(caller.profile)
+      const outcome = await traces.around(live, tab, `navigate ${url}`, () =>
+        visit(tab, url, limits("Loading the page", request.timeoutMs, caller), guard),
+      )
       const fresh = await freshSnapshot(tab, request.snapshot, guard, limits("", request.timeoutMs, caller))
       return { ...(await pageReply(tab)), ...outcome, ...fresh }
     },
@@ -226,7 +231,11 @@ function pageOperations(options: CoreOptions) {
         return reply
       }
       if (request.kind === "evaluate" || request.kind === "wait") guard.checkRead(tab)
-      const outcome = await act(tab, request, limits(`The ${request.kind}`, request.timeoutMs, caller))
+      const { live } = registry.get(caller.profile)
+      const title = "ref" in request ? `${request.kind} ${request.ref ?? ""}` : request.kind
+      const outcome = await traces.around(live, tab, title.trim(), () =>
+        act(tab, request, limits(`The ${request.kind}`, request.timeoutMs, caller)),
+      )
       const fresh = await freshSnapshot(tab, request.snapshot, guard, limits("", request.timeoutMs, caller))
       return { ...(await pageReply(tab)), ...outcome, ...fresh }
     },

@@ -22,6 +22,7 @@ import { systemMachine } from "./profiles/detect/index.ts"
 import { ProfileRegistry } from "./profiles/registry.ts"
 import { createControlApp } from "./routes/app.ts"
 import { type BrowserToolInput, createBrowserTool } from "./tool.ts"
+import { Traces } from "./traces.ts"
 
 export interface BrowserServiceOptions {
   /** The configuration as it is now; `reconfigure` tells that it has changed. */
@@ -168,6 +169,7 @@ async function startParts(options: PartOptions): Promise<Started> {
     log,
     background,
     guard,
+    traces: new Traces(),
     hasAutomationLibrary: options.hasAutomationLibrary ?? canResolveLibrary,
     async changeProfile(name, entry) {
       options.writeProfile(name, entry)

@@ -153,11 +153,19 @@ const cases: Record<string, Case> = {
   "set media": { words: () => ["dark"], prints: /^media dark$/m },
   "set timezone": { words: () => ["Europe/Vienna"], prints: /^timezone Europe\/Vienna$/m },
   "set locale": { words: () => ["de-AT"], prints: /^locale de-AT$/m },
+  "trace start": { words: () => inTrace(false), prints: /^trace started$/m },
+  "trace stop": { words: () => inTrace(true), prints: /^TRACE:\/.+\.zip$/m },
   "set credentials": { words: () => ["ada", "secret"], prints: /^credentials set$/m },
   "set device": { words: () => ["Pixel 7"], prints: /^device Pixel 7$/m },
   "set offline": { words: () => ["off"], prints: /^offline off$/m },
   schema: { words: () => ["cookies", "set"], prints: /"\$ref": "#\/\$defs\/Done"/ },
   stop: { prints: /^profile managed: stopped$/m },
+}
+
+/** A trace that runs, or none, whatever was before. */
+async function inTrace(runs: boolean): Promise<string[]> {
+  await bench.call("POST", runs ? "/trace/start" : "/trace/stop", {})
+  return []
 }
 
 async function run(words: string[], meanwhile: Case["meanwhile"]) {

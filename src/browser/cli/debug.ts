@@ -2,6 +2,9 @@
 import { AppError } from "../../kernel/errors.ts"
 import { type CommandSpec, pageMs, plain, type Run } from "./command.ts"
 
+/** A long trace is a large file. */
+const traceMs = 90_000
+
 interface Requested {
   timestamp: string
   method: string
@@ -109,6 +112,44 @@ function requestLine({ timestamp, method, url, status, ok, failureText }: Reques
   const outcome = ok === undefined ? "open" : ok ? "ok" : "fail"
   return `${timestamp} ${method} ${status ?? "-"} ${outcome} ${plain(url)}${failureText === undefined ? "" : ` (${failureText})`}`
 }
+
+export const traceCommands: CommandSpec[] = [
+  {
+    usage: "start",
+    description: "Begin to trace the browser: a film, snapshots after each action, network and console",
+    example: "svc browser trace start",
+    json: "Done",
+    tab: true,
+    flags: [
+      ["--no-screenshots", "without the film"],
+      ["--no-snapshots", "without the page as it was after each action"],
+      ["--sources", "with the sources of the program"],
+    ],
+    perform: async ({ send, io, options }) => {
+      const { targetId, screenshots, snapshots, sources } = options
+      const reply = await send("POST", "/trace/start", {
+        body: { targetId, screenshots, snapshots, sources },
+        timeoutMs: pageMs,
+      })
+      return { reply, show: () => io.print("trace started") }
+    },
+  },
+  {
+    usage: "stop",
+    description: "End the trace, save it below the traces folder and print where",
+    example: "svc browser trace stop --out checkout.zip",
+    json: "TraceReply",
+    tab: true,
+    flags: [["--out <path>", "name, or path below the traces folder"]],
+    perform: async ({ send, io, options }) => {
+      const reply = await send<{ path: string }>("POST", "/trace/stop", {
+        body: { targetId: options.targetId, path: options["out"] },
+        timeoutMs: traceMs,
+      })
+      return { reply, show: () => io.print(`TRACE:${reply.path}`) }
+    },
+  },
+]
 
 export const cookieCommands: CommandSpec[] = [
   {

@@ -154,6 +154,8 @@ const calls: Record<string, () => Promise<Call | Call[]> | Call | Call[]> = {
   "POST /set/device": () => ["/set/device", { name: "Pixel 7" }],
   "POST /set/credentials": () => ["/set/credentials", { username: "ada", password: "secret" }],
   "POST /set/locale": () => ["/set/locale", { locale: "de-AT" }],
+  "POST /trace/start": () => ["/trace/start", { screenshots: "no" }],
+  "POST /trace/stop": () => ["/trace/stop", {}],
   "POST /profiles/create": () => [
     ["/profiles/create", { name: "work" }],
     ["/profiles/create", { name: "far", cdpUrl: "http://127.0.0.1:9", color: "0066cc" }],

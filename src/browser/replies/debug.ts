@@ -56,3 +56,5 @@ export const cookie = z.object({
 export const cookiesReply = z.object({ ...done.shape, cookies: z.array(cookie) })
 
 export const storageReply = z.object({ ...done.shape, values: z.record(z.string(), z.string()) })
+
+export const traceReply = z.object({ ...done.shape, path: z.string().describe("Absolute path of the zip file.") })

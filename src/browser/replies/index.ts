@@ -42,6 +42,7 @@ export const replies = {
   Cookie: debug.cookie,
   CookiesReply: debug.cookiesReply,
   StorageReply: debug.storageReply,
+  TraceReply: debug.traceReply,
   JsonSchema: z.record(z.string(), z.unknown()).describe("A JSON schema, draft 2020-12."),
   OpenApiDocument: z.record(z.string(), z.unknown()).describe("This document."),
 } as const

@@ -58,6 +58,16 @@ export const setStorageRequest = z.object({
 })
 export const clearStorageRequest = z.object({ ...target, kind, timeoutMs: timeout })
 
+export const startTraceRequest = z.object({
+  ...target,
+  screenshots: flag.default(true),
+  snapshots: flag.default(true),
+  sources: flag.default(false),
+})
+export const stopTraceRequest = z.object({ ...target, path: word.optional() })
+
+export type StartTraceRequest = z.infer<typeof startTraceRequest>
+export type StopTraceRequest = z.infer<typeof stopTraceRequest>
 export type ConsoleRequest = z.infer<typeof consoleRequest>
 export type ErrorsRequest = z.infer<typeof errorsRequest>
 export type RequestsRequest = z.infer<typeof requestsRequest>

@@ -110,4 +110,22 @@ export const debugRoutes: Route[] = [
     example: { kind: "session" },
     run: (caller, request, core) => core.clearStorage(caller, request),
   }),
+  route("POST", "/trace/start", {
+    summary: "Begins to trace the browser of the profile: a film, snapshots after each action, network, console",
+    request: requests.startTraceRequest,
+    reply: "Done",
+    errors: [...pageErrors, "conflict"],
+    library: true,
+    example: { screenshots: true },
+    run: (caller, request, core) => core.startTrace(caller, request),
+  }),
+  route("POST", "/trace/stop", {
+    summary: "Ends the trace and saves it below the traces folder",
+    request: requests.stopTraceRequest,
+    reply: "TraceReply",
+    errors: [...tabErrors, "not-found"],
+    library: true,
+    example: { path: "checkout.zip" },
+    run: (caller, request, core) => core.stopTrace(caller, request),
+  }),
 ]

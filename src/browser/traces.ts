@@ -1,0 +1,108 @@
+// Traces: one at a time in a browser, written below `<state>/traces`.
+import { chmod, mkdir, rm } from "node:fs/promises"
+import { join } from "node:path"
+import { AppError } from "../kernel/index.ts"
+import { type Caller, type CoreOptions, createAccess } from "./access.ts"
+import { moveInto, pathToWrite } from "./files/safe-path.ts"
+import type { Tab } from "./page/tab.ts"
+import { Trace } from "./page/trace.ts"
+import type { LiveBrowser } from "./profiles/contract.ts"
+import type * as requests from "./requests/index.ts"
+
+interface Done {
+  ok: true
+  targetId: string
+}
+
+/** The traces that run, by browser. */
+export class Traces {
+  readonly #running = new WeakMap<LiveBrowser, Promise<Trace>>()
+
+  /** Throws `conflict` while there is one. */
+  async start(live: LiveBrowser, begin: () => Promise<Trace>): Promise<void> {
+    if (await this.#of(live)) {
+      throw new AppError("conflict", "A trace of this browser is running already", { hint: "Stop it first" })
+    }
+    const starting = begin()
+    this.#running.set(live, starting)
+    try {
+      await starting
+    } catch (error) {
+      this.#running.delete(live)
+      throw error
+    }
+  }
+
+  /** Takes the running trace; throws `not-found` when there is none. */
+  async take(live: LiveBrowser): Promise<Trace> {
+    const trace = await this.#of(live)
+    this.#running.delete(live)
+    if (trace) return trace
+    throw new AppError("not-found", "No trace of this browser is running", { hint: "Start one first (trace start)" })
+  }
+
+  /** Does the work, shown in the trace when there is one. */
+  async around<Result>(
+    live: LiveBrowser | undefined,
+    tab: Tab,
+    title: string,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    const trace = live && this.#running.has(live) ? await this.#of(live) : undefined
+    return trace ? trace.around(tab, title, work) : work()
+  }
+
+  /** One that ended with its browser is none; neither is one that could not start. */
+  async #of(live: LiveBrowser): Promise<Trace | undefined> {
+    const trace = await this.#running.get(live)?.catch(() => undefined)
+    return trace?.isRunning ? trace : undefined
+  }
+}
+
+export function traceOperations(options: CoreOptions) {
+  const { registry, guard, stateFolder, ids, background, log, traces } = options
+  const { needLibrary, pick } = createAccess(options)
+  const root = join(stateFolder, "traces")
+
+  async function browserOf(caller: Caller, targetId: string | undefined): Promise<{ tab: Tab; live: LiveBrowser }> {
+    const tab = await pick(caller, targetId)
+    return { tab, live: await registry.get(caller.profile).ensure(caller.signal) }
+  }
+
+  return {
+    async startTrace(caller: Caller, request: requests.StartTraceRequest): Promise<Done> {
+      needLibrary("trace start")
+      const { tab, live } = await browserOf(caller, request.targetId)
+      if (guard.isGuest(tab)) throw new AppError("bad-request", "Tabs of untrusted turns are not traced")
+      const asking = live.tabs.list.find((each) => each.dialog)
+      if (asking) {
+        throw new AppError("dialog-open", `A dialog is open in the tab ${asking.targetId}`, {
+          hint: "Answer it first: a page that waits for an answer cannot be traced",
+        })
+      }
+      const { screenshots, snapshots, sources } = request
+      const parts = { connection: live.connection, tabs: live.tabs, background, log }
+      await traces.start(live, () => Trace.start(parts, { screenshots, snapshots, sources }))
+      log.info({ targetId: tab.targetId }, "trace started")
+      return { ok: true, targetId: tab.targetId }
+    },
+    async stopTrace(caller: Caller, request: requests.StopTraceRequest): Promise<Done & { path: string }> {
+      needLibrary("trace stop")
+      if (request.path !== undefined) await pathToWrite(root, request.path)
+      const { tab, live } = await browserOf(caller, request.targetId)
+      const trace = await traces.take(live)
+      const parts = join(root, ".part")
+      await mkdir(parts, { recursive: true, mode: 0o700 })
+      const part = join(parts, `${ids.uuid()}.zip`)
+      try {
+        await trace.stop(part)
+        await chmod(part, 0o600)
+        const path = await moveInto(part, root, request.path ?? `trace-${ids.uuid()}.zip`)
+        log.info({ targetId: tab.targetId, path }, "trace written")
+        return { ok: true, targetId: tab.targetId, path }
+      } finally {
+        await rm(part, { force: true })
+      }
+    },
+  }
+}
