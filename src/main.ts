@@ -15,6 +15,7 @@ import { writeBrowserProfile } from "./main/browser-profiles.ts"
 import { composeGmail } from "./main/gmail.ts"
 import { composeHooks } from "./main/hooks.ts"
 import { followConfig } from "./main/reload.ts"
+import { createRenameConfig } from "./main/rename-config.ts"
 import { type StopRequest, listenForStop } from "./main/signals.ts"
 import { version } from "./main/version.ts"
 
@@ -137,8 +138,9 @@ function compose(core: Core, stop: StopRequest, token: GatewayToken): Parts {
     runtimeFolder: environment.runtimeFolder,
     ...(core.pollTiming === undefined ? {} : { pollTiming: core.pollTiming }),
     environment: { chatappBotToken: core.holder.snapshot().environment.chatappBotToken },
-    rememberRoute: agent.sessions.rememberRoute,
     describePicture: agent.describePicture,
+    rememberRoute: agent.sessions.rememberRoute,
+    renameConfig: createRenameConfig(core),
     waitForDeliveries: (deliveries, limits) => agent.worker.waitFor(deliveries, limits),
     stopTurn: agent.stopTurn,
     isModel: agent.isModel,

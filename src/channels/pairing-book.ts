@@ -11,8 +11,11 @@ export const codeLifetimeMs = 60 * 60 * 1000
 const alphabet = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 const codeLength = 8
 
-/** Beyond this the oldest request gives way, so that a flood of strangers never shuts out the next person. */
-export const maxRequests = 1000
+/**
+ * Beyond this the oldest request gives way. Strangers are answered five times a second at most, so even in a flood
+ * fewer are told within the hour that a code lives.
+ */
+export const maxRequests = 20_000
 
 /** `issued` is told to the sender; `seen` is not: one answer per sender and hour. */
 export type PairingAnswer = { kind: "issued"; code: string } | { kind: "seen" }
@@ -102,6 +105,13 @@ export class PairingBook {
     this.#remove(request)
     const { senderId, label } = request
     this.#setPaired(new Map(this.#paired).set(senderId, { senderId, label, approvedAt: now }))
+  }
+
+  /** As if the sender had not asked: they could not be told. */
+  forget(senderId: string): void {
+    const request = this.#requests.get(senderId)
+    if (request) this.#remove(request)
+    this.#changed.add(senderId)
   }
 
   /** It stays until it lapses, so that the sender is not told a new code at once. */

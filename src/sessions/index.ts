@@ -1,5 +1,6 @@
 // The only door of sessions.
 export * from "./keys.ts"
+export * from "./move.ts"
 export type * from "./route.ts"
 export * from "./sessions.ts"
 export * from "./transcript.ts"

@@ -18,6 +18,7 @@ import { Intake } from "./inbound/intake.ts"
 import { decisionTexts, pairingText } from "./inbound/pairing-reply.ts"
 import { createPreparation } from "./inbound/preparation.ts"
 import { DraftCalls } from "./outbound/draft.ts"
+import { ChatMoves, type RenameConfig } from "./moves/moves.ts"
 import { observeTurn } from "./outbound/observe.ts"
 import { planReply } from "./outbound/plan.ts"
 import { type Renderer, createRenderer } from "./outbound/render.ts"
@@ -25,8 +26,8 @@ import { createSender } from "./outbound/sender.ts"
 import { type DraftKey, type OpenTurn, turnOfDraft } from "./outbound/stop-turn.ts"
 import type { PollTiming } from "./polling.ts"
 import { probe } from "./probe.ts"
-import { type Settings, channelName, createSettings, mainAccount } from "./settings.ts"
 import { type DescribePicture, createInboundMedia } from "./media/index.ts"
+import { type Settings, channelName, createSettings, mainAccount } from "./settings.ts"
 import { type Stickers, createStickers } from "./stickers/index.ts"
 import { createChatappTool } from "./tool/chatapp.ts"
 import { createMessageTool } from "./tool/message.ts"
@@ -50,9 +51,11 @@ export interface ChatappOptions {
   /** What the gateways of one user share. */
   runtimeFolder: string
   environment: { chatappBotToken?: string | undefined }
-  rememberRoute: (write: Write, sessionKey: string, agentId: string, route: Route) => void
+  /** Gives entries of the configuration file another name, and makes the gateway use it. */
+  renameConfig: RenameConfig
   /** What a picture shows, as a model that can see says it. */
   describePicture: DescribePicture
+  rememberRoute: (write: Write, sessionKey: string, agentId: string, route: Route) => void
   /** The outbox worker's: what came of rows that a tool has written. */
   waitForDeliveries: OperationOptions["waitFor"]
   /** Whether a word names a model that may be chosen; without it none does. */
@@ -72,6 +75,11 @@ export function createChatappChannel(options: ChatappOptions): Channel {
     options.log.error({ part: channelName, pattern, hint }, "mention pattern takes too long: switched off")
   })
   const activations = new Activations(options.store)
+  const moves = new ChatMoves({
+    ...options,
+    onMoved: () => activations.refresh(),
+    log: options.log.child({ part: channelName }),
+  })
   const render = createRenderer()
   const plan: ChannelSender["plan"] = (route, reply) => planReply(settings.account(route.account), render, route, reply)
   const say = (route: Route, text: string): NewOutbox[] => plan(route, { text, media: [] })
@@ -94,6 +102,7 @@ export function createChatappChannel(options: ChatappOptions): Channel {
           book: pairing.book(channelName, accountId),
           pins: pinsOf(accountId),
           activations,
+          moves,
           botName: () => accounts.get(accountId)?.botName,
           log: options.log.child({ part: channelName, account: accountId }),
           pairingReply: (route, senderId, code) => say(route, pairingText(senderId, code)),
@@ -126,8 +135,11 @@ export function createChatappChannel(options: ChatappOptions): Channel {
   })
   return {
     name: channelName,
-    sender: createSender({ ...options, settings, plan, accounts, acks }),
-    start: () => accounts.start(),
+    sender: createSender({ ...options, settings, plan, render, accounts, acks, moves }),
+    async start() {
+      moves.settle()
+      await accounts.start()
+    },
     async apply() {
       await accounts.apply()
       for (const account of accounts.all()) account.refreshMenu()

@@ -43,7 +43,7 @@ function decide(update: Update, query: CallbackQuery, context: PlanContext): Pla
   const speaker: Speaker = { place, sender, decision }
   if (button.runs) return planCommandClick(update, message, button.value, speaker, context)
   const key = `click:${settings.accountId}:${seen.chat}:${seen.message}:${sender.id}:${data}`
-  if (context.isJoinOpen(key)) return refuse("click-repeated")
+  if (context.earlier.isJoinOpen(key)) return refuse("click-repeated")
   const entry = entryOf(update, context, { ...seen, rule: decision.rule })
   const job = turnJob(context.ids.uuid(), inputOf(query, message, button.value, speaker, context))
   entry.jobs = [{ ...job, join: { key, holdMs: 0, maxHoldMs: 0 } }]

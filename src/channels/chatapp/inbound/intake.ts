@@ -1,23 +1,17 @@
 // A batch of updates -> what it causes, in one transaction with the offset. What was seen before changes nothing.
 import type { Update } from "grammy/types"
-import type { TurnInput } from "../../../agent/turn-input.ts"
 import { type Clock, type Ids, type Log, describeError } from "../../../kernel/index.ts"
 import type { Route } from "../../../sessions/route.ts"
-import {
-  type IngestEntry,
-  type NewOutbox,
-  type Store,
-  type Write,
-  hadJoin,
-  isJoinOpen,
-  jobOfMessage,
-} from "../../../store/index.ts"
+import { type IngestEntry, type NewOutbox, type Store, type Write } from "../../../store/index.ts"
 import type { Activations } from "../../activation.ts"
 import type { PairingBook } from "../../pairing-book.ts"
 import type { NamePins } from "../../pins.ts"
 import { type BotKey, deleteOffset, knownDeliveries, readOffset, saveOffset } from "../../store.ts"
+import type { ChatMoves } from "../moves/moves.ts"
+import type { ChatMove } from "../moves/store.ts"
 import type { Settings } from "../settings.ts"
 import { DropLog } from "./drop-log.ts"
+import { Earlier } from "./earlier.ts"
 import { trimHistory } from "./history.ts"
 import { createLookups } from "./lookups.ts"
 import { planUpdate } from "./plan.ts"
@@ -31,6 +25,7 @@ export interface IntakeOptions {
   book: PairingBook
   pins: NamePins
   activations: Activations
+  moves: ChatMoves
   /** Whether a word names a model that may be chosen; without it none does. */
   isModel?: (name: string) => boolean
   /** Username of the bot, once it is known. */
@@ -44,20 +39,18 @@ export interface IntakeOptions {
   onEffect: (effect: Effect) => void
 }
 
-/** Far beyond the time between two parts of a paste. */
-const pasteMemoryMs = 60_000
-
 /** Answers to strangers beyond a first burst are spaced, so that a flood of them never delays a reply. */
 const pairingBurst = 20
 const pairingSpacingMs = 200
+/** An answer that would leave later is not promised: its code would be half over, and a new person would wait for nothing. */
+const pairingLongestWaitMs = 5 * 60_000
 
 export class Intake {
   readonly counters: Record<string, number> = {}
   lastInboundAt: number | undefined
   readonly #options: IntakeOptions
   readonly #log: Log
-  /** When the last part of a long text came; at first, the start: one may wait from before it. */
-  #pasteSeenAt: number
+  readonly #earlier: Earlier
   readonly #drops: DropLog
   /** When the answers to strangers that are planned so far will have left. */
   #pairingBusyUntil = 0
@@ -65,7 +58,7 @@ export class Intake {
   constructor(options: IntakeOptions) {
     this.#options = options
     this.#log = options.log
-    this.#pasteSeenAt = options.clock.now()
+    this.#earlier = new Earlier(options.store)
     this.#drops = new DropLog(options)
   }
 
@@ -78,7 +71,7 @@ export class Intake {
    * `nextOffset` is undefined for updates that came by webhook: they are not in order, so no poll may go on after them.
    */
   async take(updates: readonly Update[], nextOffset: number | undefined): Promise<void> {
-    const { store, bot, book, pins, agentId, rememberRoute } = this.#options
+    const { store, bot, book, pins, moves, agentId, rememberRoute } = this.#options
     const known = knownDeliveries(
       store,
       bot,
@@ -98,28 +91,31 @@ export class Intake {
           pins.flush(write)
           for (const { sessionKey, route } of routes) rememberRoute(write, sessionKey, agentId(), route)
           this.#trimHistories(write, planned)
+          for (const move of movesOf(planned)) moves.apply(write, move, bot.account)
         },
       )
       book.settle()
       pins.settle()
+      if (movesOf(planned).length > 0) moves.settle()
       if (known.size > 0) this.#log.debug({ updates: known.size }, "updates seen before")
       this.#count("duplicate", known.size)
       for (const each of planned) this.#tell(each)
     } catch (error) {
       book.reload()
       pins.reload()
+      moves.reload()
       this.#pairingBusyUntil = busyUntil
       throw error
     }
   }
 
   #planAll(updates: readonly Update[]): Planned[] {
-    const { settings, bot, botName, agentId, book, pins, activations, ids, clock, store } = this.#options
+    const { settings, bot, botName, agentId, book, pins, activations, moves, ids, clock, store } = this.#options
     const now = clock.now()
-    const joinKeys = new Set<string>()
-    const inputs = new Map<string, TurnInput>()
+    const earlier = this.#earlier.beginBatch()
     const context: PlanContext = {
-      settings: settings.account(bot.account),
+      earlier,
+      settings: moves.follow(settings.account(bot.account)),
       botId: bot.botId,
       botName: botName(),
       agentId: agentId(),
@@ -127,23 +123,20 @@ export class Intake {
       pins,
       now,
       ids,
-      pairingReply: (route, senderId, code) => this.#pace(this.#options.pairingReply(route, senderId, code)),
-      isJoinOpen: (key) => joinKeys.has(key) || isJoinOpen(store, key),
-      hadJoin: (key) => joinKeys.has(key) || hadJoin(store, key),
-      waitingInput: (ref) => inputs.get(ref) ?? this.#waitingInput(ref),
+      pairingReply: (route, senderId, code) => {
+        const rows = this.#pace(this.#options.pairingReply(route, senderId, code))
+        // Nobody is told now: whoever writes again when the flood is over asks anew.
+        if (rows.length === 0) book.forget(senderId)
+        return rows
+      },
       look: createLookups({ store, bot, isModel: this.#options.isModel ?? (() => false) }),
       activationOf: (key) => activations.of(key),
+      onChatMoved: (move) => moves.see(move),
     }
     return updates.map((update) => {
       try {
         const planned = planUpdate(update, context)
-        for (const job of planned.entry.jobs ?? []) {
-          if (!job.join) continue
-          joinKeys.add(job.join.key)
-          if (job.ref === undefined || !job.join.key.startsWith("paste:")) continue
-          inputs.set(job.ref, job.payload as unknown as TurnInput)
-          this.#pasteSeenAt = now
-        }
+        earlier.note(planned.entry.jobs)
         return planned
       } catch (error) {
         // One update of an unforeseen shape must not hold up all others for ever.
@@ -151,13 +144,6 @@ export class Intake {
         return { kind: "skipped", entry: this.#unreadable(update, error), reason: "unreadable" }
       }
     })
-  }
-
-  /** Asked for every text: when no long one came lately, none waits to be gone on with. */
-  #waitingInput(ref: string): TurnInput | undefined {
-    if (this.#options.clock.now() - this.#pasteSeenAt > pasteMemoryMs) return undefined
-    const job = jobOfMessage(this.#options.store, ref)
-    return job?.state === "ready" && job.attempts === 0 ? (JSON.parse(job.payload) as TurnInput) : undefined
   }
 
   #unreadable(update: Update, error: unknown): IngestEntry {
@@ -176,8 +162,9 @@ export class Intake {
   #pace(rows: NewOutbox[]): NewOutbox[] {
     const now = this.#options.clock.now()
     const earliest = now - pairingBurst * pairingSpacingMs
-    this.#pairingBusyUntil = Math.max(this.#pairingBusyUntil, earliest) + pairingSpacingMs
-    const runAt = this.#pairingBusyUntil
+    const runAt = Math.max(this.#pairingBusyUntil, earliest) + pairingSpacingMs
+    if (runAt > now + pairingLongestWaitMs) return []
+    this.#pairingBusyUntil = runAt
     return runAt <= now ? rows : rows.map((row) => ({ ...row, runAt }))
   }
 
@@ -197,11 +184,13 @@ export class Intake {
       case "noted":
         this.#count(planned.what)
         if (planned.what === "no-mention") this.#drops.note({ update, chat: planned.chatId, reason: planned.what })
+        else if (planned.what.startsWith("bot-"))
+          this.#log.info({ update, chat: planned.chatId }, planned.what.replaceAll("-", " "))
         else this.#log.debug({ update, chat: planned.chatId, what: planned.what }, "update noted")
         return
       case "skipped":
         this.#count(`skipped-${planned.reason}`)
-        if (planned.chatId?.startsWith("-")) {
+        if (planned.chatId?.startsWith("-") && planned.reason !== "service-message") {
           this.#drops.note({ update, chat: planned.chatId, reason: planned.reason })
         } else this.#log.debug({ update, chat: planned.chatId, reason: planned.reason }, "update skipped")
     }
@@ -210,6 +199,10 @@ export class Intake {
   #count(name: string, by = 1): void {
     if (by > 0) this.counters[name] = (this.counters[name] ?? 0) + by
   }
+}
+
+function movesOf(planned: readonly Planned[]): ChatMove[] {
+  return planned.flatMap((each) => (each.kind === "noted" && each.move ? [each.move] : []))
 }
 
 type Accepted = Extract<Planned, { kind: "accepted" }>

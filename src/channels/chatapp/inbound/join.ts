@@ -5,6 +5,7 @@ import type { Message } from "grammy/types"
 import type { TurnInput } from "../../../agent/turn-input.ts"
 import type { AccountSettings } from "../settings.ts"
 import type { Content } from "./content/index.ts"
+import type { EarlierTurns } from "./earlier.ts"
 import type { Place } from "./place.ts"
 import { principalOf } from "./principal.ts"
 
@@ -18,11 +19,8 @@ export interface Joining {
 }
 
 export interface JoinFacts {
-  settings: AccountSettings
-  isJoinOpen(key: string): boolean
-  hadJoin(key: string): boolean
-  /** The input of a turn that waits, by the message that it came from. */
-  waitingInput(ref: string): TurnInput | undefined
+  settings: Pick<AccountSettings, "debounceMs">
+  earlier: Omit<EarlierTurns, "jobOfMessage">
 }
 
 /** The parts of an album come at once, each as an update of its own. */
@@ -48,8 +46,8 @@ export function joiningOf(message: Message, place: Place, content: Content, fact
   const { media_group_id: group } = message
   if (group !== undefined) {
     const key = `album:${account}:${chatId}:${group}`
-    const continues = facts.isJoinOpen(key)
-    const isLate = !continues && facts.hadJoin(key)
+    const continues = facts.earlier.isJoinOpen(key)
+    const isLate = !continues && facts.earlier.hadJoin(key)
     return { join: { key, kind: "album" }, hold: albumHold, continues, isLate }
   }
   if (!content.isPlainText || message.forward_origin || content.text.startsWith("/")) return undefined
@@ -62,7 +60,7 @@ export function joiningOf(message: Message, place: Place, content: Content, fact
 function pasteOf(message: Message, place: Place, who: string, facts: JoinFacts): Joining | undefined {
   const isLong = (message.text ?? "").length >= pasteMinChars
   const { account, chatId } = place.route
-  const before = facts.waitingInput(refOf(account, chatId, message.message_id - 1))
+  const before = facts.earlier.waitingPaste(refOf(account, chatId, message.message_id - 1))
   const key = before && continuedPaste(before, message, who)
   if (key === undefined && !isLong) return undefined
   const join = { key: key ?? `paste:${who}:${message.message_id}`, kind: "paste" as const }
@@ -81,10 +79,10 @@ function continuedPaste(before: TurnInput, message: Message, who: string): strin
   return message.message_id - first < pasteMaxParts ? join.key : undefined
 }
 
-function burstOf(who: string, { settings, isJoinOpen }: JoinFacts): Joining | undefined {
+function burstOf(who: string, { settings, earlier }: JoinFacts): Joining | undefined {
   const holdMs = settings.debounceMs
   if (holdMs === 0) return undefined
   const key = `burst:${who}`
   const hold = { holdMs, maxHoldMs: holdMs * burstMaxHolds }
-  return { join: { key, kind: "burst" }, hold, continues: isJoinOpen(key), isLate: false }
+  return { join: { key, kind: "burst" }, hold, continues: earlier.isJoinOpen(key), isLate: false }
 }

@@ -83,7 +83,7 @@ function ask(update: Update, message: Message, place: Place, senderId: string, c
   const label = message.from ? senderLabel(message.from) : senderId
   const answer = context.book.ask({ senderId, chatId: String(message.chat.id), label }, context.now)
   if (answer.kind === "issued") entry.outbox = context.pairingReply(place.route, senderId, answer.code)
-  return { kind: "asked", entry, told: answer.kind === "issued", senderId }
+  return { kind: "asked", entry, told: (entry.outbox ?? []).length > 0, senderId }
 }
 
 /** What the inbox keeps of an update. The words themselves are in the job; a dropped message's are not kept. */

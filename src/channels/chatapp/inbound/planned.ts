@@ -1,6 +1,5 @@
 // What an update leads to: an inbox row with everything it causes, and what is done once that is on the disk.
 import type { Update } from "grammy/types"
-import type { TurnInput } from "../../../agent/turn-input.ts"
 import type { Ids, Json } from "../../../kernel/index.ts"
 import type { Route } from "../../../sessions/route.ts"
 import type { IngestEntry, NewOutbox } from "../../../store/index.ts"
@@ -9,7 +8,9 @@ import type { Activation } from "../../activation.ts"
 import type { PairingBook } from "../../pairing-book.ts"
 import type { PinBook } from "../../pins.ts"
 import type { Lookups } from "./lookups.ts"
+import type { ChatMove } from "../moves/store.ts"
 import { type AccountSettings, channelName } from "../settings.ts"
+import type { EarlierTurns } from "./earlier.ts"
 
 export interface PlanContext {
   settings: AccountSettings
@@ -23,15 +24,12 @@ export interface PlanContext {
   ids: Ids
   /** Rows that tell an unknown sender how to be let in. */
   pairingReply(route: Route, senderId: string, code: string): NewOutbox[]
-  /** Whether a turn that more may be joined to waits, in the store or earlier in this batch. */
-  isJoinOpen(joinKey: string): boolean
-  /** Whether any turn ever had this key. */
-  hadJoin(joinKey: string): boolean
-  /** The input of a turn that waits, by the message that it came from, in the store or earlier in this batch. */
-  waitingInput(ref: string): TurnInput | undefined
+  earlier: EarlierTurns
   look: Lookups
   /** What `/activation` of a session says. */
   activationOf(sessionKey: string): Activation | undefined
+  /** A group got another id: what follows in this batch may come from the new one. */
+  onChatMoved(move: ChatMove): void
 }
 
 /** Done after the commit, never waited for; what it does must not matter after a crash. */
@@ -46,7 +44,7 @@ export type Planned = { effects?: Effect[] } & (
   /** An unknown sender; `told` when an answer with a code is on its way. */
   | { kind: "asked"; entry: IngestEntry; told: boolean; senderId: string }
   /** Nothing for the agent now: an event for its next turn, a line of a group's history (of that session), a setting. */
-  | { kind: "noted"; entry: IngestEntry; what: string; chatId?: string; historyOf?: string }
+  | { kind: "noted"; entry: IngestEntry; what: string; chatId?: string; historyOf?: string; move?: ChatMove }
   | { kind: "skipped"; entry: IngestEntry; reason: SkipReason; chatId?: string }
 )
 

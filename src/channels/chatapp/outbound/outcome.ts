@@ -53,7 +53,9 @@ function judgeRefusal(
   if (failure.retryAfterSeconds !== undefined)
     return { kind: "retry", delayMs: failure.retryAfterSeconds * 1000, error }
   if (failure.migratedTo !== undefined && failure.migratedTo !== payload.movedTo) {
-    return replace({ ...payload, movedTo: failure.migratedTo }, error)
+    // Messages of the old chat have other numbers in the new one.
+    const { replyTo: _old, quote: _words, ...rest } = payload
+    return replace({ ...rest, movedTo: failure.migratedTo }, error)
   }
   if (code === 401) return { kind: "retry", delayMs: tokenRefusedDelayMs, error }
   if (code === 429 || code >= 500) return again()

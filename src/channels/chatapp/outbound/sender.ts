@@ -1,15 +1,18 @@
 // The channel as the outbox sees it: replies become rows, rows are paced and sent.
 import { join } from "node:path"
 import type { Config } from "../../../config/index.ts"
-import type { ChannelSender } from "../../../delivery/contract.ts"
+import type { ChannelSender, SendOutcome } from "../../../delivery/contract.ts"
 import type { Redactor } from "../../../kernel/index.ts"
 import type { Store } from "../../../store/index.ts"
 import type { Accounts } from "../accounts.ts"
 import { type Settings, channelName, mainAccount } from "../settings.ts"
+import type { ChatMoves } from "../moves/moves.ts"
 import { ackKey, ackOf, takeAckBack } from "./ack.ts"
 import { isAction } from "./action.ts"
 import { keepLongValues } from "./buttons.ts"
 import type { DraftCalls } from "./draft.ts"
+import { planChange } from "./plan-change.ts"
+import type { Renderer } from "./render.ts"
 import { messageCount, sendRow } from "./send.ts"
 import { resolveTarget } from "./target.ts"
 
@@ -21,8 +24,17 @@ export interface SenderOptions {
   /** Reactions on their way, by account and chat. */
   acks: DraftCalls
   plan: ChannelSender["plan"]
+  render: Renderer
   stateFolder: string
   redactor: Redactor
+  moves: ChatMoves
+}
+
+/** The platform has said that the chat has another id now. */
+function movedTo(outcome: SendOutcome): string | undefined {
+  if (outcome.kind !== "replace") return undefined
+  const { movedTo: newId } = outcome.payload as { movedTo?: string }
+  return newId
 }
 
 /** While an account has no token its replies wait. */
@@ -42,6 +54,7 @@ export function createSender(options: SenderOptions): ChannelSender {
       const maxChars = Math.min(parts.maxChars, textChunkLimit)
       return { minChars: Math.min(parts.minChars, maxChars), maxChars, idleMs: parts.idleMs }
     },
+    planChange: (route, change) => planChange({ ...options, settings: settings.account(route.account) }, route, change),
     pace(row) {
       const account = accounts.get(row.account)
       return account?.client ? account.pacer.take(row.chat_id, messageCount(row)) : { kind: "go" }
@@ -74,6 +87,9 @@ export function createSender(options: SenderOptions): ChannelSender {
         signal,
       })
       if (outcome.kind === "sent") account.noteSent()
+      const newId = movedTo(outcome)
+      if (newId !== undefined && newId !== row.chat_id)
+        await options.moves.learn({ oldId: row.chat_id, newId }, row.account)
       return "error" in outcome ? { ...outcome, error: options.redactor.redact(outcome.error) } : outcome
     },
     resolveTarget: (target, account) => resolveTarget(target, account ?? mainAccount(settings.accounts())),

@@ -39,6 +39,8 @@ export interface BenchOptions {
   environment?: { chatappBotToken?: string }
   fetching?: ChatappOptions["fetching"]
   describePicture?: ChatappOptions["describePicture"]
+  /** Without it the configuration cannot be written. */
+  renameConfig?: ChatappOptions["renameConfig"]
 }
 
 export interface Bench {
@@ -92,6 +94,7 @@ export async function startBench(options: BenchOptions = {}): Promise<Bench> {
   const channel = createChatappChannel({
     store,
     config: () => config,
+    renameConfig: options.renameConfig ?? (() => ({ kind: "invalid", issues: [] })),
     defaultAgentId: () => "main",
     pairing,
     clock,
@@ -103,10 +106,10 @@ export async function startBench(options: BenchOptions = {}): Promise<Bench> {
     stateFolder: folder,
     runtimeFolder: options.runtimeFolder ?? join(folder, "run"),
     environment: options.environment ?? {},
+    describePicture: options.describePicture ?? (async () => undefined),
     rememberRoute: (write, key, agentId, route) => sessions.rememberRoute(write, key, agentId, route),
     waitForDeliveries: (ids, limits) => worker.waitFor(ids, limits),
     stopTurn: async ({ runId }) => (stoppedRuns.push(runId), changed()),
-    describePicture: options.describePicture ?? (async () => undefined),
     ...(options.fetching ? { fetching: options.fetching } : {}),
     pollTiming: { ...quickPolls, ...options.pollTiming },
   })

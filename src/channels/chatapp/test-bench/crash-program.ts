@@ -31,6 +31,7 @@ const channel = createChatappChannel({
   environment: {},
   describePicture: async () => undefined,
   rememberRoute: () => undefined,
+  renameConfig: () => ({ kind: "invalid", issues: [] }),
   waitForDeliveries: async () => [],
   stopTurn: async () => undefined,
 })

@@ -1,0 +1,18 @@
+// A conversation that goes on under another key, because its chat got another id.
+import type { SessionRow, Write } from "../store/index.ts"
+
+/** Both conversations become one when the new key is in use already; the longer-known one's settings stay. */
+export function moveSession(write: Write, from: string, to: string): void {
+  const find = (key: string) => write.prepare("select * from session where key = ?").get(key) as SessionRow | undefined
+  const old = find(from)
+  if (!old || from === to) return
+  const present = find(to)
+  if (present) {
+    write.prepare("update message set session_id = ? where session_id = ?").run(old.session_id, present.session_id)
+    write.prepare("delete from session where key = ?").run(to)
+    if (present.updated_at > old.updated_at) {
+      write.prepare("update session set updated_at = ? where key = ?").run(present.updated_at, from)
+    }
+  }
+  write.prepare("update session set key = ? where key = ?").run(to, from)
+}
