@@ -4,6 +4,7 @@ import { type ModelServer, startModelServer } from "../test/support/model-server
 import { BenchGateway } from "./gateway.ts"
 import type { Bench, Figure } from "./figure.ts"
 import { measureIntake } from "./intake.ts"
+import { firstDrafts, manyReplies } from "./replies.ts"
 import { median, percentile, round } from "./statistics.ts"
 
 const messages = 30
@@ -11,7 +12,8 @@ const messages = 30
 export const chat: Bench = {
   name: "chat",
   async run(): Promise<Figure[]> {
-    return [...(await roundTrips()), await restart(), ...(await measureIntake())]
+    const replies = [await firstDrafts(config), await manyReplies(config)]
+    return [...(await roundTrips()), ...replies, await restart(), ...(await measureIntake())]
   },
 }
 
