@@ -1,135 +1,28 @@
 // The agent tool `browser`: the same operations as the control service, called in the process.
 // Whatever comes from a page (text, titles, addresses) is content; our own words are the note.
-import { z } from "zod"
 import type { Tool, ToolContext, ToolResult } from "../agent/tool.ts"
-import { AppError, isJsonObject, type Json, type JsonObject } from "../kernel/index.ts"
+import { AppError, type ErrorCode, errorTable, isJsonObject, type Json, type JsonObject } from "../kernel/index.ts"
 import type { BrowserCore, Caller } from "./core.ts"
 import {
-  actKinds,
   chooserRequest,
   consoleRequest,
   dialogRequest,
+  downloadRequest,
+  errorsRequest,
   focusRequest,
   navigateRequest,
   openRequest,
   pageOnly,
   parseAct,
   parseRequest,
+  requestsRequest,
   screenshotRequest,
   snapshotRequest,
+  waitDownloadRequest,
 } from "./requests/index.ts"
+import { type BrowserToolInput, description, input, inputSchema, readOnly } from "./tool/input.ts"
 
-const actions = [
-  "status",
-  "start",
-  "stop",
-  "profiles",
-  "tabs",
-  "open",
-  "focus",
-  "close",
-  "snapshot",
-  "screenshot",
-  "navigate",
-  "console",
-  "pdf",
-  "act",
-  "upload",
-  "dialog",
-] as const
-type Action = (typeof actions)[number]
-
-/** Loose on purpose: each action's own schema looks at its fields, with an error that names them. */
-const input = z.looseObject({ action: z.enum(actions) })
-
-export type BrowserToolInput = z.infer<typeof input>
-
-const readOnly: ReadonlySet<Action> = new Set(["status", "console", "profiles", "tabs", "snapshot", "screenshot"])
-
-const text = (description: string): JsonObject => ({ type: "string", description })
-const flag = (description: string): JsonObject => ({ type: "boolean", description })
-
-const inputSchema: JsonObject = {
-  type: "object",
-  properties: {
-    action: { type: "string", enum: [...actions] },
-    target: {
-      type: "string",
-      enum: ["sandbox", "host", "node"],
-      description: "Where the browser runs; leave out for the usual place",
-    },
-    profile: text("Browser profile; leave out for the default"),
-    targetId: text("Tab id (or unique prefix) from tabs/open; leave out for the tab used last"),
-    url: text("open, navigate: full http(s) URL"),
-    mode: {
-      type: "string",
-      enum: ["efficient", "full"],
-      description: "snapshot: efficient (default) lists controls and headings; full is the whole page as text",
-    },
-    find: text("snapshot: only elements with this role or these words"),
-    diff: flag("snapshot: only what changed since the last one"),
-    selector: text("snapshot: CSS, only inside this element"),
-    frame: text("snapshot: CSS, only inside this iframe"),
-    labels: flag("snapshot: add a picture with the refs drawn on it"),
-    snapshotFormat: { type: "string", enum: ["ai", "aria"] },
-    maxChars: { type: "integer", description: "snapshot: cut text at this length" },
-    maxTokens: { type: "integer", description: "snapshot: fit into this budget" },
-    snapshot: {
-      type: "string",
-      enum: ["efficient", "diff"],
-      description: "act, navigate: answer with a snapshot of the page afterwards",
-    },
-    fullPage: flag("screenshot: the whole page, not only the view"),
-    ref: text("screenshot: only this element"),
-    type: { type: "string", enum: ["png", "jpeg"] },
-    level: text("console: error, warning, info or debug, and above"),
-    paths: { type: "array", items: { type: "string" }, description: "upload: names in the uploads folder" },
-    inputRef: text("upload: the file input; else ref is clicked to open the chooser"),
-    accept: flag("dialog: OK (true) or Cancel (false)"),
-    promptText: text("dialog: answer to a prompt"),
-    request: {
-      type: "object",
-      description: "act: what to do",
-      properties: {
-        kind: { type: "string", enum: [...actKinds] },
-        ref: text("element ref from the last snapshot, e.g. e12"),
-        text: text("type: replaces what is in the field; wait: until this is visible"),
-        submit: flag("type: press Enter after"),
-        slowly: flag("type: key by key"),
-        key: text("press: e.g. Enter, Tab, ArrowDown, Control+A"),
-        doubleClick: flag("click"),
-        button: { type: "string", enum: ["left", "right", "middle"] },
-        modifiers: {
-          type: "array",
-          items: { type: "string", enum: ["Alt", "Control", "ControlOrMeta", "Meta", "Shift"] },
-        },
-        startRef: text("drag"),
-        endRef: text("drag"),
-        values: { type: "array", items: { type: "string" }, description: "select: values or labels" },
-        fields: {
-          type: "array",
-          description: "fill: all of these, or none",
-          items: { type: "object", properties: { ref: { type: "string" }, value: {} }, required: ["ref", "value"] },
-        },
-        width: { type: "integer" },
-        height: { type: "integer" },
-        timeMs: { type: "integer", description: "wait: this long" },
-        textGone: text("wait: until this is gone"),
-        selector: text("wait: CSS, until visible"),
-        url: text("wait: until the address matches, * for anything"),
-        loadState: { type: "string", enum: ["load", "domcontentloaded", "networkidle"] },
-        fn: text("evaluate, wait: JavaScript function"),
-      },
-      required: ["kind"],
-    },
-    timeoutMs: { type: "integer" },
-  },
-  required: ["action"],
-}
-
-const description =
-  "Control a web browser. Usual way: open (or navigate) a URL, snapshot to read the page and get element refs, act on a ref, " +
-  "snapshot again to see the result. Refs are the numbers in [ref=N]; they end with the page, so take a new snapshot after it changes."
+export type { BrowserToolInput } from "./tool/input.ts"
 
 export function createBrowserTool(options: { core(): BrowserCore }): Tool<BrowserToolInput> {
   return {
@@ -146,16 +39,13 @@ export function createBrowserTool(options: { core(): BrowserCore }): Tool<Browse
 }
 
 async function perform(core: BrowserCore, value: BrowserToolInput, context: ToolContext): Promise<ToolResult> {
-  const { target } = value
-  if (target === "node" || target === "sandbox") {
-    throw new AppError("bad-request", `target ${target} is not available here`, {
-      hint: "Leave target out to use the gateway's own browser",
-    })
-  }
-  if (!context.trusted && (value.action === "upload" || runsCode(value))) {
-    throw new AppError("forbidden", "This turn acts on words of others: it may not run code in pages or send files", {
-      hint: "Read the page with a snapshot and act by refs",
-    })
+  checkTarget(value)
+  if (!context.trusted && (value.action === "upload" || value.action === "download" || runsCode(value))) {
+    throw new AppError(
+      "forbidden",
+      "This turn acts on words of others: it may not run code in pages, send files or keep files",
+      { hint: "Read the page with a snapshot and act by refs" },
+    )
   }
   if (!context.trusted && value.action === "stop") {
     throw new AppError("forbidden", "This turn acts on words of others: it may not stop the browser", {
@@ -164,7 +54,35 @@ async function perform(core: BrowserCore, value: BrowserToolInput, context: Tool
   }
   const profile = typeof value["profile"] === "string" ? value["profile"] : undefined
   const guest = context.trusted ? undefined : context.sessionKey
-  return run(core, value, { profile, signal: context.signal, guest })
+  try {
+    return await run(core, value, { profile, signal: context.signal, guest })
+  } catch (error) {
+    const foreign = error instanceof AppError && pageWords.has(error.code)
+    if (!foreign || context.signal.aborted) throw error
+    const hint = error.hint === undefined ? "" : ` ${error.hint}`
+    return {
+      isError: true,
+      note: `${error.code}: ${errorTable[error.code].meaning}${hint}`,
+      content: [{ type: "text", text: error.message }],
+    }
+  }
+}
+
+/** Errors whose message may quote what a script of the page said: they are shown as content, not as words of ours. */
+const pageWords: ReadonlySet<ErrorCode> = new Set(["evaluate-failed", "timeout"])
+
+const targets: readonly unknown[] = [undefined, "host"]
+
+function checkTarget({ target, node }: BrowserToolInput): void {
+  if (targets.includes(target) && node === undefined) return
+  const named = typeof target === "string" ? target.slice(0, 40) : "node"
+  throw new AppError(
+    "bad-request",
+    `The target ${named} is not available here: this gateway has its own browser only`,
+    {
+      hint: "Leave target and node out",
+    },
+  )
 }
 
 /** `evaluate`, and `wait` for a function. */
@@ -200,10 +118,16 @@ async function run(core: BrowserCore, value: BrowserToolInput, caller: Caller): 
       return screenshot(core, value, caller)
     case "console":
       return json(await core.console(caller, parseRequest(consoleRequest, value)))
+    case "errors":
+      return json(await core.errors(caller, parseRequest(errorsRequest, value)))
+    case "requests":
+      return json(await core.requests(caller, parseRequest(requestsRequest, value)))
     case "pdf": {
       const { path, ...reply } = await core.pdf(caller, parseRequest(pageOnly, value))
-      return json(reply, `FILE:${path}`)
+      return json(reply, `FILE:${path}\n${sendable(path, "document")}`)
     }
+    case "download":
+      return download(core, value, caller)
     case "act":
       return act(core, value, caller)
     case "upload":
@@ -212,6 +136,10 @@ async function run(core: BrowserCore, value: BrowserToolInput, caller: Caller): 
       return json(await core.answerDialog(caller, parseRequest(dialogRequest, value)))
   }
 }
+
+/** Only files that such a line names may be sent by the reply. */
+const sendable = (path: string, what: string) =>
+  `MEDIA:${path}\nTo send this ${what}, write the line above, as it is, on a line of its own in your reply.`
 
 const afterLoad = "Take a snapshot to read the page and to get refs of its elements."
 
@@ -277,9 +205,22 @@ async function screenshot(core: BrowserCore, value: BrowserToolInput, caller: Ca
       { type: "text", text: JSON.stringify({ targetId, url, title }) },
       { type: "image", mediaType: `image/${type}`, data },
     ],
-    note: `MEDIA:${path}\nTo send this picture, write the line above, as it is, on a line of its own in your reply.`,
+    note: sendable(path, "picture"),
   }
 }
+
+/** The file that a click gives, or the next one. */
+async function download(core: BrowserCore, value: BrowserToolInput, caller: Caller): Promise<ToolResult> {
+  const request =
+    value["ref"] === undefined
+      ? core.waitDownload(caller, { ...parseRequest(waitDownloadRequest, value), sendable: true })
+      : core.download(caller, { ...parseRequest(toolDownloadRequest, value), sendable: true })
+  const { mediaPath, ...reply } = await request
+  // The path below the downloads folder may hold words of the page: it is content.
+  return json(reply, mediaPath === undefined ? undefined : sendable(mediaPath, "file"))
+}
+
+const toolDownloadRequest = downloadRequest.partial({ path: true })
 
 async function act(core: BrowserCore, value: BrowserToolInput, caller: Caller): Promise<ToolResult> {
   const request = requestOf(value)

@@ -2,6 +2,7 @@
 import { join } from "node:path"
 import { AppError } from "../../kernel/index.ts"
 import { type Caller, type CoreOptions, createAccess, limits } from "../access.ts"
+import { copyToMedia } from "../media.ts"
 import { act } from "../page/act.ts"
 import { DownloadWaiters, type FinishedDownload } from "../page/downloads.ts"
 import { setInputFiles } from "../page/file-chooser.ts"
@@ -14,6 +15,20 @@ export interface DownloadReply {
   ok: true
   targetId: string
   download: { url: string; suggestedFilename: string; path: string; bytes: number }
+  mediaPath?: string
+}
+
+interface Destination {
+  path?: string | undefined
+  /** Also keeps a copy below the media root, under a name that is ours alone: replies may send that one. */
+  sendable?: boolean
+}
+
+/** A file of this size no chat takes any more. */
+const maxSendableBytes = 50 * 1024 * 1024
+
+function extensionOf(name: string): string {
+  return /\.([a-z0-9]{1,5})$/i.exec(name)?.[1] ?? "bin"
 }
 
 /** More is not fetched for anyone. */
@@ -43,7 +58,7 @@ export function fileOperations(options: CoreOptions) {
   async function fetchFile(
     caller: Caller,
     tab: Tab,
-    request: { path?: string | undefined; timeoutMs: number },
+    request: Destination & { timeoutMs: number },
     trigger: () => Promise<unknown>,
   ): Promise<DownloadReply> {
     if (request.path !== undefined) await pathToWrite(downloads, request.path)
@@ -51,10 +66,13 @@ export function fileOperations(options: CoreOptions) {
     const file: FinishedDownload = await waiters.wait(tab, limits, trigger)
     const name = safeName(file.suggestedFilename)
     const path = await moveInto(file.partPath, downloads, request.path ?? `${ids.uuid()}-${name}`)
+    const copied = request.sendable === true && file.bytes <= maxSendableBytes
+    const mediaPath = copied ? await copyToMedia(options, path, extensionOf(name)) : undefined
     return {
       ok: true,
       targetId: tab.targetId,
       download: { url: file.url, suggestedFilename: name, path, bytes: file.bytes },
+      ...(mediaPath === undefined ? {} : { mediaPath }),
     }
   }
 
@@ -85,15 +103,15 @@ export function fileOperations(options: CoreOptions) {
       }
       return { ok: true, targetId: tab.targetId }
     },
-    async download(caller: Caller, request: DownloadRequest): Promise<DownloadReply> {
+    async download(caller: Caller, request: Omit<DownloadRequest, "path"> & Destination): Promise<DownloadReply> {
       needLibrary("download")
       needSharedFiles(caller)
-      await pathToWrite(downloads, request.path)
+      if (request.path !== undefined) await pathToWrite(downloads, request.path)
       const tab = await pick(caller, request.targetId)
       const click = { ...plainClick, ref: request.ref, timeoutMs: 8_000 }
       return fetchFile(caller, tab, request, () => act(tab, click, limits("The click", 8_000, caller)))
     },
-    async waitDownload(caller: Caller, request: WaitDownloadRequest): Promise<DownloadReply> {
+    async waitDownload(caller: Caller, request: WaitDownloadRequest & Destination): Promise<DownloadReply> {
       needLibrary("wait for download")
       needSharedFiles(caller)
       if (request.path !== undefined) await pathToWrite(downloads, request.path)

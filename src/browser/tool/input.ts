@@ -1,0 +1,131 @@
+// What the agent tool `browser` takes, and what of it a model is shown: one short schema for all actions.
+import { z } from "zod"
+import type { JsonObject } from "../../kernel/index.ts"
+import { actKinds } from "../requests/index.ts"
+
+export const actions = [
+  "status",
+  "start",
+  "stop",
+  "profiles",
+  "tabs",
+  "open",
+  "focus",
+  "close",
+  "snapshot",
+  "screenshot",
+  "navigate",
+  "console",
+  "errors",
+  "requests",
+  "pdf",
+  "act",
+  "upload",
+  "download",
+  "dialog",
+] as const
+export type Action = (typeof actions)[number]
+
+/** Loose on purpose: each action's own schema looks at its fields, with an error that names them. */
+export const input = z.looseObject({ action: z.enum(actions) })
+
+export type BrowserToolInput = z.infer<typeof input>
+
+export const readOnly: ReadonlySet<Action> = new Set([
+  "status",
+  "console",
+  "errors",
+  "requests",
+  "profiles",
+  "tabs",
+  "snapshot",
+  "screenshot",
+])
+
+const text = (description: string): JsonObject => ({ type: "string", description })
+const flag = (description: string): JsonObject => ({ type: "boolean", description })
+
+export const inputSchema: JsonObject = {
+  type: "object",
+  properties: {
+    action: { type: "string", enum: [...actions] },
+    target: {
+      type: "string",
+      enum: ["sandbox", "host", "node"],
+      description: "Where the browser runs; leave out for the usual place",
+    },
+    profile: text("Browser profile; leave out for the default"),
+    targetId: text("Tab id (or unique prefix) from tabs/open; leave out for the tab used last"),
+    url: text("open, navigate: full http(s) URL"),
+    mode: {
+      type: "string",
+      enum: ["efficient", "full"],
+      description: "snapshot: efficient (default) lists controls and headings; full is the whole page as text",
+    },
+    find: text("snapshot: only elements with this role or these words"),
+    diff: flag("snapshot: only what changed since the last one"),
+    selector: text("snapshot: CSS, only inside this element"),
+    frame: text("snapshot: CSS, only inside this iframe"),
+    labels: flag("snapshot, screenshot: a picture with the refs drawn on it"),
+    snapshotFormat: { type: "string", enum: ["ai", "aria"] },
+    maxChars: { type: "integer", description: "snapshot: cut text at this length" },
+    maxTokens: { type: "integer", description: "snapshot: fit into this budget" },
+    snapshot: {
+      type: "string",
+      enum: ["efficient", "diff"],
+      description: "act, navigate: answer with a snapshot of the page afterwards",
+    },
+    fullPage: flag("screenshot: the whole page, not only the view"),
+    ref: text("screenshot: only this element; upload: clicked to open the chooser; download: clicked to get the file"),
+    element: text("screenshot: only this element, by CSS"),
+    type: { type: "string", enum: ["png", "jpeg"] },
+    level: text("console: error, warning, info or debug, and above"),
+    filter: text("requests: only addresses that hold this"),
+    paths: { type: "array", items: { type: "string" }, description: "upload: names in the uploads folder" },
+    inputRef: text("upload: the file input itself"),
+    path: text("download: name in the downloads folder; without ref the next download is waited for"),
+    accept: flag("dialog: OK (true) or Cancel (false)"),
+    promptText: text("dialog: answer to a prompt"),
+    request: {
+      type: "object",
+      description: "act: what to do",
+      properties: {
+        kind: { type: "string", enum: [...actKinds] },
+        ref: text("element ref from the last snapshot, e.g. e12"),
+        text: text("type: replaces what is in the field; wait: until this is visible"),
+        submit: flag("type: press Enter after"),
+        slowly: flag("type: key by key"),
+        key: text("press: e.g. Enter, Tab, ArrowDown, Control+A"),
+        doubleClick: flag("click"),
+        button: { type: "string", enum: ["left", "right", "middle"] },
+        modifiers: {
+          type: "array",
+          items: { type: "string", enum: ["Alt", "Control", "ControlOrMeta", "Meta", "Shift"] },
+        },
+        startRef: text("drag"),
+        endRef: text("drag"),
+        values: { type: "array", items: { type: "string" }, description: "select: values or labels" },
+        fields: {
+          type: "array",
+          description: "fill: all of these, or none",
+          items: { type: "object", properties: { ref: { type: "string" }, value: {} }, required: ["ref", "value"] },
+        },
+        width: { type: "integer" },
+        height: { type: "integer" },
+        timeMs: { type: "integer", description: "wait: this long" },
+        textGone: text("wait: until this is gone"),
+        selector: text("wait: CSS, until visible"),
+        url: text("wait: until the address matches, * for anything"),
+        loadState: { type: "string", enum: ["load", "domcontentloaded", "networkidle"] },
+        fn: text("evaluate, wait: JavaScript function"),
+      },
+      required: ["kind"],
+    },
+    timeoutMs: { type: "integer" },
+  },
+  required: ["action"],
+}
+
+export const description =
+  "Control a web browser. Usual way: open (or navigate) a URL, snapshot to read the page and get element refs, act on a ref, " +
+  "snapshot again to see the result. Refs are the numbers in [ref=N]; they end with the page, so take a new snapshot after it changes."
