@@ -120,6 +120,80 @@ test("guessing codes is slowed down, and a right code counts again afterwards", 
   await pairing.approve("chatapp", right)
 })
 
+test("guessing goes on being slowed down after a restart, and counts for the accounts that were asked only", async () => {
+  const right = (await ask("1", "a")) ?? ""
+  const other = (await ask("2", "b")) ?? ""
+  for (let count = 0; count < 10; count += 1) {
+    await assert.rejects(
+      pairing.approve("chatapp", "ABCDEFGH", "a"),
+      (error: never) => code(error) === "pairing-not-found",
+    )
+  }
+  await store.close()
+  store = await open()
+  pairing = make()
+  await assert.rejects(pairing.approve("chatapp", right, "a"), (error: never) => code(error) === "too-many-failures")
+  assert.equal((await pairing.approve("chatapp", other, "b")).senderId, "2")
+  now -= 2 * hour
+  await assert.rejects(
+    pairing.approve("chatapp", "ABCDEFGH", "a"),
+    (error: never) => code(error) === "pairing-not-found",
+    "a clock that was set back locks nobody out",
+  )
+})
+
+test("who is denied is neither listed nor told another code before the hour is over, and can ask again then", async () => {
+  const first = (await ask("1")) ?? ""
+  await ask("2")
+  assert.equal((await pairing.deny("chatapp", first.toLowerCase())).senderId, "1")
+  assert.equal((await pairing.deny("chatapp", "2")).senderId, "2")
+  assert.deepEqual(pairing.list("chatapp").requests, [])
+  await assert.rejects(pairing.approve("chatapp", first), (error: never) => code(error) === "pairing-not-found")
+  await store.close()
+  store = await open()
+  pairing = make()
+  assert.equal(await ask("1"), undefined)
+  assert.deepEqual(pairing.list("chatapp").requests, [])
+  now += hour
+  const second = (await ask("1")) ?? ""
+  assert.equal((await pairing.approve("chatapp", second)).senderId, "1")
+})
+
+test("a decision is told in the chat where that is wished, in words of the channel", async () => {
+  const told: string[] = []
+  pairing.attach("chatapp", {
+    tell: (account, { chatId }, decision) => (told.push(`${account} ${chatId} ${decision}`), []),
+  })
+  const first = (await ask("1")) ?? ""
+  const second = (await ask("2")) ?? ""
+  const third = (await ask("3")) ?? ""
+  await pairing.approve("chatapp", first, undefined, { notify: true })
+  await pairing.deny("chatapp", second, undefined, { notify: true })
+  await pairing.deny("chatapp", third)
+  assert.deepEqual(told, ["default 1 approved", "default 2 denied"])
+})
+
+test("one account's requests can be listed alone", async () => {
+  await ask("1", "a")
+  await ask("2", "b")
+  assert.deepEqual(
+    pairing.list("chatapp", "b").requests.map(({ senderId, account }) => [senderId, account]),
+    [["2", "b"]],
+  )
+  assert.equal(pairing.list("chatapp").requests.length, 2)
+})
+
+test("a sender who waits in two accounts is denied only where the account is named", async () => {
+  await ask("1", "a")
+  await ask("1", "b")
+  await assert.rejects(pairing.deny("chatapp", "1"), (error: never) => code(error) === "bad-request")
+  await pairing.deny("chatapp", "1", "b")
+  assert.deepEqual(
+    pairing.list("chatapp").requests.map(({ account }) => account),
+    ["a"],
+  )
+})
+
 test("who is revoked is unknown again", async () => {
   await pairing.approve("chatapp", (await ask("1")) ?? "")
   await pairing.revoke("chatapp", " 1 ")

@@ -117,4 +117,25 @@ describe("the settings of a chat account", () => {
     assert.equal(resolveChatappAccount(config, "c").botToken, undefined)
     assert.equal(resolveChatappAccount(config, "default").botToken, "1:a")
   })
+
+  it("gives each account a webhook of its own", () => {
+    const addressOf = (chatapp: Record<string, unknown>, id: string) => {
+      const { webhookUrl, webhookPath } = resolveChatappAccount(configSchema.parse({ channels: { chatapp } }), id)
+      return [webhookUrl, webhookPath]
+    }
+    const webhookUrl = "https://bots.example.org/in"
+    const own = { webhookUrl: "https://own.example.org/x", webhookPath: "/own" }
+    const chatapp = { webhookUrl, accounts: { b: {}, c: own } }
+    assert.deepEqual(addressOf(chatapp, "default"), [webhookUrl, "/chatapp-webhook"])
+    assert.deepEqual(addressOf(chatapp, "b"), [`${webhookUrl}/b`, "/chatapp-webhook/b"])
+    assert.deepEqual(addressOf(chatapp, "c"), [own.webhookUrl, "/own"])
+    assert.deepEqual(addressOf({ accounts: { b: {} } }, "b"), [undefined, "/chatapp-webhook/b"])
+  })
+
+  it("refuses a proxy whose user name or password is not percent-encoded, or of an unknown kind", () => {
+    const proxyIssue = (proxy: string) => configSchema.safeParse({ channels: { chatapp: { proxy } } }).success
+    assert.equal(proxyIssue("socks5h://user:p%40ss@127.0.0.1:1080"), true)
+    assert.equal(proxyIssue("http://user:100%@127.0.0.1:3128"), false)
+    assert.equal(proxyIssue("ftp://127.0.0.1:21"), false)
+  })
 })

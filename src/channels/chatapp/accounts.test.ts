@@ -34,6 +34,14 @@ const accountsOf = async (bench: Bench): Promise<Record<string, ChannelAccountSt
 const texts = (bench: Bench) => bench.jobs().map(({ input }) => [input.route?.account, input.text])
 const lines = (bench: Bench, words: string) => bench.logLines.filter((line) => line.includes(words))
 
+/** Resolves when everything that waited for the bot has been stored and confirmed. */
+async function allTaken(emulator: Emulator, botId = emulator.bot.id): Promise<void> {
+  while (emulator.control.updates({ botId }).length > 0) {
+    const after = emulator.control.calls({ method: "getUpdates", botId }).at(-1)?.id ?? 0
+    await emulator.control.waitForCall({ method: "getUpdates", botId, after, phase: "started" }, { timeoutMs: 60_000 })
+  }
+}
+
 describe("two accounts", () => {
   test("know nothing of each other's pairing: who was let in at one is asked by the other", async () => {
     const { emulator, second } = await platform()
@@ -47,8 +55,7 @@ describe("two accounts", () => {
     emulator.control.sendText({ userId: ada.id, text: "first again" })
     emulator.control.sendText({ userId: ada.id, botId: second.user.id, text: "second again" })
     await bench.until(() => bench.jobs().length === 1, "the one message that counts")
-    const seen = emulator.control.calls({ method: "getUpdates", botId: second.user.id }).at(-1)?.id ?? 0
-    await emulator.control.waitForCall({ method: "getUpdates", botId: second.user.id, after: seen, phase: "finished" })
+    await allTaken(emulator, second.user.id)
     const { work } = await accountsOf(bench)
     assert.equal(work?.counters["pairing-repeat"], 1)
     assert.deepEqual(texts(bench), [["default", "first again"]])
@@ -94,6 +101,37 @@ describe("two accounts", () => {
       ],
     )
   })
+})
+
+test("strangers beyond what can be told within five minutes are not told, and can ask again; none waits for nothing", async () => {
+  const { emulator } = await platform()
+  const bench = await begin({ emulator, chatapp: {} })
+  await bench.channel.stop()
+  const flood = 1_800
+  const ask = (id: number) =>
+    emulator.control.injectUpdate({
+      update: {
+        message: {
+          message_id: 1,
+          date: 1_800_000_000,
+          chat: { id, type: "private", first_name: "F" },
+          from: { id, is_bot: false, first_name: "F" },
+          text: "hello",
+        },
+      },
+      lane: String(id),
+    })
+  for (let id = 1; id <= flood; id += 1) ask(id)
+  await bench.channel.start()
+  await allTaken(emulator)
+  const told = bench.pairing.list("chatapp").requests
+  const rows = bench.outbox()
+  assert.equal(told.length, rows.length)
+  assert.ok(rows.length >= 1_500 && rows.length < flood, `${rows.length} are told`)
+  const last = Math.max(...rows.map((row) => row.run_at))
+  assert.ok(last - Date.now() <= 5 * 60_000, `the last is told in ${last - Date.now()} ms`)
+  const known = new Set(told.map(({ senderId }) => senderId))
+  assert.ok(!known.has(String(flood)), "who was not told has no request")
 })
 
 describe("a change of the configuration", () => {
@@ -170,10 +208,9 @@ describe("one bot in two gateways on one machine", () => {
       emulator.control.calls({ method: "getUpdates" }).filter((call) => call.status === 409),
       [],
     )
-    const last = emulator.control.calls({ method: "getUpdates" }).at(-1)?.id ?? 0
     emulator.control.sendText({ userId: ada.id, text: "the last to the first" })
     await first.until(() => first.jobs().length === 3, "the third message at the first")
-    await emulator.control.waitForCall({ method: "getUpdates", after: last + 1, phase: "started" })
+    await allTaken(emulator)
     await first.stop()
     emulator.control.sendText({ userId: ada.id, text: "to the second" })
     await second.until(() => second.jobs().some(({ input }) => input.text === "to the second"), "the message there")
