@@ -30,6 +30,16 @@ export const maxPictureBytes = 3_750_000
 
 /** A sticker that moves cannot be shown to a model: it has no file here. */
 export function filesOf(message: Message): RemoteFile[] {
+  try {
+    return carriedBy(message).filter(({ fileId, uniqueId }) => Boolean(fileId && uniqueId))
+  } catch (error) {
+    // A later version of the platform has changed the kind: its words are shown, its file is not.
+    if (error instanceof TypeError) return []
+    throw error
+  }
+}
+
+function carriedBy(message: Message): RemoteFile[] {
   const { message_id: messageId } = message
   if (message.photo && message.photo.length > 0) return [photo(messageId, message.photo)]
   if (message.animation) return [file("animation", messageId, message.animation)]
