@@ -59,6 +59,8 @@ function announcedUrl(child: ChildProcess): Promise<string> {
       tail = (tail + text).slice(-tailChars)
       const match = /DevTools listening on (ws:\/\/\S+)/.exec(tail)
       if (match) resolve(match[1] as string)
+      // It would run on without the port that it was started for.
+      else if (/Cannot start http server for devtools/.test(tail)) reject(portTaken())
     })
     child.stderr?.on("error", () => undefined)
     child.once("error", (error) =>
@@ -70,6 +72,12 @@ function announcedUrl(child: ChildProcess): Promise<string> {
       ),
     )
     child.once("exit", (code, signal) => reject(endedEarly(code, signal, tail)))
+  })
+}
+
+function portTaken(): AppError {
+  return new AppError("browser-start-failed", "Cannot start http server for devtools: its port is taken", {
+    hint: "Another program took the port at the same moment; try again",
   })
 }
 

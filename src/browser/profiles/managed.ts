@@ -198,7 +198,8 @@ export class ManagedProfile implements BrowserProfile {
     await this.#clearLock()
     await this.#paint()
     for (let attempt = 1; ; attempt += 1) {
-      const port = await this.#choosePort()
+      // Whoever won the last race looks for a port at the same moment again: the more races, the further apart we look.
+      const port = await this.#choosePort(attempt === 1 ? 0 : this.#options.ids.below(attempt * 4))
       try {
         return await this.#launchOn(port, this.#chosen.path)
       } catch (error) {
@@ -212,11 +213,11 @@ export class ManagedProfile implements BrowserProfile {
     }
   }
 
-  async #choosePort(): Promise<number> {
+  async #choosePort(skip: number): Promise<number> {
     const { range, preferredPort: preferred, takenPorts, reservedPorts } = this.#options
-    const port = await findFreePort({ range, preferred, taken: new Set([...takenPorts, ...reservedPorts()]) })
+    const port = await findFreePort({ range, preferred, taken: new Set([...takenPorts, ...reservedPorts()]), skip })
     // Two profiles that start at once looked at the same ports.
-    if (takenPorts.has(port)) return this.#choosePort()
+    if (takenPorts.has(port)) return this.#choosePort(skip)
     takenPorts.add(port)
     return port
   }

@@ -27,3 +27,15 @@ test("skips ports that are listened on or spoken for, and never gives 9222", asy
     },
   )
 })
+
+test("passes over free ports when it is asked to, as far as there are more", async (t) => {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen({ host: "127.0.0.1", port: 0 }, resolve))
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const find = (skip: number) =>
+    findFreePort({ range: { first: port, last: port + 3 }, preferred: undefined, taken: new Set([port + 1]), skip })
+  const [first, last] = [await find(0), await find(99)]
+  assert.ok(first >= port + 2 && last <= port + 3)
+  assert.ok((await find(1)) >= first)
+})

@@ -16,18 +16,28 @@ export function cdpPortRange(controlPort: number): PortRange {
   return { first, last: first + 99 }
 }
 
-/** The first port that nobody listens on, the preferred one first. Throws `port-range-full`. */
+/**
+ * The first port that nobody listens on, the preferred one first; with `skip`, so many free ones are passed over, as far as
+ * there are more. Throws `port-range-full`.
+ */
 export async function findFreePort(options: {
   range: PortRange
   preferred: number | undefined
   taken: ReadonlySet<number>
+  skip?: number
 }): Promise<number> {
+  let { skip = 0 } = options
+  let passed: number | undefined
   const candidates = options.preferred === undefined ? [] : [options.preferred]
   for (let port = options.range.first; port <= options.range.last; port += 1) candidates.push(port)
   for (const port of candidates) {
     if (port === avoided || options.taken.has(port)) continue
-    if (await isFree(port)) return port
+    if (!(await isFree(port))) continue
+    if (skip === 0) return port
+    skip -= 1
+    passed = port
   }
+  if (passed !== undefined) return passed
   throw new AppError("port-range-full", `No CDP port is free from ${options.range.first} to ${options.range.last}`, {
     hint: "Stop browsers that are not needed, or move gateway.port",
   })
