@@ -127,6 +127,7 @@ function tabOperations(options: CoreOptions) {
       },
     )
   }
+  const infoOf = (tab: Tab) => tabInfo(tab, guard.isGuest(tab))
   const operations = {
     async tabs(caller: Caller): Promise<{ running: boolean; tabs: TabInfo[] }> {
       const place = await current(caller).catch((error: unknown) => {
@@ -134,7 +135,7 @@ function tabOperations(options: CoreOptions) {
         if (error instanceof AppError && notThere.has(error.code)) return undefined
         throw error
       })
-      return place ? { running: true, tabs: place.tabs.listIn(place.space).map(tabInfo) } : { running: false, tabs: [] }
+      return place ? { running: true, tabs: place.tabs.listIn(place.space).map(infoOf) } : { running: false, tabs: [] }
     },
     /** A new tab, in the background; without the automation library the page is only started to load. */
     async open(caller: Caller, request: OpenRequest): Promise<TabInfo> {
@@ -148,7 +149,7 @@ function tabOperations(options: CoreOptions) {
         await tabs.close(tab)
         throw error
       }
-      return { ...tabInfo(tab), title: await tab.title(), url: tab.url }
+      return { ...infoOf(tab), title: await tab.title(), url: tab.url }
     },
     async focus(caller: Caller, targetId: string): Promise<{ ok: true; targetId: string }> {
       const { tabs, space } = await running(caller)
@@ -274,6 +275,7 @@ async function visit(
   })
 }
 
-function tabInfo(tab: Tab): TabInfo {
-  return { targetId: tab.targetId, title: tab.info.title, url: tab.url, type: "page" }
+function tabInfo(tab: Tab, isGuest: boolean): TabInfo {
+  const guest = isGuest ? { guest: true as const } : {}
+  return { targetId: tab.targetId, title: tab.info.title, url: tab.url, type: "page", ...guest }
 }

@@ -1,19 +1,26 @@
 // Where pages may go: nothing that a page does reaches an address that the policy refuses, and turns that act on words of
 // others have places of their own. A real browser, a site that may be used, and a listener that must not be reached.
 import assert from "node:assert/strict"
+import { createSocket } from "node:dgram"
 import { once } from "node:events"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
-import { after, before, beforeEach, test } from "node:test"
+import { after, before, beforeEach, type TestContext, test } from "node:test"
 import { WebSocketServer } from "ws"
 import type { ToolContext } from "../agent/tool.ts"
 import { type BrowserBench, startBrowserBench } from "../../test/support/browser-service.ts"
+import { startRemoteBrowser } from "../../test/support/remote-browser.ts"
+import { type BrowserConfig, browserSchema } from "./config.ts"
+import { systemResolve } from "./page/policy/url-policy.ts"
 
 /** What was asked of the listener that nobody may reach, by the name of the trap. */
 const hits = new Set<string>()
 const servers: Server[] = []
 let open: BrowserBench
 let strict: BrowserBench
+/** Of the strict browser, and how it looks up names; tests may change both and put them back. */
+let navigation: BrowserConfig["navigation"]
+let resolve = systemResolve
 let site: string
 let inside: string
 
@@ -29,6 +36,7 @@ const workerCode = (name: string) => `fetch("${inside}/${name}").catch(() => 0).
 /** Ways out that somebody has to take. */
 const doorsPage = () => `<h1>Doors</h1>
 <button onclick="window.open('${inside}/popup')">Popup</button>
+<a href="/file" download>File</a>
 <a href="${inside}/link">Link</a>
 <a href="${inside}/blank" target="_blank">Blank</a>
 <form action="${inside}/form"><button>Form</button></form>
@@ -61,6 +69,21 @@ const trapPage = () => `<h1>Trap</h1>
   Promise.all([...tries, event(window, "load")]).then(() => setTimeout(() => (state.textContent = "tried it all"), 300))
 </script>`
 
+/** Sends datagrams, in a frame too, and says whether it could. */
+const directPage = (port: number) => `<p id="state">trying</p><script>
+  const send = (world) => {
+    const peer = new world.RTCPeerConnection({ iceServers: [{ urls: "stun:127.0.0.1:${port}" }] })
+    peer.createDataChannel("x")
+    peer.createOffer().then((offer) => peer.setLocalDescription(offer))
+  }
+  const frame = document.body.appendChild(document.createElement("iframe"))
+  let sent = 0
+  for (const world of [window, frame.contentWindow]) {
+    try { send(world); sent += 1 } catch {}
+  }
+  state.textContent = "sent by " + sent
+</script>`
+
 before(async () => {
   const listener = createServer((request, response) => {
     // Asked for only when a page from here is shown, and then late: it would count for the next test.
@@ -87,13 +110,22 @@ before(async () => {
         response.end(
           `<p>socket</p><script>new WebSocket("${inside.replace("http", "ws")}/socket").onerror = () => (document.title = "closed")</script>`,
         )
+      else if (pathname === "/direct") response.end(directPage(Number(search.slice(1))))
       else if (pathname === "/doors") response.end(doorsPage())
       else response.end(pathname === "/trap" ? trapPage() : `<p>hello ${request.headers.cookie ?? "stranger"}</p>`)
     }),
   )
   const allow = [new URL(site).host]
   open = await startBrowserBench({ navigation: { policy: "open", allow, deny: [] } })
-  strict = await startBrowserBench({ navigation: { policy: "strict", allow, deny: [] } })
+  navigation = { policy: "strict", allow, deny: [] }
+  const noSandbox = process.getuid?.() === 0
+  strict = await startBrowserBench(
+    {},
+    {
+      settings: () => ({ ...browserSchema.parse({ headless: true, noSandbox }), navigation }),
+      resolve: (name) => resolve(name),
+    },
+  )
 })
 
 after(async () => {
@@ -102,6 +134,12 @@ after(async () => {
 })
 
 beforeEach(() => hits.clear())
+
+function change(context: TestContext, to: typeof navigation): void {
+  const before = navigation
+  navigation = to
+  context.after(() => (navigation = before))
+}
 
 const context: ToolContext = {
   agentId: "main",
@@ -216,8 +254,15 @@ test("A20: a turn of untrusted origin sees its own tabs only, has no cookies of 
   await assert.rejects(useAs(other, { action: "stop" }), { code: "forbidden" })
   assert.match(await asOwner({ action: "snapshot" }), new RegExp(`"targetId":"${own.targetId}"`))
   assert.match(await asOwner({ action: "snapshot", mode: "full", targetId: guest.targetId }), /hello stranger/)
-  const listed = (await open.call("GET", "/tabs")).body.tabs as { targetId: string }[]
-  assert.ok(listed.some(({ targetId }) => targetId === guest.targetId))
+  const listed = (await open.call("GET", "/tabs")).body.tabs as { targetId: string; guest?: true }[]
+  assert.deepEqual(
+    listed
+      .filter(({ guest: apart }) => apart)
+      .map(({ targetId }) => targetId)
+      .includes(guest.targetId),
+    true,
+  )
+  assert.equal(listed.find(({ targetId }) => targetId === own.targetId)?.guest, undefined)
 })
 
 test("an owner who goes on in a guest's tab is held to the same addresses there", async () => {
@@ -225,6 +270,24 @@ test("an owner who goes on in a guest's tab is held to the same addresses there"
   const reply = await open.call("POST", "/navigate", { targetId, url: `${inside}/direct` })
   assert.deepEqual([reply.status, reply.body.error.code], [400, "navigation-refused"])
   assert.deepEqual([...hits], [])
+})
+
+test("a page of an untrusted turn cannot pass the proxy with datagrams", async (context) => {
+  const listener = createSocket("udp4")
+  context.after(() => listener.close())
+  listener.bind(0, "127.0.0.1")
+  await once(listener, "listening")
+  let heard = 0
+  listener.on("message", () => (heard += 1))
+  const url = `${site}/direct?${listener.address().port}`
+  await asGuest({ action: "open", url })
+  assert.match(await asGuest({ action: "snapshot", mode: "full" }), /sent by 0/)
+  assert.equal(heard, 0)
+  // The same page where nothing is taken from it.
+  const arrived = once(listener, "message")
+  await open.call("POST", "/navigate", { url })
+  assert.match((await open.call("GET", "/snapshot")).body.snapshot, /sent by 2/)
+  await arrived
 })
 
 test("only the guests used last keep their places", async () => {
@@ -237,18 +300,15 @@ test("only the guests used last keep their places", async () => {
 })
 
 test("A13: a name that changes its meaning between look and load leaves a blank page", async (context) => {
-  // The name itself is refused in any case; with an address allowed it counts what it stands for.
-  const allow = [new URL(site).host, "10.0.0.0/8"]
-  const lying = await startBrowserBench(
-    { navigation: { policy: "strict", allow, deny: [] } },
-    { resolve: async () => ["93.184.216.34"] },
-  )
-  context.after(() => lying.stop())
-  await lying.call("POST", "/navigate", { url: `${inside.replace("127.0.0.1", "localhost")}/lie` })
-  await lying.call("POST", "/act", { kind: "wait", url: "about:blank" })
-  assert.doesNotMatch((await lying.call("GET", "/snapshot")).body.snapshot, /inside words/)
+  // Browsers take every name below localhost for the machine. With addresses allowed, it counts what it stands for.
+  change(context, { ...navigation, allow: ["10.0.0.0/8"] })
+  resolve = async () => ["93.184.216.34"]
+  context.after(() => (resolve = systemResolve))
+  await strict.call("POST", "/navigate", { url: `${inside.replace("127.0.0.1", "lie.localhost")}/lie` })
+  await strict.call("POST", "/act", { kind: "wait", url: "about:blank" })
+  assert.doesNotMatch((await strict.call("GET", "/snapshot")).body.snapshot, /inside words/)
   assert.ok(hits.has("lie"))
-  assert.match(lying.logLines.join("\n"), /page with a refused address/)
+  assert.match(strict.logLines.join("\n"), /page with a refused address/)
 })
 
 test("a socket to a private address leaves a blank page under the strict policy", async () => {
@@ -258,14 +318,46 @@ test("a socket to a private address leaves a blank page under the strict policy"
 })
 
 test("what the operator denies is denied with the open policy too", async (context) => {
-  const bench = await startBrowserBench({ navigation: { policy: "open", allow: [], deny: [new URL(inside).host] } })
-  context.after(() => bench.stop())
-  await bench.call("POST", "/navigate", { url: `${site}/trap` })
-  await bench.call("POST", "/act", { kind: "wait", text: "tried it all" })
-  assert.equal(
-    (await bench.call("POST", "/navigate", { url: `${inside}/direct` })).body.error.code,
-    "navigation-refused",
-  )
-  hits.delete("localhost")
+  change(context, { policy: "open", allow: [], deny: [new URL(inside).host] })
+  await strict.call("POST", "/navigate", { url: `${site}/trap` })
+  await strict.call("POST", "/act", { kind: "wait", text: "tried it all" })
+  const reply = await strict.call("POST", "/navigate", { url: `${inside}/direct` })
+  assert.equal(reply.body.error.code, "navigation-refused")
   assert.deepEqual([...hits], [])
+})
+
+test("A13: in a browser elsewhere, which cannot reach the proxy, an untrusted turn is held by the gate, and only it is", async (t) => {
+  const remote = await startRemoteBrowser()
+  t.after(() => remote.stop())
+  const bench = await startBrowserBench({
+    defaultProfile: "far",
+    profiles: { far: { driver: "managed", cdpUrl: `http://127.0.0.1:${remote.port}` } },
+    navigation: { policy: "open", allow: [new URL(site).host], deny: [] },
+  })
+  t.after(() => bench.stop())
+  const guest = (input: { action: string } & Record<string, unknown>) =>
+    bench.service.tool.run(bench.service.tool.input.parse(input), context)
+  await bench.call("POST", "/tabs/open", { url: `${site}/plain` })
+  await guest({ action: "open", url: `${site}/trap` })
+  await guest({ action: "act", request: { kind: "wait", text: "tried it all" } })
+  await assert.rejects(guest({ action: "navigate", url: `${site}/to-inside?direct` }), { code: "navigation-refused" })
+  assert.deepEqual([...hits], [])
+  const { content } = await guest({ action: "tabs" })
+  assert.doesNotMatch(JSON.stringify(content), /plain/)
+  assert.equal((await bench.call("POST", "/navigate", { url: `${inside}/owner` })).status, 200)
+  assert.deepEqual([...hits], ["owner"])
+})
+
+test("a change of the configuration counts from the next action on, and downloads go on under the strict policy", async (context) => {
+  const before = navigation
+  change(context, { ...navigation, policy: "open" })
+  assert.equal((await strict.call("POST", "/navigate", { url: `${inside}/before` })).status, 200)
+  navigation = before
+  const snapshot = await strict.call("GET", "/snapshot")
+  assert.equal(snapshot.body.error.code, "navigation-refused", "what is shown is not given out")
+  assert.equal((await strict.call("POST", "/navigate", { url: `${inside}/after` })).status, 400)
+  await strict.call("POST", "/navigate", { url: `${site}/doors` })
+  const got = await strict.call("POST", "/download", { ref: await strict.refOf("File"), path: "file.txt" })
+  assert.equal(got.status, 200, JSON.stringify(got.body))
+  assert.deepEqual([...hits], ["before"])
 })

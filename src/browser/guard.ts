@@ -2,6 +2,7 @@
 // when the operator restricts navigation, every request of the browser passes the gate.
 import { AppError, type Background, type Clock, type Ids, type Log, Secret } from "../kernel/index.ts"
 import type { Caller } from "./access.ts"
+import { CdpError, type CdpSession } from "./cdp/index.ts"
 import type { BrowserConfig } from "./config.ts"
 import { Guests } from "./page/guests.ts"
 import { GuardProxy } from "./page/policy/guard-proxy.ts"
@@ -34,6 +35,19 @@ interface Watched {
 
 /** No tab is in it: the place of a guest who has opened nothing yet. */
 const nowhere = "none"
+
+/** Ways to the network that pass every proxy and gate. */
+const sideWays = `for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "WebTransport"]) delete globalThis[name]`
+
+/** Takes them from every document of the process before its own scripts run. */
+async function closeSideWays(session: CdpSession): Promise<void> {
+  try {
+    await session.send("Page.addScriptToEvaluateOnNewDocument", { source: sideWays, runImmediately: true })
+  } catch (error) {
+    // The tab is gone already.
+    if (!(error instanceof CdpError) && !(error instanceof AppError)) throw error
+  }
+}
 
 export class Guard {
   readonly #options: GuardOptions
@@ -132,12 +146,13 @@ export class Guard {
     }
     const gate = new RequestGate({ root: connection.root, policyFor, background, log })
     tabs.onTab((tab) =>
-      tab.onSession((session) =>
+      tab.onSession((session) => {
         watchAddresses(session, {
           policy: () => this.#gatePolicy(guests, tab),
           onBreach: (url) => this.#blank(tab, url),
-        }),
-      ),
+        })
+        if (this.isGuest(tab)) background.run("guest page", () => closeSideWays(session))
+      }),
     )
     const watched = { guests, gate }
     this.#watched.set(live, watched)

@@ -5,6 +5,8 @@ import { join } from "node:path"
 import { after, before, test } from "node:test"
 import { inflateRawSync } from "node:zlib"
 import { type BrowserBench, startBrowserBench } from "../../test/support/browser-service.ts"
+import { startChaosProxy } from "../../test/support/chaos-proxy.ts"
+import { startRemoteBrowser } from "../../test/support/remote-browser.ts"
 import { type PagesServer, startPagesServer } from "../../test/support/pages-server.ts"
 
 let bench: BrowserBench
@@ -117,4 +119,24 @@ test("a tab that does not answer is named, and the trace can be started without 
   await show("forms.html")
   assert.equal((await post("/trace/start")).status, 200)
   assert.equal((await post("/trace/stop")).status, 200)
+})
+
+test("traces a remote browser through its credentials, which no error shows", async (context) => {
+  const remote = await startRemoteBrowser()
+  context.after(() => remote.stop())
+  const proxy = await startChaosProxy({ target: remote.port, basic: "ada:tea-pot", token: "tok-1" })
+  context.after(() => proxy.stop())
+  const cdpUrl = `http://ada:tea-pot@127.0.0.1:${proxy.port}/?token=tok-1`
+  const far = await startBrowserBench({ defaultProfile: "far", profiles: { far: { driver: "managed", cdpUrl } } })
+  context.after(() => far.stop())
+  await far.call("POST", "/navigate", { url: `${pages.url}/forms.html` })
+  assert.equal((await far.call("POST", "/trace/start", {})).status, 200)
+  await far.call("POST", "/navigate", { url: `${pages.url}/shop/` })
+  const { body } = await far.call("POST", "/trace/stop", {})
+  assert.match(String((await unzip(body.path)).get("trace.trace")), /navigate http/)
+  // Closed to all who come from now on; the connection that stands goes on.
+  proxy.swallow = true
+  const { body: refused } = await far.call("POST", "/trace/start", {})
+  assert.equal(refused.ok, false)
+  assert.doesNotMatch(JSON.stringify(refused) + far.logLines.join(""), /tea-pot|tok-1/)
 })

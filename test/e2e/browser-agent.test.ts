@@ -3,17 +3,25 @@
 import assert from "node:assert/strict"
 import { join } from "node:path"
 import { type TestContext, test } from "node:test"
+import type { JsonObject } from "../../src/kernel/index.ts"
 import { text, toolCall } from "../support/model-server/index.ts"
 import { browsersOf, endBrowsersOf } from "../support/left-browsers.ts"
 import { type PagesServer, startPagesServer } from "../support/pages-server.ts"
 import { lastPrompt, lastRole, lastWords } from "../support/prompts.ts"
 import { type World, createWorld } from "../support/world.ts"
 
-async function browserWorld(context: TestContext, model: string): Promise<{ world: World; shop: PagesServer }> {
+async function browserWorld(
+  context: TestContext,
+  model: string,
+  navigation = (_shop: PagesServer): JsonObject => ({}),
+): Promise<{ world: World; shop: PagesServer }> {
   const shop = await startPagesServer({ folder: join(import.meta.dirname, "..", "fixtures", "pages", "shop") })
   context.after(() => shop.stop())
   const world = await createWorld(context, {
-    config: { browser: { enabled: true, defaultProfile: "managed" }, agents: { defaults: { model } } },
+    config: {
+      browser: { enabled: true, defaultProfile: "managed", navigation: navigation(shop) },
+      agents: { defaults: { model } },
+    },
   })
   context.after(() => endBrowsersOf(world.stateFolder))
   await world.start()
@@ -58,4 +66,33 @@ test("the words of a page reach the model inside the boundary, and a file that n
   await world.settle()
   const calls = world.emulator.control.calls({ chatId: world.ada.id }).map((call) => call.method.toLowerCase())
   assert.ok(!calls.includes("senddocument") && !calls.includes("sendphoto"))
+})
+
+test("a webhook's turn reaches neither the gateway nor the owner's tabs through the browser", async (context) => {
+  const { world, shop } = await browserWorld(context, "test/small", ({ port }) => ({ allow: [`127.0.0.1:${port}`] }))
+  const answers: string[] = []
+  world.model.script((request) => {
+    if (!lastPrompt(request).includes("look into the gateway")) {
+      const isFirst = lastRole(request) === "user" && lastPrompt(request).endsWith("open the shop")
+      return isFirst ? toolCall("browser", { action: "open", url: shop.url }) : text("ok")
+    }
+    if (lastRole(request) === "tool") answers.push(lastWords(request))
+    const calls: JsonObject[] = [
+      { action: "tabs" },
+      { action: "open", url: `http://127.0.0.1:${world.port}/healthz` },
+      { action: "open", url: shop.url },
+      { action: "snapshot" },
+    ]
+    const call = calls[answers.length]
+    return call ? toolCall("browser", call) : text("done looking")
+  })
+  world.say("open the shop")
+  await world.reply("ok", { timeoutMs: 30_000 })
+  await world.hook("agent", { message: "look into the gateway", wakeMode: "next-heartbeat" })
+  await world.reply("done looking", { timeoutMs: 30_000 })
+  const [tabs, gateway, opened, page] = answers
+  assert.match(tabs ?? "", /"tabs":\[\]/)
+  assert.match(gateway ?? "", /navigation-refused|private network/)
+  assert.match(opened ?? "", /Corner Shop/)
+  assert.match(page ?? "", /Green Tea/)
 })

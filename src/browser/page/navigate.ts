@@ -96,6 +96,8 @@ function explain(errorText: string): string {
   if (/CONNECTION_REFUSED/.test(errorText)) return "Nothing listens at this address"
   if (/TUNNEL_CONNECTION_FAILED/.test(errorText))
     return "The site does not answer, or leads to an address that may not be opened"
+  if (/INVALID_AUTH_CREDENTIALS/.test(errorText))
+    return "The site asks for a name and password: set the tab's credentials"
   if (/CERT/.test(errorText)) return "The site's certificate is not valid"
   if (/TIMED_OUT/.test(errorText)) return "The site does not answer; try again later"
   return "Check the address and the network"

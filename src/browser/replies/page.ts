@@ -9,7 +9,13 @@ const absolutePath = z.string().describe("Absolute path of the file.")
 /** The fields of every answer about a tab. */
 export const done = z.object({ ok, targetId })
 
-export const tabInfo = z.object({ targetId, title: z.string(), url: z.string(), type: z.literal("page") })
+export const tabInfo = z.object({
+  targetId,
+  title: z.string(),
+  url: z.string(),
+  type: z.literal("page"),
+  guest: z.literal(true).exactOptional().describe("Of a turn that acts on words of others, which has it apart."),
+})
 export const tabList = z.object({
   running: z.boolean().describe("Whether the profile's browser runs."),
   tabs: z.array(tabInfo),
