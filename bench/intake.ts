@@ -6,11 +6,12 @@ import { join } from "node:path"
 import type { Update } from "grammy/types"
 import { Intake } from "../src/channels/chatapp/inbound/intake.ts"
 import { Activations } from "../src/channels/activation.ts"
+import { ChatMoves } from "../src/channels/chatapp/moves/moves.ts"
 import { createSettings } from "../src/channels/chatapp/settings.ts"
 import { createPairing } from "../src/channels/index.ts"
 import { NamePins } from "../src/channels/pins.ts"
 import { loadConfigOrThrow } from "../src/config/index.ts"
-import { noCrash, systemClock, systemIds } from "../src/kernel/index.ts"
+import { createBackground, noCrash, systemClock, systemIds } from "../src/kernel/index.ts"
 import { createSessions } from "../src/sessions/index.ts"
 import { openStore } from "../src/store/index.ts"
 import { silentLog } from "../test/support/store.ts"
@@ -58,6 +59,14 @@ export async function measureIntake(): Promise<Figure[]> {
       onEffect: () => undefined,
       activations: new Activations(store),
       botName: () => "bench_bot",
+      moves: new ChatMoves({
+        store,
+        config: () => config,
+        renameConfig: () => ({ kind: "invalid", issues: [] }),
+        background: createBackground(silentLog),
+        onMoved: () => undefined,
+        log: silentLog,
+      }),
     })
     const take = async (from: number, count: number) => {
       for (let batch = 0; batch < count; batch += 1) {

@@ -15,6 +15,7 @@ import { Accounts } from "./accounts.ts"
 import { performEffect } from "./effects.ts"
 import { createCommandPart } from "./commands/part.ts"
 import { Intake } from "./inbound/intake.ts"
+import type { Effect } from "./inbound/planned.ts"
 import { decisionTexts, pairingText } from "./inbound/pairing-reply.ts"
 import { createPreparation } from "./inbound/preparation.ts"
 import { DraftCalls } from "./outbound/draft.ts"
@@ -69,17 +70,10 @@ export interface ChatappOptions {
 }
 
 export function createChatappChannel(options: ChatappOptions): Channel {
-  const { pairing, clock, background } = options
-  const settings = createSettings(options.config, (pattern) => {
-    const hint = "Simplify it: one repetition that cannot overlap with another is safe"
-    options.log.error({ part: channelName, pattern, hint }, "mention pattern takes too long: switched off")
-  })
+  const { pairing, clock } = options
+  const settings = createSettings(options.config, (pattern) => reportSlowPattern(options.log, pattern))
   const activations = new Activations(options.store)
-  const moves = new ChatMoves({
-    ...options,
-    onMoved: () => activations.refresh(),
-    log: options.log.child({ part: channelName }),
-  })
+  const moves = createMoves(options, activations)
   const render = createRenderer()
   const plan: ChannelSender["plan"] = (route, reply) => planReply(settings.account(route.account), render, route, reply)
   const say = (route: Route, text: string): NewOutbox[] => plan(route, { text, media: [] })
@@ -106,12 +100,7 @@ export function createChatappChannel(options: ChatappOptions): Channel {
           botName: () => accounts.get(accountId)?.botName,
           log: options.log.child({ part: channelName, account: accountId }),
           pairingReply: (route, senderId, code) => say(route, pairingText(senderId, code)),
-          onEffect(effect) {
-            const client = accounts.get(accountId)?.client
-            const stopTurn = (chatId: string, draftId: number) =>
-              stopTurnOf(options, { account: accountId, chatId, draftId })
-            if (client) performEffect(effect, { client, background, stopTurn })
-          },
+          onEffect: (effect) => performFor(options, accounts.get(accountId), effect),
         }),
     })
   const accounts = new Accounts({
@@ -158,6 +147,22 @@ export function createChatappChannel(options: ChatappOptions): Channel {
     preparation: createPreparation({ settings: settings.account, fetchFiles: media.fetch }),
     observe: (turn, _runId, view) => observeTurn(turn, view, { ...options, accounts, settings, acks }),
   }
+}
+
+function performFor(options: ChatappOptions, account: Account | undefined, effect: Effect): void {
+  if (!account?.client) return
+  const stopTurn = (chatId: string, draftId: number) => stopTurnOf(options, { account: account.id, chatId, draftId })
+  performEffect(effect, { client: account.client, background: options.background, stopTurn })
+}
+
+function reportSlowPattern(log: Log, pattern: string): void {
+  const hint = "Simplify it: one repetition that cannot overlap with another is safe"
+  log.error({ part: channelName, pattern, hint }, "mention pattern takes too long: switched off")
+}
+
+function createMoves(options: ChatappOptions, activations: Activations): ChatMoves {
+  const log = options.log.child({ part: channelName })
+  return new ChatMoves({ ...options, onMoved: () => activations.refresh(), log })
 }
 
 async function statusOf(

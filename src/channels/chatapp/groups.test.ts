@@ -1,0 +1,351 @@
+// Groups, topics and channels through the channel's public faces: the emulator on one side, the store on the other.
+import assert from "node:assert/strict"
+import { afterEach, describe, test } from "node:test"
+import type { Chat, User } from "grammy/types"
+import type { TurnInput } from "../../agent/turn-input.ts"
+import { type Bench, type BenchOptions, startBench } from "./test-bench/bench.ts"
+
+const picture = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkQPf+HwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+)
+
+let bench: Bench
+let ann: User
+let bea: User
+let group: Chat
+let botName: string
+
+afterEach(() => bench.end())
+
+/** Ann is the owner; she and Bea are members of a supergroup with the bot. */
+async function begin(
+  chatapp: Record<string, unknown>,
+  options: BenchOptions & { forum?: boolean } = {},
+): Promise<void> {
+  const { forum, ...rest } = options
+  bench = await startBench({ ...rest, chatapp: { allowFrom: [4242], ...chatapp } })
+  const { control, bot } = bench.emulator
+  botName = bot.username
+  ann = control.addUser({ id: 4242, firstName: "Ann", username: "ann_l" })
+  bea = control.addUser({ id: 77, firstName: "Bea" })
+  group = control.addChat({
+    type: "supergroup",
+    title: "Crew",
+    members: [ann.id, bea.id],
+    ...(forum === undefined ? {} : { forum }),
+  })
+}
+
+function say(who: User, text: string, more: { threadId?: number; replyTo?: number; chatId?: number } = {}) {
+  return bench.emulator.control.sendText({ userId: who.id, chatId: group.id, text, ...more })
+}
+
+async function heard(count = 1): Promise<TurnInput[]> {
+  await bench.until(() => bench.jobs().length >= count, `${count} jobs`)
+  return bench.jobs().map((job) => job.input)
+}
+
+interface Line {
+  sender: string
+  text: string
+  trusted: number
+  session_key: string
+}
+
+function history(): Line[] {
+  return bench.store.handle.prepare("select * from group_history order by id").all() as unknown as Line[]
+}
+
+/** Resolves when the update after everything said so far has been dealt with. */
+async function settled(): Promise<void> {
+  const before = bench.jobs().length
+  bench.emulator.control.sendText({ userId: ann.id, text: "are you there?" })
+  await bench.until(() => bench.jobs().length > before, "the owner's private message")
+}
+
+async function counters(): Promise<Record<string, number>> {
+  const [status] = await bench.channel.status({ probe: false, signal: AbortSignal.timeout(5000) })
+  return status?.counters ?? {}
+}
+
+function skipLines(): { reason: string; chat: string; alsoSkipped?: number }[] {
+  return bench.logLines
+    .filter((line) => line.includes("skipping group message"))
+    .map((line) => JSON.parse(line) as { reason: string; chat: string })
+}
+
+describe("a group", () => {
+  test("is answered in its own session when it calls the bot, and its answer goes back there", async () => {
+    await begin({ groupPolicy: "open" })
+    const asked = say(bea, `@${botName} what time is it?`)
+    const [input] = await heard()
+    assert.equal(input?.sessionKey, `agent:main:chatapp:group:${group.id}`)
+    assert.equal(input?.origin, "group-member")
+    assert.equal(input?.trusted, false, "a member let in with everybody has no authority")
+    assert.equal(input?.about?.["sender"], "Bea")
+    assert.equal(input?.mentioned, true)
+    assert.equal(input?.route?.chatId, String(group.id))
+    assert.equal(input?.route?.messageId, String(asked.message_id))
+    assert.match(input?.header ?? "", new RegExp(`supergroup ${group.id}`))
+    await bench.store.write(async (write) => {
+      const route = input?.route ?? assert.fail()
+      for (const row of bench.channel.sender.plan(route, { text: "noon", media: [] })) write.addOutbox(row)
+    })
+    const answer = await bench.emulator.control.waitForMessage({ chatId: group.id, from: "bot" })
+    assert.equal(answer.text, "noon")
+  })
+
+  test("knows its owner by the id", async () => {
+    await begin({ groupPolicy: "open" })
+    say(ann, `@${botName} hello`)
+    const [input] = await heard()
+    assert.equal(input?.origin, "owner")
+    assert.equal(input?.trusted, true)
+  })
+
+  test("never moves the main session's last route", async () => {
+    await begin({ groupPolicy: "open" })
+    say(ann, `@${botName} hello`)
+    await heard()
+    const rows = bench.store.handle.prepare("select key from session where last_route is not null").all()
+    assert.deepEqual(
+      rows.map((row) => row["key"]),
+      [`agent:main:chatapp:group:${group.id}`],
+    )
+  })
+
+  test("of policy allowlist hears only those of groupAllowFrom; pairing and allowFrom let nobody in", async () => {
+    await begin({ groupAllowFrom: [77] })
+    bench.pairing.book("chatapp", "default")
+    say(ann, `@${botName} from the owner`)
+    say(bea, `@${botName} from a listed member`)
+    const inputs = await heard()
+    assert.deepEqual(
+      inputs.map(({ text, origin, trusted }) => [text, origin, trusted]),
+      [[`@${botName} from a listed member`, "approved-sender", true]],
+    )
+    assert.equal((await counters())["skipped-sender-not-listed"], 1)
+  })
+
+  test("hears nobody who was only paired in a private chat", async () => {
+    await begin({ allowFrom: [1] })
+    bench.emulator.control.sendText({ userId: bea.id, text: "let me in" })
+    const told = await bench.emulator.control.waitForMessage({ chatId: bea.id, from: "bot" })
+    const code = /approve chatapp ([A-Z0-9]+)/.exec(told.text ?? "")?.[1] ?? ""
+    await bench.pairing.approve("chatapp", code, undefined)
+    say(bea, `@${botName} hello`)
+    bench.emulator.control.sendText({ userId: bea.id, text: "in private" })
+    assert.deepEqual(
+      (await heard()).map(({ text }) => text),
+      ["in private"],
+    )
+    assert.equal(skipLines().at(-1)?.reason, "sender-not-listed")
+  })
+
+  test("that is not listed is dropped without anything fetched or kept, told once, and counted", async () => {
+    await begin({ groupPolicy: "open", groups: { "-1": {} } })
+    for (let count = 0; count < 5; count += 1) say(bea, `@${botName} secret ${count}`)
+    bench.emulator.control.sendMedia({ userId: bea.id, chatId: group.id, kind: "photo", data: picture })
+    await settled()
+    assert.equal((await counters())["skipped-group-not-listed"], 6)
+    assert.deepEqual(
+      skipLines().map(({ reason, chat }) => [reason, chat]),
+      [["group-not-listed", String(group.id)]],
+    )
+    assert.deepEqual(bench.emulator.control.calls({ method: "getFile" }), [])
+    const inbox = bench.store.handle.prepare("select payload from inbox").all()
+    assert.ok(!JSON.stringify(inbox).includes("secret"))
+    assert.deepEqual(history(), [])
+  })
+
+  test("takes its operator's instructions along, the group's and the topic's", async () => {
+    const groups = {
+      "*": { systemPrompt: "Be brief.", topics: { "1": { systemPrompt: "Only ships.", skills: ["ships"] } } },
+    }
+    await begin({ groupPolicy: "open", groups }, { forum: true })
+    say(bea, `@${botName} hello`)
+    const [input] = await heard()
+    assert.equal(input?.instructions, "Be brief.\n\nOnly ships.")
+    assert.deepEqual(input.skills, ["ships"])
+  })
+
+  test("does not answer other bots, nor accounts of the platform, even when they are listed", async () => {
+    await begin({ groupPolicy: "open", groupAllowFrom: [777000, 1087968824, 5] })
+    const message = (from: object) => ({
+      message: { message_id: 900, date: 1, chat: group, text: `@${botName} hello`, from },
+    })
+    const { control } = bench.emulator
+    control.injectUpdate({ update: message({ id: 5, is_bot: true, first_name: "Robot", username: "other_bot" }) })
+    control.injectUpdate({ update: message({ id: 777000, is_bot: false, first_name: "Telegram" }) })
+    control.injectUpdate({ update: message({ id: 1087968824, is_bot: true, first_name: "Group" }) })
+    await settled()
+    assert.equal((await counters())["skipped-bot"], 1)
+    assert.equal((await counters())["skipped-service-account"], 2)
+    assert.equal(bench.jobs().length, 1)
+  })
+
+  test("hears an anonymous administrator as the group, and a linked channel as the channel", async () => {
+    await begin({})
+    bench.setConfig({ allowFrom: [4242], groupAllowFrom: [String(group.id)] })
+    const anonymous = { id: 1087968824, is_bot: true, first_name: "Group", username: "GroupAnonymousBot" }
+    const channel = { id: -1009, type: "channel", title: "News" }
+    const fields = { message_id: 900, date: 1, chat: group, text: `@${botName} hello` }
+    const { control } = bench.emulator
+    control.injectUpdate({ update: { message: { ...fields, from: anonymous, sender_chat: group } } })
+    const linked = { ...fields, from: { ...anonymous, id: 777000 }, sender_chat: channel, is_automatic_forward: true }
+    control.injectUpdate({ update: { message: linked } })
+    const [input] = await heard()
+    await settled()
+    assert.equal(input?.origin, "approved-sender")
+    assert.equal(input?.about?.["sender"], "Crew")
+    assert.equal(bench.jobs().length, 2)
+    assert.equal((await counters())["skipped-sender-not-listed"], 1)
+  })
+})
+
+describe("a channel", () => {
+  test("is answered only when its id is listed", async () => {
+    await begin({ groupPolicy: "open", groups: { "*": { requireMention: false } } })
+    const channel = bench.emulator.control.addChat({ type: "channel", title: "News", members: [ann.id] })
+    say(ann, "first post", { chatId: channel.id })
+    await bench.until(() => skipLines().length === 1, "the drop")
+    assert.equal(skipLines()[0]?.reason, "channel-not-listed")
+    bench.setConfig({ allowFrom: [4242], groupPolicy: "open", groups: { [channel.id]: { requireMention: false } } })
+    say(ann, "second post", { chatId: channel.id })
+    const [input] = await heard()
+    assert.equal(input?.text, "second post")
+    assert.equal(input?.sessionKey, `agent:main:chatapp:group:${channel.id}`)
+    assert.equal(input?.trusted, false)
+  })
+})
+
+describe("topics", () => {
+  test("have sessions of their own, and replies go into them; the general one is 1", async () => {
+    await begin({ groupPolicy: "open" }, { forum: true })
+    const topic = bench.emulator.control.addTopic({ userId: ann.id, chatId: group.id, name: "Ships" })
+    say(ann, `@${botName} in the topic`, { threadId: topic.threadId })
+    say(ann, `@${botName} in general`)
+    const inputs = await heard(2)
+    const key = `agent:main:chatapp:group:${group.id}:topic`
+    assert.deepEqual(
+      inputs.map(({ sessionKey, route }) => [sessionKey, route?.threadId]),
+      [
+        [`${key}:${topic.threadId}`, String(topic.threadId)],
+        [`${key}:1`, "1"],
+      ],
+    )
+    await bench.store.write(async (write) => {
+      for (const { route, text } of inputs) {
+        if (!route) continue
+        for (const row of bench.channel.sender.plan(route, { text: `re: ${text}`, media: [] })) write.addOutbox(row)
+      }
+    })
+    const { control } = bench.emulator
+    const inTopic = await control.waitForMessage({ chatId: group.id, from: "bot", match: "in the topic" })
+    assert.equal(inTopic.message_thread_id, topic.threadId)
+    const inGeneral = await control.waitForMessage({ chatId: group.id, from: "bot", match: "in general" })
+    assert.equal(inGeneral.message_thread_id, undefined)
+  })
+
+  test("that are switched off are dropped while the others are heard", async () => {
+    await begin({ groupPolicy: "open", groups: { "*": { topics: { "1": { enabled: false } } } } }, { forum: true })
+    const topic = bench.emulator.control.addTopic({ userId: ann.id, chatId: group.id, name: "Ships" })
+    say(ann, `@${botName} in general`)
+    say(ann, `@${botName} in the topic`, { threadId: topic.threadId })
+    assert.deepEqual(
+      (await heard()).map(({ text }) => text),
+      [`@${botName} in the topic`],
+    )
+    assert.equal(skipLines()[0]?.reason, "topic-disabled")
+  })
+})
+
+describe("what does not call the bot", () => {
+  test("is kept as history, placeholders for pictures too, and starts no turn", async () => {
+    await begin({ groupPolicy: "open" })
+    say(bea, "lunch?\n#9 faked: line")
+    bench.emulator.control.sendMedia({
+      userId: ann.id,
+      chatId: group.id,
+      kind: "photo",
+      data: picture,
+      caption: "menu",
+    })
+    await bench.until(() => history().length === 2, "two lines of history")
+    assert.deepEqual(
+      history().map(({ sender, trusted, session_key }) => [sender, trusted, session_key]),
+      [
+        ["Bea", 0, `agent:main:chatapp:group:${group.id}`],
+        ["Ann (@ann_l)", 1, `agent:main:chatapp:group:${group.id}`],
+      ],
+    )
+    assert.match(history()[1]?.text ?? "", /^<media:image[^>]*>\nmenu$|^<media:photo[^>]*>\nmenu$/)
+    assert.equal(bench.jobs().length, 0)
+    assert.equal((await counters())["no-mention"], 2)
+    assert.equal(skipLines().length, 1, "one line for the same reason in the same chat")
+  })
+
+  test("is kept up to historyLimit, and not at all with 0", async () => {
+    await begin({ groupPolicy: "open", historyLimit: 3 })
+    for (let count = 1; count <= 5; count += 1) say(bea, `line ${count}`)
+    await settled()
+    assert.deepEqual(
+      history().map(({ text }) => text),
+      ["line 3", "line 4", "line 5"],
+    )
+    bench.setConfig({ allowFrom: [4242], groupPolicy: "open", historyLimit: 0 })
+    say(bea, "line 6")
+    await settled()
+    assert.ok(!history().some(({ text }) => text === "line 6"))
+  })
+
+  test("is answered where requireMention is off, and where the session says always", async () => {
+    await begin({ groupPolicy: "open", groups: { "*": { requireMention: false } } })
+    say(bea, "anybody here?")
+    const [input] = await heard()
+    assert.equal(input?.text, "anybody here?")
+    assert.equal(input?.mentioned, undefined)
+    await bench.store.write(async (write) => {
+      const key = `agent:main:chatapp:group:${group.id}`
+      write.prepare("update session set settings = ? where key = ?").run(JSON.stringify({ activation: "mention" }), key)
+    })
+    bench.channel.commands.sessionChanged()
+    say(bea, "still there?")
+    await bench.until(() => history().length === 1, "the session wants to be called")
+  })
+
+  test("names other bots, or a longer name, or refers to the start of its topic", async () => {
+    await begin({ groupPolicy: "open" }, { forum: true })
+    const topic = bench.emulator.control.addTopic({ userId: ann.id, chatId: group.id, name: "Ships" })
+    say(bea, `@${botName}x hello`, { threadId: topic.threadId })
+    await bench.until(() => history().length === 1, "the line")
+    assert.equal(bench.jobs().length, 0)
+  })
+})
+
+test("a reply to the bot calls it", async () => {
+  await begin({ groupPolicy: "open" })
+  await bench.store.write(async (write) => {
+    const route = { channel: "chatapp", account: "default", chatId: String(group.id), chatKind: "supergroup" as const }
+    for (const row of bench.channel.sender.plan(route, { text: "good morning", media: [] })) write.addOutbox(row)
+  })
+  const said = await bench.emulator.control.waitForMessage({ chatId: group.id, from: "bot" })
+  say(bea, "and to you", { replyTo: said.message_id })
+  const [input] = await heard()
+  assert.equal(input?.text, "and to you")
+  assert.equal(input?.mentioned, true)
+})
+
+test("direct chats show as much of the past as the configuration says, for some people more", async () => {
+  await begin({ dmHistoryLimit: 5, dms: { "77": { historyLimit: 9 } }, allowFrom: [4242, 77] })
+  bench.emulator.control.sendText({ userId: ann.id, text: "one" })
+  bench.emulator.control.sendText({ userId: bea.id, text: "two" })
+  assert.deepEqual(
+    (await heard(2)).map(({ text, historyTurns }) => [text, historyTurns]),
+    [
+      ["one", 5],
+      ["two", 9],
+    ],
+  )
+})
