@@ -70,8 +70,7 @@ export const sessionSchema = z
       .default({})
       .meta({ description: "Ids of one person on several channels, by a name of your choice.", later }),
     typingIntervalSeconds: z.int().min(1).max(60).default(5).meta({
-      description: "Seconds after which the typing indicator is refreshed.",
-      later,
+      description: "Seconds after which the typing indicator is refreshed; the platform shows it for five.",
     }),
   })
   .transform(({ idleMinutes: legacyIdleMinutes, reset, ...session }) => ({

@@ -48,7 +48,7 @@ const capabilities = z
     z.strictObject({
       inlineButtons: inlineButtons
         .optional()
-        .meta({ description: "Where buttons may be used.", defaultText: "`allowlist`", later }),
+        .meta({ description: "Where buttons may be used.", defaultText: "`allowlist`" }),
     }),
     z.array(z.string()),
   ])
@@ -114,7 +114,7 @@ const overridable = {
   }),
   capabilities: capabilities
     .optional()
-    .meta({ description: 'What the bot may use. The older form `["inlineButtons"]` means `all`.', later }),
+    .meta({ description: 'What the bot may use. The older form `["inlineButtons"]` means `all`.' }),
   replyToMode: z
     .enum(["off", "first", "all"])
     .meta({ description: "Which parts of an answer refer to the message they answer." }),

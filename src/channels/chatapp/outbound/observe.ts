@@ -27,7 +27,8 @@ export function observeTurn(input: TurnInput, view: TurnView, parts: ObservePart
   const { clock, background } = parts
   const { budget, drafts: calls } = account
   const client = () => account.client
-  const typing = startTyping({ client, route, budget, clock, background })
+  const everyMs = parts.config().session.typingIntervalSeconds * 1_000
+  const typing = startTyping({ client, route, budget, everyMs, clock, background })
   const settings = parts.settings.account(route.account)
   acknowledge(input, account, settings, parts)
   if (!wantsDraft(route, settings, account.hasTopics)) return typing

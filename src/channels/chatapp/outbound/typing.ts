@@ -5,8 +5,6 @@ import type { Background, Clock } from "../../../kernel/index.ts"
 import type { Route } from "../../../sessions/route.ts"
 import type { Client } from "../client.ts"
 
-/** The platform shows an action for five seconds at most. */
-const everyMs = 5_000
 const callTimeoutMs = 4_000
 
 /** Actions of one account per second: far below what the platform allows for everything together. */
@@ -43,10 +41,12 @@ export function startTyping(options: {
   client: () => Client | undefined
   route: Route
   budget: ActionBudget
+  /** The platform shows an action for five seconds at most. */
+  everyMs: number
   clock: Clock
   background: Background
 }): TurnObserver {
-  const { client, route, budget, clock, background } = options
+  const { client, route, budget, everyMs, clock, background } = options
   const ended = new AbortController()
   const show = async (): Promise<boolean> => {
     const current = client()
