@@ -28,17 +28,28 @@ export async function commandLineOf(pid: number): Promise<string | undefined> {
       return undefined
     }
   }
-  if (process.platform === "win32") return undefined
+  const [program, words] =
+    process.platform === "win32" ? askWindows(pid) : ["ps", ["-p", String(pid), "-o", "command="]]
   return new Promise((resolve) => {
-    execFile("ps", ["-p", String(pid), "-o", "command="], { timeout: 2_000 }, (error, stdout) =>
-      resolve(error ? undefined : stdout),
+    execFile(program, words, { timeout: 5_000, windowsHide: true }, (error, stdout) =>
+      resolve(error ? undefined : stdout.trim()),
     )
   })
+}
+
+function askWindows(pid: number): [string, string[]] {
+  const query = `(Get-CimInstance Win32_Process -Filter 'ProcessId=${pid}').CommandLine`
+  return ["powershell.exe", ["-NoProfile", "-NonInteractive", "-Command", query]]
 }
 
 /** Whether the process is a browser that works in this user-data folder. */
 export async function ownsFolder(pid: number, userDataFolder: string): Promise<boolean> {
   if (!(await isProcessAlive(pid))) return false
   const line = await commandLineOf(pid)
-  return line !== undefined && ` ${line} `.includes(`--user-data-dir=${userDataFolder} `)
+  return line !== undefined && worksIn(line, userDataFolder)
+}
+
+/** Windows puts quotes around an argument with spaces; elsewhere they are gone. */
+export function worksIn(commandLine: string, userDataFolder: string): boolean {
+  return [" ", '"'].some((end) => ` ${commandLine} `.includes(`--user-data-dir=${userDataFolder}${end}`))
 }

@@ -315,6 +315,31 @@ test("attachOnly uses a browser that its owner started, and never starts or ends
   assert.equal(remote.isAlive(), true)
 })
 
+test("works over a slow line, and takes a second try with twice the time", async (t) => {
+  const proxy = await startProxy(t)
+  const bench = await startFar(t, `http://127.0.0.1:${proxy.port}`, { remoteCdpTimeoutMs: 1_500 })
+  proxy.swallow = true
+  const started = bench.call("POST", "/start")
+  await until(() => proxy.requests.length === 1, "the first try")
+  proxy.swallow = false
+  assert.equal((await started).status, 200)
+  assert.equal(proxy.requests.filter(({ url }) => url === "/json/version").length, 2)
+  proxy.delayMs = 100
+  assert.equal((await openPage(bench)).status, 200)
+  const clicked = await bench.call("POST", "/act", { kind: "click", ref: await bench.refOf("Send form") })
+  assert.equal(clicked.body.title, "Sent")
+})
+
+test("a stop ends a connecting that goes nowhere", async (t) => {
+  const proxy = await startProxy(t)
+  proxy.swallow = true
+  const bench = await startFar(t, `http://127.0.0.1:${proxy.port}`, { remoteCdpTimeoutMs: 60_000 })
+  const callers = [bench.call("POST", "/start"), openPage(bench)]
+  await until(() => proxy.requests.length > 0, "it is connecting")
+  assert.equal((await bench.call("POST", "/stop", {})).body.stopped, false)
+  for (const caller of callers) assert.deepEqual(errorOf(await caller), [499, "aborted"])
+})
+
 test("says what answers in place of a browser", async (t) => {
   const bench = await startFar(t, pages.url, { remoteCdpTimeoutMs: 5_000 })
   const reply = await bench.call("GET", "/snapshot")

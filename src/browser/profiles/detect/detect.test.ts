@@ -115,3 +115,75 @@ test("reads the program of a desktop entry past env, assignments and quotes", ()
   assert.equal(programOfEntry("Exec=/usr/bin/env LANG=C chromium --x %u"), "chromium")
   assert.equal(programOfEntry("Name=x"), undefined)
 })
+
+test("each system: Chrome, Brave, Edge, Chromium and Chrome Canary, in this order whatever the place", async () => {
+  const programs: Record<string, { environment?: Record<string, string>; files: string[] }> = {
+    linux: {
+      environment: { PATH: "/home/ada/bin:/usr/bin" },
+      files: [
+        "/opt/google/chrome/google-chrome",
+        "/snap/bin/brave",
+        "/usr/bin/microsoft-edge",
+        "/home/ada/bin/chromium",
+        "/home/ada/bin/google-chrome-unstable",
+      ],
+    },
+    darwin: {
+      files: ["Google Chrome", "Brave Browser", "Microsoft Edge", "Chromium", "Google Chrome Canary"].map(
+        (name, index) => `${index % 2 === 0 ? "/Users/ada" : ""}/Applications/${name}.app/Contents/MacOS/${name}`,
+      ),
+    },
+    win32: {
+      environment: { LOCALAPPDATA: "C:\\Local", ProgramFiles: "C:\\Programs", "ProgramFiles(x86)": "C:\\X86" },
+      files: [
+        "C:\\X86\\Google\\Chrome\\Application\\chrome.exe",
+        "C:\\Programs\\BraveSoftware\\Brave-Browser\\Application\\brave.exe",
+        "C:\\X86\\Microsoft\\Edge\\Application\\msedge.exe",
+        "C:\\Local\\Chromium\\Application\\chrome.exe",
+        "C:\\Local\\Google\\Chrome SxS\\Application\\chrome.exe",
+      ],
+    },
+  }
+  for (const [platform, { environment = {}, files }] of Object.entries(programs)) {
+    const found: (string | undefined)[] = []
+    for (let missing = 0; missing < files.length; missing += 1) {
+      const setting = { platform: platform as NodeJS.Platform, environment, files: files.slice(missing) }
+      const detected = await detectBrowser(machine(setting), undefined)
+      assert.equal(detected.path, files[missing])
+      found.push(detected.kind)
+    }
+    assert.deepEqual(found, ["chrome", "brave", "edge", "chromium", "canary"], platform)
+  }
+})
+
+test("each system: a default browser that does not speak CDP, or is not there, is passed over", async () => {
+  const chrome = {
+    linux: "/usr/bin/google-chrome",
+    darwin: "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    win32: "C:\\Local\\Google\\Chrome\\Application\\chrome.exe",
+  }
+  const defaults: [NodeJS.Platform, Record<string, string>][] = [
+    ["linux", { "xdg-mime query": "firefox_firefox.desktop\n" }],
+    ["linux", { "xdg-settings get": "brave-browser.desktop\n" }],
+    ["linux", { "xdg-settings get": "../../evil.desktop\n" }],
+    [
+      "darwin",
+      { "/usr/bin/plutil": '{"LSHandlers":[{"LSHandlerURLScheme":"http","LSHandlerRoleAll":"com.apple.safari"}]}' },
+    ],
+    [
+      "darwin",
+      { "/usr/bin/plutil": '{"LSHandlers":[{"LSHandlerURLScheme":"http","LSHandlerRoleAll":"com.brave.Browser"}]}' },
+    ],
+    ["win32", { "reg query HKCU": "\r\n    ProgId    REG_SZ    FirefoxURL-308046B0AF4A39CB\r\n" }],
+    ["win32", { "reg query HKCU": "\r\n    ProgId    REG_SZ    BraveHTML\r\n" }],
+  ]
+  for (const [platform, commands] of defaults) {
+    const path = chrome[platform as keyof typeof chrome]
+    const setting = { platform, commands, files: [path], environment: { LOCALAPPDATA: "C:\\Local" } }
+    assert.deepEqual(
+      await detectBrowser(machine(setting), undefined),
+      { kind: "chrome", path },
+      JSON.stringify(commands),
+    )
+  }
+})
