@@ -295,7 +295,7 @@ test("registers the menu once, again only when it has changed, and empties it wh
     },
   })
   const { control } = world.emulator
-  const registered = () => control.calls().filter((call) => /MyCommands$/.test(call.method))
+  const registered = () => control.calls().filter((call) => call.method.endsWith("MyCommands"))
   const bothScopes = (count: number) =>
     until("the menu is registered", () => (registered().filter((call) => call.ok).length >= count ? true : undefined))
   control.fault({ kind: "429", method: "setMyCommands", retryAfter: 1 })
