@@ -12,7 +12,8 @@ Generated from the program by \`node scripts/generate-cli-docs.ts\`; do not edit
   object on stdout instead: \`{"ok": false, "error": {"code", "message", "hint"}}\`, with the codes of the error table.
 - **\`--json\`** prints the answer of the gateway as it is, and nothing else, on stdout. Progress and advice go to stderr.
 - **Environment**: \`SVC_STATE_DIR\` (state folder, \`~/.svc\`), \`SVC_CONFIG_PATH\` (\`svc.json\` in the state folder),
-  \`SVC_GATEWAY_PORT\` (port of the gateway), \`NO_COLOR\` (no colours; there are none outside a terminal anyway).
+  \`SVC_GATEWAY_PORT\` (port of the gateway), \`SVC_RUNTIME_DIR\` (where the gateways of one user find each other),
+  \`NO_COLOR\` (no colours; there are none outside a terminal anyway).
 - Commands find the running gateway by \`gateway.json\` in the state folder, which also names the file of its token.
 `
 

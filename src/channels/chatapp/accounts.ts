@@ -17,6 +17,8 @@ export class Accounts {
   readonly #options: AccountsOptions
   readonly #ready = new Gate()
   #accounts = new Map<string, Account>()
+  /** A change that comes while the gateway stops starts nothing any more. */
+  #isStopped = true
   /** One change at a time. */
   #last: Promise<void> = Promise.resolve()
 
@@ -43,6 +45,7 @@ export class Accounts {
 
   /** Rejects with `port-in-use`: a gateway that cannot listen where it is told to does not run half. */
   start(): Promise<void> {
+    this.#isStopped = false
     return this.#after(async () => {
       const failure = await this.#bringUpToDate()
       if (failure) throw failure
@@ -52,11 +55,12 @@ export class Accounts {
   /** The configuration has changed. What cannot be started says so in its status; the others run on. */
   apply(): Promise<void> {
     return this.#after(async () => {
-      await this.#bringUpToDate()
+      if (!this.#isStopped) await this.#bringUpToDate()
     })
   }
 
   stop(): Promise<void> {
+    this.#isStopped = true
     return this.#after(async () => {
       await Promise.all(this.all().map((account) => account.stop()))
     })
