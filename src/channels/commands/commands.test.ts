@@ -1,0 +1,126 @@
+import assert from "node:assert/strict"
+import { describe, test } from "node:test"
+import { AppError } from "../../kernel/index.ts"
+import { mayUse } from "./access.ts"
+import { readAssignment } from "./native/config.ts"
+import { afterResetWord, isStopWord, readCommand } from "./read.ts"
+import { findCommand, nativeCommands } from "./registry.ts"
+
+describe("a text", () => {
+  const read = (text: string) => {
+    const found = readCommand(text, { botName: "Our_bot" })
+    return found.kind === "command" ? `${found.name}|${found.args}` : found.kind
+  }
+
+  for (const [text, expected] of [
+    ["/status", "status|"],
+    ["  /STATUS  ", "status|"],
+    ["/think high", "think|high"],
+    ["/think:high", "think|high"],
+    ["/think: high", "think|high"],
+    ["/reset@our_BOT now", "reset|now"],
+    ["@our_bot /status", "status|"],
+    ["/new first line\nsecond", "new|first line\nsecond"],
+    ["/reset@another_bot", "other-bot"],
+    ["/anything@another_bot words", "other-bot"],
+    ["@our_bot_too /status", "none"],
+    ["@our_bots", "none"],
+    ["/etc/passwd is a file", "none"],
+    ["/status, please", "none"],
+    ["/ｓtatus", "none"],
+    ["\u200b/status", "none"],
+    ["/st\u00adatus", "none"],
+    ["see /status", "none"],
+    ["/", "none"],
+    ["", "none"],
+    [`/${"a".repeat(65)}`, "none"],
+  ] as const) {
+    test(`${JSON.stringify(text)} is read as ${JSON.stringify(expected)}`, () => assert.equal(read(text), expected))
+  }
+
+  test("names nobody else's bot while the own name is not known", () => {
+    assert.deepEqual(readCommand("/status@some_bot", { botName: undefined }), { kind: "other-bot" })
+    assert.equal(readCommand("/status", { botName: undefined }).kind, "command")
+  })
+
+  test("is a stop word only as a whole", () => {
+    for (const text of ["stop", " STOP ", "abort", "wait", "esc", "exit", "interrupt"])
+      assert.ok(isStopWord(text), text)
+    for (const text of ["stop it", "stop!", "please wait", "", "waiting"]) assert.ok(!isStopWord(text), text)
+  })
+
+  test("begins a new session with one of the operator's words, and goes on with the rest", () => {
+    const words = ["/new", "Fresh start"]
+    assert.equal(afterResetWord("fresh START", words), "")
+    assert.equal(afterResetWord("Fresh start  how are you?", words), "how are you?")
+    assert.equal(afterResetWord("Fresh starts", words), undefined)
+    assert.equal(afterResetWord("a Fresh start", words), undefined)
+  })
+})
+
+describe("a command", () => {
+  test("is for owners, for people of standing, or, where the operator says so, for all who are heard", () => {
+    const owner = { origin: "owner", isAuthorised: true } as const
+    const approved = { origin: "approved-sender", isAuthorised: true } as const
+    const member = { origin: "group-member", isAuthorised: false } as const
+    const may = (access: "anyone" | "authorised" | "owner", useAccessGroups: boolean) =>
+      [owner, approved, member].map((standing) => mayUse({ access }, standing, { useAccessGroups }))
+    assert.deepEqual(may("owner", true), [true, false, false])
+    assert.deepEqual(may("owner", false), [true, false, false])
+    assert.deepEqual(may("authorised", true), [true, true, false])
+    assert.deepEqual(may("authorised", false), [true, true, false])
+    assert.deepEqual(may("anyone", true), [true, true, false])
+    assert.deepEqual(may("anyone", false), [true, true, true])
+  })
+
+  test("that changes anything is never for anybody", () => {
+    const harmless = nativeCommands.filter((command) => command.access === "anyone").map(({ name }) => name)
+    assert.deepEqual(harmless.toSorted(), ["commands", "help", "status", "whoami"])
+    assert.equal(findCommand("config")?.access, "owner")
+  })
+
+  test("fits the platform's menu", () => {
+    const names = nativeCommands.flatMap(({ name, aliases }) => [name, ...(aliases ?? [])])
+    assert.equal(new Set(names).size, names.length)
+    for (const name of names) assert.match(name, /^[a-z0-9_]{1,32}$/)
+    for (const { summary } of nativeCommands) assert.ok(summary.length > 0 && summary.length <= 256)
+  })
+
+  test("waits for its turn exactly where it changes what follows", () => {
+    const time = (name: string, args: string) => {
+      const wanted = findCommand(name)?.time
+      return typeof wanted === "function" ? wanted(args) : wanted
+    }
+    for (const name of ["status", "stop", "help", "commands", "whoami", "activation"])
+      assert.equal(time(name, ""), "now")
+    for (const name of ["new", "reset"]) assert.equal(time(name, ""), "in-turn")
+    assert.deepEqual([time("model", ""), time("model", "list"), time("model", "x/y")], ["now", "now", "in-turn"])
+    assert.deepEqual([time("think", ""), time("think", "high")], ["now", "in-turn"])
+    assert.deepEqual(
+      [time("config", "get a"), time("config", "set a=1"), time("config", "unset a")],
+      ["now", "in-turn", "in-turn"],
+    )
+  })
+})
+
+describe("an assignment", () => {
+  for (const [text, key, value] of [
+    ["a.b=1", "a.b", "1"],
+    ["a.b = 1", "a.b", "1"],
+    ["a.b 1", "a.b", "1"],
+    ["a.b={x: 'y=z'}", "a.b", "{x: 'y=z'}"],
+    ['groups["-100 = 5"].enabled=true', 'groups["-100 = 5"].enabled', "true"],
+    ["groups['a\\'=b'].x y", "groups['a\\'=b'].x", "y"],
+  ] as const) {
+    test(`${text} sets ${key} to ${value}`, () => assert.deepEqual(readAssignment(text), { key, value }))
+  }
+
+  for (const text of ["a.b", "a.b=", "=1", 'groups["x=1']) {
+    test(`${text} lacks something`, () => {
+      assert.throws(
+        () => readAssignment(text),
+        (error) => error instanceof AppError && error.code === "bad-request",
+      )
+    })
+  }
+})
