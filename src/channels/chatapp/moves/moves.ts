@@ -96,6 +96,7 @@ export class ChatMoves {
       if (!this.#renameEntry({ oldId, newId })) continue
       await this.#options.store.write(async (write) => markConfigDone(write, oldId))
       this.#open.delete(newId)
+      this.#options.log.info({ chat: oldId, to: newId }, "moved group: settled in the configuration")
     }
   }
 
@@ -115,10 +116,7 @@ export class ChatMoves {
     if (hasGroup(config(), move.newId))
       log.warn(facts, "moved group: the new id has an entry already, it stays as it is")
     const result = renameConfig(writable.map(({ key }) => ({ key, to: move.newId })))
-    if (result.kind === "ok") {
-      if (result.files.length > 0) log.info(facts, "moved group: configuration follows")
-      return true
-    }
+    if (result.kind === "ok") return true
     const hint = "Correct the file; it is tried again at the next start"
     log.error(
       { ...facts, issues: result.issues.map(formatIssue), hint },
