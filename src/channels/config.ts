@@ -19,21 +19,23 @@ const heartbeatVisibilityShape = {
 export const commandsSchema = z
   .strictObject({
     native: commandSwitchSchema.prefault("auto").meta({
-      description: "Whether commands are put into the platform's menu (`auto`, `on`, `off`).",
-      later,
+      description: "Whether commands are put into the platform's menu (`auto`, `on`, `off`); `auto` is on.",
     }),
     nativeSkills: commandSwitchSchema.prefault("auto").meta({
       description: "Whether skills are put into the platform's menu.",
       later,
     }),
-    text: z.boolean().default(true).meta({ description: "Whether commands written as text are understood.", later }),
-    config: z.boolean().default(false).meta({ description: "Enables `/config`.", later }),
+    text: z.boolean().default(true).meta({
+      description:
+        "Whether commands written as text are understood, bare stop words and `session.resetTriggers` among them. With `native` off too, nothing is a command.",
+    }),
+    config: z.boolean().default(false).meta({ description: "Enables `/config`, for owners in private chats." }),
     bash: z.boolean().default(false).meta({ description: "Enables `/bash`.", later }),
     debug: z.boolean().default(false).meta({ description: "Enables `/debug`.", later }),
     restart: z.boolean().default(false).meta({ description: "Enables `/restart`.", later }),
     useAccessGroups: z.boolean().default(true).meta({
-      description: "Whether commands in groups need a sender that is listed.",
-      later,
+      description:
+        "Whether every command needs a sender who is listed or was let in. When off, whoever is heard may use `/help`, `/commands`, `/status` and `/whoami`.",
     }),
   })
   .prefault({})

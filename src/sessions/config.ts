@@ -38,10 +38,9 @@ export const sessionSchema = z
       description: "Accepted for older files; sessions are kept in the gateway's database.",
       later,
     }),
-    resetTriggers: z
-      .array(z.string().trim().min(1))
-      .default(["/new", "/reset"])
-      .meta({ description: "Words with which an authorised sender starts a new session.", later }),
+    resetTriggers: z.array(z.string().trim().min(1)).default(["/new", "/reset"]).meta({
+      description: "Words with which an authorised sender starts a new session. `/new` and `/reset` always do.",
+    }),
     idleMinutes: idleMinutes.optional().meta({
       description: "Older form of `session.reset` with mode `idle`; used only when `session.reset` is unset.",
     }),

@@ -64,8 +64,8 @@ const customCommand = z.strictObject({
     .trim()
     .overwrite((text) => text.replace(/^\//, "").toLowerCase())
     .regex(/^[a-z0-9_]{1,32}$/, "must be 1 to 32 letters, digits and underscores")
-    .meta({ description: "Name of the command.", later }),
-  description: z.string().trim().min(1).max(256).meta({ description: "What the menu says about it.", later }),
+    .meta({ description: "Name of the command." }),
+  description: z.string().trim().min(1).max(256).meta({ description: "What the menu says about it." }),
 })
 
 const webhookPath = z
@@ -242,16 +242,18 @@ const overridable = {
     .string()
     .regex(/^(\[[^\]]+\]|[^:\s]+):\d{1,5}$/, "must be host:port")
     .meta({ description: "Address of the webhook listener, `host:port`; plain HTTP, for a proxy with TLS in front." }),
-  customCommands: z.array(customCommand).optional().meta({ description: "Further entries of the bot's menu.", later }),
+  customCommands: z.array(customCommand).optional().meta({
+    description: "Further entries of the bot's menu. Using one sends its text to the agent.",
+  }),
   commands: z
     .strictObject({
-      native: commandSwitch.optional().meta({ description: "As `commands.native`, for this channel.", later }),
+      native: commandSwitch.optional().meta({ description: "As `commands.native`, for this channel." }),
       nativeSkills: commandSwitch
         .optional()
         .meta({ description: "As `commands.nativeSkills`, for this channel.", later }),
     })
     .optional()
-    .meta({ description: "Commands of this channel.", later }),
+    .meta({ description: "Commands of this channel." }),
   actions: z
     .strictObject({
       reactions: z.boolean().optional().meta({ description: "The agent may react.", defaultText: "true" }),
@@ -265,9 +267,9 @@ const overridable = {
     })
     .optional()
     .meta({ description: "What the agent may do by tool." }),
-  reactionNotifications: z
-    .enum(["off", "own", "all"])
-    .meta({ description: "Which reactions the agent hears of.", later }),
+  reactionNotifications: z.enum(["off", "own", "all"]).meta({
+    description: "Which reactions the agent hears of: none, those to its own messages, or all.",
+  }),
   reactionLevel: z
     .enum(["off", "ack", "minimal", "extensive"])
     .meta({ description: "How much the agent reacts itself: not at all (`off`, `ack`), sparingly, or freely." }),
@@ -284,7 +286,7 @@ const overridable = {
     .meta({ description: "As `channels.defaults.heartbeat`.", later }),
   configWrites: z
     .boolean()
-    .meta({ description: "Whether the channel may change this file (`/config`, groups that move).", later }),
+    .meta({ description: "Whether the channel may change this file (`/config`, groups that move)." }),
 }
 
 const account = z.strictObject(overridable).partial()
