@@ -84,6 +84,16 @@ test("makes, uses and removes profiles while another one's browser runs on", { t
   const again = await svc(gateway, "create-profile", "work")
   assert.equal(again.code, 1)
   assert.match(again.stderr, /There is a profile work already/)
+  const unset = await svc(
+    gateway,
+    "create-profile",
+    "bad",
+    "--cdp-url",
+    `http://ada:${token}@127.0.0.1/\${NOT_SET_HERE}`,
+  )
+  assert.equal(unset.code, 1)
+  assert.match(unset.stderr, /NOT_SET_HERE/)
+  assert.equal(readFileSync(path, "utf8"), text, "nothing is written that would not hold")
   assert.match((await svc(gateway, "create-profile")).stderr, /Give the profile one name/)
   assert.match((await svc(gateway, "delete-profile", "managed")).stderr, /default profile/)
 

@@ -66,6 +66,8 @@ export class ProfileRegistry {
       }),
     )
     await Promise.all(ends)
+    // What a change before this one has ended is gone by then too.
+    await after
   }
 
   /** Ends every browser that is ours, and leaves the others; nothing starts any more. */
