@@ -33,9 +33,11 @@ export async function reach(
   operation: Operation,
 ): Promise<Point> {
   let { settle } = needs
+  let last: Failure | undefined
   // Counts the failures; a try after scrolling is none.
   for (let attempt = 0, scrolled = false; ;) {
-    const found = await tryReach(tab, entry, { ...needs, attempt: scrolled ? 0 : attempt, settle }, operation.signal)
+    const options = { ...needs, attempt: scrolled ? 0 : attempt, settle }
+    const found = await tryInTime(tab, entry, options, operation, last)
     scrolled = false
     if (found.kind === "ready") {
       if (!found.scrolled || entry.frame.parentId === undefined) return found
@@ -46,12 +48,31 @@ export async function reach(
       continue
     }
     if (found.kind === "gone") throw staleRef(number)
+    last = found
     // What was in the way may have been an animation's doing.
     settle = true
     const pause = pausesMs[Math.min(attempt, pausesMs.length - 1)] as number
     if (tab.clock.monotonic() + pause > operation.deadline - marginMs) throw failure(found, number)
     attempt += 1
     await tab.clock.sleep(pause, operation.signal)
+  }
+}
+
+/** A try that the time limit cuts short answers what the last one has found: that says more than that time is up. */
+async function tryInTime(
+  tab: Tab,
+  entry: RefEntry,
+  options: ReachNeeds & { attempt: number },
+  operation: Operation,
+  last: Failure | undefined,
+): Promise<Reach> {
+  if (last === undefined) return tryReach(tab, entry, options, operation.signal)
+  const limit = AbortSignal.timeout(Math.max(1, Math.floor(operation.deadline - marginMs - tab.clock.monotonic())))
+  try {
+    return await tryReach(tab, entry, options, AbortSignal.any([operation.signal, limit]))
+  } catch (error) {
+    if (!limit.aborted || operation.signal.aborted) throw error
+    return last
   }
 }
 
@@ -82,7 +103,9 @@ async function tryReach(
   return { kind: "ready", ...point, scrolled }
 }
 
-export function failure(found: Exclude<Reach, { kind: "ready" }>, number: number): AppError {
+type Failure = Exclude<Reach, { kind: "ready" }>
+
+export function failure(found: Failure, number: number): AppError {
   const element = `The element of ref ${number}`
   switch (found.kind) {
     case "gone":

@@ -89,21 +89,28 @@ export async function nextTask(): Promise<void> {
   }
 }
 
-/** Hidden tabs get no frames: a timer stands in for one, late enough not to overtake a frame on a busy machine. */
-export function nextFrame(): Promise<void> {
-  return new Promise<void>((resolve) => {
-    requestAnimationFrame(() => resolve())
-    setTimeout(() => resolve(), 150)
+/** Hidden tabs get no frames: a timer stands in for one, late enough not to overtake a frame. True for a real frame. */
+export function nextFrame(): Promise<boolean> {
+  return new Promise<boolean>((resolve) => {
+    requestAnimationFrame(() => resolve(true))
+    setTimeout(() => resolve(false), 150)
   })
 }
 
-/** The same box in two frames. */
+/**
+ * The same box in two frames that follow each other. Only frames count, since between them nothing moves, however long
+ * a busy machine takes for one; where several times none comes, the tab is hidden, and nothing moves at all.
+ */
 export async function isStill(element: PageElement): Promise<boolean> {
-  await nextFrame()
-  const before = element.getBoundingClientRect()
-  await nextFrame()
-  const after = element.getBoundingClientRect()
-  return before.x === after.x && before.y === after.y && before.width === after.width && before.height === after.height
+  let before: Box | null = null
+  for (let waits = 0; waits < 4; waits += 1) {
+    if (!(await nextFrame())) continue
+    const now = element.getBoundingClientRect()
+    if (before)
+      return now.x === before.x && now.y === before.y && now.width === before.width && now.height === before.height
+    before = now
+  }
+  return true
 }
 
 function scrollAndFind(element: PageElement, attempt: number): Reach {
