@@ -13,6 +13,8 @@ export const maxAttempts = 3
  */
 const blameAfterMs = 60_000
 const maxPauseMs = 10_000
+/** After a start: what was to be joined to a waiting job has most likely come while nobody listened. */
+const rejoinMs = 3_000
 
 /** Heads of lanes that may run now, marked as ours. */
 export async function claimJobs(store: Store, limit: number, only?: "urgent"): Promise<JobRow[]> {
@@ -151,6 +153,12 @@ export async function recoverJobs(
       await onDead(job, error, write)
       endJob(store, write, job, { state: "dead", error })
     }
+    store.handle
+      .prepare(
+        `update job set run_at = max(run_at, ?)
+         where join_key is not null and state = 'ready' and attempts = 0 and created_at > ?`,
+      )
+      .run(write.now + rejoinMs, write.now - blameAfterMs)
     for (const job of left) {
       if (dead.includes(job)) continue
       const pauseMs = Math.min(1_000 * 2 ** (job.attempts - maxAttempts), maxPauseMs)
