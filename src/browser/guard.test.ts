@@ -99,6 +99,10 @@ before(async () => {
         response.writeHead(302, { location: `${inside}/redirect-${search.slice(1)}` }).end()
         return
       }
+      if (pathname === "/closed" && request.headers.authorization !== `Basic ${btoa("ada:tea")}`) {
+        response.writeHead(401, { "www-authenticate": 'Basic realm="x"' }).end("closed")
+        return
+      }
       const isScript = pathname.endsWith(".js")
       response.writeHead(200, {
         "content-type": isScript ? "text/javascript" : "text/html",
@@ -309,6 +313,24 @@ test("A13: a name that changes its meaning between look and load leaves a blank 
   assert.doesNotMatch((await strict.call("GET", "/snapshot")).body.snapshot, /inside words/)
   assert.ok(hits.has("lie"))
   assert.match(strict.logLines.join("\n"), /page with a refused address/)
+})
+
+test("logins and places of untrusted turns work behind the gate too", async () => {
+  await strict.call("POST", "/navigate", { url: `${site}/plain` })
+  const closed = await strict.call("POST", "/navigate", { url: `${site}/closed` })
+  assert.notEqual(closed.status, 200)
+  assert.match(closed.body.error.hint, /credentials/)
+  await strict.call("POST", "/navigate", { url: `${site}/plain` })
+  await strict.call("POST", "/set/credentials", { username: "ada", password: "tea" })
+  for (const _again of [1, 2]) {
+    assert.equal((await strict.call("POST", "/navigate", { url: `${site}/closed` })).status, 200)
+    assert.match((await strict.call("GET", "/snapshot")).body.snapshot, /hello/)
+  }
+  await strict.call("POST", "/set/credentials", { clear: true })
+  const { tool } = strict.service
+  await tool.run(tool.input.parse({ action: "open", url: `${site}/plain` }), context)
+  const { content } = await tool.run(tool.input.parse({ action: "snapshot", mode: "full" }), context)
+  assert.match(JSON.stringify(content), /hello stranger/)
 })
 
 test("a socket to a private address leaves a blank page under the strict policy", async () => {

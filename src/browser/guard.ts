@@ -140,11 +140,20 @@ export class Guard {
     const { log, background } = this.#options
     const { connection, tabs } = live
     const guests = new Guests({ connection, tabs, proxy: profile.owned ? this.#proxy : undefined, log })
-    const policyFor = (frameId: string | undefined) => {
-      const tab = frameId === undefined ? undefined : tabs.list.find((each) => each.hasFrame(frameId))
-      return tab ? this.#gatePolicy(guests, tab) : this.#strangerPolicy(guests)
-    }
-    const gate = new RequestGate({ root: connection.root, policyFor, background, log })
+    const tabOf = (frameId: string | undefined) =>
+      frameId === undefined ? undefined : tabs.list.find((tab) => tab.hasFrame(frameId))
+    const gate = new RequestGate({
+      root: connection.root,
+      policyFor: (frameId) => {
+        const tab = tabOf(frameId)
+        return tab ? this.#gatePolicy(guests, tab) : this.#strangerPolicy(guests)
+      },
+      login: (challenge, { requestId, frameId }) =>
+        this.#proxy.login(challenge) ??
+        tabOf(frameId)?.credentials.answer(challenge, requestId) ?? { response: "Default" },
+      background,
+      log,
+    })
     tabs.onTab((tab) =>
       tab.onSession((session) => {
         watchAddresses(session, {

@@ -2,6 +2,7 @@
 // site and to no other: the one that was named, else the one that the tab shows, else the first that it is sent to.
 import { AppError, type Background, type Secret } from "../../kernel/index.ts"
 import { CdpError, type CdpSession } from "../cdp/index.ts"
+import type { AuthAnswer, AuthChallenge } from "./policy/request-gate.ts"
 
 export interface CredentialPair {
   username: string
@@ -19,7 +20,7 @@ interface PausedEvent {
 
 interface AuthEvent {
   requestId: string
-  authChallenge: { source?: "Server" | "Proxy"; origin: string; scheme: string }
+  authChallenge: AuthChallenge
 }
 
 const maxTried = 500
@@ -109,18 +110,21 @@ export class Credentials {
   }
 
   async #login(session: CdpSession, { requestId, authChallenge }: AuthEvent): Promise<void> {
-    const { source, origin, scheme } = authChallenge
+    const authChallengeResponse = this.answer(authChallenge, requestId)
+    await session.send("Fetch.continueWithAuth", { requestId, authChallengeResponse })
+  }
+
+  /** What to say to a site that asks. Without credentials it is the browser's own business. */
+  answer({ source, origin, scheme }: AuthChallenge, requestId: string): AuthAnswer {
     const pair = this.#pair
-    const isOurs = source !== "Proxy" && pair?.origin !== undefined && pair.origin === origin
+    if (source === "Proxy" || (!pair && !this.#basic.has(origin))) return { response: "Default" }
     const again = this.#tried.has(requestId)
     this.#tried.add(requestId)
     if (this.#tried.size > maxTried) this.#tried.delete(this.#tried.keys().next().value as string)
-    const knows = isOurs && !again && !(scheme.toLowerCase() === "basic" && this.#basic.has(origin))
-    if (knows && scheme.toLowerCase() === "basic") this.#basic.add(origin)
-    const answer = knows
-      ? { response: "ProvideCredentials", username: pair.username, password: pair.password.reveal() }
-      : { response: source === "Proxy" ? "Default" : "CancelAuth" }
-    await session.send("Fetch.continueWithAuth", { requestId, authChallengeResponse: answer })
+    const isBasic = scheme.toLowerCase() === "basic"
+    if (pair?.origin !== origin || again || (isBasic && this.#basic.has(origin))) return { response: "CancelAuth" }
+    if (isBasic) this.#basic.add(origin)
+    return { response: "ProvideCredentials", username: pair.username, password: pair.password.reveal() }
   }
 }
 

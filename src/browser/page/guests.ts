@@ -2,7 +2,8 @@
 // logins and tabs, whose way to the network is the guard proxy. The one used longest ago is closed when there are too many.
 import { AppError, type Log, runWithTimeout } from "../../kernel/index.ts"
 import { type CdpConnection, CdpError } from "../cdp/index.ts"
-import { greetingUrl, type GuardProxy, proxyUser } from "./policy/guard-proxy.ts"
+import { greetingUrl, type GuardProxy } from "./policy/guard-proxy.ts"
+import type { AuthChallenge } from "./policy/request-gate.ts"
 import type { Tabs } from "./tabs.ts"
 
 export interface GuestsOptions {
@@ -127,11 +128,9 @@ export class Guests {
       answer("Fetch.continueRequest", { requestId }),
     )
     let asked = false
-    session.on("Fetch.authRequired", (event: { requestId: string; authChallenge: { source?: string } }) => {
-      const ours = event.authChallenge.source === "Proxy" && !asked
+    session.on("Fetch.authRequired", (event: { requestId: string; authChallenge: AuthChallenge }) => {
+      const authChallengeResponse = (asked ? undefined : proxy.login(event.authChallenge)) ?? { response: "CancelAuth" }
       asked = true
-      const secret = { response: "ProvideCredentials", username: proxyUser, password: proxy.secret.reveal() }
-      const authChallengeResponse = ours ? secret : { response: "CancelAuth" }
       answer("Fetch.continueWithAuth", { requestId: event.requestId, authChallengeResponse })
     })
     await session.send("Fetch.enable", { handleAuthRequests: true })

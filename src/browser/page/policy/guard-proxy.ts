@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, request as httpRequest, type Server
 import { type AddressInfo, connect, type Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { AppError, describeError, type Log, type Secret } from "../../../kernel/index.ts"
+import type { AuthAnswer, AuthChallenge } from "./request-gate.ts"
 import type { UrlPolicy } from "./url-policy.ts"
 
 export interface GuardProxyOptions {
@@ -36,6 +37,7 @@ export class GuardProxy {
   readonly #server: Server
   readonly #tunnels = new Set<Socket>()
   #listening: Promise<number> | undefined
+  #port: number | undefined
 
   constructor(options: GuardProxyOptions) {
     this.#options = options
@@ -57,11 +59,14 @@ export class GuardProxy {
       this.#server.once("error", reject)
       this.#server.listen(0, "127.0.0.1", () => resolve((this.#server.address() as AddressInfo).port))
     })
-    return `http://127.0.0.1:${await this.#listening}`
+    this.#port = await this.#listening
+    return `http://127.0.0.1:${this.#port}`
   }
 
-  get secret(): Secret {
-    return this.#options.secret
+  /** The answer for a browser that is asked by this proxy; undefined when something else asks. */
+  login({ source, origin }: AuthChallenge): AuthAnswer | undefined {
+    if (source !== "Proxy" || this.#port === undefined || origin !== `http://127.0.0.1:${this.#port}`) return undefined
+    return { response: "ProvideCredentials", username: proxyUser, password: this.#options.secret.reveal() }
   }
 
   async stop(): Promise<void> {

@@ -8,8 +8,27 @@ export interface RequestGateOptions {
   root: CdpSession
   /** The policy for a request of this frame; undefined lets it pass. Workers have frames that nobody knows. */
   policyFor(frameId: string | undefined): UrlPolicy | undefined
+  /** The answer to a site or proxy that asks for a login: those who stand further from the network are not asked. */
+  login(challenge: AuthChallenge, request: { requestId: string; frameId: string | undefined }): AuthAnswer
   background: Background
   log: Log
+}
+
+export interface AuthChallenge {
+  source?: "Server" | "Proxy"
+  /** Of the site or proxy that asks. */
+  origin: string
+  scheme: string
+}
+
+export type AuthAnswer =
+  | { response: "Default" | "CancelAuth" }
+  | { response: "ProvideCredentials"; username: string; password: string }
+
+interface AuthEvent {
+  requestId: string
+  authChallenge: AuthChallenge
+  frameId?: string
 }
 
 interface PausedEvent {
@@ -35,7 +54,14 @@ export class RequestGate {
       root.on("Fetch.requestPaused", (event: PausedEvent) =>
         background.run("browser request", () => this.#answer(event)),
       )
-      await root.send("Fetch.enable", { patterns: [{ urlPattern: "*" }] })
+      root.on("Fetch.authRequired", (event: AuthEvent) =>
+        background.run("browser login", () => {
+          const { requestId, authChallenge, frameId } = event
+          const authChallengeResponse = this.#options.login(authChallenge, { requestId, frameId })
+          return this.#say("Fetch.continueWithAuth", { requestId, authChallengeResponse })
+        }),
+      )
+      await root.send("Fetch.enable", { handleAuthRequests: true, patterns: [{ urlPattern: "*" }] })
     })()
     await this.#started
   }
@@ -45,8 +71,12 @@ export class RequestGate {
     const [method, parameters] = verdict.pass
       ? ["Fetch.continueRequest", {}]
       : ["Fetch.failRequest", { errorReason: verdict.reason }]
+    await this.#say(method as string, { requestId, ...(parameters as object) })
+  }
+
+  async #say(method: string, parameters: Record<string, unknown>): Promise<void> {
     try {
-      await this.#options.root.send(method as string, { requestId, ...(parameters as object) })
+      await this.#options.root.send(method, parameters)
     } catch (error) {
       // The page gave the request up, or the browser is gone.
       if (!(error instanceof CdpError) && !(error instanceof AppError)) throw error
