@@ -134,3 +134,44 @@ test("an answer is stopped by the button below its draft: what was seen stays, a
   const told = JSON.stringify(world.model.requests.at(-1)?.body)
   assert.match(told, /Stopped here by the person/)
 })
+
+test("a message is marked as seen while its turn runs, and the mark goes behind the reply", async (context) => {
+  const messages = { ackReaction: "✅", ackReactionScope: "all", removeAckAfterReply: true }
+  const world = await createWorld(context, { config: { messages } })
+  world.model.script(() => text("answered"))
+  await world.start()
+  const removed = world.emulator.control.waitForCall({
+    method: "setMessageReaction",
+    match: ({ parameters }) => JSON.stringify(parameters["reaction"]).replaceAll('"', "") === "[]",
+  })
+  const asked = world.say("hello")
+  const reply = await world.reply("answered", { after: asked })
+  await removed
+  const [shown] = calls(world, "setMessageReaction")
+  assert.match(JSON.stringify(shown?.parameters["reaction"]), /👍/)
+  assert.equal(Number(shown?.parameters["message_id"]), asked.message_id)
+  assert.ok(reply.message_id > asked.message_id)
+})
+
+test("thinking is shown where the conversation wants it: in the draft, or folded in front of the answer", async (context) => {
+  const world = await createWorld(context, { config: { channels: { chatapp: { draftIn: "private" } } } })
+  world.model.script(() => ({ kind: "reply", reasoning: "Let me see.", text: "Yes." }))
+  await world.start()
+  world.say("plain?")
+  assert.equal((await world.reply("Yes.")).entities, undefined)
+  const switched = world.say("/reasoning on")
+  await world.reply(/./, { after: switched })
+  const folded = world.say("folded?")
+  const reply = await world.reply(/Yes\./, { after: folded })
+  assert.equal(reply.text, "🤔 Let me see.\n\nYes.")
+  assert.equal(reply.entities?.[0]?.type, "expandable_blockquote")
+  const streamed = world.say("/reasoning stream")
+  await world.reply(/./, { after: streamed })
+  const drafted = world.emulator.control.waitForCall({
+    method: "sendMessageDraft",
+    match: ({ parameters }) => String(parameters["text"]).startsWith("🤔"),
+  })
+  const last = world.say("streamed?")
+  await drafted
+  assert.equal((await world.reply(/Yes\./, { after: last })).text, "Yes.")
+})
