@@ -1,8 +1,10 @@
 import assert from "node:assert/strict"
+import { readFileSync } from "node:fs"
 import { describe, test } from "node:test"
 import { AppError } from "../../kernel/index.ts"
 import { mayUse } from "./access.ts"
 import { readAssignment } from "./native/config.ts"
+import { renderCommandReference } from "./reference.ts"
 import { afterResetWord, isStopWord, readCommand } from "./read.ts"
 import { findCommand, nativeCommands } from "./registry.ts"
 
@@ -101,6 +103,11 @@ describe("a command", () => {
       ["now", "in-turn", "in-turn"],
     )
   })
+})
+
+test("the reference is the one that the commands give (node scripts/generate-command-docs.ts)", () => {
+  const page = readFileSync(new URL("../../../docs/reference/chat-commands.md", import.meta.url), "utf8")
+  assert.equal(page, renderCommandReference())
 })
 
 describe("an assignment", () => {
