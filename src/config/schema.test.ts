@@ -132,6 +132,17 @@ describe("the settings of a chat account", () => {
     assert.deepEqual(addressOf({ accounts: { b: {} } }, "b"), [undefined, "/chatapp-webhook/b"])
   })
 
+  it("refuses a webhook listener without a host or with a port that does not exist", () => {
+    const isTaken = (webhookBind: string) => configSchema.safeParse({ channels: { chatapp: { webhookBind } } }).success
+    assert.deepEqual(["127.0.0.1:8787", "[::1]:443", "8787", "127.0.0.1", "0.0.0.0:65536"].map(isTaken), [
+      true,
+      true,
+      false,
+      false,
+      false,
+    ])
+  })
+
   it("refuses a proxy whose user name or password is not percent-encoded, or of an unknown kind", () => {
     const proxyIssue = (proxy: string) => configSchema.safeParse({ channels: { chatapp: { proxy } } }).success
     assert.equal(proxyIssue("socks5h://user:p%40ss@127.0.0.1:1080"), true)

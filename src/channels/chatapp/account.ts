@@ -131,8 +131,8 @@ export class Account {
   }
 
   /**
-   * `taken` are the bots that other accounts use already: two polls of one bot end each other. Rejects only with
-   * `port-in-use`, of the webhook's listener; the account is stopped then.
+   * `taken` are the bots that other accounts use already: two polls of one bot end each other. Rejects only when
+   * the webhook's listener cannot listen; the account is stopped then.
    */
   async start(taken: ReadonlyMap<string, string>): Promise<void> {
     const { settings } = this.#options
@@ -158,7 +158,7 @@ export class Account {
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       this.#fail(error.message)
-      if (error.code === "port-in-use") throw error
+      if (error.code !== "conflict") throw error
     }
   }
 

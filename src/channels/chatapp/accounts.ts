@@ -43,7 +43,7 @@ export class Accounts {
     await this.#ready.passed(ms, signal)
   }
 
-  /** Rejects with `port-in-use`: a gateway that cannot listen where it is told to does not run half. */
+  /** Rejects with what keeps a webhook from listening: a gateway that cannot listen where it is told to does not run half. */
   start(): Promise<void> {
     this.#isStopped = false
     return this.#after(async () => {

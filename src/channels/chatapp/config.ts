@@ -241,6 +241,7 @@ const overridable = {
   webhookBind: z
     .string()
     .regex(/^(\[[^\]]+\]|[^:\s]+):\d{1,5}$/, "must be host:port")
+    .refine((bind) => Number(bind.slice(bind.lastIndexOf(":") + 1)) <= 65_535, "must have a port up to 65535")
     .meta({ description: "Address of the webhook listener, `host:port`; plain HTTP, for a proxy with TLS in front." }),
   customCommands: z.array(customCommand).optional().meta({
     description: "Further entries of the bot's menu. Using one sends its text to the agent.",

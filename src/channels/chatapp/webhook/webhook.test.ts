@@ -205,6 +205,35 @@ describe("the listener", () => {
     assert.deepEqual(texts(), ["once"])
   })
 
+  test("takes what the platform sends twice once, and keeps the order of a chat", async () => {
+    await begin()
+    await registered()
+    emulator.control.duplicateUpdates({ count: 3 })
+    const wanted = Array.from({ length: 30 }, (_, index) => `message ${index}`)
+    for (const text of wanted) write(text)
+    await bench.until(() => texts().includes("message 29"), "the last message")
+    assert.deepEqual(texts(), wanted)
+    assert.equal((await status()).counters["duplicate"], 3)
+  })
+
+  test("is cut off while it reads: nothing is taken in, and the platform sends it again", async () => {
+    await begin()
+    await registered()
+    const secret = await secretOf()
+    const body = JSON.stringify(update(9, "half"))
+    const socket = connect(port, "127.0.0.1")
+    socket.write(
+      `POST /chatapp-webhook HTTP/1.1\r\nhost: x\r\nx-telegram-bot-api-secret-token: ${secret}\r\n` +
+        `content-length: ${body.length}\r\n\r\n${body.slice(0, 20)}`,
+      () => socket.destroy(),
+    )
+    await once(socket, "close")
+    await bench.until(() => logged("the whole body arrived"), "the refusal")
+    assert.deepEqual(texts(), [])
+    assert.equal((await post(body, { "x-telegram-bot-api-secret-token": secret })).status, 200)
+    assert.deepEqual(texts(), ["half"])
+  })
+
   test("answers 503 with Retry-After while nothing can be stored, and gets the update again", async () => {
     let full = true
     const failing = () => {
@@ -241,6 +270,13 @@ describe("the listener", () => {
     write("free again")
     await bench.until(() => texts().includes("free again"), "the message")
   })
+})
+
+test("an address that this machine does not have ends the start, naming it", async () => {
+  bench = await startBench({ chatapp: { allowFrom: [owner] }, emulator })
+  await bench.channel.stop()
+  bench.setConfig(webhook({ webhookBind: `192.0.2.1:${port}` }))
+  await assert.rejects(bench.channel.start(), /Cannot listen on 192\.0\.2\.1.*channels\.chatapp\.webhookBind/)
 })
 
 describe("several accounts", () => {
