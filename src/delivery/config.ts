@@ -45,16 +45,13 @@ export const messagesSchema = z
     inbound: z
       .strictObject({
         debounceMs: milliseconds.default(0).meta({
-          description: "Milliseconds to wait for further messages of the same sender before a turn starts; 0 is off.",
-          later,
+          description:
+            "Milliseconds to wait for further text messages of the same sender before a turn starts; 0 is off.",
         }),
-        byChannel: z
-          .record(z.string().min(1), milliseconds)
-          .default({})
-          .meta({ description: "The same by channel.", later }),
+        byChannel: z.record(z.string().min(1), milliseconds).default({}).meta({ description: "The same by channel." }),
       })
       .prefault({})
-      .meta({ description: "Messages as they arrive.", later }),
+      .meta({ description: "Messages as they arrive." }),
     queue: z
       .strictObject({
         mode: queueMode.default("collect").meta({
