@@ -43,6 +43,8 @@ export interface TabOptions {
   nextKey(): string
   /** The tab whose page opened this one, and whose settings it takes over. */
   opener?: Tab | undefined
+  /** The same tab as an earlier connection knew it, whose settings it goes on with. */
+  earlier?: Tab | undefined
 }
 
 export interface Operation {
@@ -70,7 +72,7 @@ export class Tab {
   readonly chooser = new ArmedChooser()
   readonly overrides = new Overrides()
   readonly credentials: Credentials
-  readonly #options: TabOptions
+  readonly #options: Omit<TabOptions, "opener" | "earlier">
   readonly #life = new AbortController()
   readonly #running = new Set<AbortController>()
   #line: Promise<unknown> = Promise.resolve()
@@ -89,13 +91,13 @@ export class Tab {
   readonly #onSession = new Set<(session: CdpSession) => void>()
 
   constructor(options: TabOptions) {
-    this.#options = options
-    this.info = options.info
-    const { background, info, opener } = options
-    this.credentials = new Credentials({ background, mainFrame: info.targetId })
-    if (!opener) return
-    this.overrides.inherit(opener.overrides)
-    this.credentials.inherit(opener.credentials)
+    const { opener, earlier = opener, ...rest } = options
+    this.#options = rest
+    this.info = rest.info
+    this.credentials = new Credentials({ background: rest.background, mainFrame: rest.info.targetId })
+    if (!earlier) return
+    this.overrides.inherit(earlier.overrides)
+    this.credentials.inherit(earlier.credentials)
   }
 
   get targetId(): string {

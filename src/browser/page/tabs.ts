@@ -22,23 +22,31 @@ export interface TabsMemory {
   nextRef: number
   firstRef: number
   lastTargetId: string | undefined
+  /** Tabs as they were: their settings go on. Left out when the connection was ended on purpose. */
+  tabs?: ReadonlyMap<string, Tab>
 }
 
 export class Tabs {
-  readonly #options: TabsOptions
+  readonly #options: Omit<TabsOptions, "memory">
   readonly #tabs = new Map<string, Tab>()
   readonly #waiting = new Map<string, (tab: Tab) => void>()
   readonly refs: RefBook
   /** Contexts apart from the browser's own, whose tabs only those are given who name them; and the tab used last there. */
   readonly #spaces = new Map<string, string | undefined>()
   readonly #onTab = new Set<(tab: Tab) => void>()
+  /** The tabs of the connection before this one. */
+  #earlier: ReadonlyMap<string, Tab> | undefined
+  /** The tabs at the end of the connection. */
+  #ended: ReadonlyMap<string, Tab> | undefined
   #lastId: string | undefined
   #keys = 0
 
   constructor(options: TabsOptions) {
-    this.#options = options
-    this.refs = new RefBook(options.memory?.nextRef, options.memory?.firstRef)
-    this.#lastId = options.memory?.lastTargetId
+    const { memory, ...rest } = options
+    this.#options = rest
+    this.refs = new RefBook(memory?.nextRef, memory?.firstRef)
+    this.#lastId = memory?.lastTargetId
+    this.#earlier = memory?.tabs
   }
 
   async start(signal?: AbortSignal): Promise<void> {
@@ -49,13 +57,16 @@ export class Tabs {
     root.on("Target.targetCrashed", (event: { targetId: string }) => this.#tabs.get(event.targetId)?.crash())
     void closed.then((reason) => {
       for (const tab of this.#tabs.values()) tab.close(reason)
+      this.#ended = new Map(this.#tabs)
+      this.#earlier = undefined
       this.#tabs.clear()
     })
     await root.send("Target.setDiscoverTargets", { discover: true, filter: [{ type: "page" }] }, { signal })
   }
 
   get memory(): TabsMemory {
-    return { nextRef: this.refs.next, firstRef: this.refs.first, lastTargetId: this.#lastId }
+    const tabs = this.#ended ?? this.#tabs
+    return { nextRef: this.refs.next, firstRef: this.refs.first, lastTargetId: this.#lastId, tabs }
   }
 
   get list(): Tab[] {
@@ -188,6 +199,7 @@ export class Tabs {
       headless,
       nextKey,
       opener: info.openerId === undefined ? undefined : this.#tabs.get(info.openerId),
+      earlier: this.#earlier?.get(info.targetId),
     })
     this.#tabs.set(info.targetId, tab)
     for (const listener of this.#onTab) listener(tab)

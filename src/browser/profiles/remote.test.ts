@@ -160,6 +160,26 @@ test("takes a lost connection up again with the next action, in the same tab, an
   assert.equal(bench.logLines.filter((line) => line.includes('"browser lost"')).length, 2)
 })
 
+test("keeps what a tab pretends to be over a lost connection, until it is stopped", async (t) => {
+  const proxy = await startProxy(t)
+  const bench = await startFar(t, `http://127.0.0.1:${proxy.port}`)
+  await openPage(bench)
+  const isDark = async () => {
+    const fn = "() => matchMedia('(prefers-color-scheme: dark)').matches"
+    return (await bench.call("POST", "/act", { kind: "evaluate", fn })).body.result
+  }
+  await bench.call("POST", "/set/media", { colorScheme: "dark" })
+  assert.equal(await isDark(), true)
+  for (let time = 0; time < 2; time += 1) {
+    proxy.cut()
+    await until(async () => !(await bench.call("GET", "/")).body.connected, "the cut is noticed")
+    assert.equal(await isDark(), true)
+    assert.equal((await bench.call("GET", "/")).body.overrides[0].colorScheme, "dark")
+  }
+  await bench.call("POST", "/stop", {})
+  assert.equal(await isDark(), false)
+})
+
 test("notices a half-open connection by itself, and hangs on nothing that does not answer", async (t) => {
   const proxy = await startProxy(t)
   const bench = await startFar(t, `http://127.0.0.1:${proxy.port}`, {

@@ -167,8 +167,8 @@ export class RemoteProfile implements BrowserProfile {
     const { background, log, name } = this.#options
     background.run("remote browser watch", async () => {
       const reason = await connected.connection.closed
-      this.#memory = connected.tabs.memory
       if (this.#live !== connected) return
+      this.#memory = connected.tabs.memory
       this.#live = undefined
       this.#lastError = describeError(reason)
       log.warn({ profile: name, reason: this.#lastError }, "browser lost")
@@ -195,8 +195,10 @@ export class RemoteProfile implements BrowserProfile {
     const live = this.#live
     if (!live) return wasRunning
     this.#live = undefined
-    this.#memory = live.tabs.memory
     live.connection.close()
+    // Whoever ends the connection on purpose ends what tabs pretend to be.
+    const { tabs: _settings, ...memory } = live.tabs.memory
+    this.#memory = memory
     this.#options.log.info({ profile: this.name }, "browser disconnected")
     return true
   }
