@@ -90,3 +90,27 @@ test("a reply that is sent while it is written goes on in other words, when the 
     ["First, the weather is fine.", "Second, it will stay so.", "Third, take no umbrella."],
   )
 })
+
+test("the stop button of a draft ends its turn also when the gateway was killed in between", async (context) => {
+  const world = await begin(context, { draftIn: "private" })
+  world.model.script((request) =>
+    lastPrompt(request).includes(task) ? { kind: "drip", text: answer.repeat(20), everyMs: 5 } : text("ok"),
+  )
+  const gateway = await world.start()
+  const { control } = world.emulator
+  const drafted = control.waitForCall({ method: "sendMessageDraft" })
+  const asked = world.say(task)
+  await drafted
+  await gateway.kill("SIGKILL")
+  control.stopDraft({ userId: world.ada.id, draftId: asked.message_id })
+  await world.start()
+  await world.until("the turn has ended", () =>
+    world.rows("select 1 from job where state = 'cancelled' and payload like ?", `%${task}%`).length > 0
+      ? true
+      : undefined,
+  )
+  await world.settle()
+  const shown = world.botTexts().filter((words) => words.includes("Paragraph"))
+  // Stopped before it had written a word again, or after a few.
+  assert.ok(shown.length <= 1 && shown.every((words) => words.endsWith("(stopped)")), shown.join("\n"))
+})
