@@ -5,7 +5,8 @@ export type ReadCommand =
   | { kind: "none" }
   /** `/name@another_bot`: meant for somebody else. */
   | { kind: "other-bot" }
-  | { kind: "command"; name: string; args: string }
+  /** `args` is all that follows, `line` what of it stands in the first line. */
+  | { kind: "command"; name: string; args: string; line: string }
 
 export interface ReadOptions {
   /** Without the `@`; undefined until the platform has said it. */
@@ -20,7 +21,8 @@ export function readCommand(text: string, { botName }: ReadOptions): ReadCommand
   if (!match) return { kind: "none" }
   const [head, name = "", addressee] = match
   if (addressee !== undefined && addressee.toLowerCase() !== botName?.toLowerCase()) return { kind: "other-bot" }
-  return { kind: "command", name: name.toLowerCase(), args: body.slice(head.length).trim() }
+  const rest = body.slice(head.length)
+  return { kind: "command", name: name.toLowerCase(), args: rest.trim(), line: (rest.split("\n", 1)[0] ?? "").trim() }
 }
 
 /** `@bot /status` is `/status`. */

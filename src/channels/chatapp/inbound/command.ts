@@ -47,14 +47,15 @@ export function planCommand(
   const command = read.kind === "command" ? findCommand(read.name) : undefined
   if (command && read.kind === "command") {
     if (!settings.commands.text && !isNative(message, settings.commands.native)) return undefined
-    return useCommand(update, message, { command, args: read.args }, speaker, context)
+    return useCommand(update, message, { command, args: read.args, line: read.line }, speaker, context)
   }
   if (!settings.commands.text || !speaker.decision.trusted) return undefined
   const rest = afterResetWord(text, settings.resetTriggers)
   const fresh = rest === undefined ? undefined : findCommand("new")
-  if (fresh && rest !== undefined) return useCommand(update, message, { command: fresh, args: rest }, speaker, context)
+  if (fresh && rest !== undefined)
+    return useCommand(update, message, { command: fresh, args: rest, line: "" }, speaker, context)
   const stop = isStop(message, text, speaker, context) ? findCommand("stop") : undefined
-  return stop && useCommand(update, message, { command: stop, args: "" }, speaker, context)
+  return stop && useCommand(update, message, { command: stop, args: "", line: "" }, speaker, context)
 }
 
 /** The same for the command behind a button: whoever touches it needs the right to use it now. */
@@ -75,12 +76,13 @@ export function planCommandClick(
 interface Used {
   command: ChatCommand
   args: string
+  line: string
 }
 
 function useCommand(
   update: Update,
   message: Message,
-  { command, args }: Used,
+  { command, args, line }: Used,
   speaker: Speaker,
   context: PlanContext,
 ): PlannedCommand {
@@ -88,8 +90,7 @@ function useCommand(
     return { kind: "planned", planned: skip(update, context, "command-refused", facts(message)) }
   }
   if (command.name !== "new" && command.name !== "reset") {
-    const given = command.takesLines ? args : (args.split("\n", 1)[0] ?? "").trim()
-    const call = callOf(command, given, speaker, context)
+    const call = callOf(command, command.takesLines ? args : line, speaker, context)
     return { kind: "planned", planned: accept(update, message, command, call, context) }
   }
   const [word = ""] = args.split(/\s/, 1)
