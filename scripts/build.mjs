@@ -12,7 +12,11 @@ function newest(path) {
   const info = statSync(path, { throwIfNoEntry: false })
   if (!info) return 0
   if (!info.isDirectory()) return info.mtimeMs
-  return Math.max(info.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))))
+  // Programs installed below `scripts` are no sources: getting one must not make the bundles look old.
+  const all = readdirSync(path)
+  const names = all.filter((name) => name !== "node_modules")
+  const own = names.length === all.length ? info.mtimeMs : 0
+  return Math.max(own, ...names.map((name) => newest(join(path, name))))
 }
 
 function isFresh() {
@@ -38,6 +42,7 @@ const programs = {
   gateway: "src/main.ts",
   emulator: "emulator/main.ts",
   "config-commands": "src/config/cli.ts",
+  "channel-commands": "src/channels/cli.ts",
   "gmail-commands": "src/hooks/gmail/cli.ts",
 }
 

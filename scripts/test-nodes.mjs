@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url"
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const folder = join(root, "scripts", "other-nodes")
 /** A slow registry must not hold up the tests for ever. */
-const installTimeoutMs = 120_000
+const installTimeoutMs = 60_000
 
 function install() {
   const lock = createHash("sha256")
@@ -17,7 +17,7 @@ function install() {
     .digest("hex")
   const stamp = join(folder, "node_modules", ".installed-lock")
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === lock) return 0
-  const parameters = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+  const parameters = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", "--fetch-retries=1"]
   const stdio = ["ignore", "ignore", "inherit"]
   const result = spawnSync("npm", parameters, { cwd: folder, stdio, timeout: installTimeoutMs })
   if (result.status !== 0) return 1

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { type TestContext, test } from "node:test"
+import { type TestContext, before, test } from "node:test"
 import { fileURLToPath } from "node:url"
 import { text } from "../support/model-server/index.ts"
 import { lastPrompt } from "../support/prompts.ts"
@@ -13,14 +13,23 @@ import { type World, createWorld } from "../support/world.ts"
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const releases = ["22", "26"]
 
-/** The program of a release; undefined, with the reason, where it cannot be had. */
-function program(release: string): { path: string } | { skip: string } {
+/** Once for all: without a network each try takes its time. */
+let problem: string | undefined
+
+before(() => {
   const { platform, arch } = process
   if (platform !== "linux" || !["x64", "arm64"].includes(arch)) {
-    return { skip: `no npm package of Node ${release} exists for ${platform} ${arch}` }
+    problem = `no npm packages of other Node.js releases exist for ${platform} ${arch}`
+    return
   }
   const install = spawnSync(process.execPath, [join(root, "scripts/test-nodes.mjs"), "--install"], { encoding: "utf8" })
-  if (install.status !== 0) return { skip: `Node ${release} cannot be installed from the registry: ${install.stderr}` }
+  if (install.status !== 0) problem = `they cannot be installed from the registry: ${install.stderr}`
+})
+
+/** The program of a release, or the reason why it cannot be had. */
+function program(release: string): { path: string } | { skip: string } {
+  const { arch } = process
+  if (problem !== undefined) return { skip: problem }
   const path = join(root, "scripts/other-nodes/node_modules", `node-${release}-linux-${arch}`, "bin/node")
   return existsSync(path) ? { path } : { skip: `Node ${release} was not installed` }
 }
