@@ -7,6 +7,7 @@ import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { after, before, beforeEach, type TestContext, test } from "node:test"
 import { WebSocketServer } from "ws"
+import { systemClock } from "../kernel/index.ts"
 import type { ToolContext } from "../agent/tool.ts"
 import { type BrowserBench, startBrowserBench } from "../../test/support/browser-service.ts"
 import { startRemoteBrowser } from "../../test/support/remote-browser.ts"
@@ -18,6 +19,8 @@ const hits = new Set<string>()
 const servers: Server[] = []
 let open: BrowserBench
 let strict: BrowserBench
+/** What the open browser's clock is ahead. */
+let skewMs = 0
 /** Of the strict browser, and how it looks up names; tests may change both and put them back. */
 let navigation: BrowserConfig["navigation"]
 let resolve = systemResolve
@@ -120,7 +123,8 @@ before(async () => {
     }),
   )
   const allow = [new URL(site).host]
-  open = await startBrowserBench({ navigation: { policy: "open", allow, deny: [] } })
+  const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + skewMs }
+  open = await startBrowserBench({ navigation: { policy: "open", allow, deny: [] } }, { clock })
   navigation = { policy: "strict", allow, deny: [] }
   const noSandbox = process.getuid?.() === 0
   strict = await startBrowserBench(
@@ -294,13 +298,18 @@ test("a page of an untrusted turn cannot pass the proxy with datagrams", async (
   await arrived
 })
 
-test("only the guests used last keep their places", async () => {
+test("only the guests used last keep their places, and only for a while", { timeout: 90_000 }, async () => {
   await asGuest({ action: "open", url: `${site}/guest` })
   const others = Array.from({ length: 8 }, (_, number) => ({ sessionKey: `agent:main:hook:many-${number}` }))
   await Promise.all(others.map((other) => useAs(other, { action: "open", url: `${site}/guest` })))
   assert.deepEqual(JSON.parse(await asGuest({ action: "tabs" })).tabs, [])
   const { tabs } = JSON.parse(await useAs({ sessionKey: "agent:main:hook:many-0" }, { action: "tabs" }))
   assert.equal(tabs.length, 1)
+  skewMs += 30 * 60_000
+  await useAs({ sessionKey: "agent:main:hook:many-1" }, { action: "open", url: `${site}/guest` })
+  let left = []
+  do left = (await open.call("GET", "/tabs")).body.tabs.filter((tab: { guest?: true }) => tab.guest)
+  while (left.length !== 1)
 })
 
 test("A13: a name that changes its meaning between look and load leaves a blank page", async (context) => {

@@ -122,6 +122,7 @@ export class Guard {
     const { guests, gate } = this.#watch(profile, live)
     const needsGate = this.#current.own.filters || (caller.guest !== undefined && !guests.hasProxy)
     if (needsGate) await gate.start()
+    this.#options.background.run("guest spaces", () => guests.sweep())
     if (caller.guest === undefined) return undefined
     const space = await guests.spaceFor(caller.guest)
     this.#spaces.add(space)
@@ -137,9 +138,10 @@ export class Guard {
   #watch(profile: BrowserProfile, live: LiveBrowser): Watched {
     const known = this.#watched.get(live)
     if (known) return known
-    const { log, background } = this.#options
+    const { log, background, clock } = this.#options
     const { connection, tabs } = live
-    const guests = new Guests({ connection, tabs, proxy: profile.owned ? this.#proxy : undefined, log })
+    const proxy = profile.owned ? this.#proxy : undefined
+    const guests = new Guests({ connection, tabs, proxy, log, now: () => clock.monotonic() })
     const tabOf = (frameId: string | undefined) =>
       frameId === undefined ? undefined : tabs.list.find((tab) => tab.hasFrame(frameId))
     const gate = new RequestGate({

@@ -12,10 +12,14 @@ export interface GuestsOptions {
   /** Undefined for a browser elsewhere, which cannot reach it. */
   proxy: GuardProxy | undefined
   log: Log
+  /** Monotonic milliseconds. */
+  now(): number
 }
 
 /** Each is a window's worth of memory once it has a page. */
 const maxSpaces = 8
+/** A turn that is asked again later finds its pages; one that is not leaves nothing behind. */
+const idleMs = 20 * 60_000
 const closeMs = 10_000
 
 export class Guests {
@@ -23,6 +27,7 @@ export class Guests {
   /** By the key of the guest, the one used last at the end. */
   readonly #spaces = new Map<string, Promise<string>>()
   readonly #known = new Map<string, string>()
+  readonly #usedAt = new Map<string, number>()
 
   constructor(options: GuestsOptions) {
     this.#options = options
@@ -46,12 +51,24 @@ export class Guests {
     const space = this.#spaces.get(key) ?? this.#make(key)
     this.#spaces.delete(key)
     this.#spaces.set(key, space)
+    this.#usedAt.set(key, this.#options.now())
     for (const [oldest, old] of this.#spaces) {
       if (this.#spaces.size <= maxSpaces) break
-      this.#forget(oldest)
-      await this.#dispose(await old)
+      await this.#close(oldest, old)
     }
     return space
+  }
+
+  /** Closes the places that nobody has used for long. */
+  async sweep(): Promise<void> {
+    const until = this.#options.now() - idleMs
+    const idle = [...this.#spaces].filter(([key]) => (this.#usedAt.get(key) ?? 0) < until)
+    await Promise.all(idle.map(([key, space]) => this.#close(key, space)))
+  }
+
+  async #close(key: string, space: Promise<string>): Promise<void> {
+    this.#forget(key)
+    await this.#dispose(await space)
   }
 
   #make(key: string): Promise<string> {
@@ -66,6 +83,7 @@ export class Guests {
   #forget(key: string): void {
     this.#spaces.delete(key)
     this.#known.delete(key)
+    this.#usedAt.delete(key)
   }
 
   async #create(): Promise<string> {
@@ -136,11 +154,11 @@ export class Guests {
     await session.send("Fetch.enable", { handleAuthRequests: true })
     await session.send("Page.navigate", { url: greetingUrl })
     connection.endSession(sessionId, new AppError("aborted", "The greeting is done"))
-    await this.#close(targetId)
+    await this.#closeTab(targetId)
   }
 
   /** Resolves when the tab is gone for everyone: it must not be taken for one of the guest's. */
-  async #close(targetId: string): Promise<void> {
+  async #closeTab(targetId: string): Promise<void> {
     const { root, closed } = this.#options.connection
     const gone = Promise.withResolvers<void>()
     const stop = root.on("Target.targetDestroyed", (event: { targetId: string }) => {
