@@ -14,11 +14,11 @@ const refreshMs = 20_000
 /** The final message waits for a draft that is on its way, so this bounds how late it can be. */
 const callTimeoutMs = 1_500
 
-/** Drafts that are on their way, by chat. One per account. */
+/** Calls on their way that what follows has to come after: drafts, reactions. By chat. */
 export class DraftCalls {
   readonly #calls = new Map<string, Promise<void>>()
 
-  /** Resolves when no draft of the chat is on its way: what is sent then comes after it. */
+  /** Resolves when none of the chat is on its way: what is sent then comes after it. */
   async idle(chatId: string): Promise<void> {
     await this.#calls.get(chatId)
   }
