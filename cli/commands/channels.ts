@@ -1,8 +1,11 @@
-// `svc channels ...`: each account of each chat platform, with --probe also what the platform says, and the ids that
-// listed @names are pinned to.
+// `svc channels ...`: each account of each chat platform, with --probe also what the platform says, who would be heard
+// where, and the ids that listed @names are pinned to.
+import { pathToFileURL } from "node:url"
 import type { Command } from "commander"
-import type { ChannelAccountStatus } from "../../src/channels/contract.ts"
-import type { CliContext } from "../context.ts"
+import type { explainFromFile as ExplainFromFile } from "../../src/channels/cli.ts"
+import type { AccessExplanation, ChannelAccountStatus } from "../../src/channels/contract.ts"
+import { AppError, type ErrorCode, errorTable } from "../../src/kernel/errors.ts"
+import { type CliContext, siblingProgram, stateFolder } from "../context.ts"
 import { connectGateway } from "../gateway/client.ts"
 import { readItems } from "../gateway/items.ts"
 import { addExamples, addGatewayOptions, type GatewayOptions } from "../options.ts"
@@ -16,6 +19,7 @@ const probeTimeoutMs = 30_000
 export function addChannels(program: Command, context: CliContext): void {
   const channels = program.command("channels").description("Show the connections to chat platforms")
   addStatus(channels, context)
+  addExplain(channels, context)
   addUnpin(channels, context)
   addExamples(channels, "svc channels status", "svc channels status --probe")
 }
@@ -36,6 +40,104 @@ function addStatus(channels: Command, context: CliContext): void {
       context.output.write(describeAccounts(accounts, options.probe === true, Date.now()))
     })
   addExamples(status, "svc channels status --probe")
+}
+
+interface ExplainOptions extends GatewayOptions {
+  chat: string
+  user?: string
+  username?: string
+  topic?: string
+  account?: string
+  channelPost?: true
+}
+
+function addExplain(channels: Command, context: CliContext): void {
+  const explain = channels
+    .command("explain")
+    .description("Show whether a sender would be heard in a chat, by which rule, and which key to change")
+    .argument("<channel>", "such as chatapp")
+  addGatewayOptions(explain)
+    .requiredOption("--chat <id>", "id of the chat; groups and channels have negative ids")
+    .option("--user <id>", "id of the sender; left out, the chat itself speaks")
+    .option("--username <name>", "the sender's @name, where a list holds names")
+    .option("--topic <id>", "topic of a forum; the general topic is 1")
+    .option("--account <id>", "account of the channel, when there are several")
+    .option("--channel-post", "the chat is a channel and the message a post of it")
+    .action(async (channel: string, options: ExplainOptions) => {
+      const answer = await askGateway(context, channel, options)
+      const explanation = answer ?? (await askFile(context, channel, options))
+      if (options.json) return context.output.json(explanation)
+      context.output.write(describeExplanation(explanation))
+    })
+  addExamples(
+    explain,
+    "svc channels explain chatapp --chat 123456789",
+    "svc channels explain chatapp --chat -1001234567890 --user 123456789 --topic 5",
+  )
+}
+
+/** Undefined when no gateway runs. */
+async function askGateway(
+  context: CliContext,
+  channel: string,
+  options: ExplainOptions,
+): Promise<AccessExplanation | undefined> {
+  const { chat, user, username, topic, account, channelPost } = options
+  const query = { chat, user, username, topic, account, channelPost }
+  const path = `/api/channels/${encodeURIComponent(channel)}/explain`
+  try {
+    return (await connectGateway(context, options).call("GET", path, { query })) as AccessExplanation
+  } catch (error) {
+    if (error instanceof AppError && error.code === "gateway-unreachable") return undefined
+    throw error
+  }
+}
+
+async function askFile(context: CliContext, channel: string, options: ExplainOptions): Promise<AccessExplanation> {
+  const program = siblingProgram(context, "channel-commands.mjs", "src/channels/cli.ts")
+  const { explainFromFile } = (await import(pathToFileURL(program).href)) as {
+    explainFromFile: typeof ExplainFromFile
+  }
+  const { chat, user, username, topic, account, channelPost } = options
+  const variables = { ...context.environment, SVC_STATE_DIR: stateFolder(context, options.stateDir) }
+  try {
+    return explainFromFile(variables, channel, {
+      chat,
+      ...(user === undefined ? {} : { user }),
+      ...(username === undefined ? {} : { username }),
+      ...(topic === undefined ? {} : { topic }),
+      ...(account === undefined ? {} : { account }),
+      ...(channelPost ? { isChannelPost: true } : {}),
+    })
+  } catch (error) {
+    throw ownError(error)
+  }
+}
+
+/** That program is a file of its own, and so are its error classes. */
+function ownError(error: unknown): unknown {
+  const { code, message, hint } = error as { code?: unknown; message?: unknown; hint?: unknown }
+  if (typeof code !== "string" || !(code in errorTable)) return error
+  return new AppError(
+    code as ErrorCode,
+    String(message),
+    typeof hint === "string" ? { hint, cause: error } : { cause: error },
+  )
+}
+
+const outcomes = { accept: "accepted", pair: "asked to pair", drop: "dropped" } as const
+
+function describeExplanation(explanation: AccessExplanation): string {
+  const { outcome, rule, reason, key, origin, trusted, mention, steps, notes } = explanation
+  const lines = [
+    `${outcomes[outcome] ?? outcome} (${rule}): ${reason}`,
+    ...(key === undefined ? [] : [`${outcome === "drop" ? "change" : "by"}: ${key}`]),
+    ...(origin === undefined ? [] : [`counts as: ${origin}, ${trusted ? "trusted" : "not trusted"}`]),
+    ...(mention ? [`answered: ${mention.isRequired ? "when the bot is called" : "always"} (${mention.by})`] : []),
+    `rules: ${steps.map((step) => (step.outcome === "passed" ? step.rule : `${step.rule} -> ${step.outcome}`)).join(", ")}`,
+    ...notes.map((note) => `note: ${note}`),
+  ]
+  return `${lines.map(printableLine).join("\n")}\n`
 }
 
 function addUnpin(channels: Command, context: CliContext): void {

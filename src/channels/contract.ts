@@ -47,6 +47,40 @@ export interface ChannelWarning {
   fix: string
 }
 
+/** Would this sender be heard here? */
+export interface AccessQuestion {
+  account?: string
+  chat: string
+  /** Left out: the chat itself speaks. */
+  user?: string
+  username?: string
+  topic?: string
+  /** The chat is a channel, and the message a post of it. */
+  isChannelPost?: boolean
+}
+
+export interface AccessExplanation {
+  channel: string
+  account: string
+  chat: string
+  user: string
+  topic?: string
+  outcome: "accept" | "pair" | "drop"
+  /** Name of the rule that decided. */
+  rule: string
+  /** The same as a sentence. */
+  reason: string
+  /** Key of the configuration that decided, or that would have to change. */
+  key?: string
+  origin?: string
+  trusted?: boolean
+  /** In groups: whether the bot has to be called, and what says so. */
+  mention?: { isRequired: boolean; by: string }
+  /** The rules that were asked, in order. */
+  steps: { rule: string; outcome: "passed" | "accept" | "pair" | "drop" }[]
+  notes: string[]
+}
+
 /** What chat commands ask of a channel. */
 export interface ChannelCommands {
   /** Entries that the operator has added to the menu. */
@@ -69,6 +103,8 @@ export interface Channel {
   /** The next sender under this @name is pinned anew. The accounts in which somebody was pinned. */
   unpin(name: string, account?: string): Promise<string[]>
   status(options: { probe: boolean; signal: AbortSignal }): Promise<ChannelAccountStatus[]>
+  /** Throws AppError for a question that makes no sense. */
+  explain(question: AccessQuestion): AccessExplanation
   /** What the agent may do here by itself; empty while nothing is configured. */
   tools(): readonly Tool[]
   /** For a turn whose route is in this channel: typing while it runs. */

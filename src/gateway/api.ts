@@ -137,6 +137,16 @@ export interface HookTest {
   dryRun?: boolean
 }
 
+export interface AccessToExplain {
+  channel: string
+  account?: string
+  chat: string
+  user?: string
+  username?: string
+  topic?: string
+  isChannelPost?: boolean
+}
+
 /** What the gateway cannot do itself. Given by the composition; failures are AppErrors. */
 export interface GatewayActions {
   status(): Promise<GatewayStatus>
@@ -150,6 +160,8 @@ export interface GatewayActions {
   /** `removed` is false when the sender was not approved. */
   revokePairing(revocation: PairingRevocation): Promise<{ removed: boolean }>
   /** The next sender under the @name is the one that it means. */
+  /** Whether a sender would be heard, in the channel's own words. */
+  explainAccess(question: AccessToExplain): object
   unpinName(pin: { channel: string; name: string; account?: string }): Promise<{ accounts: string[] }>
   listChannels(options: { probe: boolean; signal: AbortSignal }): Promise<unknown[]>
   /** What was queued (delivery ids), or with `dryRun` what would be. */

@@ -120,6 +120,10 @@ function recordingActions(calls: unknown[]): GatewayActions {
       calls.push(revocation)
       return { removed: true }
     },
+    explainAccess(question) {
+      calls.push({ explain: question })
+      return { outcome: "accept" }
+    },
     async unpinName(pin) {
       calls.push({ unpin: pin })
       return { accounts: ["default"] }

@@ -59,6 +59,14 @@ const name = z.string().trim().min(1).max(200)
 /** Ids are strings; a whole number is what people type. */
 const platformId = z.union([name, z.int().transform(String)], { error: "must be a string or a whole number" })
 const approval = z.strictObject({ code: name, account: name.optional(), notify: z.boolean().optional() })
+const explanation = z.object({
+  account: name.optional(),
+  chat: name,
+  user: name.optional(),
+  username: name.optional(),
+  topic: name.optional(),
+  channelPost: z.enum(["true", "false", "1", "0"]).optional(),
+})
 const unpinning = z.strictObject({ name, account: name.optional() })
 const revocation = z.strictObject({ senderId: platformId, account: name.optional() })
 const message = z
@@ -224,6 +232,16 @@ const routes: readonly Route[] = [
         context.req.raw.signal,
       )
       return { body: { channels } }
+    },
+  },
+  {
+    method: "GET",
+    path: "/api/channels/:channel/explain",
+    async handle({ actions }, context) {
+      const { channelPost, ...query } = parse(explanation, context.req.query())
+      const isChannelPost = channelPost === "true" || channelPost === "1"
+      const question = given({ channel: channelOf(context), ...query, ...(isChannelPost ? { isChannelPost } : {}) })
+      return { body: actions.explainAccess(question) }
     },
   },
   {

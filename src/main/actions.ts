@@ -38,6 +38,7 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
       await parts.pairing.revoke(channel, senderId, account)
       return { removed: true }
     },
+    explainAccess: ({ channel, ...question }) => channelNamed(parts, channel).explain(question),
     unpinName: (pin) => unpinName(parts, pin),
     listChannels: (options) => listChannels(parts, options),
     sendMessage: (message) => sendMessage(core, parts, message),
@@ -45,10 +46,14 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
   }
 }
 
+function channelNamed(parts: ActionParts, name: string): Channel {
+  const channel = parts.channels().get(name)
+  if (!channel) throw new AppError("channel-unknown", `There is no channel named ${JSON.stringify(name)}`)
+  return channel
+}
+
 async function unpinName(parts: ActionParts, pin: { channel: string; name: string; account?: string }) {
-  const channel = parts.channels().get(pin.channel)
-  if (!channel) throw new AppError("channel-unknown", `There is no channel named ${JSON.stringify(pin.channel)}`)
-  const accounts = await channel.unpin(pin.name, pin.account)
+  const accounts = await channelNamed(parts, pin.channel).unpin(pin.name, pin.account)
   if (accounts.length > 0) return { accounts }
   throw new AppError("not-found", `Nobody is pinned under the name ${pin.name}`, {
     hint: "Pinned names stand in: svc channels status --json",

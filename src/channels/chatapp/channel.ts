@@ -14,6 +14,7 @@ import { Account } from "./account.ts"
 import { Accounts } from "./accounts.ts"
 import { performEffect } from "./effects.ts"
 import { createCommandPart } from "./commands/part.ts"
+import { type ExplainFacts, explainAccess } from "./explain.ts"
 import { Intake } from "./inbound/intake.ts"
 import type { Effect } from "./inbound/planned.ts"
 import { decisionTexts, pairingText } from "./inbound/pairing-reply.ts"
@@ -143,6 +144,7 @@ export function createChatappChannel(options: ChatappOptions): Channel {
       const shown = accounts.byId.size > 0 ? accounts.all() : settings.accounts().map(newAccount)
       return await Promise.all(shown.map((account) => statusOf(account, settings, clock, wanted)))
     },
+    explain: (question) => explainAccess(question, explainFacts(options, settings, activations, pinsOf)),
     tools: () => (settings.accounts().length > 0 || options.environment.chatappBotToken ? tools : []),
     preparation: createPreparation({ settings: settings.account, fetchFiles: media.fetch }),
     observe: (turn, _runId, view) => observeTurn(turn, view, { ...options, accounts, settings, acks }),
@@ -153,6 +155,24 @@ function performFor(options: ChatappOptions, account: Account | undefined, effec
   if (!account?.client) return
   const stopTurn = (chatId: string, draftId: number) => stopTurnOf(options, { account: account.id, chatId, draftId })
   performEffect(effect, { client: account.client, background: options.background, stopTurn })
+}
+
+function explainFacts(
+  options: ChatappOptions,
+  settings: Settings,
+  activations: Activations,
+  pinsOf: (account: string) => NamePins,
+): ExplainFacts {
+  return {
+    config: options.config,
+    settings,
+    running: {
+      paired: (account) => options.pairing.book(channelName, account).paired,
+      idOfName: (account, name) => pinsOf(account).idOf(name),
+      activationOf: (key) => activations.of(key),
+      agentId: options.defaultAgentId(),
+    },
+  }
 }
 
 function reportSlowPattern(log: Log, pattern: string): void {
