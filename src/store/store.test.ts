@@ -6,8 +6,17 @@ import { test } from "node:test"
 import { plain, testStore } from "../../test/support/store.ts"
 import { temporaryFolder } from "../../test/support/temporary.ts"
 import type { IngestEntry } from "./ingest.ts"
-import { giveBackEvents, hasEvents } from "./events.ts"
-import { cancelWaiting, claimJobs, countJobs, isRunning, nextDue, nextUrgentDue, recoverJobs } from "./jobs.ts"
+import { consumeEvents, giveBackEvents, hasEvents } from "./events.ts"
+import {
+  cancelWaiting,
+  claimJobs,
+  countJobs,
+  isRunning,
+  nextDue,
+  nextUrgentDue,
+  recoverJobs,
+  releaseJob,
+} from "./jobs.ts"
 import { countOutbox, recoverOutbox } from "./outbox.ts"
 import { acquireStateLock } from "./lock.ts"
 import { AppError } from "../kernel/index.ts"
@@ -210,4 +219,23 @@ test("reads no whole table on the way of an event, however many finished rows th
     const scans = plan.filter(({ detail }) => /^SCAN (job|outbox|event|inbox)(?! USING)/.test(detail))
     assert.deepEqual(scans, [], sql)
   }
+})
+
+test("gives a session back what a cancelled job had taken and no model has seen", async (context) => {
+  const store = await testStore(context)
+  const event = (text: string) => ({ sessionKey: "s", text, origin: "system", trusted: true })
+  await store.ingest(entry("a", { jobs: [job("begun"), job("fresh")], events: [event("one")] }))
+  const [begun] = await claimJobs(store, 1)
+  await store.write(async (write) => {
+    consumeEvents(store, write, "s", begun?.id ?? 0)
+    releaseJob(store, { id: begun?.id ?? 0 }, { runAt: 0, countAttempt: true })
+  })
+  assert.equal(hasEvents(store, "s"), false)
+  const cancelled = await store.write(async (write) => cancelWaiting(store, write, "lane"))
+  assert.deepEqual(
+    cancelled.map((each) => each.run_id),
+    ["begun", "fresh"],
+  )
+  assert.equal(hasEvents(store, "s"), true)
+  assert.equal(countJobs(store).ready, 0)
 })

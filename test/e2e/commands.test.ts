@@ -323,3 +323,38 @@ test("registers the menu once, again only when it has changed, and empties it wh
     registered().filter((call) => call.method === "deleteMyCommands").length === 2 ? true : undefined,
   )
 })
+
+test("somebody let in stops what their own chat has asked for, an owner whatever the session does", async (context) => {
+  const world = await createWorld(context, { config: { channels: { chatapp: { allowFrom: [1001, "@bob"] } } } })
+  const asked = Promise.withResolvers<void>()
+  world.model.script((request) => {
+    if (!lastPrompt(request).endsWith("a long story")) return text("short")
+    asked.resolve()
+    return { kind: "hang" }
+  })
+  const bob = await world.addPerson({ firstName: "Bob", username: "bob" })
+  await world.start()
+  world.say("a long story")
+  await asked.promise
+  const his = world.say("me too", bob)
+  const stop = world.say("/stop", bob)
+  const told = await world.reply(/stop|dropped/, { after: stop, person: bob })
+  assert.equal(told.text, "Nothing was under way. 1 waiting message was dropped.")
+  const again = world.say("me again", bob)
+  assert.equal(await ask(world, "/stop"), "Stopped.")
+  await world.reply("short", { after: again, person: bob })
+  assert.deepEqual(world.botTexts(bob, his).filter((words) => words === "short").length, 1)
+})
+
+test("choices are listed where buttons are switched off, and a menu that cannot be registered delays nothing", async (context) => {
+  const world = await createWorld(context, {
+    config: { channels: { chatapp: { capabilities: { inlineButtons: "off" } } } },
+  })
+  world.emulator.control.fault({ kind: "hang", method: "setMyCommands", times: 0 })
+  await world.start()
+  const listed = await ask(world, "/think")
+  assert.match(listed, /The thinking level is off\.\n\/think off\n\/think minimal/)
+  const asked = world.say("/reasoning")
+  const answer = await world.reply("Reasoning is off", { after: asked })
+  assert.equal(answer.reply_markup, undefined)
+})
