@@ -22,6 +22,11 @@ export function durationMs(value: string | number): number | undefined {
 
 const timeZone = z.string().refine(isTimeZone, { error: "is not a time zone name" })
 const clockTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$|^24:00$/, "must be a time of day such as 08:30")
+/** Words by which an agent is called in a group. */
+export const mentionPatterns = z.array(
+  z.string().min(1).refine(isRegularExpression, { error: "is not a valid regular expression" }),
+)
+
 const modelName = z.string().trim().min(1)
 
 const model = z
@@ -157,13 +162,12 @@ const agentEntry = z.strictObject({
   workspace: z.string().min(1).optional().meta({ description: "As `agents.defaults.workspace`, for this agent." }),
   groupChat: z
     .strictObject({
-      mentionPatterns: z.array(z.string().min(1)).optional().meta({
+      mentionPatterns: mentionPatterns.optional().meta({
         description: "As `messages.groupChat.mentionPatterns`, for this agent.",
-        later,
       }),
     })
     .optional()
-    .meta({ description: "The agent in groups.", later }),
+    .meta({ description: "The agent in groups." }),
   heartbeat: z.strictObject(heartbeatShape).partial().optional().meta({
     description: "As `agents.defaults.heartbeat`. If any agent has one, only those that have one run heartbeats.",
   }),
@@ -189,6 +193,15 @@ export const agentsSchema = z
   })
   .prefault({})
   .meta({ description: "Agents." })
+
+function isRegularExpression(text: string): boolean {
+  try {
+    return new RegExp(text, "iu") instanceof RegExp
+  } catch (error) {
+    if (error instanceof SyntaxError) return false
+    throw error
+  }
+}
 
 function isTimeZone(text: string): boolean {
   try {

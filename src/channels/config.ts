@@ -45,7 +45,6 @@ export const channelDefaultsSchema = z
   .strictObject({
     groupPolicy: groupPolicySchema.optional().meta({
       description: "Group policy of channels that set none.",
-      later,
     }),
     heartbeat: z
       .strictObject({

@@ -1,14 +1,11 @@
 // The keys of `messages.*`: what holds for messages of every channel, in and out.
 import { z } from "zod"
+import { mentionPatterns } from "../agent/config.ts"
 
 const later = true
 
 const milliseconds = z.int().min(0).max(600_000)
 const queueMode = z.enum(["collect", "steer", "followup", "steer-backlog", "interrupt", "queue"])
-
-const mentionPatternsSchema = z.array(
-  z.string().min(1).refine(isRegularExpression, { error: "is not a valid regular expression" }),
-)
 
 export const messagesSchema = z
   .strictObject({
@@ -30,18 +27,16 @@ export const messagesSchema = z
     }),
     groupChat: z
       .strictObject({
-        mentionPatterns: mentionPatternsSchema.optional().meta({
+        mentionPatterns: mentionPatterns.optional().meta({
           description: "Regular expressions that count as a mention of the agent.",
           defaultText: "the agent's name and emoji",
-          later,
         }),
         historyLimit: z.int().min(0).optional().meta({
           description: "Messages of a group that are shown as context, for channels that set none; 0 disables.",
-          later,
         }),
       })
       .prefault({})
-      .meta({ description: "Messages in groups.", later }),
+      .meta({ description: "Messages in groups." }),
     inbound: z
       .strictObject({
         debounceMs: milliseconds.default(0).meta({
@@ -79,14 +74,5 @@ export const messagesSchema = z
   })
   .prefault({})
   .meta({ description: "Messages of every channel." })
-
-function isRegularExpression(text: string): boolean {
-  try {
-    return new RegExp(text, "iu") instanceof RegExp
-  } catch (error) {
-    if (error instanceof SyntaxError) return false
-    throw error
-  }
-}
 
 export type MessagesConfig = z.infer<typeof messagesSchema>

@@ -19,14 +19,16 @@ const topicShape = {
   requireMention: z
     .boolean()
     .optional()
-    .meta({ description: "Whether the agent answers only when mentioned.", defaultText: "true", later }),
-  skills: z
-    .array(z.string().min(1))
+    .meta({ description: "Whether the agent answers only when mentioned.", defaultText: "true" }),
+  skills: z.array(z.string().min(1)).optional().meta({ description: "Skills; when unset all, when empty none." }),
+  allowFrom: allowList
     .optional()
-    .meta({ description: "Skills; when unset all, when empty none.", later }),
-  allowFrom: allowList.optional().meta({ description: "Senders that may write here.", later }),
-  systemPrompt: z.string().optional().meta({ description: "Added to the agent's instructions here.", later }),
-  enabled: z.boolean().optional().meta({ description: "False switches it off.", defaultText: "true", later }),
+    .meta({ description: "Senders that may write here; replaces `groupAllowFrom`. An empty list lets in nobody." }),
+  systemPrompt: z
+    .string()
+    .optional()
+    .meta({ description: "Added to the agent's instructions here; a topic's comes after its group's." }),
+  enabled: z.boolean().optional().meta({ description: "False switches it off.", defaultText: "true" }),
 }
 const toolPolicy = z.strictObject({
   allow: z.array(z.string().min(1)).optional().meta({ description: "Tools that may be used.", later }),
@@ -39,7 +41,7 @@ const group = z.strictObject({
   topics: z
     .record(z.string().regex(/^\d+$/, "must be a thread id"), z.strictObject(topicShape))
     .optional()
-    .meta({ description: "Topics by thread id; each key wins over the group's.", later }),
+    .meta({ description: "Topics by thread id (1 is the general one); each key wins over the group's." }),
 })
 
 const inlineButtons = z.enum(["off", "dm", "group", "all", "allowlist"])
@@ -105,12 +107,14 @@ const overridable = {
   groupPolicy: groupPolicy.optional().meta({
     description: "Whose messages count in groups: everybody's, those of `groupAllowFrom`, or nobody's.",
     defaultText: "`channels.defaults.groupPolicy`, else `allowlist`",
-    later,
   }),
-  groupAllowFrom: allowList.optional().meta({ description: "People whose messages count in groups.", later }),
+  groupAllowFrom: allowList.optional().meta({
+    description:
+      "People whose messages count in groups: numeric ids (best) or @names. `allowFrom` and pairing let nobody in here.",
+  }),
   groups: z.record(z.string().trim().min(1), group).optional().meta({
-    description: "Groups by chat id, or `*` for all. When set, only these groups are answered.",
-    later,
+    description:
+      "Groups by chat id, or `*` for all. When any is listed, only these are answered; each takes from `*` what it does not set. Channels need their own id.",
   }),
   capabilities: capabilities
     .optional()
@@ -171,20 +175,19 @@ const overridable = {
   historyLimit: historyLimit.optional().meta({
     description: "Messages of a group that are shown as context; 0 disables.",
     defaultText: "`messages.groupChat.historyLimit`, else 50",
-    later,
   }),
   dmHistoryLimit: historyLimit
     .optional()
-    .meta({ description: "User turns of a direct chat that the model is shown.", defaultText: "all that fit", later }),
+    .meta({ description: "User turns of a direct chat that the model is shown.", defaultText: "all that fit" }),
   dms: z
     .record(
       z.string().min(1),
       z.strictObject({
-        historyLimit: historyLimit.optional().meta({ description: "As `dmHistoryLimit`, for this user.", later }),
+        historyLimit: historyLimit.optional().meta({ description: "As `dmHistoryLimit`, for this user." }),
       }),
     )
     .optional()
-    .meta({ description: "Direct chats by user id.", later }),
+    .meta({ description: "Direct chats by user id." }),
   retry: z
     .strictObject({
       attempts: z.int().min(1).optional().meta({ description: "Tries in all.", defaultText: "3" }),
