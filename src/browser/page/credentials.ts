@@ -95,7 +95,7 @@ export class Credentials {
   }
 
   async #pass(session: CdpSession, { requestId, request, resourceType, frameId }: PausedEvent): Promise<void> {
-    const { origin } = new URL(request.url)
+    const origin = URL.canParse(request.url) ? new URL(request.url).origin : "null"
     if (this.#pair && this.#pair.origin === undefined && resourceType === "Document" && frameId === this.#mainFrame) {
       if (/^https?:/.test(request.url)) this.#pair = { ...this.#pair, origin }
     }

@@ -44,6 +44,8 @@ export class GuardProxy {
     this.#server = createServer((request, response) => {
       this.#forward(request, response).catch((error: unknown) => this.#refuse(error, request.url, response))
     })
+    // Long uploads are the page's own affair.
+    this.#server.requestTimeout = 0
     this.#server.on("connect", (request: IncomingMessage, client: Duplex, head: Buffer) => {
       client.on("error", () => client.destroy())
       this.#tunnel(request, client, head).catch((error: unknown) => {
@@ -99,8 +101,17 @@ export class GuardProxy {
       headers: { ...Object.fromEntries(headers), host: target.host, connection: "close" },
     })
     onward.on("response", (answer) => {
-      const kept = Object.entries(answer.headers).filter(([name]) => !hopHeaders.has(name))
-      response.writeHead(answer.statusCode ?? 502, Object.fromEntries(kept))
+      try {
+        const kept = Object.entries(answer.headers).filter(([name]) => !hopHeaders.has(name))
+        const { statusCode = 0 } = answer
+        if (statusCode < 200) throw new AppError("navigation-failed", `The site answered with the status ${statusCode}`)
+        response.writeHead(statusCode, Object.fromEntries(kept))
+      } catch (error) {
+        // A status or header that no server may send: what comes from there can be anything.
+        onward.destroy()
+        this.#refuse(error, url, response)
+        return
+      }
       answer.pipe(response)
       answer.on("error", () => response.destroy())
     })
@@ -122,6 +133,7 @@ export class GuardProxy {
     socket.pipe(client)
     client.pipe(socket)
     client.on("close", () => socket.destroy())
+    socket.on("close", () => client.destroy())
   }
 
   #knows(request: IncomingMessage): boolean {

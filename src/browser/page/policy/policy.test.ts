@@ -1,7 +1,7 @@
 // Which addresses may be asked for, in every spelling, and the proxy that holds pages of untrusted turns to it.
 import assert from "node:assert/strict"
 import { createServer, request as httpRequest } from "node:http"
-import { type AddressInfo, connect } from "node:net"
+import { type AddressInfo, connect, createServer as createTcpServer } from "node:net"
 import { once } from "node:events"
 import { type TestContext, test } from "node:test"
 import pino from "pino"
@@ -107,13 +107,14 @@ test("refuses every spelling of a private address when strict, and only metadata
     assert.throws(() => strict.checkOpen(url), { code: "navigation-refused" }, url)
   await assert.rejects(strict.checkRequest("file:///etc/passwd"), { code: "navigation-refused" })
   assert.deepEqual(await strict.checkRequest("data:text/plain,x"), [])
+  await assert.rejects(strict.checkRequest("http://a b/"), { code: "navigation-refused" })
 })
 
 test("refuses names that stand for a private address, one among public ones too, and names that stand for none", async () => {
   const strict = policyOf()
   assert.deepEqual(await strict.checkRequest("https://example.com/"), names["example.com"])
   assert.deepEqual(await strict.checkRequest("wss://example.com./"), names["example.com"])
-  for (const host of ["inside.example", "mixed.example", "meta.example", "ws.inside.example"].slice(0, 3))
+  for (const host of ["inside.example", "mixed.example", "meta.example"])
     await assert.rejects(strict.checkRequest(`http://${host}/`), { code: "navigation-refused" }, host)
   await assert.rejects(strict.checkRequest("http://nowhere.example/"), { code: "navigation-failed" })
   assert.deepEqual(await policyOf({ policy: "open" }).checkRequest("http://inside.example/"), [])
@@ -239,4 +240,22 @@ test("the proxy carries a tunnel both ways", async (context) => {
   assert.match(String(answer), /^HTTP\/1\.1 200 /)
   assert.deepEqual(site.hits, ["GET x/through "])
   socket.destroy()
+})
+
+test("the proxy outlives what a hostile server answers", async (context) => {
+  const answers = ["HTTP/1.1 000 No\r\n\r\n", "nonsense\r\n\r\n", "HTTP/1.1 101 Switch\r\nUpgrade: x\r\n\r\n", ""]
+  const server = createTcpServer((socket) => socket.on("error", () => undefined).end(answers.shift() ?? ""))
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  context.after(() => server.close())
+  const { ask } = await startProxy(context, { allow: ["127.0.0.1"] })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  for (const _answer of [1, 2, 3, 4]) {
+    const outcome = await ask(url).then(
+      ({ status }) => status,
+      () => "cut",
+    )
+    assert.ok(outcome === 502 || outcome === "cut", String(outcome))
+  }
+  assert.equal((await ask(greetingUrl)).status, 204)
 })

@@ -1,6 +1,6 @@
 // Holds every request of a browser to the policy of whoever it is made for, before it leaves: documents, redirects, popups,
 // frames, workers, beacons. It stands at the browser's own session, so that no page or worker is missed however new it is.
-import { AppError, type Background, type Log } from "../../../kernel/index.ts"
+import { AppError, type Background, describeError, type Log } from "../../../kernel/index.ts"
 import { CdpError, type CdpSession } from "../../cdp/index.ts"
 import type { UrlPolicy } from "./url-policy.ts"
 
@@ -90,10 +90,11 @@ export class RequestGate {
       await policy.checkRequest(url)
       return { pass: true }
     } catch (error) {
-      if (!(error instanceof AppError)) throw error
+      // Whatever went wrong: a request that nobody answers would hold its page up for good.
       const host = URL.canParse(url) ? new URL(url).host : ""
-      this.#options.log.info({ host, reason: error.message }, "request refused")
-      return { pass: false, reason: error.code === "navigation-refused" ? "BlockedByClient" : "NameNotResolved" }
+      this.#options.log.info({ host, reason: describeError(error) }, "request refused")
+      const unknown = error instanceof AppError && error.code === "navigation-failed"
+      return { pass: false, reason: unknown ? "NameNotResolved" : "BlockedByClient" }
     }
   }
 }

@@ -82,6 +82,7 @@ export function createUrlPolicy(settings: PolicySettings, resolve: Resolve): Url
       if (network.has(parsed.protocol)) refuse(parsed, [])
     },
     async checkRequest(url, signal) {
+      if (!URL.canParse(url)) throw new AppError("navigation-refused", "This is not an address")
       const parsed = new URL(url)
       if (!network.has(parsed.protocol)) {
         if (readable.has(parsed.protocol) || own.has(parsed.protocol)) return []
