@@ -16,7 +16,7 @@ import type { NamePins } from "../pins.ts"
 import type { BotKey } from "../store.ts"
 import { type Client, createClient } from "./client.ts"
 import { MenuRegistration } from "./commands/registration.ts"
-import { describeFailure } from "./failure.ts"
+import { type BotIdentity, identifyBot } from "./identify.ts"
 import type { Intake } from "./inbound/intake.ts"
 import { proxySecrets } from "./network.ts"
 import { DraftCalls } from "./outbound/draft.ts"
@@ -48,10 +48,8 @@ export interface AccountOptions {
   pollTiming?: Partial<PollTiming>
 }
 
-const getMeTimeoutMs = 10_000
 /** Taking in waits so long for the first answer, and then goes on without a name. */
 const nameWaitMs = 2_000
-const getMeRetryMs = { first: 1_000, most: 60_000 }
 
 interface Running {
   bot: BotKey
@@ -60,6 +58,8 @@ interface Running {
   intake: Intake
   abort: AbortController
   startedAt: number
+  /** Settles when the platform has been asked for the bot's name once. */
+  asked: PromiseWithResolvers<void>
   done: Promise<void>
 }
 
@@ -78,8 +78,7 @@ export class Account {
   #state: AccountState = { state: "off" }
   #running: Running | undefined
   #connection = ""
-  #botName: string | undefined
-  #hasTopics = false
+  #identity: BotIdentity | undefined
   #lastOutboundAt: number | undefined
   #lastPollAt: number | undefined
   #webhook: WebhookReport | undefined
@@ -105,12 +104,12 @@ export class Account {
 
   /** Its username; undefined until the platform has said it. */
   get botName(): string | undefined {
-    return this.#botName
+    return this.#identity?.name
   }
 
   /** The bot's private chats can have topics; false until the platform has said so. */
   get hasTopics(): boolean {
-    return this.#hasTopics
+    return this.#identity?.hasTopics ?? false
   }
 
   /** The configuration of the menu may have changed. */
@@ -189,7 +188,7 @@ export class Account {
       tokenSource: this.#token.kind === "none" ? "none" : this.#token.source,
       ...present({
         name: own.name,
-        botName: this.#botName,
+        botName: this.#identity?.name,
         startedAt: this.#running?.startedAt,
         lastInboundAt: intake?.lastInboundAt,
         lastOutboundAt: this.#lastOutboundAt,
@@ -228,6 +227,7 @@ export class Account {
       intake: this.#options.createIntake(bot),
       abort: new AbortController(),
       startedAt: clock.now(),
+      asked: Promise.withResolvers<void>(),
       done: Promise.resolve(),
     }
   }
@@ -243,6 +243,7 @@ export class Account {
       log: this.#log,
       timing: { ...defaultPollTiming, ...pollTiming },
       signal: running.abort.signal,
+      named: () => waitForName(running),
       onState: (state) => this.#follow(state),
       onAnswer: () => (this.#lastPollAt = clock.now()),
       onReport: (report) => (this.#webhook = report),
@@ -254,34 +255,18 @@ export class Account {
   #run(running: Running, receive: () => Promise<void>): void {
     const { promise, resolve } = Promise.withResolvers<void>()
     running.done = promise
-    this.#options.background.run(`receive ${channelName} ${this.id}`, async () => {
-      const { signal } = running.abort
-      const asked = Promise.withResolvers<void>()
-      const receiveNamed = async () => {
-        await runWithTimeout(nameWaitMs, "getMe", () => asked.promise, signal).catch(() => undefined)
-        await receive()
-      }
-      await Promise.all([receiveNamed(), this.#identify(running, asked.resolve)]).finally(resolve)
+    const { background, clock } = this.#options
+    background.run(`receive ${channelName} ${this.id}`, async () => {
+      const identifying = identifyBot({
+        client: running.calls,
+        clock,
+        log: this.#log,
+        signal: running.abort.signal,
+        onIdentity: (identity) => (this.#identity = identity),
+        onAsked: running.asked.resolve,
+      })
+      await Promise.all([receive(), identifying]).finally(resolve)
     })
-  }
-
-  /** `onAsked`: the first try is over. Without its name the bot does not know when a group calls it. */
-  async #identify(running: Running, onAsked: () => void): Promise<void> {
-    const { signal } = running.abort
-    for (let delayMs = getMeRetryMs.first; !signal.aborted; delayMs = Math.min(delayMs * 2, getMeRetryMs.most)) {
-      const me = await running.calls.call("getMe", {}, { timeoutMs: getMeTimeoutMs, signal }).finally(onAsked)
-      if (me.ok) {
-        this.#botName = me.value.username
-        this.#hasTopics = me.value.has_topics_enabled === true
-        this.#log.info({ bot: me.value.username }, "bot identified")
-        return
-      }
-      if (signal.aborted) return
-      this.#log.debug({ reason: describeFailure(me.failure) }, "bot not identified yet")
-      // The intake meets the same refusal and tells of it.
-      if (me.failure.kind === "refused" && me.failure.code < 429) return
-      await this.#options.clock.sleep(delayMs, signal).catch(() => undefined)
-    }
   }
 
   #follow(state: PollState): void {
@@ -305,6 +290,11 @@ export class Account {
       "An @name counts for the first id that writes under it; better list that id (svc channels status --json)"
     this.#log.warn({ names: [...listedNames].map((name) => `@${name}`), hint }, "allow lists hold names")
   }
+}
+
+/** The first updates are judged with the bot's name known, but they do not wait for it for ever. */
+async function waitForName({ asked, abort }: Running): Promise<void> {
+  await runWithTimeout(nameWaitMs, "getMe", () => asked.promise, abort.signal).catch(() => undefined)
 }
 
 function modeOf(settings: AccountSettings): "polling" | "webhook" {

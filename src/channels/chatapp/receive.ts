@@ -32,6 +32,8 @@ export interface ReceiveOptions {
   runtimeFolder: string
   timing: PollTiming
   signal: AbortSignal
+  /** Resolves when the bot's name is known, or need not be waited for any longer. */
+  named: () => Promise<void>
   onState: (state: PollState) => void
   /** The platform has answered a poll. */
   onAnswer: () => void
@@ -39,6 +41,7 @@ export interface ReceiveOptions {
 }
 
 export async function receiveByPolling(options: ReceiveOptions): Promise<void> {
+  await options.named()
   const lock = await waitForTurn(options)
   try {
     await again(options, "polling failed unexpectedly, will begin again", () => pollOnce(options))
@@ -80,11 +83,14 @@ async function waitForTurn(options: ReceiveOptions): Promise<{ release(): void }
 
 /** Listens, and resolves with what keeps the platform told of it. Rejects with `port-in-use` or `conflict`. */
 export async function openWebhook(options: ReceiveOptions, webhookUrl: string): Promise<() => Promise<void>> {
-  const { bot, settings, intake, store, listeners, ids, redactor, log, signal } = options
+  const { bot, settings, intake, store, listeners, ids, redactor, log, signal, named } = options
   const address = webhookAddress(settings, webhookUrl)
   const configured = settings.webhookSecret
   const secret = await webhookSecret({ configured, accountId: bot.account, store, ids, redactor })
-  const collector = new UpdateCollector<Update>((updates) => intake.take(updates, undefined))
+  const collector = new UpdateCollector<Update>(async (updates) => {
+    await named()
+    await intake.take(updates, undefined)
+  })
   const close = await listeners.add(address, {
     account: bot.account,
     secret,
