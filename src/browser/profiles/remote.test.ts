@@ -376,6 +376,7 @@ test("survives whatever a hostile address sends, and says that it is no CDP", as
     "/no-json": () => "not json",
     "/null": () => "null",
     "/no-info": (id) => `{"id":${id},"result":{}}\n`,
+    "/rude": (id) => JSON.stringify({ id, error: { message: `no\u001b[2J\n${"x".repeat(5_000)}` } }),
     "/bad-event": () => '{"method":"Target.targetCreated","params":{}}',
   }
   const server = createServer((_request, response) => response.writeHead(404).end())
@@ -402,6 +403,10 @@ test("survives whatever a hostile address sends, and says that it is no CDP", as
     assert.match(reply.body.error.message, /not CDP/, path)
     assert.equal((await bench.call("GET", "/")).status, 200)
   }
+  const rude = await startFar(t, `ws://127.0.0.1:${port}/rude`)
+  const { message } = (await rude.call("POST", "/start")).body.error
+  assert.match(message, /Browser\.getVersion: no \[2J xxx/)
+  assert.ok(message.length < 500)
   // Tells nothing of itself and has no tabs: that is not wrong yet.
   const quiet = await startFar(t, `ws://127.0.0.1:${port}/no-info`)
   assert.deepEqual((await quiet.call("GET", "/tabs")).body, { running: true, tabs: [] })

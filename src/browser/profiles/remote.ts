@@ -182,9 +182,13 @@ export class RemoteProfile implements BrowserProfile {
         ? `browser.attachOnly is set: start a browser with --remote-debugging-port=${this.#address.port}, or set browser.attachOnly to false`
         : "Check that the browser runs, and the cdpUrl of the profile with its credentials"
     const code = kind === "managed" ? "browser-not-running" : "browser-unreachable"
-    return new AppError(code, `The browser of profile ${name} (${this.#address.shown}) is not reachable: ${reason}`, {
-      hint,
-    })
+    return new AppError(
+      code,
+      `The browser of profile ${name} (${this.#address.shown}) is not reachable: ${oneLine(reason)}`,
+      {
+        hint,
+      },
+    )
   }
 
   async stop(): Promise<boolean> {
@@ -258,4 +262,10 @@ export class RemoteProfile implements BrowserProfile {
       hint: "Only a managed profile, whose browser the gateway starts itself, can be reset",
     })
   }
+}
+
+/** Parts of it may be words of the other side. */
+function oneLine(text: string): string {
+  // oxlint-disable-next-line no-control-regex
+  return text.replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, " ").slice(0, 300)
 }
