@@ -44,7 +44,7 @@ export const commandGroups: readonly CommandGroup[] = [
   },
   {
     name: "message",
-    description: "Send messages to chats",
+    description: "Send messages to chats, edit, delete and react to them",
     load: async () => (await import("./commands/message.ts")).addMessage,
   },
   {
