@@ -30,13 +30,21 @@ export function tidy(text: string, max: number): string {
   return `${line.slice(0, end)}…`
 }
 
-export function textOf(element: PageElement, budget: { left: number }): string {
+/** `nesting` counts how deep the function has called itself: past 400 the text is taken as the browser has it. */
+export interface TextBudget {
+  left: number
+  nesting?: number
+}
+
+export function textOf(element: PageElement, budget: TextBudget): string {
   if (budget.left <= 0) return ""
-  if (!element.firstElementChild && !rootOf(element)) {
+  const nesting = budget.nesting ?? 0
+  if (nesting >= 400 || (!element.firstElementChild && !rootOf(element))) {
     const text = element.textContent ?? ""
     budget.left -= text.length
     return text
   }
+  budget.nesting = nesting + 1
   let text = ""
   const take = (node: PageNode) => {
     if (node.nodeType === 3) {
@@ -47,10 +55,11 @@ export function textOf(element: PageElement, budget: { left: number }): string {
   const assigned = element.localName === "slot" ? element.assignedNodes({ flatten: true }) : []
   if (assigned.length > 0) assigned.forEach(take)
   else for (let node = firstInside(element); node && budget.left > 0; node = node.nextSibling) take(node)
+  budget.nesting = nesting
   return text
 }
 
-function textOfChild(child: PageElement, budget: { left: number }): string {
+function textOfChild(child: PageElement, budget: TextBudget): string {
   const tag = child.localName
   if (tag === "script" || tag === "style" || tag === "noscript" || tag === "template" || isHidden(child)) return ""
   const label = child.getAttribute("aria-label")

@@ -42,6 +42,8 @@ interface Walk extends WalkResult {
   options: WalkOptions
   interactive: boolean
   maxDepth: number
+  /** Elements that the walk is inside of. */
+  nesting: number
   text: string
   textDepth: number
 }
@@ -56,6 +58,7 @@ export function walkPage(agent: PageAgent, options: WalkOptions): string {
     options,
     interactive: options.interactive,
     maxDepth: options.depth < 0 ? 1000 : options.depth,
+    nesting: 0,
     suspects: 0,
     folded: 0,
     lines: [],
@@ -99,7 +102,24 @@ function flushText(walk: Walk): void {
   if (text !== "" && !walk.interactive) walk.lines.push(`${"  ".repeat(walk.textDepth)}- text: ${text}`)
 }
 
+/** A walk calls itself: past this nesting, which no page of a parser's making has, it would run out of stack. */
 function visitChildren(walk: Walk, element: PageElement, depth: number, inherited: Inherited): void {
+  const deepest = 600
+  if (walk.nesting >= deepest) {
+    if (!element.firstChild) return
+    flushText(walk)
+    walk.folded += 1
+    walk.lines.push(
+      `${walk.interactive ? "" : "  ".repeat(depth)}- text: (nested too deeply: what is inside is left out)`,
+    )
+    return
+  }
+  walk.nesting += 1
+  visitInside(walk, element, depth, inherited)
+  walk.nesting -= 1
+}
+
+function visitInside(walk: Walk, element: PageElement, depth: number, inherited: Inherited): void {
   const assigned = element.localName === "slot" ? element.assignedNodes({ flatten: true }) : []
   if (assigned.length > 0) {
     for (const node of assigned) visitNode(walk, node, depth, inherited)
@@ -376,6 +396,7 @@ export const walkFunctions = [
   addText,
   flushText,
   visitChildren,
+  visitInside,
   visitNode,
   visitElement,
   hiddenControl,
