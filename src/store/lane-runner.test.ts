@@ -2,6 +2,7 @@ import assert from "node:assert/strict"
 import { type TestContext, test } from "node:test"
 import { plain, silentLog, testStore } from "../../test/support/store.ts"
 import { type Clock, createBackground, systemClock } from "../kernel/index.ts"
+import { JobPostponed } from "./jobs.ts"
 import { type JobHandler, LaneRunner } from "./lane-runner.ts"
 import type { JobRow } from "./schema.ts"
 import type { Store } from "./store.ts"
@@ -271,4 +272,34 @@ test("stops what a lane does and holds, as far as it matches, and no other lane"
     ["first", "second", "third"],
   )
   assert.equal(runner.isLaneBusy("elsewhere"), true)
+})
+
+test("a job that is postponed gives its only place to other lanes, keeps its own, and has not failed", async (context) => {
+  const store = await testStore(context)
+  const seen = collector(3)
+  let postponed = 0
+  startRunner(
+    context,
+    store,
+    {
+      async run(job) {
+        if (job.run_id === "slow" && !seen.ended.includes("other")) {
+          postponed += 1
+          throw new JobPostponed(store.clock.now() + 20, "not yet")
+        }
+        assert.ok(job.attempts === 1, "waiting is no attempt")
+        seen.add(job.run_id)
+        return {}
+      },
+    },
+    { max: 1 },
+  )
+  await add(store, [
+    ["slow", "lane a"],
+    ["after", "lane a"],
+    ["other", "lane b"],
+  ])
+  await seen.done
+  assert.deepEqual(seen.ended, ["other", "slow", "after"])
+  assert.ok(postponed > 0)
 })
