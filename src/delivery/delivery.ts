@@ -140,11 +140,12 @@ function deliverTurn(options: DeliveryOptions, write: Write, delivery: TurnDeliv
   if (isHeartbeatAck(reply.text, reply.media.length > 0, options.ackMaxChars()) && input.purpose !== "chat") {
     return "not delivered: nothing needs attention"
   }
-  if (hasAnswered(rows, sender, input.route)) {
+  const early = earlyParts(rows)
+  const isBegun = early.some(({ step }) => step === (delivery.modelSteps ?? 1) - 1)
+  if (!isBegun && hasAnswered(rows, sender, input.route)) {
     put(undefined)
     return "delivered by tool: the turn had answered already"
   }
-  const early = earlyParts(rows)
   if (early.length > 0) return put(leftOver(delivery, reply, early))
   if (delivery.isStopped) {
     if (reply.text === "") return "not delivered: stopped before a word was written"

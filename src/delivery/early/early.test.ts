@@ -283,6 +283,25 @@ describe("an answer that is sent in parts", () => {
     )
   })
 
+  test("that was begun before a tool has spoken is said to its end; what follows is not", async (context) => {
+    const turn = await begin(context)
+    const live = turn.watch()
+    live.step(0)
+    await live.say("First paragraph.\n\nThe picture comes")
+    const { id: jobId } = turn.store.handle.prepare("select id from job").get() as { id: number }
+    await turn.store.write(async (write) => {
+      const [row] = turn.sender.plan(routeTo("5"), { text: "by tool", media: [] })
+      assert.ok(row)
+      write.addOutbox({ ...row, jobId })
+    })
+    live.step(1, "First paragraph.\n\nThe picture comes")
+    await turn.idle()
+    await live.say("Done, as you wished.\n\nReally")
+    live.end()
+    assert.match(await turn.finish("Done, as you wished.\n\nReally", 2), /^delivered by tool/)
+    assert.deepEqual(turn.replies(), ["First paragraph.", "by tool", "The picture comes"])
+  })
+
   test("is not sent beside what a tool has said", async (context) => {
     const turn = await begin(context)
     const { id: jobId } = turn.store.handle.prepare("select id from job").get() as { id: number }

@@ -161,8 +161,10 @@ class ReplyStream implements TurnObserver {
     const jobId = jobOf(store, runId)
     if (jobId === undefined) return 0
     const earlier = rowsOf(store.handle, jobId)
-    if (hasAnswered(earlier, sender, route)) return 0
-    const isFirst = earlyParts(earlier).length === 0
+    const sent = earlyParts(earlier)
+    // What has been begun is said to its end, whatever a tool has said since.
+    if (hasAnswered(earlier, sender, route) && sent.every(({ step }) => step !== part.step)) return 0
+    const isFirst = sent.length === 0
     const text = isFirst ? prefixed(reply.text, responsePrefix(input)) : reply.text
     const whole: Reply = { ...reply, text, ...(isFirst && thinking !== "" ? { reasoning: thinking } : {}) }
     const rows = withRecord(sender.plan(route, whole), part)
