@@ -20,6 +20,13 @@ if (files.length === 0) {
 }
 // Two at once: the machine this is meant for has two cores, and timing tests of browsers do not like more.
 // --test-force-exit is left out on purpose: a test that leaves something running must be seen.
-const options = ["--test", "--test-concurrency=2", "--test-timeout=120000", "--test-reporter=spec", ...files]
+const options = [
+  "--test",
+  "--test-concurrency=2",
+  "--test-timeout=120000",
+  "--test-reporter=spec",
+  "--import=./test/support/watchdog.ts",
+  ...files,
+]
 const result = spawnSync(process.execPath, options, { cwd: root, stdio: "inherit" })
 process.exit(result.status ?? 1)

@@ -34,8 +34,8 @@ test("channels explain asks the gateway and tells its answer without control cha
   ])
 })
 
-test("channels explain answers from the configuration file when no gateway runs, and says so", async (context) => {
-  const folder = temporaryFolder(context)
+test("channels explain answers from the configuration file when no gateway runs, and says so", async () => {
+  const folder = temporaryFolder()
   mkdirSync(folder, { recursive: true })
   const groups = { "-100": { allowFrom: [7], requireMention: false } }
   writeFileSync(join(folder, "svc.json"), JSON.stringify({ channels: { chatapp: { groups } } }))

@@ -1,12 +1,12 @@
 // A real HTTP server in the gateway's place: records what it is asked and answers what the test says. Writes the
 // gateway.json by which the program finds it, into a state folder of its own.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { writeFileSync } from "node:fs"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { text } from "node:stream/consumers"
 import { once } from "node:events"
+import { temporaryFolder } from "../../test/support/temporary.ts"
 
 export interface RecordedRequest {
   method: string
@@ -37,7 +37,7 @@ export function answerJson(value: unknown, status = 200): Answer {
 }
 
 export async function startStandIn(answer: Answer): Promise<StandInGateway> {
-  const stateFolder = mkdtempSync(join(tmpdir(), "svc-cli-"))
+  const stateFolder = temporaryFolder()
   const requests: RecordedRequest[] = []
   const server = createServer((request: IncomingMessage, response) => {
     void record(request).then((recorded) => {
@@ -65,7 +65,6 @@ export async function startStandIn(answer: Answer): Promise<StandInGateway> {
       server.closeAllConnections()
       server.close()
       await once(server, "close")
-      rmSync(stateFolder, { recursive: true, force: true })
     },
   }
 }

@@ -102,8 +102,8 @@ export interface AgentParts {
 export type TestAgent = Awaited<ReturnType<typeof startAgent>>
 
 export async function startAgent(context: TestContext, parts: AgentParts = {}) {
-  const folder = parts.folder ?? temporaryFolder(context)
-  const workspace = parts.workspace ?? temporaryFolder(context)
+  const folder = parts.folder ?? temporaryFolder()
+  const workspace = parts.workspace ?? temporaryFolder()
   let stop = async (): Promise<void> => undefined
   // Before the store's own: what runs must end while there is still a store.
   context.after(() => stop())

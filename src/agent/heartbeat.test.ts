@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { type TestContext, describe, test } from "node:test"
+import { describe, test } from "node:test"
 import { temporaryFolder } from "../../test/support/temporary.ts"
 import { AppError } from "../kernel/index.ts"
 import {
@@ -29,8 +29,8 @@ function clockAt(time: number) {
 /** `HH:MM` of the clock in UTC, moved by some hours. */
 const timeOfDay = (time: number, hours: number) => new Date(time + hours * hour).toISOString().slice(11, 16)
 
-function workspaceWith(context: TestContext, text: string): string {
-  const workspace = temporaryFolder(context)
+function workspaceWith(text: string): string {
+  const workspace = temporaryFolder()
   writeFileSync(join(workspace, "HEARTBEAT.md"), text)
   return workspace
 }
@@ -41,7 +41,7 @@ const outcome = (job: { result: string | null }) => (JSON.parse(job.result ?? "{
 describe("a heartbeat is skipped", () => {
   test("when HEARTBEAT.md holds nothing to do", async (context) => {
     for (const text of ["", "# Tasks\n\n- \n* [ ]\n", "\n \n"]) {
-      const agent = await startAgent(context, { workspace: workspaceWith(context, text) })
+      const agent = await startAgent(context, { workspace: workspaceWith(text) })
       assert.equal(skipped(await agent.wake()), "HEARTBEAT.md is empty")
       assert.equal(agent.models.requests.length, 0)
     }
@@ -64,7 +64,7 @@ describe("a heartbeat is skipped", () => {
 
 describe("a heartbeat asks the model", () => {
   test("at its interval, with the words of HEARTBEAT.md", async (context) => {
-    const workspace = workspaceWith(context, "- look after the oven\n")
+    const workspace = workspaceWith("- look after the oven\n")
     const agent = await startAgent(context, { workspace, models: scriptedModels(["HEARTBEAT_OK"]) })
     await agent.wake()
     const prompt = promptOf(agent.models.requests[0])
@@ -97,7 +97,7 @@ describe("a heartbeat asks the model", () => {
       const agent = await startAgent(context, {
         clock: clockAt(noon),
         heartbeat: { activeHours },
-        workspace: workspaceWith(context, "# nothing\n"),
+        workspace: workspaceWith("# nothing\n"),
         models: scriptedModels(["The door is open."]),
       })
       await agent.addEvent("door opened", { trusted: false, origin: "webhook" })

@@ -13,8 +13,8 @@ function addSkill(workspace: string, name: string, text: string): void {
 }
 
 describe("skills", () => {
-  test("are read from their folders, with a header or without, and what is unusable is left out", (context) => {
-    const workspace = temporaryFolder(context)
+  test("are read from their folders, with a header or without, and what is unusable is left out", () => {
+    const workspace = temporaryFolder()
     assert.deepEqual(readSkills(workspace, silentLog), [])
     addSkill(
       workspace,
@@ -39,7 +39,7 @@ describe("skills", () => {
   })
 
   test("are named to the model, which reads one when it needs it", async (context) => {
-    const workspace = temporaryFolder(context)
+    const workspace = temporaryFolder()
     addSkill(workspace, "cooking", "# Cooking for many\n\nUse a large pot.")
     addSkill(workspace, "secret", "Not for groups.")
     const models = scriptedModels([

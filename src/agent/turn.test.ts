@@ -103,7 +103,7 @@ describe("the prompt of a turn", () => {
 
   test("shows pictures that came with the words", async (context) => {
     const agent = await startAgent(context, { models: scriptedModels(["a cat"]) })
-    const path = join(temporaryFolder(context), "cat.png")
+    const path = join(temporaryFolder(), "cat.png")
     writeFileSync(path, "png")
     await agent.say("what is this?", { media: [{ path, mediaType: "image/png" }] })
     assert.equal(promptOf(agent.models.requests[0]), "what is this?\n<image/png>")

@@ -145,7 +145,7 @@ describe("a message", () => {
   })
 
   test("that may have arrived is not repeated, not even by the next start", async (context) => {
-    const folder = temporaryFolder(context)
+    const folder = temporaryFolder()
     const sender = recordingSender((row) =>
       textOf(row) === "maybe" ? { kind: "uncertain", error: "cut after the request" } : { kind: "sent" },
     )
@@ -198,7 +198,7 @@ describe("a message that was being sent when the process died", () => {
   }
 
   test("is sent once more while it is young, still before those behind it", async (context) => {
-    const folder = temporaryFolder(context)
+    const folder = temporaryFolder()
     await dieSending(context, folder)
     const sender = recordingSender()
     const outbox = await startOutbox(context, { sender, folder })
@@ -208,7 +208,7 @@ describe("a message that was being sent when the process died", () => {
   })
 
   test("is not sent a third time", async (context) => {
-    const folder = temporaryFolder(context)
+    const folder = temporaryFolder()
     await dieSending(context, folder)
     const called = Promise.withResolvers<void>()
     const again = recordingSender(() => {
@@ -226,7 +226,7 @@ describe("a message that was being sent when the process died", () => {
   })
 
   test("is not sent again when it is older than ten minutes", async (context) => {
-    const folder = temporaryFolder(context)
+    const folder = temporaryFolder()
     await dieSending(context, folder)
     const sender = recordingSender()
     const clock: Clock = { ...systemClock, now: () => Date.now() + 11 * 60_000 }

@@ -1,13 +1,13 @@
 // For the tests of this folder: the gateway's listener over a real store in a temporary folder.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { type IncomingMessage, type OutgoingHttpHeaders, request as httpRequest } from "node:http"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { AppError, Secret, createLog, createRedactor, noCrash, systemClock, systemIds } from "../kernel/index.ts"
 import { openStore } from "../store/index.ts"
 import type { GatewayActions } from "./api.ts"
 import type { GatewayStatus } from "./contract.ts"
 import { type GatewayServerOptions, createGatewayServer } from "./server.ts"
+import { temporaryFolder } from "../../test/support/temporary.ts"
 
 export const gatewayToken = "gateway-secret-0123456789abcdef"
 export const bearer = { authorization: `Bearer ${gatewayToken}` }
@@ -39,7 +39,7 @@ export function makeLog(folder: string) {
 }
 
 export async function startGateway(overrides: Partial<GatewayServerOptions> = {}) {
-  const folder = mkdtempSync(join(tmpdir(), "gateway-test-"))
+  const folder = temporaryFolder()
   const { redactor, log, logged } = makeLog(folder)
   const store = await openStore({
     folder,
@@ -67,7 +67,6 @@ export async function startGateway(overrides: Partial<GatewayServerOptions> = {}
   const stop = async () => {
     await server.stop(0)
     await store.close()
-    rmSync(folder, { recursive: true })
   }
   const { port } = await server.start().catch(async (error: unknown) => {
     await stop()

@@ -70,7 +70,7 @@ test("a run is answered to who waits for it, can be asked for, and is posted to 
 
 for (const crashAt of ["ingest.beforeCommit", "ingest.committed"]) {
   test(`a kill at ${crashAt} leaves all of a delivery or nothing, and the sender's repeat makes it one run`, async (context) => {
-    const stateFolder = temporaryFolder(context)
+    const stateFolder = temporaryFolder()
     const mappings = [{ preset: "github", verify: { scheme: "github", secret } }]
     const body = JSON.stringify({ action: "created", repository: { full_name: "a/b" }, sender: { login: "ann" } })
     const headers = { "x-github-event": "star", "x-hub-signature-256": await sign(secret, body) }

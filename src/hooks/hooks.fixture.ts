@@ -1,8 +1,7 @@
 // For the tests of this folder: the endpoints on a real listener over a real store in a temporary folder.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { mkdirSync, readFileSync } from "node:fs"
 import { type IncomingMessage, type OutgoingHttpHeaders, request as httpRequest } from "node:http"
 import { connect } from "node:net"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { listen } from "../kernel/http/index.ts"
 import {
@@ -18,6 +17,7 @@ import { type Store, openStore } from "../store/index.ts"
 import { hooksSchema } from "./config.ts"
 import { type HooksOptions, createHooks } from "./hooks.ts"
 import type { HooksView } from "./settings.ts"
+import { temporaryFolder } from "../../test/support/temporary.ts"
 
 export const hookToken = "hook-secret-0123456789abcdef"
 export const bearer = { authorization: `Bearer ${hookToken}` }
@@ -61,7 +61,7 @@ export async function startHooks(
   input: Record<string, unknown> = {},
   keep: { keepDays: number } = { keepDays: 7 },
 ) {
-  const folder = mkdtempSync(join(tmpdir(), "hooks-test-"))
+  const folder = temporaryFolder()
   const redactor = createRedactor()
   const { log, flush } = createLog({ folder: join(folder, "logs"), level: "debug", redactor })
   const base = { clock: systemClock, ids: systemIds, log, redactor }
@@ -131,7 +131,6 @@ export async function startHooks(
       await hooks.stop()
       await background.idle()
       await store.close()
-      rmSync(folder, { recursive: true })
     },
   }
 }

@@ -32,7 +32,7 @@ const entry = (deliveryId: string, more: Partial<IngestEntry> = {}): IngestEntry
 const job = (runId: string, laneKey = "lane") => ({ runId, kind: "turn", laneKey, payload: {} })
 
 test("accepts a delivery once and gives a repeat the first answer, also after a restart", async (context) => {
-  const folder = temporaryFolder(context)
+  const folder = temporaryFolder()
   const first = await testStore(context, { folder })
   assert.deepEqual(await first.ingest(entry("a", { jobs: [job("r1")] })), { kind: "accepted" })
   await first.close()
@@ -88,7 +88,7 @@ test("lets one writer fail without its neighbours in the same transaction", asyn
 })
 
 test("keeps the database and its folder for its owner alone", async (context) => {
-  const folder = temporaryFolder(context)
+  const folder = temporaryFolder()
   const store = await testStore(context, { folder })
   await store.ingest(entry("a"))
   assert.equal(statSync(folder).mode & 0o777, 0o700)
@@ -96,7 +96,7 @@ test("keeps the database and its folder for its owner alone", async (context) =>
 })
 
 test("sets a damaged database aside instead of deleting it", async (context) => {
-  const folder = temporaryFolder(context)
+  const folder = temporaryFolder()
   const first = await testStore(context, { folder })
   await first.ingest(entry("a"))
   await first.close()
@@ -109,7 +109,7 @@ test("sets a damaged database aside instead of deleting it", async (context) => 
 })
 
 test("starts with an empty database when the file was cut to nothing", async (context) => {
-  const folder = temporaryFolder(context)
+  const folder = temporaryFolder()
   const first = await testStore(context, { folder })
   await first.close()
   truncateSync(join(folder, "svc.db"), 0)
@@ -117,8 +117,8 @@ test("starts with an empty database when the file was cut to nothing", async (co
   assert.deepEqual(await second.ingest(entry("b")), { kind: "accepted" })
 })
 
-test("refuses a second owner of the state folder and names the first", (context) => {
-  const folder = temporaryFolder(context)
+test("refuses a second owner of the state folder and names the first", () => {
+  const folder = temporaryFolder()
   const owner = { pid: 4711, bootId: "one", startedAt: "2026-01-01T00:00:00.000Z" }
   const lock = acquireStateLock(folder, owner)
   assert.throws(
@@ -130,7 +130,7 @@ test("refuses a second owner of the state folder and names the first", (context)
 })
 
 test("takes over what another boot was running, and gives up what never ends", async (context) => {
-  const folder = temporaryFolder(context)
+  const folder = temporaryFolder()
   const first = await testStore(context, { folder, bootId: "one" })
   await first.ingest(entry("a", { jobs: [job("r1", "x"), job("r2", "x"), job("r3", "y"), job("r4", "z")] }))
   first.handle.raw.exec("update job set state = 'running', owner = 'one', attempts = 1 where run_id = 'r1'")
@@ -160,7 +160,7 @@ test("takes over what another boot was running, and gives up what never ends", a
 })
 
 test("sends a row in doubt once more while it is young, and reports it when it is old or was repeated already", async (context) => {
-  const folder = temporaryFolder(context)
+  const folder = temporaryFolder()
   const first = await testStore(context, { folder, bootId: "one" })
   const row = (chatId: string) => ({
     laneKey: `chatapp:default:${chatId}`,

@@ -52,7 +52,7 @@ const config = (noSandbox: boolean) => `// My gateway.
 test("makes, uses and removes profiles while another one's browser runs on", { timeout: 180_000 }, async (context) => {
   const remote = await startRemoteBrowser()
   const proxy = await startChaosProxy({ target: remote.port, token })
-  const stateFolder = temporaryFolder(context)
+  const stateFolder = temporaryFolder()
   const path = join(stateFolder, "svc.json")
   writeFileSync(path, config(process.getuid?.() === 0), { mode: 0o600 })
   context.after(async () => {

@@ -162,7 +162,7 @@ test("failures have their exit codes: wrong use, unknown things, no gateway", as
   const wrongCode = await svc(world.stateFolder, "pairing", "approve", "chatapp", "AAAAAAAA")
   assert.notEqual(wrongCode.code, 0)
   assert.match(wrongCode.stderr, /error: .*\nhint: /)
-  const nobody = await svc(temporaryFolder(context), "status")
+  const nobody = await svc(temporaryFolder(), "status")
   assert.notEqual(nobody.code, 0)
   assert.match(nobody.stderr, /gateway/)
 })

@@ -109,7 +109,7 @@ for (const { name, offset, key } of [
 }
 
 test("a start with a broken configuration is refused, naming key and line", async (context) => {
-  const stateFolder = temporaryFolder(context)
+  const stateFolder = temporaryFolder()
   writeRawConfig(stateFolder, '{\n  "gateway": {\n    "port": "many"\n  },\n  "hoks": {}\n}\n')
   const gateway = await spawnGateway(context, { stateFolder })
   assert.notEqual(await gateway.ended, 0)

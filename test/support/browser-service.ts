@@ -1,8 +1,5 @@
 // A browser service of its own for a test: state in a temporary folder, a free control port, a real headless browser,
 // and a client that speaks to it over HTTP.
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import pino from "pino"
 import { browserSchema } from "../../src/browser/config.ts"
 import {
@@ -12,6 +9,7 @@ import {
   createBrowserService,
 } from "../../src/browser/index.ts"
 import { createBackground, createRedactor, Secret, systemClock, systemIds } from "../../src/kernel/index.ts"
+import { temporaryFolder } from "./temporary.ts"
 
 export interface Reply {
   status: number
@@ -40,7 +38,7 @@ export async function startBrowserBench(
   settings: Partial<BrowserConfig> = {},
   options: Partial<BrowserServiceOptions> & { stateFolder?: string; keepState?: boolean } = {},
 ): Promise<BrowserBench> {
-  const stateFolder = options.stateFolder ?? (await mkdtemp(join(tmpdir(), "svc-browser-")))
+  const stateFolder = options.stateFolder ?? temporaryFolder()
   const logLines: string[] = []
   const log = pino({ level: "debug" }, { write: (line: string) => void logLines.push(line) })
   // Tests run as root in containers, where the browser's own sandbox cannot.
@@ -99,7 +97,6 @@ export async function startBrowserBench(
     },
     async stop() {
       await service.stop()
-      if (!options.keepState) await rm(stateFolder, { recursive: true, force: true, maxRetries: 3 })
     },
   }
 }

@@ -67,7 +67,7 @@ export async function startGateway(
 
 /** Without waiting for readiness: for starts that are meant to fail. */
 export async function spawnGateway(context: Pick<TestContext, "after">, setup: GatewaySetup) {
-  const stateFolder = setup.stateFolder ?? temporaryFolder(context)
+  const stateFolder = setup.stateFolder ?? temporaryFolder()
   mkdirSync(stateFolder, { recursive: true })
   const port = setup.port ?? (await freePort())
   if (setup.config || setup.stateFolder === undefined) writeConfig(stateFolder, setup.config ?? {})

@@ -2,10 +2,8 @@
 // the product knows of. It can be frozen and killed.
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import type { Readable } from "node:stream"
+import { temporaryFolder } from "./temporary.ts"
 
 export interface RemoteBrowser {
   pid: number
@@ -22,7 +20,7 @@ export interface RemoteBrowser {
 }
 
 export async function startRemoteBrowser(options: { port?: number } = {}): Promise<RemoteBrowser> {
-  const folder = await mkdtemp(join(tmpdir(), "svc-remote-"))
+  const folder = temporaryFolder()
   const child = spawn(
     process.env["SVC_TEST_BROWSER"] ?? "chromium",
     [
@@ -63,7 +61,6 @@ export async function startRemoteBrowser(options: { port?: number } = {}): Promi
       const gone = isAlive() ? once(child, "exit") : undefined
       signal("SIGKILL")
       await gone
-      await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
     },
   }
 }

@@ -16,7 +16,7 @@ export interface TestStoreOptions {
 
 export async function testStore(context: TestContext, options: TestStoreOptions = {}): Promise<Store> {
   const store = await openStore({
-    folder: options.folder ?? temporaryFolder(context),
+    folder: options.folder ?? temporaryFolder(),
     bootId: options.bootId ?? systemIds.uuid(),
     clock: options.clock ?? systemClock,
     ids: systemIds,

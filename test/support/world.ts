@@ -163,7 +163,7 @@ export async function until<T>(
 }
 
 export async function createWorld(context: Pick<TestContext, "after">, options: WorldOptions = {}): Promise<World> {
-  const stateFolder = options.stateFolder ?? temporaryFolder(context)
+  const stateFolder = options.stateFolder ?? temporaryFolder()
   mkdirSync(stateFolder, { recursive: true, mode: 0o700 })
   const emulator = await startEmulator({ seed: 7, ...options.emulator })
   context.after(() => emulator.stop())

@@ -3,23 +3,17 @@
 import assert from "node:assert/strict"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdir, mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { mkdir, readdir, readFile, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { suite, test, type TestContext } from "node:test"
 import { startBrowserBench } from "../../../test/support/browser-service.ts"
 import { browsersOf } from "../../../test/support/left-browsers.ts"
 import { startPagesServer } from "../../../test/support/pages-server.ts"
 import { isProcessAlive } from "./process-info.ts"
-
-async function stateFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "svc-faults-"))
-  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }))
-  return folder
-}
+import { temporaryFolder } from "../../../test/support/temporary.ts"
 
 async function startBench(t: TestContext, folder: string) {
-  const bench = await startBrowserBench({}, { stateFolder: folder, keepState: true })
+  const bench = await startBrowserBench({}, { stateFolder: folder })
   t.after(() => bench.stop())
   return bench
 }
@@ -45,7 +39,7 @@ async function existsLink(path: string): Promise<boolean> {
 // Most of the time is spent on waiting for what does not answer: together.
 suite("browsers of our own", { concurrency: 3 }, () => {
   test("ends a browser of its own that froze, and the next action starts another under refs that mean nothing else", async (t) => {
-    const folder = await stateFolder(t)
+    const folder = temporaryFolder()
     const pages = await startPagesServer({ folder: join(import.meta.dirname, "../../../test/fixtures/pages") })
     t.after(() => pages.stop())
     const bench = await startBench(t, folder)
@@ -63,7 +57,7 @@ suite("browsers of our own", { concurrency: 3 }, () => {
   })
 
   test("takes up its browser also when the gateway died before it had written down which", async (t) => {
-    const folder = await stateFolder(t)
+    const folder = temporaryFolder()
     const first = await startBench(t, folder)
     await first.call("POST", "/start")
     const { pid } = (await first.call("GET", "/")).body
@@ -78,7 +72,7 @@ suite("browsers of our own", { concurrency: 3 }, () => {
   })
 
   test("ends its unrecorded browser when it does not answer", async (t) => {
-    const folder = await stateFolder(t)
+    const folder = temporaryFolder()
     const first = await startBench(t, folder)
     await first.call("POST", "/start")
     const { pid } = (await first.call("GET", "/")).body
@@ -90,7 +84,7 @@ suite("browsers of our own", { concurrency: 3 }, () => {
   })
 
   test("finds other ports when several gateways start browsers at the same moment", async (t) => {
-    const benches = await Promise.all([1, 2, 3].map(async () => startBench(t, await stateFolder(t))))
+    const benches = await Promise.all([1, 2, 3].map(async () => startBench(t, temporaryFolder())))
     const started = await Promise.all(benches.map((bench) => bench.call("POST", "/start")))
     for (const { status, body } of started) assert.equal(status, 200, JSON.stringify(body))
     const statuses = await Promise.all(benches.map((bench) => bench.call("GET", "/")))
@@ -98,7 +92,7 @@ suite("browsers of our own", { concurrency: 3 }, () => {
   })
 
   test("leaves alone a browser that a person has started in the profile's folder, and says who holds it", async (t) => {
-    const folder = await stateFolder(t)
+    const folder = temporaryFolder()
     const userData = join(folder, "browser", "managed", "user-data")
     await mkdir(userData, { recursive: true })
     const child = spawn("chromium", ["--headless=new", "--no-sandbox", `--user-data-dir=${userData}`, "about:blank"], {
@@ -121,7 +115,7 @@ suite("browsers of our own", { concurrency: 3 }, () => {
   })
 
   test("leaves no process behind, however often it is started, stopped and killed", { timeout: 120_000 }, async (t) => {
-    const folder = await stateFolder(t)
+    const folder = temporaryFolder()
     const bench = await startBench(t, folder)
     const counts: number[] = []
     for (let round = 0; round < 6; round += 1) {

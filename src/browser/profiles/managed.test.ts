@@ -1,22 +1,22 @@
 // The life of a managed browser: one start for many callers, crashes, what earlier runs left behind, a clean end.
 import assert from "node:assert/strict"
 import { spawn } from "node:child_process"
-import { mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises"
+import { mkdir, readdir, readFile, readlink, symlink, writeFile } from "node:fs/promises"
 import { createServer } from "node:net"
-import { hostname, tmpdir } from "node:os"
+import { hostname } from "node:os"
 import { join } from "node:path"
 import { test } from "node:test"
 import { startBrowserBench } from "../../../test/support/browser-service.ts"
 import { startPagesServer } from "../../../test/support/pages-server.ts"
 import { isProcessAlive } from "./process-info.ts"
+import { temporaryFolder } from "../../../test/support/temporary.ts"
 
-/** A state folder that is removed after everything that was put off to the end, the last first. */
-async function temporaryState(t: { after(work: () => Promise<void>): void }) {
-  const stateFolder = await mkdtemp(join(tmpdir(), "svc-managed-"))
+/** A state folder, and what is done at the end of the test, the last first. */
+function temporaryState(t: { after(work: () => Promise<void>): void }) {
+  const stateFolder = temporaryFolder()
   const put: (() => unknown)[] = []
   t.after(async () => {
     for (const work of put.reverse()) await work()
-    await rm(stateFolder, { recursive: true, force: true, maxRetries: 3 })
   })
   return { stateFolder, atEnd: (work: () => unknown) => void put.push(work) }
 }
@@ -51,8 +51,8 @@ async function until(holds: () => Promise<boolean>, ms: number): Promise<number>
 }
 
 test("starts once for callers at the same time, and leaves nothing behind when it stops", async (t) => {
-  const { stateFolder, atEnd } = await temporaryState(t)
-  const bench = await startBrowserBench({}, { stateFolder, keepState: true })
+  const { stateFolder, atEnd } = temporaryState(t)
+  const bench = await startBrowserBench({}, { stateFolder })
   atEnd(() => bench.stop())
   const replies = await Promise.all([1, 2, 3].map(() => bench.call("POST", "/start")))
   assert.deepEqual(
@@ -69,9 +69,9 @@ test("starts once for callers at the same time, and leaves nothing behind when i
 })
 
 test("notices a crash at once, says so, and starts again with the next action", async (t) => {
-  const { stateFolder, atEnd } = await temporaryState(t)
+  const { stateFolder, atEnd } = temporaryState(t)
   const pages = await startPagesServer({ folder: join(import.meta.dirname, "../../../test/fixtures/pages") })
-  const bench = await startBrowserBench({}, { stateFolder, keepState: true })
+  const bench = await startBrowserBench({}, { stateFolder })
   atEnd(async () => {
     await bench.stop()
     await pages.stop()
@@ -91,9 +91,9 @@ test("notices a crash at once, says so, and starts again with the next action", 
 })
 
 test("names a crashed tab, and heals it by navigating", async (t) => {
-  const { stateFolder, atEnd } = await temporaryState(t)
+  const { stateFolder, atEnd } = temporaryState(t)
   const pages = await startPagesServer({ folder: join(import.meta.dirname, "../../../test/fixtures/pages") })
-  const bench = await startBrowserBench({}, { stateFolder, keepState: true })
+  const bench = await startBrowserBench({}, { stateFolder })
   atEnd(async () => {
     await bench.stop()
     await pages.stop()
@@ -113,19 +113,19 @@ test("names a crashed tab, and heals it by navigating", async (t) => {
 })
 
 test("takes up the browser that a killed gateway left, with its tabs, under refs that mean nothing else", async (t) => {
-  const { stateFolder, atEnd } = await temporaryState(t)
+  const { stateFolder, atEnd } = temporaryState(t)
   const pages = await startPagesServer({ folder: join(import.meta.dirname, "../../../test/fixtures/pages") })
   atEnd(() => pages.stop())
   const script = `
     import { startBrowserBench } from ${JSON.stringify(join(import.meta.dirname, "../../../test/support/browser-service.ts"))}
-    const bench = await startBrowserBench({}, { stateFolder: ${JSON.stringify(stateFolder)}, keepState: true })
+    const bench = await startBrowserBench({}, { stateFolder: ${JSON.stringify(stateFolder)} })
     await bench.call("POST", "/tabs/open", { url: ${JSON.stringify(`${pages.url}/forms.html`)} })
     console.log(JSON.stringify([(await bench.call("GET", "/")).body.pid, await bench.refOf("Send form")]))
     process.kill(process.pid, "SIGKILL")`
   const killed = await runScript(script)
   assert.equal(killed.signal, "SIGKILL", killed.errors)
   const [pid, oldRef] = JSON.parse(killed.output) as [number, string]
-  const bench = await startBrowserBench({}, { stateFolder, keepState: true })
+  const bench = await startBrowserBench({}, { stateFolder })
   atEnd(() => bench.stop())
   assert.equal(await isProcessAlive(pid), true)
   await until(async () => (await bench.call("GET", "/")).body.pid === pid, 5_000)
@@ -139,12 +139,12 @@ test("takes up the browser that a killed gateway left, with its tabs, under refs
 })
 
 test("ends a left browser that no longer answers, and starts a new one", async (t) => {
-  const { stateFolder, atEnd } = await temporaryState(t)
-  const first = await startBrowserBench({}, { stateFolder, keepState: true })
+  const { stateFolder, atEnd } = temporaryState(t)
+  const first = await startBrowserBench({}, { stateFolder })
   await first.call("POST", "/start")
   const { pid } = (await first.call("GET", "/")).body
   process.kill(pid, "SIGSTOP")
-  const second = await startBrowserBench({}, { stateFolder, keepState: true })
+  const second = await startBrowserBench({}, { stateFolder })
   atEnd(async () => {
     await second.stop()
     await first.stop()
@@ -156,19 +156,19 @@ test("ends a left browser that no longer answers, and starts a new one", async (
 })
 
 test("closes at its end the browser that a killed gateway left, used or not", async (t) => {
-  const { stateFolder, atEnd } = await temporaryState(t)
-  const first = await startBrowserBench({}, { stateFolder, keepState: true })
+  const { stateFolder, atEnd } = temporaryState(t)
+  const first = await startBrowserBench({}, { stateFolder })
   atEnd(() => first.stop())
   await first.call("POST", "/start")
-  const second = await startBrowserBench({}, { stateFolder, keepState: true })
+  const second = await startBrowserBench({}, { stateFolder })
   await second.stop()
   await until(async () => (await processesOf(stateFolder)).length === 0, 3_000)
 })
 
 test("does not start as root without leave to do without the sandbox, and says so at once", async (t) => {
   if (process.getuid?.() !== 0) return t.skip("only root has this problem")
-  const { stateFolder, atEnd } = await temporaryState(t)
-  const bench = await startBrowserBench({ noSandbox: false }, { stateFolder, keepState: true })
+  const { stateFolder, atEnd } = temporaryState(t)
+  const bench = await startBrowserBench({ noSandbox: false }, { stateFolder })
   atEnd(() => bench.stop())
   const refused = await bench.call("POST", "/start")
   assert.deepEqual([refused.status, refused.body.error.code], [503, "browser-start-failed"])
@@ -176,7 +176,7 @@ test("does not start as root without leave to do without the sandbox, and says s
 })
 
 test("gets past a stale lock, a zombie's and another program on its port", async (t) => {
-  const { stateFolder, atEnd } = await temporaryState(t)
+  const { stateFolder, atEnd } = temporaryState(t)
   const folder = join(stateFolder, "browser", "managed", "user-data")
   await mkdir(folder, { recursive: true })
   await symlink(`${hostname()}-4194000`, join(folder, "SingletonLock"))
@@ -191,7 +191,7 @@ test("gets past a stale lock, a zombie's and another program on its port", async
         }),
     ),
   )
-  const bench = await startBrowserBench({}, { stateFolder, keepState: true })
+  const bench = await startBrowserBench({}, { stateFolder })
   atEnd(async () => {
     await bench.stop()
     for (const server of squatters) server.close()
@@ -204,11 +204,11 @@ test("gets past a stale lock, a zombie's and another program on its port", async
 })
 
 test("leaves a lock of another host alone, unless our own record says that it was ours", async (t) => {
-  const { stateFolder, atEnd } = await temporaryState(t)
+  const { stateFolder, atEnd } = temporaryState(t)
   const folder = join(stateFolder, "browser", "managed", "user-data")
   await mkdir(folder, { recursive: true })
   await symlink("another-host-77", join(folder, "SingletonLock"))
-  const bench = await startBrowserBench({}, { stateFolder, keepState: true })
+  const bench = await startBrowserBench({}, { stateFolder })
   atEnd(() => bench.stop())
   const refused = await bench.call("POST", "/start")
   assert.deepEqual([refused.status, refused.body.error.code], [503, "browser-start-failed"])
@@ -226,10 +226,10 @@ test("leaves a lock of another host alone, unless our own record says that it wa
 })
 
 test("fails at once, with the browser's own last words, when it does not come up", async (t) => {
-  const { stateFolder, atEnd } = await temporaryState(t)
+  const { stateFolder, atEnd } = temporaryState(t)
   const program = join(stateFolder, "broken-browser")
   await writeFile(program, "#!/bin/sh\necho 'something is missing' >&2\nexit 7\n", { mode: 0o755 })
-  const bench = await startBrowserBench({ executablePath: program }, { stateFolder, keepState: true })
+  const bench = await startBrowserBench({ executablePath: program }, { stateFolder })
   atEnd(() => bench.stop())
   const startedAt = performance.now()
   const { status, body } = await bench.call("POST", "/start")
@@ -240,8 +240,8 @@ test("fails at once, with the browser's own last words, when it does not come up
 })
 
 test("decides about the missing automation library before it starts anything", async (t) => {
-  const { stateFolder, atEnd } = await temporaryState(t)
-  const bench = await startBrowserBench({}, { stateFolder, keepState: true, hasAutomationLibrary: () => false })
+  const { stateFolder, atEnd } = temporaryState(t)
+  const bench = await startBrowserBench({}, { stateFolder, hasAutomationLibrary: () => false })
   atEnd(() => bench.stop())
   const replies = [
     await bench.call("POST", "/navigate", { url: "http://127.0.0.1:1/" }),

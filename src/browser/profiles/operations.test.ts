@@ -1,15 +1,15 @@
 // Profiles while the gateway runs: made, removed, reset and reconfigured, and the browsers of all others run on.
 import assert from "node:assert/strict"
 import { existsSync, readFileSync } from "node:fs"
-import { mkdir, mkdtemp, readlink, rm, symlink, writeFile } from "node:fs/promises"
+import { mkdir, readlink, symlink, writeFile } from "node:fs/promises"
 import { createServer, type Server } from "node:net"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { test, type TestContext } from "node:test"
 import { type BrowserBench, type Reply, startBrowserBench } from "../../../test/support/browser-service.ts"
 import type { BrowserConfig } from "../config.ts"
 import { signedColor } from "./appearance.ts"
 import { isProcessAlive } from "./process-info.ts"
+import { temporaryFolder } from "../../../test/support/temporary.ts"
 
 async function startBench(t: TestContext, settings: Partial<BrowserConfig> = {}, options: object = {}) {
   const bench = await startBrowserBench({ defaultProfile: "managed", ...settings }, options)
@@ -116,8 +116,7 @@ test("resets a managed profile: the data goes to the trash, and the next start i
 
 test("moves a folder that is a link as a link, and touches nothing that it leads to", async (t) => {
   const bench = await startBench(t)
-  const outside = await mkdtemp(join(tmpdir(), "svc-outside-"))
-  t.after(() => rm(outside, { recursive: true }))
+  const outside = temporaryFolder()
   await writeFile(join(outside, "kept"), "")
   await bench.call("POST", "/profiles/create", { name: "work" })
   await mkdir(join(bench.stateFolder, "browser"), { recursive: true })

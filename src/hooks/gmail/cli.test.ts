@@ -29,7 +29,7 @@ interface Outcome {
 
 async function desk(context: TestContext) {
   const google = await startGoogle(context)
-  const stateFolder = temporaryFolder(context)
+  const stateFolder = temporaryFolder()
   const configPath = join(stateFolder, "svc.json")
   const clientFile = join(stateFolder, "client.json")
   writeFileSync(clientFile, JSON.stringify({ installed: testClient }))

@@ -31,7 +31,7 @@ export interface RigOptions {
 
 export async function rig(context: TestContext, options: RigOptions = {}) {
   const google = await startGoogle(context)
-  const stateFolder = temporaryFolder(context)
+  const stateFolder = temporaryFolder()
   const write = (folder: string, name: string, value: object) => {
     mkdirSync(join(stateFolder, folder), { recursive: true })
     writeFileSync(join(stateFolder, folder, name), JSON.stringify(value), { mode: 0o600 })

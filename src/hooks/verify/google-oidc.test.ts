@@ -137,7 +137,7 @@ test("does not take a key set that is too large or is none", async (context) => 
 
 test("reads the key set from a file, and again when the file changes", async (context) => {
   const { issuer, check } = await setUp(context)
-  const keySetFile = join(temporaryFolder(context), "keys.json")
+  const keySetFile = join(temporaryFolder(), "keys.json")
   const missing = await check(await issuer.sign({ aud: audience, email }), { keySetFile })
   assert.ok(!missing.ok && missing.temporary === true && missing.reason.includes(keySetFile))
   writeFileSync(keySetFile, JSON.stringify(issuer.keySet()))

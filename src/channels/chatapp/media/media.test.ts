@@ -172,12 +172,12 @@ describe("a Bot API server of one's own", () => {
     assert.equal((await fetch(untrusted)).media?.length, 1)
   })
 
-  test("is not followed out of them by a link", async (context) => {
-    const root = temporaryFolder(context)
-    const outside = join(temporaryFolder(context), "secret.png")
+  test("is not followed out of them by a link", async () => {
+    const root = temporaryFolder()
+    const outside = join(temporaryFolder(), "secret.png")
     writeFileSync(outside, picture)
     symlinkSync(outside, join(root, "link.png"))
-    const folder = new MediaFolder(temporaryFolder(context))
+    const folder = new MediaFolder(temporaryFolder())
     const outcome = async (path: string) => {
       const client = fakeClient(async () => ({ file_id: "f", file_unique_id: "u", file_path: path }))
       return await downloadFile(
@@ -229,8 +229,8 @@ function downloadOptions(client: Client, folder: MediaFolder, more: { localRoots
   }
 }
 
-test("a server that sends more than it said is cut off at the limit, and nothing of it stays", async (context) => {
-  const root = temporaryFolder(context)
+test("a server that sends more than it said is cut off at the limit, and nothing of it stays", async () => {
+  const root = temporaryFolder()
   let sent = 0
   async function* endless(): AsyncGenerator<Buffer> {
     for (;;) {
@@ -248,8 +248,8 @@ test("a server that sends more than it said is cut off at the limit, and nothing
   assert.deepEqual(readdirSync(join(root, "inbound")), [])
 })
 
-test("files go when they are old, and the oldest first when there are too many", async (context) => {
-  const root = temporaryFolder(context)
+test("files go when they are old, and the oldest first when there are too many", async () => {
+  const root = temporaryFolder()
   const folder = new MediaFolder(root)
   mkdirSync(folder.path)
   const now = Date.now()

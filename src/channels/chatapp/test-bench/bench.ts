@@ -1,6 +1,4 @@
 // For tests: a channel on a real store in a temporary folder, against the emulator, with a real outbox worker.
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Writable } from "node:stream"
 import pino from "pino"
@@ -23,6 +21,7 @@ import type { TurnInput } from "../../../agent/turn-input.ts"
 import { type JobRow, type OutboxRow, type Store, openStore } from "../../../store/index.ts"
 import { type Channel, type ChatappOptions, type Pairing, createChatappChannel, createPairing } from "../../index.ts"
 import type { PollTiming } from "../polling.ts"
+import { temporaryFolder } from "../../../../test/support/temporary.ts"
 
 export interface BenchOptions {
   chatapp?: Record<string, unknown>
@@ -60,7 +59,7 @@ export interface Bench {
   /** Resolves when the condition holds after a commit or a log line. */
   until(condition: () => boolean, what: string): Promise<void>
   stop(): Promise<void>
-  /** Also the emulator and the folder. */
+  /** Also the emulator. */
   end(): Promise<void>
 }
 
@@ -76,7 +75,7 @@ export const quickPolls: Partial<PollTiming> = {
 
 export async function startBench(options: BenchOptions = {}): Promise<Bench> {
   const emulator = options.emulator ?? (await startEmulator({ seed: 3 }))
-  const folder = options.folder ?? mkdtempSync(join(tmpdir(), "svc-chat-"))
+  const folder = options.folder ?? temporaryFolder()
   const logLines: string[] = []
   const stoppedRuns: string[] = []
   const waiting = new Set<() => void>()
@@ -147,7 +146,6 @@ export async function startBench(options: BenchOptions = {}): Promise<Bench> {
     async end() {
       await bench.stop()
       await emulator.stop()
-      rmSync(folder, { recursive: true, force: true })
     },
   }
   return bench
