@@ -301,7 +301,7 @@ test("pairing deny sends the code or the sender", async (context) => {
 test("config is read from the file, without a gateway", async (context) => {
   const result = await ask(context, ["config", "path"], {})
   assert.equal(result.code, 0)
-  assert.match(result.stdout, new RegExp(`${join("svc-cli-.*", "svc.json")}\n$`))
+  assert.match(result.stdout, new RegExp(`${join("svc-test-.*", "svc.json")}\n$`))
   assert.equal(result.requests.length, 0)
 })
 
