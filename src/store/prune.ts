@@ -8,6 +8,8 @@ const day = 24 * 60 * 60 * 1000
 const keepInboxMs = 7 * day
 const keepFinishedMs = 30 * day
 const keepHookDeliveriesMs = 7 * day
+/** What nobody has asked about for a week is no context any more. */
+const keepGroupHistoryMs = 7 * day
 const everyMs = 10 * 60 * 1000
 /** Small enough that a batch never holds up a waiting writer noticeably. */
 const batch = 500
@@ -43,6 +45,11 @@ const statements: readonly [string, number | ((keep: KeepTimes) => number)][] = 
   [
     "delete from event where id in (select id from event where created_at < ? and consumed_by is not null limit ?)",
     keepFinishedMs,
+  ],
+  [
+    `delete from group_history where id in
+       (select id from (select id, created_at from group_history order by id limit ?2) where created_at < ?1)`,
+    keepGroupHistoryMs,
   ],
 ]
 
