@@ -5,6 +5,8 @@ import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
+// What one test file has compiled serves the others, and the next run.
+const environment = { ...process.env, NODE_COMPILE_CACHE: join(root, "node_modules", ".cache", "tests") }
 const bin = (name) => join(root, "node_modules", ".bin", name)
 
 /** Unit tests start nothing: no program, browser, gateway, emulator or model server. `npm test` runs the others too. */
@@ -32,7 +34,7 @@ const steps = [
 function run([name, command, parameters]) {
   return new Promise((resolve) => {
     const started = performance.now()
-    const child = spawn(command, parameters, { cwd: root, stdio: ["ignore", "pipe", "pipe"] })
+    const child = spawn(command, parameters, { cwd: root, env: environment, stdio: ["ignore", "pipe", "pipe"] })
     let output = ""
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += chunk))
     child.on("close", (code) =>
