@@ -23,7 +23,7 @@ if (files.length === 0) {
 const options = [
   "--test",
   "--test-concurrency=2",
-  "--test-timeout=120000",
+  "--test-timeout=240000",
   "--test-reporter=spec",
   "--import=./test/support/watchdog.ts",
   ...files,

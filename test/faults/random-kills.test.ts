@@ -19,7 +19,7 @@ const killsPerFolder = 100
 const peopleCount = 12
 const seed = Number(process.env["SVC_TEST_SEED"] ?? Date.now() % 1_000_000)
 
-test(`nothing acknowledged is lost or done twice by 200 kills at random moments (seed ${seed})`, async (context) => {
+test(`nothing acknowledged is lost or done twice by 200 kills at random moments (seed ${seed})`, { timeout: 480_000 }, async (context) => {
   const lives = Array.from({ length: folders }, (_, index) => liveAndDie(context, randomFrom(seed + index)))
   await Promise.all(lives)
 })
@@ -46,7 +46,7 @@ async function liveAndDie(context: TestContext, random: () => number): Promise<v
   await world.start()
   await load.finish()
   // What was running at several kills in a row waits a little before it is tried again.
-  await until("all work is done", () => (openWork(world) === 0 ? true : undefined), 45_000)
+  await until("all work is done", () => (openWork(world) === 0 ? true : undefined), 180_000)
   await world.settle()
   check(world, load)
   await world.gateway.kill("SIGTERM")

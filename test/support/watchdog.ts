@@ -1,6 +1,6 @@
 // Loaded into the process of every test file. One that neither ends nor fails would hold up the whole run without a
 // word: it is ended here, and says what kept it alive.
-const limitMs = 240_000
+const limitMs = 600_000
 
 setTimeout(() => {
   const alive = process.getActiveResourcesInfo().join(", ")
