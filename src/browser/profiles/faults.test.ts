@@ -1,16 +1,20 @@
-// What goes wrong with browsers of our own and is mended: frozen, left without a record, held by a person, started again
-// and again.
+// What earlier gateways, people and crashes leave in a profile's folder and on its ports: taken up when it is ours and
+// works, ended when it is ours and does not, left alone when it is not ours.
 import assert from "node:assert/strict"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdir, readdir, readFile, rm, stat } from "node:fs/promises"
+import { mkdir, readFile, readlink, rm, stat, writeFile } from "node:fs/promises"
+import { hostname } from "node:os"
 import { join } from "node:path"
 import { suite, test, type TestContext } from "node:test"
 import { startBrowserBench } from "../../../test/support/browser-service.ts"
 import { browsersOf } from "../../../test/support/left-browsers.ts"
 import { startPagesServer } from "../../../test/support/pages-server.ts"
-import { isProcessAlive } from "./process-info.ts"
 import { temporaryFolder } from "../../../test/support/temporary.ts"
+import { until } from "../../../test/support/world.ts"
+import { isProcessAlive } from "./process-info.ts"
+
+const support = join(import.meta.dirname, "../../../test/support")
 
 async function startBench(t: TestContext, folder: string) {
   const bench = await startBrowserBench({}, { stateFolder: folder })
@@ -18,69 +22,120 @@ async function startBench(t: TestContext, folder: string) {
   return bench
 }
 
-async function until(holds: () => Promise<boolean> | boolean, what: string, ms = 30_000): Promise<void> {
-  for (const end = performance.now() + ms; !(await holds());) {
-    if (performance.now() > end) throw new Error(`not so within ${ms} ms: ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+const recordOf = (folder: string) => join(folder, "browser", "managed", "browser.json")
+const lockIn = (userData: string) => readlink(join(userData, "SingletonLock")).catch(() => undefined)
+
+async function isGone(pid: number): Promise<true | undefined> {
+  return (await isProcessAlive(pid)) ? undefined : true
 }
 
-/** Processes of the folder that live; a zombie waits for its parent and is none. */
-async function livingOf(folder: string): Promise<number[]> {
-  const living: number[] = []
-  for (const pid of browsersOf(folder)) if (await isProcessAlive(pid)) living.push(pid)
-  return living
+function runScript(script: string): Promise<{ signal: string | null; output: string; errors: string }> {
+  const child = spawn(process.execPath, ["--input-type=module-typescript", "-e", script], { cwd: import.meta.dirname })
+  let output = ""
+  let errors = ""
+  child.stdout.on("data", (data) => (output += data))
+  child.stderr.on("data", (data) => (errors += data))
+  return new Promise((resolve) => child.on("close", (_code, signal) => resolve({ signal, output, errors })))
 }
 
-async function existsLink(path: string): Promise<boolean> {
-  return (await readdir(join(path, ".."))).includes("SingletonLock")
+/** A browser in the folder whose parent never asks after it, as in a container without an init: ended, it is a zombie. */
+async function startUnreaped(t: TestContext, userData: string) {
+  const words = ["--headless=new", "--no-sandbox", "--remote-debugging-port=0", `--user-data-dir=${userData}`]
+  // The program that takes the shell's place knows nothing of the shell's child.
+  const script = 'chromium "$@" about:blank & echo "pid $!"; exec sleep 1000'
+  const parent = spawn("sh", ["-c", script, "sh", ...words], { stdio: ["ignore", "pipe", "pipe"] })
+  t.after(async () => {
+    const ended = once(parent, "exit")
+    parent.kill("SIGKILL")
+    await ended
+  })
+  let said = ""
+  for (const stream of [parent.stdout, parent.stderr]) stream.on("data", (data) => (said += data))
+  const [, pid, webSocketUrl] = await until(
+    "the browser listens",
+    () => /pid (\d+)[^]*DevTools listening on (\S+)/.exec(said) ?? undefined,
+  )
+  return { pid: Number(pid), webSocketUrl: String(webSocketUrl), parent: parent.pid }
 }
 
 // Most of the time is spent on waiting for what does not answer: together.
-suite("browsers of our own", { concurrency: 3 }, () => {
-  test("ends a browser of its own that froze, and the next action starts another under refs that mean nothing else", async (t) => {
+suite("what is left behind", { concurrency: 2 }, () => {
+  test("takes up the browser that a killed gateway left, with its tabs, under refs that mean nothing else", async (t) => {
     const folder = temporaryFolder()
-    const pages = await startPagesServer({ folder: join(import.meta.dirname, "../../../test/fixtures/pages") })
+    const pages = await startPagesServer({ folder: join(support, "../fixtures/pages") })
     t.after(() => pages.stop())
+    const script = `
+      import { startBrowserBench } from ${JSON.stringify(join(support, "browser-service.ts"))}
+      const bench = await startBrowserBench({}, { stateFolder: ${JSON.stringify(folder)} })
+      await bench.call("POST", "/tabs/open", { url: ${JSON.stringify(`${pages.url}/forms.html`)} })
+      console.log(JSON.stringify([(await bench.call("GET", "/")).body.pid, await bench.refOf("Send form")]))
+      process.kill(process.pid, "SIGKILL")`
+    const killed = await runScript(script)
+    assert.equal(killed.signal, "SIGKILL", killed.errors)
+    const [pid, oldRef] = JSON.parse(killed.output) as [number, string]
     const bench = await startBench(t, folder)
-    await bench.call("POST", "/tabs/open", { url: `${pages.url}/forms.html` })
-    const ref = await bench.refOf("Send form")
-    const { pid } = (await bench.call("GET", "/")).body
-    process.kill(-pid, "SIGSTOP")
-    const lost = await bench.call("POST", "/act", { kind: "wait", text: "never", timeoutMs: 100_000 })
-    assert.deepEqual([lost.status, lost.body.error.code], [503, "browser-lost"])
-    const { body } = await bench.call("POST", "/tabs/open", { url: `${pages.url}/forms.html` })
-    assert.equal(await isProcessAlive(pid), false)
-    await bench.refOf("Send form")
-    const stale = await bench.call("POST", "/act", { kind: "click", ref, targetId: body.targetId })
-    assert.deepEqual([stale.status, stale.body.error.code], [409, "stale-ref"])
+    assert.equal(await isProcessAlive(pid), true)
+    await until("it is taken up unasked", async () =>
+      (await bench.call("GET", "/")).body.pid === pid ? true : undefined,
+    )
+    const { tabs } = (await bench.call("GET", "/tabs")).body
+    const { targetId } = tabs.find((tab: { url: string }) => tab.url.endsWith("/forms.html"))
+    await bench.refOf("Send form", `?targetId=${targetId}`)
+    const stale = await bench.call("POST", "/act", { kind: "click", targetId, ref: oldRef })
+    assert.equal(stale.body.error.code, "ref-not-found")
+    // One that has not used it closes it at its end as well.
+    const next = await startBrowserBench({}, { stateFolder: folder })
+    await next.stop()
+    await until("it is closed", () => isGone(pid))
+    await until("all its processes are gone", () => (browsersOf(folder).length === 0 ? true : undefined))
   })
 
-  test("takes up its browser also when the gateway died before it had written down which", async (t) => {
+  test("knows its browser with and without a record of it, and ends it when it does not answer", async (t) => {
     const folder = temporaryFolder()
     const first = await startBench(t, folder)
     await first.call("POST", "/start")
     const { pid } = (await first.call("GET", "/")).body
-    const record = join(folder, "browser", "managed", "browser.json")
-    await rm(record)
+    // Its gateway died before it had written down which.
+    await rm(recordOf(folder))
     const second = await startBench(t, folder)
     assert.equal((await second.call("POST", "/start")).status, 200)
     assert.equal((await second.call("GET", "/")).body.pid, pid)
-    assert.equal(JSON.parse(await readFile(record, "utf8")).pid, pid, "written down now")
-    await second.stop()
-    await until(async () => !(await isProcessAlive(pid)), "ended with the gateway that has it")
+    assert.equal(JSON.parse(await readFile(recordOf(folder), "utf8")).pid, pid, "written down now")
+    let frozen = pid
+    for (const isRecorded of [true, false]) {
+      if (!isRecorded) await rm(recordOf(folder))
+      process.kill(-frozen, "SIGSTOP")
+      const next = await startBench(t, folder)
+      const started = await next.call("POST", "/start")
+      assert.equal(started.status, 200, JSON.stringify(started.body))
+      assert.equal(await isProcessAlive(frozen), false, `ended, recorded: ${isRecorded}`)
+      const running = (await next.call("GET", "/")).body.pid
+      assert.notEqual(running, frozen)
+      frozen = running
+    }
   })
 
-  test("ends its unrecorded browser when it does not answer", async (t) => {
+  test("gets past a zombie: its browser that has ended and that nobody has asked after", async (t) => {
     const folder = temporaryFolder()
-    const first = await startBench(t, folder)
-    await first.call("POST", "/start")
-    const { pid } = (await first.call("GET", "/")).body
-    await rm(join(folder, "browser", "managed", "browser.json"))
-    process.kill(-pid, "SIGSTOP")
-    const second = await startBench(t, folder)
-    assert.equal((await second.call("POST", "/start")).status, 200)
-    assert.equal(await isProcessAlive(pid), false)
+    const userData = join(folder, "browser", "managed", "user-data")
+    await mkdir(userData, { recursive: true })
+    const left = await startUnreaped(t, userData)
+    const port = Number(new URL(left.webSocketUrl).port)
+    const record = { ...left, port, host: hostname(), headless: true, path: "/usr/bin/chromium" }
+    await writeFile(recordOf(folder), JSON.stringify(record))
+    const bench = await startBench(t, folder)
+    await bench.call("POST", "/start")
+    assert.equal((await bench.call("GET", "/")).body.pid, left.pid, "ours by the record")
+    process.kill(left.pid, "SIGKILL")
+    await until("it is noticed", async () => ((await bench.call("GET", "/")).body.running ? undefined : true))
+    const state = await readFile(`/proc/${left.pid}/stat`, "utf8")
+    assert.match(state, new RegExp(`\\) Z ${left.parent} `), "a zombie, whose number is still taken")
+    assert.equal(await lockIn(userData), `${hostname()}-${left.pid}`, "which holds the lock, as far as that tells")
+    const started = await bench.call("POST", "/start")
+    assert.equal(started.status, 200, JSON.stringify(started.body))
+    const { pid } = (await bench.call("GET", "/")).body
+    assert.equal(await lockIn(userData), `${hostname()}-${pid}`)
+    assert.match(await readFile(`/proc/${left.pid}/stat`, "utf8"), /\) Z /)
   })
 
   test("finds other ports when several gateways start browsers at the same moment", async (t) => {
@@ -103,7 +158,7 @@ suite("browsers of our own", { concurrency: 3 }, () => {
       child.kill("SIGKILL")
       await ended
     })
-    await until(() => existsLink(join(userData, "SingletonLock")), "the browser works in the folder")
+    await until("the browser works in the folder", () => lockIn(userData))
     const bench = await startBench(t, folder)
     const refused = await bench.call("POST", "/start")
     assert.deepEqual([refused.status, refused.body.error.code], [503, "browser-start-failed"])
@@ -112,21 +167,5 @@ suite("browsers of our own", { concurrency: 3 }, () => {
     assert.deepEqual([reset.status, reset.body.error.code], [409, "conflict"])
     assert.equal(child.exitCode, null)
     assert.ok((await stat(userData)).isDirectory())
-  })
-
-  test("leaves no process behind, however often it is started, stopped and killed", { timeout: 120_000 }, async (t) => {
-    const folder = temporaryFolder()
-    const bench = await startBench(t, folder)
-    const counts: number[] = []
-    for (let round = 0; round < 6; round += 1) {
-      assert.equal((await bench.call("POST", "/start")).status, 200)
-      const { pid } = (await bench.call("GET", "/")).body
-      counts.push((await livingOf(folder)).filter((living) => living === pid).length)
-      if (round % 2 === 0) await bench.call("POST", "/stop", {})
-      else process.kill(pid, "SIGKILL")
-      await until(async () => !(await bench.call("GET", "/")).body.running, "it is noticed")
-    }
-    assert.deepEqual(counts, [1, 1, 1, 1, 1, 1])
-    await until(async () => (await livingOf(folder)).length === 0, "all are gone")
   })
 })

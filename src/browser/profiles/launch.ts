@@ -38,7 +38,7 @@ export async function launchBrowser(options: LaunchOptions): Promise<BrowserProc
     const webSocketUrl = await raceAbort(announcedUrl(child), signal)
     return { pid: child.pid as number, webSocketUrl, exited }
   } catch (error) {
-    if (child.pid !== undefined) await endGroup(child.pid, exited, { politeMs: 0, firmMs: 1_000 })
+    if (child.pid !== undefined) await endGroup(child.pid, { politeMs: 0, firmMs: 1_000 })
     if (error instanceof AppError && error.code === "timeout") {
       throw new AppError("browser-start-failed", `The browser did not answer within ${options.timeoutMs} ms`, {
         cause: error,
@@ -95,36 +95,47 @@ function endedEarly(code: number | null, signal: string | null, tail: string): A
   )
 }
 
-/** Ends a process and its group: a polite signal, a wait, then a firm one. Resolves when the group is gone. */
-export async function endGroup(
-  pid: number,
-  exited: Promise<unknown>,
-  waits: { politeMs: number; firmMs: number },
-): Promise<void> {
-  const gone = async (ms: number) => {
-    await Promise.race([exited, pause(ms)])
-    return !(await isProcessAlive(pid))
-  }
+/**
+ * Ends a process and its group: a polite signal, a wait, then a firm one. Resolves as soon as the process is gone, or was
+ * given all the time there is.
+ */
+export async function endGroup(pid: number, waits: { politeMs: number; firmMs: number }): Promise<void> {
   if (waits.politeMs > 0) {
     signalGroup(pid, "SIGTERM")
-    if (await gone(waits.politeMs)) return signalGroup(pid, "SIGKILL")
+    await isGoneWithin(pid, waits.politeMs)
   }
+  // To what is left of the group also when its leader is gone.
   signalGroup(pid, "SIGKILL")
-  await gone(waits.firmMs)
+  await isGoneWithin(pid, waits.firmMs)
 }
 
+const lookMs = 20
+
+/** Whether the process ends in time. It need not be a child of ours. */
+export async function isGoneWithin(pid: number, ms: number): Promise<boolean> {
+  for (const until = performance.now() + ms; await isProcessAlive(pid); await pause(lookMs)) {
+    if (performance.now() >= until) return false
+  }
+  return true
+}
+
+/** One that leads no group is meant alone. */
 function signalGroup(pid: number, signal: NodeJS.Signals): void {
-  for (const target of process.platform === "win32" ? [pid] : [-pid, pid]) {
-    try {
-      process.kill(target, signal)
-    } catch (error) {
-      // ESRCH: nobody left, which is what we want. EPERM: a zombie's group on some systems.
-      const { code } = error as NodeJS.ErrnoException
-      if (code !== "ESRCH" && code !== "EPERM") throw error
-    }
+  const isGroup = process.platform !== "win32" && send(-pid, signal)
+  if (!isGroup) send(pid, signal)
+}
+
+function send(target: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(target, signal)
+  } catch (error) {
+    // ESRCH: nobody left, which is what we want. EPERM: a zombie's group on some systems.
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== "ESRCH" && code !== "EPERM") throw error
+    return false
   }
 }
 
 function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref())
+  return new Promise((resolve) => setTimeout(resolve, ms))
 }

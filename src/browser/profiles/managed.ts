@@ -17,10 +17,10 @@ import { paintProfile } from "./appearance.ts"
 import { browserArguments, browserEnvironment } from "./arguments.ts"
 import type { BrowserProfile, LiveBrowser, ProfileReach, ProfileState } from "./contract.ts"
 import { detectBrowser, type Machine } from "./detect/index.ts"
-import { endGroup, launchBrowser } from "./launch.ts"
+import { endGroup, isGoneWithin, launchBrowser } from "./launch.ts"
 import { findLeftBrowser } from "./left-browser.ts"
 import { findFreePort, type PortRange } from "./ports.ts"
-import { isProcessAlive, ownsFolder } from "./process-info.ts"
+import { ownsFolder } from "./process-info.ts"
 import { type BrowserRecord, removeRecord, writeRecord } from "./record.ts"
 import { readLock, removeLock } from "./singleton-lock.ts"
 
@@ -60,6 +60,8 @@ const startTimeoutMs = 20_000
 const attachTimeoutMs = 1_500
 /** Time to write its profile to disk, which is what a clean end is for. */
 const closeMs = 4_000
+/** For a browser that does not end by itself. */
+const endWaits = { politeMs: 1_000, firmMs: 2_000 }
 const portTries = 5
 
 export class ManagedProfile implements BrowserProfile {
@@ -70,6 +72,8 @@ export class ManagedProfile implements BrowserProfile {
   readonly #recordPath: string
   readonly #userDataFolder: string
   #running: Running | undefined
+  /** Resolves when the browser that ran last is no longer looked after: stopped, or lost and cleared away. */
+  #watched: Promise<void> | undefined
   #starting: Promise<LiveBrowser> | undefined
   #adopting: Promise<void> | undefined
   #stopping: Promise<boolean> | undefined
@@ -145,7 +149,8 @@ export class ManagedProfile implements BrowserProfile {
   async #start(): Promise<LiveBrowser> {
     this.#abort = new AbortController()
     try {
-      await this.#ending
+      // A connection that has just ended may not have been noticed yet by the one who clears away.
+      await this.#watched
       return this.#take((await this.#reattach()) ?? (await this.#launch()))
     } catch (error) {
       this.#lastError = describeError(error)
@@ -180,7 +185,7 @@ export class ManagedProfile implements BrowserProfile {
       return { live, record, exited: live.connection.closed }
     } catch (error) {
       log.warn({ profile: name, pid: left.pid, reason: describeError(error) }, "left browser ended")
-      await endGroup(left.pid, new Promise(() => undefined), { politeMs: 2_000, firmMs: 2_000 })
+      await endGroup(left.pid, endWaits)
     }
     await removeRecord(this.#recordPath)
     return undefined
@@ -241,7 +246,7 @@ export class ManagedProfile implements BrowserProfile {
     })
     if (new URL(browser.webSocketUrl).hostname !== "127.0.0.1") {
       // Somebody took the port since we looked: Chromium then listens on ::1 beside it, where nobody would expect it.
-      await endGroup(browser.pid, browser.exited, { politeMs: 1_000, firmMs: 2_000 })
+      await endGroup(browser.pid, endWaits)
       throw new AppError("browser-start-failed", `Port ${port} on 127.0.0.1: address already in use`)
     }
     const record = { pid: browser.pid, port, webSocketUrl: browser.webSocketUrl, host: hostname, headless, path }
@@ -254,7 +259,7 @@ export class ManagedProfile implements BrowserProfile {
       )
       return { live, record, exited: browser.exited }
     } catch (error) {
-      await endGroup(browser.pid, browser.exited, { politeMs: 1_000, firmMs: 2_000 })
+      await endGroup(browser.pid, endWaits)
       await removeRecord(this.#recordPath)
       throw error
     }
@@ -301,24 +306,29 @@ export class ManagedProfile implements BrowserProfile {
   }
 
   #watch(running: Running): void {
-    const { background, log, name } = this.#options
-    background.run("browser watch", async () => {
-      const reason = await Promise.race([running.live.connection.closed, running.exited.then(() => undefined)])
-      this.#memory = running.live.tabs.memory
-      if (this.#running !== running) return
-      this.#running = undefined
-      running.live.connection.close()
-      if (this.#stopping) return
-      this.#lastError = reason === undefined ? "The browser ended" : describeError(reason)
-      log.warn({ profile: name, pid: running.record.pid, reason: this.#lastError }, "browser lost")
-      this.#ending = this.#clearAway(running).finally(() => (this.#ending = undefined))
-      await this.#ending
-    })
+    const watched = this.#awaitEnd(running)
+    this.#watched = watched
+    this.#options.background.run("browser watch", () => watched)
+  }
+
+  async #awaitEnd(running: Running): Promise<void> {
+    const { log, name } = this.#options
+    const { connection, tabs } = running.live
+    const reason = await Promise.race([connection.closed, running.exited.then(() => undefined)])
+    this.#memory = tabs.memory
+    // Stopped: whoever does that sees to the rest.
+    if (this.#running !== running) return
+    this.#running = undefined
+    connection.close()
+    this.#lastError = reason === undefined ? "The browser ended" : describeError(reason)
+    log.warn({ profile: name, pid: running.record.pid, reason: this.#lastError }, "browser lost")
+    this.#ending = this.#clearAway(running).finally(() => (this.#ending = undefined))
+    await this.#ending
   }
 
   /** A browser that is there but does not answer would hold the folder; its group goes as a whole. */
-  async #clearAway({ record, exited }: Running): Promise<void> {
-    await endGroup(record.pid, exited, { politeMs: 1_000, firmMs: 2_000 })
+  async #clearAway({ record }: Running): Promise<void> {
+    await endGroup(record.pid, endWaits)
     await removeRecord(this.#recordPath)
   }
 
@@ -352,38 +362,26 @@ export class ManagedProfile implements BrowserProfile {
   async #stop(): Promise<boolean> {
     this.#abort.abort(new AppError("aborted", "The browser was stopped"))
     await this.#adopting
-    await this.#ending
     // The start fails by the abort; that failure is its caller's.
     await this.#starting?.catch(() => undefined)
+    // From here on it is ours to end, also if it is lost meanwhile.
     const running = this.#running
+    this.#running = undefined
+    await this.#ending
     if (!running) return false
     const { connection } = running.live
     const { pid } = running.record
-    try {
-      await connection.root.send("Browser.close", {}, { timeoutMs: closeMs })
-    } catch (error) {
-      // The socket often goes before the answer; what counts is whether the process ends.
+    // The socket often goes before the answer: what counts is whether the process ends.
+    const asked = connection.root.send("Browser.close", {}, { timeoutMs: closeMs }).catch((error: unknown) => {
       this.#options.log.debug({ profile: this.name, reason: describeError(error) }, "browser close unanswered")
-    }
-    const gone = await this.#isGone(running)
+    })
+    await isGoneWithin(pid, closeMs)
     connection.close()
-    if (gone) await endGroup(pid, Promise.resolve(), { politeMs: 0, firmMs: 0 })
-    else await endGroup(pid, running.exited, { politeMs: 2_000, firmMs: 2_000 })
-    this.#running = undefined
+    await asked
+    await endGroup(pid, endWaits)
     await removeRecord(this.#recordPath)
     this.#options.log.info({ profile: this.name, pid }, "browser stopped")
     return true
-  }
-
-  async #isGone(running: Running): Promise<boolean> {
-    const { clock } = this.#options
-    const until = clock.monotonic() + closeMs
-    const deadline = new AbortController()
-    await Promise.race([running.exited, clock.sleep(closeMs, deadline.signal).catch(() => undefined)])
-    deadline.abort()
-    // For a browser that we attached to, the socket's end comes a little before the process's.
-    while ((await isProcessAlive(running.record.pid)) && clock.monotonic() < until) await clock.sleep(20)
-    return !(await isProcessAlive(running.record.pid))
   }
 
   async probe(): Promise<ProfileReach> {
