@@ -26,10 +26,16 @@ export interface Running {
 
 export const sourceProgram = join(import.meta.dirname, "..", "main.ts")
 
+/** The cache holds compiled source only; without it each start compiles the program anew. */
+function inherited(): NodeJS.ProcessEnv {
+  const { PATH, NODE_COMPILE_CACHE } = process.env
+  return { PATH, ...(NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }) }
+}
+
 export function startProgram(words: readonly string[], options: RunOptions = {}): Running {
   const child = spawn(process.execPath, [...(options.nodeOptions ?? []), options.program ?? sourceProgram, ...words], {
     cwd: options.workingFolder,
-    env: { PATH: process.env["PATH"], HOME: "/nonexistent", ...options.environment },
+    env: { ...inherited(), HOME: "/nonexistent", ...options.environment },
     stdio: ["ignore", "pipe", "pipe"],
   })
   const texts = { stdout: "", stderr: "" }
