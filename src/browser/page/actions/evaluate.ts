@@ -31,7 +31,7 @@ export async function evaluate({ tab, operation, progress }: Acting, request: Ev
 }
 
 /** A loop without end would hold the tab for good. */
-function endWhenAborted(session: CdpSession, signal: AbortSignal): () => void {
+export function endWhenAborted(session: CdpSession, signal: AbortSignal): () => void {
   const end = () => {
     // Nobody waits for the answer: where the page is gone already, so is the loop.
     session.send("Runtime.terminateExecution").catch(() => undefined)

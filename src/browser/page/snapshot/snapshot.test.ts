@@ -1,4 +1,4 @@
-// Every way to look at a page, against real pages.
+// Every way to look at a page, against real pages, and a page that does its worst.
 import assert from "node:assert/strict"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -11,10 +11,11 @@ import { compact } from "./shape.ts"
 
 let bench: BrowserBench
 let pages: PagesServer
+let hasLibrary = true
 
 before(async () => {
   pages = await startPagesServer({ folder: join(import.meta.dirname, "../../../../test/fixtures/pages") })
-  bench = await startBrowserBench()
+  bench = await startBrowserBench({}, { hasAutomationLibrary: () => hasLibrary })
 })
 
 after(async () => {
@@ -179,19 +180,20 @@ test("draws refs over a picture of the view, and takes them away again", async (
 })
 
 test("gives the accessibility tree, without the library too", async () => {
-  const bare = await startBrowserBench({}, { hasAutomationLibrary: () => false })
+  await bench.call("POST", "/tabs/open", { url: `${pages.url}/forms.html` })
+  hasLibrary = false
   try {
-    await bare.call("POST", "/tabs/open", { url: `${pages.url}/forms.html` })
-    const { status, body } = await bare.call("GET", "/snapshot?format=aria")
+    const { status, body } = await bench.call("GET", "/snapshot?format=aria")
     assert.equal(status, 200, JSON.stringify(body))
     assert.ok(
       body.nodes.some(({ role, name }: { role: string; name: string }) => role === "button" && name === "Send form"),
     )
-    const few = (await bare.call("GET", "/snapshot?format=aria&limit=3")).body
+    const few = (await bench.call("GET", "/snapshot?format=aria&limit=3")).body
     assert.deepEqual([few.nodes.length, few.truncated], [3, true])
-    assert.equal((await bare.call("GET", "/snapshot?format=aria&labels=true")).status, 400)
+    assert.equal((await bench.call("GET", "/snapshot?format=aria&labels=true")).status, 400)
+    assert.equal((await bench.call("GET", "/snapshot")).status, 501)
   } finally {
-    await bare.stop()
+    hasLibrary = true
   }
 })
 
@@ -209,3 +211,50 @@ test("compares long lists too", () => {
   const signs = diffLines(before, now).map(({ sign, text }) => `${sign}${text}`)
   assert.deepEqual(signs.toSorted(), ["+- last", "+- new", "-- row 0", "-- row 2999"])
 })
+
+const maxAnswer = 3_000_000
+
+test("stands a page that does its worst: within the limits, in buffers that end, out of the way of other tabs", async () => {
+  const other = (await bench.call("POST", "/tabs/open", { url: `${pages.url}/shop/` })).body.targetId
+  const opened = await bench.call("POST", "/tabs/open", { url: `${pages.url}/bomb.html`, timeoutMs: 60_000 })
+  assert.equal(opened.status, 200, JSON.stringify(opened.body).slice(0, 500))
+  const bomb = opened.body.targetId
+  await readBomb(bomb)
+  await readBuffers(bomb)
+  const { tabs } = (await bench.call("GET", "/tabs")).body
+  assert.ok(tabs.length < 10, `${tabs.length} tabs`)
+  assert.ok(JSON.stringify(tabs).length < 20_000, "titles have a limit")
+  const add = await bench.refOf("Add Honey to basket", `?targetId=${other}`)
+  const before = pages.basket.length
+  assert.equal((await act({ kind: "click", ref: add, targetId: other })).status, 200)
+  assert.equal(pages.basket.length, before + 1)
+  assert.equal((await bench.call("DELETE", `/tabs/${bomb}`)).status, 200)
+})
+
+async function readBomb(targetId: string): Promise<void> {
+  const taken = await snapshot(`?targetId=${targetId}&mode=efficient&timeoutMs=60000`)
+  assert.ok(taken.snapshot.length < 10_000, `${taken.snapshot.length}`)
+  assert.ok(JSON.stringify(taken).length < 20_000, "title and address have limits too")
+  assert.match(taken.snapshot, /button "Still here"/)
+  assert.match(taken.snapshot, /\(nested too deeply/)
+  assert.equal(taken.truncated, true)
+  const timeoutMs = 60_000
+  const waited = await act({ kind: "wait", targetId, text: "At the bottom", timeoutMs })
+  assert.equal(waited.status, 200, JSON.stringify(waited.body))
+  const ref = await bench.refOf("Still here", `?targetId=${targetId}&timeoutMs=${timeoutMs}`)
+  const clicked = await act({ kind: "click", targetId, ref, timeoutMs })
+  assert.equal(clicked.status, 200, JSON.stringify(clicked.body))
+}
+
+async function readBuffers(targetId: string): Promise<void> {
+  for (const [path, field, most] of [
+    ["console", "messages", 500],
+    ["errors", "errors", 200],
+    ["requests", "requests", 500],
+  ] as const) {
+    const { status, body } = await bench.call("GET", `/${path}?targetId=${targetId}`)
+    assert.equal(status, 200)
+    assert.ok(body[field].length > 0 && body[field].length <= most, `${path}: ${body[field].length}`)
+    assert.ok(JSON.stringify(body).length < maxAnswer, `${path}: ${JSON.stringify(body).length} characters`)
+  }
+}
