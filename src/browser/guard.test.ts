@@ -59,6 +59,8 @@ const trapPage = () => `<h1>Trap</h1>
   const request = new XMLHttpRequest()
   request.open("POST", "${inside}/xhr")
   request.send("x")
+  // It would try again and again, while another test looks.
+  const source = new EventSource("${inside}/events")
   const tries = [
     settled(fetch("${inside}/fetch", { mode: "no-cors" })),
     settled(fetch("/to-inside?fetch", { mode: "no-cors" })),
@@ -66,7 +68,7 @@ const trapPage = () => `<h1>Trap</h1>
     settled(fetch("${inside.replace("127.0.0.1", "[::ffff:127.0.0.1]")}/mapped", { mode: "no-cors" })),
     event(request, "loadend"),
     event(new Worker("/worker.js"), "message"),
-    event(new EventSource("${inside}/events"), "error"),
+    event(source, "error").then(() => source.close()),
     settled(navigator.serviceWorker.register("/service.js").then(() => navigator.serviceWorker.ready)),
   ]
   Promise.all([...tries, event(window, "load")]).then(() => setTimeout(() => (state.textContent = "tried it all"), 300))

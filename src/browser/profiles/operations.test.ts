@@ -3,13 +3,22 @@ import assert from "node:assert/strict"
 import { existsSync, readFileSync } from "node:fs"
 import { mkdir, readlink, symlink, writeFile } from "node:fs/promises"
 import { createServer, type Server } from "node:net"
-import { join } from "node:path"
-import { test, type TestContext } from "node:test"
+import { dirname, join } from "node:path"
+import { after, before, test, type TestContext } from "node:test"
 import { type BrowserBench, type Reply, startBrowserBench } from "../../../test/support/browser-service.ts"
 import type { BrowserConfig } from "../config.ts"
 import { signedColor } from "./appearance.ts"
 import { isProcessAlive } from "./process-info.ts"
 import { temporaryFolder } from "../../../test/support/temporary.ts"
+
+/** Of all tests but those that change the whole service. */
+let bench: BrowserBench
+
+before(async () => {
+  bench = await startBrowserBench({ defaultProfile: "managed" })
+})
+
+after(() => bench.stop())
 
 async function startBench(t: TestContext, settings: Partial<BrowserConfig> = {}, options: object = {}) {
   const bench = await startBrowserBench({ defaultProfile: "managed", ...settings }, options)
@@ -20,15 +29,19 @@ async function startBench(t: TestContext, settings: Partial<BrowserConfig> = {},
 const errorOf = ({ status, body }: Reply) => [status, body.error?.code]
 
 /** Starts the browser of the profile, and gives its process. */
-async function pidOf(bench: BrowserBench, profile: string): Promise<number> {
-  const { status, body } = await bench.call("POST", `/start?profile=${profile}`)
+async function pidOf(profile: string, { call } = bench): Promise<number> {
+  const { status, body } = await call("POST", `/start?profile=${profile}`)
   assert.equal(status, 200, JSON.stringify(body))
-  return (await bench.call("GET", `/?profile=${profile}`)).body.pid
+  return (await call("GET", `/?profile=${profile}`)).body.pid
 }
 
-test("makes profiles with a colour and a port of their own, which can be used at once", async (t) => {
-  const bench = await startBench(t)
-  const managed = await pidOf(bench, "managed")
+/** The profile `work`, which may be there. */
+async function needWork(): Promise<void> {
+  if (!bench.settings.profiles["work"]) await bench.call("POST", "/profiles/create", { name: "work", color: "0066CC" })
+}
+
+test("makes profiles with a colour and a port of their own, which can be used at once", async () => {
+  const managed = await pidOf("managed")
   const { body: work } = await bench.call("POST", "/profiles/create", { name: "work" })
   const { body: second } = await bench.call("POST", "/profiles/create", { name: "second", color: "abcdef" })
   assert.deepEqual(work, {
@@ -43,8 +56,7 @@ test("makes profiles with a colour and a port of their own, which can be used at
   assert.notEqual(second.cdpPort, work.cdpPort)
   assert.equal(second.color, "#ABCDEF")
   assert.deepEqual(bench.settings.profiles["work"], { driver: "managed", color: "#0066CC", cdpPort: work.cdpPort })
-  const pid = await pidOf(bench, "work")
-  assert.notEqual(pid, managed)
+  assert.notEqual(await pidOf("work"), managed)
   assert.equal((await bench.call("GET", "/?profile=managed")).body.pid, managed)
   const remote = { name: "far", cdpUrl: "https://ada:s3cret-word@host.example/x?token=s3cret-token" }
   const { body: far } = await bench.call("POST", "/profiles/create", remote)
@@ -53,8 +65,9 @@ test("makes profiles with a colour and a port of their own, which can be used at
   assert.equal(bench.logLines.join("\n").includes("s3cret"), false)
 })
 
-test("refuses profiles that cannot be, each with its reason, and writes nothing", async (t) => {
-  const bench = await startBench(t, { profiles: { work: { driver: "managed" } } })
+test("refuses profiles that cannot be, each with its reason, and writes nothing", async () => {
+  await needWork()
+  const before = Object.keys(bench.settings.profiles)
   const create = (body: object) => bench.call("POST", "/profiles/create", body)
   const names = [undefined, "", "Work", "a b", "../up", "a/b", "-a", "a".repeat(65), "a.b", "ä"]
   for (const name of names) {
@@ -67,71 +80,18 @@ test("refuses profiles that cannot be, each with its reason, and writes nothing"
   assert.deepEqual(errorOf(await create({ name: "work" })), [409, "conflict"])
   assert.deepEqual(errorOf(await create({ name: "relay" })), [409, "conflict"])
   assert.deepEqual(errorOf(await create({ name: "new", driver: "extension" })), [409, "profile-unsupported"])
-  assert.deepEqual(Object.keys(bench.settings.profiles), ["work"])
+  assert.deepEqual(Object.keys(bench.settings.profiles), before)
   // Of two at the same time one wins.
   const both = await Promise.all([create({ name: "twin" }), create({ name: "twin" })])
   assert.deepEqual(both.map(({ status }) => status).toSorted(), [200, 409])
 })
 
-test("removes a profile with its browser, keeps its data in the trash, and touches no other", async (t) => {
-  const bench = await startBench(t)
-  await bench.call("POST", "/profiles/create", { name: "work" })
-  const [managed, work] = [await pidOf(bench, "managed"), await pidOf(bench, "work")]
-  const { body } = await bench.call("DELETE", "/profiles/work")
-  assert.deepEqual([body.ok, body.profile, body.deleted], [true, "work", true])
-  assert.equal(await isProcessAlive(work), false)
-  assert.equal(await isProcessAlive(managed), true)
-  assert.equal(existsSync(join(bench.stateFolder, "browser", "work")), false)
-  assert.ok(body.to.startsWith(join(bench.stateFolder, "browser", ".trash")))
-  assert.ok(existsSync(join(body.to, "user-data", "Default", "Preferences")))
-  assert.deepEqual(errorOf(await bench.call("GET", "/?profile=work")), [404, "profile-not-found"])
-  assert.deepEqual(bench.settings.profiles, {})
-  const refused = {
-    work: [404, "profile-not-found"],
-    managed: [400, "bad-request"],
-    "..%2f..": [400, "bad-request"],
-    "A%20B": [400, "bad-request"],
-    "%ZZ": [400, "bad-request"],
-  }
-  for (const [name, expected] of Object.entries(refused))
-    assert.deepEqual(errorOf(await bench.call("DELETE", `/profiles/${name}`)), expected, name)
-})
-
-test("resets a managed profile: the data goes to the trash, and the next start is as the first", async (t) => {
-  const bench = await startBench(t)
-  const empty = await bench.call("POST", "/reset-profile", {})
-  assert.deepEqual([empty.body.moved, empty.body.to], [false, undefined])
-  const pid = await pidOf(bench, "managed")
-  const folder = join(bench.stateFolder, "browser", "managed", "user-data")
-  await writeFile(join(folder, "mark"), "old")
-  // A start at the same time waits until the data is away.
-  const [reset, started] = await Promise.all([bench.call("POST", "/reset-profile", {}), bench.call("POST", "/start")])
-  assert.deepEqual([reset.status, started.status], [200, 200])
-  assert.deepEqual([reset.body.moved, reset.body.from], [true, folder])
-  assert.equal(readFileSync(join(reset.body.to, "mark"), "utf8"), "old")
-  assert.equal(await isProcessAlive(pid), false)
-  assert.notEqual(await pidOf(bench, "managed"), pid)
-  assert.equal(existsSync(join(folder, "mark")), false)
-})
-
-test("moves a folder that is a link as a link, and touches nothing that it leads to", async (t) => {
-  const bench = await startBench(t)
-  const outside = temporaryFolder()
-  await writeFile(join(outside, "kept"), "")
-  await bench.call("POST", "/profiles/create", { name: "work" })
-  await mkdir(join(bench.stateFolder, "browser"), { recursive: true })
-  await symlink(outside, join(bench.stateFolder, "browser", "work"))
-  const { body } = await bench.call("DELETE", "/profiles/work")
-  assert.equal(await readlink(body.to), outside)
-  assert.ok(existsSync(join(outside, "kept")))
-})
-
-test("tints the window of each profile in its colour, which Chromium takes and keeps", async (t) => {
-  const bench = await startBench(t, { profiles: { work: { driver: "managed", color: "#0066CC" } } })
+test("tints the window of each profile in its colour, which Chromium takes and keeps", async () => {
+  await needWork()
   const folder = join(bench.stateFolder, "browser", "work", "user-data")
   const read = (file: string) => JSON.parse(readFileSync(join(folder, file), "utf8"))
   for (const color of ["#0066CC", "#CC3366"]) {
-    bench.settings.profiles["work"] = { driver: "managed", color }
+    bench.settings.profiles["work"] = { ...bench.settings.profiles["work"], driver: "managed", color }
     await bench.service.reconfigure()
     const { body } = await bench.call("POST", "/tabs/open?profile=work", { url: "about:blank" })
     assert.equal(body.url, "about:blank")
@@ -144,20 +104,66 @@ test("tints the window of each profile in its colour, which Chromium takes and k
   }
 })
 
-test("leaves preferences that it cannot read to Chromium", async (t) => {
-  const bench = await startBench(t)
-  const folder = join(bench.stateFolder, "browser", "managed", "user-data", "Default")
-  await mkdir(folder, { recursive: true })
-  await writeFile(join(folder, "Preferences"), "{ damaged")
-  assert.equal((await bench.call("POST", "/start")).status, 200)
+test("removes a profile with its browser, keeps its data in the trash, and touches no other", async () => {
+  await needWork()
+  const [managed, work] = [await pidOf("managed"), await pidOf("work")]
+  const { body } = await bench.call("DELETE", "/profiles/work")
+  assert.deepEqual([body.ok, body.profile, body.deleted], [true, "work", true])
+  assert.equal(await isProcessAlive(work), false)
+  assert.equal(await isProcessAlive(managed), true)
+  assert.equal(existsSync(join(bench.stateFolder, "browser", "work")), false)
+  assert.ok(body.to.startsWith(join(bench.stateFolder, "browser", ".trash")))
+  assert.ok(existsSync(join(body.to, "user-data", "Default", "Preferences")))
+  assert.deepEqual(errorOf(await bench.call("GET", "/?profile=work")), [404, "profile-not-found"])
+  assert.equal(bench.settings.profiles["work"], undefined)
+  const refused = {
+    work: [404, "profile-not-found"],
+    managed: [400, "bad-request"],
+    "..%2f..": [400, "bad-request"],
+    "A%20B": [400, "bad-request"],
+    "%ZZ": [400, "bad-request"],
+  }
+  for (const [name, expected] of Object.entries(refused))
+    assert.deepEqual(errorOf(await bench.call("DELETE", `/profiles/${name}`)), expected, name)
 })
 
-test("a changed configuration restarts only the profiles that it changes", async (t) => {
-  const bench = await startBench(t, {
-    profiles: { work: { driver: "managed", cdpPort: 18_860 }, third: { driver: "managed", cdpPort: 18_861 } },
-  })
-  const names = ["managed", "work", "third"]
-  const pids = await Promise.all(names.map((name) => pidOf(bench, name)))
+test("resets a managed profile: the data goes to the trash, and the next start is as the first", async () => {
+  await bench.call("POST", "/profiles/create", { name: "empty" })
+  const empty = await bench.call("POST", "/reset-profile?profile=empty", {})
+  assert.deepEqual([empty.body.moved, empty.body.to], [false, undefined])
+  const pid = await pidOf("managed")
+  const folder = join(bench.stateFolder, "browser", "managed", "user-data")
+  await writeFile(join(folder, "mark"), "old")
+  // A start at the same time waits until the data is away.
+  const [reset, started] = await Promise.all([bench.call("POST", "/reset-profile", {}), bench.call("POST", "/start")])
+  assert.deepEqual([reset.status, started.status], [200, 200])
+  assert.deepEqual([reset.body.moved, reset.body.from], [true, folder])
+  assert.equal(readFileSync(join(reset.body.to, "mark"), "utf8"), "old")
+  assert.equal(await isProcessAlive(pid), false)
+  assert.notEqual(await pidOf("managed"), pid)
+  assert.equal(existsSync(join(folder, "mark")), false)
+})
+
+test("moves a folder that is a link as a link, and touches nothing that it leads to", async () => {
+  const outside = temporaryFolder()
+  await writeFile(join(outside, "kept"), "")
+  await bench.call("POST", "/profiles/create", { name: "linked" })
+  await mkdir(join(bench.stateFolder, "browser"), { recursive: true })
+  await symlink(outside, join(bench.stateFolder, "browser", "linked"))
+  const { body } = await bench.call("DELETE", "/profiles/linked")
+  assert.equal(await readlink(body.to), outside)
+  assert.ok(existsSync(join(outside, "kept")))
+})
+
+test("a changed configuration restarts only the profiles that it changes", async () => {
+  const [one, two, three] = (await Promise.all([1, 2, 3].map(unusedPort))) as [number, number, number]
+  bench.settings.profiles = { one: { driver: "managed", cdpPort: one }, two: { driver: "managed", cdpPort: two } }
+  await bench.service.reconfigure()
+  // Preferences that cannot be read are left to Chromium, and keep nobody from a start.
+  const preferences = join(bench.stateFolder, "browser", "one", "user-data", "Default", "Preferences")
+  await mkdir(dirname(preferences), { recursive: true })
+  await writeFile(preferences, "{ damaged")
+  const pids = await Promise.all(["managed", "one", "two"].map((name) => pidOf(name)))
   const alive = () => Promise.all(pids.map((pid) => isProcessAlive(pid)))
   bench.settings.color = "#123456"
   bench.settings.evaluateEnabled = false
@@ -167,17 +173,17 @@ test("a changed configuration restarts only the profiles that it changes", async
   assert.equal((await bench.call("GET", "/")).body.color, "#123456")
   const evaluate = await bench.call("POST", "/act", { kind: "evaluate", fn: "1" })
   assert.deepEqual(errorOf(evaluate), [403, "evaluate-disabled"])
-  bench.settings.profiles = { work: { driver: "managed", cdpPort: 18_862 } }
+  bench.settings.profiles = { one: { driver: "managed", cdpPort: three } }
   await bench.service.reconfigure()
   assert.deepEqual(await alive(), [true, false, false])
-  await pidOf(bench, "work")
-  assert.equal((await bench.call("GET", "/?profile=work")).body.cdpPort, 18_862)
-  assert.deepEqual(errorOf(await bench.call("GET", "/?profile=third")), [404, "profile-not-found"])
+  await pidOf("one")
+  assert.equal((await bench.call("GET", "/?profile=one")).body.cdpPort, three)
+  assert.deepEqual(errorOf(await bench.call("GET", "/?profile=two")), [404, "profile-not-found"])
 })
 
 test("switching browser control off ends its browsers, and on again serves as before", async (t) => {
   const bench = await startBench(t, {}, { controlPort: await unusedPort() })
-  const pid = await pidOf(bench, "managed")
+  const pid = await pidOf("managed", bench)
   bench.settings.enabled = false
   const off = bench.service.reconfigure()
   bench.settings.enabled = true
