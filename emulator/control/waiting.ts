@@ -3,12 +3,12 @@ import type { EmulatorEvent, Feed, NumberedEvent } from "../feed.ts"
 import { ControlError } from "./control-error.ts"
 
 export interface WaitOptions {
-  /** Default 10 seconds. */
+  /** Default a minute. */
   timeoutMs?: number | undefined
   signal?: AbortSignal | undefined
 }
 
-export const defaultWaitMs = 10_000
+export const defaultWaitMs = 60_000
 
 /** Resolves with the first value that `select` finds in an event from now on; rejects on timeout or abort. */
 export function waitForEvent<Value>(

@@ -82,7 +82,7 @@ export class World {
     match: string | RegExp,
     options: { after?: Message; person?: User; timeoutMs?: number } = {},
   ): Promise<Message> {
-    const { after, person = this.ada, timeoutMs = 15_000 } = options
+    const { after, person = this.ada, timeoutMs = 60_000 } = options
     const wanted = { chatId: person.id, from: "bot" as const, match, ...(after ? { after: after.message_id } : {}) }
     return this.emulator.control.waitForMessage(wanted, { timeoutMs })
   }
@@ -104,7 +104,7 @@ export class World {
     const sent = this.say(marker, person)
     await this.emulator.control.waitForMessage(
       { chatId: person.id, from: "bot", after: sent.message_id },
-      { timeoutMs: 15_000 },
+      { timeoutMs: 60_000 },
     )
     const open = "select 1 from outbox where state in ('new', 'sending')"
     await until("everything is sent", () => (this.rows(open).length === 0 ? true : undefined))
@@ -121,7 +121,7 @@ export class World {
   }
 
   /** Looks again and again until the probe gives something. For states that no event tells of. */
-  async until<T>(what: string, probe: () => T | undefined | Promise<T | undefined>, timeoutMs = 10_000): Promise<T> {
+  async until<T>(what: string, probe: () => T | undefined | Promise<T | undefined>, timeoutMs = 60_000): Promise<T> {
     return await until(what, probe, timeoutMs)
   }
 
@@ -151,7 +151,7 @@ export function rowsOf<Row>(stateFolder: string, sql: string, ...parameters: (st
 export async function until<T>(
   what: string,
   probe: () => T | undefined | Promise<T | undefined>,
-  timeoutMs = 10_000,
+  timeoutMs = 60_000,
 ): Promise<T> {
   const end = performance.now() + timeoutMs
   for (;;) {

@@ -179,8 +179,8 @@ function until(waiting: Set<() => void>, condition: () => boolean, what: string)
   }
   const timer = setTimeout(() => {
     waiting.delete(check)
-    reject(new Error(`did not happen within 20 s: ${what}`))
-  }, 20_000)
+    reject(new Error(`did not happen within a minute: ${what}`))
+  }, 60_000)
   waiting.add(check)
   check()
   return promise
