@@ -1,5 +1,9 @@
 // When the next message of an account may go: one bucket a chat and one for the whole bot, by the limits that the
 // platform names, and slower where it has answered 429. Typing and drafts have a budget of their own (typing.ts).
+//
+// The platform counts a message when it arrives, which is some time between its call's begin and end. A place is taken at
+// the begin and refills only from the end on: so each bucket holds at most what the platform's does, however late calls
+// and timers are, and calls that jam on the way and arrive together are no more than it takes at once.
 import type { Pace } from "../../../delivery/contract.ts"
 import type { Clock } from "../../../kernel/index.ts"
 
@@ -11,8 +15,8 @@ interface Rate {
   perSecond: number
 }
 
-/** About 30 a second to all chats; a little less, because the way to the platform jams messages together. */
-const botRate: Rate = { burst: 20, smallBurst: 5, perSecond: 29.4 }
+/** About 30 a second to all chats; a little less, because its clock and ours are not one. */
+const botRate: Rate = { burst: 28, smallBurst: 5, perSecond: 29.4 }
 /**
  * One a second to a person, short bursts allowed; how short, the platform does not say. A lively talk must not wait, so
  * the burst is a minute's worth, and a chat in which it was too much is held back for a while.
@@ -30,9 +34,19 @@ const maxChats = 5_000
 
 interface Bucket {
   tokens: number
+  /** Of calls that have not ended: gone, but not refilling yet. */
+  underWay: number
   filledAt: number
   blockedUntil: number
   cautiousUntil: number
+}
+
+/** A row that is to be sent. */
+export interface PacedRow {
+  id: number
+  chatId: string
+  /** What it counts for the platform: an album each of its items, a reaction nothing. */
+  messages: number
 }
 
 /** One per account. Times are the clock's monotonic milliseconds. */
@@ -40,6 +54,8 @@ export class SendPacer {
   readonly #clock: Clock
   readonly #bot: Bucket
   readonly #chats = new Map<string, Bucket>()
+  /** By row. */
+  readonly #underWay = new Map<number, PacedRow & { chat: Bucket; rate: Rate }>()
   #refusals: { chatId: string; at: number }[] = []
 
   constructor(clock: Clock) {
@@ -47,28 +63,52 @@ export class SendPacer {
     this.#bot = newBucket(botRate, clock.monotonic())
   }
 
-  /** Takes the place of `messages` when they may go now; else says how long, and for whom, to wait. */
-  take(chatId: string, messages = 1): Pace {
+  /** Takes the row's place when it may go now, until `ended` or `refused`; else says how long, and for whom, to wait. */
+  take(row: PacedRow): Pace {
+    // Asked again without an end: it was not sent.
+    this.#release(row.id)
     const now = this.#clock.monotonic()
+    const { chatId, messages } = row
     const rate = chatId.startsWith("-") || chatId.startsWith("@") ? groupRate : privateRate
     const chat = this.#chat(chatId, rate, now)
     const chatWait = waitMs(chat, rate, messages, now)
     if (chatWait > 0) return { kind: "chat", delayMs: chatWait }
     const botWait = waitMs(this.#bot, botRate, messages, now)
     if (botWait > 0) return { kind: "account", delayMs: botWait }
-    chat.tokens -= Math.min(messages, capacity(chat, rate, now))
-    this.#bot.tokens -= Math.min(messages, capacity(this.#bot, botRate, now))
+    chat.underWay += messages
+    this.#bot.underWay += messages
+    this.#underWay.set(row.id, { ...row, chat, rate })
     return { kind: "go" }
   }
 
-  /** The platform has asked to wait. */
-  refused(chatId: string, retryAfterMs: number): void {
+  /** Its call is over: by now the platform has counted it. */
+  ended(id: number): void {
+    const row = this.#release(id)
+    if (!row) return
     const now = this.#clock.monotonic()
-    const chat = this.#chats.get(chatId)
-    if (chat) hold(chat, now, retryAfterMs)
+    spend(row.chat, row.rate, row.messages, now)
+    spend(this.#bot, botRate, row.messages, now)
+  }
+
+  /** The platform has not taken it, and asks to wait. */
+  refused(id: number, retryAfterMs: number): void {
+    const row = this.#release(id)
+    if (!row) return
+    const { chatId, chat } = row
+    const now = this.#clock.monotonic()
+    hold(chat, now, retryAfterMs)
     const recent = this.#refusals.filter((other) => other.chatId !== chatId && now - other.at < sharedBy.withinMs)
     this.#refusals = [...recent, { chatId, at: now }]
     if (this.#refusals.length >= sharedBy.chats) hold(this.#bot, now, retryAfterMs)
+  }
+
+  #release(id: number) {
+    const row = this.#underWay.get(id)
+    if (!row) return undefined
+    this.#underWay.delete(id)
+    row.chat.underWay -= row.messages
+    this.#bot.underWay -= row.messages
+    return row
   }
 
   #chat(chatId: string, rate: Rate, now: number): Bucket {
@@ -89,21 +129,30 @@ export class SendPacer {
 }
 
 function newBucket({ burst }: Rate, now: number): Bucket {
-  return { tokens: burst, filledAt: now, blockedUntil: 0, cautiousUntil: 0 }
+  return { tokens: burst, underWay: 0, filledAt: now, blockedUntil: 0, cautiousUntil: 0 }
 }
 
 function capacity(bucket: Bucket, { burst, smallBurst }: Rate, now: number): number {
   return now < bucket.cautiousUntil ? smallBurst : burst
 }
 
+function refill(bucket: Bucket, rate: Rate, now: number): void {
+  const elapsedMs = Math.max(0, now - bucket.filledAt)
+  bucket.tokens = Math.min(capacity(bucket, rate, now), bucket.tokens + (elapsedMs / 1000) * rate.perSecond)
+  bucket.filledAt = Math.max(bucket.filledAt, now)
+}
+
 /** 0 when so many may go now. More than the bucket ever holds may go when it is full. */
 function waitMs(bucket: Bucket, rate: Rate, messages: number, now: number): number {
   if (now < bucket.blockedUntil) return bucket.blockedUntil - now
-  const most = capacity(bucket, rate, now)
-  bucket.tokens = Math.min(most, bucket.tokens + ((now - bucket.filledAt) / 1000) * rate.perSecond)
-  bucket.filledAt = now
-  const missing = Math.min(messages, most) - bucket.tokens
+  refill(bucket, rate, now)
+  const missing = Math.min(messages, capacity(bucket, rate, now)) - (bucket.tokens - bucket.underWay)
   return missing <= 1e-9 ? 0 : Math.ceil((missing / rate.perSecond) * 1000)
+}
+
+function spend(bucket: Bucket, rate: Rate, messages: number, now: number): void {
+  refill(bucket, rate, now)
+  bucket.tokens -= Math.min(messages, capacity(bucket, rate, now))
 }
 
 function hold(bucket: Bucket, now: number, retryAfterMs: number): void {

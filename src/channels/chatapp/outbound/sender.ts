@@ -3,8 +3,10 @@ import { join } from "node:path"
 import type { Config } from "../../../config/index.ts"
 import type { ChannelSender, SendOutcome } from "../../../delivery/contract.ts"
 import type { Redactor } from "../../../kernel/index.ts"
-import type { Store } from "../../../store/index.ts"
+import type { OutboxRow, Store } from "../../../store/index.ts"
+import type { Account } from "../account.ts"
 import type { Accounts } from "../accounts.ts"
+import type { Client } from "../client.ts"
 import { type Settings, channelName, mainAccount } from "../settings.ts"
 import type { ChatMoves } from "../moves/moves.ts"
 import { ackKey, ackOf, takeAckBack } from "./ack.ts"
@@ -57,7 +59,8 @@ export function createSender(options: SenderOptions): ChannelSender {
     planChange: (route, change) => planChange({ ...options, settings: settings.account(route.account) }, route, change),
     pace(row) {
       const account = accounts.get(row.account)
-      return account?.client ? account.pacer.take(row.chat_id, messageCount(row)) : { kind: "go" }
+      if (!account?.client) return { kind: "go" }
+      return account.pacer.take({ id: row.id, chatId: row.chat_id, messages: messageCount(row) })
     },
     isAnswer({ kind, payload }) {
       const said = JSON.parse(payload) as { text?: string; caption?: unknown }
@@ -75,23 +78,35 @@ export function createSender(options: SenderOptions): ChannelSender {
       if (!account?.client) {
         return { kind: "retry", delayMs: noTokenDelayMs, error: `account ${row.account} is not running` }
       }
-      await (row.kind === "react"
-        ? options.acks.idle(ackKey(row.account, row.chat_id))
-        : account.drafts.idle(row.chat_id))
-      const outcome = await sendRow(row, {
-        client: account.client,
-        settings: settings.account(row.account),
-        mediaRoot: join(options.stateFolder, "media"),
-        keepLongValues: (buttons) => keepLongValues(options.store, buttons),
-        onFlood: (retryAfterMs) => account.pacer.refused(row.chat_id, retryAfterMs),
-        signal,
-      })
-      if (outcome.kind === "sent") account.noteSent()
-      const newId = movedTo(outcome)
-      if (newId !== undefined && newId !== row.chat_id)
-        await options.moves.learn({ oldId: row.chat_id, newId }, row.account)
-      return "error" in outcome ? { ...outcome, error: options.redactor.redact(outcome.error) } : outcome
+      try {
+        const outcome = await sendFrom(account, account.client, row, signal, options)
+        return "error" in outcome ? { ...outcome, error: options.redactor.redact(outcome.error) } : outcome
+      } finally {
+        account.pacer.ended(row.id)
+      }
     },
     resolveTarget: (target, account) => resolveTarget(target, account ?? mainAccount(settings.accounts())),
   }
+}
+
+async function sendFrom(
+  account: Account,
+  client: Client,
+  row: OutboxRow,
+  signal: AbortSignal,
+  { acks, settings, stateFolder, store, moves }: SenderOptions,
+): Promise<SendOutcome> {
+  await (row.kind === "react" ? acks.idle(ackKey(row.account, row.chat_id)) : account.drafts.idle(row.chat_id))
+  const outcome = await sendRow(row, {
+    client,
+    settings: settings.account(row.account),
+    mediaRoot: join(stateFolder, "media"),
+    keepLongValues: (buttons) => keepLongValues(store, buttons),
+    onFlood: (retryAfterMs) => account.pacer.refused(row.id, retryAfterMs),
+    signal,
+  })
+  if (outcome.kind === "sent") account.noteSent()
+  const newId = movedTo(outcome)
+  if (newId !== undefined && newId !== row.chat_id) await moves.learn({ oldId: row.chat_id, newId }, row.account)
+  return outcome
 }
