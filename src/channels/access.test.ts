@@ -25,8 +25,8 @@ describe("a direct message", () => {
     more: string[] = [],
   ) => {
     const allow = parseAllowList(["42", "@bob", ...more], prefixes)
-    const idOfName = (name: string) => (name === "bob" ? "50" : undefined)
-    const decision = decideDirect(policy, allow, new Set(["60"]), sender, idOfName)
+    const namesOf = (id: string) => (id === "50" ? ["bob"] : [])
+    const decision = decideDirect(policy, allow, new Set(["60"]), sender, namesOf)
     return decision.kind === "accept" ? `${decision.rule} ${decision.origin} ${decision.trusted}` : decision.rule
   }
   const table: [DirectPolicy, string, string, string, string][] = [

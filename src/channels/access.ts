@@ -1,5 +1,5 @@
 // Who may write to the agent: pure decisions over plain data. This is the door of `access/`.
-export type { AllowList, IdOfName, Sender } from "./access/allow-list.ts"
+export type { AllowList, NamesOfId, Sender } from "./access/allow-list.ts"
 export { emptyAllowList, isListedByName, listedAs, parseAllowList, stripPrefixes } from "./access/allow-list.ts"
 export type { AcceptRule, AccessDecision, AccessStep, DropRule } from "./access/decision.ts"
 export { firstDecision, traceDecision } from "./access/decision.ts"

@@ -8,8 +8,8 @@ import { type NamePin, deletePin, readPins, savePin } from "./store.ts"
 
 /** What the decision who may write asks. Names are lower-case, without the `@`. */
 export interface PinBook {
-  /** The id that counts as this name; undefined while nobody has written under it. */
-  idOf(name: string): string | undefined
+  /** The names that count as this id's. */
+  namesOf(senderId: string): readonly string[]
   /** A sender is about to be judged: called before the decision, for every sender. */
   see(sender: Sender): void
 }
@@ -31,6 +31,8 @@ const maxWarned = 1000
 export class NamePins implements PinBook {
   readonly #options: NamePinsOptions
   #pins = new Map<string, NamePin>()
+  /** The same by id, made when it is asked for. */
+  #namesOf: Map<string, string[]> | undefined
   #listed: ReadonlySet<string> | undefined
   readonly #changed = new Set<string>()
   readonly #warned = new Map<string, number>()
@@ -42,9 +44,16 @@ export class NamePins implements PinBook {
     this.reload()
   }
 
+  /** The id that counts as this name; undefined while nobody has written under it. */
   idOf(name: string): string | undefined {
     this.#forgetUnlisted()
     return this.#pins.get(name)?.senderId
+  }
+
+  namesOf(senderId: string): readonly string[] {
+    this.#forgetUnlisted()
+    this.#namesOf ??= Map.groupBy(this.#pins.keys(), (name) => this.#pins.get(name)?.senderId ?? "")
+    return this.#namesOf.get(senderId) ?? []
   }
 
   see({ id, username, isBot }: Sender): void {
@@ -55,6 +64,7 @@ export class NamePins implements PinBook {
     const pin = this.#pins.get(name)
     if (!pin) {
       this.#pins.set(name, { name, senderId: id, pinnedAt: this.#options.now() })
+      this.#namesOf = undefined
       this.#changed.add(name)
     } else if (pin.senderId !== id) this.#refuse(pin, id)
   }
@@ -90,6 +100,7 @@ export class NamePins implements PinBook {
     this.#changed.clear()
     this.#listed = undefined
     this.#pins = new Map(readPins(store, channel, account).map((pin) => [pin.name, pin]))
+    this.#namesOf = undefined
   }
 
   /** The next sender under this name is pinned anew. False when nothing was pinned. */
@@ -98,6 +109,7 @@ export class NamePins implements PinBook {
     if (!this.#pins.has(name)) return false
     await store.write(async (write) => deletePin(write, channel, account, name))
     this.#pins.delete(name)
+    this.#namesOf = undefined
     this.#changed.delete(name)
     log.info({ name: `@${name}` }, "name unpinned")
     return true
@@ -108,6 +120,7 @@ export class NamePins implements PinBook {
     const listed = this.#options.listed()
     if (listed === this.#listed) return
     this.#listed = listed
+    this.#namesOf = undefined
     for (const name of this.#pins.keys()) {
       if (listed.has(name)) continue
       this.#pins.delete(name)

@@ -19,8 +19,8 @@ export interface Sender {
   isService?: boolean | undefined
 }
 
-/** The id that a listed @name stands for; undefined while nobody has written under it. See pins.ts. */
-export type IdOfName = (name: string) => string | undefined
+/** The listed @names that stand for this id, lower-case, without the `@`. See pins.ts. */
+export type NamesOfId = (senderId: string) => readonly string[]
 
 const everybodyEntry = "*"
 
@@ -51,13 +51,12 @@ export function stripPrefixes(text: string, prefixes: readonly string[]): string
 }
 
 /** How the list names the sender; the wildcard names nobody. */
-export function listedAs(allow: AllowList, sender: Sender, idOfName: IdOfName): "id" | "name" | undefined {
+export function listedAs(allow: AllowList, sender: Sender, namesOf: NamesOfId): "id" | "name" | undefined {
   if (allow.ids.has(sender.id)) return "id"
-  return isListedByName(allow, sender.id, idOfName) ? "name" : undefined
+  return isListedByName(allow, sender.id, namesOf) ? "name" : undefined
 }
 
 /** By the id that the name is pinned to, whatever the sender is called now. */
-export function isListedByName(allow: AllowList, senderId: string, idOfName: IdOfName): boolean {
-  for (const name of allow.names) if (idOfName(name) === senderId) return true
-  return false
+export function isListedByName(allow: AllowList, senderId: string, namesOf: NamesOfId): boolean {
+  return allow.names.size > 0 && namesOf(senderId).some((name) => allow.names.has(name))
 }

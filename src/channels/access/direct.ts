@@ -1,6 +1,6 @@
 // Who may write directly. Someone let in only because everybody is has no standing with the operator: the words are
 // answered but not trusted. Another bot is never answered: two bots would talk for ever.
-import { type AllowList, type IdOfName, type Sender, isListedByName } from "./allow-list.ts"
+import { type AllowList, type NamesOfId, type Sender, isListedByName } from "./allow-list.ts"
 import { type AccessDecision, type AccessRule, drop, firstDecision } from "./decision.ts"
 
 export type DirectPolicy = "pairing" | "allowlist" | "open" | "disabled"
@@ -11,7 +11,7 @@ export interface DirectQuestion {
   /** Ids of people that were let in by pairing. */
   paired: ReadonlySet<string>
   sender: Sender
-  idOfName: IdOfName
+  namesOf: NamesOfId
 }
 
 export const directRules: readonly AccessRule<DirectQuestion>[] = [
@@ -30,8 +30,8 @@ export const directRules: readonly AccessRule<DirectQuestion>[] = [
   },
   {
     name: "listed-name",
-    judge: ({ allow, sender, idOfName }) =>
-      isListedByName(allow, sender.id, idOfName)
+    judge: ({ allow, sender, namesOf }) =>
+      isListedByName(allow, sender.id, namesOf)
         ? { kind: "accept", rule: "listed-name", origin: "approved-sender", trusted: true }
         : undefined,
   },
@@ -58,7 +58,7 @@ export function decideDirect(
   allow: AllowList,
   paired: ReadonlySet<string>,
   sender: Sender,
-  idOfName: IdOfName,
+  namesOf: NamesOfId,
 ): AccessDecision {
-  return firstDecision(directRules, { policy, allow, paired, sender, idOfName })
+  return firstDecision(directRules, { policy, allow, paired, sender, namesOf })
 }

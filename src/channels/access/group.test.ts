@@ -18,7 +18,7 @@ interface Given {
   sender?: Partial<Sender>
 }
 
-const pins: Record<string, string> = { bob: "50" }
+const pins: Record<string, string[]> = { "50": ["bob"] }
 
 function question(given: Given): GroupQuestion {
   const group = createGroupBook(given.groups, []).of(given.chat ?? "-100")
@@ -31,7 +31,7 @@ function question(given: Given): GroupQuestion {
     directAllow: parseAllowList(given.allowFrom ?? [], []),
     paired: new Set(given.paired),
     sender: { id: "7", ...given.sender },
-    idOfName: (name) => pins[name],
+    namesOf: (id) => pins[id] ?? [],
   }
 }
 

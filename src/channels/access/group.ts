@@ -1,7 +1,7 @@
 // Whose messages count in a group, its topics, or a channel: the group is judged first, then whoever speaks.
 // What somebody may do directly says nothing here: only the group's own lists let in, and an empty list lets in nobody.
 import type { Origin } from "../../sessions/route.ts"
-import { type AllowList, type IdOfName, type Sender, listedAs } from "./allow-list.ts"
+import { type AllowList, type NamesOfId, type Sender, listedAs } from "./allow-list.ts"
 import { type AccessDecision, type AccessRule, drop, firstDecision } from "./decision.ts"
 import type { GroupSettings, PlaceSettings } from "./group-settings.ts"
 
@@ -21,7 +21,7 @@ export interface GroupQuestion {
   directAllow: AllowList
   paired: ReadonlySet<string>
   sender: Sender
-  idOfName: IdOfName
+  namesOf: NamesOfId
 }
 
 export const groupRules: readonly AccessRule<GroupQuestion>[] = [
@@ -45,8 +45,8 @@ export const groupRules: readonly AccessRule<GroupQuestion>[] = [
   {
     name: "sender-listed",
     judge(question) {
-      const { place, groupAllow, sender, idOfName } = question
-      const listed = listedAs(place?.allow ?? groupAllow, sender, idOfName)
+      const { place, groupAllow, sender, namesOf } = question
+      const listed = listedAs(place?.allow ?? groupAllow, sender, namesOf)
       return listed && accept(question, listed === "id" ? "listed-id" : "listed-name", true)
     },
   },
@@ -80,10 +80,10 @@ function accept(
 }
 
 function standingOf(
-  { directAllow, paired, sender, idOfName }: GroupQuestion,
+  { directAllow, paired, sender, namesOf }: GroupQuestion,
   named: boolean,
 ): { origin: Origin; trusted: boolean } {
-  const direct = listedAs(directAllow, sender, idOfName)
+  const direct = listedAs(directAllow, sender, namesOf)
   if (direct === "id") return { origin: "owner", trusted: true }
   if (direct === "name" || named || paired.has(sender.id)) return { origin: "approved-sender", trusted: true }
   return { origin: "group-member", trusted: false }

@@ -38,8 +38,10 @@ export function explainAccess(question: AccessQuestion, facts: ExplainFacts): Ac
     settings: own,
     paired: running?.paired(account) ?? new Set(),
     // A listed name that nobody has used yet is pinned to whoever writes under it first.
-    idOfName: (name) =>
-      running?.idOfName(account, name) ?? (name === asked.sender.username ? asked.sender.id : undefined),
+    namesOf: (id) =>
+      [...own.listedNames].filter(
+        (name) => (running?.idOfName(account, name) ?? (name === asked.sender.username ? id : undefined)) === id,
+      ),
   }
   const isDirect = asked.chat.type === "private"
   const { decision, steps } = isDirect

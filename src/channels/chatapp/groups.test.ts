@@ -69,10 +69,18 @@ async function counters(): Promise<Record<string, number>> {
   return status?.counters ?? {}
 }
 
-function skipLines(): { reason: string; chat: string; alsoSkipped?: number }[] {
+interface SkipLine {
+  reason: string
+  chat: string
+  sender: number | string
+  topic?: string
+  alsoSkipped?: number
+}
+
+function skipLines(of: "group" | "direct" = "group"): SkipLine[] {
   return bench.logLines
-    .filter((line) => line.includes("skipping group message"))
-    .map((line) => JSON.parse(line) as { reason: string; chat: string })
+    .filter((line) => line.includes(`skipping ${of} message`))
+    .map((line) => JSON.parse(line) as SkipLine)
 }
 
 describe("a group", () => {
@@ -143,15 +151,15 @@ describe("a group", () => {
     assert.equal(skipLines().at(-1)?.reason, "sender-not-listed")
   })
 
-  test("that is not listed is dropped without anything fetched or kept, told once, and counted", async () => {
+  test("that is not listed is dropped without anything fetched or kept, told of each, and counted", async () => {
     await begin({ groupPolicy: "open", groups: { "-1": {} } })
     for (let count = 0; count < 5; count += 1) say(bea, `@${botName} secret ${count}`)
     bench.emulator.control.sendMedia({ userId: bea.id, chatId: group.id, kind: "photo", data: picture })
     await settled()
     assert.equal((await counters())["skipped-group-not-listed"], 6)
     assert.deepEqual(
-      skipLines().map(({ reason, chat }) => [reason, chat]),
-      [["group-not-listed", String(group.id)]],
+      skipLines().map(({ reason, chat, sender }) => [reason, chat, sender]),
+      Array.from({ length: 6 }, () => ["group-not-listed", String(group.id), bea.id]),
     )
     assert.deepEqual(bench.emulator.control.calls({ method: "getFile" }), [])
     const inbox = bench.store.handle.prepare("select payload from inbox").all()
@@ -257,7 +265,8 @@ describe("topics", () => {
       (await heard()).map(({ text }) => text),
       [`@${botName} in the topic`],
     )
-    assert.equal(skipLines()[0]?.reason, "topic-disabled")
+    const [line] = skipLines()
+    assert.deepEqual([line?.reason, line?.sender, line?.topic], ["topic-disabled", ann.id, "1"])
   })
 })
 

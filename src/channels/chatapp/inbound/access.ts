@@ -5,7 +5,7 @@ import {
   type AccessDecision,
   type DirectQuestion,
   type GroupQuestion,
-  type IdOfName,
+  type NamesOfId,
   type PlaceSettings,
   type Sender,
   directRules,
@@ -26,24 +26,24 @@ export interface Asked {
 export interface AccessFacts {
   settings: AccountSettings
   paired: ReadonlySet<string>
-  idOfName: IdOfName
+  namesOf: NamesOfId
 }
 
 /** Before it judges, whoever writes under a listed name is seen: the first of them is who the name stands for. */
 export function decideAccess(asked: Asked, context: Pick<PlanContext, "settings" | "book" | "pins">): AccessDecision {
   const { settings, book, pins } = context
   pins.see(asked.sender)
-  const facts: AccessFacts = { settings, paired: book.paired, idOfName: (name) => pins.idOf(name) }
+  const facts: AccessFacts = { settings, paired: book.paired, namesOf: (id) => pins.namesOf(id) }
   return isDirect(asked.chat)
     ? firstDecision(directRules, directQuestion(asked, facts))
     : firstDecision(groupRules, groupQuestion(asked, facts))
 }
 
-export function directQuestion({ sender }: Asked, { settings, paired, idOfName }: AccessFacts): DirectQuestion {
-  return { policy: settings.dmPolicy, allow: settings.allow, paired, sender, idOfName }
+export function directQuestion({ sender }: Asked, { settings, paired, namesOf }: AccessFacts): DirectQuestion {
+  return { policy: settings.dmPolicy, allow: settings.allow, paired, sender, namesOf }
 }
 
-export function groupQuestion(asked: Asked, { settings, paired, idOfName }: AccessFacts): GroupQuestion {
+export function groupQuestion(asked: Asked, { settings, paired, namesOf }: AccessFacts): GroupQuestion {
   return {
     policy: settings.groupPolicy,
     isChannel: asked.chat.type === "channel",
@@ -53,7 +53,7 @@ export function groupQuestion(asked: Asked, { settings, paired, idOfName }: Acce
     directAllow: settings.allow,
     paired,
     sender: asked.sender,
-    idOfName,
+    namesOf,
   }
 }
 

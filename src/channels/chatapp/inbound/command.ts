@@ -69,7 +69,9 @@ export function planCommandClick(
   const read = readCommand(value, { botName: undefined })
   const command = read.kind === "command" ? findCommand(read.name) : undefined
   const isAllowed = command !== undefined && mayUseHere(command, speaker, context)
-  if (read.kind !== "command" || !isAllowed) return skip(update, context, "command-refused", facts(message))
+  if (read.kind !== "command" || !isAllowed) {
+    return skip(update, context, "command-refused", { ...facts(message), sender: speaker.sender.id })
+  }
   return accept(update, message, command, callOf(command, read.args, speaker, context), context)
 }
 
@@ -87,7 +89,8 @@ function useCommand(
   context: PlanContext,
 ): PlannedCommand {
   if (!mayUseHere(command, speaker, context)) {
-    return { kind: "planned", planned: skip(update, context, "command-refused", facts(message)) }
+    const seen = { ...facts(message), sender: speaker.sender.id }
+    return { kind: "planned", planned: skip(update, context, "command-refused", seen) }
   }
   if (command.name !== "new" && command.name !== "reset") {
     const call = callOf(command, command.takesLines ? args : line, speaker, context)

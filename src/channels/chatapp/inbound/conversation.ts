@@ -62,6 +62,8 @@ export function keepForLater(
     kind: "message",
     chat: chatId,
     message: message.message_id,
+    sender: sender.id,
+    ...(place.topicId === undefined ? {} : { topic: place.topicId }),
     noted: "no-mention",
   })
   const planned: Planned = { kind: "noted", entry, what: "no-mention", chatId }

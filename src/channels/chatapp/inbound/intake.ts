@@ -1,6 +1,6 @@
 // A batch of updates -> what it causes, in one transaction with the offset. What was seen before changes nothing.
 import type { Update } from "grammy/types"
-import { type Clock, type Ids, type Log, describeError } from "../../../kernel/index.ts"
+import { type Clock, type Ids, type Log, describeError, isJsonObject } from "../../../kernel/index.ts"
 import type { Route } from "../../../sessions/route.ts"
 import { type IngestEntry, type NewOutbox, type Store, type Write } from "../../../store/index.ts"
 import type { Activations } from "../../activation.ts"
@@ -15,7 +15,7 @@ import { Earlier } from "./earlier.ts"
 import { trimHistory } from "./history.ts"
 import { createLookups } from "./lookups.ts"
 import { planUpdate } from "./plan.ts"
-import type { Effect, PlanContext, Planned } from "./planned.ts"
+import type { Effect, PlanContext, Planned, SkipReason } from "./planned.ts"
 
 export interface IntakeOptions {
   bot: BotKey
@@ -44,6 +44,20 @@ const pairingBurst = 20
 const pairingSpacingMs = 200
 /** An answer that would leave later is not promised: its code would be half over, and a new person would wait for nothing. */
 const pairingLongestWaitMs = 5 * 60_000
+
+/** Nobody was refused, or another line tells of it. */
+const quietReasons: ReadonlySet<SkipReason> = new Set([
+  "service-message",
+  "edited",
+  "other-kind",
+  "unreadable",
+  "empty-click",
+  "click-repeated",
+  "reactions-off",
+  "reaction-without-emoji",
+  "reaction-to-others",
+  "reaction-repeated",
+])
 
 export class Intake {
   readonly counters: Record<string, number> = {}
@@ -183,17 +197,21 @@ export class Intake {
         return
       case "noted":
         this.#count(planned.what)
-        if (planned.what === "no-mention") this.#drops.note({ update, chat: planned.chatId, reason: planned.what })
+        if (planned.what === "no-mention") this.#noteDrop(planned.entry, planned.what)
         else if (planned.what.startsWith("bot-"))
           this.#log.info({ update, chat: planned.chatId }, planned.what.replaceAll("-", " "))
         else this.#log.debug({ update, chat: planned.chatId, what: planned.what }, "update noted")
         return
       case "skipped":
         this.#count(`skipped-${planned.reason}`)
-        if (planned.chatId?.startsWith("-") && planned.reason !== "service-message") {
-          this.#drops.note({ update, chat: planned.chatId, reason: planned.reason })
-        } else this.#log.debug({ update, chat: planned.chatId, reason: planned.reason }, "update skipped")
+        if (!quietReasons.has(planned.reason)) this.#noteDrop(planned.entry, planned.reason)
+        else this.#log.debug({ update, chat: planned.chatId, reason: planned.reason }, "update skipped")
     }
+  }
+
+  #noteDrop({ deliveryId: update, payload }: IngestEntry, reason: string): void {
+    const { chat, topic, sender } = isJsonObject(payload) ? payload : {}
+    this.#drops.note({ update, chat: String(chat), topic, sender, reason })
   }
 
   #count(name: string, by = 1): void {

@@ -21,7 +21,10 @@ export function planMessage(update: Update, message: Message, context: PlanConte
   const { settings, agentId } = context
   const place = placeOf(message, { accountId: settings.accountId, agentId })
   const decision = decideAccess({ chat: message.chat, topicId: place.topicId, sender }, context)
-  if (decision.kind === "drop") return skip(update, context, decision.rule, facts(message))
+  if (decision.kind === "drop") {
+    const topic = place.topicId === undefined ? {} : { topic: place.topicId }
+    return skip(update, context, decision.rule, { ...facts(message), ...topic })
+  }
   if (decision.kind === "pair") {
     const isSaid = contentOf(message) !== undefined
     return isSaid
