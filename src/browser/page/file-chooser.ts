@@ -39,7 +39,8 @@ export class ArmedChooser {
     this.#disarm = disarm
     await tab.session.send("Page.setInterceptFileChooserDialog", { enabled: true })
     options.background.run("file chooser limit", async () => {
-      await options.clock.sleep(options.timeoutMs, end.signal).catch(() => undefined)
+      const ended = AbortSignal.any([end.signal, tab.closed])
+      await options.clock.sleep(options.timeoutMs, ended).catch(() => undefined)
       if (tab.isOpen) await disarm()
     })
   }

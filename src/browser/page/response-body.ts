@@ -20,6 +20,41 @@ interface ResponseEvent {
 
 const bufferBytes = 20 * 1024 * 1024
 
+/** Who waits in the processes of a tab: the browser keeps bodies only while somebody does. */
+export class BodyKeeping {
+  readonly #waiting = new Map<CdpSession, number>()
+
+  /** Turns the network events of a process on. */
+  async watch(session: CdpSession, signal: AbortSignal): Promise<void> {
+    await keep(session, this.#waiting.has(session) ? bufferBytes : 0, signal)
+  }
+
+  async begin(session: CdpSession, signal: AbortSignal): Promise<void> {
+    this.#waiting.set(session, (this.#waiting.get(session) ?? 0) + 1)
+    await keep(session, bufferBytes, signal)
+  }
+
+  async end(session: CdpSession): Promise<void> {
+    const others = (this.#waiting.get(session) ?? 1) - 1
+    if (others > 0) {
+      this.#waiting.set(session, others)
+      return
+    }
+    this.#waiting.delete(session)
+    try {
+      await keep(session, 0)
+    } catch (error) {
+      // A tab that was closed meanwhile keeps nothing either.
+      if (!(error instanceof CdpError) && !(error instanceof AppError)) throw error
+    }
+  }
+}
+
+async function keep(session: CdpSession, bytes: number, signal?: AbortSignal): Promise<void> {
+  const sizes = { maxTotalBufferSize: bytes, maxResourceBufferSize: bytes }
+  await session.send("Network.enable", sizes, { signal })
+}
+
 export async function waitForBody(
   tab: Tab,
   request: { url: string; maxChars: number; timeoutMs: number },
@@ -29,19 +64,21 @@ export async function waitForBody(
   const found = Promise.withResolvers<ResponseBody>()
   const stops: (() => void)[] = []
   const sessions = new Set<CdpSession>()
+  const follow = (session: CdpSession) => {
+    sessions.add(session)
+    stops.push(...listen(session, request, found))
+    // A process that cannot keep bodies is one whose frames are gone.
+    tab.bodies.begin(session, signal).catch(() => undefined)
+  }
   try {
     await raceAbort(tab.attach(), signal)
-    for (const frame of tab.frames.all) sessions.add(frame.session)
-    for (const session of sessions) {
-      stops.push(...listen(session, request, found))
-      // The browser keeps bodies only while somebody waits for one.
-      await session.send("Network.enable", { maxTotalBufferSize: bufferBytes, maxResourceBufferSize: bufferBytes })
-    }
+    // Frames of other sites that the page has yet to make are listened to as well.
+    stops.push(tab.onSession(follow))
     return await raceAbort(found.promise, signal)
   } finally {
     clear()
     for (const stop of stops) stop()
-    for (const session of sessions) await keepNothing(session)
+    await Promise.all([...sessions].map((session) => tab.bodies.end(session)))
   }
 }
 
@@ -51,7 +88,9 @@ function listen(
   found: PromiseWithResolvers<ResponseBody>,
 ): (() => void)[] {
   const matching = new Map<string, ResponseEvent["response"]>()
+  const begun = new Set<string>()
   return [
+    session.on("Network.requestWillBeSent", ({ requestId }: { requestId: string }) => begun.add(requestId)),
     session.on("Network.responseReceived", (event: ResponseEvent) => {
       if (matchesPartly(request.url, event.response.url)) matching.set(event.requestId, event.response)
     }),
@@ -61,7 +100,10 @@ function listen(
       session
         .send<{ body: string; base64Encoded: boolean }>("Network.getResponseBody", { requestId: event.requestId })
         .then(({ body, base64Encoded }) => found.resolve(toReply(response, base64Encoded, body, request.maxChars)))
-        .catch((error: unknown) => found.reject(lost(error)))
+        .catch((error: unknown) => {
+          // Of one that was under way when we came the body may have been thrown away: the next one counts.
+          if (begun.has(event.requestId) || !(error instanceof CdpError)) found.reject(lost(error))
+        })
     }),
   ]
 }
@@ -80,13 +122,4 @@ function toReply(
 function lost(error: unknown): unknown {
   if (!(error instanceof CdpError)) return error
   return new AppError("navigation-failed", "The browser no longer has the body of this response", { cause: error })
-}
-
-async function keepNothing(session: CdpSession): Promise<void> {
-  try {
-    await session.send("Network.enable", { maxTotalBufferSize: 0, maxResourceBufferSize: 0 })
-  } catch (error) {
-    // A tab that was closed meanwhile keeps nothing either.
-    if (!(error instanceof CdpError) && !(error instanceof AppError)) throw error
-  }
 }

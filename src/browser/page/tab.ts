@@ -8,6 +8,7 @@ import { Credentials } from "./credentials.ts"
 import type { RefBook } from "./refs.ts"
 import { Overrides } from "./overrides.ts"
 import { Recorder } from "./recorder.ts"
+import { BodyKeeping } from "./response-body.ts"
 import { SnapshotMemory } from "./snapshot/memory.ts"
 
 export interface TargetInfo {
@@ -70,6 +71,7 @@ export class Tab {
   readonly memory = new SnapshotMemory()
   readonly recorder = new Recorder()
   readonly chooser = new ArmedChooser()
+  readonly bodies = new BodyKeeping()
   readonly overrides = new Overrides()
   readonly credentials: Credentials
   readonly #options: Omit<TabOptions, "opener" | "earlier">
@@ -201,7 +203,7 @@ export class Tab {
       mainId: this.targetId,
       session,
       sessionOf: (id) => connection.session(id),
-      endSession: (id) => connection.endSession(id, new AppError("stale-ref", "The frame is gone")),
+      endSession: (id) => this.#endFrameSession(id),
       onSession: (own) => this.#watchRequests(own),
       onWorldEnd: (world) => this.#options.refs.forget(world),
       nextKey: this.#options.nextKey,
@@ -214,6 +216,11 @@ export class Tab {
         ? session.send("Emulation.setFocusEmulationEnabled", { enabled: true }, { signal })
         : undefined,
     ])
+  }
+
+  #endFrameSession(id: string): void {
+    this.#options.connection.endSession(id, new AppError("stale-ref", "The frame is gone"))
+    for (const session of this.#sessions) if (session.id === id) this.#sessions.delete(session)
   }
 
   #listen(session: CdpSession): void {
@@ -249,9 +256,10 @@ export class Tab {
   }
 
   /** Tells of the session of every process that has frames of the tab, those that are there and those to come. */
-  onSession(listener: (session: CdpSession) => void): void {
+  onSession(listener: (session: CdpSession) => void): () => void {
     this.#onSession.add(listener)
     for (const session of this.#sessions) listener(session)
+    return () => this.#onSession.delete(listener)
   }
 
   /** Whether a frame is one of this tab, as far as is known. */
@@ -272,10 +280,9 @@ export class Tab {
     const ended = (event: { requestId: string }) => tell({ id: event.requestId, kind: "ended" })
     session.on("Network.loadingFinished", ended)
     session.on("Network.loadingFailed", ended)
-    const buffers = { maxTotalBufferSize: 0, maxResourceBufferSize: 0 }
     const { signal } = this.#life
     await Promise.all([
-      session.send("Network.enable", buffers, { signal }),
+      this.bodies.watch(session, signal),
       this.recorder.watch(session, signal),
       this.overrides.join(session, signal),
       this.credentials.join(session, signal),
@@ -318,6 +325,11 @@ export class Tab {
 
   get isOpen(): boolean {
     return !this.#life.signal.aborted
+  }
+
+  /** Aborts when the tab is closed, or its browser lost. */
+  get closed(): AbortSignal {
+    return this.#life.signal
   }
 
   crash(): void {
