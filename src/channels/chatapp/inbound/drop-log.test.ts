@@ -8,7 +8,7 @@ import { DropLog } from "./drop-log.ts"
 interface Line {
   msg: string
   chat: string
-  sender: number
+  sender: string
   reason: string
   alsoSkipped?: number
 }
@@ -21,7 +21,7 @@ function begin() {
   let now = 1_800_000_000_000
   const drops = new DropLog({ log: pino(sink), clock: { ...systemClock, now: () => now } })
   const note = (chat: string, sender: number, reason = "sender-not-listed") =>
-    drops.note({ update: "1", chat, sender, reason })
+    drops.note({ update: "1", chat, sender: String(sender), reason })
   return { lines, note, pass: (ms: number) => (now += ms) }
 }
 
@@ -30,7 +30,7 @@ test("each drop has its line, up to ten a minute of one chat and reason; the res
   for (let sender = 1; sender <= 25; sender += 1) note("-100", sender)
   assert.deepEqual(
     lines.map(({ sender }) => sender),
-    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+    ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10"],
   )
   note("-100", 26, "no-mention")
   note("-200", 27)
@@ -41,8 +41,8 @@ test("each drop has its line, up to ten a minute of one chat and reason; the res
   assert.deepEqual(
     lines.slice(12).map(({ sender, alsoSkipped }) => [sender, alsoSkipped]),
     [
-      [28, 15],
-      [29, undefined],
+      ["28", 15],
+      ["29", undefined],
     ],
   )
 })
@@ -59,5 +59,5 @@ test("a clock that is set back silences nothing", () => {
   for (let count = 0; count < 11; count += 1) note("-100", 1)
   pass(-3_600_000)
   note("-100", 2)
-  assert.equal(lines.at(-1)?.sender, 2)
+  assert.equal(lines.at(-1)?.sender, "2")
 })

@@ -1,6 +1,6 @@
 // One line for each message that is dropped, with all that `svc channels explain` asks for. Only when the same happens
 // more than a few times a minute the rest is counted, and told with the first line of the next minute.
-import type { Clock, Json, Log } from "../../../kernel/index.ts"
+import type { Clock, Log } from "../../../kernel/index.ts"
 
 const windowMs = 60_000
 /** Enough for somebody who tries out why they are not answered. */
@@ -11,8 +11,8 @@ const maxKeys = 2_000
 export interface Drop {
   update: string
   chat: string
-  topic?: Json | undefined
-  sender?: Json | undefined
+  topic?: string | undefined
+  sender?: string | undefined
   reason: string
 }
 

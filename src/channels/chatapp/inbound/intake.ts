@@ -210,8 +210,9 @@ export class Intake {
   }
 
   #noteDrop({ deliveryId: update, payload }: IngestEntry, reason: string): void {
-    const { chat, topic, sender } = isJsonObject(payload) ? payload : {}
-    this.#drops.note({ update, chat: String(chat), topic, sender, reason })
+    const seen = isJsonObject(payload) ? payload : {}
+    const text = (key: string) => (seen[key] === undefined || seen[key] === null ? undefined : String(seen[key]))
+    this.#drops.note({ update, chat: text("chat") ?? "", topic: text("topic"), sender: text("sender"), reason })
   }
 
   #count(name: string, by = 1): void {
