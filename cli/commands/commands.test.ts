@@ -1,6 +1,8 @@
 import assert from "node:assert/strict"
-import { join, resolve } from "node:path"
+import { mkdirSync, readFileSync, readdirSync, realpathSync, writeFileSync } from "node:fs"
+import { basename, dirname, join } from "node:path"
 import { test, type TestContext } from "node:test"
+import { temporaryFolder } from "../../test/support/temporary.ts"
 import { runProgram } from "../testing/run-program.ts"
 import { answerJson, standInToken, startStandIn, type Answer } from "../testing/stand-in-gateway.ts"
 
@@ -9,7 +11,7 @@ async function ask(context: TestContext, words: readonly string[], answer: unkno
   const gateway = await startStandIn(reply)
   context.after(() => gateway.stop())
   const result = await runProgram(words, { environment: { ...gateway.environment, TZ: "UTC" } })
-  return { ...result, requests: gateway.requests }
+  return { ...result, requests: gateway.requests, stateFolder: gateway.stateFolder }
 }
 
 const request = ({ requests }: Awaited<ReturnType<typeof ask>>) => {
@@ -99,21 +101,17 @@ test("pairing revoke says whether there was anything to take back", async (conte
   )
 })
 
-test("message send passes every option on, with the file as an absolute path", async (context) => {
-  const words = [
-    "message",
-    "send",
-    "--channel",
-    "chatapp",
-    "--target",
-    "-1001",
-    "--message",
-    "hi",
-    "--media",
-    "cat.png",
-  ]
+test("message send passes every option on, with a file that the gateway may send", async (context) => {
+  const folder = temporaryFolder()
+  const picture = join(folder, "cat.png")
+  writeFileSync(picture, "a cat")
+  const words = ["message", "send", "--channel", "chatapp", "--target", "-1001", "--message", "hi", "--media", picture]
   const more = ["--account", "two", "--silent", "--reply-to", "5", "--thread-id", "6"]
   const result = await ask(context, [...words, ...more], { deliveries: [12], route: {} })
+  const { media } = request(result).body as { media: string }
+  assert.equal(basename(media), "cat.png")
+  assert.equal(dirname(dirname(media)), join(result.stateFolder, "media", "outgoing"))
+  assert.equal(readFileSync(media, "utf8"), "a cat")
   assert.deepEqual(request(result), {
     method: "POST",
     path: "/api/message/send",
@@ -121,7 +119,7 @@ test("message send passes every option on, with the file as an absolute path", a
       channel: "chatapp",
       target: "-1001",
       message: "hi",
-      media: resolve("cat.png"),
+      media,
       account: "two",
       silent: true,
       replyTo: "5",
@@ -129,6 +127,29 @@ test("message send passes every option on, with the file as an absolute path", a
     },
   })
   assert.equal(result.stdout, "queued for -1001 (svc deliveries show 12)\n")
+})
+
+test("message send leaves no copy of a file behind when nothing is sent, and a file of the media folder where it is", async (context) => {
+  const picture = join(temporaryFolder(), "cat.png")
+  writeFileSync(picture, "a cat")
+  const words = ["message", "send", "--target", "1", "--media"]
+  const refusal = { ok: false, error: { code: "media-refused", message: "it is too large" } }
+  const refused = await ask(context, [...words, picture], answerJson(refusal, 400))
+  assert.match(refused.stderr, /it is too large/)
+  assert.deepEqual(readdirSync(join(refused.stateFolder, "media", "outgoing")), [])
+  const dry = await ask(context, [...words, picture, "--dry-run"], { deliveries: [], route: {} })
+  assert.deepEqual(readdirSync(join(dry.stateFolder, "media", "outgoing")), [])
+  const missing = await ask(context, [...words, join(dry.stateFolder, "none.png")], {})
+  assert.deepEqual([missing.code, missing.requests.length], [2, 0])
+  assert.match(missing.stderr, /none\.png: there is no such file/)
+  const gateway = await startStandIn(answerJson({ deliveries: [], route: {} }))
+  context.after(() => gateway.stop())
+  mkdirSync(join(gateway.stateFolder, "media"))
+  const own = join(gateway.stateFolder, "media", "own.png")
+  writeFileSync(own, "a dog")
+  await runProgram([...words, own], { environment: gateway.environment })
+  const [asked] = gateway.requests.map(({ body }) => body as { media: string })
+  assert.equal(asked?.media, realpathSync(own))
 })
 
 test("message send leaves the channel and a URL as they are", async (context) => {

@@ -1,11 +1,11 @@
 // `svc message ...`: puts a message, or what is done to one, into the gateway's outbox; the gateway does it, in order, and
 // keeps trying.
-import { resolve } from "node:path"
 import type { Command } from "commander"
 import { AppError } from "../../src/kernel/errors.ts"
-import type { CliContext } from "../context.ts"
+import { stateFolder, type CliContext } from "../context.ts"
 import { connectGateway } from "../gateway/client.ts"
 import { readItems } from "../gateway/items.ts"
+import { isAddress, prepareMedia } from "../media-file.ts"
 import { addExamples, addGatewayOptions, type GatewayOptions } from "../options.ts"
 import { printableLine } from "../terminal-text.ts"
 
@@ -36,12 +36,12 @@ export function addMessage(program: Command, context: CliContext): void {
   const message = program.command("message").description("Send messages to chats, edit, delete and react to them")
   const send = addPlace(message.command("send").description("Send a message, a file, or both to a chat"))
     .option("-m, --message <text>", "the text, or the caption of the file")
-    .option("--media <path>", "a file, as path or URL")
+    .option("--media <path>", "a file: a path, or the http(s) address of one on the web")
     .option("--silent", "without a sound at the receiver")
     .option("--as-voice", "audio as a voice message")
     .option("--reply-to <id>", "message to reply to")
     .option("--thread-id <id>", "topic of a forum")
-    .action((options: SendOptions) => perform(context, "send", composeMessage(options), options))
+    .action((options: SendOptions) => sendMessage(context, options))
   addExamples(
     send,
     'svc message send --channel chatapp --target 123456789 --message "Good morning"',
@@ -92,22 +92,34 @@ function addPlace(command: Command): Command {
     .option("--dry-run", "check everything and do nothing")
 }
 
-async function perform(context: CliContext, action: string, body: object, options: Options): Promise<void> {
-  if (options.target.trim() === "") throw new AppError("bad-request", "--target must not be empty")
-  const answer = await connectGateway(context, options).call("POST", `/api/message/${action}`, { body })
-  if (options.json) return context.output.json(answer)
-  context.output.line(options.dryRun ? describeDryRun(answer, options) : describeQueued(answer, options))
-}
+/** Long enough for the gateway to fetch a file from the web, which it gives half a minute. */
+const fetchTimeoutMs = 40_000
 
-function composeMessage(options: SendOptions): object {
+async function sendMessage(context: CliContext, options: SendOptions): Promise<void> {
   const { message = "", media, silent, asVoice, replyTo, threadId } = options
   if (message === "" && media === undefined) {
     throw new AppError("bad-request", "A message needs --message, --media or both", {
       hint: "see: svc message send --help",
     })
   }
-  const file = media === undefined ? undefined : absoluteMedia(media)
-  return { ...placeOf(options), message, media: file, silent, asVoice, replyTo, threadId }
+  const body = { ...placeOf(options), message, silent, asVoice, replyTo, threadId }
+  if (media === undefined) return await perform(context, "send", body, options)
+  const file = await prepareMedia(media, stateFolder(context, options.stateDir))
+  const waiting = isAddress(media) ? { ...options, timeout: Math.max(options.timeout, fetchTimeoutMs) } : options
+  try {
+    await perform(context, "send", { ...body, media: file.source }, waiting)
+  } catch (error) {
+    await file.discard()
+    throw error
+  }
+  if (options.dryRun) await file.discard()
+}
+
+async function perform(context: CliContext, action: string, body: object, options: Options): Promise<void> {
+  if (options.target.trim() === "") throw new AppError("bad-request", "--target must not be empty")
+  const answer = await connectGateway(context, options).call("POST", `/api/message/${action}`, { body })
+  if (options.json) return context.output.json(answer)
+  context.output.line(options.dryRun ? describeDryRun(answer, options) : describeQueued(answer, options))
 }
 
 function changeOf(options: ChangeOptions): object {
@@ -119,11 +131,6 @@ function changeOf(options: ChangeOptions): object {
 
 function placeOf({ channel, target, account, dryRun }: Options): object {
   return { channel, target, account, dryRun }
-}
-
-/** A path means a file here, not in the folder that the gateway runs in. */
-function absoluteMedia(media: string): string {
-  return /^[a-z][a-z0-9+.-]*:\/\//i.test(media) ? media : resolve(media)
 }
 
 function describeQueued(answer: unknown, { target }: Options): string {

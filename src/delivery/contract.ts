@@ -69,6 +69,11 @@ export interface ChannelSender {
   earlyReplies?(route: Route): EarlyReplies | undefined
   /** The rows of a reply: chunks and media in order. Pure and quick: it runs inside the turn's last transaction. */
   plan(route: Route, reply: Reply): NewOutbox[]
+  /**
+   * A file to send, as a person names it: an http(s) address, or a path that is checked. Throws `media-refused`. Without
+   * it only what the channel is given as it is can be sent.
+   */
+  takeMedia?(route: Route, source: string, signal: AbortSignal): Promise<ReplyMedia>
   /** The row that changes a message. Throws `bad-request` for what the platform would never take. */
   planChange?(route: Route, change: MessageChange): NewOutbox
   /** Asked before a row is claimed; `go` takes the place, so the row must then be sent. Without it nothing waits. */

@@ -196,7 +196,8 @@ test("a message of its own keeps every word, and takes thread, files and manner 
   const sender = recordingSender()
   const { delivery } = await startDelivery(context, [sender])
   const message = "[[reply_to:1]]\nMEDIA:/etc/passwd"
-  delivery.planMessage(routeTo("5"), { message, media: ["/m/a.ogg"], threadId: "4", silent: true, asVoice: true })
+  const file = await delivery.takeMedia(routeTo("5"), "/m/a.ogg", AbortSignal.timeout(1_000))
+  delivery.planMessage(routeTo("5"), { message, media: [file], threadId: "4", silent: true, asVoice: true })
   assert.deepEqual(sender.planned, [
     {
       route: routeTo("5", { threadId: "4" }),

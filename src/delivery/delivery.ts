@@ -3,7 +3,7 @@ import { AppError, type Log } from "../kernel/index.ts"
 import { type TurnDelivery, isHeartbeatAck } from "../agent/index.ts"
 import { type Route, type Sessions, mainKey } from "../sessions/index.ts"
 import type { NewOutbox, OutboxRow, Write } from "../store/index.ts"
-import type { ChannelSender, MessageChange, Reply } from "./contract.ts"
+import type { ChannelSender, MessageChange, Reply, ReplyMedia } from "./contract.ts"
 import { hasAnswered, prefixed, rowsOf } from "./answered.ts"
 import { type EarlyPart, earlyParts, partText, sentLength } from "./early/index.ts"
 import { closeFence, openFence } from "./fence.ts"
@@ -28,7 +28,7 @@ export interface Target {
 
 export interface OutgoingMessage {
   message: string
-  media?: string[]
+  media?: ReplyMedia[]
   replyTo?: string
   threadId?: string
   silent?: boolean
@@ -40,7 +40,9 @@ export interface Delivery {
   deliverTurn(write: Write, delivery: TurnDelivery): string
   /** Fixes a destination. Throws `channel-unknown`, `target-invalid`; `no-route` when nobody has written yet. */
   resolve(agentId: string, target: Target): Route
-  /** The rows of a message that a person or program sends directly. */
+  /** A file that a person or program names, ready to be sent. Throws `media-refused`. */
+  takeMedia(route: Route, source: string, signal: AbortSignal): Promise<ReplyMedia>
+  /** The rows of a message that a person or program sends directly. Throws `bad-request` when it shows nothing. */
   planMessage(route: Route, message: OutgoingMessage): NewOutbox[]
   /** The row that edits, deletes or reacts to a message. Throws `bad-request`. */
   planChange(route: Route, change: MessageChange): NewOutbox
@@ -82,16 +84,19 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       if (!last) throw noRoute()
       return withoutMessage(last)
     },
+    async takeMedia(route, source, signal) {
+      const { takeMedia } = senderOf(route.channel)
+      return takeMedia ? await takeMedia(route, source, signal) : { path: source, mediaType: mediaTypeOf(source) }
+    },
     planMessage(route, message) {
-      const reply: Reply = {
-        text: message.message,
-        media: (message.media ?? []).map((path) => ({ path, mediaType: mediaTypeOf(path) })),
-      }
+      const reply: Reply = { text: message.message, media: message.media ?? [] }
       if (message.replyTo !== undefined) reply.replyTo = message.replyTo
       if (message.silent) reply.silent = true
       if (message.asVoice) reply.asVoice = true
       const target = message.threadId === undefined ? route : { ...route, threadId: message.threadId }
-      return senderOf(route.channel).plan(target, reply)
+      const rows = senderOf(route.channel).plan(target, reply)
+      if (rows.length === 0) throw new AppError("bad-request", "There is nothing to send: the text shows nothing")
+      return rows
     },
     planChange(route, change) {
       const row = senderOf(route.channel).planChange?.(route, change)

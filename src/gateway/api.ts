@@ -86,7 +86,7 @@ export interface MessageToSend {
   channel: string
   target: string
   message: string
-  /** URL or path of one file. */
+  /** One file: an http(s) address, or an absolute path below the media folder. */
   media?: string
   account?: string
   silent?: boolean
@@ -165,6 +165,6 @@ export interface GatewayActions {
   unpinName(pin: { channel: string; name: string; account?: string }): Promise<{ accounts: string[] }>
   listChannels(options: { probe: boolean; signal: AbortSignal }): Promise<unknown[]>
   /** What was queued (delivery ids), or with `dryRun` what would be. */
-  sendMessage(message: MessageToSend): Promise<{ deliveries: number[]; route: unknown }>
+  sendMessage(message: MessageToSend, signal: AbortSignal): Promise<{ deliveries: number[]; route: unknown }>
   changeMessage(action: MessageAction): Promise<{ deliveries: number[]; route: unknown }>
 }

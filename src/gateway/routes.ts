@@ -257,7 +257,7 @@ const routes: readonly Route[] = [
     path: "/api/message/send",
     async handle({ actions }, context) {
       const input: MessageToSend = given(await parseBody(message, context))
-      return { status: input.dryRun ? 200 : 202, body: await actions.sendMessage(input) }
+      return { status: input.dryRun ? 200 : 202, body: await actions.sendMessage(input, context.req.raw.signal) }
     },
   },
   ...(["edit", "delete", "react"] as const).map((action): Route => ({

@@ -41,7 +41,7 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
     explainAccess: ({ channel, ...question }) => channelNamed(parts, channel).explain(question),
     unpinName: (pin) => unpinName(parts, pin),
     listChannels: (options) => listChannels(parts, options),
-    sendMessage: (message) => sendMessage(core, parts, message),
+    sendMessage: (message, signal) => sendMessage(core, parts, message, signal),
     changeMessage: (action) => changeMessage(core, parts, action),
   }
 }
@@ -98,13 +98,14 @@ function describeModel(core: Core, parts: ActionParts): GatewayStatus["model"] {
   }
 }
 
-async function sendMessage(core: Core, parts: ActionParts, wanted: MessageToSend) {
+async function sendMessage(core: Core, parts: ActionParts, wanted: MessageToSend, signal: AbortSignal) {
   const { delivery } = parts.agent
   const { channel, target, account, media, message, replyTo, threadId, silent, asVoice } = wanted
   const route = delivery.resolve(mainAgentId(core.config()), { channel, to: target, account })
+  const file = media === undefined ? undefined : await delivery.takeMedia(route, media, signal)
   const rows = delivery.planMessage(route, {
     message,
-    ...(media === undefined ? {} : { media: [media] }),
+    ...(file === undefined ? {} : { media: [file] }),
     ...(replyTo === undefined ? {} : { replyTo }),
     ...(threadId === undefined ? {} : { threadId }),
     ...(silent === undefined ? {} : { silent }),

@@ -2,7 +2,7 @@
 // secret in any of it.
 import assert from "node:assert/strict"
 import { execFileSync } from "node:child_process"
-import { existsSync } from "node:fs"
+import { existsSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { before, test } from "node:test"
 import { type RunResult, runProgram } from "../../cli/testing/run-program.ts"
@@ -100,10 +100,16 @@ test("message send puts one message into the named chat, and a dry run none", as
   const sent = await json<{ deliveries: number[] }>(world, "message", "send", ...target, "--message", "Good morning")
   assert.equal(sent.deliveries.length, 1)
   await world.reply("Good morning")
+  const report = join(temporaryFolder(), "report.txt")
+  writeFileSync(report, "all is well")
+  await succeed(world, "message", "send", ...target, "--media", report, "--message", "Here it is")
+  const { document } = await world.reply("Here it is")
+  assert.equal(document?.file_name, "report.txt")
+  assert.equal(world.emulator.control.file(document?.file_id ?? "").bytes.toString(), "all is well")
   await world.settle()
   assert.deepEqual(
     world.botTexts().filter((words) => words !== "ok"),
-    ["Good morning"],
+    ["Good morning", "Here it is"],
   )
 })
 

@@ -16,6 +16,7 @@ import type { DraftCalls } from "./draft.ts"
 import { planChange } from "./plan-change.ts"
 import type { Renderer } from "./render.ts"
 import { messageCount, sendRow } from "./send.ts"
+import { type TakeOptions, takeMedia } from "../tool/take-media.ts"
 import { resolveTarget } from "./target.ts"
 
 export interface SenderOptions {
@@ -30,6 +31,8 @@ export interface SenderOptions {
   stateFolder: string
   redactor: Redactor
   moves: ChatMoves
+  /** For tests, whose servers are on this machine. */
+  fetching?: TakeOptions["fetching"]
 }
 
 /** The platform has said that the chat has another id now. */
@@ -55,6 +58,16 @@ export function createSender(options: SenderOptions): ChannelSender {
       if (!blockStreaming) return undefined
       const maxChars = Math.min(parts.maxChars, textChunkLimit)
       return { minChars: Math.min(parts.minChars, maxChars), maxChars, idleMs: parts.idleMs }
+    },
+    takeMedia(route, source, signal) {
+      const { mediaMaxMb: maxMb } = settings.account(route.account)
+      return takeMedia({
+        source,
+        mediaRoot: join(options.stateFolder, "media"),
+        maxMb,
+        signal,
+        fetching: options.fetching,
+      })
     },
     planChange: (route, change) => planChange({ ...options, settings: settings.account(route.account) }, route, change),
     pace(row) {

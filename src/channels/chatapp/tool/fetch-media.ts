@@ -1,21 +1,21 @@
 // A file from the web for a tool to send: address -> resolved once, every result checked, connected to exactly that ->
-// each redirect the same -> a file below the media root, bounded in size and time. Knows no cookies and no secrets.
+// each redirect the same -> a file in the folder that is given, bounded in size and time. Knows no cookies and no secrets.
 import { randomUUID } from "node:crypto"
 import { lookup } from "node:dns/promises"
 import { createWriteStream } from "node:fs"
-import { mkdir, readdir, rm, stat } from "node:fs/promises"
+import { mkdir, rm } from "node:fs/promises"
 import { type IncomingMessage, request as httpRequest } from "node:http"
 import { request as httpsRequest } from "node:https"
 import { isIP } from "node:net"
-import { extname, join } from "node:path"
+import { basename, join } from "node:path"
 import { pipeline } from "node:stream/promises"
 import { AppError, runWithTimeout } from "../../../kernel/index.ts"
 import { isPublicAddress } from "./public-address.ts"
 
 export interface FetchOptions {
   url: string
-  /** Files are written to `fetched` in it. */
-  mediaRoot: string
+  /** Each file gets a folder of its own in it, so that it keeps its name. */
+  folder: string
   maxMb: number
   signal: AbortSignal
   /** For tests, whose servers are on this machine. */
@@ -30,16 +30,10 @@ export interface FetchedMedia {
 
 const timeoutMs = 30_000
 const maxRedirects = 4
-/** Long enough for the outbox to have given up. */
-const keepMs = 24 * 60 * 60 * 1000
-
 /** Throws `media-refused`. */
 export async function fetchMedia(options: FetchOptions): Promise<FetchedMedia> {
-  const folder = join(options.mediaRoot, "fetched")
-  await mkdir(folder, { recursive: true, mode: 0o700 })
-  await removeOld(folder)
   try {
-    return await runWithTimeout(timeoutMs, "The download", (signal) => follow(options, folder, signal), options.signal)
+    return await runWithTimeout(timeoutMs, "The download", (signal) => follow(options, signal), options.signal)
   } catch (error) {
     if (options.signal.aborted) throw options.signal.reason
     if (error instanceof AppError && error.code !== "timeout") throw error
@@ -47,7 +41,7 @@ export async function fetchMedia(options: FetchOptions): Promise<FetchedMedia> {
   }
 }
 
-async function follow(options: FetchOptions, folder: string, signal: AbortSignal): Promise<FetchedMedia> {
+async function follow(options: FetchOptions, signal: AbortSignal): Promise<FetchedMedia> {
   let url = parseUrl(options.url)
   for (let redirects = 0; redirects <= maxRedirects; redirects += 1) {
     const response = await get(url, await addressOf(url, options), signal)
@@ -62,7 +56,7 @@ async function follow(options: FetchOptions, folder: string, signal: AbortSignal
       response.destroy()
       throw refuse(`the server answered ${status}`)
     }
-    return await save(response, url, folder, options.maxMb * 1024 * 1024)
+    return await save(response, url, options.folder, options.maxMb * 1024 * 1024)
   }
   throw refuse("it is redirected too often")
 }
@@ -111,10 +105,11 @@ function get(url: URL, address: string, signal: AbortSignal): Promise<IncomingMe
 
 async function save(response: IncomingMessage, url: URL, folder: string, maxBytes: number): Promise<FetchedMedia> {
   const mediaType = (response.headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase() ?? ""
-  const suffix = /^\.[A-Za-z0-9]{1,8}$/.exec(extname(url.pathname))?.[0] ?? ""
-  const path = join(folder, `${randomUUID()}${suffix.toLowerCase()}`)
+  const own = join(folder, randomUUID())
+  const path = join(own, nameOf(url))
   const tooLarge = () => refuse(`it is larger than ${maxBytes / 1024 / 1024} MB (mediaMaxMb)`)
   try {
+    await mkdir(own, { recursive: true, mode: 0o700 })
     if (Number(response.headers["content-length"] ?? 0) > maxBytes) throw tooLarge()
     await pipeline(
       response,
@@ -130,18 +125,17 @@ async function save(response: IncomingMessage, url: URL, folder: string, maxByte
     )
   } catch (error) {
     response.destroy()
-    await rm(path, { force: true })
+    await rm(own, { recursive: true, force: true })
     throw error
   }
   return { path, mediaType: mediaType === "" ? "application/octet-stream" : mediaType }
 }
 
-async function removeOld(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) {
-    const path = join(folder, name)
-    const info = await stat(path).catch(() => undefined)
-    if (info && Date.now() - info.mtimeMs > keepMs) await rm(path, { force: true })
-  }
+/** The last part of the address, as far as it is harmless on any disk. */
+function nameOf(url: URL): string {
+  const last = basename(url.pathname).replace(/%[0-9a-f]{2}|[^A-Za-z0-9._-]+/gi, "_")
+  const name = last.replace(/^[._-]+/, "").slice(-80)
+  return name === "" ? "file" : name
 }
 
 function refuse(why: string, cause?: unknown): AppError {

@@ -3,7 +3,6 @@
 import { createHash } from "node:crypto"
 import type { ToolContext, ToolResult } from "../../../agent/tool.ts"
 import type { Reply, ReplyButton, ReplyMedia } from "../../../delivery/contract.ts"
-import { mediaTypeOf } from "../../../delivery/reply.ts"
 import { AppError, type Json } from "../../../kernel/index.ts"
 import type { Route } from "../../../sessions/route.ts"
 import type { NewOutbox, OutboxRow, Store } from "../../../store/index.ts"
@@ -15,9 +14,9 @@ import type { Renderer } from "../outbound/render.ts"
 import { resolveTarget } from "../outbound/target.ts"
 import { type Settings } from "../settings.ts"
 import type { Stickers } from "../stickers/index.ts"
-import { type FetchOptions, fetchMedia } from "./fetch-media.ts"
 import { type Reach, reachOf } from "./reach.ts"
 import { type SendKey, addRows, earlierSend, hasSentTo, isPaired, ownMessage } from "./store.ts"
+import { type TakeOptions, isAddress, takeMedia } from "./take-media.ts"
 
 export interface OperationOptions {
   store: Store
@@ -28,7 +27,7 @@ export interface OperationOptions {
   mediaRoot: string
   waitFor: (ids: readonly number[], limits: { timeoutMs: number; signal: AbortSignal }) => Promise<OutboxRow[]>
   /** For tests, whose servers are on this machine. */
-  fetching?: Pick<FetchOptions, "isAllowed" | "resolve">
+  fetching?: TakeOptions["fetching"]
 }
 
 export interface Place {
@@ -179,17 +178,14 @@ export class Operations {
 
   async #media(source: string, maxMb: number, context: ToolContext): Promise<ReplyMedia> {
     const { mediaRoot, fetching } = this.#options
-    if (/^[a-z][a-z0-9+.-]*:/i.test(source)) {
-      const fetched = await fetchMedia({ url: source, mediaRoot, maxMb, signal: context.signal, ...fetching })
-      const named = mediaTypeOf(fetched.path)
-      return { ...fetched, mediaType: named === "application/octet-stream" ? fetched.mediaType : named }
-    }
-    // Files of the machine are for people who may command it; that it lies below the media root is checked when sent.
-    if (!context.trusted) throw new AppError("media-refused", "This turn may not send files of this machine")
-    return { path: source, mediaType: mediaTypeOf(source) }
+    // Files of the machine are for people who may command it.
+    if (!isAddress(source) && !context.trusted)
+      throw new AppError("media-refused", "This turn may not send files of this machine")
+    return await takeMedia({ source, mediaRoot, maxMb, signal: context.signal, fetching })
   }
 
   async #put(rows: NewOutbox[], route: Route, context: ToolContext, key?: SendKey): Promise<ToolResult> {
+    if (rows.length === 0) throw new AppError("bad-request", "There is nothing to send: the text shows nothing")
     const ids = await addRows(this.#options.store, key, context.runId, rows)
     return await this.#outcome(ids, route, context)
   }

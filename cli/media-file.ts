@@ -1,0 +1,47 @@
+// A file of this machine that is to be sent. The gateway sends what lies in its media folder and nothing else: a file from
+// elsewhere is copied there, with the rights of whoever runs the command; the gateway removes the copy after a day.
+import { randomUUID } from "node:crypto"
+import { constants } from "node:fs"
+import { copyFile, mkdir, realpath, rm, stat } from "node:fs/promises"
+import { basename, join, resolve, sep } from "node:path"
+import { AppError } from "../src/kernel/errors.ts"
+
+export interface MediaFile {
+  /** As the gateway is told: an absolute path in its media folder, or the address that was given. */
+  source: string
+  /** When the gateway did not take it. */
+  discard(): Promise<void>
+}
+
+export function isAddress(media: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(media)
+}
+
+/** Throws `bad-request` when there is no such file. */
+export async function prepareMedia(media: string, stateFolder: string): Promise<MediaFile> {
+  if (isAddress(media)) return { source: media, discard: async () => undefined }
+  const given = resolve(media)
+  const refuse = (why: string, cause?: unknown) => new AppError("bad-request", `--media ${media}: ${why}`, { cause })
+  try {
+    const path = await realpath(given)
+    if (!(await stat(path)).isFile()) throw refuse("it is no file")
+    const folder = join(stateFolder, "media")
+    const real = await realpath(folder).catch(() => folder)
+    if (path.startsWith(real + sep)) return { source: path, discard: async () => undefined }
+    const own = join(folder, "outgoing", randomUUID())
+    await mkdir(own, { recursive: true, mode: 0o700 })
+    const copy = join(own, basename(given))
+    const discard = () => rm(own, { recursive: true, force: true })
+    try {
+      await copyFile(path, copy, constants.COPYFILE_FICLONE)
+    } catch (error) {
+      await discard()
+      throw error
+    }
+    return { source: copy, discard }
+  } catch (error) {
+    if (error instanceof AppError) throw error
+    const { code, message } = error as NodeJS.ErrnoException
+    throw refuse(code === "ENOENT" ? "there is no such file" : message, error)
+  }
+}
