@@ -20,7 +20,7 @@ import { takeScreenshot } from "./page/screenshot.ts"
 import type { Tab } from "./page/tab.ts"
 import type { Guard } from "./guard.ts"
 import type { LiveBrowser } from "./profiles/contract.ts"
-import { detectBrowser, type Machine } from "./profiles/detect/index.ts"
+import { type Detected, rememberDetection } from "./profiles/detect/index.ts"
 import { profileOperations } from "./profiles/operations.ts"
 import type {
   ActRequest,
@@ -30,7 +30,7 @@ import type {
   ScreenshotRequest,
   TabActionRequest,
 } from "./requests/index.ts"
-import { settingOperations } from "./settings.ts"
+import { placeFor, settingOperations } from "./settings.ts"
 import { traceOperations } from "./traces.ts"
 import { freshSnapshot, labelledPicture, snapshotOperations } from "./snapshots.ts"
 
@@ -53,8 +53,9 @@ export function createBrowserCore(options: CoreOptions) {
 }
 
 function lifecycle(options: CoreOptions) {
-  const { registry, machine, guard } = options
+  const { registry, machine, guard, clock } = options
   const { enter } = createAccess(options)
+  const detect = rememberDetection(machine, () => clock.monotonic())
   const visible = (live: LiveBrowser | undefined, caller: Caller): Tab[] =>
     live ? live.tabs.listIn(guard.spaceOf(live, caller)) : []
   async function status(caller: Caller): Promise<ProfileStatus> {
@@ -62,7 +63,7 @@ function lifecycle(options: CoreOptions) {
     const profile = registry.get(caller.profile)
     const [reach, detected] = await Promise.all([
       profile.probe(caller.signal),
-      describeDetection(machine, settings.executablePath),
+      describeDetection(detect(settings.executablePath)),
     ])
     const { running: connected, ...state } = profile.state()
     return {
@@ -95,9 +96,9 @@ function lifecycle(options: CoreOptions) {
   }
 }
 
-async function describeDetection(machine: Machine, executablePath: string | undefined) {
+async function describeDetection(detection: Promise<Detected>) {
   try {
-    const found = await detectBrowser(machine, executablePath)
+    const found = await detection
     return { detectedBrowser: found.kind, detectedExecutablePath: found.path, detectError: null }
   } catch (error) {
     if (!(error instanceof AppError)) throw error
@@ -245,12 +246,13 @@ function pageOperations(options: CoreOptions) {
 
 /** What a tab pretends to be; values of headers may be secrets, passwords are. */
 function overridesOf(tab: Tab): TabOverrides[] {
-  const { headers, device, ...state } = tab.overrides.state
+  const { headers, device, geolocation, ...state } = tab.overrides.state
   const { pair } = tab.credentials
   const shown = {
     ...state,
     ...(headers ? { headers: Object.keys(headers) } : {}),
     ...(device ? { device: device.name } : {}),
+    ...(geolocation ? { geolocation: { ...geolocation, origin: geolocation.origin ?? null } } : {}),
     ...(pair ? { credentials: { username: pair.username, origin: pair.origin ?? null } } : {}),
   }
   return Object.keys(shown).length === 0 ? [] : [{ targetId: tab.targetId, ...shown }]
@@ -263,6 +265,7 @@ async function visit(
   guard: Guard,
 ) {
   return tab.operate({ ...limits, renews: true }, async (operation) => {
+    await placeFor(tab, url, guard, operation.signal)
     const outcome = await navigate(tab, url, operation)
     try {
       // Where redirects have led counts as much as where they began.

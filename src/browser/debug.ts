@@ -68,7 +68,7 @@ export function debugOperations(options: CoreOptions) {
 
 /** Cookies and storage; the same as access to the accounts that they belong to. */
 export function storageOperations(options: CoreOptions) {
-  const { guard } = options
+  const { guard, log } = options
   const { needLibrary, pick } = createAccess(options)
   const use = async <Result>(
     what: string,
@@ -82,6 +82,8 @@ export function storageOperations(options: CoreOptions) {
       guard.checkRead(tab)
       return work(tab, operation)
     })
+    // They are the accounts of whoever is logged in: that somebody had them is kept.
+    log.info({ targetId: tab.targetId, profile: caller.profile, what }, "page data used")
     return { ...done(tab), result }
   }
   return {

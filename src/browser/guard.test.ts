@@ -11,6 +11,7 @@ import { systemClock } from "../kernel/index.ts"
 import type { ToolContext } from "../agent/tool.ts"
 import { type BrowserBench, startBrowserBench } from "../../test/support/browser-service.ts"
 import { startRemoteBrowser } from "../../test/support/remote-browser.ts"
+import { until } from "../../test/support/world.ts"
 import { type BrowserConfig, browserSchema } from "./config.ts"
 import { systemResolve } from "./page/policy/url-policy.ts"
 
@@ -302,16 +303,22 @@ test("a page of an untrusted turn cannot pass the proxy with datagrams", async (
 
 test("only the guests used last keep their places, and only for a while", { timeout: 90_000 }, async () => {
   await asGuest({ action: "open", url: `${site}/guest` })
-  const others = Array.from({ length: 8 }, (_, number) => ({ sessionKey: `agent:main:hook:many-${number}` }))
-  await Promise.all(others.map((other) => useAs(other, { action: "open", url: `${site}/guest` })))
+  const [first, ...others] = Array.from({ length: 8 }, (_, number) => ({
+    sessionKey: `agent:main:hook:many-${number}`,
+  }))
+  await useAs(first ?? {}, { action: "open", url: `${site}/guest` })
+  // Each gets its place before it turns out that there is no such tab in it.
+  const nowhere = { action: "snapshot", targetId: "none" }
+  await Promise.all(others.map((other) => assert.rejects(useAs(other, nowhere), { code: "tab-not-found" })))
   assert.deepEqual(JSON.parse(await asGuest({ action: "tabs" })).tabs, [])
   const { tabs } = JSON.parse(await useAs({ sessionKey: "agent:main:hook:many-0" }, { action: "tabs" }))
   assert.equal(tabs.length, 1)
   skewMs += 30 * 60_000
   await useAs({ sessionKey: "agent:main:hook:many-1" }, { action: "open", url: `${site}/guest` })
-  let left = []
-  do left = (await open.call("GET", "/tabs")).body.tabs.filter((tab: { guest?: true }) => tab.guest)
-  while (left.length !== 1)
+  await until("the places of the others are closed", async () => {
+    const { tabs: all } = (await open.call("GET", "/tabs")).body as { tabs: { guest?: true }[] }
+    return all.filter(({ guest }) => guest).length === 1 ? true : undefined
+  })
 })
 
 test("A13: a name that changes its meaning between look and load leaves a blank page", async (context) => {

@@ -141,7 +141,15 @@ export class Guard {
     const { log, background, clock } = this.#options
     const { connection, tabs } = live
     const proxy = profile.owned ? this.#proxy : undefined
-    const guests = new Guests({ connection, tabs, proxy, log, now: () => clock.monotonic() })
+    const guests = new Guests({
+      connection,
+      tabs,
+      proxy,
+      log,
+      background,
+      now: () => clock.monotonic(),
+      onGone: (space) => this.#spaces.delete(space),
+    })
     const tabOf = (frameId: string | undefined) =>
       frameId === undefined ? undefined : tabs.list.find((tab) => tab.hasFrame(frameId))
     const gate = new RequestGate({

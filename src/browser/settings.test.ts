@@ -73,8 +73,25 @@ test("puts the page at a place, which it may ask for", async () => {
     await set("geolocation", { latitude, longitude })
     assert.deepEqual(await evaluate(place), [latitude, longitude])
   }
+  const leave = `navigator.permissions.query({ name: "geolocation" }).then(({ state }) => state)`
+  assert.equal(await evaluate(leave), "granted")
+  // No other permission is touched.
+  assert.equal(await evaluate(leave.replace("geolocation", "notifications")), "prompt")
+  assert.equal((await overrides())[0].geolocation.origin, pages.url)
   await set("geolocation", { clear: true })
   assert.equal((await overrides())[0].geolocation, undefined)
+  assert.equal(await evaluate(leave), "prompt", "the leave goes with the place")
+  // Set before there is a site: for the first one that the tab is sent to, and for no other.
+  const targetId = await open("about:blank")
+  await set("geolocation", { targetId, latitude: 1, longitude: 2 })
+  const ask = async (url: string, fn: string) => {
+    await bench.call("POST", "/navigate", { targetId, url })
+    return (await bench.call("POST", "/act", { kind: "evaluate", fn, targetId })).body.result
+  }
+  assert.deepEqual(await ask(`${pages.url}/sent.html`, place), [1, 2])
+  assert.equal(await ask(`${pages.url.replace("127.0.0.1", "localhost")}/sent.html`, leave), "prompt")
+  await set("geolocation", { targetId, clear: true })
+  await bench.call("DELETE", `/tabs/${targetId}`)
   await set("geolocation", { latitude: 1 }, 400)
 })
 

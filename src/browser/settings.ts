@@ -2,8 +2,10 @@
 // changed.
 import { Secret } from "../kernel/index.ts"
 import { type Caller, type CoreOptions, createAccess, limits } from "./access.ts"
+import type { Guard } from "./guard.ts"
 import { findDevice } from "./page/devices.ts"
 import type { OverrideState } from "./page/overrides.ts"
+import type { Tab } from "./page/tab.ts"
 import type * as requests from "./requests/index.ts"
 
 interface Done {
@@ -37,19 +39,16 @@ export function settingOperations(options: CoreOptions) {
     setLocale: (caller: Caller, { targetId, locale }: requests.LocaleRequest) =>
       set("locale", caller, targetId, { locale }),
     async setGeolocation(caller: Caller, request: requests.GeolocationRequest): Promise<Done> {
-      const { targetId, clear, latitude, longitude, accuracy } = request
-      if (clear || latitude === undefined || longitude === undefined)
-        return set("geolocation", caller, targetId, { geolocation: undefined })
-      const reply = await set("geolocation", caller, targetId, { geolocation: { latitude, longitude, accuracy } })
-      const tab = await pick(caller, reply.targetId)
-      const origin = request.origin ?? originOf(tab.url)
-      // A page without an origin of its own cannot be given leave; the place is set all the same.
-      if (origin !== undefined)
-        await tab.browser.send("Browser.grantPermissions", {
-          permissions: ["geolocation"],
-          origin,
-          ...guard.contextOf(tab),
-        })
+      const { clear, latitude, longitude, accuracy } = request
+      needLibrary("geolocation")
+      const tab = await pick(caller, request.targetId)
+      const before = tab.overrides.state.geolocation?.origin
+      const isPlace = !clear && latitude !== undefined && longitude !== undefined
+      const origin = request.origin === undefined ? originOf(tab.url) : new URL(request.origin).origin
+      const geolocation = isPlace ? { latitude, longitude, accuracy, origin } : undefined
+      const reply = await set("geolocation", caller, tab.targetId, { geolocation })
+      if (before !== undefined && before !== geolocation?.origin) await letLocate(tab, before, "prompt", guard)
+      if (geolocation?.origin !== undefined) await letLocate(tab, geolocation.origin, "granted", guard)
       return reply
     },
     /** A view that was set before is the device's now; one that is set later changes the device's size alone. */
@@ -71,6 +70,21 @@ export function settingOperations(options: CoreOptions) {
       return { ok: true, targetId: tab.targetId }
     },
   }
+}
+
+/** A place that was set before the tab had a site is for the first one that it is sent to. */
+export async function placeFor(tab: Tab, url: string, guard: Guard, signal: AbortSignal): Promise<void> {
+  const place = tab.overrides.state.geolocation
+  const origin = originOf(url)
+  if (!place || place.origin !== undefined || origin === undefined) return
+  await letLocate(tab, origin, "granted", guard)
+  await tab.overrides.set({ geolocation: { ...place, origin } }, signal)
+}
+
+/** This permission alone: granting several at once would refuse all others. */
+async function letLocate(tab: Tab, origin: string, setting: "granted" | "prompt", guard: Guard): Promise<void> {
+  const permission = { name: "geolocation" }
+  await tab.browser.send("Browser.setPermission", { permission, setting, origin, ...guard.contextOf(tab) })
 }
 
 /** The site of a page; undefined for pages that have none. */

@@ -87,6 +87,11 @@ test("leaves questions, downloads and uploads to us while it runs", async () => 
 })
 
 test("says so when one runs already, when none does, and while a question is open", async () => {
+  await post("/stop")
+  assert.equal((await post("/trace/stop")).status, 404)
+  assert.equal((await bench.call("GET", "/tabs")).body.running, false, "nothing is started to say so")
+  assert.deepEqual([(await post("/trace/start")).status, (await post("/trace/start")).status], [200, 409])
+  assert.equal((await post("/trace/stop")).status, 200)
   assert.deepEqual([(await post("/trace/stop")).status, (await post("/trace/start")).status], [404, 200])
   const second = await post("/trace/start")
   assert.deepEqual([second.status, second.body.error.code], [409, "conflict"])

@@ -38,7 +38,11 @@ export class Traces {
     const trace = await this.#of(live)
     this.#running.delete(live)
     if (trace) return trace
-    throw new AppError("not-found", "No trace of this browser is running", { hint: "Start one first (trace start)" })
+    throw noTrace()
+  }
+
+  async isRunning(live: LiveBrowser): Promise<boolean> {
+    return (await this.#of(live)) !== undefined
   }
 
   /** Does the work, shown in the trace when there is one. */
@@ -57,6 +61,10 @@ export class Traces {
     const trace = await this.#running.get(live)?.catch(() => undefined)
     return trace?.isRunning ? trace : undefined
   }
+}
+
+function noTrace(): AppError {
+  return new AppError("not-found", "No trace of this browser is running", { hint: "Start one first (trace start)" })
 }
 
 export function traceOperations(options: CoreOptions) {
@@ -89,7 +97,10 @@ export function traceOperations(options: CoreOptions) {
     async stopTrace(caller: Caller, request: requests.StopTraceRequest): Promise<Done & { path: string }> {
       needLibrary("trace stop")
       if (request.path !== undefined) await pathToWrite(root, request.path)
-      const { tab, live } = await browserOf(caller, request.targetId)
+      // A browser is not started only to say that it has no trace.
+      const { live } = registry.get(caller.profile)
+      if (!live || !(await traces.isRunning(live))) throw noTrace()
+      const tab = await pick(caller, request.targetId)
       const trace = await traces.take(live)
       const parts = join(root, ".part")
       await mkdir(parts, { recursive: true, mode: 0o700 })

@@ -98,7 +98,8 @@ export function addCommand(parent: Command, spec: CommandSpec, io: BrowserComman
       (await io.call(method, path, {
         ...request,
         query: { ...request.query, profile: options.browserProfile },
-        timeoutMs: request.timeoutMs ?? quickMs,
+        // Whoever speaks of a tab may be the one for whom the browser is started or connected to first.
+        timeoutMs: (request.timeoutMs ?? quickMs) + (spec.tab ? startMs : 0),
         options,
       })) as Reply
     const { reply, show } = await spec.perform({ options, send, io }, ...names)

@@ -72,7 +72,8 @@ export const settingCommands: CommandSpec[] = [
     perform: async (run, latitude, longitude) => {
       if (run.options["clear"]) return post(run, "geolocation", { clear: true }, "geolocation cleared")
       const { accuracy, origin } = run.options
-      return post(run, "geolocation", { latitude, longitude, accuracy, origin }, "geolocation set")
+      const place = { latitude: latitude || undefined, longitude: longitude || undefined, accuracy, origin }
+      return post(run, "geolocation", place, "geolocation set")
     },
   },
   {

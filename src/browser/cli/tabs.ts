@@ -27,7 +27,7 @@ export const tabCommands: CommandSpec[] = [
     example: "svc browser focus 4C1F",
     json: "Done",
     perform: async ({ send, io }, targetId) => {
-      const reply = await send<{ targetId: string }>("POST", "/tabs/focus", { body: { targetId } })
+      const reply = await send<{ targetId: string }>("POST", "/tabs/focus", { body: { targetId }, timeoutMs: startMs })
       return { reply, show: () => io.print(`focused tab ${reply.targetId}`) }
     },
   },
@@ -41,7 +41,7 @@ export const tabCommands: CommandSpec[] = [
 ]
 
 async function showTabs({ send, io }: Run) {
-  const reply = await send<{ running: boolean; tabs: TabInfo[] }>("GET", "/tabs")
+  const reply = await send<{ running: boolean; tabs: TabInfo[] }>("GET", "/tabs", { timeoutMs: startMs })
   return {
     reply,
     show: () => {
@@ -54,7 +54,9 @@ async function showTabs({ send, io }: Run) {
 }
 
 async function closeTab({ send, io }: Run, targetId: string) {
-  const reply = await send<{ targetId: string }>("DELETE", `/tabs/${encodeURIComponent(targetId)}`)
+  const reply = await send<{ targetId: string }>("DELETE", `/tabs/${encodeURIComponent(targetId)}`, {
+    timeoutMs: startMs,
+  })
   return { reply, show: () => io.print("closed tab") }
 }
 
@@ -83,7 +85,7 @@ export const tabByIndexCommands: CommandSpec[] = [
     json: "Done",
     perform: async (run, index) => {
       const { targetId } = await tabAt(run, index as string)
-      const reply = await run.send("POST", "/tabs/focus", { body: { targetId } })
+      const reply = await run.send("POST", "/tabs/focus", { body: { targetId }, timeoutMs: startMs })
       return { reply, show: () => run.io.print(`selected tab ${index}`) }
     },
   },
@@ -97,7 +99,7 @@ export const tabByIndexCommands: CommandSpec[] = [
 ]
 
 async function tabAt({ send }: Run, index: string): Promise<TabInfo> {
-  const { tabs } = await send<{ tabs: TabInfo[] }>("GET", "/tabs")
+  const { tabs } = await send<{ tabs: TabInfo[] }>("GET", "/tabs", { timeoutMs: startMs })
   const tab = /^\d+$/.test(index) ? tabs[Number(index) - 1] : undefined
   if (tab) return tab
   throw new AppError("tab-not-found", `There is no tab ${index}; there are ${tabs.length}`, {

@@ -40,7 +40,7 @@ export class DownloadWaiters {
     const superseded = new AbortController()
     this.#waiting.get(tab)?.abort(new AppError("conflict", "A newer wait for a download took the place of this one"))
     this.#waiting.set(tab, superseded)
-    const parent = options.signal ? AbortSignal.any([options.signal, superseded.signal]) : superseded.signal
+    const parent = AbortSignal.any([superseded.signal, tab.closed, ...(options.signal ? [options.signal] : [])])
     const { signal, clear } = withTimeout(options.timeoutMs, "The download", parent)
     const watch = watchDownload(tab, options)
     try {

@@ -1,6 +1,6 @@
 // Places for turns that act on words of others: for each session a context of the browser without the owner's cookies,
 // logins and tabs, whose way to the network is the guard proxy. The one used longest ago is closed when there are too many.
-import { AppError, type Log, runWithTimeout } from "../../kernel/index.ts"
+import { AppError, type Background, type Log, runWithTimeout } from "../../kernel/index.ts"
 import { type CdpConnection, CdpError } from "../cdp/index.ts"
 import { greetingUrl, type GuardProxy } from "./policy/guard-proxy.ts"
 import type { AuthChallenge } from "./policy/request-gate.ts"
@@ -12,6 +12,9 @@ export interface GuestsOptions {
   /** Undefined for a browser elsewhere, which cannot reach it. */
   proxy: GuardProxy | undefined
   log: Log
+  background: Background
+  /** Told of each place that is gone. */
+  onGone(space: string): void
   /** Monotonic milliseconds. */
   now(): number
 }
@@ -28,9 +31,14 @@ export class Guests {
   readonly #spaces = new Map<string, Promise<string>>()
   readonly #known = new Map<string, string>()
   readonly #usedAt = new Map<string, number>()
+  #timer: NodeJS.Timeout | undefined
 
   constructor(options: GuestsOptions) {
     this.#options = options
+    void options.connection.closed.then(() => {
+      clearTimeout(this.#timer)
+      for (const space of this.#known.values()) options.onGone(space)
+    })
   }
 
   get hasProxy(): boolean {
@@ -52,6 +60,7 @@ export class Guests {
     this.#spaces.delete(key)
     this.#spaces.set(key, space)
     this.#usedAt.set(key, this.#options.now())
+    this.#sweepLater()
     for (const [oldest, old] of this.#spaces) {
       if (this.#spaces.size <= maxSpaces) break
       await this.#close(oldest, old)
@@ -66,9 +75,18 @@ export class Guests {
     await Promise.all(idle.map(([key, space]) => this.#close(key, space)))
   }
 
+  /** Also when nobody uses the browser any more, and so nobody else would look. */
+  #sweepLater(): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#options.background.run("guest spaces", () => this.sweep()), idleMs + 1_000)
+    this.#timer.unref()
+  }
+
   async #close(key: string, space: Promise<string>): Promise<void> {
     this.#forget(key)
-    await this.#dispose(await space)
+    // One that could not be made has been told to who asked for it.
+    const made = await space.catch(() => undefined)
+    if (made !== undefined) await this.#dispose(made)
   }
 
   #make(key: string): Promise<string> {
@@ -127,6 +145,8 @@ export class Guests {
       // Gone already, or with the browser.
       if (!(error instanceof CdpError) && !(error instanceof AppError)) throw error
     }
+    // A tab of it that is still there stays what it is.
+    if (this.#options.tabs.removeSpace(space)) this.#options.onGone(space)
   }
 
   /** Tells the proxy its secret once; the browser then knows it for everything in this context. */

@@ -8,6 +8,8 @@ export interface Geolocation {
   latitude: number
   longitude: number
   accuracy: number
+  /** The site that may ask for it without a question; undefined until the tab shows one. */
+  origin: string | undefined
 }
 
 export interface OverrideState {
@@ -133,10 +135,11 @@ function commandFor(state: OverrideState, name: Name): Command[] {
     }
     case "headers":
       return [["Network.setExtraHTTPHeaders", { headers: state.headers ?? {} }]]
-    case "geolocation":
-      return state.geolocation
-        ? [["Emulation.setGeolocationOverride", { ...state.geolocation }]]
-        : [["Emulation.clearGeolocationOverride", {}]]
+    case "geolocation": {
+      if (!state.geolocation) return [["Emulation.clearGeolocationOverride", {}]]
+      const { latitude, longitude, accuracy } = state.geolocation
+      return [["Emulation.setGeolocationOverride", { latitude, longitude, accuracy }]]
+    }
     case "colorScheme":
       return [
         [

@@ -78,6 +78,11 @@ export class Tabs {
     this.#spaces.set(contextId, undefined)
   }
 
+  /** Forgets a context that is gone; not while there are tabs of it, and says so. */
+  removeSpace(contextId: string): boolean {
+    return this.listIn(contextId).length === 0 && this.#spaces.delete(contextId)
+  }
+
   /** The context of a tab that is set apart; undefined for the browser's own. */
   spaceOf(tab: Tab): string | undefined {
     const { browserContextId } = tab.info

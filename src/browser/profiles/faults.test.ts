@@ -100,6 +100,7 @@ suite("what is left behind", { concurrency: 2 }, () => {
     const second = await startBench(t, folder)
     assert.equal((await second.call("POST", "/start")).status, 200)
     assert.equal((await second.call("GET", "/")).body.pid, pid)
+    assert.equal((await second.call("GET", "/")).body.chosenBrowser, "chromium")
     assert.equal(JSON.parse(await readFile(recordOf(folder), "utf8")).pid, pid, "written down now")
     let frozen = pid
     for (const isRecorded of [true, false]) {

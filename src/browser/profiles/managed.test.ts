@@ -1,6 +1,6 @@
 // The life of a managed browser: one start for many callers, crashes, freezes, what stands in the way of a start, a clean end.
 import assert from "node:assert/strict"
-import { mkdir, readFile, readlink, symlink, writeFile } from "node:fs/promises"
+import { mkdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises"
 import { createServer } from "node:net"
 import { hostname } from "node:os"
 import { join } from "node:path"
@@ -206,4 +206,11 @@ test("fails at once, with the browser's own last words, when it does not come up
   assert.equal(code, 503)
   assert.match(body.error.message, /exit code 7.*something is missing/)
   assert.match((await broken.call("GET", "/")).body.lastError, /exit code 7/)
+  // A file where the folder should be.
+  await mkdir(join(folder, "browser", "managed"), { recursive: true })
+  await rm(join(folder, "browser", "managed", "user-data"), { recursive: true, force: true })
+  await writeFile(join(folder, "browser", "managed", "user-data"), "")
+  const blocked = await broken.call("POST", "/start")
+  assert.deepEqual([blocked.status, blocked.body.error.code], [503, "browser-start-failed"])
+  assert.match(blocked.body.error.message, /folder of profile managed cannot be used: EEXIST/)
 })

@@ -16,7 +16,7 @@ import { Tabs, type TabsMemory } from "../page/tabs.ts"
 import { paintProfile } from "./appearance.ts"
 import { browserArguments, browserEnvironment } from "./arguments.ts"
 import type { BrowserProfile, LiveBrowser, ProfileReach, ProfileState } from "./contract.ts"
-import { detectBrowser, type Machine } from "./detect/index.ts"
+import { detectBrowser, kindOfProgram, type Machine } from "./detect/index.ts"
 import { endGroup, isGoneWithin, launchBrowser } from "./launch.ts"
 import { findLeftBrowser } from "./left-browser.ts"
 import { findFreePort, type PortRange } from "./ports.ts"
@@ -81,7 +81,6 @@ export class ManagedProfile implements BrowserProfile {
   #ending: Promise<void> | undefined
   #retired: AppError | undefined
   #memory: TabsMemory | undefined
-  #chosen: { kind: string; path: string } | undefined
   #lastError: string | null = null
   #abort = new AbortController()
 
@@ -153,9 +152,19 @@ export class ManagedProfile implements BrowserProfile {
       await this.#watched
       return this.#take((await this.#reattach()) ?? (await this.#launch()))
     } catch (error) {
-      this.#lastError = describeError(error)
-      throw error
+      const told = this.#explain(error)
+      this.#lastError = describeError(told)
+      throw told
     }
+  }
+
+  /** What the system says of the profile's folder is for whoever asked: rights, a full disk, a file in its place. */
+  #explain(error: unknown): unknown {
+    if (!(error instanceof Error) || !("syscall" in error)) return error
+    return new AppError("browser-start-failed", `The folder of profile ${this.name} cannot be used: ${error.message}`, {
+      cause: error,
+      hint: `Look at ${this.#options.folder}: it must belong to the gateway's user and take new files`,
+    })
   }
 
   /** A browser that an earlier gateway left running keeps its tabs and logins; one that does not answer is ended. */
@@ -198,7 +207,7 @@ export class ManagedProfile implements BrowserProfile {
         hint: "Run the gateway as an ordinary user, or set browser.noSandbox to true",
       })
     }
-    this.#chosen = await detectBrowser(machine, this.#options.executablePath)
+    const { path } = await detectBrowser(machine, this.#options.executablePath)
     await mkdir(this.#userDataFolder, { recursive: true, mode: 0o700 })
     await this.#clearLock()
     await this.#paint()
@@ -206,7 +215,7 @@ export class ManagedProfile implements BrowserProfile {
       // Whoever won the last race looks for a port at the same moment again: the more races, the further apart we look.
       const port = await this.#choosePort(attempt === 1 ? 0 : this.#options.ids.below(attempt * 4))
       try {
-        return await this.#launchOn(port, this.#chosen.path)
+        return await this.#launchOn(port, path)
       } catch (error) {
         // Somebody may have taken the port since we looked.
         const lostRace =
@@ -396,7 +405,7 @@ export class ManagedProfile implements BrowserProfile {
       pid: record?.pid ?? null,
       cdpPort: record?.port ?? this.#options.preferredPort ?? null,
       cdpUrl: record ? `http://127.0.0.1:${record.port}` : null,
-      chosenBrowser: record ? (this.#chosen?.kind ?? "custom") : null,
+      chosenBrowser: record ? kindOfProgram(record.path) : null,
       executablePath: record?.path ?? null,
       userDataDir: this.#userDataFolder,
       headless: record?.headless ?? this.#headless,

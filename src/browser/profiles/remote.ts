@@ -184,7 +184,7 @@ export class RemoteProfile implements BrowserProfile {
     const code = kind === "managed" ? "browser-not-running" : "browser-unreachable"
     return new AppError(
       code,
-      `The browser of profile ${name} (${this.#address.shown}) is not reachable: ${oneLine(reason)}`,
+      `The browser of profile ${name} at ${this.#address.shown} is not reachable: ${oneLine(reason)}`,
       {
         hint,
       },

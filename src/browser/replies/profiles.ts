@@ -6,7 +6,14 @@ export const tabOverrides = z.object({
   viewport: z.object({ width: z.number(), height: z.number() }).exactOptional(),
   offline: z.boolean().exactOptional(),
   headers: z.array(z.string()).exactOptional().describe("Names only: values may be secrets."),
-  geolocation: z.object({ latitude: z.number(), longitude: z.number(), accuracy: z.number() }).exactOptional(),
+  geolocation: z
+    .object({
+      latitude: z.number(),
+      longitude: z.number(),
+      accuracy: z.number(),
+      origin: z.string().nullable().describe("The site that may ask for it; null until the tab shows one."),
+    })
+    .exactOptional(),
   colorScheme: z.enum(["dark", "light", "no-preference"]).exactOptional(),
   timezoneId: z.string().exactOptional(),
   locale: z.string().exactOptional(),

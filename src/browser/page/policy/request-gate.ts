@@ -45,25 +45,28 @@ export class RequestGate {
 
   constructor(options: RequestGateOptions) {
     this.#options = options
+    const { root, background } = options
+    root.on("Fetch.requestPaused", (event: PausedEvent) => background.run("browser request", () => this.#answer(event)))
+    root.on("Fetch.authRequired", (event: AuthEvent) =>
+      background.run("browser login", () => {
+        const { requestId, authChallenge, frameId } = event
+        const authChallengeResponse = this.#options.login(authChallenge, { requestId, frameId })
+        return this.#say("Fetch.continueWithAuth", { requestId, authChallengeResponse })
+      }),
+    )
   }
 
   /** Resolves when every request is seen. A request that waits for its answer waits for as long as the connection lives. */
   async start(): Promise<void> {
-    const { root, background } = this.#options
-    this.#started ??= (async () => {
-      root.on("Fetch.requestPaused", (event: PausedEvent) =>
-        background.run("browser request", () => this.#answer(event)),
-      )
-      root.on("Fetch.authRequired", (event: AuthEvent) =>
-        background.run("browser login", () => {
-          const { requestId, authChallenge, frameId } = event
-          const authChallengeResponse = this.#options.login(authChallenge, { requestId, frameId })
-          return this.#say("Fetch.continueWithAuth", { requestId, authChallengeResponse })
-        }),
-      )
-      await root.send("Fetch.enable", { handleAuthRequests: true, patterns: [{ urlPattern: "*" }] })
-    })()
-    await this.#started
+    const { root } = this.#options
+    this.#started ??= root.send("Fetch.enable", { handleAuthRequests: true, patterns: [{ urlPattern: "*" }] })
+    try {
+      await this.#started
+    } catch (error) {
+      // Whoever comes next tries again, and gets nowhere before it has worked.
+      this.#started = undefined
+      throw error
+    }
   }
 
   async #answer({ requestId, request, frameId }: PausedEvent): Promise<void> {

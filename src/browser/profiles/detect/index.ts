@@ -1,12 +1,12 @@
 // Finds the browser to launch: the configured one, else the system's default, else the first of a fixed order.
 import { AppError } from "../../../kernel/index.ts"
-import { type Detected, kindOfName } from "./kinds.ts"
+import { type Detected, kindOfProgram } from "./kinds.ts"
 import { detectOnLinux } from "./linux.ts"
 import type { Machine } from "./machine.ts"
 import { detectOnMacos } from "./macos.ts"
 import { detectOnWindows } from "./windows.ts"
 
-export type { BrowserKind, Detected } from "./kinds.ts"
+export { type BrowserKind, type Detected, kindOfProgram } from "./kinds.ts"
 export { type Machine, systemMachine } from "./machine.ts"
 
 /** Throws `browser-not-found`; a configured path that does not exist is an error, never replaced by a guess. */
@@ -17,13 +17,28 @@ export async function detectBrowser(machine: Machine, executablePath: string | u
         hint: "Correct the path, or remove the key to have a browser found",
       })
     }
-    return { kind: kindOfName(executablePath.split(/[\\/]/).at(-1) ?? "") ?? "custom", path: executablePath }
+    return { kind: kindOfProgram(executablePath), path: executablePath }
   }
   const found = await detectFor(machine)
   if (found) return found
   throw new AppError("browser-not-found", "No browser that speaks CDP was found (Chrome, Brave, Edge, Chromium)", {
     hint: "Install one (on Debian: apt install chromium), or set browser.executablePath",
   })
+}
+
+const keptMs = 30_000
+
+/** For those who only tell what would be started, and are asked often: the system's helpers take their time. */
+export function rememberDetection(
+  machine: Machine,
+  now: () => number,
+): (executablePath: string | undefined) => Promise<Detected> {
+  let known: { path: string | undefined; until: number; found: Promise<Detected> } | undefined
+  return (executablePath) => {
+    if (!known || known.path !== executablePath || known.until <= now())
+      known = { path: executablePath, until: now() + keptMs, found: detectBrowser(machine, executablePath) }
+    return known.found
+  }
 }
 
 function detectFor(machine: Machine): Promise<Detected | undefined> {

@@ -9,6 +9,10 @@ export interface Detected {
 
 export const order = ["chrome", "brave", "edge", "chromium", "canary"] as const
 
+export function kindOfProgram(path: string): BrowserKind {
+  return kindOfName(path.split(/[\\/]/).at(-1) ?? "") ?? "custom"
+}
+
 /** The kind that a desktop entry, bundle id, ProgId or program name stands for; undefined when it does not speak CDP. */
 export function kindOfName(name: string): Exclude<BrowserKind, "custom"> | undefined {
   const text = name.toLowerCase()
