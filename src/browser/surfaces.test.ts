@@ -1,24 +1,27 @@
-// Every command of `svc browser` against a real service and browser: its JSON is what its schema says, and what it prints
-// for people is there. Also what is printed for mistakes.
+// What programs see of the control service, against a real browser: the OpenAPI document against the routes and their real
+// answers, and every command of `svc browser` with what it prints for people, as JSON, and for mistakes.
 import assert from "node:assert/strict"
 import { existsSync } from "node:fs"
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { after, before, test } from "node:test"
 import { setTimeout } from "node:timers/promises"
-import { createContext } from "../../../cli/context.ts"
-import type { Output } from "../../../cli/output.ts"
-import { runProgram } from "../../../cli/program.ts"
-import { type BrowserBench, startBrowserBench } from "../../../test/support/browser-service.ts"
-import { type PagesServer, startPagesServer } from "../../../test/support/pages-server.ts"
-import { browserCommands } from "../cli.ts"
-import { replies } from "../replies/index.ts"
+import { createContext } from "../../cli/context.ts"
+import type { Output } from "../../cli/output.ts"
+import { runProgram } from "../../cli/program.ts"
+import { type BrowserBench, startBrowserBench } from "../../test/support/browser-service.ts"
+import { type PagesServer, startPagesServer } from "../../test/support/pages-server.ts"
+import { browserCommands } from "./cli.ts"
+import { operationId } from "./openapi/document.ts"
+import { renderBrowserApi } from "./openapi/reference.ts"
+import { replies, type ReplyName } from "./replies/index.ts"
+import { controlRoutes } from "./routes/app.ts"
 
 let bench: BrowserBench
 let pages: PagesServer
 
 before(async () => {
-  pages = await startPagesServer({ folder: join(import.meta.dirname, "../../../test/fixtures/pages") })
+  pages = await startPagesServer({ folder: join(import.meta.dirname, "../../test/fixtures/pages") })
   bench = await startBrowserBench()
   await mkdir(join(bench.stateFolder, "uploads"), { recursive: true })
   await writeFile(join(bench.stateFolder, "uploads", "a.txt"), "a")
@@ -33,6 +36,202 @@ before(async () => {
 after(async () => {
   await bench.stop()
   await pages.stop()
+})
+
+const keyOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`
+
+test("describes every route that is served, and no other", async () => {
+  const { status, body } = await bench.call("GET", "/openapi.json")
+  assert.equal(status, 200)
+  assert.equal(body.openapi, "3.1.0")
+  const described = Object.entries(body.paths as Record<string, object>).flatMap(([path, operations]) =>
+    Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+  )
+  const served = controlRoutes.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`)
+  assert.deepEqual(described.toSorted(), served.toSorted())
+  for (const [path, operations] of Object.entries(body.paths as Record<string, Record<string, object>>)) {
+    for (const method of Object.keys(operations)) {
+      const wrong = method === "get" ? "DELETE" : "GET"
+      if (Object.hasOwn(operations, wrong.toLowerCase())) continue
+      const answer = await bench.call(wrong, path.replace(/\{\w+\}/g, "local"))
+      assert.equal(answer.status, 405, `${wrong} ${path} says that the route is there, under ${method}`)
+    }
+  }
+})
+
+test("is closed under its references, names each operation once, and has examples that its routes take", async () => {
+  const text = JSON.stringify((await bench.call("GET", "/openapi.json")).body)
+  const document = JSON.parse(text)
+  for (const [, reference] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+    const found = (reference as string).split("/").reduce((value, name) => value?.[name], document)
+    assert.ok(found, reference)
+  }
+  const ids = controlRoutes.map(operationId)
+  assert.equal(new Set(ids).size, ids.length)
+  for (const route of controlRoutes) {
+    if (route.example) assert.ok(route.request.safeParse(route.example).success, keyOf(route))
+  }
+})
+
+test("wants the token for itself too", async () => {
+  assert.equal((await fetch(`${bench.url}/openapi.json`)).status, 401)
+})
+
+test("docs/reference/browser-api.md is up to date (node scripts/generate-browser-api-docs.ts)", async () => {
+  const file = join(import.meta.dirname, "../../docs/reference/browser-api.md")
+  assert.equal(await readFile(file, "utf8"), renderBrowserApi(controlRoutes))
+})
+
+type Call = [path: string, body?: object]
+
+/** What brings about that which the next call waits for; done again and again until its answer is there. */
+let meanwhile: (() => Promise<unknown>) | undefined
+
+async function answerOf(method: string, [path, body]: Call) {
+  const bringAbout = meanwhile
+  meanwhile = undefined
+  return during(bench.call(method, path, body), bringAbout)
+}
+
+/** Does something again and again until there is an answer. */
+async function during<Answer>(answer: Promise<Answer>, bringAbout: (() => Promise<unknown>) | undefined) {
+  let waiting = true
+  const ended = answer.finally(() => (waiting = false))
+  while (bringAbout && waiting) await Promise.race([ended, bringAbout().then(() => setTimeout(100))])
+  return ended
+}
+
+/** One call of each route, in this order, against a page that has what it needs. */
+const calls: Record<string, () => Promise<Call | Call[]> | Call | Call[]> = {
+  "GET /openapi.json": () => ["/openapi.json"],
+  "POST /start": () => ["/start", {}],
+  "GET /": () => ["/"],
+  "GET /profiles": () => ["/profiles"],
+  "POST /tabs/open": () => ["/tabs/open", { url: `${pages.url}/files.html` }],
+  "GET /tabs": () => ["/tabs"],
+  "POST /tabs/action": () => [
+    ["/tabs/action", { action: "list" }],
+    ["/tabs/action", { action: "new" }],
+    ["/tabs/action", { action: "select", index: "0" }],
+    ["/tabs/action", { action: "close", index: 0 }],
+  ],
+  "POST /navigate": () => ["/navigate", { url: `${pages.url}/files.html`, snapshot: "efficient" }],
+  "POST /tabs/focus": async () => ["/tabs/focus", { targetId: await newTab() }],
+  "DELETE /tabs/:targetId": async () => [`/tabs/${await newTab()}`],
+  "POST /hooks/file-chooser": () => ["/hooks/file-chooser", { paths: ["a.txt"], element: "input[type=file]" }],
+  "POST /download": async () => ["/download", { ref: await bench.refOf("Get zip"), path: "a.zip" }],
+  "POST /wait/download": async () => {
+    const ref = await bench.refOf("Get zip")
+    meanwhile = () => bench.call("POST", "/act", { kind: "click", ref })
+    return ["/wait/download", {}]
+  },
+  "POST /act": async () => {
+    const ref = await onPage("dialogs.html", "Confirm")
+    return [
+      ["/act", { kind: "evaluate", fn: "[1, { a: null }]", snapshot: "diff" }],
+      ["/act", { kind: "click", ref }],
+    ]
+  },
+  "POST /hooks/dialog": () => [
+    ["/hooks/dialog", { accept: false }],
+    ["/hooks/dialog", { accept: true }],
+  ],
+  "GET /snapshot": async () => {
+    await onPage("controls.html?n=30")
+    return [["/snapshot?interactive=yes&labels=1"], ["/snapshot?maxTokens=60"], ["/snapshot?format=aria&limit=5"]]
+  },
+  "POST /screenshot": () => [
+    ["/screenshot", { type: "jpeg" }],
+    ["/screenshot", { fullPage: true }],
+  ],
+  "POST /highlight": async () => ["/highlight", { ref: await bench.refOf("Button 1") }],
+  "POST /pdf": () => ["/pdf", {}],
+  "GET /console": async () => {
+    const fn = "() => { console.warn('careful'); setTimeout(() => { throw new TypeError('late') }) }"
+    await bench.call("POST", "/act", { kind: "evaluate", fn })
+    return ["/console"]
+  },
+  "GET /errors": () => ["/errors"],
+  "GET /requests": () => ["/requests?filter=controls"],
+  "POST /response/body": () => {
+    meanwhile = () => bench.call("POST", "/act", { kind: "evaluate", fn: "() => void fetch('/hit?body')" })
+    return ["/response/body", { url: "*/hit?body", maxChars: 2 }]
+  },
+  "POST /cookies/set": () => ["/cookies/set", { cookie: { name: "a", value: "1", url: pages.url, sameSite: "Lax" } }],
+  "GET /cookies": () => ["/cookies"],
+  "POST /cookies/clear": () => ["/cookies/clear", {}],
+  "POST /storage/:kind/set": () => ["/storage/session/set", { key: "a", value: "1" }],
+  "GET /storage/:kind": () => ["/storage/session"],
+  "POST /storage/:kind/clear": () => ["/storage/session/clear", {}],
+  "POST /set/offline": () => ["/set/offline", { offline: "no" }],
+  "POST /set/headers": () => ["/set/headers", { headers: { "x-test": "1" } }],
+  "POST /set/geolocation": () => ["/set/geolocation", { latitude: "1", longitude: 2 }],
+  "POST /set/media": () => ["/set/media", { colorScheme: "dark" }],
+  "POST /set/timezone": () => ["/set/timezone", { timezoneId: "Europe/Vienna" }],
+  "POST /set/device": () => ["/set/device", { name: "Pixel 7" }],
+  "POST /set/credentials": () => ["/set/credentials", { username: "ada", password: "secret" }],
+  "POST /set/locale": () => ["/set/locale", { locale: "de-AT" }],
+  "POST /trace/start": () => ["/trace/start", { screenshots: "no" }],
+  "POST /trace/stop": () => ["/trace/stop", {}],
+  "POST /profiles/create": () => [
+    ["/profiles/create", { name: "work" }],
+    ["/profiles/create", { name: "far", cdpUrl: "http://127.0.0.1:9", color: "0066cc" }],
+  ],
+  "DELETE /profiles/:name": () => ["/profiles/far"],
+  "POST /reset-profile": () => ["/reset-profile", {}],
+  "POST /stop": () => ["/stop", {}],
+}
+
+async function newTab(): Promise<string> {
+  return (await bench.call("POST", "/tabs/open", { url: "about:blank" })).body.targetId
+}
+
+async function onPage(path: string, name?: string): Promise<string> {
+  await bench.call("POST", "/navigate", { url: `${pages.url}/${path}` })
+  return name === undefined ? "" : bench.refOf(name)
+}
+
+/** A schema leaves out fields that it does not know, so an answer that comes out the same has no other. */
+function checkReply(name: ReplyName, body: unknown, call: string): void {
+  const parsed = replies[name].safeParse(body)
+  assert.ok(
+    parsed.success,
+    `${call} is no ${name}: ${parsed.error?.message} in ${JSON.stringify(body).slice(0, 2_000)}`,
+  )
+  assert.deepEqual(parsed.data, body, `${call} has fields that ${name} does not name`)
+}
+
+test("answers of every route are as described", { timeout: 240_000 }, async () => {
+  const missing = controlRoutes.map(keyOf).filter((key) => !Object.hasOwn(calls, key))
+  assert.deepEqual(missing, [], "add a call for these routes")
+  for (const [key, prepare] of Object.entries(calls)) {
+    const route = controlRoutes.find((candidate) => keyOf(candidate) === key)
+    assert.ok(route, `${key} is not served`)
+    const prepared = await prepare()
+    for (const call of Array.isArray(prepared[0]) ? (prepared as Call[]) : [prepared as Call]) {
+      const answer = await answerOf(route.method, call)
+      assert.equal(answer.status, 200, `${key}: ${JSON.stringify(answer.body)}`)
+      checkReply(route.reply, answer.body, key)
+    }
+    if (key === "POST /set/locale") {
+      // Once more with something in it: what tabs pretend to be.
+      const { body } = await bench.call("GET", "/")
+      assert.equal(body.overrides.length, 1)
+      checkReply("ProfileStatus", body, "GET /")
+    }
+  }
+})
+
+test("errors are as described", async () => {
+  for (const [method, path, body] of [
+    ["GET", "/nowhere"],
+    ["POST", "/act", { kind: "dance" }],
+    ["GET", "/?profile=nobody"],
+  ] as const) {
+    const answer = await bench.call(method, path, body)
+    assert.deepEqual(Object.keys(answer.body).toSorted(), ["error", "ok"])
+    assert.equal(answer.body.ok, false)
+  }
 })
 
 /** The program in this process, with its words gathered. */
@@ -53,13 +252,12 @@ async function svc(...words: string[]): Promise<{ code: number; text: string; er
     drained: () => Promise.resolve(),
   }
   const environment = { ...process.env, SVC_STATE_DIR: bench.stateFolder }
-  const context = createContext({ environment, output, programFile: join(import.meta.dirname, "../../../cli/main.ts") })
+  const context = createContext({ environment, output, programFile: join(import.meta.dirname, "../../cli/main.ts") })
   return { code: await runProgram(["browser", ...words], context), text, errors }
 }
 
 const ref = (name: string) => bench.refOf(name)
 const show = (path: string) => bench.call("POST", "/navigate", { url: `${pages.url}/${path}` })
-const newTab = async () => (await bench.call("POST", "/tabs/open", { url: "about:blank" })).body.targetId as string
 
 interface Case {
   /** What comes behind the command. */
@@ -168,30 +366,21 @@ async function inTrace(runs: boolean): Promise<string[]> {
   return []
 }
 
-async function run(words: string[], meanwhile: Case["meanwhile"]) {
-  let waiting = true
-  const ended = svc(...words).finally(() => (waiting = false))
-  while (meanwhile && waiting) await Promise.race([ended, meanwhile().then(() => setTimeout(100))])
-  return ended
-}
-
 test("every command does its work, and its JSON is as its schema says", { timeout: 240_000 }, async () => {
   const commands = browserCommands()
   const missing = commands.map(({ words }) => words).filter((words) => !Object.hasOwn(cases, words))
   assert.deepEqual(missing, [], "add a case for these commands")
-  for (const [path, { words = () => [], meanwhile, prints }] of Object.entries(cases)) {
+  for (const [path, { words = () => [], meanwhile: bringAbout, prints }] of Object.entries(cases)) {
     const command = commands.find((candidate) => candidate.words === path)
     assert.ok(command, `there is no command ${path}`)
-    const told = await run([...path.split(" "), ...(await words())], meanwhile)
+    const told = await during(svc(...path.split(" "), ...(await words())), bringAbout)
     assert.deepEqual([told.code, told.errors], [0, ""], `${path}: ${told.text}`)
     assert.match(told.text, prints, path)
     for (const [, file] of told.text.matchAll(/^(?:MEDIA|PDF|TRACE):(.+)$/gm))
       assert.ok(existsSync(file as string), file)
-    const asJson = await run([...path.split(" "), ...(await words()), "--json"], meanwhile)
+    const asJson = await during(svc(...path.split(" "), ...(await words()), "--json"), bringAbout)
     const value: unknown = JSON.parse(asJson.text)
-    const parsed = replies[command.spec.json].safeParse(value)
-    assert.ok(parsed.success, `${path} --json is no ${command.spec.json}: ${parsed.error?.message} ${asJson.text}`)
-    assert.deepEqual(parsed.data, value, `${path} --json has fields that ${command.spec.json} does not name`)
+    checkReply(command.spec.json, value, `${path} --json`)
   }
 })
 
@@ -219,6 +408,10 @@ test("writes a snapshot to a file and prints where", async () => {
   const out = join(bench.stateFolder, "snapshot.txt")
   assert.equal((await svc("snapshot", "--out", out)).text, `${out}\n`)
   assert.match(await readFile(out, "utf8"), /Get zip/)
+})
+
+test("lists the tabs when it is only said that it is about tabs", async () => {
+  assert.match((await svc("tab")).text, /^1\. /)
 })
 
 test("ends with 2 for wrong use and 1 for what could not be done, with a hint, also as JSON", async () => {
