@@ -1,95 +1,130 @@
 // Chat commands against a whole gateway: typed, from a group, by a button; while the agent works, over a crash, and by
-// people who may not.
+// people who may not. One gateway serves all tests but those of the configuration; each leaves it as it was.
 import assert from "node:assert/strict"
 import { readFileSync, readdirSync } from "node:fs"
 import { join } from "node:path"
-import { test } from "node:test"
+import { before, beforeEach, describe, test } from "node:test"
+import type { User } from "grammy/types"
 import { text } from "../support/model-server/index.ts"
 import { lastPrompt } from "../support/prompts.ts"
-import { createWorld, until, writeRawConfig, type World } from "../support/world.ts"
+import { createWorld, fileContext, until, writeRawConfig, type World } from "../support/world.ts"
 
-async function ask(world: World, command: string): Promise<string> {
-  const sent = world.say(command)
-  return (await world.reply(/./, { after: sent })).text ?? ""
+const customCommands = [
+  { command: "/Backup", description: "Back up now" },
+  { command: "status", description: "not allowed" },
+]
+const config = {
+  agents: { defaults: { maxConcurrent: 1, models: { "test/large": { alias: "big" } } } },
+  channels: {
+    chatapp: { allowFrom: [1001, "@bob"], groupPolicy: "open", groupAllowFrom: [1001], customCommands },
+  },
+}
+const patience = { timeoutMs: 60_000 }
+const world = await createWorld(fileContext(), { config })
+const { control, bot } = world.emulator
+const bob = await world.addPerson({ firstName: "Bob", username: "bob" })
+
+async function ask(command: string, to: World = world): Promise<string> {
+  const sent = to.say(command)
+  return (await to.reply(/./, { after: sent })).text ?? ""
 }
 
-const setting = (world: World, name: string): unknown =>
-  (
-    JSON.parse(
-      world.rows<{ settings: string }>("select settings from session where key = 'agent:main:main'")[0]?.settings ??
-        "{}",
-    ) as Record<string, unknown>
-  )[name]
+function setting(name: string): unknown {
+  const [row] = world.rows<{ settings: string }>(`select settings ${mainSession}`)
+  return (JSON.parse(row?.settings ?? "{}") as Record<string, unknown>)[name]
+}
 
-test("answers every command of an owner in a private chat, without asking the model", async (context) => {
-  const world = await createWorld(context)
-  await world.start()
-  assert.match(await ask(world, "/help"), /\/commands lists all commands/)
-  const all = await ask(world, "/commands")
+const mainSession = "from session where key = 'agent:main:main'"
+const sessionId = () => world.rows<{ session_id: string }>(`select session_id ${mainSession}`)[0]?.session_id
+
+const registered = () => control.calls().filter((call) => call.method.endsWith("MyCommands"))
+
+/** A model that begins the story and never ends it; resolves when it was asked for. */
+function hangOn(words: string): Promise<void> {
+  const asked = Promise.withResolvers<void>()
+  world.model.script((request) => {
+    if (!lastPrompt(request).endsWith(words)) return text("short")
+    asked.resolve()
+    return { kind: "hang" }
+  })
+  return asked.promise
+}
+
+control.fault({ kind: "429", method: "setMyCommands", retryAfter: 1 })
+await world.start()
+
+beforeEach(() => {
+  world.model.requests.length = 0
+  world.model.script(() => text("ok"))
+})
+
+test("registers the menu, in private chats and in groups, in spite of a 429", async () => {
+  await until("the menu is registered", () => registered().filter((call) => call.ok).length === 2 || undefined)
+  const names = (scope: Record<string, unknown>) => JSON.stringify(control.commands({ scope }))
+  assert.match(names({ type: "default" }), /"status"[^]*"backup"/)
+  assert.doesNotMatch(names({ type: "default" }), /activation|"config"|not allowed/)
+  assert.match(names({ type: "all_group_chats" }), /activation/)
+  assert.match(world.gateway.log(), /custom command skipped/)
+  assert.equal(await ask("/backup everything"), "ok")
+  const words = lastPrompt(world.model.requests[0] ?? assert.fail())
+  assert.match(words, /\/backup everything$/, "an entry of the operator is a message")
+})
+
+test("answers every command of an owner in a private chat, without asking the model", async () => {
+  assert.match(await ask("/help"), /\/commands lists all commands/)
+  const all = await ask("/commands")
   for (const name of ["status", "reset", "new", "model", "whoami", "stop", "think", "reasoning"]) {
     assert.ok(all.includes(`/${name} `), name)
   }
   assert.ok(!all.includes("/config"), "switched off, so not listed")
-  assert.match(await ask(world, "/whoami"), /User id 1001[^]*Username @ada[^]*Standing owner/)
-  assert.match(await ask(world, "/status"), /Model test\/small, thinking off[^]*Messages 0 under way, 0 waiting/)
-  assert.match(await ask(world, "/stop"), /Nothing to stop/)
-  assert.match(await ask(world, "/think high"), /is high now/)
-  assert.equal(setting(world, "thinking"), "high")
-  assert.match(await ask(world, "/think: default"), /as configured/)
-  assert.equal(setting(world, "thinking"), undefined)
-  assert.match(await ask(world, "/reasoning@" + world.emulator.bot.username + " stream"), /while it thinks/)
-  assert.equal(setting(world, "reasoning"), "stream")
-  assert.match(await ask(world, "/REASONING off"), /not shown any more/)
-  assert.match(await ask(world, "/activation always"), /works only in groups/)
-  assert.match(await ask(world, "/config show"), /switched off/)
+  assert.match(await ask("/whoami"), /User id 1001[^]*Username @ada[^]*Standing owner/)
+  assert.match(await ask("/status"), /Model test\/small, thinking off[^]*Messages 0 under way, 0 waiting/)
+  assert.match(await ask("/stop"), /Nothing to stop/)
+  assert.match(await ask("/think high"), /is high now/)
+  assert.equal(setting("thinking"), "high")
+  assert.match(await ask("/think: default"), /as configured/)
+  assert.equal(setting("thinking"), undefined)
+  assert.match(await ask(`/reasoning@${bot.username} stream`), /while it thinks/)
+  assert.equal(setting("reasoning"), "stream")
+  assert.match(await ask("/REASONING off"), /not shown any more/)
+  assert.match(await ask("/activation always"), /works only in groups/)
+  assert.match(await ask("/config show"), /switched off/)
   assert.equal(world.model.requests.length, 0)
 })
 
-test("a new session forgets what was said, keeps what was chosen, and goes on with the text behind the command", async (context) => {
-  const world = await createWorld(context, {
-    config: { models: { providers: { test: { models: { large: {} } } } } },
-  })
+test("a new session forgets what was said, keeps what was chosen, and goes on with the text behind the command", async () => {
   world.model.script((_request, n) => text(`answer ${n}`))
-  await world.start()
-  await ask(world, "/think low")
-  assert.equal(await ask(world, "my cat is called Momo"), "answer 1")
-  assert.match(await ask(world, "/reset"), /New session\. Model: test\/small/)
-  assert.equal(setting(world, "thinking"), "low")
-  const sent = world.say("/new large what is my cat called?")
-  await world.reply(/New session\. Model: test\/large/, { after: sent })
+  await ask("/think low")
+  assert.equal(await ask("my cat is called Momo"), "answer 1")
+  assert.match(await ask("/reset"), /New session\. Model: test\/small/)
+  assert.equal(setting("thinking"), "low")
+  const sent = world.say("/new big what is my cat called?")
+  await world.reply("New session. Model: test/large", { after: sent })
   await world.reply("answer 2", { after: sent })
   const request = world.model.requests[1] ?? assert.fail()
   assert.doesNotMatch(request.promptText(), /Momo|\/new/)
   assert.match(lastPrompt(request), /what is my cat called\?$/)
   assert.equal(request.body["model"], "large")
+  await ask("/think default")
+  await ask("/model default")
 })
 
-test("chooses among the allowed models, by name, alias and button, and refuses others", async (context) => {
-  const world = await createWorld(context, {
-    config: { agents: { defaults: { models: { "test/large": { alias: "big" } } } } },
-  })
-  await world.start()
-  assert.match(await ask(world, "/model list"), /→ test\/small\n• test\/large \(big\)/)
-  assert.match(await ask(world, "/model test/other"), /not in the allowed list[^]*Allowed: /)
-  assert.match(await ask(world, "/model BIG"), /From now on test\/large answers here/)
+test("chooses among the allowed models, by name, alias and button, and refuses others", async () => {
+  assert.match(await ask("/model list"), /→ test\/small\n• test\/large \(big\)/)
+  assert.match(await ask("/model test/other"), /not in the allowed list[^]*Allowed: /)
+  assert.match(await ask("/model BIG"), /From now on test\/large answers here/)
   const asked = world.say("/model")
   const menu = await world.reply("The model of this session is test/large", { after: asked })
-  world.emulator.control.click({ userId: world.ada.id, messageId: menu.message_id, text: "Default" })
+  control.click({ userId: world.ada.id, messageId: menu.message_id, text: "Default" })
   await world.reply("From now on test/small answers here, as configured", { after: menu })
   assert.equal(world.model.requests.length, 0)
 })
 
-test("stop overtakes a long answer, drops what waits behind it, and leaves what comes after", async (context) => {
-  const world = await createWorld(context, { config: { agents: { defaults: { maxConcurrent: 1 } } } })
-  const asked = Promise.withResolvers<void>()
-  world.model.script((request) => {
-    if (!lastPrompt(request).endsWith("a long story")) return text("short")
-    asked.resolve()
-    return { kind: "hang" }
-  })
-  await world.start()
+test("stop overtakes a long answer, drops what waits behind it, and leaves what comes after", async () => {
+  const last = world.rows<{ id: number }>("select max(id) as id from job")[0]?.id ?? 0
+  const asked = hangOn("a long story")
   world.say("a long story")
-  await asked.promise
+  await asked
   world.say("second")
   world.say("third")
   const stop = world.say("/stop")
@@ -101,144 +136,41 @@ test("stop overtakes a long answer, drops what waits behind it, and leaves what 
     "a long story",
     "after the stop",
   ])
-  const states = world.rows<{ state: string }>("select state from job where kind = 'turn' order by id")
+  const turns = world.rows<{ state: string }>("select state from job where kind = 'turn' and id > ? order by id", last)
   assert.deepEqual(
-    states.slice(0, 4).map(({ state }) => state),
+    turns.slice(0, 4).map(({ state }) => state),
     ["cancelled", "cancelled", "cancelled", "done"],
   )
 })
 
-test("a bare stop word stops only while something runs, and is a message else", async (context) => {
-  const world = await createWorld(context)
-  const asked = Promise.withResolvers<void>()
-  world.model.script((request) => {
-    if (!lastPrompt(request).endsWith("count to a million")) return text("I wait for nothing")
-    asked.resolve()
-    return { kind: "hang" }
-  })
-  await world.start()
-  assert.equal(await ask(world, "wait"), "I wait for nothing")
+test("a bare stop word stops only while something runs, and is a message else", async () => {
+  const asked = hangOn("count to a million")
+  assert.equal(await ask("wait"), "short")
   world.say("count to a million")
-  await asked.promise
-  assert.equal(await ask(world, "Wait"), "Stopped.")
+  await asked
+  assert.equal(await ask("Wait"), "Stopped.")
 })
 
-test("a command survives a kill between its acceptance and its answer, and is done once", async (context) => {
-  const world = await createWorld(context)
-  await world.start()
-  await ask(world, "/think low")
-  await world.gateway.kill("SIGTERM")
-  const before = world.rows<{ session_id: string }>("select session_id from session")[0]?.session_id
-  const sent = world.say("/reset")
-  await world.start({ crashAt: "ingest.committed" })
-  await world.gateway.ended
-  await world.start({ crashAt: "turn.beforeCommit" })
-  await world.gateway.ended
-  assert.equal(world.rows<{ session_id: string }>("select session_id from session")[0]?.session_id, before)
-  await world.start()
-  await world.reply("New session.", { after: sent })
-  await world.settle()
-  assert.equal(world.botTexts(world.ada, sent).filter((words) => words.startsWith("New session.")).length, 1)
-  assert.notEqual(world.rows<{ session_id: string }>("select session_id from session")[0]?.session_id, before)
+test("somebody let in stops what their own chat has asked for, an owner whatever the session does", async () => {
+  const asked = hangOn("a long story")
+  world.say("a long story")
+  await asked
+  const his = world.say("me too", bob)
+  const stop = world.say("/stop", bob)
+  const told = await world.reply(/stop|dropped/, { after: stop, person: bob })
+  assert.equal(told.text, "Nothing was under way. 1 waiting message was dropped.")
+  const again = world.say("me again", bob)
+  assert.equal(await ask("/stop"), "Stopped.")
+  await world.reply("short", { after: again, person: bob })
+  assert.deepEqual(world.botTexts(bob, his).filter((words) => words === "short").length, 1)
 })
 
-test("an owner reads and changes the configuration by chat; secrets, guarded keys and bad values stay out", async (context) => {
-  const world = await createWorld(context, { config: { commands: { config: true } } })
-  const secret = "sk-very-secret-0123456789"
-  writeRawConfig(
-    world.stateFolder,
-    `// kept comment
-{
-  logging: { level: "debug" },
-  commands: { config: true },
-  channels: { chatapp: { botToken: "${world.emulator.token}", apiRoot: "${world.emulator.url}", allowFrom: [1001] } },
-  models: { providers: { test: { kind: "openai-compatible", baseUrl: "${world.model.baseUrl}", apiKey: "${secret}" } } },
-  messages: { responsePrefix: "\${CHAT_PREFIX}" }, // from the environment
-  agents: { defaults: { model: "test/small", heartbeat: { every: "0" } } },
-  browser: { enabled: false },
-}
-`,
-  )
-  await world.start({ environment: { CHAT_PREFIX: "bot:", OTHER_SECRET: "hidden-in-the-environment" } })
-  const shown = await ask(world, "/config show")
-  assert.match(shown, /"apiKey": "\*\*\*"/)
-  assert.match(shown, /"botToken": "\*\*\*"/)
-  assert.match(await ask(world, "/config get models.providers.test.apiKey"), /\*\*\*/)
-  assert.match(await ask(world, "/config get channels.chatapp.linkPreview"), /true/)
-  assert.match(await ask(world, "/config get channels.chatap"), /There is no configuration key/)
-
-  assert.match(await ask(world, "/config set channels.chatapp.linkPreview=false"), /linkPreview set\. It is in effect/)
-  assert.match(await ask(world, "/config get channels.chatapp.linkPreview"), /false/)
-  assert.match(await ask(world, "/config set channels.chatapp.linkPreview false"), /nothing to change/)
-  assert.match(await ask(world, `/config set channels.chatapp.groups["-100.5"].requireMention=false`), / set\. /)
-  assert.match(await ask(world, "/config set channels.chatapp.textChunkLimit=none"), /Nothing was written/)
-  assert.match(await ask(world, "/config set channels.chatapp.linkPreview"), /value is missing/)
-  for (const guarded of [
-    `channels.chatapp.allowFrom=["*"]`,
-    "hooks.token=x",
-    "gateway.auth.token=x",
-    "commands.useAccessGroups=false",
-    `channels={"chatapp":{"allowFrom":["*"]}}`,
-    "models.providers.test.apiKey=x",
-  ]) {
-    assert.match(await ask(world, `/config set ${guarded}`), /cannot be changed from a chat/, guarded)
-  }
-  assert.match(await ask(world, "/config set __proto__.x=1"), /cannot be part of a configuration key/)
-  for (const leak of ["${OTHER_SECRET}", '"\\u0024{OTHER_SECRET}"']) {
-    assert.match(await ask(world, `/config set agents.defaults.userTimezone=${leak}`), /set in the file itself/)
-  }
-  assert.match(await ask(world, "/config unset channels.chatapp.linkPreview"), /removed/)
-
-  const file = readFileSync(join(world.stateFolder, "svc.json"), "utf8")
-  assert.match(file, /^\/\/ kept comment/)
-  assert.match(file, /\$\{CHAT_PREFIX\}" \}, \/\/ from the environment/)
-  assert.doesNotMatch(file, /linkPreview|replyToMode|groupPolicy/)
-  assert.match(file, /"-100\.5"/)
-  assert.ok(readdirSync(world.stateFolder).some((name) => name.startsWith("svc.json.bak")))
-  assert.match(world.gateway.log(), /config set by chat/)
-  const told = world.botTexts().join("\n")
-  for (const hidden of [secret, world.emulator.token, "hidden-in-the-environment"]) assert.ok(!told.includes(hidden))
-})
-
-test("nobody but an owner uses /config, and not where configWrites is off", async (context) => {
-  const world = await createWorld(context, {
-    config: { commands: { config: true }, channels: { chatapp: { configWrites: false } } },
-  })
-  world.model.script(() => text("ok"))
-  await world.start()
-  const bob = await world.addPerson({ firstName: "Bob" })
-  const first = world.say("hello", bob)
-  const told = await world.reply(/\b[A-HJ-NP-Z2-9]{8}\b/, { after: first, person: bob })
-  const code = /\b[A-HJ-NP-Z2-9]{8}\b/.exec(told.text ?? "")?.[0]
-  world.say("/status", bob)
-  await world.gateway.call("POST", "/api/pairing/chatapp/approve", { code })
-  const sent = world.say("/status", bob)
-  await world.reply("Gateway", { after: sent, person: bob })
-  world.say("/config show", bob)
-  await world.settle(bob)
-  assert.deepEqual(
-    world.botTexts(bob, sent).filter((words) => !words.includes("Gateway") && words !== "ok"),
-    [],
-    "a stranger got the code and nothing else; somebody let in gets no configuration",
-  )
-  assert.match(
-    await ask(world, "/config set channels.chatapp.linkPreview=false"),
-    /switched off: channels\.chatapp\.configWrites/,
-  )
-  assert.match(await ask(world, "/config get channels.chatapp.linkPreview"), /true/)
-})
-
-test("in a group only its listed senders command, others and other bots' commands are met with silence", async (context) => {
-  const world = await createWorld(context, {
-    config: { channels: { chatapp: { groupPolicy: "open", groupAllowFrom: [1001] } }, commands: { config: true } },
-  })
+test("in a group only its listed senders command, others and other bots' commands are met with silence", async () => {
   world.model.script(() => text("model answer"))
-  const { control, bot } = world.emulator
   const eve = control.addUser({ firstName: "Eve" })
   const group = control.addChat({ type: "supergroup", title: "Crew", members: [world.ada.id, eve.id] })
   const forum = control.addChat({ type: "supergroup", title: "Forum", forum: true, members: [world.ada.id] })
   const topic = control.addTopic({ userId: world.ada.id, chatId: forum.id, name: "Plans" })
-  await world.start()
   const before = control.sendText({ userId: eve.id, chatId: group.id, text: "hi all" })
   for (const words of [
     "/status",
@@ -255,13 +187,10 @@ test("in a group only its listed senders command, others and other bots' command
   control.sendText({ userId: world.ada.id, chatId: group.id, text: "/config show" })
   const asked = control.sendText({ userId: world.ada.id, chatId: group.id, text: `/activation@${bot.username} always` })
   const wait = { chatId: group.id, from: "bot" as const, after: asked.message_id }
-  const answer = await control.waitForMessage(
-    { ...wait, match: "I answer every message here now" },
-    { timeoutMs: 15_000 },
-  )
+  const answer = await control.waitForMessage({ ...wait, match: "I answer every message here now" }, patience)
   assert.equal(answer.reply_to_message?.message_id, asked.message_id)
   control.sendText({ userId: world.ada.id, chatId: group.id, text: "no mention here" })
-  await control.waitForMessage({ ...wait, match: "model answer" }, { timeoutMs: 15_000 })
+  await control.waitForMessage({ ...wait, match: "model answer" }, patience)
   const said = control.messages({ chatId: group.id, after: before.message_id }).filter((each) => each.from?.is_bot)
   assert.deepEqual(
     said.map((each) => each.text).filter((words) => words !== "model answer"),
@@ -273,88 +202,134 @@ test("in a group only its listed senders command, others and other bots' command
     threadId: topic.threadId,
     text: "/status",
   })
-  const status = await control.waitForMessage(
-    { chatId: forum.id, from: "bot", after: inTopic.message_id },
-    { timeoutMs: 15_000 },
-  )
+  const status = await control.waitForMessage({ chatId: forum.id, from: "bot", after: inTopic.message_id }, patience)
   assert.equal(status.message_thread_id, topic.threadId)
   assert.match(status.text ?? "", /Activation as configured/, "each topic has its own session")
 })
 
-test("registers the menu once, again only when it has changed, and empties it when native commands are off", async (context) => {
-  const world = await createWorld(context, {
-    config: {
-      channels: {
-        chatapp: {
-          customCommands: [
-            { command: "/Backup", description: "Back up now" },
-            { command: "status", description: "not allowed" },
-          ],
-        },
-      },
-    },
-  })
-  const { control } = world.emulator
-  const registered = () => control.calls().filter((call) => call.method.endsWith("MyCommands"))
-  const bothScopes = (count: number) =>
-    until("the menu is registered", () => (registered().filter((call) => call.ok).length >= count ? true : undefined))
-  control.fault({ kind: "429", method: "setMyCommands", retryAfter: 1 })
-  await world.start()
-  await bothScopes(2)
-  const names = (scope: Record<string, unknown>) => JSON.stringify(control.commands({ scope }))
-  assert.match(names({ type: "default" }), /"status"[^]*"backup"/)
-  assert.doesNotMatch(names({ type: "default" }), /activation|"config"|not allowed/)
-  assert.match(names({ type: "all_group_chats" }), /activation/)
-  assert.match(world.gateway.log(), /custom command skipped/)
-  const sent = world.say("/backup everything")
-  await world.reply("ok", { after: sent })
-  assert.match(
-    lastPrompt(world.model.requests[0] ?? assert.fail()),
-    /\/backup everything$/,
-    "an entry of the operator is a message",
-  )
+test("a command survives a kill between its acceptance and its answer, and is done once; the menu is not registered again", async () => {
+  const menus = registered().length
   await world.gateway.kill("SIGTERM")
-  const first = registered().length
+  const before = sessionId()
+  const sent = world.say("/reset")
+  await world.start({ crashAt: "ingest.committed" })
+  await world.gateway.ended
+  await world.start({ crashAt: "turn.beforeCommit" })
+  await world.gateway.ended
+  assert.equal(sessionId(), before)
   await world.start()
+  await world.reply("New session.", { after: sent })
   await world.settle()
-  assert.equal(registered().length, first, "unchanged: not registered again")
-  world.configure({ commands: { native: "off" }, channels: { chatapp: { customCommands: [] } } })
-  await until("the menu is cleared", () =>
-    registered().filter((call) => call.method === "deleteMyCommands").length === 2 ? true : undefined,
-  )
+  assert.equal(world.botTexts(world.ada, sent).filter((words) => words.startsWith("New session.")).length, 1)
+  assert.notEqual(sessionId(), before)
+  assert.equal(registered().length, menus, "unchanged")
 })
 
-test("somebody let in stops what their own chat has asked for, an owner whatever the session does", async (context) => {
-  const world = await createWorld(context, { config: { channels: { chatapp: { allowFrom: [1001, "@bob"] } } } })
-  const asked = Promise.withResolvers<void>()
-  world.model.script((request) => {
-    if (!lastPrompt(request).endsWith("a long story")) return text("short")
-    asked.resolve()
-    return { kind: "hang" }
-  })
-  const bob = await world.addPerson({ firstName: "Bob", username: "bob" })
-  await world.start()
-  world.say("a long story")
-  await asked.promise
-  const his = world.say("me too", bob)
-  const stop = world.say("/stop", bob)
-  const told = await world.reply(/stop|dropped/, { after: stop, person: bob })
-  assert.equal(told.text, "Nothing was under way. 1 waiting message was dropped.")
-  const again = world.say("me again", bob)
-  assert.equal(await ask(world, "/stop"), "Stopped.")
-  await world.reply("short", { after: again, person: bob })
-  assert.deepEqual(world.botTexts(bob, his).filter((words) => words === "short").length, 1)
-})
-
-test("choices are listed where buttons are switched off, and a menu that cannot be registered delays nothing", async (context) => {
-  const world = await createWorld(context, {
-    config: { channels: { chatapp: { capabilities: { inlineButtons: "off" } } } },
-  })
-  world.emulator.control.fault({ kind: "hang", method: "setMyCommands", times: 0 })
-  await world.start()
-  const listed = await ask(world, "/think")
-  assert.match(listed, /The thinking level is off\.\n\/think off\n\/think minimal/)
+test("choices are listed where buttons are switched off, a menu that hangs delays nothing, and one without native commands is emptied", async () => {
+  control.fault({ kind: "hang", method: "setMyCommands", times: 0 })
+  const tried = registered().length
+  world.configure({ channels: { chatapp: { capabilities: { inlineButtons: "off" }, customCommands: [] } } })
+  await until("the menu is tried", () => registered().length > tried || undefined)
+  assert.match(await ask("/think"), /The thinking level is off\.\n\/think off\n\/think minimal/)
   const asked = world.say("/reasoning")
   const answer = await world.reply("Reasoning is off", { after: asked })
   assert.equal(answer.reply_markup, undefined)
+  world.configure({ commands: { native: "off" } })
+  const cleared = () => registered().filter((call) => call.method === "deleteMyCommands" && call.ok).length
+  await until("the menu is cleared", () => cleared() === 2 || undefined)
+})
+
+describe("the configuration", () => {
+  let world: World
+  let bob: User
+  const context = fileContext()
+  const askHere = (command: string) => ask(command, world)
+
+  before(async () => {
+    world = await createWorld(context)
+    bob = await world.addPerson({ firstName: "Bob" })
+  })
+
+  test("an owner reads and changes the configuration by chat; secrets, guarded keys and bad values stay out", async () => {
+    const secret = "sk-very-secret-0123456789"
+    writeRawConfig(
+      world.stateFolder,
+      `// kept comment
+  {
+    logging: { level: "debug" },
+    commands: { config: true },
+    channels: { chatapp: { botToken: "${world.emulator.token}", apiRoot: "${world.emulator.url}", allowFrom: [1001] } },
+    models: { providers: { test: { kind: "openai-compatible", baseUrl: "${world.model.baseUrl}", apiKey: "${secret}" } } },
+    messages: { responsePrefix: "\${CHAT_PREFIX}" }, // from the environment
+    agents: { defaults: { model: "test/small", heartbeat: { every: "0" } } },
+    browser: { enabled: false },
+  }
+  `,
+    )
+    await world.start({ environment: { CHAT_PREFIX: "bot:", OTHER_SECRET: "hidden-in-the-environment" } })
+    const shown = await askHere("/config show")
+    assert.match(shown, /"apiKey": "\*\*\*"/)
+    assert.match(shown, /"botToken": "\*\*\*"/)
+    assert.match(await askHere("/config get models.providers.test.apiKey"), /\*\*\*/)
+    assert.match(await askHere("/config get channels.chatapp.linkPreview"), /true/)
+    assert.match(await askHere("/config get channels.chatap"), /There is no configuration key/)
+
+    assert.match(await askHere("/config set channels.chatapp.linkPreview=false"), /linkPreview set\. It is in effect/)
+    assert.match(await askHere("/config get channels.chatapp.linkPreview"), /false/)
+    assert.match(await askHere("/config set channels.chatapp.linkPreview false"), /nothing to change/)
+    assert.match(await askHere(`/config set channels.chatapp.groups["-100.5"].requireMention=false`), / set\. /)
+    assert.match(await askHere("/config set channels.chatapp.textChunkLimit=none"), /Nothing was written/)
+    assert.match(await askHere("/config set channels.chatapp.linkPreview"), /value is missing/)
+    for (const guarded of [
+      `channels.chatapp.allowFrom=["*"]`,
+      "hooks.token=x",
+      "gateway.auth.token=x",
+      "commands.useAccessGroups=false",
+      `channels={"chatapp":{"allowFrom":["*"]}}`,
+      "models.providers.test.apiKey=x",
+    ]) {
+      assert.match(await askHere(`/config set ${guarded}`), /cannot be changed from a chat/, guarded)
+    }
+    assert.match(await askHere("/config set __proto__.x=1"), /cannot be part of a configuration key/)
+    for (const leak of ["${OTHER_SECRET}", '"\\u0024{OTHER_SECRET}"']) {
+      assert.match(await askHere(`/config set agents.defaults.userTimezone=${leak}`), /set in the file itself/)
+    }
+    assert.match(await askHere("/config unset channels.chatapp.linkPreview"), /removed/)
+
+    const file = readFileSync(join(world.stateFolder, "svc.json"), "utf8")
+    assert.match(file, /^\/\/ kept comment/)
+    assert.match(file, /\$\{CHAT_PREFIX\}" \}, \/\/ from the environment/)
+    assert.doesNotMatch(file, /linkPreview|replyToMode|groupPolicy/)
+    assert.match(file, /"-100\.5"/)
+    assert.ok(readdirSync(world.stateFolder).some((name) => name.startsWith("svc.json.bak")))
+    assert.match(world.gateway.log(), /config set by chat/)
+    const told = world.botTexts().join("\n")
+    for (const hidden of [secret, world.emulator.token, "hidden-in-the-environment"]) assert.ok(!told.includes(hidden))
+  })
+
+  test("nobody but an owner uses /config, and not where configWrites is off", async () => {
+    world.configure({ commands: { config: true }, channels: { chatapp: { configWrites: false } } })
+    await until("the change counts", async () =>
+      /false/.test(await askHere("/config get channels.chatapp.configWrites")) ? true : undefined,
+    )
+    const first = world.say("hello", bob)
+    const told = await world.reply(/\b[A-HJ-NP-Z2-9]{8}\b/, { after: first, person: bob })
+    const code = /\b[A-HJ-NP-Z2-9]{8}\b/.exec(told.text ?? "")?.[0]
+    world.say("/status", bob)
+    await world.gateway.call("POST", "/api/pairing/chatapp/approve", { code })
+    const sent = world.say("/status", bob)
+    await world.reply("Gateway", { after: sent, person: bob })
+    world.say("/config show", bob)
+    await world.settle(bob)
+    assert.deepEqual(
+      world.botTexts(bob, sent).filter((words) => !words.includes("Gateway") && words !== "ok"),
+      [],
+      "a stranger got the code and nothing else; somebody let in gets no configuration",
+    )
+    assert.match(
+      await askHere("/config set channels.chatapp.linkPreview=false"),
+      /switched off: channels\.chatapp\.configWrites/,
+    )
+    assert.match(await askHere("/config get channels.chatapp.linkPreview"), /true/)
+  })
 })

@@ -4,7 +4,7 @@ import assert from "node:assert/strict"
 import { DatabaseSync } from "node:sqlite"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { TestContext } from "node:test"
+import { type TestContext, after } from "node:test"
 import { setTimeout as delay } from "node:timers/promises"
 import type { Message, User } from "grammy/types"
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../emulator/index.ts"
@@ -63,6 +63,14 @@ export class World {
   configure(changes: Settings): void {
     this.config = merge(this.config, changes)
     writeConfig(this.stateFolder, this.config)
+  }
+
+  /** The same for a gateway that runs; resolves when it uses them. */
+  async reconfigure(changes: Settings): Promise<void> {
+    const count = () => this.gateway.log().split("config changed").length
+    const before = count()
+    this.configure(changes)
+    await until("the configuration is taken up", () => count() > before || undefined)
   }
 
   /** A person whose private chat with the bot is open; what opened it is already confirmed. */
@@ -182,6 +190,18 @@ export async function createWorld(context: Pick<TestContext, "after">, options: 
   const config = merge(defaults, options.config ?? {})
   writeConfig(stateFolder, config)
   return new World(context, { emulator, model, stateFolder, ada, port: await freePort(), config })
+}
+
+/**
+ * For a world that all tests of a file share: it ends with the file, the youngest part first. To be called at the top
+ * of the file, because what is registered while a test runs ends with that test.
+ */
+export function fileContext(): Pick<TestContext, "after"> {
+  const ends: (() => unknown)[] = []
+  after(async () => {
+    for (const end of ends.toReversed()) await end()
+  })
+  return { after: (end) => void ends.push(end as () => unknown) }
 }
 
 /** Takes what waits for the bot away, as another program with its token would. */
