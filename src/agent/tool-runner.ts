@@ -5,12 +5,21 @@ import type { ContentPart, ToolCall, ToolResultPart, ToolSchema } from "../model
 import { neutralize, wrapUntrusted } from "./boundary.ts"
 import type { Tool, ToolContext, ToolResult } from "./tool.ts"
 
+/** Remembered by the schema that it is made from: each step of each turn asks, and making it takes a quarter of a step. */
+const made = new WeakMap<z.ZodType, JsonObject>()
+
 export function toolSchemas(tools: readonly Tool[]): ToolSchema[] {
   return tools.map((tool) => ({
     name: tool.name,
     description: tool.description,
-    inputSchema: tool.inputSchema ?? (z.toJSONSchema(tool.input, { io: "input" }) as JsonObject),
+    inputSchema: tool.inputSchema ?? schemaOf(tool.input),
   }))
+}
+
+function schemaOf(input: z.ZodType): JsonObject {
+  const known = made.get(input) ?? (z.toJSONSchema(input, { io: "input" }) as JsonObject)
+  made.set(input, known)
+  return known
 }
 
 export interface RunToolOptions {
