@@ -13,7 +13,8 @@ interface DraftChunk {
 
 const defaultDraftChunk: DraftChunk = { minChars: 200, maxChars: 800, breakPreference: "paragraph" }
 const defaultCoalesce = { minChars: 800, maxChars: 1200, idleMs: 1000 }
-const defaultRetry = { attempts: 3, minDelayMs: 400, maxDelayMs: 30_000, jitter: 0.1 }
+/** The outbox ends what has no other end. */
+const defaultRetry = { attempts: Number.POSITIVE_INFINITY, minDelayMs: 400, maxDelayMs: 30_000, jitter: 0.1 }
 const defaultActions = { reactions: true, sendMessage: true, deleteMessage: true, editMessage: true, sticker: false }
 
 /** Ids of all accounts, sorted; `default` alone when the configuration names none. */

@@ -1,15 +1,7 @@
 // The outbox worker: due rows -> pace -> claim -> the one call -> what came of it.
 // Chats do not wait for each other; inside a chat order holds, whatever fails. What has to wait for its turn is not
 // claimed: a chat's next row is put off in the store, an account that is at its limit is left out for a moment.
-import {
-  type Background,
-  type Clock,
-  type CrashPoint,
-  type Log,
-  backoffMs,
-  describeError,
-  raceAbort,
-} from "../kernel/index.ts"
+import { type Background, type Clock, type CrashPoint, type Log, describeError, raceAbort } from "../kernel/index.ts"
 import {
   type OutboxRow,
   type Store,
@@ -36,7 +28,8 @@ export interface OutboxWorkerOptions {
 const maxConcurrent = 32
 /** A row that cannot have arrived is tried for this long, then given up so that its chat is not blocked for ever. */
 const giveUpAfterMs = 6 * 60 * 60 * 1000
-const retryPolicy = { attempts: Number.POSITIVE_INFINITY, minDelayMs: 400, maxDelayMs: 30_000, jitter: 0.2 }
+/** How long to wait is the channel's decision; this only keeps a hasty one from a loop. */
+const minRetryMs = 50
 
 export class OutboxWorker {
   readonly #options: OutboxWorkerOptions
@@ -205,7 +198,7 @@ export class OutboxWorker {
       await replacePayload(store, row, JSON.stringify(outcome.payload), outcome.error)
       log.info({ ...ids(row), reason: outcome.error }, "delivery refused in this form, sent in another")
     } else if (outcome.kind === "retry" && age < giveUpAfterMs) {
-      const delayMs = Math.max(outcome.delayMs, backoffMs(retryPolicy, Math.min(row.attempts, 10)))
+      const delayMs = Math.max(outcome.delayMs, minRetryMs)
       await markAgain(store, row, { runAt: clock.now() + delayMs, error: outcome.error })
       log.info({ ...ids(row), delayMs, reason: outcome.error }, "delivery put off")
     } else if (outcome.kind === "uncertain") {

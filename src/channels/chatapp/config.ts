@@ -190,7 +190,10 @@ const overridable = {
     .meta({ description: "Direct chats by user id." }),
   retry: z
     .strictObject({
-      attempts: z.int().min(1).optional().meta({ description: "Tries in all.", defaultText: "3" }),
+      attempts: z.int().min(1).optional().meta({
+        description: "Tries in all, before a message is given up.",
+        defaultText: "as many as fit into six hours",
+      }),
       minDelayMs: delayMs.optional().meta({ description: "Milliseconds before the second try.", defaultText: "400" }),
       maxDelayMs: delayMs
         .optional()
@@ -203,7 +206,7 @@ const overridable = {
         .meta({ description: "Share by which a delay varies.", defaultText: "0.1" }),
     })
     .optional()
-    .meta({ description: "How calls that failed are tried again." }),
+    .meta({ description: "How messages are tried again that cannot have arrived; a 429 is waited out besides." }),
   network: z
     .strictObject({
       autoSelectFamily: z

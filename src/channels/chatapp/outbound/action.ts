@@ -1,11 +1,12 @@
 // What is done to a message that is there already: edit, delete, react. Rows of the outbox like sends, so that they
 // keep their place in the chat; doing them twice changes nothing, so whatever went wrong on the way is tried again.
 import type { ReplyButton, SendOutcome } from "../../../delivery/contract.ts"
-import { type Json, backoffMs } from "../../../kernel/index.ts"
+import type { Json } from "../../../kernel/index.ts"
 import type { OutboxRow } from "../../../store/index.ts"
 import type { CallResult } from "../client.ts"
 import { type CallFailure, describeFailure } from "../failure.ts"
 import { inlineKeyboard } from "./buttons.ts"
+import { floodWaitMs, isUnreadable, tokenRefusedDelayMs, tryAgain } from "./outcome.ts"
 import type { FormattedText } from "./payload.ts"
 import type { ReactionEmoji } from "./reaction-emoji.ts"
 import type { SendContext } from "./send.ts"
@@ -38,7 +39,8 @@ export async function sendAction(row: OutboxRow, kind: ActionKind, context: Send
   if (result.ok) return { kind: "sent" }
   const { failure } = result
   if (failure.kind === "refused" && isDone(kind, payload, failure.description)) return { kind: "sent" }
-  if (failure.kind === "refused" && failure.code === 429) context.onFlood((failure.retryAfterSeconds ?? 1) * 1000)
+  const waitMs = floodWaitMs(failure)
+  if (waitMs !== undefined) context.onFlood(waitMs)
   return judge(row, payload, failure, context)
 }
 
@@ -85,16 +87,15 @@ function judge(
   { settings: { retry } }: SendContext,
 ): SendOutcome {
   const error = describeFailure(failure)
+  const waitMs = floodWaitMs(failure)
+  if (waitMs !== undefined) return { kind: "retry", delayMs: waitMs, error }
   if (failure.kind === "refused") {
-    if (failure.retryAfterSeconds !== undefined)
-      return { kind: "retry", delayMs: failure.retryAfterSeconds * 1000, error }
-    const isUnreadable = "parseMode" in payload && /can't parse entities/i.test(failure.description)
-    if (isUnreadable) {
+    if (failure.code === 401) return { kind: "retry", delayMs: tokenRefusedDelayMs, error }
+    if ("parseMode" in payload && isUnreadable(failure.description)) {
       const { parseMode: _mode, ...rest } = payload
       return { kind: "replace", payload: { ...rest, text: rest.plain } as unknown as Json, error }
     }
     if (failure.code < 500) return { kind: "rejected", error }
   }
-  if (row.attempts >= retry.attempts) return { kind: "rejected", error }
-  return { kind: "retry", delayMs: backoffMs(retry, row.attempts), error }
+  return tryAgain(error, row.attempts, retry)
 }

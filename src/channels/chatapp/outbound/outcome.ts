@@ -5,7 +5,23 @@ import { type CallFailure, describeFailure } from "../failure.ts"
 import type { AlbumPayload, FormattedText, MediaPayload, StickerPayload, TextPayload } from "./payload.ts"
 
 /** With a refused token nothing will arrive until a person has changed it. */
-const tokenRefusedDelayMs = 5 * 60 * 1000
+export const tokenRefusedDelayMs = 5 * 60 * 1000
+
+/** How long the platform asks to wait; undefined when it is not too many requests that it complains of. */
+export function floodWaitMs(failure: CallFailure): number | undefined {
+  if (failure.kind !== "refused" || (failure.code !== 429 && failure.retryAfterSeconds === undefined)) return undefined
+  return Math.max(1, failure.retryAfterSeconds ?? 1) * 1000
+}
+
+export function isUnreadable(description: string): boolean {
+  return /can't parse entities|entit(?:y|ies).*(?:invalid|too long)/i.test(description)
+}
+
+/** The next try; `attempt` is the one that failed. Without a number of tries the outbox decides how long it goes on. */
+export function tryAgain(error: string, attempt: number, retry: RetryPolicy): SendOutcome {
+  if (attempt >= retry.attempts) return { kind: "rejected", error: `${error} (given up after ${attempt} tries)` }
+  return { kind: "retry", error, delayMs: backoffMs(retry, Math.min(attempt, 30)) }
+}
 
 export type SentPayload = TextPayload | MediaPayload | AlbumPayload | StickerPayload
 
@@ -14,11 +30,7 @@ export function judgeSend(
   context: { payload: SentPayload; rowKind: string; attempt: number; retry: RetryPolicy; chatKind: string },
 ): SendOutcome {
   const error = describeFailure(failure)
-  const again = (): SendOutcome => ({
-    kind: "retry",
-    error,
-    delayMs: backoffMs(context.retry, Math.min(context.attempt, context.retry.attempts)),
-  })
+  const again = () => tryAgain(error, context.attempt, context.retry)
   switch (failure.kind) {
     case "unsent":
       return again()
@@ -50,16 +62,16 @@ function judgeRefusal(
 ): SendOutcome {
   const error = describeFailure(failure)
   const { code, description } = failure
-  if (failure.retryAfterSeconds !== undefined)
-    return { kind: "retry", delayMs: failure.retryAfterSeconds * 1000, error }
+  const waitMs = floodWaitMs(failure)
+  if (waitMs !== undefined) return { kind: "retry", delayMs: waitMs, error }
   if (failure.migratedTo !== undefined && failure.migratedTo !== payload.movedTo) {
     // Messages of the old chat have other numbers in the new one.
     const { replyTo: _old, quote: _words, ...rest } = payload
     return replace({ ...rest, movedTo: failure.migratedTo }, error)
   }
   if (code === 401) return { kind: "retry", delayMs: tokenRefusedDelayMs, error }
-  if (code === 429 || code >= 500) return again()
-  if (/can't parse entities|entit(?:y|ies).*(?:invalid|too long)/i.test(description)) {
+  if (code >= 500) return again()
+  if (isUnreadable(description)) {
     const plain = toPlainPayload(payload)
     if (plain) return replace(plain, error)
   }

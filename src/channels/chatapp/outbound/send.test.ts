@@ -116,6 +116,39 @@ describe("a text", () => {
     })
   }
 
+  test("is tried as often as the configuration says, and its chat goes on", async () => {
+    await begin({ chatapp: { retry: { attempts: 2, minDelayMs: 10 } } })
+    bench.emulator.control.fault({ kind: "status", status: 500, method: "sendMessage", times: 2 })
+    await send({ text: "hello" })
+    await send({ text: "next" })
+    await settled()
+    assert.deepEqual(states(), ["dead", "sent"])
+    assert.match(bench.outbox()[0]?.error ?? "", /^500 .*given up after 2 tries/)
+  })
+
+  test("is tried until it arrives where the configuration says nothing, as is what is done to it", async () => {
+    await begin({ chatapp: { retry: { minDelayMs: 1, maxDelayMs: 5 } } })
+    bench.emulator.control.fault({ kind: "status", status: 500, method: "sendMessage", times: 6 })
+    await send({ text: "hello" })
+    await settled()
+    const [message] = received()
+    for (const fault of [
+      { kind: "status", status: 500, times: 6 },
+      { kind: "429", retryAfter: 1 },
+      { kind: "cut", times: 2 },
+    ] as const) {
+      bench.emulator.control.fault({ ...fault, method: "deleteMessage" })
+    }
+    const row = bench.channel.sender.planChange?.(route(), {
+      action: "delete",
+      messageId: String(message?.message_id),
+    })
+    await bench.store.write(async (write) => void (row && write.addOutbox(row)))
+    await settled()
+    assert.deepEqual(states(), ["sent", "sent"])
+    assert.deepEqual(received(), [])
+  })
+
   for (const kind of ["cut-after-accept", "cut-body", "cut"] as const) {
     test(`is left in doubt and not repeated after ${kind}; the next one still goes`, async () => {
       await begin()

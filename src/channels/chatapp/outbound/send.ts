@@ -9,7 +9,7 @@ import { isAction, sendAction } from "./action.ts"
 import { inlineKeyboard } from "./buttons.ts"
 import { type OpenMedia, openMedia } from "./media.ts"
 import { type MediaKind, mediaKind } from "./media-kind.ts"
-import { type SentPayload, judgeSend } from "./outcome.ts"
+import { type SentPayload, floodWaitMs, judgeSend } from "./outcome.ts"
 import type { AlbumPayload, FormattedText, MediaPayload, TextPayload } from "./payload.ts"
 
 export interface SendContext {
@@ -33,7 +33,8 @@ export async function sendRow(row: OutboxRow, context: SendContext): Promise<Sen
   if (!("ok" in result)) return result
   if (result.ok) return { kind: "sent", remoteId: String(messageIdOf(result.value)) }
   const { failure } = result
-  if (failure.kind === "refused" && failure.code === 429) context.onFlood((failure.retryAfterSeconds ?? 1) * 1000)
+  const waitMs = floodWaitMs(failure)
+  if (waitMs !== undefined) context.onFlood(waitMs)
   const { retry } = context.settings
   return judgeSend(failure, { payload, rowKind: row.kind, attempt: row.attempts, retry, chatKind: route.chatKind })
 }
