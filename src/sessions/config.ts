@@ -33,6 +33,7 @@ export const sessionSchema = z
       .meta({ description: "Accepted; the main session is always `main`." }),
     scope: z.enum(["per-sender", "global"]).default("per-sender").meta({
       description: "`global` puts every conversation into one session with the key `global`.",
+      later,
     }),
     store: z.string().min(1).optional().meta({
       description: "Accepted for older files; sessions are kept in the gateway's database.",
@@ -61,13 +62,16 @@ export const sessionSchema = z
       .default({})
       .meta({ description: "Rules by channel; each wins over all others." }),
     dmScope: z.enum(["main", "per-peer", "per-channel-peer", "per-account-channel-peer"]).default("main").meta({
-      description: "Which direct messages share a session. `main`: all of them share the agent's main session.",
-      later,
+      description:
+        "Which direct messages share a session. `main`: all of them share the agent's main session. `per-peer`: each person has one, whatever the channel; `per-channel-peer` and `per-account-channel-peer`: one for each channel, or each account of a channel.",
     }),
     identityLinks: z
       .record(z.string().min(1), z.array(z.string().min(1)))
       .default({})
-      .meta({ description: "Ids of one person on several channels, by a name of your choice.", later }),
+      .meta({
+        description:
+          "Ids of one person, `<id>` or `<channel>:<id>`, by a name of your choice: with a `dmScope` other than `main` they share a session.",
+      }),
     typingIntervalSeconds: z.int().min(1).max(60).default(5).meta({
       description: "Seconds after which the typing indicator is refreshed; the platform shows it for five.",
     }),

@@ -15,6 +15,31 @@ export function mainKey(agentId: string): string {
   return `agent:${agentId}:main`
 }
 
+export type DirectScope = "main" | "per-peer" | "per-channel-peer" | "per-account-channel-peer"
+
+/**
+ * The session of a direct chat, as `session.dmScope` wants it; `links` (`session.identityLinks`) make one peer of
+ * several ids, written `<id>` or `<channel>:<id>`.
+ */
+export function directKey(
+  agentId: string,
+  chat: { channel: string; account: string; chatId: string },
+  { dmScope, identityLinks }: { dmScope: DirectScope; identityLinks: Record<string, readonly string[]> },
+): string {
+  if (dmScope === "main") return mainKey(agentId)
+  const { channel, account, chatId } = chat
+  const linked = Object.entries(identityLinks).find(([, ids]) =>
+    ids.some((id) => id.trim().toLowerCase() === chatId || id.trim().toLowerCase() === `${channel}:${chatId}`),
+  )
+  const peer = linked ? normalizeAgentId(linked[0]) : chatId
+  const place = {
+    "per-peer": "",
+    "per-channel-peer": `${channel}:`,
+    "per-account-channel-peer": `${channel}:${account}:`,
+  }
+  return `agent:${agentId}:${place[dmScope]}dm:${peer}`
+}
+
 export function groupKey(agentId: string, channel: string, chatId: string, topicId?: string): string {
   const group = `agent:${agentId}:${channel}:group:${chatId}`
   return topicId === undefined ? group : `${group}:topic:${topicId}`

@@ -2,8 +2,25 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { AppError } from "../kernel/index.ts"
 import { isFresh } from "./freshness.ts"
-import { hookKey } from "./keys.ts"
+import { directKey, hookKey } from "./keys.ts"
 import { trimToBudget } from "./transcript.ts"
+
+test("gives direct chats the sessions that the scope wants, and one person with several ids one session", () => {
+  const identityLinks = { "Ann Lee": ["42", "chatapp:77"], bob: ["other:5"] }
+  const keys = (chatId: string) =>
+    (["main", "per-peer", "per-channel-peer", "per-account-channel-peer"] as const).map((dmScope) =>
+      directKey("main", { channel: "chatapp", account: "work", chatId }, { dmScope, identityLinks }),
+    )
+  const forms = (peer: string) => [
+    "agent:main:main",
+    `agent:main:dm:${peer}`,
+    `agent:main:chatapp:dm:${peer}`,
+    `agent:main:chatapp:work:dm:${peer}`,
+  ]
+  assert.deepEqual(keys("5"), forms("5"), "an id of another channel is somebody else")
+  assert.deepEqual(keys("42"), forms("ann-lee"))
+  assert.deepEqual(keys("77"), forms("ann-lee"))
+})
 
 test("keeps every key that a webhook asks for in the hook namespace", () => {
   assert.equal(hookKey("main", "hook:Orders"), "agent:main:hook:orders")

@@ -50,6 +50,25 @@ describe("pairing", () => {
 })
 
 describe("messages", () => {
+  test("of each person have a session of their own where that is wanted, and `last` still means the chat of the latest", async () => {
+    const { emulator } = await begin({
+      chatapp: { allowFrom: [4242, 77] },
+      config: { session: { dmScope: "per-peer" } },
+    })
+    const people = [4242, 77].map((id) => emulator.control.addUser({ id, firstName: `P${id}` }))
+    for (const { id } of people) emulator.control.sendText({ userId: id, text: "hello" })
+    await bench.until(() => bench.jobs().length === 2, "a job each")
+    assert.deepEqual(
+      bench.jobs().map((job) => [job.lane_key, job.input.sessionKey]),
+      [4242, 77].map((id) => [`agent:main:dm:${id}`, `agent:main:dm:${id}`]),
+    )
+    const sessions = bench.store.handle.prepare("select key, last_route from session").all()
+    assert.deepEqual(
+      sessions.map(({ key, last_route: last }) => [key, (JSON.parse(String(last)) as Route).chatId]),
+      [["agent:main:main", "77"]],
+    )
+  })
+
   test("takes a message of an owner to the main session and the answer back to the same chat", async () => {
     const { emulator } = await begin({ chatapp: { allowFrom: [4242] } })
     const owner = emulator.control.addUser({ id: 4242, firstName: "Olga" })

@@ -6,6 +6,7 @@ import {
   listChatappAccounts,
   resolveChatappAccount,
 } from "../../config/index.ts"
+import { directKey } from "../../sessions/keys.ts"
 import { type Envelope, createEnvelope } from "./inbound/envelope.ts"
 import { type MentionPatterns, compileMentions } from "../mentions.ts"
 import { type AllowList, type GroupBook, createGroupBook, parseAllowList } from "../access.ts"
@@ -27,6 +28,8 @@ export interface AccountSettings extends ChatappAccountConfig {
   /** Every @name of any list, lower-case, without the `@`. */
   listedNames: ReadonlySet<string>
   envelope: Envelope
+  /** The session of a direct chat. */
+  directSession(agentId: string, chatId: string): string
   /** How long short messages of one person are waited for; 0: not at all. */
   debounceMs: number
 }
@@ -72,6 +75,8 @@ function derive(
   return {
     ...account,
     envelope: createEnvelope(config),
+    directSession: (agentId, chatId) =>
+      directKey(agentId, { channel: channelName, account: account.accountId, chatId }, config.session),
     debounceMs: inbound.byChannel[channelName] ?? inbound.debounceMs,
     textChunkLimit: Math.min(account.textChunkLimit, maxTextChars),
     allow: parseAllowList(account.allowFrom, idPrefixes),

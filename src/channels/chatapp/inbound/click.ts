@@ -28,10 +28,10 @@ function decide(update: Update, query: CallbackQuery, context: PlanContext): Pla
   }
   const refuse = (reason: SkipReason) => skip(update, context, reason, seen)
   if (!message || data === undefined || data.trim() === "") return refuse("empty-click")
-  const { settings, agentId } = context
+  const { settings } = context
   const whole = withThread(message, context)
   if (!whole) return refuse("topic-unknown")
-  const place = placeOf(whole, { accountId: settings.accountId, agentId })
+  const place = placeOf(whole, context)
   const sender = senderOf(from)
   const decision = decideAccess({ chat: message.chat, topicId: place.topicId, sender }, context)
   if (decision.kind !== "accept") return refuse("click-refused")

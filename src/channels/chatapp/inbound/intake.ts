@@ -1,6 +1,7 @@
 // A batch of updates -> what it causes, in one transaction with the offset. What was seen before changes nothing.
 import type { Update } from "grammy/types"
 import { type Clock, type Ids, type Log, describeError, isJsonObject } from "../../../kernel/index.ts"
+import { mainKey } from "../../../sessions/keys.ts"
 import type { Route } from "../../../sessions/route.ts"
 import { type IngestEntry, type NewOutbox, type Store, type Write } from "../../../store/index.ts"
 import type { Activations } from "../../activation.ts"
@@ -95,7 +96,7 @@ export class Intake {
     const busyUntil = this.#pairingBusyUntil
     try {
       const planned = this.#planAll(fresh)
-      const routes = lastToRemember(planned)
+      const routes = lastToRemember(planned, agentId())
       await store.ingestBatch(
         planned.map((each) => each.entry),
         async (write) => {
@@ -103,7 +104,7 @@ export class Intake {
           else saveOffset(write, bot, nextOffset)
           book.flush(write)
           pins.flush(write)
-          for (const { sessionKey, route } of routes) rememberRoute(write, sessionKey, agentId(), route)
+          for (const [sessionKey, route] of routes) rememberRoute(write, sessionKey, agentId(), route)
           this.#trimHistories(write, planned)
           for (const move of movesOf(planned)) moves.apply(write, move, bot.account)
         },
@@ -226,8 +227,13 @@ function movesOf(planned: readonly Planned[]): ChatMove[] {
 
 type Accepted = Extract<Planned, { kind: "accepted" }>
 
-/** Of each session the last message of the batch: that is where it was last heard from. */
-function lastToRemember(planned: readonly Planned[]): Accepted[] {
+/**
+ * Of each session the last message of the batch: that is where it was last heard from. Direct chats count for the main
+ * session, also where they have sessions of their own: it is where `last` is looked for.
+ */
+function lastToRemember(planned: readonly Planned[], agentId: string): Map<string, Route> {
   const accepted = planned.filter((each): each is Accepted => each.kind === "accepted" && each.remember)
-  return [...new Map(accepted.map((each) => [each.sessionKey, each])).values()]
+  return new Map(
+    accepted.map(({ route, sessionKey }) => [route.chatKind === "private" ? mainKey(agentId) : sessionKey, route]),
+  )
 }

@@ -1,8 +1,8 @@
 // Where a message was said: the route of its answer and the session it belongs to. Fixed here, once.
 import type { Chat, Message } from "grammy/types"
-import { groupKey, mainKey } from "../../../sessions/keys.ts"
+import { groupKey } from "../../../sessions/keys.ts"
 import type { Route } from "../../../sessions/route.ts"
-import { channelName } from "../settings.ts"
+import { type AccountSettings, channelName } from "../settings.ts"
 
 export interface Place {
   route: Route
@@ -13,21 +13,25 @@ export interface Place {
 
 export const generalTopic = "1"
 
-export function placeOf(message: Message, options: { accountId: string; agentId: string }): Place {
-  const { accountId, agentId } = options
+export function placeOf(
+  message: Message,
+  { settings, agentId }: { settings: Pick<AccountSettings, "accountId" | "directSession">; agentId: string },
+): Place {
   const chatId = String(message.chat.id)
   const topicId = topicOf(message)
   const threadId = topicId ?? directThread(message)
   const route: Route = {
     channel: channelName,
-    account: accountId,
+    account: settings.accountId,
     chatId,
     chatKind: message.chat.type,
     ...(threadId === undefined ? {} : { threadId }),
     messageId: String(message.message_id),
   }
   // A thread of a direct chat changes where the answer appears, not which conversation it is.
-  const sessionKey = isDirect(message.chat) ? mainKey(agentId) : groupKey(agentId, channelName, chatId, topicId)
+  const sessionKey = isDirect(message.chat)
+    ? settings.directSession(agentId, chatId)
+    : groupKey(agentId, channelName, chatId, topicId)
   return { route, sessionKey, ...(topicId === undefined ? {} : { topicId }) }
 }
 

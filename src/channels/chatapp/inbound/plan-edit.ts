@@ -16,12 +16,12 @@ import { type Pending, saidInput } from "./said.ts"
 const maxNoteChars = 4_000
 
 export function planEdit(update: Update, message: Message, context: PlanContext): Planned {
-  const { settings, agentId } = context
+  const { settings } = context
   const chat = String(message.chat.id)
   const seen = { kind: "edited", chat, message: message.message_id }
   const sender = principalOf(message)
   if (!sender) return skip(update, context, "no-sender", seen)
-  const place = placeOf(message, { accountId: settings.accountId, agentId })
+  const place = placeOf(message, context)
   const decision = decideAccess({ chat: message.chat, topicId: place.topicId, sender }, context)
   if (decision.kind === "drop") return skip(update, context, decision.rule, { ...seen, sender: sender.id })
   const content = contentOf(message)

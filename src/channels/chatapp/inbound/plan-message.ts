@@ -18,8 +18,7 @@ import { saidInput } from "./said.ts"
 export function planMessage(update: Update, message: Message, context: PlanContext): Planned {
   const sender = principalOf(message)
   if (!sender) return skip(update, context, "no-sender", facts(message))
-  const { settings, agentId } = context
-  const place = placeOf(message, { accountId: settings.accountId, agentId })
+  const place = placeOf(message, context)
   const decision = decideAccess({ chat: message.chat, topicId: place.topicId, sender }, context)
   if (decision.kind === "drop") {
     const topic = place.topicId === undefined ? {} : { topic: place.topicId }

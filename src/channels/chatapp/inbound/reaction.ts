@@ -18,7 +18,7 @@ export function planReaction(update: Update, reaction: MessageReactionUpdated, c
     sender: actor?.id ?? user?.id ?? null,
   }
   const refuse = (reason: SkipReason) => skip(update, context, reason, seen)
-  const { settings, look, agentId } = context
+  const { settings, look } = context
   const { reactionNotifications: wanted } = settings
   if (wanted === "off") return refuse("reactions-off")
   const added = addedEmoji(reaction)
@@ -29,7 +29,7 @@ export function planReaction(update: Update, reaction: MessageReactionUpdated, c
   if (wanted === "own" && !sent) return refuse("reaction-to-others")
   const topicId = topicOf(reaction, sent?.threadId, sent !== undefined)
   if (topicId === "unknown") return refuse("topic-unknown")
-  const place = placeOf(messageAt(reaction, topicId), { accountId: settings.accountId, agentId })
+  const place = placeOf(messageAt(reaction, topicId), context)
   const decision = decideAccess({ chat, topicId: place.topicId, sender }, context)
   if (decision.kind !== "accept") return refuse("reaction-refused")
   const label = actor ? chatLabel(actor) : user ? senderLabel(user) : sender.id
