@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { mkdir, readFile, stat, symlink } from "node:fs/promises"
 import { join } from "node:path"
-import { after, before, test } from "node:test"
+import { after, before, suite, test } from "node:test"
 import { inflateRawSync } from "node:zlib"
 import { type BrowserBench, startBrowserBench } from "../../test/support/browser-service.ts"
 import { startChaosProxy } from "../../test/support/chaos-proxy.ts"
@@ -90,8 +90,10 @@ test("says so when one runs already, when none does, and while a question is ope
   await post("/stop")
   assert.equal((await post("/trace/stop")).status, 404)
   assert.equal((await bench.call("GET", "/tabs")).body.running, false, "nothing is started to say so")
-  assert.deepEqual([(await post("/trace/start")).status, (await post("/trace/start")).status], [200, 409])
-  assert.equal((await post("/trace/stop")).status, 200)
+  const statuses = async (path: string) =>
+    (await Promise.all([1, 2, 3].map(() => post(path)))).map(({ status }) => status).toSorted()
+  assert.deepEqual(await statuses("/trace/start"), [200, 409, 409])
+  assert.deepEqual(await statuses("/trace/stop"), [200, 404, 404])
   assert.deepEqual([(await post("/trace/stop")).status, (await post("/trace/start")).status], [404, 200])
   const second = await post("/trace/start")
   assert.deepEqual([second.status, second.body.error.code], [409, "conflict"])
@@ -114,34 +116,46 @@ test("A10: writes nowhere but below its folder", async () => {
   assert.equal((await post("/trace/stop", { path: "fine.zip" })).status, 200)
 })
 
-test("a tab that does not answer is named, and the trace can be started without it", { timeout: 60_000 }, async () => {
-  const { targetId } = (await post("/tabs/open", { url: `${pages.url}/forms.html` })).body
-  await post("/act", { kind: "evaluate", fn: "() => void setTimeout(() => { for (;;) {} })", targetId, timeoutMs: 500 })
-  const { status, body } = await post("/trace/start")
-  assert.deepEqual([status, body.error.code], [504, "timeout"])
-  assert.match(body.error.message, new RegExp(`do not answer: ${targetId}$`))
-  await bench.call("DELETE", `/tabs/${targetId}`)
-  await show("forms.html")
-  assert.equal((await post("/trace/start")).status, 200)
-  assert.equal((await post("/trace/stop")).status, 200)
-})
+// Both wait for what does not answer.
+suite("what cannot be traced", { concurrency: 2 }, () => {
+  test(
+    "a tab that does not answer is named, and the trace can be started without it",
+    { timeout: 60_000 },
+    async () => {
+      const { targetId } = (await post("/tabs/open", { url: `${pages.url}/forms.html` })).body
+      await post("/act", {
+        kind: "evaluate",
+        fn: "() => void setTimeout(() => { for (;;) {} })",
+        targetId,
+        timeoutMs: 500,
+      })
+      const { status, body } = await post("/trace/start")
+      assert.deepEqual([status, body.error.code], [504, "timeout"])
+      assert.match(body.error.message, new RegExp(`do not answer: ${targetId}$`))
+      await bench.call("DELETE", `/tabs/${targetId}`)
+      await show("forms.html")
+      assert.equal((await post("/trace/start")).status, 200)
+      assert.equal((await post("/trace/stop")).status, 200)
+    },
+  )
 
-test("traces a remote browser through its credentials, which no error shows", async (context) => {
-  const remote = await startRemoteBrowser()
-  context.after(() => remote.stop())
-  const proxy = await startChaosProxy({ target: remote.port, basic: "ada:tea-pot", token: "tok-1" })
-  context.after(() => proxy.stop())
-  const cdpUrl = `http://ada:tea-pot@127.0.0.1:${proxy.port}/?token=tok-1`
-  const far = await startBrowserBench({ defaultProfile: "far", profiles: { far: { driver: "managed", cdpUrl } } })
-  context.after(() => far.stop())
-  await far.call("POST", "/navigate", { url: `${pages.url}/forms.html` })
-  assert.equal((await far.call("POST", "/trace/start", {})).status, 200)
-  await far.call("POST", "/navigate", { url: `${pages.url}/shop/` })
-  const { body } = await far.call("POST", "/trace/stop", {})
-  assert.match(String((await unzip(body.path)).get("trace.trace")), /navigate http/)
-  // Closed to all who come from now on; the connection that stands goes on.
-  proxy.swallow = true
-  const { body: refused } = await far.call("POST", "/trace/start", {})
-  assert.equal(refused.ok, false)
-  assert.doesNotMatch(JSON.stringify(refused) + far.logLines.join(""), /tea-pot|tok-1/)
+  test("traces a remote browser through its credentials, which no error shows", async (context) => {
+    const remote = await startRemoteBrowser()
+    context.after(() => remote.stop())
+    const proxy = await startChaosProxy({ target: remote.port, basic: "ada:tea-pot", token: "tok-1" })
+    context.after(() => proxy.stop())
+    const cdpUrl = `http://ada:tea-pot@127.0.0.1:${proxy.port}/?token=tok-1`
+    const far = await startBrowserBench({ defaultProfile: "far", profiles: { far: { driver: "managed", cdpUrl } } })
+    context.after(() => far.stop())
+    await far.call("POST", "/navigate", { url: `${pages.url}/forms.html` })
+    assert.equal((await far.call("POST", "/trace/start", {})).status, 200)
+    await far.call("POST", "/navigate", { url: `${pages.url}/shop/` })
+    const { body } = await far.call("POST", "/trace/stop", {})
+    assert.match(String((await unzip(body.path)).get("trace.trace")), /navigate http/)
+    // Closed to all who come from now on; the connection that stands goes on.
+    proxy.swallow = true
+    const { body: refused } = await far.call("POST", "/trace/start", {})
+    assert.equal(refused.ok, false)
+    assert.doesNotMatch(JSON.stringify(refused) + far.logLines.join(""), /tea-pot|tok-1/)
+  })
 })

@@ -17,9 +17,20 @@ interface Done {
 /** The traces that run, by browser. */
 export class Traces {
   readonly #running = new WeakMap<LiveBrowser, Promise<Trace>>()
+  /** Starts one after the other: two of them must not both find that there is none. */
+  readonly #starts = new WeakMap<LiveBrowser, Promise<unknown>>()
 
   /** Throws `conflict` while there is one. */
-  async start(live: LiveBrowser, begin: () => Promise<Trace>): Promise<void> {
+  start(live: LiveBrowser, begin: () => Promise<Trace>): Promise<void> {
+    const started = (this.#starts.get(live) ?? Promise.resolve()).then(() => this.#start(live, begin))
+    this.#starts.set(
+      live,
+      started.catch(() => undefined),
+    )
+    return started
+  }
+
+  async #start(live: LiveBrowser, begin: () => Promise<Trace>): Promise<void> {
     if (await this.#of(live)) {
       throw new AppError("conflict", "A trace of this browser is running already", { hint: "Stop it first" })
     }
@@ -35,9 +46,11 @@ export class Traces {
 
   /** Takes the running trace; throws `not-found` when there is none. */
   async take(live: LiveBrowser): Promise<Trace> {
-    const trace = await this.#of(live)
+    const running = this.#running.get(live)
+    // Of two who take at once, one gets it.
     this.#running.delete(live)
-    if (trace) return trace
+    const trace = await running?.catch(() => undefined)
+    if (trace?.isRunning) return trace
     throw noTrace()
   }
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { after, before, test, type TestContext } from "node:test"
+import { after, before, suite, test, type TestContext } from "node:test"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { WebSocketServer } from "ws"
@@ -180,23 +180,73 @@ test("keeps what a tab pretends to be over a lost connection, until it is stoppe
   assert.equal(await isDark(), false)
 })
 
-test("notices a half-open connection by itself, and hangs on nothing that does not answer", async (t) => {
-  const proxy = await startProxy(t)
-  const bench = await startFar(t, `http://127.0.0.1:${proxy.port}`, {
-    remoteCdpTimeoutMs: 300,
-    remoteCdpHandshakeTimeoutMs: 300,
+// Most of the time is spent on waiting for what does not answer: together.
+suite("lines that are slow or dead", { concurrency: 4 }, () => {
+  test("notices a half-open connection by itself, and hangs on nothing that does not answer", async (t) => {
+    const proxy = await startProxy(t)
+    const bench = await startFar(t, `http://127.0.0.1:${proxy.port}`, {
+      remoteCdpTimeoutMs: 300,
+      remoteCdpHandshakeTimeoutMs: 300,
+    })
+    await openPage(bench)
+    const pending = bench.call("POST", "/act", { kind: "wait", text: "never to be seen", timeoutMs: 100_000 })
+    await until(() => proxy.commands.at(-1) === "Runtime.evaluate", "the wait has begun")
+    proxy.swallow = true
+    assert.deepEqual(errorOf(await pending), [503, "browser-lost"])
+    const refused = await bench.call("GET", "/snapshot")
+    assert.deepEqual(errorOf(refused), [503, "browser-unreachable"])
+    assert.match(refused.body.error.message, /longer than 600 ms/, "the second try gets twice the time")
+    assert.equal((await bench.call("GET", "/tabs")).body.running, false)
+    proxy.swallow = false
+    assert.equal((await bench.call("GET", "/snapshot")).status, 200)
   })
-  await openPage(bench)
-  const pending = bench.call("POST", "/act", { kind: "wait", text: "never to be seen", timeoutMs: 100_000 })
-  await until(() => proxy.commands.at(-1) === "Runtime.evaluate", "the wait has begun")
-  proxy.swallow = true
-  assert.deepEqual(errorOf(await pending), [503, "browser-lost"])
-  const refused = await bench.call("GET", "/snapshot")
-  assert.deepEqual(errorOf(refused), [503, "browser-unreachable"])
-  assert.match(refused.body.error.message, /longer than 600 ms/, "the second try gets twice the time")
-  assert.equal((await bench.call("GET", "/tabs")).body.running, false)
-  proxy.swallow = false
-  assert.equal((await bench.call("GET", "/snapshot")).status, 200)
+
+  test("asks all profiles at once how they are, and takes no longer than the slowest", async (t) => {
+    const proxy = await startProxy(t)
+    proxy.swallow = true
+    const profile = { driver: "managed" as const, cdpUrl: `http://127.0.0.1:${proxy.port}` }
+    const bench = await startFar(t, "http://127.0.0.1:9", {
+      profiles: { a: profile, b: profile, c: profile },
+      defaultProfile: "managed",
+      remoteCdpTimeoutMs: 1_500,
+    })
+    const { body } = await bench.call("GET", "/profiles")
+    assert.deepEqual(
+      body.profiles.map(({ name, running }: { name: string; running: boolean }) => [name, running]),
+      [
+        ["managed", false],
+        ["a", false],
+        ["b", false],
+        ["c", false],
+      ],
+    )
+    assert.equal(proxy.waiting.most, 6, "version and list of three")
+  })
+
+  test("works over a slow line, and takes a second try with twice the time", async (t) => {
+    const proxy = await startProxy(t)
+    const bench = await startFar(t, `http://127.0.0.1:${proxy.port}`, { remoteCdpTimeoutMs: 1_500 })
+    proxy.swallow = true
+    const started = bench.call("POST", "/start")
+    await until(() => proxy.requests.length === 1, "the first try")
+    proxy.swallow = false
+    assert.equal((await started).status, 200)
+    assert.equal(proxy.requests.filter(({ url }) => url === "/json/version").length, 2)
+    proxy.delayMs = 100
+    assert.equal((await openPage(bench)).status, 200)
+    const clicked = await bench.call("POST", "/act", { kind: "click", ref: await bench.refOf("Send form") })
+    assert.equal(clicked.body.title, "Sent")
+  })
+
+  test("a stop ends a connecting that goes nowhere", async (t) => {
+    const proxy = await startProxy(t)
+    proxy.swallow = true
+    const bench = await startFar(t, `http://127.0.0.1:${proxy.port}`, { remoteCdpTimeoutMs: 60_000 })
+    const callers = [bench.call("POST", "/start"), openPage(bench)]
+    await until(() => proxy.requests.length > 0, "it is connecting")
+    assert.equal((await bench.call("POST", "/stop", {})).body.stopped, false)
+    for (const caller of callers) assert.deepEqual(errorOf(await caller), [499, "aborted"])
+  })
 })
 
 test("notices a frozen browser, and goes on when it wakes", async (t) => {
@@ -238,28 +288,6 @@ test("leaves the browser as it was: no focus taken, nothing overridden, nothing 
     proxy.commands.filter((name) => forbidden.test(name)),
     [],
   )
-})
-
-test("asks all profiles at once how they are, and takes no longer than the slowest", async (t) => {
-  const proxy = await startProxy(t)
-  proxy.swallow = true
-  const profile = { driver: "managed" as const, cdpUrl: `http://127.0.0.1:${proxy.port}` }
-  const bench = await startFar(t, "http://127.0.0.1:9", {
-    profiles: { a: profile, b: profile, c: profile },
-    defaultProfile: "managed",
-    remoteCdpTimeoutMs: 1_500,
-  })
-  const { body } = await bench.call("GET", "/profiles")
-  assert.deepEqual(
-    body.profiles.map(({ name, running }: { name: string; running: boolean }) => [name, running]),
-    [
-      ["managed", false],
-      ["a", false],
-      ["b", false],
-      ["c", false],
-    ],
-  )
-  assert.equal(proxy.waiting.most, 6, "version and list of three")
 })
 
 test("never mixes profiles: two managed browsers and a remote one at once", { timeout: 120_000 }, async (t) => {
@@ -333,31 +361,6 @@ test("attachOnly uses a browser that its owner started, and never starts or ends
   assert.deepEqual(errorOf(await bench.call("POST", "/reset-profile", {})), [409, "profile-unsupported"])
   await bench.call("POST", "/stop", {})
   assert.equal(remote.isAlive(), true)
-})
-
-test("works over a slow line, and takes a second try with twice the time", async (t) => {
-  const proxy = await startProxy(t)
-  const bench = await startFar(t, `http://127.0.0.1:${proxy.port}`, { remoteCdpTimeoutMs: 1_500 })
-  proxy.swallow = true
-  const started = bench.call("POST", "/start")
-  await until(() => proxy.requests.length === 1, "the first try")
-  proxy.swallow = false
-  assert.equal((await started).status, 200)
-  assert.equal(proxy.requests.filter(({ url }) => url === "/json/version").length, 2)
-  proxy.delayMs = 100
-  assert.equal((await openPage(bench)).status, 200)
-  const clicked = await bench.call("POST", "/act", { kind: "click", ref: await bench.refOf("Send form") })
-  assert.equal(clicked.body.title, "Sent")
-})
-
-test("a stop ends a connecting that goes nowhere", async (t) => {
-  const proxy = await startProxy(t)
-  proxy.swallow = true
-  const bench = await startFar(t, `http://127.0.0.1:${proxy.port}`, { remoteCdpTimeoutMs: 60_000 })
-  const callers = [bench.call("POST", "/start"), openPage(bench)]
-  await until(() => proxy.requests.length > 0, "it is connecting")
-  assert.equal((await bench.call("POST", "/stop", {})).body.stopped, false)
-  for (const caller of callers) assert.deepEqual(errorOf(await caller), [499, "aborted"])
 })
 
 test("says what answers in place of a browser", async (t) => {

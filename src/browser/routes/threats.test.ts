@@ -68,6 +68,23 @@ test("refuses web pages even with the token, and never allows an origin", async 
   assert.equal((await bench.call("GET", "/tabs")).body.running, false)
 })
 
+test("A2: a page in the browser itself reaches nothing of the service, not even without asking for leave", async () => {
+  await bench.call("POST", "/navigate", { url: `${pages.url}/sent.html` })
+  const before = (await bench.call("GET", "/tabs")).body.tabs.length
+  const fn = `async () => {
+    const send = (path, more) => fetch("${bench.url}" + path, { method: "POST", ...more }).then(({ type }) => type, () => "failed")
+    return [
+      await send("/tabs/open", { mode: "no-cors", body: '{"url":"about:blank"}' }),
+      await send("/tabs/open", { body: '{"url":"about:blank"}', headers: { "content-type": "application/json" } }),
+      await send("/tabs/open", { headers: { authorization: "Bearer ${testToken}" } }),
+    ]
+  }`
+  const { result } = (await bench.call("POST", "/act", { kind: "evaluate", fn })).body
+  assert.deepEqual(result, ["opaque", "failed", "failed"], "nothing of an answer can be read")
+  assert.equal((await bench.call("GET", "/tabs")).body.tabs.length, before)
+  await bench.call("POST", "/stop")
+})
+
 test("refuses a foreign Host name", async () => {
   for (const host of ["evil.example", `evil.example:${bench.service.controlPort}`, "127.0.0.1:1"]) {
     assert.equal((await raw("GET", "/", { ...authorized, host })).status, 403, host)
