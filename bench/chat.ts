@@ -3,6 +3,7 @@ import { startEmulator } from "../emulator/index.ts"
 import { type ModelServer, startModelServer } from "../test/support/model-server/index.ts"
 import { BenchGateway } from "./gateway.ts"
 import type { Bench, Figure } from "./figure.ts"
+import { measureAccess } from "./access.ts"
 import { measureIntake } from "./intake.ts"
 import { firstDrafts, manyReplies } from "./replies.ts"
 import { median, percentile, round } from "./statistics.ts"
@@ -13,7 +14,13 @@ export const chat: Bench = {
   name: "chat",
   async run(): Promise<Figure[]> {
     const replies = [await firstDrafts(config), await manyReplies(config)]
-    return [...(await roundTrips()), ...replies, await restart(), ...(await measureIntake())]
+    return [
+      ...(await roundTrips()),
+      ...replies,
+      await restart(),
+      ...(await measureIntake()),
+      ...(await measureAccess()),
+    ]
   },
 }
 

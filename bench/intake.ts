@@ -13,7 +13,7 @@ import { NamePins } from "../src/channels/pins.ts"
 import { loadConfigOrThrow } from "../src/config/index.ts"
 import { createBackground, noCrash, systemClock, systemIds } from "../src/kernel/index.ts"
 import { createSessions } from "../src/sessions/index.ts"
-import { openStore } from "../src/store/index.ts"
+import { type Store, openStore } from "../src/store/index.ts"
 import { silentLog } from "../test/support/store.ts"
 import type { Figure } from "./figure.ts"
 import { round } from "./statistics.ts"
@@ -21,7 +21,8 @@ import { round } from "./statistics.ts"
 const batchSize = 100
 const batches = 200
 
-export async function measureIntake(): Promise<Figure[]> {
+/** A real store in a folder of its own, for as long as the work takes. */
+export async function withStore<T>(work: (store: Store, folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), "svc-bench-intake-"))
   const store = await openStore({
     folder,
@@ -32,6 +33,15 @@ export async function measureIntake(): Promise<Figure[]> {
     crashPoint: noCrash,
   })
   try {
+    return await work(store, folder)
+  } finally {
+    await store.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+export async function measureIntake(): Promise<Figure[]> {
+  return await withStore(async (store, folder) => {
     const { config: base } = loadConfigOrThrow({ path: join(folder, "svc.json"), env: {} })
     const chatapp = { ...base.channels.chatapp, dmPolicy: "open" as const, allowFrom: ["*"] }
     const config = { ...base, channels: { ...base.channels, chatapp } }
@@ -94,10 +104,7 @@ export async function measureIntake(): Promise<Figure[]> {
         met: perSecond >= 20_000 && microseconds <= 10,
       },
     ]
-  } finally {
-    await store.close()
-    rmSync(folder, { recursive: true, force: true })
-  }
+  })
 }
 
 function update(id: number): Update {
