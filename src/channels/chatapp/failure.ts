@@ -17,9 +17,12 @@ export type CallFailure =
 interface LibraryError {
   error_code?: number
   description?: string
-  parameters?: { retry_after?: number; migrate_to_chat_id?: number }
+  parameters?: { retry_after?: unknown; migrate_to_chat_id?: number }
   error?: unknown
 }
+
+/** Longer than a timer can wait would be no wait at all. */
+const longestPauseSeconds = 86_400
 
 export function explainFailure(thrown: unknown): CallFailure {
   const { error_code: code, description, parameters, error } = thrown as LibraryError
@@ -28,7 +31,7 @@ export function explainFailure(thrown: unknown): CallFailure {
       kind: "refused",
       code,
       description: description ?? "",
-      ...(parameters?.retry_after === undefined ? {} : { retryAfterSeconds: parameters.retry_after }),
+      ...pauseOf(parameters?.retry_after),
       ...(parameters?.migrate_to_chat_id === undefined ? {} : { migratedTo: String(parameters.migrate_to_chat_id) }),
     }
   }
@@ -37,6 +40,12 @@ export function explainFailure(thrown: unknown): CallFailure {
     return { kind: error.stage, reason: error.message }
   }
   return { kind: "lost", reason: describeError(error ?? thrown) }
+}
+
+/** Nothing that is not a time: then the caller's own patience has to do. */
+function pauseOf(seconds: unknown): { retryAfterSeconds?: number } {
+  if (typeof seconds !== "number" || !(seconds > 0)) return {}
+  return { retryAfterSeconds: Math.min(seconds, longestPauseSeconds) }
 }
 
 /** The platform does not know the bot, or not at this address: nothing changes that but a person. */
