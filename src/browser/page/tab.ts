@@ -84,6 +84,7 @@ export class Tab {
   #dialog: Dialog | undefined
   #armedAnswer: { answer: DialogAnswer; until: number } | undefined
   #crashed = false
+  #alerts = 0
   /** The document that the main frame shows, and how far its loading is. */
   #loading: { loaderId: string; names: Set<string> } = { loaderId: "", names: new Set() }
   readonly #lifecycle = new Set<(event: LifecycleEvent) => void>()
@@ -112,6 +113,11 @@ export class Tab {
 
   get dialog(): Dialog | undefined {
     return this.#dialog
+  }
+
+  /** How many dialogs were answered by themselves. The browser throws away input that arrives while one is open. */
+  get alerts(): number {
+    return this.#alerts
   }
 
   get session(): CdpSession {
@@ -292,6 +298,7 @@ export class Tab {
   /** An alert has only one answer, and a question before leaving is ours to answer: we were told to leave. */
   #dialogOpened(event: Dialog): void {
     if (event.type === "alert" || event.type === "beforeunload") {
+      this.#alerts += 1
       this.#options.background.run("browser dialog", () =>
         this.session.send("Page.handleJavaScriptDialog", { accept: true }),
       )

@@ -27,13 +27,14 @@ export async function click(
   for (let settle = false; ; settle = true) {
     const point = await reach(tab, entry, number, { editable: false, point: true, arm: true, settle }, operation)
     progress.sent = true
+    const { alerts } = tab
     await clickAt(tab, point, { ...request, modifiers: modifierBits(request.modifiers) }, operation.signal)
     const report = await disarm(tab, entry, operation.signal)
     if (report.hits > 0 && report.missedBy === "") return
     const by = report.missedBy || "something that took the click"
     // Nothing seen where it should have been: in a frame, its document did not get the input (and those around it
-    // were guarded); in the page itself it may have been done, so it is not done again.
-    const again = report.hits > 0 || entry.frame.parentId !== undefined
+    // were guarded); under an alert, no document did. In the page itself it may have been done, so it is not done again.
+    const again = report.hits > 0 || entry.frame.parentId !== undefined || tab.alerts !== alerts
     if (!again || tab.clock.monotonic() > operation.deadline - 500) throw failure({ kind: "covered", by }, number)
   }
 }

@@ -33,6 +33,7 @@ export interface PageElement extends PageNode {
   readonly ownerDocument: PageDocument
   readonly firstElementChild: PageElement | null
   readonly lastElementChild: PageElement | null
+  readonly childElementCount: number
   readonly nextElementSibling: PageElement | null
   readonly style: { cssText: string }
   selectedIndex: number
@@ -65,6 +66,7 @@ export interface PageElement extends PageNode {
   matches(selector: string): boolean
   closest(selector: string): PageElement | null
   querySelector(selector: string): PageElement | null
+  querySelectorAll(selector: string): ArrayLike<PageElement>
   getBoundingClientRect(): Box
   getClientRects(): ArrayLike<Box>
   getRootNode(): PageRoot

@@ -109,6 +109,21 @@ test("is short when it is to be efficient, and counts what it leaves out", async
   assert.equal(truncated, true)
 })
 
+test("folds long tables with an honest count, also where one row is unlike the others", async () => {
+  await go("sent.html")
+  const row = "<tr><td>row<td><button>Open</button>"
+  await evaluate(`() => void (document.body.innerHTML = '<table>' + '${row}'.repeat(3000) + '</table>')`)
+  for (const query of ["?mode=efficient", "?maxTokens=2000"]) {
+    const { snapshot: text, truncated, stats } = await snapshot(query)
+    assert.match(text, /\(2980 more tr elements like the 20 above\)/)
+    assert.deepEqual([truncated, stats.refs], [true, 20])
+  }
+  await evaluate("() => void document.querySelectorAll('tr')[999].prepend(document.createElement('th'))")
+  const { snapshot: text, stats } = await snapshot("?mode=efficient")
+  assert.deepEqual([...text.matchAll(/\d+ more/g)].map(String), ["979 more", "1980 more"])
+  assert.equal(stats.refs, 41)
+})
+
 test("fits a budget by leaving out the least useful first", async () => {
   await go("shop/")
   const all = await snapshot()
