@@ -123,6 +123,19 @@ describe("a turn's reply", () => {
     assert.equal(rows().length, 1)
   })
 
+  test("of which nothing can be seen is said to be none", async (context) => {
+    const sender = recordingSender()
+    const { plan } = sender
+    sender.plan = (route, reply) => (reply.text === "```\n```" ? [] : plan(route, reply))
+    const { deliver, rows } = await startDelivery(context, [sender])
+    await deliver("```\n```")
+    await deliver("```\n```", { purpose: "hook" })
+    assert.deepEqual(
+      rows().map((row) => row.includes("The agent gave no answer")),
+      [true],
+    )
+  })
+
   test("that only acknowledges a heartbeat is left out, unless a person asked in a chat", async (context) => {
     const { deliver, rows } = await startDelivery(context)
     for (const purpose of ["hook", "heartbeat"] as const) {

@@ -131,8 +131,8 @@ function deliverTurn(options: DeliveryOptions, write: Write, delivery: TurnDeliv
     return `not delivered: channel ${input.route.channel} is not configured any more`
   }
   const rows = rowsOf(write, delivery.jobId)
-  const put = (reply: Reply | undefined): string =>
-    enqueue({ sender, write, delivery, route: input.route as Route, rows }, reply)
+  const put = (reply: Reply | undefined, whenNothingShows?: string): string =>
+    enqueue({ sender, write, delivery, route: input.route as Route, rows, whenNothingShows }, reply)
   if (delivery.isError) return put({ text: delivery.text, media: [] })
   const parsed = parseReply({
     text: delivery.text,
@@ -156,13 +156,14 @@ function deliverTurn(options: DeliveryOptions, write: Write, delivery: TurnDeliv
     if (reply.text === "") return "not delivered: stopped before a word was written"
     reply.text = `${closeFence(reply.text)}${stoppedMark}`
   }
+  const noAnswer = input.purpose === "chat" ? "(The agent gave no answer.)" : undefined
   if (reply.text === "" && reply.media.length === 0) {
-    if (input.purpose !== "chat") return "not delivered: the reply is empty"
-    reply.text = "(The agent gave no answer.)"
+    if (noAnswer === undefined) return "not delivered: the reply is empty"
+    reply.text = noAnswer
   }
   if (delivery.reasoning !== undefined) reply.reasoning = delivery.reasoning
   reply.text = prefixed(reply.text, options.responsePrefix?.(input) ?? "")
-  return put(reply)
+  return put(reply, noAnswer)
 }
 
 /** What early parts have not said yet; undefined when they have said all. */
@@ -182,12 +183,17 @@ interface Outgoing {
   route: Route
   /** What the turn has written so far. */
   rows: readonly OutboxRow[]
+  /** Said instead of a reply of which nothing can be seen, such as an empty block of code. */
+  whenNothingShows?: string | undefined
 }
 
 /** The rows of a reply, when there is one, and what follows a reply. */
-function enqueue({ sender, write, delivery, route, rows }: Outgoing, reply: Reply | undefined): string {
+function enqueue(outgoing: Outgoing, reply: Reply | undefined): string {
+  const { sender, write, delivery, route, rows, whenNothingShows } = outgoing
   const { jobId, input } = delivery
-  const planned = reply ? sender.plan(route, reply) : []
+  let planned = reply ? sender.plan(route, reply) : []
+  if (planned.length === 0 && whenNothingShows !== undefined)
+    planned = sender.plan(route, { text: whenNothingShows, media: [] })
   for (const row of [...planned, ...(sender.afterReply?.(input, rows) ?? [])]) write.addOutbox({ ...row, jobId })
   return `delivered to ${route.channel} chat ${route.chatId}`
 }

@@ -20,6 +20,11 @@ test("refuses a file that the turn has not made", () => {
   assert.deepEqual(refused, ["/etc/passwd", "/state/media/older.png"])
 })
 
+test("leaves the address of a file on the web as a link", () => {
+  const { reply, refused } = parse("Look:\n MEDIA: https://example.org/a.png\nfine")
+  assert.deepEqual([reply, refused], [{ text: "Look:\nhttps://example.org/a.png\nfine", media: [] }, []])
+})
+
 test("leaves MEDIA lines inside code fences and all indentation alone", () => {
   const text = "```\nMEDIA:/a.png\n    indented\n```"
   assert.equal(parse(text, ["/a.png"]).reply.text, text)

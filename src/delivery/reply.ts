@@ -47,18 +47,22 @@ export function parseReply(options: ParseOptions): ParsedReply {
   return { reply, refused }
 }
 
-/** Takes out `MEDIA:<path>` lines that stand outside code fences; everything else stays to the letter. */
+/**
+ * Takes out `MEDIA:<path>` lines that stand outside code fences; everything else stays to the letter. Of an address on the
+ * web the address stays: it is not fetched on the word of an answer, but people can open it.
+ */
 function takeMediaLines(text: string): { text: string; paths: string[] } {
   const paths: string[] = []
   let fence: string | undefined
-  const kept = text.split("\n").filter((line) => {
+  const kept = text.split("\n").flatMap((line) => {
     const mark = /^\s{0,3}(`{3,}|~{3,})/.exec(line)?.[1]
     if (mark && fence === undefined) fence = mark
     else if (mark && fence !== undefined && mark.startsWith(fence)) fence = undefined
     const path = fence === undefined ? /^\s*MEDIA:\s*(\S.*?)\s*$/.exec(line)?.[1] : undefined
-    if (path === undefined) return true
+    if (path === undefined) return [line]
+    if (/^https?:\/\//i.test(path)) return [path]
     paths.push(path)
-    return false
+    return []
   })
   return { text: kept.join("\n"), paths }
 }
@@ -71,6 +75,9 @@ const mediaTypes: Record<string, string> = {
   gif: "image/gif",
   pdf: "application/pdf",
   mp3: "audio/mpeg",
+  wav: "audio/wav",
+  flac: "audio/flac",
+  aac: "audio/aac",
   ogg: "audio/ogg",
   oga: "audio/ogg",
   opus: "audio/ogg",

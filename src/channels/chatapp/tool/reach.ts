@@ -1,4 +1,5 @@
-// Which chats a turn may touch. Its own, always; further ones only for an owner, and only chats that the bot knows.
+// Which chats a turn may touch. Its own (in a forum: its topic), always; further ones only for an owner, and only chats
+// that the bot knows.
 // Whoever else is at the other end (a webhook, a page, an approved stranger) can never send the agent elsewhere.
 import type { ToolContext } from "../../../agent/tool.ts"
 import { AppError } from "../../../kernel/index.ts"
@@ -16,15 +17,18 @@ export function reachOf(
   { route, origin, trusted }: Pick<ToolContext, "route" | "origin" | "trusted">,
   knows: (route: Route) => boolean,
 ): Reach {
+  const isOwner = origin === "owner" && trusted
   if (route && (target === undefined || isSameChat(target, route))) {
     const threadId = target?.threadId ?? route.threadId
+    if (threadId !== route.threadId && !isOwner)
+      throw new AppError("forbidden", "This turn may only write to the topic that it answers")
     const { threadId: _own, ...chat } = route
     return { route: threadId === undefined ? chat : { ...chat, threadId }, isOwn: true }
   }
   if (target === undefined) {
     throw new AppError("forbidden", "This turn has no chat of its own", { hint: "Name the chat with `to`" })
   }
-  if (origin !== "owner" || !trusted) {
+  if (!isOwner) {
     throw new AppError("forbidden", "This turn may only reach the chat that it answers")
   }
   if (!knows(target)) {

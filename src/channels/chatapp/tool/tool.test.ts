@@ -229,6 +229,13 @@ describe("a target", () => {
     await assert.rejects(message({ action: "delete", messageId: 1 }, foreign), { code: "forbidden" })
     await message({ action: "delete", messageId }, foreign)
     assert.deepEqual(said(), [])
+    for (const [tool, given] of [
+      ["message", { action: "send", threadId: 5, message: "x" }],
+      ["message", { action: "send", to: `${me}:topic:5`, message: "x" }],
+      ["chatapp", { action: "sendMessage", to: me, messageThreadId: 5, content: "x" }],
+    ] as const) {
+      await assert.rejects(use(tool, given, foreign), { code: "forbidden", message: /topic/ })
+    }
     const file = { action: "send", media: "/etc/passwd" }
     await assert.rejects(message(file, foreign), { code: "media-refused" })
   })
