@@ -8,7 +8,7 @@ import { text } from "../support/model-server/index.ts"
 import { lastPrompt } from "../support/prompts.ts"
 import { type World, createWorld, until } from "../support/world.ts"
 
-const wait = { timeoutMs: 20_000 }
+const wait = { timeoutMs: 60_000 }
 
 function say(world: World, chat: Chat, words: string, person = world.ada): Message {
   return world.emulator.control.sendText({ userId: person.id, chatId: chat.id, text: words })
@@ -105,4 +105,39 @@ test("a group that moves while the gateway dies keeps its entry, its session and
   )
   assert.equal(explained.outcome, "accept")
   assert.equal(explained.mention.by, `channels.chatapp.groups["${supergroup.id}"].requireMention`)
+})
+
+test("chats whose answers take long hold up their own messages only, and each keeps its order", async (context) => {
+  const groups = { "*": { requireMention: false } }
+  const config = {
+    agents: { defaults: { maxConcurrent: 3 } },
+    channels: { chatapp: { groupPolicy: "open", groups } },
+  }
+  const world = await createWorld(context, { config })
+  const released = Promise.withResolvers<void>()
+  world.model.script(async (request) => {
+    const asked = lastPrompt(request).split("\n").at(-1) ?? ""
+    if (asked.startsWith("slow")) await released.promise
+    return text(`re ${asked}`)
+  })
+  const addChat = () => world.emulator.control.addChat({ type: "supergroup", members: [world.ada.id] })
+  const slow = [addChat(), addChat()]
+  const quick = Array.from({ length: 8 }, addChat)
+  await world.start()
+  for (const chat of slow) for (let n = 1; n <= 5; n += 1) say(world, chat, n === 1 ? "slow 1" : `then ${n}`)
+  await until("both are being answered", () => (world.model.requests.length === 2 ? true : undefined))
+  for (let n = 1; n <= 2; n += 1) for (const chat of quick) say(world, chat, `quick ${n}`)
+  for (const chat of quick) await answer(world, chat, "re quick 2")
+  const textsOf = ({ id }: Chat) =>
+    world.emulator.control
+      .messages({ chatId: id })
+      .filter((message) => message.from?.is_bot)
+      .map((message) => message.text)
+  for (const chat of quick) assert.deepEqual(textsOf(chat), ["re quick 1", "re quick 2"])
+  for (const chat of slow) assert.deepEqual(textsOf(chat), [])
+  released.resolve()
+  for (const chat of slow) {
+    await answer(world, chat, "re then 5")
+    assert.deepEqual(textsOf(chat), ["re slow 1", "re then 2", "re then 3", "re then 4", "re then 5"])
+  }
 })
