@@ -34,6 +34,18 @@ import { type TurnDelivery, type TurnOptions, createTurns } from "./turn.ts"
 /** A text, calls of tools, or something that happens instead (an error, a wait). */
 export type Answer = string | ToolCall[] | ((request: ModelRequest) => Promise<string>)
 
+/** An answer that never comes: `asked` resolves once it is waited for, and it rejects when its turn is aborted. */
+export function stuckAnswer(before: (request: ModelRequest) => void = () => undefined) {
+  const { promise: asked, resolve } = Promise.withResolvers<void>()
+  const answer = (request: ModelRequest) =>
+    new Promise<string>((_resolve, reject) => {
+      request.signal.addEventListener("abort", () => reject(request.signal.reason), { once: true })
+      before(request)
+      resolve()
+    })
+  return { asked, answer }
+}
+
 export interface ScriptedModels extends ModelRegistry {
   requests: (ModelRequest & { selection: ModelSelection })[]
   answers: Answer[]

@@ -1,19 +1,17 @@
 // What is seen of a turn while it runs, and what is left of one that its person has stopped.
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { type Answer, call, main, scriptedModels, smallTool, startAgent } from "./agent.fixture.ts"
+import { type Answer, call, main, scriptedModels, smallTool, startAgent, stuckAnswer } from "./agent.fixture.ts"
 import { TurnStopped } from "./stopped.ts"
 import type { TurnView } from "./turn-input.ts"
 import type { TurnDelivery, TurnOptions } from "./turn.ts"
 
 /** Writes the words, then waits until the turn is aborted. */
 function unfinished(text: string, written: () => void): Answer {
-  return ({ signal, onDelta }) =>
-    new Promise((_resolve, reject) => {
-      signal.addEventListener("abort", () => reject(signal.reason), { once: true })
-      onDelta?.({ kind: "text", text })
-      written()
-    })
+  return stuckAnswer(({ onDelta }) => {
+    onDelta?.({ kind: "text", text })
+    written()
+  }).answer
 }
 
 function recorder() {
@@ -71,6 +69,40 @@ describe("a turn that was stopped by who watched it", () => {
       ],
     )
     assert.match(last.text, /^\[Stopped here/)
+  })
+})
+
+describe("a turn that was stopped by a command", () => {
+  test("sends nothing and is remembered; events that no model has answered to are shown again, once", async (context) => {
+    const written = Promise.withResolvers<void>()
+    const models = scriptedModels([unfinished("Once upon", written.resolve), "next"])
+    const { deliveries, deliver } = recorder()
+    const agent = await startAgent(context, { models, deliver })
+    await agent.addEvent("the bell rang")
+    const runId = await agent.enqueue({ text: "tell me a story" })
+    await written.promise
+    agent.runner.abortRun(runId, new TurnStopped())
+    assert.equal((await agent.settle(runId)).state, "cancelled")
+    assert.deepEqual(deliveries, [])
+    await agent.say("a shorter one")
+    const told = JSON.stringify(models.requests.at(-1)?.messages)
+    assert.match(told, /tell me a story.*\[Stopped here.*the bell rang.*a shorter one/)
+    assert.equal(told.match(/the bell rang/g)?.length, 1)
+  })
+
+  test("after a tool was called remembers what that has done", async (context) => {
+    const written = Promise.withResolvers<void>()
+    const models = scriptedModels([[call("buy")], unfinished("It is", written.resolve), "next"])
+    const agent = await startAgent(context, { models, tools: [smallTool("buy")] })
+    await agent.addEvent("the milk is empty")
+    const runId = await agent.enqueue({ text: "see to it" })
+    await written.promise
+    agent.runner.abortRun(runId, new TurnStopped())
+    await agent.settle(runId)
+    await agent.say("what have you done?")
+    const told = JSON.stringify(models.requests.at(-1)?.messages)
+    assert.match(told, /the milk is empty.*see to it.*buy done.*\[Stopped here.*what have you done/)
+    assert.equal(told.match(/the milk is empty/g)?.length, 1)
   })
 })
 

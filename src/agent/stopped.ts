@@ -1,5 +1,5 @@
-// A turn that somebody has stopped: what it had said and done by then. Nothing is tried again; what the person has seen
-// already is neither taken back nor forgotten.
+// A turn that somebody has stopped: what it had said and done by then. Nothing is tried again; what was asked and done
+// stays part of the conversation, and what the person has seen already is not taken back.
 import type { ModelMessage } from "../models/contract.ts"
 import { readSteps } from "../store/index.ts"
 import type { LoopResult } from "./loop.ts"
@@ -8,7 +8,7 @@ import { type JournalOptions, TurnJournal } from "./turn-journal.ts"
 
 /** What a turn that is told to stop is aborted with: it ends there, nothing is tried again. */
 export class TurnStopped extends Error {
-  /** The person has watched it being written: the words so far become a message, and part of the conversation. */
+  /** The person has watched it being written: the words so far become a message. */
   readonly wasSeen: boolean
 
   constructor(options: { wasSeen?: boolean } = {}) {

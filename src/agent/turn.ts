@@ -92,7 +92,8 @@ interface PromptStep {
 }
 
 export interface TurnRun {
-  result: LoopResult & { isStopped?: boolean }
+  /** `isSilent`: stopped by a command, which is answered itself. */
+  result: LoopResult & { isStopped?: boolean; isSilent?: boolean }
   shownEvents: number
   session: Session
   prompt: ModelMessage
@@ -149,9 +150,12 @@ export function createTurns(options: TurnOptions) {
     } catch (error) {
       // The reason of an abort says more than whatever error it surfaced as.
       const reason: unknown = limit.signal.aborted ? limit.signal.reason : error
-      if (!(reason instanceof TurnStopped) || !reason.wasSeen) throw reason
+      if (!(reason instanceof TurnStopped) || (!reason.wasSeen && input.purpose !== "chat")) throw reason
       const result = await stoppedLoop({ store: options.store, jobId: job.id }, writing)
-      return { result, session, prompt: step.message, input, shownEvents: step.events }
+      // What no model has answered to is shown again by the next turn, so the conversation does not keep it here.
+      const isUnread = result.modelSteps === 1 && !reason.wasSeen
+      const prompt = isUnread ? userMessage(options, input, [], []) : step.message
+      return { result: { ...result, isSilent: !reason.wasSeen }, session, prompt, input, shownEvents: step.events }
     } finally {
       limit.clear()
       observer.end()
@@ -261,11 +265,16 @@ function toolContext(job: JobRow, step: PromptStep, signal: AbortSignal): ToolCo
 
 function finish(options: TurnOptions, job: JobRow, turn: TurnRun): JobEnd {
   const { input, session, result } = turn
-  const { text, reasoning, modelSteps, isStopped = false } = result
+  const { text, reasoning, modelSteps, isStopped = false, isSilent = false } = result
   const end: JobEnd = { state: isStopped ? "cancelled" : "done" }
   end.commit = async (write) => {
     keepTranscript(options, write, job, turn)
     options.sessions.touch(write, session)
+    if (isSilent) {
+      giveBackEvents(write, job.id)
+      end.result = "stopped"
+      return
+    }
     const media = producedMedia(result.toolResults)
     const outgoing: TurnDelivery = { input, jobId: job.id, text, media, isError: false, modelSteps, isStopped }
     if (reasoning !== "") outgoing.reasoning = reasoning

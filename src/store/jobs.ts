@@ -170,7 +170,7 @@ export async function recoverJobs(
 
 /**
  * Ends the jobs of a lane that are not running and match, oldest first, and returns them. What those that had begun
- * once took from their session, it gets back.
+ * once (and were put back, by a stop of the gateway too) took from their session, it gets back.
  */
 export function cancelWaiting(
   store: Store,
@@ -180,7 +180,7 @@ export function cancelWaiting(
 ): JobRow[] {
   const waiting = openJobs(store, laneKey).filter((job) => job.state === "ready" && matches(job))
   for (const job of waiting) {
-    if (job.attempts > 0) giveBackEvents(write, job.id)
+    giveBackEvents(write, job.id)
     endJob(store, write, job, { state: "cancelled", error: "stopped" })
   }
   return waiting

@@ -136,6 +136,9 @@ test("stop overtakes a long answer, drops what waits behind it, and leaves what 
     "a long story",
     "after the stop",
   ])
+  const told = world.model.requests[1]?.promptText() ?? ""
+  assert.match(told, /a long story[^]*\[Stopped here by the person/, "what was stopped is not forgotten")
+  assert.doesNotMatch(told, /second|third/)
   const turns = world.rows<{ state: string }>("select state from job where kind = 'turn' and id > ? order by id", last)
   assert.deepEqual(
     turns.slice(0, 4).map(({ state }) => state),
