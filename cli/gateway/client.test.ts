@@ -72,6 +72,19 @@ test("says that nothing listens when the connection is refused", async (context)
   assert.match(result.stderr, new RegExp(`127\\.0\\.0\\.1:${port}: nothing listens there`))
 })
 
+test("says that browser control is switched off when the gateway is there and nothing listens for it", async (context) => {
+  const gateway = await standIn(context, answerJson({ parts: { browser: "off" } }))
+  const closed = createServer().listen(0, "127.0.0.1")
+  await once(closed, "listening")
+  const { port } = closed.address() as AddressInfo
+  closed.close()
+  await once(closed, "close")
+  gateway.writeFile({ controlPort: port })
+  const result = await runProgram(["browser", "status"], { environment: gateway.environment })
+  assert.equal(result.code, 1)
+  assert.match(result.stderr, /switched off[^]*browser\.enabled/)
+})
+
 test("does not use a file that others may write", async (context) => {
   const gateway = await standIn(context, answerJson({}))
   chmodSync(join(gateway.stateFolder, "gateway.json"), 0o622)

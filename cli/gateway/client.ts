@@ -41,11 +41,39 @@ export function connectGateway(context: CliContext, options: { stateDir?: string
     })
     return readAnswer(response)
   }
+  const call: GatewayClient["call"] = (method, path, how = {}) =>
+    request(reachableHost(file.host), file.port, method, path, how)
   return {
     file,
-    call: (method, path, call = {}) => request(reachableHost(file.host), file.port, method, path, call),
-    callBrowser: (method, path, call = {}) => request("127.0.0.1", file.controlPort, method, path, call),
+    call,
+    async callBrowser(method, path, how = {}) {
+      try {
+        return await request("127.0.0.1", file.controlPort, method, path, how)
+      } catch (error) {
+        if (error instanceof AppError && error.code === "gateway-unreachable" && (await isBrowserOff(call)))
+          throw browserOff(error)
+        throw error
+      }
+    },
   }
+}
+
+/** Asks a gateway that may not be there either. */
+async function isBrowserOff(call: GatewayClient["call"]): Promise<boolean> {
+  try {
+    const { parts } = (await call("GET", "/api/status")) as { parts?: Record<string, unknown> }
+    return parts?.["browser"] === "off"
+  } catch (error) {
+    if (error instanceof AppError) return false
+    throw error
+  }
+}
+
+function browserOff(cause: AppError): AppError {
+  return new AppError("browser-disabled", "Browser control is switched off in this gateway", {
+    hint: "Set browser.enabled to true in the configuration: svc config set browser.enabled true",
+    cause,
+  })
 }
 
 /** Listening on all interfaces includes loopback, and 0.0.0.0 is no address to call. */

@@ -63,6 +63,8 @@ function isEnvironmentName(name: string): boolean {
 function secretParts(text: string): string[] {
   if (!URL.canParse(text) || !text.includes("://")) return [text]
   const url = new URL(text)
+  // Only where something is: the log must be able to name it.
+  if (url.href.replace(/\/$/, "") === `${url.protocol}//${url.host}`) return []
   // A user name alone is a token (https://TOKEN@host); beside a password it is only a name.
   const userinfo = url.password === "" ? url.username : url.password
   const parts = [userinfo, ...url.searchParams.values()].filter((part) => part !== "")

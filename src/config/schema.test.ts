@@ -44,6 +44,7 @@ describe("redaction", () => {
       )
     }
     assert.ok(!secrets.includes("plain-language"))
+    assert.deepEqual(collectSecrets(configSchema.parse({ browser: { cdpUrl: "http://10.0.0.7:9222" } })), [])
   })
   it("masks unknown keys with telling names, shows placeholders, and changes nothing else", () => {
     const value = { hooks: { token: "${HOOK}", path: "/in" }, other: { apiKey: "SECRET", deep: [{ password: 5 }] } }
