@@ -316,8 +316,10 @@ export class Tab {
 
   /** Answers the open dialog; never waits in the line, since what holds the line up is the dialog. */
   async answerDialog(answer: DialogAnswer): Promise<void> {
+    const { dialog } = this
     await this.#sendAnswer(answer)
-    this.#dialog = undefined
+    // The page may have asked its next question by now.
+    if (this.#dialog === dialog) this.#dialog = undefined
   }
 
   /** The answer to the next question, if it comes in time; arming again replaces it. */
