@@ -7,14 +7,28 @@ import { inflateRawSync } from "node:zlib"
 import { type BrowserBench, startBrowserBench } from "../../test/support/browser-service.ts"
 import { startChaosProxy } from "../../test/support/chaos-proxy.ts"
 import { startRemoteBrowser } from "../../test/support/remote-browser.ts"
+import { until } from "../../test/support/world.ts"
+import { systemClock } from "../kernel/index.ts"
 import { type PagesServer, startPagesServer } from "../../test/support/pages-server.ts"
 
 let bench: BrowserBench
 let pages: PagesServer
+const hourMs = 60 * 60_000
+/** Ends the hour that somebody waits for. */
+let passHour = () => {}
+
+function hour(signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    passHour = resolve
+    signal?.addEventListener("abort", () => reject(new Error("woken")), { once: true })
+  })
+}
 
 before(async () => {
   pages = await startPagesServer({ folder: join(import.meta.dirname, "../../test/fixtures/pages") })
-  bench = await startBrowserBench()
+  const sleep = (ms: number, signal?: AbortSignal) =>
+    ms === hourMs ? hour(signal) : systemClock.sleep(ms, ...(signal ? [signal] : []))
+  bench = await startBrowserBench({}, { clock: { ...systemClock, sleep } })
 })
 
 after(async () => {
@@ -102,6 +116,17 @@ test("says so when one runs already, when none does, and while a question is ope
   await click("Confirm")
   assert.equal((await post("/trace/start")).body.error.code, "dialog-open")
   await post("/hooks/dialog", { accept: true })
+})
+
+test("ends and keeps a trace that everybody has forgotten, after an hour", async () => {
+  assert.equal((await post("/trace/start")).status, 200)
+  passHour()
+  const kept = await until("it is written", () => {
+    const line = bench.logLines.find((each) => each.includes("trace ended: nobody did"))
+    return line === undefined ? undefined : (JSON.parse(line).path as string)
+  })
+  assert.ok((await unzip(kept)).has("trace.trace"))
+  assert.equal((await post("/trace/stop")).status, 404)
 })
 
 test("A10: writes nowhere but below its folder", async () => {

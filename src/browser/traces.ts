@@ -14,6 +14,9 @@ interface Done {
   targetId: string
 }
 
+/** A film that nobody ends would fill the disk. */
+const maxTraceMs = 60 * 60_000
+
 /** The traces that run, by browser. */
 export class Traces {
   readonly #running = new WeakMap<LiveBrowser, Promise<Trace>>()
@@ -21,7 +24,7 @@ export class Traces {
   readonly #starts = new WeakMap<LiveBrowser, Promise<unknown>>()
 
   /** Throws `conflict` while there is one. */
-  start(live: LiveBrowser, begin: () => Promise<Trace>): Promise<void> {
+  start(live: LiveBrowser, begin: () => Promise<Trace>): Promise<Trace> {
     const started = (this.#starts.get(live) ?? Promise.resolve()).then(() => this.#start(live, begin))
     this.#starts.set(
       live,
@@ -30,14 +33,14 @@ export class Traces {
     return started
   }
 
-  async #start(live: LiveBrowser, begin: () => Promise<Trace>): Promise<void> {
-    if (await this.#of(live)) {
+  async #start(live: LiveBrowser, begin: () => Promise<Trace>): Promise<Trace> {
+    if (await this.of(live)) {
       throw new AppError("conflict", "A trace of this browser is running already", { hint: "Stop it first" })
     }
     const starting = begin()
     this.#running.set(live, starting)
     try {
-      await starting
+      return await starting
     } catch (error) {
       this.#running.delete(live)
       throw error
@@ -54,10 +57,6 @@ export class Traces {
     throw noTrace()
   }
 
-  async isRunning(live: LiveBrowser): Promise<boolean> {
-    return (await this.#of(live)) !== undefined
-  }
-
   /** Does the work, shown in the trace when there is one. */
   async around<Result>(
     live: LiveBrowser | undefined,
@@ -65,12 +64,12 @@ export class Traces {
     title: string,
     work: () => Promise<Result>,
   ): Promise<Result> {
-    const trace = live && this.#running.has(live) ? await this.#of(live) : undefined
+    const trace = live && this.#running.has(live) ? await this.of(live) : undefined
     return trace ? trace.around(tab, title, work) : work()
   }
 
   /** One that ended with its browser is none; neither is one that could not start. */
-  async #of(live: LiveBrowser): Promise<Trace | undefined> {
+  async of(live: LiveBrowser): Promise<Trace | undefined> {
     const trace = await this.#running.get(live)?.catch(() => undefined)
     return trace?.isRunning ? trace : undefined
   }
@@ -81,13 +80,39 @@ function noTrace(): AppError {
 }
 
 export function traceOperations(options: CoreOptions) {
-  const { registry, guard, stateFolder, ids, background, log, traces } = options
+  const { registry, guard, stateFolder, ids, clock, background, log, traces } = options
   const { needLibrary, pick } = createAccess(options)
   const root = join(stateFolder, "traces")
 
   async function browserOf(caller: Caller, targetId: string | undefined): Promise<{ tab: Tab; live: LiveBrowser }> {
     const tab = await pick(caller, targetId)
     return { tab, live: await registry.get(caller.profile).ensure(caller.signal) }
+  }
+
+  async function write(trace: Trace, wanted: string | undefined): Promise<string> {
+    const parts = join(root, ".part")
+    await mkdir(parts, { recursive: true, mode: 0o700 })
+    const part = join(parts, `${ids.uuid()}.zip`)
+    try {
+      await trace.stop(part)
+      await chmod(part, 0o600)
+      return await moveInto(part, root, wanted ?? `trace-${ids.uuid()}.zip`)
+    } finally {
+      await rm(part, { force: true })
+    }
+  }
+
+  /** One that was forgotten is kept as it is by then. */
+  async function endOverdue(live: LiveBrowser, trace: Trace): Promise<void> {
+    try {
+      await clock.sleep(maxTraceMs, trace.ended)
+    } catch (error) {
+      if (trace.ended.aborted) return
+      throw error
+    }
+    if ((await traces.of(live)) !== trace) return
+    const path = await write(await traces.take(live), undefined)
+    log.warn({ path }, "trace ended: nobody did")
   }
 
   return {
@@ -103,7 +128,8 @@ export function traceOperations(options: CoreOptions) {
       }
       const { screenshots, snapshots, sources } = request
       const parts = { connection: live.connection, tabs: live.tabs, background, log }
-      await traces.start(live, () => Trace.start(parts, { screenshots, snapshots, sources }))
+      const trace = await traces.start(live, () => Trace.start(parts, { screenshots, snapshots, sources }))
+      background.run("trace limit", () => endOverdue(live, trace))
       log.info({ targetId: tab.targetId }, "trace started")
       return { ok: true, targetId: tab.targetId }
     },
@@ -112,21 +138,11 @@ export function traceOperations(options: CoreOptions) {
       if (request.path !== undefined) await pathToWrite(root, request.path)
       // A browser is not started only to say that it has no trace.
       const { live } = registry.get(caller.profile)
-      if (!live || !(await traces.isRunning(live))) throw noTrace()
+      if (!live || !(await traces.of(live))) throw noTrace()
       const tab = await pick(caller, request.targetId)
-      const trace = await traces.take(live)
-      const parts = join(root, ".part")
-      await mkdir(parts, { recursive: true, mode: 0o700 })
-      const part = join(parts, `${ids.uuid()}.zip`)
-      try {
-        await trace.stop(part)
-        await chmod(part, 0o600)
-        const path = await moveInto(part, root, request.path ?? `trace-${ids.uuid()}.zip`)
-        log.info({ targetId: tab.targetId, path }, "trace written")
-        return { ok: true, targetId: tab.targetId, path }
-      } finally {
-        await rm(part, { force: true })
-      }
+      const path = await write(await traces.take(live), request.path)
+      log.info({ targetId: tab.targetId, path }, "trace written")
+      return { ok: true, targetId: tab.targetId, path }
     },
   }
 }

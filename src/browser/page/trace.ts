@@ -35,6 +35,7 @@ export class Trace {
   readonly #log: Log
   readonly #snapshots: boolean
   readonly #pages = new WeakMap<Page, string>()
+  readonly #ended = new AbortController()
   /** Actions are noted one after the other: the library knows one open group. */
   #line: Promise<unknown> = Promise.resolve()
 
@@ -75,6 +76,12 @@ export class Trace {
     this.#context = context
     this.#snapshots = snapshots
     this.#log = log
+    browser.on("disconnected", () => this.#ended.abort())
+  }
+
+  /** Aborts when the trace is over: stopped, or lost with its browser. */
+  get ended(): AbortSignal {
+    return this.#ended.signal
   }
 
   get isRunning(): boolean {
