@@ -4,26 +4,35 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { once } from "node:events"
 import { join } from "node:path"
-import { afterEach, describe, test } from "node:test"
+import { after, before, describe, test } from "node:test"
 import type { Reply } from "../../../delivery/contract.ts"
 import type { Route } from "../../../sessions/route.ts"
-import { type Bench, type BenchOptions, startBench } from "../test-bench/bench.ts"
+import { type Bench, startBench } from "../test-bench/bench.ts"
 import type { TextPayload } from "./payload.ts"
 
-const person = 4242
 const picture = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
 )
+/** One for all tests; each has settings and a person of its own. */
 let bench: Bench
+let person = 4242
+/** The first message of the person's chat. */
+let started = 0
+let since = { row: 0, call: 0 }
 
-afterEach(() => bench.end())
+before(async () => {
+  bench = await startBench()
+})
+after(() => bench.end())
 
-async function begin(options: BenchOptions = {}): Promise<Bench> {
-  bench = await startBench({ ...options, chatapp: { dmPolicy: "disabled", ...options.chatapp } })
-  bench.emulator.control.addUser({ id: person })
-  bench.emulator.control.sendText({ userId: person, text: "/start" })
-  return bench
+function begin(chatapp: Record<string, unknown> = {}): void {
+  bench.setConfig({ dmPolicy: "disabled", ...chatapp })
+  person += 1
+  const { control } = bench.emulator
+  control.addUser({ id: person })
+  started = control.sendText({ userId: person, text: "/start" }).message_id
+  since = { row: bench.outbox().at(-1)?.id ?? 0, call: control.calls({}).at(-1)?.id ?? 0 }
 }
 
 const route = (more: Partial<Route> = {}): Route => ({
@@ -40,12 +49,13 @@ async function send(reply: Partial<Reply>, to: Route = route()): Promise<void> {
   })
 }
 
-const states = () => bench.outbox().map((row) => row.state)
+const rows = () => bench.outbox().filter(({ id }) => id > since.row)
+const states = () => rows().map((row) => row.state)
 const settled = () =>
   bench.until(() => states().every((state) => !["new", "sending"].includes(state)), `the end of ${states().join()}`)
 const received = () =>
   bench.emulator.control.messages({ chatId: person }).filter((message) => message.from?.is_bot === true)
-const calls = (method = "sendMessage") => bench.emulator.control.calls({ method })
+const calls = (method = "sendMessage") => bench.emulator.control.calls({ method, after: since.call })
 
 function mediaFile(name: string, bytes: Buffer = picture): string {
   mkdirSync(join(bench.folder, "media"), { recursive: true })
@@ -56,10 +66,10 @@ function mediaFile(name: string, bytes: Buffer = picture): string {
 
 describe("a text", () => {
   test("arrives in order as chunks, the first referring to the message that it answers", async () => {
-    await begin({ chatapp: { textChunkLimit: 40 } })
+    begin({ textChunkLimit: 40 })
     await send({
       text: Array.from({ length: 6 }, (_, index) => `part **${index}** ${"x".repeat(25)}`).join("\n\n"),
-      replyTo: "1",
+      replyTo: String(started),
     })
     await settled()
     assert.deepEqual(
@@ -68,16 +78,16 @@ describe("a text", () => {
     )
     assert.deepEqual(
       received().map((message) => message.reply_to_message?.message_id),
-      [1, ...Array(5).fill(undefined)],
+      [started, ...Array(5).fill(undefined)],
     )
     assert.deepEqual(
-      bench.outbox().map((row) => row.remote_id),
+      rows().map((row) => row.remote_id),
       received().map((message) => String(message.message_id)),
     )
   })
 
   test("whose HTML is refused goes once more as plain text", async () => {
-    await begin()
+    begin()
     bench.emulator.control.fault({
       kind: "status",
       method: "sendMessage",
@@ -92,7 +102,7 @@ describe("a text", () => {
   })
 
   test("is sent again after 429, when the time that was asked for has passed", async () => {
-    await begin()
+    begin()
     bench.emulator.control.fault({ kind: "429", method: "sendMessage", retryAfter: 1 })
     await send({ text: "hello" })
     await settled()
@@ -107,7 +117,7 @@ describe("a text", () => {
     { kind: "html", status: 503 },
   ] as const) {
     test(`is sent again after ${fault.kind} ${fault.status}`, async () => {
-      await begin({ chatapp: { retry: { minDelayMs: 10 } } })
+      begin({ retry: { minDelayMs: 10 } })
       bench.emulator.control.fault({ ...fault, method: "sendMessage" })
       await send({ text: "hello" })
       await settled()
@@ -117,17 +127,17 @@ describe("a text", () => {
   }
 
   test("is tried as often as the configuration says, and its chat goes on", async () => {
-    await begin({ chatapp: { retry: { attempts: 2, minDelayMs: 10 } } })
+    begin({ retry: { attempts: 2, minDelayMs: 10 } })
     bench.emulator.control.fault({ kind: "status", status: 500, method: "sendMessage", times: 2 })
     await send({ text: "hello" })
     await send({ text: "next" })
     await settled()
     assert.deepEqual(states(), ["dead", "sent"])
-    assert.match(bench.outbox()[0]?.error ?? "", /^500 .*given up after 2 tries/)
+    assert.match(rows()[0]?.error ?? "", /^500 .*given up after 2 tries/)
   })
 
   test("is tried until it arrives where the configuration says nothing, as is what is done to it", async () => {
-    await begin({ chatapp: { retry: { minDelayMs: 1, maxDelayMs: 5 } } })
+    begin({ retry: { minDelayMs: 1, maxDelayMs: 5 } })
     bench.emulator.control.fault({ kind: "status", status: 500, method: "sendMessage", times: 6 })
     await send({ text: "hello" })
     await settled()
@@ -151,7 +161,7 @@ describe("a text", () => {
 
   for (const kind of ["cut-after-accept", "cut-body", "cut"] as const) {
     test(`is left in doubt and not repeated after ${kind}; the next one still goes`, async () => {
-      await begin()
+      begin()
       bench.emulator.control.fault({ kind, method: "sendMessage" })
       await send({ text: "one" })
       await send({ text: "two" })
@@ -166,7 +176,7 @@ describe("a text", () => {
   }
 
   test("is left in doubt when no answer comes within timeoutSeconds", async () => {
-    await begin({ chatapp: { timeoutSeconds: 1 } })
+    begin({ timeoutSeconds: 1 })
     bench.emulator.control.fault({ kind: "hang", method: "sendMessage" })
     await send({ text: "one" })
     await settled()
@@ -174,7 +184,7 @@ describe("a text", () => {
   })
 
   test("waits while the platform refuses connections", async () => {
-    await begin()
+    begin()
     const free = createServer().listen(0, "127.0.0.1")
     await once(free, "listening")
     const address = free.address()
@@ -184,7 +194,7 @@ describe("a text", () => {
     await bench.channel.stop()
     await bench.channel.start()
     await send({ text: "patience" })
-    await bench.until(() => bench.outbox()[0]?.error?.includes("ECONNREFUSED") === true, "a refused try")
+    await bench.until(() => rows()[0]?.error?.includes("ECONNREFUSED") === true, "a refused try")
     bench.setConfig({ dmPolicy: "disabled" })
     await bench.channel.stop()
     await bench.channel.start()
@@ -196,24 +206,24 @@ describe("a text", () => {
   })
 
   test("to somebody who blocked the bot is given up at once", async () => {
-    await begin()
+    begin()
     bench.emulator.control.block({ userId: person })
     await send({ text: "hello" })
     await settled()
     assert.deepEqual(states(), ["dead"])
-    assert.match(bench.outbox()[0]?.error ?? "", /403 Forbidden: bot was blocked by the user/)
+    assert.match(rows()[0]?.error ?? "", /403 Forbidden: bot was blocked by the user/)
     assert.equal(calls().length, 1)
   })
 
   test("to a chat that does not exist is given up at once", async () => {
-    await begin()
+    begin()
     await send({ text: "hello" }, route({ chatId: "-100999", chatKind: "supergroup" }))
     await settled()
-    assert.match(bench.outbox()[0]?.error ?? "", /chat not found/)
+    assert.match(rows()[0]?.error ?? "", /chat not found/)
   })
 
   test("to a group that has moved goes to where it is now", async () => {
-    await begin()
+    begin()
     const { emulator } = bench
     const group = emulator.control.addChat({ type: "group", title: "old", members: [person] })
     const moved = emulator.control.migrate({ chatId: group.id })
@@ -225,17 +235,17 @@ describe("a text", () => {
   })
 
   test("waits when the token is refused", async () => {
-    await begin()
+    begin()
     bench.emulator.control.fault({ kind: "status", status: 401, description: "Unauthorized", method: "sendMessage" })
     await send({ text: "hello" })
-    await bench.until(() => bench.outbox()[0]?.error?.includes("401") === true, "the refusal")
-    const [row] = bench.outbox()
+    await bench.until(() => rows()[0]?.error?.includes("401") === true, "the refusal")
+    const [row] = rows()
     assert.equal(row?.state, "new")
     assert.ok((row?.run_at ?? 0) > Date.now() + 60_000)
   })
 
   test("keeps the thread of its message, and leaves out the general topic", async () => {
-    await begin()
+    begin()
     const { emulator } = bench
     const topic = emulator.control.addTopic({ userId: person, name: "side" })
     await send({ text: "in the topic" }, route({ threadId: String(topic.threadId) }))
@@ -248,7 +258,7 @@ describe("a text", () => {
   })
 
   test("falls back to the private chat itself when its topic is gone", async () => {
-    await begin()
+    begin()
     await send({ text: "hello" }, route({ threadId: "987" }))
     await settled()
     assert.deepEqual(states(), ["sent"])
@@ -256,23 +266,23 @@ describe("a text", () => {
   })
 
   for (const [mode, expected] of [
-    ["off", [undefined, undefined]],
-    ["first", [1, undefined]],
-    ["all", [1, 1]],
+    ["off", [false, false]],
+    ["first", [true, false]],
+    ["all", [true, true]],
   ] as const) {
     test(`refers to the answered message as replyToMode ${mode} says`, async () => {
-      await begin({ chatapp: { replyToMode: mode, chunkMode: "newline", textChunkLimit: 8 } })
-      await send({ text: "one\n\ntwo two", replyTo: "1" })
+      begin({ replyToMode: mode, chunkMode: "newline", textChunkLimit: 8 })
+      await send({ text: "one\n\ntwo two", replyTo: String(started) })
       await settled()
       assert.deepEqual(
         received().map((message) => message.reply_to_message?.message_id),
-        expected,
+        expected.map((refers) => (refers ? started : undefined)),
       )
     })
   }
 
   test("that refers to a message which this chat does not have arrives all the same", async () => {
-    await begin()
+    begin()
     await send({ text: "a", replyTo: "999" })
     await send({ text: "b", replyTo: "99999999999" })
     await settled()
@@ -283,14 +293,14 @@ describe("a text", () => {
   })
 
   test("with a table shows it as the configuration says", async () => {
-    await begin({ chatapp: { markdown: { tables: "bullets" } } })
+    begin({ markdown: { tables: "bullets" } })
     await send({ text: "|a|b|\n|-|-|\n|c|d|" })
     await settled()
     assert.equal(received()[0]?.text, "• c\n  • b: d")
   })
 
   test("hides previews of links when the configuration says so", async () => {
-    await begin({ chatapp: { linkPreview: false } })
+    begin({ linkPreview: false })
     await send({ text: "https://example.com" })
     await settled()
     assert.deepEqual(calls()[0]?.parameters["link_preview_options"], { is_disabled: true })
@@ -299,7 +309,7 @@ describe("a text", () => {
 
 describe("a picture", () => {
   test("arrives with the text as its caption", async () => {
-    await begin()
+    begin()
     await send({ text: "the **page**", media: [{ path: mediaFile("a.png"), mediaType: "image/png" }] })
     await settled()
     const [message] = received()
@@ -309,7 +319,7 @@ describe("a picture", () => {
   })
 
   test("carries the beginning of a long text as its caption; the rest follows", async () => {
-    await begin()
+    begin()
     const text = Array.from({ length: 400 }, (_, index) => `word${index}`).join(" ")
     await send({ text, media: [{ path: mediaFile("a.png"), mediaType: "image/png" }] })
     await settled()
@@ -319,7 +329,7 @@ describe("a picture", () => {
   })
 
   test("that the platform does not take as one arrives as a file", async () => {
-    await begin()
+    begin()
     bench.emulator.control.fault({
       kind: "status",
       method: "sendPhoto",
@@ -332,14 +342,14 @@ describe("a picture", () => {
   })
 
   test("that is no picture goes as a file", async () => {
-    await begin()
+    begin()
     await send({ media: [{ path: mediaFile("a b.pdf", Buffer.from("%PDF-1.4")), mediaType: "application/pdf" }] })
     await settled()
     assert.equal(received()[0]?.document?.file_name, "a_b.pdf")
   })
 
   test("outside the media folder, by link, missing, empty or too large is refused without a call", async () => {
-    await begin({ chatapp: { mediaMaxMb: 0.001 } })
+    begin({ mediaMaxMb: 0.001 })
     mediaFile("large.png", Buffer.alloc(2000))
     mediaFile("empty.png", Buffer.alloc(0))
     writeFileSync(join(bench.folder, "outside.png"), picture)
@@ -377,7 +387,7 @@ describe("a file", () => {
   ]
   for (const [name, mediaType, asVoice, method] of kinds) {
     test(`of type ${mediaType}${asVoice ? " as voice" : ""} goes with ${method}`, async () => {
-      await begin()
+      begin()
       await send({ text: "x", asVoice, media: [{ path: mediaFile(name), mediaType }] })
       await settled()
       assert.deepEqual([states(), calls(method).length], [["sent"], 1])
@@ -386,7 +396,7 @@ describe("a file", () => {
   }
 
   test("that is a voice message goes as audio to somebody who takes none", async () => {
-    await begin()
+    begin()
     const description = "Bad Request: VOICE_MESSAGES_FORBIDDEN"
     bench.emulator.control.fault({ kind: "status", method: "sendVoice", status: 400, description })
     await send({ asVoice: true, media: [{ path: mediaFile("a.ogg"), mediaType: "audio/ogg" }] })
@@ -399,7 +409,7 @@ describe("a file", () => {
     [4200, 200],
   ] as const) {
     test(`that is a picture of ${width} by ${height} goes as a file`, async () => {
-      await begin()
+      begin()
       await send({ media: [{ path: mediaFile("a.png", pngOf(width, height)), mediaType: "image/png" }] })
       await settled()
       assert.deepEqual([calls("sendPhoto").length, calls("sendDocument").length], [0, 1])
@@ -412,7 +422,7 @@ describe("several pictures", () => {
     Array.from({ length: count }, (_, n) => ({ path: mediaFile(`p${n}.png`), mediaType: "image/png" }))
 
   test("go as albums of at most ten, the first with the caption", async () => {
-    await begin()
+    begin()
     await send({ text: "all **of** them", media: pictures(12) })
     await settled()
     assert.deepEqual(states(), ["sent", "sent"])
@@ -423,11 +433,11 @@ describe("several pictures", () => {
       received().map((message) => message.caption),
       ["all of them", ...Array(11).fill(undefined)],
     )
-    assert.equal(bench.outbox()[0]?.remote_id, String(received()[0]?.message_id))
+    assert.equal(rows()[0]?.remote_id, String(received()[0]?.message_id))
   })
 
   test("go as files when one of them is no photo for the platform, and a refused album too", async () => {
-    await begin()
+    begin()
     const odd = { path: mediaFile("odd.png", pngOf(9000, 9000)), mediaType: "image/png" }
     await send({ media: [...pictures(1), odd] })
     await settled()
@@ -445,17 +455,17 @@ describe("several pictures", () => {
 
 describe("a row's fallback", () => {
   test("needs nothing but the row itself", async () => {
-    await begin()
+    begin()
     const [row] = bench.channel.sender.plan(route(), { text: "a **b** & c", media: [] })
     const payload = row?.payload as unknown as TextPayload
     assert.deepEqual(payload, { text: "a <b>b</b> &amp; c", plain: "a b & c", parseMode: "HTML", linkPreview: true })
-    assert.equal(row?.laneKey, "chatapp:default:4242")
+    assert.equal(row?.laneKey, `chatapp:default:${person}`)
   })
 })
 
 describe("a target", () => {
   test("is understood as people write it, and nothing else is", async () => {
-    await begin()
+    begin()
     const resolve = (target: string) => {
       const { chatId, chatKind, threadId } = bench.channel.sender.resolveTarget(target, undefined)
       return [chatId, chatKind, threadId].filter((part) => part !== undefined).join(" ")
