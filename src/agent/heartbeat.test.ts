@@ -13,6 +13,7 @@ import {
   scriptedModels,
   smallTool,
   startAgent,
+  stuckAnswer,
 } from "./agent.fixture.ts"
 import { TurnStopped } from "./stopped.ts"
 
@@ -239,19 +240,12 @@ describe("the answer to a heartbeat", () => {
 
 describe("a heartbeat that is cut short", () => {
   test("by a stop of the gateway shows its events after the start", async (context) => {
-    const asked = Promise.withResolvers<void>()
-    const models = scriptedModels([
-      ({ signal }) =>
-        new Promise((_resolve, reject) => {
-          signal.addEventListener("abort", () => reject(signal.reason), { once: true })
-          asked.resolve()
-        }),
-      "The door is open.",
-    ])
+    const { asked, answer } = stuckAnswer()
+    const models = scriptedModels([answer, "The door is open."])
     const first = await startAgent(context, { models })
     await first.addEvent("door opened")
     const waking = first.wake("wake")
-    await asked.promise
+    await asked
     await first.runner.stop(0)
     const { run_id: runId } = await waking
     await first.stop()
@@ -274,19 +268,12 @@ describe("a heartbeat that is cut short", () => {
   })
 
   test("by a person leaves its events to the next", async (context) => {
-    const asked = Promise.withResolvers<void>()
-    const models = scriptedModels([
-      ({ signal }) =>
-        new Promise((_resolve, reject) => {
-          signal.addEventListener("abort", () => reject(signal.reason), { once: true })
-          asked.resolve()
-        }),
-      "The door is open.",
-    ])
+    const { asked, answer } = stuckAnswer()
+    const models = scriptedModels([answer, "The door is open."])
     const agent = await startAgent(context, { models })
     await agent.addEvent("door opened")
     const waking = agent.wake("wake")
-    await asked.promise
+    await asked
     agent.runner.abortLane(main, new TurnStopped())
     assert.equal((await waking).state, "cancelled")
     await agent.wake("wake")

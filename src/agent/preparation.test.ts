@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { main, promptOf, scriptedModels, startAgent } from "./agent.fixture.ts"
+import { main, promptOf, scriptedModels, startAgent, stuckAnswer } from "./agent.fixture.ts"
 import type { TurnInput, TurnPreparation } from "./turn-input.ts"
 
 const joining = (more: Partial<TurnPreparation> = {}): TurnPreparation => ({
@@ -35,17 +35,11 @@ describe("the channel's part in a turn", () => {
         return { ...input, text: `${input.text} with ${JSON.stringify(pending)}` }
       },
     })
-    const asked = Promise.withResolvers<void>()
-    const stuck = scriptedModels([
-      async ({ signal }) => {
-        asked.resolve()
-        await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)))
-        return "never"
-      },
-    ])
+    const { asked, answer } = stuckAnswer()
+    const stuck = scriptedModels([answer])
     const earlier = await startAgent(context, { models: stuck, preparation })
     const runId = await earlier.enqueue({ text: "look", pending: { file: 7 } })
-    await asked.promise
+    await asked
     await earlier.stop()
     const agent = await startAgent(context, { models: scriptedModels(["seen"]), preparation, folder: earlier.folder })
     await agent.settle(runId)

@@ -19,6 +19,7 @@ import {
   scriptedModels,
   smallTool,
   startAgent,
+  stuckAnswer,
 } from "./agent.fixture.ts"
 import type { ToolContext } from "./tool.ts"
 import { TurnStopped } from "./stopped.ts"
@@ -306,19 +307,12 @@ describe("a turn that cannot be finished", () => {
   })
 
   test("because it was stopped says nothing, and its lane goes on", async (context) => {
-    const asked = Promise.withResolvers<void>()
-    const models = scriptedModels([
-      ({ signal }) =>
-        new Promise((_resolve, reject) => {
-          signal.addEventListener("abort", () => reject(signal.reason), { once: true })
-          asked.resolve()
-        }),
-      "next",
-    ])
+    const { asked, answer } = stuckAnswer()
+    const models = scriptedModels([answer, "next"])
     const agent = await startAgent(context, { models })
     await agent.addEvent("not yet seen")
     const runId = await agent.enqueue({ text: "long work" })
-    await asked.promise
+    await asked
     assert.equal(agent.runner.abortLane(main, new TurnStopped()), 1)
     assert.equal((await agent.settle(runId)).state, "cancelled")
     assert.deepEqual(agent.replies(), [])

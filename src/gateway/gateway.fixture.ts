@@ -1,32 +1,16 @@
 // For the tests of this folder: the gateway's listener over a real store in a temporary folder.
 import { readFileSync } from "node:fs"
-import { type IncomingMessage, type OutgoingHttpHeaders, request as httpRequest } from "node:http"
 import { join } from "node:path"
+import { type SendOptions, send } from "../../test/support/http-client.ts"
+import { temporaryFolder } from "../../test/support/temporary.ts"
 import { AppError, Secret, createLog, createRedactor, noCrash, systemClock, systemIds } from "../kernel/index.ts"
 import { openStore } from "../store/index.ts"
 import type { GatewayActions } from "./api.ts"
 import type { GatewayStatus } from "./contract.ts"
 import { type GatewayServerOptions, createGatewayServer } from "./server.ts"
-import { temporaryFolder } from "../../test/support/temporary.ts"
 
 export const gatewayToken = "gateway-secret-0123456789abcdef"
 export const bearer = { authorization: `Bearer ${gatewayToken}` }
-
-export interface Answer {
-  status: number
-  headers: IncomingMessage["headers"]
-  text: string
-  // Tests read whatever shape they expect.
-  // oxlint-disable-next-line typescript/no-explicit-any
-  json: any
-}
-
-export interface SendOptions {
-  method?: string
-  headers?: OutgoingHttpHeaders
-  body?: string | Buffer
-  address?: string
-}
 
 export function makeLog(folder: string) {
   const redactor = createRedactor()
@@ -137,23 +121,4 @@ function recordingActions(calls: unknown[]): GatewayActions {
       return { deliveries: [2], route: { channel: action.channel, chatId: action.target } }
     },
   }
-}
-
-export function send(port: number, path: string, options: SendOptions): Promise<Answer> {
-  const { method = "GET", headers = {}, body, address = "127.0.0.1" } = options
-  return new Promise((resolve, reject) => {
-    const request = httpRequest({ port, host: address, path, method, headers, agent: false }, (response) => {
-      const chunks: Buffer[] = []
-      response.on("data", (chunk: Buffer) => chunks.push(chunk))
-      response.on("error", reject)
-      response.on("end", () => {
-        const text = Buffer.concat(chunks).toString()
-        const isJson = text !== "" && response.headers["content-type"]?.startsWith("application/json")
-        const json = isJson ? JSON.parse(text) : null
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json })
-      })
-    })
-    request.on("error", reject)
-    request.end(body)
-  })
 }

@@ -7,7 +7,8 @@ import { after, before, describe, test } from "node:test"
 import { WebSocket } from "ws"
 import { Secret } from "../kernel/index.ts"
 import { resolveBinding } from "./binding.ts"
-import { bearer, gatewayToken, makeLog, send, startGateway } from "./gateway.fixture.ts"
+import { send } from "../../test/support/http-client.ts"
+import { bearer, gatewayToken, makeLog, startGateway } from "./gateway.fixture.ts"
 
 type Gateway = Awaited<ReturnType<typeof startGateway>>
 

@@ -1,8 +1,10 @@
 // For the tests of this folder: the endpoints on a real listener over a real store in a temporary folder.
 import { mkdirSync, readFileSync } from "node:fs"
-import { type IncomingMessage, type OutgoingHttpHeaders, request as httpRequest } from "node:http"
+import type { IncomingMessage, OutgoingHttpHeaders } from "node:http"
 import { connect } from "node:net"
 import { join } from "node:path"
+import { type SendOptions, send } from "../../test/support/http-client.ts"
+import { temporaryFolder } from "../../test/support/temporary.ts"
 import { listen } from "../kernel/http/index.ts"
 import {
   AppError,
@@ -17,25 +19,9 @@ import { type Store, openStore } from "../store/index.ts"
 import { hooksSchema } from "./config.ts"
 import { type HooksOptions, createHooks } from "./hooks.ts"
 import type { HooksView } from "./settings.ts"
-import { temporaryFolder } from "../../test/support/temporary.ts"
 
 export const hookToken = "hook-secret-0123456789abcdef"
 export const bearer = { authorization: `Bearer ${hookToken}` }
-
-export interface Answer {
-  status: number
-  headers: IncomingMessage["headers"]
-  text: string
-  // Tests read whatever shape they expect.
-  // oxlint-disable-next-line typescript/no-explicit-any
-  json: any
-}
-
-export interface SendOptions {
-  method?: string
-  headers?: OutgoingHttpHeaders
-  body?: string | Buffer
-}
 
 const route = { channel: "chatapp", account: "default", chatId: "42", chatKind: "private" } as const
 
@@ -111,9 +97,9 @@ export async function startHooks(
         .run(JSON.stringify({ text: reply, delivered: "delivered to a test" }), runId)
       for (const tell of listeners) tell(runId)
     },
-    send: (path: string, options: SendOptions = {}) => send(listener.port, path, options),
+    send: (path: string, options: SendOptions = {}) => send(listener.port, path, { method: "POST", ...options }),
     post: (path: string, body: unknown, headers: OutgoingHttpHeaders = {}) =>
-      send(listener.port, path, { headers: { ...bearer, ...headers }, body: JSON.stringify(body) }),
+      send(listener.port, path, { method: "POST", headers: { ...bearer, ...headers }, body: JSON.stringify(body) }),
     rows: (sql: string) => store.handle.raw.prepare(sql).all() as Record<string, string | number | null>[],
     logged() {
       flush()
@@ -133,29 +119,6 @@ export async function startHooks(
       await store.close()
     },
   }
-}
-
-export function send(port: number, path: string, options: SendOptions): Promise<Answer> {
-  const { method = "POST", headers = {}, body } = options
-  return new Promise((resolve, reject) => {
-    const request = httpRequest({ port, host: "127.0.0.1", path, method, headers, agent: false }, (response) => {
-      const chunks: Buffer[] = []
-      response.on("data", (chunk: Buffer) => chunks.push(chunk))
-      response.on("error", reject)
-      response.on("end", () => {
-        const text = Buffer.concat(chunks).toString()
-        const isJson = text !== "" && response.headers["content-type"]?.startsWith("application/json")
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: response.headers,
-          text,
-          json: isJson ? JSON.parse(text) : null,
-        })
-      })
-    })
-    request.on("error", reject)
-    request.end(body)
-  })
 }
 
 /** Writes the bytes as they are and resolves with everything that came back until the other side closed. */
