@@ -20,6 +20,7 @@ export interface BrowserProcess {
 }
 
 const tailChars = 2_000
+const lastWordsMs = 1_000
 
 export async function launchBrowser(options: LaunchOptions): Promise<BrowserProcess> {
   const child = spawn(options.path, options.arguments, {
@@ -71,7 +72,13 @@ function announcedUrl(child: ChildProcess): Promise<string> {
         }),
       ),
     )
-    child.once("exit", (code, signal) => reject(endedEarly(code, signal, tail)))
+    child.once("exit", (code, signal) => {
+      const tell = () => reject(endedEarly(code, signal, tail))
+      // Its last words may still be on their way; a child of it may hold the pipe open for longer.
+      if (child.stderr === null || child.stderr.closed) return tell()
+      child.stderr.once("close", tell)
+      setTimeout(tell, lastWordsMs).unref()
+    })
   })
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { AppError } from "../../../kernel/index.ts"
-import { detectBrowser, type Machine } from "./index.ts"
+import { detectBrowser, type Machine, rememberDetection } from "./index.ts"
 import { programOfEntry } from "./linux.ts"
 import { handlerOf } from "./macos.ts"
 import { programOfCommand, registryValue } from "./windows.ts"
@@ -186,4 +186,26 @@ test("each system: a default browser that does not speak CDP, or is not there, i
       JSON.stringify(commands),
     )
   }
+})
+
+test("is asked again and again without asking the system each time, but never keeps that there is none", async () => {
+  const files: string[] = []
+  const linux = machine({ platform: "linux", files })
+  let asked = 0
+  const run: Machine["run"] = (command, args) => {
+    asked += 1
+    return linux.run(command, args)
+  }
+  let now = 0
+  const detect = rememberDetection({ ...linux, run }, () => now)
+  await assert.rejects(detect(undefined), { code: "browser-not-found" })
+  files.push("/usr/bin/chromium")
+  const before = asked
+  for (let time = 0; time < 3; time += 1) assert.equal((await detect(undefined)).path, "/usr/bin/chromium")
+  const once = asked - before
+  assert.equal(once, before, "looked once")
+  await assert.rejects(detect("/opt/none"), { code: "browser-not-found" })
+  now += 60_000
+  await detect(undefined)
+  assert.equal(asked, before + 2 * once)
 })

@@ -35,9 +35,12 @@ export function rememberDetection(
 ): (executablePath: string | undefined) => Promise<Detected> {
   let known: { path: string | undefined; until: number; found: Promise<Detected> } | undefined
   return (executablePath) => {
-    if (!known || known.path !== executablePath || known.until <= now())
-      known = { path: executablePath, until: now() + keptMs, found: detectBrowser(machine, executablePath) }
-    return known.found
+    if (known && known.path === executablePath && known.until > now()) return known.found
+    const found = detectBrowser(machine, executablePath)
+    known = { path: executablePath, until: now() + keptMs, found }
+    // Whoever has just installed one looks again.
+    found.catch(() => (known = undefined))
+    return found
   }
 }
 
