@@ -57,7 +57,9 @@ export function sendRaw(world: World, { message, ...place }: ParsedRequests["sen
 export function editText(world: World, request: ParsedRequests["editText"]): Message {
   const room = findRoom(world, request.chatId ?? request.userId, request.botId)
   const message = findMessage(room, request.messageId)
-  if (message.from?.id !== request.userId) throw new ControlError("not-possible", "this user did not write the message")
+  // A channel's posts are nobody's in particular: whoever may post may edit them.
+  const isAuthor = room.chat.type === "channel" ? !message.from : message.from?.id === request.userId
+  if (!isAuthor) throw new ControlError("not-possible", "this user did not write the message")
   const { entities: _entities, ...rest } = message
   const content = textContent(request.text, request.entities)
   const edited = { ...rest, ...content, edit_date: world.clock.seconds() } as Message

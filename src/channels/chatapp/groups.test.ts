@@ -220,11 +220,15 @@ describe("a channel", () => {
     await bench.until(() => skipLines().length === 1, "the drop")
     assert.equal(skipLines()[0]?.reason, "channel-not-listed")
     bench.setConfig({ allowFrom: [4242], groupPolicy: "open", groups: { [channel.id]: { requireMention: false } } })
-    say(ann, "second post", { chatId: channel.id })
+    const post = say(ann, "second post", { chatId: channel.id })
     const [input] = await heard()
     assert.equal(input?.text, "second post")
     assert.equal(input?.sessionKey, `agent:main:chatapp:group:${channel.id}`)
     assert.equal(input?.trusted, false)
+    const edit = { userId: ann.id, chatId: channel.id, messageId: post.message_id, text: "second post, corrected" }
+    bench.emulator.control.editText(edit)
+    await bench.until(() => bench.jobs()[0]?.input.text === edit.text, "the corrected words")
+    assert.equal(bench.jobs().length, 1)
   })
 })
 

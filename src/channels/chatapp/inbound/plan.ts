@@ -18,7 +18,8 @@ export function planUpdate(update: Update, context: PlanContext): Planned {
   if (update.message_reaction) return planReaction(update, update.message_reaction, context)
   const stopped = planStopped(update, context)
   if (stopped) return stopped
-  if (update.edited_message) return planEdit(update, update.edited_message, context)
+  const edited = update.edited_message ?? update.edited_channel_post
+  if (edited) return planEdit(update, edited, context)
   return skip(update, context, "other-kind", { kind: kindOf(update) })
 }
 
