@@ -4,21 +4,27 @@ import assert from "node:assert/strict"
 import { readFileSync, readdirSync, statSync } from "node:fs"
 import { connect } from "node:net"
 import { basename, join } from "node:path"
-import { test } from "node:test"
+import { beforeEach, test } from "node:test"
 import { text } from "../support/model-server/index.ts"
 import { lastPrompt, messagesOf } from "../support/prompts.ts"
-import { createWorld, until } from "../support/world.ts"
+import { createWorld, fileContext, until } from "../support/world.ts"
 
 const codePattern = /\b[A-HJ-NP-Z2-9]{8}\b/
+const world = await createWorld(fileContext())
+const bob = await world.addPerson({ firstName: "Bob" })
+await world.start()
 
-test("a stranger gets a code, is let in by it, and is answered from then on", async (context) => {
-  const world = await createWorld(context, { config: { channels: { chatapp: { allowFrom: [] } } } })
+beforeEach(() => {
+  world.model.requests.length = 0
+  world.model.script(() => text("ok"))
+})
+
+test("a stranger gets a code, is let in by it, and is answered from then on", async () => {
   world.model.script((request) => text(`echo ${lastPrompt(request).split("\n").at(-1)}`))
-  await world.start()
-  const first = world.say("let me in")
-  const told = await world.reply(codePattern, { after: first })
+  const first = world.say("let me in", bob)
+  const told = await world.reply(codePattern, { after: first, person: bob })
   const code = codePattern.exec(told.text ?? "")?.[0] ?? ""
-  world.say("hello? hello?")
+  world.say("hello? hello?", bob)
   const wrong = await fetch(`${world.gateway.url}/api/pairing/chatapp/approve`, {
     method: "POST",
     headers: { authorization: `Bearer ${world.gateway.token}`, "content-type": "application/json" },
@@ -26,11 +32,11 @@ test("a stranger gets a code, is let in by it, and is answered from then on", as
   })
   assert.equal(wrong.status, 404)
   const approved = await world.gateway.call<{ senderId: string }>("POST", "/api/pairing/chatapp/approve", { code })
-  assert.equal(approved.senderId, String(world.ada.id))
-  const second = world.say("and now?")
-  await world.reply("echo", { after: second })
+  assert.equal(approved.senderId, String(bob.id))
+  const second = world.say("and now?", bob)
+  await world.reply("echo", { after: second, person: bob })
   assert.equal(
-    world.botTexts().filter((words) => codePattern.test(words)).length,
+    world.botTexts(bob).filter((words) => codePattern.test(words)).length,
     1,
     "one code, however often they write",
   )
@@ -38,26 +44,22 @@ test("a stranger gets a code, is let in by it, and is answered from then on", as
   assert.match(lastPrompt(world.model.requests[0] ?? assert.fail()), /and now\?$/)
 })
 
-test("an owner's conversation goes on over turns and over a restart", async (context) => {
-  const world = await createWorld(context)
+test("an owner's conversation goes on over turns and over a restart", async () => {
   world.model.script((_request, n) => text(`answer ${n}`))
-  await world.start()
-  world.say("my name is Ada")
-  await world.reply("answer 1")
+  const fresh = world.say("/new")
+  await world.reply("New session", { after: fresh })
+  const first = world.say("my name is Ada")
+  await world.reply("answer 1", { after: first })
   await world.gateway.kill("SIGTERM")
   await world.start()
-  world.say("what is my name?")
-  await world.reply("answer 2")
+  const second = world.say("what is my name?")
+  await world.reply("answer 2", { after: second })
   const roles = messagesOf(world.model.requests[1] ?? assert.fail()).map((message) => message.role)
   assert.deepEqual(roles, ["system", "user", "assistant", "user"])
   assert.match(world.model.requests[1]?.promptText() ?? "", /my name is Ada[^]*answer 1[^]*what is my name\?/)
 })
 
-test("a flood of a hundred strangers delays nobody, reaches no model, and each is told once", async (context) => {
-  const world = await createWorld(context)
-  await world.start()
-  world.say("warm up")
-  await world.reply("ok")
+test("a flood of a hundred strangers delays nobody, reaches no model, and each is told once", async () => {
   const strangers = Array.from({ length: 100 }, (_, n) =>
     world.emulator.control.addUser({ firstName: `Stranger ${n}` }),
   )
@@ -90,9 +92,41 @@ test("a flood of a hundred strangers delays nobody, reaches no model, and each i
   )
 })
 
-test("the bot's token stands in no log, status, error or list, whatever the platform does", async (context) => {
-  const world = await createWorld(context)
-  await world.start()
+test("upgrades and guesses from web pages are refused, and a broken path ends nothing", async () => {
+  const { port, token, url } = world.gateway
+  const upgrade = await raw(port, [
+    "GET / HTTP/1.1",
+    `Host: 127.0.0.1:${port}`,
+    "Connection: Upgrade",
+    "Upgrade: websocket",
+    "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+    "Origin: https://evil.example",
+  ])
+  assert.match(upgrade, /^HTTP\/1\.1 403 /)
+  const authorization = `Bearer ${token}`
+  for (const path of ["/api/runs/%ZZ", "/%", "/api/%E0%A4%A"]) {
+    const answer = await raw(port, [
+      `GET ${path} HTTP/1.1`,
+      `Host: 127.0.0.1:${port}`,
+      `Authorization: ${authorization}`,
+    ])
+    assert.match(answer, /^HTTP\/1\.1 400 /)
+  }
+  const statuses: number[] = []
+  for (let n = 0; n < 25; n += 1) {
+    statuses.push((await fetch(`${url}/api/status`, { headers: { authorization: "Bearer wrong" } })).status)
+  }
+  assert.equal(statuses[0], 401)
+  assert.equal(statuses.at(-1), 429)
+  assert.equal(
+    (await fetch(`${url}/api/status`, { headers: { authorization } })).status,
+    200,
+    "the right token always passes",
+  )
+})
+
+test("the bot's token stands in no log, status, error or list, whatever the platform does", async () => {
   const { token } = world.emulator
   const shown: string[] = []
   for (const fault of [
@@ -133,42 +167,6 @@ function filesOf(folder: string): string[] {
     return statSync(path).isDirectory() ? filesOf(path) : [path]
   })
 }
-
-test("upgrades and guesses from web pages are refused, and a broken path ends nothing", async (context) => {
-  const world = await createWorld(context)
-  await world.start()
-  const { port, token, url } = world.gateway
-  const upgrade = await raw(port, [
-    "GET / HTTP/1.1",
-    `Host: 127.0.0.1:${port}`,
-    "Connection: Upgrade",
-    "Upgrade: websocket",
-    "Sec-WebSocket-Version: 13",
-    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
-    "Origin: https://evil.example",
-  ])
-  assert.match(upgrade, /^HTTP\/1\.1 403 /)
-  const authorization = `Bearer ${token}`
-  for (const path of ["/api/runs/%ZZ", "/%", "/api/%E0%A4%A"]) {
-    const answer = await raw(port, [
-      `GET ${path} HTTP/1.1`,
-      `Host: 127.0.0.1:${port}`,
-      `Authorization: ${authorization}`,
-    ])
-    assert.match(answer, /^HTTP\/1\.1 400 /)
-  }
-  const statuses: number[] = []
-  for (let n = 0; n < 25; n += 1) {
-    statuses.push((await fetch(`${url}/api/status`, { headers: { authorization: "Bearer wrong" } })).status)
-  }
-  assert.equal(statuses[0], 401)
-  assert.equal(statuses.at(-1), 429)
-  assert.equal(
-    (await fetch(`${url}/api/status`, { headers: { authorization } })).status,
-    200,
-    "the right token always passes",
-  )
-})
 
 /** A request as it is written, and the beginning of its answer. */
 function raw(port: number, lines: string[]): Promise<string> {

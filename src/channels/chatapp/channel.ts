@@ -154,7 +154,8 @@ export function createChatappChannel(options: ChatappOptions): Channel {
 function performFor(options: ChatappOptions, account: Account | undefined, effect: Effect): void {
   if (!account?.client) return
   const stopTurn = (chatId: string, draftId: number) => stopTurnOf(options, { account: account.id, chatId, draftId })
-  performEffect(effect, { client: account.client, background: options.background, stopTurn })
+  const log = options.log.child({ part: channelName, account: account.id })
+  performEffect(effect, { client: account.client, background: options.background, log, stopTurn })
 }
 
 function explainFacts(

@@ -32,6 +32,7 @@ const maxFolderBytes = 500 * 1024 * 1024
 export class MediaFolder {
   readonly path: string
   #made = false
+  #saves = 0
 
   constructor(mediaRoot: string) {
     this.path = join(mediaRoot, "inbound")
@@ -55,7 +56,9 @@ export class MediaFolder {
     limits: { maxBytes: number; claimed: string | undefined; signal: AbortSignal },
   ): Promise<KeptFile> {
     await this.#make()
-    const part = join(this.path, `${nameOf(id)}.part`)
+    // Two accounts may bring the same file at the same time.
+    this.#saves += 1
+    const part = join(this.path, `${nameOf(id)}.${process.pid}-${this.#saves}.part`)
     try {
       const counted = Readable.from(count(source, limits.maxBytes))
       await pipeline(counted, createWriteStream(part, { mode: 0o600 }), { signal: limits.signal })

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict"
 import { mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
+import { Readable } from "node:stream"
 import { type TestContext, describe, test } from "node:test"
 import { temporaryFolder } from "../../../../test/support/temporary.ts"
 import { startEmulator } from "../../../../emulator/index.ts"
@@ -246,6 +247,25 @@ test("a server that sends more than it said is cut off at the limit, and nothing
   assert.equal(outcome.kind === "left-out" && outcome.why, "too-large")
   assert.ok(sent < 1_000_000, `${sent} bytes were taken`)
   assert.deepEqual(readdirSync(join(root, "inbound")), [])
+})
+
+test("a file that two accounts bring at the same time is whole for both", async () => {
+  const folder = new MediaFolder(temporaryFolder())
+  const gate = Promise.withResolvers<void>()
+  async function* halves(): AsyncGenerator<Buffer> {
+    yield picture.subarray(0, 20)
+    await gate.promise
+    yield picture.subarray(20)
+  }
+  const limits = { maxBytes: 100_000, claimed: undefined, signal: AbortSignal.timeout(60_000) }
+  const slow = folder.save("u", halves(), limits)
+  const quick = await folder.save("u", Readable.from([picture]), limits)
+  assert.deepEqual(readFileSync(quick.path), picture)
+  gate.resolve()
+  const late = await slow
+  assert.equal(late.path, quick.path)
+  assert.deepEqual(readFileSync(late.path), picture)
+  assert.equal(readdirSync(folder.path).length, 1)
 })
 
 test("files go when they are old, and the oldest first when there are too many", async () => {
