@@ -149,5 +149,13 @@ describe("the settings of a chat account", () => {
     assert.equal(proxyIssue("socks5h://user:p%40ss@127.0.0.1:1080"), true)
     assert.equal(proxyIssue("http://user:100%@127.0.0.1:3128"), false)
     assert.equal(proxyIssue("ftp://127.0.0.1:21"), false)
+    const { error } = configSchema.safeParse({ channels: { chatapp: { proxy: "ftp://h", apiRoot: "h" } } })
+    assert.deepEqual(
+      error?.issues.map(({ message }) => message),
+      [
+        "must be a URL that begins with http, https, socks4, socks4a, socks5 or socks5h",
+        "must be a URL that begins with http or https",
+      ],
+    )
   })
 })

@@ -217,7 +217,10 @@ const overridable = {
     .optional()
     .meta({ description: "Network settings." }),
   proxy: z
-    .url({ protocol: /^(https?|socks|socks4a?|socks5h?)$/ })
+    .url({
+      protocol: /^(https?|socks|socks4a?|socks5h?)$/,
+      error: "must be a URL that begins with http, https, socks4, socks4a, socks5 or socks5h",
+    })
     .refine(isDecodable, "has a user name or password that is not percent-encoded")
     .optional()
     .meta({
@@ -226,10 +229,10 @@ const overridable = {
       secret: true,
     }),
   apiRoot: z
-    .url({ protocol: /^https?$/ })
+    .url({ protocol: /^https?$/, error: "must be a URL that begins with http or https" })
     .meta({ description: "Address of the platform's API: an own or local Bot API server." }),
   webhookUrl: z
-    .url({ protocol: /^https?$/ })
+    .url({ protocol: /^https?$/, error: "must be a URL that begins with http or https" })
     .optional()
     .meta({
       description:
