@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { type Server, createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
-import { afterEach, beforeEach, describe, test } from "node:test"
+import { after, afterEach, before, beforeEach, describe, test } from "node:test"
 import type { ToolContext, ToolResult } from "../../../agent/tool.ts"
 import { createDelivery } from "../../../delivery/index.ts"
 import { systemIds } from "../../../kernel/index.ts"
@@ -13,33 +13,57 @@ import type { Route } from "../../../sessions/route.ts"
 import { silentLog } from "../../../../test/support/store.ts"
 import { type TurnInput, turnJob } from "../../../agent/turn-input.ts"
 import { readButtonValue } from "../outbound/buttons.ts"
-import { type Bench, type BenchOptions, startBench } from "../test-bench/bench.ts"
+import { type Bench, startBench } from "../test-bench/bench.ts"
 import { createStickers } from "../stickers/index.ts"
 import { isPublicAddress } from "./public-address.ts"
 
-const me = 4242
-const friend = 4343
+/** One for all tests; each has settings, a run and two people of its own. */
 let bench: Bench
+let me = 4242
+let friend = 0
+/** The first message of the first one's chat. */
+let first = 0
+let run = ""
+let route: Route
+let since = { row: 0, call: 0 }
 
-afterEach(() => bench.end())
-
-async function begin(options: BenchOptions = {}): Promise<void> {
-  bench = await startBench({ ...options, chatapp: { dmPolicy: "allowlist", ...options.chatapp } })
-  for (const id of [me, friend]) {
-    bench.emulator.control.addUser({ id })
-    bench.emulator.control.sendText({ userId: id, text: "/start" })
-  }
+/** `media.test` is on this machine, all other names are in a network that is not to be reached. */
+const fetching = {
+  resolve: async (host: string) => (host === "media.test" ? ["127.0.0.1"] : ["10.0.0.1"]),
+  isAllowed: (address: string) => address === "127.0.0.1",
 }
 
-const route: Route = { channel: "chatapp", account: "default", chatId: `${me}`, chatKind: "private", messageId: "1" }
+before(async () => {
+  bench = await startBench({ fetching })
+})
+after(() => bench.end())
+
+beforeEach(() => {
+  me += 2
+  friend = me + 1
+  run = `run of ${me}`
+  for (const id of [me, friend]) {
+    bench.emulator.control.addUser({ id })
+    const sent = bench.emulator.control.sendText({ userId: id, text: "/start" })
+    if (id === me) first = sent.message_id
+  }
+  route = { channel: "chatapp", account: "default", chatId: `${me}`, chatKind: "private", messageId: `${first}` }
+  since = { row: bench.outbox().at(-1)?.id ?? 0, call: bench.emulator.control.calls({}).at(-1)?.id ?? 0 }
+  begin()
+})
+
+function begin(chatapp: Record<string, unknown> = {}): void {
+  bench.setConfig({ dmPolicy: "allowlist", ...chatapp })
+}
+
 const context = (more: Partial<ToolContext> = {}): ToolContext => ({
   agentId: "main",
   sessionKey: "agent:main:main",
-  runId: "run",
+  runId: run,
   origin: "owner",
   trusted: true,
   route,
-  signal: AbortSignal.timeout(15_000),
+  signal: AbortSignal.timeout(60_000),
   ...more,
 })
 
@@ -53,7 +77,8 @@ const message = (given: Record<string, unknown>, more: Partial<ToolContext> = {}
 const answerOf = (result: ToolResult) =>
   JSON.parse(result.content[0]?.type === "text" ? result.content[0].text : "") as Record<string, string>
 const said = (chatId = me) => bench.emulator.control.messages({ chatId }).filter((each) => each.from?.is_bot === true)
-const calls = (method: string) => bench.emulator.control.calls({ method })
+const written = () => bench.outbox().filter(({ id }) => id > since.row)
+const calls = (method: string) => bench.emulator.control.calls({ method, after: since.call })
 
 describe("stickers", () => {
   const sticker = (action: string, more: object = {}) => message({ action, ...more })
@@ -82,13 +107,12 @@ describe("stickers", () => {
   }
 
   test("are refused until they are switched on", async () => {
-    await begin()
     await assert.rejects(sticker("sticker", { fileId: "x" }), /actions\.sticker/)
     await assert.rejects(sticker("sticker-search", { query: "cat" }), /actions\.sticker/)
   })
 
   test("are found by words and sent where the turn may write", async () => {
-    await begin({ chatapp: { actions: { sticker: true } } })
+    begin({ actions: { sticker: true } })
     const fileId = await seen()
     const found = answerOf(await sticker("sticker-search", { query: "laughing cats", limit: 3 })) as unknown
     assert.deepEqual(found, {
@@ -96,28 +120,28 @@ describe("stickers", () => {
       count: 1,
       stickers: [{ fileId, emoji: "😂", description: "A laughing cat", setName: "Cats" }],
     })
-    const sent = answerOf(await sticker("sticker", { fileId, replyTo: 1, to: me }))
+    const sent = answerOf(await sticker("sticker", { fileId, replyTo: first, to: me }))
     assert.deepEqual(Object.keys(sent).toSorted(), ["chatId", "messageId", "ok"])
     const [shown] = said()
     assert.equal(shown?.sticker?.file_id, fileId)
-    assert.equal(shown?.reply_to_message?.message_id, 1)
+    assert.equal(shown?.reply_to_message?.message_id, first)
     const strangers = { route, origin: "approved-sender" as const, trusted: false }
     await assert.rejects(message({ action: "sticker", fileId, to: friend }, strangers), /only reach/)
   })
 
   test("sent twice by one run are sent once; a sticker is no answer", async () => {
-    await begin({ chatapp: { actions: { sticker: true } } })
+    begin({ actions: { sticker: true } })
     const fileId = await seen()
     await sticker("sticker", { fileId })
     await sticker("sticker", { fileId })
     assert.equal(calls("sendSticker").length, 1)
-    const row = bench.outbox().at(-1)
+    const row = written().at(-1)
     assert.ok(row)
     assert.equal(bench.channel.sender.isAnswer?.(row), false)
   })
 
   test("that the platform does not know, and searches without words, say what is wrong", async () => {
-    await begin({ chatapp: { actions: { sticker: true } } })
+    begin({ actions: { sticker: true } })
     const refused = await sticker("sticker", { fileId: "nonsense" })
     assert.ok(refused.isError)
     assert.match(JSON.stringify(refused.content), /It was not done\. 400/)
@@ -133,19 +157,18 @@ describe("stickers", () => {
 
 describe("message", () => {
   test("sends, edits, reacts and deletes in the chat of its turn", async () => {
-    await begin()
-    const sent = answerOf(await message({ action: "send", message: "**one**", replyTo: 1, silent: true }))
+    const sent = answerOf(await message({ action: "send", message: "**one**", replyTo: first, silent: true }))
     assert.deepEqual(sent, { ok: true, chatId: `${me}`, messageId: String(said()[0]?.message_id) })
-    assert.deepEqual([said()[0]?.text, said()[0]?.reply_to_message?.message_id], ["one", 1])
+    assert.deepEqual([said()[0]?.text, said()[0]?.reply_to_message?.message_id], ["one", first])
     assert.equal(String(calls("sendMessage")[0]?.parameters["disable_notification"]), "true")
     const { messageId } = sent
     await message({ action: "edit", messageId, message: "two" })
     assert.equal(said()[0]?.text, "two")
     assert.equal((await message({ action: "edit", messageId, message: "two" })).isError, undefined)
-    await message({ action: "react", messageId: 1, emoji: "❤️" })
-    const reactions = () => JSON.stringify(bench.emulator.control.reactions({ chatId: me, messageId: 1 }))
+    await message({ action: "react", messageId: first, emoji: "❤️" })
+    const reactions = () => JSON.stringify(bench.emulator.control.reactions({ chatId: me, messageId: first }))
     assert.match(reactions(), /❤/)
-    await message({ action: "react", messageId: 1, emoji: "" })
+    await message({ action: "react", messageId: first, emoji: "" })
     assert.doesNotMatch(reactions(), /❤/)
     await message({ action: "delete", messageId })
     assert.deepEqual(said(), [])
@@ -153,10 +176,9 @@ describe("message", () => {
   })
 
   test("refuses a reaction that the platform does not know, and one where reactions are off", async () => {
-    await begin()
-    await assert.rejects(message({ action: "react", messageId: 1, emoji: "✅" }), { code: "bad-request" })
+    await assert.rejects(message({ action: "react", messageId: first, emoji: "✅" }), { code: "bad-request" })
     bench.setConfig({ reactionLevel: "ack" })
-    await assert.rejects(message({ action: "react", messageId: 1, emoji: "👍" }), { code: "forbidden" })
+    await assert.rejects(message({ action: "react", messageId: first, emoji: "👍" }), { code: "forbidden" })
   })
 
   for (const [action, key] of [
@@ -166,14 +188,13 @@ describe("message", () => {
     ["react", "reactions"],
   ]) {
     test(`does not ${action} where actions.${key} is false`, async () => {
-      await begin({ chatapp: { actions: { [key as string]: false } } })
-      const given = { action, message: "x", messageId: 1, emoji: "👍" }
+      begin({ actions: { [key as string]: false } })
+      const given = { action, message: "x", messageId: first, emoji: "👍" }
       await assert.rejects(message(given), { code: "forbidden", message: new RegExp(`actions.${key}`) })
     })
   }
 
   test("tells the model what the platform refused", async () => {
-    await begin()
     const description = "Forbidden: bot was blocked by the user"
     bench.emulator.control.fault({ kind: "status", method: "sendMessage", status: 403, description })
     const result = await message({ action: "send", message: "x" })
@@ -184,7 +205,6 @@ describe("message", () => {
   })
 
   test("says the same thing once in a run, however often it is told to", async () => {
-    await begin()
     const first = await message({ action: "send", message: "once" })
     assert.deepEqual(await message({ action: "send", message: "once" }), first)
     await message({ action: "send", message: "once" }, { runId: "another" })
@@ -197,7 +217,7 @@ describe("message", () => {
 
 describe("a target", () => {
   test("is reached by an owner once the bot knows it", async () => {
-    await begin({ chatapp: { allowFrom: [friend] } })
+    begin({ allowFrom: [friend] })
     await message({ action: "send", to: friend, message: "hello" })
     assert.equal(said(friend)[0]?.text, "hello")
     await assert.rejects(message({ action: "send", to: 999, message: "x" }), { code: "forbidden" })
@@ -205,7 +225,7 @@ describe("a target", () => {
   })
 
   test("other than the turn's own chat is refused to everybody else, whatever they touch", async () => {
-    await begin({ chatapp: { allowFrom: [friend] } })
+    begin({ allowFrom: [friend] })
     const others: Partial<ToolContext>[] = [
       { origin: "owner", trusted: false },
       { origin: "approved-sender", trusted: true },
@@ -213,20 +233,19 @@ describe("a target", () => {
     ]
     for (const other of others) {
       for (const action of ["send", "edit", "delete", "react"]) {
-        const given = { action, to: friend, message: "x", messageId: 1, emoji: "👍" }
+        const given = { action, to: friend, message: "x", messageId: first, emoji: "👍" }
         await assert.rejects(message(given, other), { code: "forbidden" }, action)
       }
     }
-    const byName = { action: "deleteMessage", chatId: friend, messageId: 1 }
+    const byName = { action: "deleteMessage", chatId: friend, messageId: first }
     await assert.rejects(use("chatapp", byName, { origin: "webhook", trusted: false }), { code: "forbidden" })
     assert.deepEqual(said(friend), [])
   })
 
   test("may be the turn's own chat for anybody, but not other people's messages in it", async () => {
-    await begin()
     const foreign = { origin: "webhook", trusted: false } as const
     const { messageId } = answerOf(await message({ action: "send", to: me, message: "x" }, foreign))
-    await assert.rejects(message({ action: "delete", messageId: 1 }, foreign), { code: "forbidden" })
+    await assert.rejects(message({ action: "delete", messageId: first }, foreign), { code: "forbidden" })
     await message({ action: "delete", messageId }, foreign)
     assert.deepEqual(said(), [])
     for (const [tool, given] of [
@@ -247,7 +266,6 @@ describe("buttons", () => {
   const keyboard = () => said()[0]?.reply_markup?.inline_keyboard.flat() as { text: string; callback_data: string }[]
 
   test("come with their values, the long ones kept here under a key", async () => {
-    await begin()
     await message({ action: "send", message: "?", buttons: rows })
     assert.deepEqual(
       keyboard().map(({ text }) => text),
@@ -260,7 +278,6 @@ describe("buttons", () => {
   })
 
   test("stay through an edit that does not speak of them, and go with one that does", async () => {
-    await begin()
     const { messageId } = answerOf(await message({ action: "send", message: "?", buttons: rows }))
     await message({ action: "edit", messageId, message: "!" })
     assert.deepEqual([said()[0]?.text, keyboard().length], ["!", 2])
@@ -270,7 +287,7 @@ describe("buttons", () => {
 
   for (const capabilities of [{ inlineButtons: "off" }, { inlineButtons: "group" }, []]) {
     test(`are refused in a direct chat when capabilities are ${JSON.stringify(capabilities)}`, async () => {
-      await begin({ chatapp: { capabilities } })
+      begin({ capabilities })
       await assert.rejects(message({ action: "send", message: "?", buttons: rows }), { code: "forbidden" })
     })
   }
@@ -295,16 +312,16 @@ describe("a turn", () => {
       ackMaxChars: () => 300,
       log: silentLog,
     })
-    const job = store.handle.prepare("select id from job where run_id = 'run'").get() as { id: number }
+    const job = store.handle.prepare("select id from job where run_id = ?").get(run) as { id: number }
     return await store.write(async (write) =>
       delivery.deliverTurn(write, { input: turn, jobId: job.id, text, media: new Set(), isError: false }),
     )
   }
   const startRun = () =>
-    bench.store.write(async (write) => void write.addJob(turnJob("run", { route, sessionKey: "x" } as TurnInput)))
+    bench.store.write(async (write) => void write.addJob(turnJob(run, { route, sessionKey: "x" } as TurnInput)))
 
   test("that has answered its chat with the tool does not answer twice", async () => {
-    await begin({ chatapp: { allowFrom: [friend] } })
+    begin({ allowFrom: [friend] })
     await startRun()
     await message({ action: "send", message: "by tool" })
     assert.match(await reply("Sent."), /by tool/)
@@ -315,12 +332,12 @@ describe("a turn", () => {
   })
 
   test("that has only reacted, or written elsewhere, still answers", async () => {
-    await begin({ chatapp: { allowFrom: [friend] } })
+    begin({ allowFrom: [friend] })
     await startRun()
-    await message({ action: "react", messageId: 1, emoji: "👍" })
+    await message({ action: "react", messageId: first, emoji: "👍" })
     await message({ action: "send", to: friend, message: "elsewhere" })
     assert.match(await reply("Done."), /^delivered to/)
-    await bench.until(() => bench.outbox().every((row) => row.state === "sent"), "the answer")
+    await bench.until(() => written().every((row) => row.state === "sent"), "the answer")
     assert.equal(said()[0]?.text, "Done.")
   })
 })
@@ -344,13 +361,7 @@ describe("media from the web", () => {
   })
   afterEach(() => new Promise((resolve) => server.close(resolve)))
 
-  const fetching = {
-    resolve: async (host: string) => (host === "media.test" ? ["127.0.0.1"] : ["10.0.0.1"]),
-    isAllowed: (address: string) => address === "127.0.0.1",
-  }
-
   test("is fetched and sent as what it is", async () => {
-    await begin({ fetching })
     await message({ action: "send", media: `${base}/a.png`, message: "look" })
     assert.deepEqual([said()[0]?.caption, calls("sendPhoto").length], ["look", 1])
     await message({ action: "send", media: `${base}/minutes%20of%20may.pdf?x=1` })
@@ -361,25 +372,33 @@ describe("media from the web", () => {
   })
 
   test("is refused when it is too large, gone, not on the web, or leads to an inner address", async () => {
-    await begin({ fetching, chatapp: { mediaMaxMb: 1 } })
+    begin({ mediaMaxMb: 1 })
     const bad = [`${base}/large`, `${base}/none`, `${base}/away`, `${base}/file`, `${base}/loop`, "http://other.test/a"]
     bad.push("file:///etc/passwd", "ftp://media.test/a", `${base.replace("//", "//user:secret@")}/a.png`)
     for (const media of bad) await assert.rejects(message({ action: "send", media }), { code: "media-refused" }, media)
-    assert.deepEqual(bench.outbox(), [])
+    assert.deepEqual(written(), [])
   })
 
   test("is never asked for at an inner address", async () => {
-    await begin()
-    for (const host of [
-      "127.0.0.1",
-      "[::1]",
-      "169.254.169.254",
-      "[::ffff:127.0.0.1]",
-      "0x7f.1",
-      "localhost",
-      "2130706433",
-    ]) {
-      await assert.rejects(message({ action: "send", media: `http://${host}/a.png` }), { code: "media-refused" }, host)
+    const shared = bench
+    bench = await startBench()
+    try {
+      for (const host of [
+        "127.0.0.1",
+        "[::1]",
+        "169.254.169.254",
+        "[::ffff:127.0.0.1]",
+        "0x7f.1",
+        "localhost",
+        "2130706433",
+      ]) {
+        const media = `http://${host}/a.png`
+        const refusal = { code: "media-refused", message: /not on the public internet/ }
+        await assert.rejects(message({ action: "send", media }), refusal, host)
+      }
+    } finally {
+      await bench.end()
+      bench = shared
     }
   })
 
@@ -394,13 +413,12 @@ describe("media from the web", () => {
 
 describe("a file of this machine", () => {
   test("is sent from the media folder and from nowhere else", async () => {
-    await begin()
     const folder = join(bench.folder, "media")
     mkdirSync(folder, { recursive: true })
     writeFileSync(join(folder, "a.pdf"), "%PDF")
     await message({ action: "send", media: join(folder, "a.pdf") })
     assert.equal(said()[0]?.document?.file_name, "a.pdf")
     await assert.rejects(message({ action: "send", media: "/etc/hostname" }), { code: "media-refused" })
-    assert.equal(bench.outbox().length, 1)
+    assert.equal(written().length, 1)
   })
 })
