@@ -9,10 +9,10 @@ import {
   type PairingRequest,
   deletePaired,
   deleteRequest,
+  readPairingAccounts,
   savePaired,
   saveRequest,
 } from "./store.ts"
-import { readPairingAccounts } from "./store.ts"
 import { WrongCodes } from "./wrong-codes.ts"
 
 /** What a channel adds: the words that tell a sender of the decision, as rows of the outbox. */

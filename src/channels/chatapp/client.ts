@@ -16,7 +16,6 @@ type Method =
   | "deleteWebhook"
   | "getUpdates"
   | "getFile"
-  | "getFile"
   | "sendMessage"
   | "sendPhoto"
   | "sendDocument"

@@ -3,13 +3,12 @@
 import type { Config } from "../../config/index.ts"
 import { AppError } from "../../kernel/index.ts"
 import { groupKey } from "../../sessions/keys.ts"
-import { type AccessDecision, type Sender, directRules, groupRules, traceDecision } from "../access.ts"
+import { type AccessDecision, type Sender, directRules, groupRules, stripPrefixes, traceDecision } from "../access.ts"
 import type { Activation } from "../activation.ts"
 import type { AccessExplanation, AccessQuestion } from "../contract.ts"
 import { type AccessFacts, type Asked, directQuestion, groupQuestion, placeSettings } from "./inbound/access.ts"
 import { isServiceId } from "./inbound/principal.ts"
 import { type AccountSettings, type Settings, channelName, idPrefixes, mainAccount } from "./settings.ts"
-import { stripPrefixes } from "../access.ts"
 
 export interface ExplainFacts {
   config: () => Config

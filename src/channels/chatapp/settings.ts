@@ -39,8 +39,10 @@ export interface Settings {
   accounts(): string[]
 }
 
-/** Reads the live configuration; what is derived from it is kept until the configuration object changes. */
-/** `onSlowPattern` hears of a mention pattern that takes too long and is switched off. */
+/**
+ * Reads the live configuration; what is derived from it is kept until the configuration object changes.
+ * `onSlowPattern` hears of a mention pattern that takes too long and is switched off.
+ */
 export function createSettings(config: () => Config, onSlowPattern?: (pattern: string) => void): Settings {
   let source: Config | undefined
   let derived = new Map<string, AccountSettings>()
