@@ -239,7 +239,8 @@ function pageOperations(options: CoreOptions) {
         act(tab, request, limits(`The ${request.kind}`, request.timeoutMs, caller)),
       )
       const fresh = await freshSnapshot(tab, request.snapshot, guard, limits("", request.timeoutMs, caller))
-      return { ...(await pageReply(tab)), ...outcome, ...fresh }
+      const closed = tab.isOpen ? {} : { closed: true as const }
+      return { ...(await pageReply(tab)), ...outcome, ...fresh, ...closed }
     },
   }
 }

@@ -73,19 +73,27 @@ export async function labelledPicture(tab: Tab, type: "png" | "jpeg", operation:
   return takeLabelled(tab, lines, type, operation)
 }
 
-/** The snapshot that an action was asked to answer with; nothing when it was not. */
+/**
+ * The snapshot that an action was asked to answer with; nothing when it was not. The action has been done by now, so a page
+ * that cannot be read is said in place of its text: an error would have the action repeated.
+ */
 export async function freshSnapshot(
   tab: Tab,
   wanted: "efficient" | "diff" | undefined,
   guard: Guard,
   limits: OperationOptions,
 ): Promise<FreshSnapshot> {
-  if (wanted === undefined || tab.dialog) return {}
-  return tab.operate({ ...limits, what: "The snapshot" }, async (operation) => {
-    guard.checkRead(tab)
-    const { snapshot, truncated } = await takeSnapshot(tab, operation, { ...fresh, diff: wanted === "diff" })
-    return { snapshot, truncated }
-  })
+  if (wanted === undefined || tab.dialog || !tab.isOpen) return {}
+  try {
+    return await tab.operate({ ...limits, what: "The snapshot" }, async (operation) => {
+      guard.checkRead(tab)
+      const { snapshot, truncated } = await takeSnapshot(tab, operation, { ...fresh, diff: wanted === "diff" })
+      return { snapshot, truncated }
+    })
+  } catch (error) {
+    if (!(error instanceof AppError) || limits.signal?.aborted || error.code === "navigation-refused") throw error
+    return { snapshot: `(no snapshot: ${error.message})`, truncated: false }
+  }
 }
 
 export function snapshotOperations(options: CoreOptions) {

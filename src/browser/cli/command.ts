@@ -139,8 +139,9 @@ export function act({ send, options }: Run, body: Record<string, unknown>, keys 
 }
 
 export function dialogWords(reply: ActReply): string {
+  const closed = reply.closed ? "; the page closed its tab" : ""
   const asks = reply.dialog ? `; the page asks (${reply.dialog.type}): ${plain(reply.dialog.message)}` : ""
-  return asks + freshWords(reply)
+  return closed + asks + freshWords(reply)
 }
 
 /** Words of a page on one line, without what a terminal would obey. */

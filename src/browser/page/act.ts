@@ -39,9 +39,11 @@ export async function act(tab: Tab, request: PageAction, options: OperationOptio
       }
     })
   } catch (error) {
-    // The action was done, and the page answers it with a question.
+    if (!progress.sent || !(error instanceof AppError)) throw error
+    // The action was done, and the page answers it with a question, or by closing.
     const { dialog } = tab
-    if (progress.sent && dialog && error instanceof AppError && error.code === "dialog-open") return { dialog }
+    if (dialog && error.code === "dialog-open") return { dialog }
+    if (!tab.isOpen && error.code === "tab-not-found") return {}
     throw error
   }
 }

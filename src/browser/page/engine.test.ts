@@ -446,6 +446,24 @@ test("closes a tab", async () => {
   assert.equal((await bench.call("GET", `/snapshot?targetId=${targetId}`)).status, 404)
 })
 
+test("answers an action that was done as done, when the page then closes its own tab", async () => {
+  const openPopup = async () => {
+    const known = (await bench.call("GET", "/tabs")).body.tabs.map((tab: { targetId: string }) => tab.targetId)
+    await evaluate("() => void open('/dialogs.html')")
+    for (;;) {
+      const { tabs } = (await bench.call("GET", "/tabs")).body
+      const popup = tabs.find((tab: { targetId: string }) => !known.includes(tab.targetId))
+      if (popup) return popup.targetId as string
+    }
+  }
+  await go("sent.html")
+  const popup = await openPopup()
+  await done({ kind: "wait", text: "Close me", targetId: popup })
+  const ref = await bench.refOf("Close me", `?targetId=${popup}`)
+  assert.equal((await done({ kind: "click", ref, targetId: popup, snapshot: "efficient" })).closed, true)
+  assert.equal((await bench.call("GET", `/snapshot?targetId=${popup}`)).status, 404)
+})
+
 test("runs no code where evaluation is switched off", async () => {
   const closed = await startBrowserBench({ evaluateEnabled: false })
   try {

@@ -42,6 +42,7 @@ export const actReply = z.object({
   ...pageReply.shape,
   ...freshSnapshot.shape,
   dialog: dialogInfo.exactOptional().describe("A question that the action made the page ask; it waits for an answer."),
+  closed: z.literal(true).exactOptional().describe("The action made the page close its own tab."),
   result: z.unknown().exactOptional().describe("Of `evaluate`: what the code gave."),
 })
 
