@@ -17,6 +17,7 @@ import type { BrowserConfig } from "./config.ts"
 import type { ProfileInfo } from "./contract.ts"
 import { type BrowserCore, createBrowserCore } from "./core.ts"
 import { Guard } from "./guard.ts"
+import { removeLeftovers } from "./leftovers.ts"
 import type { Resolve } from "./page/policy/url-policy.ts"
 import { systemMachine } from "./profiles/detect/index.ts"
 import { ProfileRegistry } from "./profiles/registry.ts"
@@ -77,6 +78,7 @@ interface Started {
   registry: ProfileRegistry
   core: BrowserCore
   guard: Guard
+  endLooking(): void
 }
 
 type PartOptions = BrowserServiceOptions & { throttle: FailureThrottle }
@@ -108,6 +110,7 @@ export function createBrowserService(options: BrowserServiceOptions): BrowserSer
     const parts = started
     started = undefined
     if (!parts) return
+    parts.endLooking()
     const reason = new AppError("not-ready", "Browser control has stopped")
     await Promise.all([parts.listener.stop(), parts.registry.retire(reason), parts.guard.stop()])
   }
@@ -176,6 +179,7 @@ async function startParts(options: PartOptions): Promise<Started> {
       await registry.update(options.settings())
     },
   })
+  const endLooking = await removeLeftovers({ stateFolder, clock, log, background })
   let port = controlPort
   const app = createControlApp({
     core,
@@ -190,10 +194,13 @@ async function startParts(options: PartOptions): Promise<Started> {
     host: "127.0.0.1",
     port: controlPort,
     purpose: "the browser control service (gateway.port + 2)",
+  }).catch((error: unknown) => {
+    endLooking()
+    throw error
   })
   port = listener.port
   for (const profile of registry.all) background.run("browser adoption", () => profile.adopt())
-  return { listener, registry, core, guard }
+  return { listener, registry, core, guard, endLooking }
 }
 
 function canResolveLibrary(): boolean {
