@@ -10,7 +10,7 @@ import type { Bench, Figure } from "../figure.ts"
 import { count } from "./figures.ts"
 import { rows, traveller } from "./pages.ts"
 import { inProcess } from "./process.ts"
-import { large, medium, moving, show, small } from "./stages.ts"
+import { hidden, large, medium, moving, show, small } from "./stages.ts"
 
 /** As a provider is sent it; models' tokenizers make roughly a token of four such characters. */
 function schemaTokens({ service }: BrowserBench): Figure {
@@ -34,6 +34,7 @@ async function run(): Promise<Figure[]> {
       { url: `${fixtures.url}/forms.html`, measure: small },
       { url: `${own.url}/moving.html`, measure: moving },
       { url: largeUrl, measure: large },
+      { url: `${fixtures.url}/reach.html`, measure: hidden },
     ]
     for (const { url, measure } of stages) {
       const stage = await show(bench, url)

@@ -93,6 +93,22 @@ export async function large(stage: Stage): Promise<Figure[]> {
   ]
 }
 
+const controls = 17
+
+/** Frames in frames of two sites, open and closed shadow roots, a slot, a plain element that takes clicks. */
+export async function hidden({ snapshot, act }: Stage): Promise<Figure[]> {
+  await act({ kind: "wait", loadState: "load" })
+  const reached = Object.keys((await snapshot("interactive=true")).refs).length
+  return [
+    {
+      what: "controls reached in nested frames of two sites, shadow roots, slots and plain elements",
+      target: `${controls} of ${controls}`,
+      measured: `${reached} of ${controls}`,
+      met: reached === controls,
+    },
+  ]
+}
+
 /** Typing, pictures and tabs, on the small page of a form. */
 export async function small(stage: Stage): Promise<Figure[]> {
   const { raw, act, bench, targetId, port, url } = stage
