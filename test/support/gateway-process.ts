@@ -1,6 +1,7 @@
 // The gateway as tests start it: the same composition as the shipped one, plus crash points.
 // SVC_POLL_TIMING=<JSON> shortens the waits of the poll.
 // SVC_CRASH_AT=<label> or <label>:<n> kills the process with SIGKILL the first or n-th time it gets there.
+import { flushCompileCache } from "node:module"
 import { runGateway } from "../../src/main.ts"
 
 const [label, count] = (process.env["SVC_CRASH_AT"] ?? "").split(":")
@@ -15,6 +16,10 @@ const code = await runGateway({
     left -= 1
     if (left === 0) process.kill(process.pid, "SIGKILL")
   },
-  onReady: (ready) => process.send?.(ready),
+  onReady(ready) {
+    process.send?.(ready)
+    // At once, for the next start: most of these processes are killed, and only a clean end would write it.
+    flushCompileCache()
+  },
 })
 process.exit(code)
