@@ -1,5 +1,6 @@
 // Rendering and cutting, held to the platform's own parser, which runs here offline.
 import assert from "node:assert/strict"
+import { readFileSync } from "node:fs"
 import { describe, test } from "node:test"
 import fc from "fast-check"
 import { chunkPieces } from "./chunk.ts"
@@ -110,11 +111,21 @@ describe("every construct of CommonMark and GFM", () => {
     for (const block of blocks) {
       for (const inline of inlines) {
         const markdown = `${block(inline)}\n\n${block(`${inline} ${inline}`)}`
-        for (const tables of ["code", "bullets", "off"] as const) checkCut(markdown, 4000, { tables })
+        const modes = markdown.includes("|:-:|") ? (["code", "bullets", "off"] as const) : (["code"] as const)
+        for (const tables of modes) checkCut(markdown, 4000, { tables })
         for (const limit of [3, 17, 64]) checkCut(markdown, limit, { mode: limit === 17 ? "newline" : "length" })
       }
     }
   })
+
+  for (const name of ["commonmark", "gfm"]) {
+    test(`of the examples in the ${name} spec is taken by the platform's parser, whole and cut`, () => {
+      const file = new URL(`../../../../test/fixtures/markdown/${name}.json`, import.meta.url)
+      for (const markdown of JSON.parse(readFileSync(file, "utf8")) as string[]) {
+        for (const limit of [4000, 17]) checkCut(markdown, limit)
+      }
+    })
+  }
 
   test("nested deeper than the parser looks loses no word", () => {
     assert.match(html(`${"> ".repeat(300)}deep`).join(""), /deep/)
