@@ -222,6 +222,18 @@ describe("files", () => {
     assert.deepEqual(await readdir(join(downloads, ".part")), [])
   })
 
+  test("ends a wait for a download with its tab", async () => {
+    const { targetId } = (await post("/tabs/open", { url: `${pages.url}/files.html` })).body
+    const first = post("/wait/download", { targetId, timeoutMs: 100_000 })
+    const second = post("/wait/download", { targetId, timeoutMs: 100_000 })
+    // One took the place of the other: it is waiting.
+    assert.equal((await Promise.race([first, second])).body.error.code, "conflict")
+    await bench.call("DELETE", `/tabs/${targetId}`)
+    const codes = (await Promise.all([first, second])).map(({ body }) => body.error.code)
+    assert.deepEqual(codes.toSorted(), ["conflict", "tab-not-found"])
+    await go("files.html")
+  })
+
   test("waits for the next download, under a plain name whatever the server suggests", async () => {
     const ref = await bench.refOf("Get evil")
     const first = post("/wait/download", { timeoutMs: 60_000 })
