@@ -16,7 +16,7 @@ import type { NamePins } from "../pins.ts"
 import type { BotKey } from "../store.ts"
 import { type Client, createClient } from "./client.ts"
 import { MenuRegistration } from "./commands/registration.ts"
-import { type BotIdentity, identifyBot } from "./identify.ts"
+import { type BotIdentity, identifyBot, readIdentity } from "./identify.ts"
 import type { Intake } from "./inbound/intake.ts"
 import { proxySecrets } from "./network.ts"
 import { DraftCalls } from "./outbound/draft.ts"
@@ -148,6 +148,8 @@ export class Account {
     this.#connection = this.#describeConnection()
     const running = await this.#connect(bot, own, token)
     this.#running = running
+    this.#identity = await readIdentity(this.#options.store, bot.botId)
+    if (this.#identity) running.asked.resolve()
     try {
       const receive = await this.#prepareReceiving(running, own)
       this.#log.info({ bot: bot.botId, source, mode: modeOf(own) }, "channel account started")
@@ -255,10 +257,12 @@ export class Account {
   #run(running: Running, receive: () => Promise<void>): void {
     const { promise, resolve } = Promise.withResolvers<void>()
     running.done = promise
-    const { background, clock } = this.#options
+    const { background, clock, store } = this.#options
     background.run(`receive ${channelName} ${this.id}`, async () => {
       const identifying = identifyBot({
         client: running.calls,
+        store,
+        botId: running.bot.botId,
         clock,
         log: this.#log,
         signal: running.abort.signal,

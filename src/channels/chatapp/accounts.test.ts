@@ -8,6 +8,7 @@ import { join } from "node:path"
 import { type BotAccount, type Emulator, startEmulator } from "../../../emulator/index.ts"
 import type { ChannelAccountStatus } from "../contract.ts"
 import { type Bench, type BenchOptions, startBench } from "./test-bench/bench.ts"
+import { temporaryFolder } from "../../../test/support/temporary.ts"
 
 const stops: (() => Promise<unknown> | void)[] = []
 
@@ -226,6 +227,22 @@ describe("one bot in two gateways on one machine", () => {
     await bench.until(() => bench.jobs().length === 1, "the message")
     assert.equal(lines(bench, "no lock for the poll").length, 1)
   })
+})
+
+test("a bot knows after a restart by which name it is called, also before the platform has said it", async () => {
+  const { emulator } = await platform()
+  const folder = temporaryFolder()
+  const chatapp = { groupPolicy: "open" }
+  const ada = emulator.control.addUser()
+  const group = emulator.control.addChat({ type: "supergroup", members: [ada.id] })
+  const first = await begin({ emulator, folder, chatapp })
+  await first.until(() => lines(first, "bot identified").length === 1, "its name")
+  await first.stop()
+  emulator.control.fault({ kind: "hang", method: "getMe", times: 1_000 })
+  emulator.control.sendText({ userId: ada.id, chatId: group.id, text: `@${emulator.bot.username} are you there?` })
+  const second = await begin({ emulator, folder, chatapp })
+  await second.until(() => second.jobs().length === 1, "the call")
+  assert.equal(lines(second, "bot identified").length, 0)
 })
 
 describe("a listed @name", () => {
