@@ -4,7 +4,7 @@ import { z } from "zod"
 import { silentLog } from "../../test/support/store.ts"
 import { AppError, systemIds } from "../kernel/index.ts"
 import type { ToolResultPart } from "../models/contract.ts"
-import { call, smallTool } from "./agent.fixture.ts"
+import { call, scriptedModels, smallTool, startAgent } from "./agent.fixture.ts"
 import { interruptedResult, isRepeatable, producedMedia, runTool, toolSchemas } from "./tool-runner.ts"
 import type { Tool, ToolContext } from "./tool.ts"
 
@@ -98,6 +98,24 @@ describe("a tool that fails", () => {
     const reason = new Error("over")
     over.abort(reason)
     await assert.rejects(pending, (error) => error === reason)
+  })
+})
+
+describe("tools that a place does not allow", () => {
+  test("are not shown to the model, and a call of one runs nothing", async (context) => {
+    let ran = 0
+    const look = smallTool("look")
+    const buy = smallTool("buy", { run: async () => ({ content: [{ type: "text", text: `bought ${(ran += 1)}` }] }) })
+    const models = scriptedModels([[call("buy")], "no", "x", "x", "x"])
+    const agent = await startAgent(context, { models, tools: [look, buy] })
+    await agent.say("buy it", { tools: { deny: [" BUY "] } })
+    assert.equal(ran, 0)
+    assert.match(JSON.stringify(models.requests[1]?.messages.at(-1)), /"isError":true/)
+    await agent.say("again", { tools: { allow: ["buy", "look"], deny: ["*"] } })
+    await agent.say("again", { tools: { allow: ["buy"] } })
+    await agent.say("again", { tools: {} })
+    const shown = models.requests.map(({ tools }) => tools.map(({ name }) => name))
+    assert.deepEqual(shown, [["look"], ["look"], [], ["buy"], ["look", "buy"]])
   })
 })
 

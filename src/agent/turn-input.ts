@@ -3,6 +3,7 @@ import type { Json } from "../kernel/index.ts"
 import type { NewJob, Write } from "../store/index.ts"
 import type { Origin, Route } from "../sessions/route.ts"
 import type { ThinkingLevel } from "../models/contract.ts"
+import type { ToolPolicy } from "./tool-policy.ts"
 
 export interface TurnMedia {
   /** Absolute path below the media root. */
@@ -40,6 +41,8 @@ export interface TurnInput {
   instructions?: string
   /** Names of the skills that may be used; unset: all of the agent's, empty: none. */
   skills?: readonly string[]
+  /** Which of the agent's tools may be used; unset: all. */
+  tools?: ToolPolicy
   media?: TurnMedia[]
   /** The sticker that the message is. */
   sticker?: { emoji: string; setName: string; fileId: string; fileUniqueId: string; cachedDescription?: string }

@@ -31,6 +31,7 @@ import { systemPrompt, userMessage, readPictures } from "./prompt.ts"
 import { type Skill, createSkillTool, selectSkills } from "./skills.ts"
 import { TurnStopped, stoppedLoop } from "./stopped.ts"
 import type { Tool, ToolContext } from "./tool.ts"
+import { allowedTools } from "./tool-policy.ts"
 import { producedMedia } from "./tool-runner.ts"
 import { type TurnInput, type TurnObserver, type TurnPreparation, type TurnView, heartbeatJob } from "./turn-input.ts"
 
@@ -120,7 +121,8 @@ export function createTurns(options: TurnOptions) {
         input.historyTurns,
       )
       const skills = selectSkills(options.skills(input.agentId), input.skills)
-      const tools = [...options.tools(), ...(skills.length > 0 ? [createSkillTool(skills) as Tool] : [])]
+      const allowed = allowedTools(options.tools(), input.tools)
+      const tools = [...allowed, ...(skills.length > 0 ? [createSkillTool(skills) as Tool] : [])]
       const complete = (request: ModelRequest) => options.models.complete(selection, request)
       const result = await runLoop({
         store: options.store,

@@ -1,6 +1,6 @@
 // What the configuration says about a group and its topics, put together once: a topic takes from its group what it does
 // not say itself, a group from `*`. Each value knows the key it came from, so that a decision can name it.
-import { type AllowList, parseAllowList } from "./allow-list.ts"
+import { type AllowList, parseAllowList, stripPrefixes } from "./allow-list.ts"
 
 export interface PlaceConfig {
   requireMention?: boolean | undefined
@@ -8,6 +8,14 @@ export interface PlaceConfig {
   allowFrom?: string[] | undefined
   systemPrompt?: string | undefined
   enabled?: boolean | undefined
+  tools?: ToolPolicy | undefined
+  toolsBySender?: Record<string, ToolPolicy> | undefined
+}
+
+/** `deny` wins over `allow`; without `allow` every tool is allowed. */
+export interface ToolPolicy {
+  allow?: string[] | undefined
+  deny?: string[] | undefined
 }
 
 export interface GroupConfig extends PlaceConfig {
@@ -24,6 +32,10 @@ export interface PlaceSettings {
   allow?: AllowList
   /** Unset: all of the agent's. */
   skills?: readonly string[]
+  /** Which tools turns here may use; unset: all. */
+  tools?: ToolPolicy
+  /** Instead of `tools`, for one sender by id, or for all others by `*`. */
+  toolsBySender?: ReadonlyMap<string, ToolPolicy>
   /** The operator's words for this place; the group's, then the topic's. */
   systemPrompt?: string
   /** Keys below the account's section that decided, such as `groups["-100"].topics["5"].enabled`. */
@@ -106,14 +118,28 @@ function derivePlace(layers: readonly Layer<PlaceConfig>[], prefixes: readonly s
   const allowFrom = find("allowFrom")
   const skills = find("skills")
   const systemPrompt = find("systemPrompt")?.trim()
+  const tools = find("tools")
+  const toolsBySender = find("toolsBySender")
   return {
     enabled: find("enabled") ?? true,
     requireMention: find("requireMention") ?? true,
     ...(allowFrom === undefined ? {} : { allow: parseAllowList(allowFrom, prefixes) }),
     ...(skills === undefined ? {} : { skills }),
     ...(systemPrompt ? { systemPrompt } : {}),
+    ...(tools === undefined ? {} : { tools }),
+    ...(toolsBySender === undefined ? {} : { toolsBySender: bySender(toolsBySender, prefixes) }),
     sources,
   }
+}
+
+function bySender(policies: Record<string, ToolPolicy>, prefixes: readonly string[]): Map<string, ToolPolicy> {
+  return new Map(Object.entries(policies).map(([key, policy]) => [stripPrefixes(key.trim(), prefixes).trim(), policy]))
+}
+
+/** What one sender may use in a place; undefined: everything. */
+export function toolsOf(place: PlaceSettings | undefined, senderId: string): ToolPolicy | undefined {
+  const { tools, toolsBySender: bySenderId } = place ?? {}
+  return bySenderId?.get(senderId) ?? bySenderId?.get(everywhere) ?? tools
 }
 
 function pathOf(id: string): string {

@@ -3,7 +3,7 @@ import { describe, test } from "node:test"
 import { parseAllowList, type Sender } from "./allow-list.ts"
 import type { AccessDecision } from "./decision.ts"
 import { type GroupPolicy, type GroupQuestion, decideGroup, groupRules } from "./group.ts"
-import { type GroupConfig, createGroupBook } from "./group-settings.ts"
+import { type GroupConfig, createGroupBook, toolsOf } from "./group-settings.ts"
 import { traceDecision } from "../access.ts"
 
 interface Given {
@@ -255,6 +255,24 @@ describe("settings of a place", () => {
     assert.equal(topic?.sources.requireMention, 'groups["-100"].topics["5"].requireMention')
     assert.equal(topic?.sources.skills, 'groups["*"].skills')
     assert.equal(topic?.sources.enabled, undefined)
+  })
+
+  test("narrow the tools, for single senders otherwise than for all", () => {
+    const [few, none, all] = [{ allow: ["message"] }, { deny: ["*"] }, {}]
+    const tools = createGroupBook(
+      {
+        "*": { tools: few },
+        "-100": { toolsBySender: { "tg:7": all, "*": none }, topics: { "5": { skills: [] } } },
+        "-200": { tools: none, toolsBySender: { "7": all } },
+      },
+      ["tg:"],
+    )
+    const of = (chat: string, sender: string) => toolsOf(tools.of(chat), sender)
+    assert.deepEqual([of("-100", "7"), of("-100", "8")], [all, none])
+    assert.deepEqual([of("-200", "7"), of("-200", "8")], [all, none])
+    assert.equal(of("-300", "7"), few)
+    assert.equal(toolsOf(tools.of("-100")?.topics.get("5"), "8"), none, "a topic's are its group's")
+    assert.equal(toolsOf(undefined, "7"), undefined)
   })
 
   test("need a mention unless somebody says otherwise", () => {

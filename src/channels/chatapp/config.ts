@@ -31,13 +31,19 @@ const topicShape = {
   enabled: z.boolean().optional().meta({ description: "False switches it off.", defaultText: "true" }),
 }
 const toolPolicy = z.strictObject({
-  allow: z.array(z.string().min(1)).optional().meta({ description: "Tools that may be used.", later }),
-  deny: z.array(z.string().min(1)).optional().meta({ description: "Tools that may not be used.", later }),
+  allow: z.array(z.string().min(1)).optional().meta({ description: "Tools that may be used, by name; unset: all." }),
+  deny: z
+    .array(z.string().min(1))
+    .optional()
+    .meta({ description: "Tools that may not be used; `*` for all. Wins over `allow`." }),
 })
 const group = z.strictObject({
   ...topicShape,
-  tools: toolPolicy.optional().meta({ description: "Tools in this group.", later }),
-  toolsBySender: z.record(z.string().min(1), toolPolicy).optional().meta({ description: "Tools by sender.", later }),
+  tools: toolPolicy.optional().meta({ description: "Tools that turns of this group may use." }),
+  toolsBySender: z
+    .record(z.string().min(1), toolPolicy)
+    .optional()
+    .meta({ description: "The same for single senders by id, instead of `tools`; `*` stands for all others." }),
   topics: z
     .record(z.string().regex(/^\d+$/, "must be a thread id"), z.strictObject(topicShape))
     .optional()

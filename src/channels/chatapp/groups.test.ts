@@ -167,15 +167,21 @@ describe("a group", () => {
     assert.deepEqual(history(), [])
   })
 
-  test("takes its operator's instructions along, the group's and the topic's", async () => {
+  test("takes its operator's instructions along, the group's and the topic's, and the tools of its sender", async () => {
+    const toolsBySender = { [`tg:${bea.id}`]: { deny: ["browser"] } }
     const groups = {
-      "*": { systemPrompt: "Be brief.", topics: { "1": { systemPrompt: "Only ships.", skills: ["ships"] } } },
+      "*": {
+        toolsBySender,
+        systemPrompt: "Be brief.",
+        topics: { "1": { systemPrompt: "Only ships.", skills: ["ships"] } },
+      },
     }
     await begin({ groupPolicy: "open", groups }, { forum: true })
     say(bea, `@${botName} hello`)
     const [input] = await heard()
     assert.equal(input?.instructions, "Be brief.\n\nOnly ships.")
     assert.deepEqual(input.skills, ["ships"])
+    assert.deepEqual(input.tools, { deny: ["browser"] })
   })
 
   test("does not answer other bots, nor accounts of the platform, even when they are listed", async () => {

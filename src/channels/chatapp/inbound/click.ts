@@ -55,7 +55,7 @@ function inputOf(
   query: CallbackQuery,
   message: Clicked,
   value: string,
-  { place, decision }: Speaker,
+  { place, sender, decision }: Speaker,
   context: PlanContext,
 ): TurnInput {
   const { settings } = context
@@ -70,7 +70,7 @@ function inputOf(
     text: `callback_data: ${value}`,
     mentioned: true,
     route: place.route,
-    ...placeInput(message.chat, place, settings),
+    ...placeInput(message.chat, { place, sender }, settings),
   }
 }
 

@@ -2,7 +2,7 @@
 // of the past is shown. And what becomes of words that were not meant for the bot.
 import type { Message, Update } from "grammy/types"
 import type { TurnInput } from "../../../agent/turn-input.ts"
-import type { Sender } from "../../access.ts"
+import { type Sender, toolsOf } from "../../access.ts"
 import type { AccountSettings } from "../settings.ts"
 import { placeSettings } from "./access.ts"
 import { authorLabel, forwardLabel } from "./content/index.ts"
@@ -37,15 +37,21 @@ export function needsMention(
 /** What the place adds to the input of a turn. */
 export function placeInput(
   chat: Message["chat"],
-  place: Pick<Place, "topicId">,
+  { place, sender }: { place: Pick<Place, "topicId">; sender: Pick<Sender, "id"> },
   settings: AccountSettings,
-): Pick<TurnInput, "instructions" | "historyTurns" | "skills"> {
+): Pick<TurnInput, "instructions" | "historyTurns" | "skills" | "tools"> {
   if (isDirect(chat)) {
     const historyTurns = settings.dms?.[String(chat.id)]?.historyLimit ?? settings.dmHistoryLimit
     return historyTurns === undefined ? {} : { historyTurns }
   }
-  const { systemPrompt: instructions, skills } = placeSettings(settings, { chat, topicId: place.topicId }) ?? {}
-  return { ...(instructions === undefined ? {} : { instructions }), ...(skills === undefined ? {} : { skills }) }
+  const configured = placeSettings(settings, { chat, topicId: place.topicId })
+  const { systemPrompt: instructions, skills } = configured ?? {}
+  const tools = toolsOf(configured, sender.id)
+  return {
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(skills === undefined ? {} : { skills }),
+    ...(tools === undefined ? {} : { tools }),
+  }
 }
 
 /** Kept for the next turn of the conversation, where the configuration wants to know of it. */

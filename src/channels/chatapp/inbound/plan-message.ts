@@ -50,7 +50,7 @@ function planSaid(
   const joining = joiningOf(message, place, content, context)
   const input: TurnInput = {
     ...saidInput(message, { place, content, standing: decision, isLate: joining?.isLate ?? false }, context),
-    ...placeInput(message.chat, place, context.settings),
+    ...placeInput(message.chat, { place, sender }, context.settings),
     ...(isMentioned ? { mentioned: true } : {}),
     ...(joining ? { join: joining.join } : {}),
   }
