@@ -301,7 +301,7 @@ test("a page of an untrusted turn cannot pass the proxy with datagrams", async (
   await arrived
 })
 
-test("only the guests used last keep their places, and only for a while", { timeout: 90_000 }, async () => {
+test("only the guests used last keep their places, and only for a while", { timeout: 180_000 }, async () => {
   await asGuest({ action: "open", url: `${site}/guest` })
   const [first, ...others] = Array.from({ length: 8 }, (_, number) => ({
     sessionKey: `agent:main:hook:many-${number}`,

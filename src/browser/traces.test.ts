@@ -145,7 +145,7 @@ test("A10: writes nowhere but below its folder", async () => {
 suite("what cannot be traced", { concurrency: 2 }, () => {
   test(
     "a tab that does not answer is named, and the trace can be started without it",
-    { timeout: 60_000 },
+    { timeout: 120_000 },
     async () => {
       const { targetId } = (await post("/tabs/open", { url: `${pages.url}/forms.html` })).body
       await post("/act", {

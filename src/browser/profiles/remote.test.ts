@@ -57,6 +57,13 @@ async function until(holds: () => Promise<boolean> | boolean, what: string, ms =
   }
 }
 
+/** From now on the service waits for so long, and for twice that the second time. */
+async function limitTo(bench: BrowserBench, ms: number): Promise<void> {
+  bench.settings.remoteCdpTimeoutMs = ms
+  bench.settings.remoteCdpHandshakeTimeoutMs = ms
+  await bench.service.reconfigure()
+}
+
 /** Not even before the log's own redaction. */
 function assertNoSecret(bench: BrowserBench, replies: Reply[]): void {
   const text = JSON.stringify(replies.map(({ body }) => body)) + bench.logLines.join("\n")
@@ -184,11 +191,9 @@ test("keeps what a tab pretends to be over a lost connection, until it is stoppe
 suite("lines that are slow or dead", { concurrency: 4 }, () => {
   test("notices a half-open connection by itself, and hangs on nothing that does not answer", async (t) => {
     const proxy = await startProxy(t)
-    const bench = await startFar(t, `http://127.0.0.1:${proxy.port}`, {
-      remoteCdpTimeoutMs: 300,
-      remoteCdpHandshakeTimeoutMs: 300,
-    })
+    const bench = await startFar(t, `http://127.0.0.1:${proxy.port}`)
     await openPage(bench)
+    await limitTo(bench, 300)
     const pending = bench.call("POST", "/act", { kind: "wait", text: "never to be seen", timeoutMs: 100_000 })
     await until(() => proxy.commands.at(-1) === "Runtime.evaluate", "the wait has begun")
     proxy.swallow = true
@@ -198,6 +203,7 @@ suite("lines that are slow or dead", { concurrency: 4 }, () => {
     assert.match(refused.body.error.message, /longer than 600 ms/, "the second try gets twice the time")
     assert.equal((await bench.call("GET", "/tabs")).body.running, false)
     proxy.swallow = false
+    await limitTo(bench, 10_000)
     assert.equal((await bench.call("GET", "/snapshot")).status, 200)
   })
 
@@ -250,11 +256,9 @@ suite("lines that are slow or dead", { concurrency: 4 }, () => {
 })
 
 test("notices a frozen browser, and goes on when it wakes", async (t) => {
-  const bench = await startFar(t, `ws://127.0.0.1:${remote.port}${remote.path}`, {
-    remoteCdpTimeoutMs: 300,
-    remoteCdpHandshakeTimeoutMs: 1_000,
-  })
-  await openPage(bench)
+  const bench = await startFar(t, `ws://127.0.0.1:${remote.port}${remote.path}`)
+  assert.equal((await openPage(bench)).status, 200)
+  await limitTo(bench, 1_000)
   t.after(() => remote.thaw())
   remote.freeze()
   await until(async () => !(await bench.call("GET", "/")).body.connected, "the connection is given up")
