@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { testStore } from "../../test/support/store.ts"
 import { claimJobs, recoverJobs } from "./jobs.ts"
-import { amendJob, hadJoin, jobOfMessage } from "./references.ts"
+import { amendJob, hadJoin, isAnyJoinOpen, jobOfMessage } from "./references.ts"
 import type { Store } from "./store.ts"
 
 const add = (store: Store, runId: string, more: object = {}) =>
@@ -43,4 +43,14 @@ test("a key is known for as long as its jobs are, and its jobs wait anew after a
   assert.equal(hadJoin(store, "album"), true)
   await recoverJobs(store)
   assert.deepEqual(await claimJobs(store, 1), [], "its other parts may wait at the platform")
+})
+
+test("whether anything waits under a family of join keys is known without naming one", async (context) => {
+  const store = await testStore(context)
+  await add(store, "one", { join: { key: "pasteurise:1", holdMs: 0, maxHoldMs: 0 } })
+  assert.equal(isAnyJoinOpen(store, "paste:"), false)
+  await add(store, "two", { join: { key: "paste:1", holdMs: 0, maxHoldMs: 0 } })
+  assert.equal(isAnyJoinOpen(store, "paste:"), true)
+  await store.write(async (write) => void write.prepare("update job set state = 'done'").run())
+  assert.equal(isAnyJoinOpen(store, "paste:"), false)
 })

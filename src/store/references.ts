@@ -18,6 +18,14 @@ export function hadJoin(store: Store, joinKey: string): boolean {
   return store.handle.prepare("select 1 from job where join_key = ? limit 1").get(joinKey) !== undefined
 }
 
+/** Whether a job that waits has a join key that begins like this. */
+export function isAnyJoinOpen(store: Store, prefix: string): boolean {
+  const row = store.handle
+    .prepare("select 1 from job where join_key >= ?1 and join_key < ?1 || char(65535) and state = 'ready' limit 1")
+    .get(prefix)
+  return row !== undefined
+}
+
 /**
  * Changes the job that waits, in the transaction of an entry. When it has begun meanwhile the event is added instead,
  * and a waiting event that begins like it goes: it tells of the same message.

@@ -1,6 +1,14 @@
 // What messages became before this one: rows of the store, and what the same batch has planned and not yet written.
 import type { TurnInput } from "../../../agent/turn-input.ts"
-import { type JobRow, type NewJob, type Store, hadJoin, isJoinOpen, jobOfMessage } from "../../../store/index.ts"
+import {
+  type JobRow,
+  type NewJob,
+  type Store,
+  hadJoin,
+  isAnyJoinOpen,
+  isJoinOpen,
+  jobOfMessage,
+} from "../../../store/index.ts"
 
 export interface EarlierTurns {
   /** Whether a turn that more may be joined to waits. */
@@ -19,12 +27,12 @@ const pasteMemoryMs = 60_000
 /** Lives as long as the intake, with a batch at a time. */
 export class Earlier {
   readonly #store: Store
-  /** When the last part of a long text came; at first, the start: one may wait from before it. */
+  /** When the last part of a long text came; the start, when one waits from before it. */
   #pasteSeenAt: number
 
   constructor(store: Store) {
     this.#store = store
-    this.#pasteSeenAt = store.clock.now()
+    this.#pasteSeenAt = isAnyJoinOpen(store, "paste:") ? store.clock.now() : -Infinity
   }
 
   beginBatch(): EarlierTurns & { note(jobs: readonly NewJob[] | undefined): void } {
