@@ -72,13 +72,16 @@ export function settingOperations(options: CoreOptions) {
   }
 }
 
-/** A place that was set before the tab had a site is for the first one that it is sent to. */
+/**
+ * A place that was set before the tab had a site is for the first one that it is sent to. The leave is given with each
+ * visit: the browser forgets it when a connection is lost.
+ */
 export async function placeFor(tab: Tab, url: string, guard: Guard, signal: AbortSignal): Promise<void> {
   const place = tab.overrides.state.geolocation
   const origin = originOf(url)
-  if (!place || place.origin !== undefined || origin === undefined) return
+  if (!place || origin === undefined || (place.origin ?? origin) !== origin) return
   await letLocate(tab, origin, "granted", guard)
-  await tab.overrides.set({ geolocation: { ...place, origin } }, signal)
+  if (place.origin === undefined) await tab.overrides.set({ geolocation: { ...place, origin } }, signal)
 }
 
 /** This permission alone: granting several at once would refuse all others. */

@@ -176,6 +176,7 @@ test("keeps what a tab pretends to be over a lost connection, until it is stoppe
     return (await bench.call("POST", "/act", { kind: "evaluate", fn })).body.result
   }
   await bench.call("POST", "/set/media", { colorScheme: "dark" })
+  await bench.call("POST", "/set/geolocation", { latitude: 48, longitude: 16 })
   assert.equal(await isDark(), true)
   for (let time = 0; time < 2; time += 1) {
     proxy.cut()
@@ -183,6 +184,9 @@ test("keeps what a tab pretends to be over a lost connection, until it is stoppe
     assert.equal(await isDark(), true)
     assert.equal((await bench.call("GET", "/")).body.overrides[0].colorScheme, "dark")
   }
+  await bench.call("POST", "/navigate", { url: `${pages.url}/forms.html` })
+  const fn = `navigator.permissions.query({ name: "geolocation" }).then(({ state }) => state)`
+  assert.equal((await bench.call("POST", "/act", { kind: "evaluate", fn })).body.result, "granted")
   await bench.call("POST", "/stop", {})
   assert.equal(await isDark(), false)
 })
