@@ -301,6 +301,15 @@ describe("files", () => {
     assert.equal((await post("/hooks/file-chooser", { paths: [] })).status, 400)
   })
 
+  test("gives nothing to a chooser that is opened after the click that was to open one has failed", async () => {
+    const failed = await post("/hooks/file-chooser", { paths: ["one.txt"], ref: "999999" })
+    assert.equal(failed.body.error.code, "ref-not-found")
+    await post("/act", { kind: "click", ref: await bench.refOf("Choose") })
+    // Nothing tells that no file comes: one that does is there within a few milliseconds.
+    await post("/act", { kind: "wait", timeMs: 200 })
+    assert.equal(await evaluate("document.getElementById('hidden').files.length"), 0)
+  })
+
   test("gives no file but plain ones of the uploads folder, and looks again when they are used", async () => {
     await symlink("/etc/passwd", join(uploads, "soft"))
     for (const path of ["/etc/passwd", "../gateway-token", "soft", "missing", "."]) {

@@ -98,9 +98,7 @@ export function fileOperations(options: CoreOptions) {
       await tab.attach()
       const files = () => readable(request.paths)
       await tab.chooser.arm(tab, { timeoutMs: request.timeoutMs, files, background, clock })
-      if (ref !== undefined) {
-        await act(tab, { ...plainClick, ref, timeoutMs: 8_000 }, limits("The click", 8_000, caller))
-      }
+      if (ref !== undefined) await clickToOpen(tab, ref, caller)
       return { ok: true, targetId: tab.targetId }
     },
     async download(caller: Caller, request: Omit<DownloadRequest, "path"> & Destination): Promise<DownloadReply> {
@@ -117,5 +115,15 @@ export function fileOperations(options: CoreOptions) {
       if (request.path !== undefined) await pathToWrite(downloads, request.path)
       return fetchFile(caller, await pick(caller, request.targetId), request, () => Promise.resolve())
     },
+  }
+}
+
+async function clickToOpen(tab: Tab, ref: string, caller: Caller): Promise<void> {
+  try {
+    await act(tab, { ...plainClick, ref, timeoutMs: 8_000 }, limits("The click", 8_000, caller))
+  } catch (error) {
+    // Whoever opens a chooser later must not get the files of a call that has failed.
+    await tab.chooser.disarm()
+    throw error
   }
 }

@@ -20,8 +20,13 @@ export interface ArmOptions {
 export class ArmedChooser {
   #disarm: (() => Promise<void>) | undefined
 
-  async arm(tab: Tab, options: ArmOptions): Promise<void> {
+  /** Choosers of the page are its own affair again. */
+  async disarm(): Promise<void> {
     await this.#disarm?.()
+  }
+
+  async arm(tab: Tab, options: ArmOptions): Promise<void> {
+    await this.disarm()
     const end = new AbortController()
     const unlisten = tab.session.on("Page.fileChooserOpened", (event: ChooserEvent) => {
       options.background.run("file chooser", async () => {
