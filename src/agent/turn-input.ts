@@ -48,8 +48,8 @@ export interface TurnInput {
   sticker?: { emoji: string; setName: string; fileId: string; fileUniqueId: string; cachedDescription?: string }
   /** What the channel still has to fetch before the prompt is made, in a shape of its own. */
   pending?: Json
-  /** How messages that wait together become one turn; the key is that of their jobs. */
-  join?: { key: string; kind: "album" | "paste" | "burst" }
+  /** How messages that wait together become one turn; the key is that of their jobs, `part` counts those of a paste. */
+  join?: { key: string; kind: "album" | "paste" | "burst"; part?: number }
   /** When it was written, in milliseconds since the epoch. */
   sentAt?: number
   /** The message that it came from, in the words of its channel; an edit of it is found by that. */

@@ -90,7 +90,7 @@ describe("a long text", () => {
   })
 
   for (const [what, more] of [
-    ["a gap in the ids", { message_id: 3 }],
+    ["a gap in the ids that many others must have filled", { message_id: 40 }],
     ["a pause", { date: 1_003 }],
     ["another sender", { from: { id: 6, is_bot: false, first_name: "Eve" } }],
     ["another thread", { message_thread_id: 4 }],
@@ -105,6 +105,13 @@ describe("a long text", () => {
       assert.notEqual(waiting.take(message(2, more))?.continues, true)
     })
   }
+
+  test("is put together again though others have written, and taken ids, in between", () => {
+    const waiting = new Waiting()
+    for (const id of [1, 4, 20]) waiting.take(message(id, { text: long.replace("x", String(id)) }))
+    assert.equal(waiting.take(message(21, { text: "end" }))?.continues, true)
+    assert.equal(waiting.merged().text, [1, 4, 20].map((id) => long.replace("x", String(id))).join("") + "end")
+  })
 
   test("has twelve parts at most", () => {
     const waiting = new Waiting()

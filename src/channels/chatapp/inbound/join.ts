@@ -30,6 +30,8 @@ const albumHold = { holdMs: 500, maxHoldMs: 2_000 }
 const pasteMinChars = 4_000
 const pasteGapMs = 1_500
 const pasteMaxParts = 12
+/** The platform counts the messages of all private chats of a bot together. */
+const pasteMaxIdGap = 20
 const pasteHold = { holdMs: pasteGapMs, maxHoldMs: pasteGapMs * pasteMaxParts }
 /** Message times are whole seconds. */
 const pasteMaxApartMs = pasteGapMs + 1_000
@@ -59,24 +61,32 @@ export function joiningOf(message: Message, place: Place, content: Content, fact
 
 function pasteOf(message: Message, place: Place, who: string, facts: JoinFacts): Joining | undefined {
   const isLong = (message.text ?? "").length >= pasteMinChars
-  const { account, chatId } = place.route
-  const before = facts.earlier.waitingPaste(refOf(account, chatId, message.message_id - 1))
-  const key = before && continuedPaste(before, message, who)
-  if (key === undefined && !isLong) return undefined
-  const join = { key: key ?? `paste:${who}:${message.message_id}`, kind: "paste" as const }
+  const before = messageBefore(message, place, facts)
+  const goneOn = before && continuedPaste(before, message, who)
+  if (!goneOn && !isLong) return undefined
+  const join = goneOn ?? { key: `paste:${who}:${message.message_id}`, kind: "paste" as const, part: 1 }
   // A short part is the last one: nothing more is waited for.
   const hold = isLong ? pasteHold : { ...pasteHold, holdMs: 0 }
-  return { join, hold, continues: key !== undefined, isLate: false }
+  return { join, hold, continues: goneOn !== undefined, isLate: false }
 }
 
-/** The key of the paste that the message before is the latest part of, when this one goes on with it. */
-function continuedPaste(before: TurnInput, message: Message, who: string): string | undefined {
+/** The latest message of the chat that waits; others may have written elsewhere, and taken ids, in between. */
+function messageBefore(message: Message, { route }: Place, { earlier }: JoinFacts): TurnInput | undefined {
+  for (let gap = 1; gap <= pasteMaxIdGap; gap += 1) {
+    const before = earlier.waitingPaste(refOf(route.account, route.chatId, message.message_id - gap))
+    if (before) return before
+  }
+  return undefined
+}
+
+/** The message as the next part of the paste that the one before is the latest part of, when it goes on with it. */
+function continuedPaste(before: TurnInput, message: Message, who: string): Joining["join"] | undefined {
   const { join, text, sentAt = 0 } = before
   if (join?.kind !== "paste" || !join.key.startsWith(`paste:${who}:`) || text.length < pasteMinChars) return undefined
   if (message.reply_to_message || message.date * 1000 - sentAt > pasteMaxApartMs) return undefined
-  // Ids are consecutive and a message has 4096 characters at most, so this also bounds the whole text.
-  const first = Number(join.key.slice(join.key.lastIndexOf(":") + 1))
-  return message.message_id - first < pasteMaxParts ? join.key : undefined
+  // A message has 4096 characters at most, so this also bounds the whole text.
+  const part = (join.part ?? 1) + 1
+  return part <= pasteMaxParts ? { ...join, part } : undefined
 }
 
 function burstOf(who: string, { settings, earlier }: JoinFacts): Joining | undefined {
