@@ -99,13 +99,18 @@ export function addCommand(parent: Command, spec: CommandSpec, io: BrowserComman
         ...request,
         query: { ...request.query, profile: options.browserProfile },
         // Whoever speaks of a tab may be the one for whom the browser is started or connected to first.
-        timeoutMs: (request.timeoutMs ?? quickMs) + (spec.tab ? startMs : 0),
+        timeoutMs: limitOf(request.timeoutMs) + (spec.tab ? startMs : 0),
         options,
       })) as Reply
     const { reply, show } = await spec.perform({ options, send, io }, ...names)
     if (options.json) io.printJson(reply)
     else show()
   })
+}
+
+/** What is no number is refused by the service, which names the option: there must be time for that. */
+function limitOf(timeoutMs: number | undefined): number {
+  return timeoutMs !== undefined && Number.isFinite(timeoutMs) ? timeoutMs : quickMs
 }
 
 export const timeoutFlag: Flag[] = [["--timeout-ms <n>", "time limit of the action (default 8000)"]]
