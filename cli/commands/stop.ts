@@ -2,9 +2,9 @@
 import { setTimeout as wait } from "node:timers/promises"
 import type { Command } from "commander"
 import { AppError, describeError } from "../../src/kernel/errors.ts"
+import { isProcessAlive } from "../../src/kernel/process-alive.ts"
 import type { CliContext } from "../context.ts"
 import { connectGateway, defaultTimeoutMs, type GatewayClient } from "../gateway/client.ts"
-import { isAlive } from "../gateway/file.ts"
 import { addExamples, addLocalOptions, wholeNumber } from "../options.ts"
 
 interface Options {
@@ -52,7 +52,7 @@ async function waitForEnd(pid: number, timeoutMs: number, context: CliContext): 
   const signal = context.interrupted()
   const started = Date.now()
   let told = false
-  while (isAlive(pid)) {
+  while (isProcessAlive(pid)) {
     const elapsed = Date.now() - started
     if (elapsed > timeoutMs) {
       throw new AppError("timeout", `The gateway (process ${pid}) has not ended after ${timeoutMs / 1000} s`, {

@@ -4,6 +4,7 @@ import { fstatSync, openSync, readFileSync, closeSync } from "node:fs"
 import { join } from "node:path"
 import type { GatewayFile } from "../../src/gateway/contract.ts"
 import { AppError, describeError } from "../../src/kernel/errors.ts"
+import { isProcessAlive } from "../../src/kernel/process-alive.ts"
 
 const startHint = "start it with: svc gateway"
 
@@ -22,7 +23,7 @@ export function readGatewayFile(stateFolder: string): GatewayFile {
       hint: "start the gateway again, which writes it anew: svc gateway",
     })
   }
-  if (!isAlive(file.pid)) {
+  if (!isProcessAlive(file.pid)) {
     throw new AppError(
       "gateway-unreachable",
       `The gateway is not running: ${path} is stale, its process ${file.pid} has ended without removing it`,
@@ -41,23 +42,6 @@ export function readToken(file: GatewayFile): string {
   }
   if (/^[\x21-\x7e]{1,4096}$/.test(token)) return token
   throw new AppError("unauthorized", `${file.tokenFile} does not hold a token`)
-}
-
-/** Whether a process still runs. One that has ended but was not collected by its parent counts as ended. */
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM"
-  }
-  if (process.platform !== "linux") return true
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
-    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2))
-  } catch (error) {
-    // ESRCH: it ended between the opening and the reading.
-    return !["ENOENT", "ESRCH"].includes((error as NodeJS.ErrnoException).code ?? "")
-  }
 }
 
 function readOwnFile(path: string): string | undefined {

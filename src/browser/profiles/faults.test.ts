@@ -12,7 +12,7 @@ import { browsersOf } from "../../../test/support/left-browsers.ts"
 import { startPagesServer } from "../../../test/support/pages-server.ts"
 import { temporaryFolder } from "../../../test/support/temporary.ts"
 import { until } from "../../../test/support/world.ts"
-import { isProcessAlive } from "./process-info.ts"
+import { isProcessAlive } from "../../kernel/process-alive.ts"
 
 const support = join(import.meta.dirname, "../../../test/support")
 
@@ -26,7 +26,7 @@ const recordOf = (folder: string) => join(folder, "browser", "managed", "browser
 const lockIn = (userData: string) => readlink(join(userData, "SingletonLock")).catch(() => undefined)
 
 async function isGone(pid: number): Promise<true | undefined> {
-  return (await isProcessAlive(pid)) ? undefined : true
+  return isProcessAlive(pid) ? undefined : true
 }
 
 function runScript(script: string): Promise<{ signal: string | null; output: string; errors: string }> {
@@ -74,7 +74,7 @@ suite("what is left behind", { concurrency: 2 }, () => {
     assert.equal(killed.signal, "SIGKILL", killed.errors)
     const [pid, oldRef] = JSON.parse(killed.output) as [number, string]
     const bench = await startBench(t, folder)
-    assert.equal(await isProcessAlive(pid), true)
+    assert.equal(isProcessAlive(pid), true)
     await until("it is taken up unasked", async () =>
       (await bench.call("GET", "/")).body.pid === pid ? true : undefined,
     )
@@ -109,7 +109,7 @@ suite("what is left behind", { concurrency: 2 }, () => {
       const next = await startBench(t, folder)
       const started = await next.call("POST", "/start")
       assert.equal(started.status, 200, JSON.stringify(started.body))
-      assert.equal(await isProcessAlive(frozen), false, `ended, recorded: ${isRecorded}`)
+      assert.equal(isProcessAlive(frozen), false, `ended, recorded: ${isRecorded}`)
       const running = (await next.call("GET", "/")).body.pid
       assert.notEqual(running, frozen)
       frozen = running

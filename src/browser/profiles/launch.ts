@@ -2,7 +2,7 @@
 // foreign program on the port cannot be taken for it. Its end is raced with the wait, and its last words are kept.
 import { type ChildProcess, spawn } from "node:child_process"
 import { AppError, raceAbort, withTimeout } from "../../kernel/index.ts"
-import { isProcessAlive } from "./process-info.ts"
+import { isProcessAlive } from "../../kernel/process-alive.ts"
 
 export interface LaunchOptions {
   path: string
@@ -120,7 +120,7 @@ const lookMs = 20
 
 /** Whether the process ends in time. It need not be a child of ours. */
 export async function isGoneWithin(pid: number, ms: number): Promise<boolean> {
-  for (const until = performance.now() + ms; await isProcessAlive(pid); await pause(lookMs)) {
+  for (const until = performance.now() + ms; isProcessAlive(pid); await pause(lookMs)) {
     if (performance.now() >= until) return false
   }
   return true

@@ -10,7 +10,7 @@ import { browsersOf } from "../../../test/support/left-browsers.ts"
 import { type PagesServer, startPagesServer } from "../../../test/support/pages-server.ts"
 import { temporaryFolder } from "../../../test/support/temporary.ts"
 import { until } from "../../../test/support/world.ts"
-import { isProcessAlive } from "./process-info.ts"
+import { isProcessAlive } from "../../kernel/process-alive.ts"
 
 const stateFolder = temporaryFolder()
 let hasLibrary = true
@@ -31,13 +31,11 @@ const status = async () => (await bench.call("GET", "/")).body
 const lockOf = (folder: string) => readlink(join(folder, "browser", "managed", "user-data", "SingletonLock"))
 
 /** Processes of the folder that live; a zombie waits for its parent and is none. */
-async function livingOf(folder: string): Promise<number[]> {
-  const living: number[] = []
-  for (const pid of browsersOf(folder)) if (await isProcessAlive(pid)) living.push(pid)
-  return living
+function livingOf(folder: string): number[] {
+  return browsersOf(folder).filter(isProcessAlive)
 }
 
-const nothingLives = async () => ((await livingOf(stateFolder)).length === 0 ? true : undefined)
+const nothingLives = () => (livingOf(stateFolder).length === 0 ? true : undefined)
 const isNoticed = async () => ((await status()).running ? undefined : true)
 
 async function startedPid(): Promise<number> {
@@ -56,7 +54,7 @@ test("starts once for callers at the same time, and leaves nothing behind when i
   const { running, cdpPort, pid } = await status()
   assert.ok(running && cdpPort >= 18_800 && cdpPort <= 18_899)
   assert.deepEqual((await bench.call("POST", "/stop")).body, { ok: true, stopped: true, profile: "managed" })
-  assert.equal(await isProcessAlive(pid), false)
+  assert.equal(isProcessAlive(pid), false)
   await until("all its processes are gone", nothingLives)
   assert.equal((await bench.call("POST", "/stop")).body.stopped, false)
 })
@@ -81,7 +79,7 @@ test("decides about the missing automation library before it starts anything", a
 
 test("names a crashed tab, and heals it by navigating", async () => {
   const { targetId } = (await bench.call("POST", "/tabs/open", { url: `${pages.url}/sent.html` })).body
-  for (const pid of await livingOf(stateFolder)) {
+  for (const pid of livingOf(stateFolder)) {
     if ((await readFile(`/proc/${pid}/cmdline`, "utf8")).includes("--type=renderer")) process.kill(pid, "SIGKILL")
   }
   let reply = await bench.call("GET", `/snapshot?targetId=${targetId}`)
@@ -114,7 +112,7 @@ test("ends a browser of its own that froze, and the next action starts another u
   const lost = await bench.call("POST", "/act", { kind: "wait", text: "never", timeoutMs: 100_000 })
   assert.deepEqual([lost.status, lost.body.error.code], [503, "browser-lost"])
   const { body } = await bench.call("POST", "/tabs/open", { url: `${pages.url}/forms.html` })
-  assert.equal(await isProcessAlive(pid), false)
+  assert.equal(isProcessAlive(pid), false)
   await bench.refOf("Send form")
   const stale = await bench.call("POST", "/act", { kind: "click", ref, targetId: body.targetId })
   assert.deepEqual([stale.status, stale.body.error.code], [409, "stale-ref"])
@@ -124,7 +122,7 @@ test("ends a frozen browser when it is told to stop", async () => {
   const pid = await startedPid()
   process.kill(-pid, "SIGSTOP")
   assert.equal((await bench.call("POST", "/stop", {})).status, 200)
-  assert.equal(await isProcessAlive(pid), false)
+  assert.equal(isProcessAlive(pid), false)
   await until("all its processes are gone", nothingLives)
 })
 
@@ -133,7 +131,7 @@ test("has one process at a time, however often it is started, stopped and killed
   for (let round = 0; round < 4; round += 1) {
     const pid = await startedPid()
     const browsers: number[] = []
-    for (const living of await livingOf(stateFolder)) {
+    for (const living of livingOf(stateFolder)) {
       const line = await readFile(`/proc/${living}/cmdline`, "utf8").catch(() => "--type=gone")
       if (!line.includes("--type=")) browsers.push(living)
     }

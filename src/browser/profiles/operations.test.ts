@@ -8,7 +8,7 @@ import { after, before, test, type TestContext } from "node:test"
 import { type BrowserBench, type Reply, startBrowserBench } from "../../../test/support/browser-service.ts"
 import type { BrowserConfig } from "../config.ts"
 import { signedColor } from "./appearance.ts"
-import { isProcessAlive } from "./process-info.ts"
+import { isProcessAlive } from "../../kernel/process-alive.ts"
 import { temporaryFolder } from "../../../test/support/temporary.ts"
 
 /** Of all tests but those that change the whole service. */
@@ -109,8 +109,8 @@ test("removes a profile with its browser, keeps its data in the trash, and touch
   const [managed, work] = [await pidOf("managed"), await pidOf("work")]
   const { body } = await bench.call("DELETE", "/profiles/work")
   assert.deepEqual([body.ok, body.profile, body.deleted], [true, "work", true])
-  assert.equal(await isProcessAlive(work), false)
-  assert.equal(await isProcessAlive(managed), true)
+  assert.equal(isProcessAlive(work), false)
+  assert.equal(isProcessAlive(managed), true)
   assert.equal(existsSync(join(bench.stateFolder, "browser", "work")), false)
   assert.ok(body.to.startsWith(join(bench.stateFolder, "browser", ".trash")))
   assert.ok(existsSync(join(body.to, "user-data", "Default", "Preferences")))
@@ -139,7 +139,7 @@ test("resets a managed profile: the data goes to the trash, and the next start i
   assert.deepEqual([reset.status, started.status], [200, 200])
   assert.deepEqual([reset.body.moved, reset.body.from], [true, folder])
   assert.equal(readFileSync(join(reset.body.to, "mark"), "utf8"), "old")
-  assert.equal(await isProcessAlive(pid), false)
+  assert.equal(isProcessAlive(pid), false)
   assert.notEqual(await pidOf("managed"), pid)
   assert.equal(existsSync(join(folder, "mark")), false)
 })
@@ -164,18 +164,18 @@ test("a changed configuration restarts only the profiles that it changes", async
   await mkdir(dirname(preferences), { recursive: true })
   await writeFile(preferences, "{ damaged")
   const pids = await Promise.all(["managed", "one", "two"].map((name) => pidOf(name)))
-  const alive = () => Promise.all(pids.map((pid) => isProcessAlive(pid)))
+  const alive = () => pids.map(isProcessAlive)
   bench.settings.color = "#123456"
   bench.settings.evaluateEnabled = false
   bench.settings.remoteCdpTimeoutMs = 900
   await bench.service.reconfigure()
-  assert.deepEqual(await alive(), [true, true, true])
+  assert.deepEqual(alive(), [true, true, true])
   assert.equal((await bench.call("GET", "/")).body.color, "#123456")
   const evaluate = await bench.call("POST", "/act", { kind: "evaluate", fn: "1" })
   assert.deepEqual(errorOf(evaluate), [403, "evaluate-disabled"])
   bench.settings.profiles = { one: { driver: "managed", cdpPort: three } }
   await bench.service.reconfigure()
-  assert.deepEqual(await alive(), [true, false, false])
+  assert.deepEqual(alive(), [true, false, false])
   await pidOf("one")
   assert.equal((await bench.call("GET", "/?profile=one")).body.cdpPort, three)
   assert.deepEqual(errorOf(await bench.call("GET", "/?profile=two")), [404, "profile-not-found"])
@@ -192,7 +192,7 @@ test("switching browser control off ends its browsers, and on again serves as be
   assert.equal(bench.service.status().listening, true)
   bench.settings.enabled = false
   await bench.service.reconfigure()
-  assert.equal(await isProcessAlive(pid), false)
+  assert.equal(isProcessAlive(pid), false)
   assert.deepEqual(bench.service.status(), { enabled: false, listening: false, controlPort: null, profiles: [] })
   bench.settings.enabled = true
   await bench.service.reconfigure()

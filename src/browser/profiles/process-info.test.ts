@@ -3,7 +3,8 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
 import { test } from "node:test"
-import { commandLineOf, isProcessAlive, worksIn } from "./process-info.ts"
+import { commandLineOf, worksIn } from "./process-info.ts"
+import { isProcessAlive } from "../../kernel/process-alive.ts"
 
 test("knows a browser's folder in the command line of each system, and no longer one for it", () => {
   assert.ok(
@@ -26,8 +27,8 @@ test("tells a living process from a zombie, and reads its command line", async (
   })
   const [output] = (await once(parent.stdout, "data")) as [Buffer]
   const child = Number(String(output))
-  while (await isProcessAlive(child)) await new Promise((resolve) => setTimeout(resolve, 10))
+  while (isProcessAlive(child)) await new Promise((resolve) => setTimeout(resolve, 10))
   if (process.platform === "linux") assert.match(readFileSync(`/proc/${child}/stat`, "utf8"), /\) Z /)
-  assert.equal(await isProcessAlive(parent.pid as number), true)
+  assert.equal(isProcessAlive(parent.pid as number), true)
   assert.match((await commandLineOf(process.pid)) ?? "", /node/)
 })

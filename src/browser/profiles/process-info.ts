@@ -1,23 +1,7 @@
 // What can be known of a process by its number: whether it lives, and whether it is the one we think it is.
 import { execFile } from "node:child_process"
 import { readFile } from "node:fs/promises"
-
-/** False for a zombie too: it holds nothing and only waits to be reaped. */
-export async function isProcessAlive(pid: number): Promise<boolean> {
-  try {
-    process.kill(pid, 0)
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM"
-  }
-  if (process.platform !== "linux") return true
-  try {
-    const stat = await readFile(`/proc/${pid}/stat`, "utf8")
-    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2))
-  } catch {
-    // Gone between the two looks.
-    return false
-  }
-}
+import { isProcessAlive } from "../../kernel/process-alive.ts"
 
 /** The command line, or undefined when it cannot be known. */
 export async function commandLineOf(pid: number): Promise<string | undefined> {
@@ -44,7 +28,7 @@ function askWindows(pid: number): [string, string[]] {
 
 /** Whether the process is a browser that works in this user-data folder. */
 export async function ownsFolder(pid: number, userDataFolder: string): Promise<boolean> {
-  if (!(await isProcessAlive(pid))) return false
+  if (!isProcessAlive(pid)) return false
   const line = await commandLineOf(pid)
   return line !== undefined && worksIn(line, userDataFolder)
 }
