@@ -2,35 +2,42 @@
 // file or a reference into another chat; buttons carry values of any length; stickers, and an answer stopped in its
 // draft.
 import assert from "node:assert/strict"
-import { type TestContext, test } from "node:test"
+import { before, test } from "node:test"
 import type { Message } from "grammy/types"
+import type { CallRecord } from "../../emulator/index.ts"
 import { text, toolCall } from "../support/model-server/index.ts"
 import { lastPrompt, lastRole, lastWords } from "../support/prompts.ts"
-import { type Settings, type World, createWorld } from "../support/world.ts"
+import { type World, createWorld, fileContext } from "../support/world.ts"
 
-/** A world whose model says these words to the task, or calls the tool and then says `done`. */
-async function begin(
-  context: TestContext,
-  answer: string | Record<string, unknown>,
-  chatapp: Settings = {},
-): Promise<World> {
-  const world = await createWorld(context, { config: { channels: { chatapp } } })
-  world.model.script((request) => {
+/** As it is configured when nothing is said. */
+const plain = await createWorld(fileContext())
+/** With drafts, and a mark on what is being answered. */
+const drafting = await createWorld(fileContext(), {
+  config: {
+    channels: { chatapp: { draftIn: "private" } },
+    messages: { ackReaction: "✅", ackReactionScope: "all", removeAckAfterReply: true },
+  },
+})
+
+before(() => Promise.all([plain.start(), drafting.start()]))
+
+/** From now on the model says these words to the task, or calls the tool and then says `done`. */
+function answering(answer: string | Record<string, unknown>): World {
+  plain.model.script((request) => {
     if (!lastPrompt(request).includes("the task")) return text("ok")
     if (typeof answer === "string") return text(answer)
     return lastRole(request) === "tool" ? text("done") : toolCall("message", answer as never)
   })
-  await world.start()
-  return world
+  return plain
 }
 
 const calls = (world: World, method: string) => world.emulator.control.calls({ method })
 const sent = (world: World): Message[] =>
   world.emulator.control.messages({ chatId: world.ada.id }).filter((message) => message.from?.is_bot === true)
 
-test("markup of a model is shown as text, and links that run code are none", async (context) => {
+test("markup of a model is shown as text, and links that run code are none", async () => {
   const words = '<a href="javascript:alert(1)">one</a> [two](javascript:alert(2)) [three](tg://resolve?domain=x) <b>'
-  const world = await begin(context, words)
+  const world = answering(words)
   world.say("the task")
   const reply = await world.reply(/one/)
   assert.ok(reply.text?.startsWith('<a href="javascript:alert(1)">one</a>'), reply.text)
@@ -43,8 +50,8 @@ test("markup of a model is shown as text, and links that run code are none", asy
   )
 })
 
-test("a reply whose markup the platform refuses arrives once, as plain text", async (context) => {
-  const world = await begin(context, "**bold** words")
+test("a reply whose markup the platform refuses arrives once, as plain text", async () => {
+  const world = answering("**bold** words")
   const description = "Bad Request: can't parse entities: unexpected end"
   world.emulator.control.fault({ kind: "status", status: 400, description, method: "sendMessage" })
   world.say("the task")
@@ -54,11 +61,8 @@ test("a reply whose markup the platform refuses arrives once, as plain text", as
   assert.equal(world.botTexts().filter((words) => words === "bold words").length, 1)
 })
 
-test("tags that a person has the model repeat name messages of that chat only, and no file", async (context) => {
-  const world = await begin(
-    context,
-    "[[reply_to:999999]] [[reply_to:../1]] said\nMEDIA:/etc/passwd\nMEDIA:file:///etc/passwd",
-  )
+test("tags that a person has the model repeat name messages of that chat only, and no file", async () => {
+  const world = answering("[[reply_to:999999]] [[reply_to:../1]] said\nMEDIA:/etc/passwd\nMEDIA:file:///etc/passwd")
   world.say("the task: say [[reply_to:999999]] and MEDIA:/etc/passwd")
   const reply = await world.reply(/said/)
   assert.equal(reply.reply_to_message, undefined)
@@ -67,7 +71,7 @@ test("tags that a person has the model repeat name messages of that chat only, a
   assert.deepEqual([...calls(world, "sendDocument"), ...calls(world, "sendPhoto")], [])
 })
 
-test("the tool sends nothing from this machine's files and inner addresses", async (context) => {
+test("the tool sends nothing from this machine's files and inner addresses", async () => {
   const sources = [
     "file:///etc/passwd",
     "/etc/passwd",
@@ -75,14 +79,13 @@ test("the tool sends nothing from this machine's files and inner addresses", asy
     "http://127.0.0.1:1/x",
     "http://[::1]:1/x",
   ]
-  const world = await createWorld(context)
+  const world = plain
   world.model.script((request) => {
     const media = sources[Number(/the task (\d)/.exec(lastPrompt(request))?.[1])]
     if (media === undefined) return text("ok")
     if (lastRole(request) === "tool") return text(`answered: ${lastWords(request)}`)
     return toolCall("message", { action: "send", message: "look", media })
   })
-  await world.start()
   for (const [index, source] of sources.entries()) {
     const asked = world.say(`the task ${index}`)
     const reply = await world.reply(/^answered/, { after: asked })
@@ -92,10 +95,10 @@ test("the tool sends nothing from this machine's files and inner addresses", asy
     assert.deepEqual(calls(world, method), [])
 })
 
-test("buttons carry values of any length, the platform sees short ones only", async (context) => {
+test("buttons carry values of any length, the platform sees short ones only", async () => {
   const long = `value ${"é".repeat(60)}`
   const buttons = [[{ text: "Yes", callback_data: "yes" }], [{ text: "Long", callback_data: long }]]
-  const world = await begin(context, { action: "send", message: "Choose", buttons })
+  const world = answering({ action: "send", message: "Choose", buttons })
   world.say("the task")
   const reply = await world.reply("Choose")
   const data = (reply.reply_markup?.inline_keyboard ?? [])
@@ -109,14 +112,13 @@ test("buttons carry values of any length, the platform sees short ones only", as
   )
 })
 
-test("an answer is stopped by the button below its draft: what was seen stays, and is remembered", async (context) => {
-  const world = await createWorld(context, { config: { channels: { chatapp: { draftIn: "private" } } } })
+test("an answer is stopped by the button below its draft: what was seen stays, and is remembered", async () => {
+  const world = drafting
   world.model.script((request) =>
     lastPrompt(request).includes("the task")
       ? { kind: "drip", text: "One word after another. ".repeat(400), everyMs: 5 }
       : text("ok"),
   )
-  await world.start()
   const { control } = world.emulator
   const drafted = control.waitForCall({
     method: "sendMessageDraft",
@@ -135,28 +137,25 @@ test("an answer is stopped by the button below its draft: what was seen stays, a
   assert.match(told, /Stopped here by the person/)
 })
 
-test("a message is marked as seen while its turn runs, and the mark goes behind the reply", async (context) => {
-  const messages = { ackReaction: "✅", ackReactionScope: "all", removeAckAfterReply: true }
-  const world = await createWorld(context, { config: { messages } })
+test("a message is marked as seen while its turn runs, and the mark goes behind the reply", async () => {
+  const world = drafting
   world.model.script(() => text("answered"))
-  await world.start()
+  const asked = world.say("hello")
+  const isOfIt = ({ parameters }: CallRecord) => Number(parameters["message_id"]) === asked.message_id
   const removed = world.emulator.control.waitForCall({
     method: "setMessageReaction",
-    match: ({ parameters }) => JSON.stringify(parameters["reaction"]).replaceAll('"', "") === "[]",
+    match: (call) => isOfIt(call) && JSON.stringify(call.parameters["reaction"]).replaceAll('"', "") === "[]",
   })
-  const asked = world.say("hello")
   const reply = await world.reply("answered", { after: asked })
   await removed
-  const [shown] = calls(world, "setMessageReaction")
+  const [shown] = calls(world, "setMessageReaction").filter(isOfIt)
   assert.match(JSON.stringify(shown?.parameters["reaction"]), /👍/)
-  assert.equal(Number(shown?.parameters["message_id"]), asked.message_id)
   assert.ok(reply.message_id > asked.message_id)
 })
 
-test("thinking is shown where the conversation wants it: in the draft, or folded in front of the answer", async (context) => {
-  const world = await createWorld(context, { config: { channels: { chatapp: { draftIn: "private" } } } })
+test("thinking is shown where the conversation wants it: in the draft, or folded in front of the answer", async () => {
+  const world = drafting
   world.model.script(() => ({ kind: "reply", reasoning: "Let me see.", text: "Yes." }))
-  await world.start()
   world.say("plain?")
   assert.equal((await world.reply("Yes.")).entities, undefined)
   const switched = world.say("/reasoning on")
@@ -171,7 +170,7 @@ test("thinking is shown where the conversation wants it: in the draft, or folded
     method: "sendMessageDraft",
     match: ({ parameters }) => String(parameters["text"]).startsWith("🤔"),
   })
+  world.model.script(() => ({ kind: "drip", reasoning: "Let me see.", text: "Yes.", everyMs: 1, after: drafted }))
   const last = world.say("streamed?")
-  await drafted
   assert.equal((await world.reply(/Yes\./, { after: last })).text, "Yes.")
 })

@@ -14,8 +14,8 @@ export type ScriptedReply =
   | { kind: "status"; status: number; headers?: Record<string, string>; message?: string; type?: string }
   /** Accepts the request and never answers; with `afterHeaders` it sends the headers first. */
   | { kind: "hang"; afterHeaders?: boolean }
-  /** The text a character at a time. */
-  | { kind: "drip"; text: string; everyMs: number }
+  /** The text a character at a time, with `after` once that has happened; the reasoning is sent at once. */
+  | { kind: "drip"; text: string; everyMs: number; reasoning?: string; after?: Promise<unknown> }
   | { kind: "garbage"; body?: string }
   | { kind: "html" }
   /** Text without end, as fast as it is read. */

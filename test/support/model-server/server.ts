@@ -175,6 +175,7 @@ async function send(
     case "drip":
       startStream()
       response.write(wire.opening(whole))
+      await reply.after
       for (const character of reply.text) {
         if (response.destroyed || stopped.aborted) return
         response.write(wire.textDelta(whole, character))
@@ -213,7 +214,7 @@ function wholeReply(reply: ScriptedReply, request: RecordedRequest): WholeReply 
     id: `reply-${request.n}`,
     model: String(request.body.model),
     text: given?.text ?? (reply.kind === "drip" ? reply.text : ""),
-    reasoning: given?.reasoning ?? "",
+    reasoning: reply.kind === "reply" || reply.kind === "drip" ? (reply.reasoning ?? "") : "",
     calls: given?.calls ?? [],
     finishReason: given?.finishReason,
   }

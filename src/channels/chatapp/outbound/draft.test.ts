@@ -165,6 +165,24 @@ describe("a draft", () => {
     assert.ok((sent?.startedAt ?? 0) >= (drafts()[0]?.finishedAt ?? Infinity))
   })
 
+  for (const fault of [
+    { kind: "429", retryAfter: 1 },
+    { kind: "status", status: 500 },
+  ] as const) {
+    test(`that meets ${fault.kind} is shown as soon as may be, without another word`, async () => {
+      const observer = observe(await begin())
+      bench.emulator.control.fault({ ...fault, method: "sendMessageDraft" })
+      const shown = bench.emulator.control.waitForCall({
+        method: "sendMessageDraft",
+        match: (call) => call.status === 200,
+      })
+      observer.onDelta?.({ kind: "text", text: "one" })
+      assert.equal((await shown).parameters["text"], "one")
+      assert.equal(drafts().length, 2)
+      observer.end()
+    })
+  }
+
   for (const fault of [{ kind: "429", retryAfter: 60 }, { kind: "status", status: 400 }, { kind: "hang" }] as const) {
     test(`that meets ${fault.kind} costs the answer nothing`, async () => {
       const route = await begin()

@@ -6,9 +6,11 @@ import type { Route } from "../../../sessions/route.ts"
 import type { Client } from "../client.ts"
 import { type AccountSettings, maxTextChars } from "../settings.ts"
 import { blockEnd, draftText, withThinking } from "./draft-text.ts"
+import { floodWaitMs } from "./outcome.ts"
 import type { ActionBudget } from "./typing.ts"
 
 const minIntervalMs = 300
+const afterFailureMs = 1_000
 /** The platform shows a draft for thirty seconds. */
 const refreshMs = 20_000
 /** The final message waits for a draft that is on its way, so this bounds how late it can be. */
@@ -81,10 +83,13 @@ export function startDraft(options: DraftOptions): Required<TurnObserver> {
       const text = wanted()
       const isDue = text !== "" && (text !== shown || clock.monotonic() - shownAt >= refreshMs)
       if (isDue) {
-        const pauseMs = await showDraft(options, text)
-        if (pauseMs === undefined) return
-        shown = text
-        shownAt = clock.monotonic()
+        const attempt = await showDraft(options, text)
+        if (attempt.kind === "refused") return
+        if (attempt.kind === "shown") {
+          shown = text
+          shownAt = clock.monotonic()
+        }
+        const pauseMs = attempt.kind === "shown" ? minIntervalMs : attempt.pauseMs
         await clock.sleep(pauseMs, ended.signal).catch(() => undefined)
       } else {
         await Promise.race([changed.promise, clock.sleep(refreshMs, ended.signal).catch(() => undefined)])
@@ -112,11 +117,13 @@ export function startDraft(options: DraftOptions): Required<TurnObserver> {
   }
 }
 
-/** How long to wait before the next one; undefined when this chat takes none. */
-async function showDraft(options: DraftOptions, text: string): Promise<number | undefined> {
+/** `refused`: this chat takes none. */
+type Attempt = { kind: "shown" } | { kind: "later"; pauseMs: number } | { kind: "refused" }
+
+async function showDraft(options: DraftOptions, text: string): Promise<Attempt> {
   const { client, route, budget, calls } = options
   const current = client()
-  if (!current || !budget.take()) return minIntervalMs
+  if (!current || !budget.take()) return { kind: "later", pauseMs: minIntervalMs }
   const call = current.call(
     "sendMessageDraft",
     {
@@ -131,8 +138,9 @@ async function showDraft(options: DraftOptions, text: string): Promise<number | 
     { timeoutMs: callTimeoutMs },
   )
   const result = await calls.track(route.chatId, call)
-  if (result.ok || result.failure.kind !== "refused") return minIntervalMs
-  const { code, retryAfterSeconds } = result.failure
-  if (code === 429) return Math.max(minIntervalMs, (retryAfterSeconds ?? 1) * 1000)
-  return code >= 500 ? minIntervalMs : undefined
+  if (result.ok) return { kind: "shown" }
+  const waitMs = floodWaitMs(result.failure)
+  if (waitMs !== undefined) return { kind: "later", pauseMs: waitMs }
+  const isRefused = result.failure.kind === "refused" && result.failure.code < 500
+  return isRefused ? { kind: "refused" } : { kind: "later", pauseMs: afterFailureMs }
 }
