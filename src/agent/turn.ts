@@ -153,11 +153,7 @@ export function createTurns(options: TurnOptions) {
       // The reason of an abort says more than whatever error it surfaced as.
       const reason: unknown = limit.signal.aborted ? limit.signal.reason : error
       if (!(reason instanceof TurnStopped) || (!reason.wasSeen && input.purpose !== "chat")) throw reason
-      const result = await stoppedLoop({ store: options.store, jobId: job.id }, writing)
-      // What no model has answered to is shown again by the next turn, so the conversation does not keep it here.
-      const isUnread = result.modelSteps === 1 && !reason.wasSeen
-      const prompt = isUnread ? userMessage(options, input, [], []) : step.message
-      return { result: { ...result, isSilent: !reason.wasSeen }, session, prompt, input, shownEvents: step.events }
+      return { session, ...(await stopped(options, job, step, { reason, writing })) }
     } finally {
       limit.clear()
       observer.end()
@@ -221,6 +217,21 @@ async function begin(
       .run(job.id, JSON.stringify(step), write.now)
     return { session, step }
   })
+}
+
+/** What is left of a turn that was stopped; `writing` is what the step under way had written. */
+async function stopped(
+  options: TurnOptions,
+  job: JobRow,
+  { input, message, events }: PromptStep,
+  { reason, writing }: { reason: TurnStopped; writing: string },
+): Promise<Omit<TurnRun, "session">> {
+  const isSilent = !reason.wasSeen
+  const result = await stoppedLoop({ store: options.store, jobId: job.id }, writing)
+  // Events that no model has answered to are shown again by the next turn, so the conversation does not keep them here.
+  const isUnread = isSilent && result.modelSteps === 1
+  const prompt = isUnread ? userMessage(options, input, [], []) : message
+  return { result: { ...result, isSilent }, prompt, input, shownEvents: events }
 }
 
 /** Takes in what was joined to the job, durably, then lets the channel bring what is still missing. */
