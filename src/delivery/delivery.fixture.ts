@@ -93,7 +93,7 @@ export async function startOutbox(context: TestContext, options: TestOutboxOptio
       }),
     /** Resolves when the rows are as wanted; looked at after every pass of the event loop. */
     async until(isWanted: (rows: OutboxRow[]) => boolean): Promise<void> {
-      const late = AbortSignal.timeout(5_000)
+      const late = AbortSignal.timeout(60_000)
       while (!isWanted(rows())) {
         late.throwIfAborted()
         await new Promise((resolve) => setImmediate(resolve))
