@@ -20,6 +20,7 @@ export function addBrowser(program: Command, context: CliContext): void {
     // A page's own words are in it.
     print: (text) => context.output.line(printable(text)),
     printJson: (value) => context.output.json(value),
+    note: (text) => context.output.note(printable(text)),
     addOptions: (command) =>
       void command
         .option("--timeout <ms>", "give up waiting for the gateway after this time", wholeNumber("--timeout", 1))

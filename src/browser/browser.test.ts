@@ -246,6 +246,28 @@ describe("files", () => {
     assert.equal(await readFile(body.download.path, "utf8"), "evil")
   })
 
+  test("tells how far a download is while it comes", async () => {
+    assert.deepEqual((await bench.call("GET", "/downloads")).body, { downloads: [] })
+    const waiting = post("/wait/download", { timeoutMs: 60_000 })
+    const begin = () => post("/act", { kind: "evaluate", fn: '() => { location.href = "/slow-file" }' })
+    const url = `${pages.url}/slow-file`
+    let downloads: { receivedBytes: number }[] = []
+    // One that begins before the wait does is none of its business: then another has to.
+    for (let beginAt = 0; !downloads[0]?.receivedBytes;) {
+      if (downloads.length === 0 && performance.now() >= beginAt) {
+        await begin()
+        beginAt = performance.now() + 5_000
+      }
+      downloads = (await bench.call("GET", "/downloads")).body.downloads
+    }
+    const [{ receivedBytes, ...rest } = { receivedBytes: 0 }] = downloads
+    assert.ok(receivedBytes > 0 && receivedBytes <= 1_000_000, `${receivedBytes}`)
+    pages.finishFiles()
+    const { targetId } = (await waiting).body
+    assert.deepEqual(rest, { targetId, url, suggestedFilename: "big.bin", totalBytes: 2_000_000 })
+    assert.deepEqual((await bench.call("GET", "/downloads")).body, { downloads: [] })
+  })
+
   test("gives up a download that does not come", async () => {
     const { body } = await post("/download", { ref: await bench.refOf("No file"), path: "b.zip", timeoutMs: 700 })
     assert.equal(body.error.code, "timeout")

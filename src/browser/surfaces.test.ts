@@ -120,6 +120,7 @@ const calls: Record<string, () => Promise<Call | Call[]> | Call | Call[]> = {
   "DELETE /tabs/:targetId": async () => [`/tabs/${await newTab()}`],
   "POST /hooks/file-chooser": () => ["/hooks/file-chooser", { paths: ["a.txt"], element: "input[type=file]" }],
   "POST /download": async () => ["/download", { ref: await bench.refOf("Get zip"), path: "a.zip" }],
+  "GET /downloads": () => ["/downloads"],
   "POST /wait/download": async () => {
     const ref = await bench.refOf("Get zip")
     meanwhile = () => bench.call("POST", "/act", { kind: "click", ref })
@@ -296,6 +297,7 @@ const cases: Record<string, Case> = {
     prints: /^uploaded 1 file\(s\)$/m,
   },
   download: { words: async () => [await ref("Get zip"), "a.zip"], prints: /^downloaded: \/.*a\.zip \(2 bytes\)$/m },
+  downloads: { prints: /^no downloads under way$/m },
   waitfordownload: {
     words: () => ["--timeout-ms", "30000"],
     meanwhile: async () => bench.call("POST", "/act", { kind: "click", ref: await ref("Get zip") }),

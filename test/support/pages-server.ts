@@ -24,6 +24,8 @@ export interface PagesServer {
   requests: PageRequest[]
   /** What was put into the shop's basket, by `POST /basket`. */
   basket: BasketItem[]
+  /** Sends the second half of every `/slow-file` that was asked for. */
+  finishFiles(): void
   stop(): Promise<void>
 }
 
@@ -37,6 +39,7 @@ const types: Record<string, string> = {
 export async function startPagesServer(options: { folder: string; port?: number }): Promise<PagesServer> {
   const requests: PageRequest[] = []
   const basket: BasketItem[] = []
+  const halves: ServerResponse[] = []
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => {
       response.writeHead(500).end(String(error))
@@ -54,6 +57,7 @@ export async function startPagesServer(options: { folder: string; port?: number 
       if (method === "DELETE") basket.length = 0
       return json(response, { items: basket })
     }
+    if (path === "/slow-file") return void halves.push(sendHalf(response))
     if (special(path, response)) return
     await file(path, response)
   }
@@ -77,6 +81,7 @@ export async function startPagesServer(options: { folder: string; port?: number 
     port,
     requests,
     basket,
+    finishFiles: () => halves.splice(0).forEach((response) => response.end(halfFile)),
     async stop() {
       server.closeAllConnections()
       await new Promise<void>((resolve) => server.close(() => resolve()))
@@ -93,6 +98,15 @@ function json(response: ServerResponse, value: unknown): void {
   response
     .writeHead(200, { "content-type": "application/json", "cache-control": "no-store" })
     .end(JSON.stringify(value))
+}
+
+const halfFile = Buffer.alloc(1_000_000, "x")
+
+function sendHalf(response: ServerResponse): ServerResponse {
+  const disposition = 'attachment; filename="big.bin"'
+  const headers = { "content-type": "application/octet-stream", "content-disposition": disposition }
+  response.writeHead(200, { ...headers, "content-length": 2 * halfFile.length }).write(halfFile)
+  return response
 }
 
 /** Answers that are no pages: what a browser meets besides them. */

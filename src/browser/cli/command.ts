@@ -18,6 +18,8 @@ export interface BrowserCommandIo {
   /** One or more lines for people. */
   print(text: string): void
   printJson(value: unknown): void
+  /** A line beside the answer: progress. */
+  note(text: string): void
   /** Options that every command of the program has (where the gateway is, for one). */
   addOptions?(command: Command): void
 }

@@ -1,9 +1,9 @@
 // Commands about files: downloads and uploads.
+import { type Reply } from "../contract.ts"
 import { type CommandSpec, plain, type Run } from "./command.ts"
 
-interface DownloadReply {
-  download: { path: string; bytes: number; suggestedFilename: string }
-}
+/** How often a person who waits for a download is told of it. */
+const noteEveryMs = 1_000
 
 const timeoutFlag: [string, string] = ["--timeout-ms <n>", "how long to wait (default 120000)"]
 
@@ -25,6 +25,17 @@ export const fileCommands: CommandSpec[] = [
     tab: true,
     flags: [timeoutFlag],
     perform: async (run, path) => fetchFile(run, "/wait/download", path ? { path } : {}),
+  },
+  {
+    usage: "downloads",
+    description: "List the downloads that somebody waits for, and how far they are",
+    example: "svc browser downloads --json",
+    json: "DownloadsReply",
+    perform: async ({ send, io }) => {
+      const reply = await send<Reply<"DownloadsReply">>("GET", "/downloads")
+      const lines = reply.downloads.map((one) => `${one.targetId} ${progressWords(one)}`)
+      return { reply, show: () => io.print(lines.length > 0 ? lines.join("\n") : "no downloads under way") }
+    },
   },
   {
     usage: "upload <paths...>",
@@ -49,10 +60,32 @@ export const fileCommands: CommandSpec[] = [
   },
 ]
 
-async function fetchFile({ send, io, options }: Run, path: string, more: object) {
+async function fetchFile(run: Run, path: string, more: object) {
+  const { send, io, options } = run
   const { timeoutMs, targetId } = options
   // Above the service's own limit: its error says more than ours would.
   const limitMs = Number(timeoutMs ?? 120_000) + 20_000
-  const reply = await send<DownloadReply>("POST", path, { body: { ...more, targetId, timeoutMs }, timeoutMs: limitMs })
-  return { reply, show: () => io.print(`downloaded: ${plain(reply.download.path)} (${reply.download.bytes} bytes)`) }
+  const notes = setInterval(() => void noteProgress(run), noteEveryMs)
+  try {
+    const body = { ...more, targetId, timeoutMs }
+    const reply = await send<Reply<"DownloadReply">>("POST", path, { body, timeoutMs: limitMs })
+    return { reply, show: () => io.print(`downloaded: ${plain(reply.download.path)} (${reply.download.bytes} bytes)`) }
+  } finally {
+    clearInterval(notes)
+  }
+}
+
+/** What goes wrong here is told by the call that waits. */
+async function noteProgress({ send, io, options }: Run): Promise<void> {
+  const { downloads } = await send<Reply<"DownloadsReply">>("GET", "/downloads").catch(() => ({ downloads: [] }))
+  for (const one of downloads) {
+    if (options.targetId === undefined || one.targetId.startsWith(options.targetId)) io.note(progressWords(one))
+  }
+}
+
+function progressWords(download: Reply<"DownloadsReply">["downloads"][number]): string {
+  const { suggestedFilename, receivedBytes, totalBytes } = download
+  const share =
+    totalBytes === undefined ? "" : ` of ${totalBytes} (${Math.floor((100 * receivedBytes) / totalBytes)} %)`
+  return `downloading ${plain(suggestedFilename)}: ${receivedBytes}${share} bytes`
 }

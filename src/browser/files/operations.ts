@@ -4,7 +4,7 @@ import { AppError } from "../../kernel/index.ts"
 import { type Caller, type CoreOptions, createAccess, limits } from "../access.ts"
 import { copyToMedia } from "../media.ts"
 import { act } from "../page/act.ts"
-import { DownloadWaiters, type FinishedDownload } from "../page/downloads.ts"
+import { type DownloadProgress, DownloadWaiters, type FinishedDownload } from "../page/downloads.ts"
 import { setInputFiles } from "../page/file-chooser.ts"
 import { elementExpression } from "../page/frames.ts"
 import type { Tab } from "../page/tab.ts"
@@ -37,7 +37,7 @@ const maxBytes = 2 * 1024 * 1024 * 1024
 const plainClick = { kind: "click" as const, doubleClick: false, button: "left" as const, modifiers: [] }
 
 export function fileOperations(options: CoreOptions) {
-  const { stateFolder, ids, clock, background, registry } = options
+  const { stateFolder, ids, clock, background, registry, guard } = options
   const { needLibrary, pick } = createAccess(options)
   const downloads = join(stateFolder, "downloads")
   const uploads = join(stateFolder, "uploads")
@@ -77,6 +77,13 @@ export function fileOperations(options: CoreOptions) {
   }
 
   return {
+    /** Downloads that somebody waits for; starts no browser. */
+    downloadsUnderWay(caller: Caller): { downloads: DownloadProgress[] } {
+      const { live } = registry.get(caller.profile)
+      const tabs = live ? live.tabs.listIn(guard.spaceOf(live, caller)) : []
+      const downloads = waiters.underWay(tabs)
+      return { downloads: downloads.map((one) => ({ ...one, suggestedFilename: safeName(one.suggestedFilename) })) }
+    },
     /** Gives files to an input at once (inputRef, element), or to the next chooser, which `ref` is clicked to open. */
     async chooseFiles(caller: Caller, request: ChooserRequest): Promise<{ ok: true; targetId: string }> {
       needLibrary("file chooser hook")

@@ -13,6 +13,21 @@ export interface FinishedDownload {
   partPath: string
 }
 
+/** A download that somebody waits for, on its way. */
+export interface DownloadProgress {
+  targetId: string
+  url: string
+  suggestedFilename: string
+  receivedBytes: number
+  /** Absent when the server has not said it. */
+  totalBytes?: number
+}
+
+interface Waiting {
+  superseded: AbortController
+  progress?: DownloadProgress
+}
+
 interface BeginEvent {
   frameId: string
   guid: string
@@ -29,7 +44,12 @@ interface ProgressEvent {
 
 /** Who waits in which tab: a newer waiter takes the place of an older one. */
 export class DownloadWaiters {
-  readonly #waiting = new Map<Tab, AbortController>()
+  readonly #waiting = new Map<Tab, Waiting>()
+
+  /** Of these tabs. */
+  underWay(tabs: readonly Tab[]): DownloadProgress[] {
+    return tabs.flatMap((tab) => this.#waiting.get(tab)?.progress ?? [])
+  }
 
   /** Waits for the next download of the tab, which `trigger` may set off. */
   async wait(
@@ -38,11 +58,14 @@ export class DownloadWaiters {
     trigger: () => Promise<unknown>,
   ): Promise<FinishedDownload> {
     const superseded = new AbortController()
-    this.#waiting.get(tab)?.abort(new AppError("conflict", "A newer wait for a download took the place of this one"))
-    this.#waiting.set(tab, superseded)
+    const waiting: Waiting = { superseded }
+    this.#waiting
+      .get(tab)
+      ?.superseded.abort(new AppError("conflict", "A newer wait for a download took the place of this one"))
+    this.#waiting.set(tab, waiting)
     const parent = AbortSignal.any([superseded.signal, tab.closed, ...(options.signal ? [options.signal] : [])])
     const { signal, clear } = withTimeout(options.timeoutMs, "The download", parent)
-    const watch = watchDownload(tab, options)
+    const watch = watchDownload(tab, options, (progress) => (waiting.progress = progress))
     try {
       await raceAbort(tab.attach(), signal)
       await mkdir(options.folder, { recursive: true, mode: 0o700 })
@@ -55,13 +78,17 @@ export class DownloadWaiters {
     } finally {
       clear()
       watch.stop()
-      if (this.#waiting.get(tab) === superseded) this.#waiting.delete(tab)
+      if (this.#waiting.get(tab) === waiting) this.#waiting.delete(tab)
       if (this.#waiting.size === 0) await behave(tab, { behavior: "default", eventsEnabled: false })
     }
   }
 }
 
-function watchDownload(tab: Tab, options: { folder: string; maxBytes: number }) {
+function watchDownload(
+  tab: Tab,
+  options: { folder: string; maxBytes: number },
+  onProgress: (progress: DownloadProgress) => void,
+) {
   const { promise: done, resolve, reject } = Promise.withResolvers<FinishedDownload>()
   // Whoever gives up for another reason does not look at it any more.
   done.catch(() => undefined)
@@ -74,10 +101,13 @@ function watchDownload(tab: Tab, options: { folder: string; maxBytes: number }) 
     tab.browser.on("Browser.downloadProgress", (event: ProgressEvent) => {
       if (!begun || event.guid !== begun.guid) return
       const { url, suggestedFilename, guid } = begun
-      if (Math.max(event.totalBytes, event.receivedBytes) > options.maxBytes) {
+      const { receivedBytes, totalBytes } = event
+      const total = totalBytes > 0 ? { totalBytes } : {}
+      onProgress({ targetId: tab.targetId, url, suggestedFilename, receivedBytes, ...total })
+      if (Math.max(totalBytes, receivedBytes) > options.maxBytes) {
         reject(new AppError("payload-too-large", `The download is larger than ${options.maxBytes} bytes`))
       } else if (event.state === "completed") {
-        resolve({ url, suggestedFilename, bytes: event.receivedBytes, partPath: join(options.folder, guid) })
+        resolve({ url, suggestedFilename, bytes: receivedBytes, partPath: join(options.folder, guid) })
       } else if (event.state === "canceled") {
         reject(new AppError("navigation-failed", "The download was broken off"))
       }

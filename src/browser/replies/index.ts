@@ -32,6 +32,7 @@ export const replies = {
   ScreenshotReply: page.screenshotReply,
   PdfReply: page.pdfReply,
   DownloadReply: page.downloadReply,
+  DownloadsReply: page.downloadsReply,
   ConsoleMessage: debug.consoleMessage,
   ConsoleReply: debug.consoleReply,
   PageError: debug.pageError,

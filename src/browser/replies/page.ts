@@ -114,3 +114,15 @@ export const downloadReply = z.object({
   ...done.shape,
   download: z.object({ url: z.string(), suggestedFilename: z.string(), path: absolutePath, bytes: z.number() }),
 })
+
+export const downloadsReply = z.object({
+  downloads: z.array(
+    z.object({
+      targetId: z.string(),
+      url: z.string(),
+      suggestedFilename: z.string(),
+      receivedBytes: z.number(),
+      totalBytes: z.number().exactOptional().describe("Absent when the server has not said it."),
+    }),
+  ),
+})

@@ -67,6 +67,11 @@ export const tabRoutes: Route[] = [
     example: { ref: "e12", path: "report.pdf" },
     run: (caller, request, core) => core.download(caller, request),
   }),
+  route("GET", "/downloads", {
+    summary: "Lists the downloads that somebody waits for, and how far they are; starts no browser",
+    reply: "DownloadsReply",
+    run: (caller, _request, core) => core.downloadsUnderWay(caller),
+  }),
   route("POST", "/wait/download", {
     summary: "Waits for the next download and saves it below the downloads folder",
     request: requests.waitDownloadRequest,
