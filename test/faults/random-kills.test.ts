@@ -19,10 +19,14 @@ const killsPerFolder = 100
 const peopleCount = 12
 const seed = Number(process.env["SVC_TEST_SEED"] ?? Date.now() % 1_000_000)
 
-test(`nothing acknowledged is lost or done twice by 200 kills at random moments (seed ${seed})`, { timeout: 480_000 }, async (context) => {
-  const lives = Array.from({ length: folders }, (_, index) => liveAndDie(context, randomFrom(seed + index)))
-  await Promise.all(lives)
-})
+test(
+  `nothing acknowledged is lost or done twice by 200 kills at random moments (seed ${seed})`,
+  { timeout: 480_000 },
+  async (context) => {
+    const lives = Array.from({ length: folders }, (_, index) => liveAndDie(context, randomFrom(seed + index)))
+    await Promise.all(lives)
+  },
+)
 
 /** What a prompt asks for; the summaries of other runs that stand before it name theirs in other words. */
 const taskOf = (prompt: string) => /please do (job-\w+-\d+)(?![^]*please do)/.exec(prompt)?.[1]

@@ -1,5 +1,5 @@
 // Commands about files: downloads and uploads.
-import { type Reply } from "../contract.ts"
+import type { Reply } from "../contract.ts"
 import { type CommandSpec, plain, type Run } from "./command.ts"
 
 /** How often a person who waits for a download is told of it. */

@@ -36,23 +36,21 @@ const maxBytes = 2 * 1024 * 1024 * 1024
 
 const plainClick = { kind: "click" as const, doubleClick: false, button: "left" as const, modifiers: [] }
 
+function needSharedFiles({ name, sharesFiles }: { name: string; sharesFiles: boolean }): void {
+  if (sharesFiles) return
+  throw new AppError(
+    "profile-unsupported",
+    `The browser of profile ${name} runs on another machine, without our files`,
+    { hint: "Use a managed profile for uploads and downloads" },
+  )
+}
+
 export function fileOperations(options: CoreOptions) {
   const { stateFolder, ids, clock, background, registry, guard } = options
   const { needLibrary, pick } = createAccess(options)
   const downloads = join(stateFolder, "downloads")
   const uploads = join(stateFolder, "uploads")
   const waiters = new DownloadWaiters()
-  const needSharedFiles = ({ profile }: Caller) => {
-    const { name, sharesFiles } = registry.get(profile)
-    if (sharesFiles) return
-    throw new AppError(
-      "profile-unsupported",
-      `The browser of profile ${name} runs on another machine, without our files`,
-      {
-        hint: "Use a managed profile for uploads and downloads",
-      },
-    )
-  }
   const readable = (paths: string[]) => Promise.all(paths.map((path) => pathToRead(uploads, path)))
 
   async function fetchFile(
@@ -87,7 +85,7 @@ export function fileOperations(options: CoreOptions) {
     /** Gives files to an input at once (inputRef, element), or to the next chooser, which `ref` is clicked to open. */
     async chooseFiles(caller: Caller, request: ChooserRequest): Promise<{ ok: true; targetId: string }> {
       needLibrary("file chooser hook")
-      needSharedFiles(caller)
+      needSharedFiles(registry.get(caller.profile))
       await readable(request.paths)
       const tab = await pick(caller, request.targetId)
       const { inputRef, element, ref } = request
@@ -110,7 +108,7 @@ export function fileOperations(options: CoreOptions) {
     },
     async download(caller: Caller, request: Omit<DownloadRequest, "path"> & Destination): Promise<DownloadReply> {
       needLibrary("download")
-      needSharedFiles(caller)
+      needSharedFiles(registry.get(caller.profile))
       if (request.path !== undefined) await pathToWrite(downloads, request.path)
       const tab = await pick(caller, request.targetId)
       const click = { ...plainClick, ref: request.ref, timeoutMs: 8_000 }
@@ -118,7 +116,7 @@ export function fileOperations(options: CoreOptions) {
     },
     async waitDownload(caller: Caller, request: WaitDownloadRequest & Destination): Promise<DownloadReply> {
       needLibrary("wait for download")
-      needSharedFiles(caller)
+      needSharedFiles(registry.get(caller.profile))
       if (request.path !== undefined) await pathToWrite(downloads, request.path)
       return fetchFile(caller, await pick(caller, request.targetId), request, () => Promise.resolve())
     },
