@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, st
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { build } from "esbuild"
+import { moduleOptions } from "./bundle-options.ts"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const dist = join(root, "dist")
@@ -49,17 +50,10 @@ const programs = {
 async function bundle(output) {
   await build({
     ...shared,
+    ...moduleOptions,
     entryPoints: programs,
     outdir: output,
-    outExtension: { ".js": ".mjs" },
-    format: "esm",
-    splitting: true,
     chunkNames: "chunks/[name]-[hash]",
-    external: ["playwright-core"],
-    // Bundled CommonJS packages call require() for Node's own modules.
-    banner: {
-      js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
-    },
   })
   await build({
     ...shared,

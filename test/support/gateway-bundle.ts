@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { build } from "esbuild"
+import { moduleOptions } from "../../scripts/bundle-options.ts"
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 /** Inside the package, so that what is not bundled is found. */
@@ -20,21 +21,10 @@ export async function bundleGateway(): Promise<string> {
   const own = `${folder}-${process.pid}`
   mkdirSync(own, { recursive: true })
   await build({
+    ...moduleOptions,
     absWorkingDir: root,
     entryPoints: ["test/support/gateway-process.ts"],
     outdir: own,
-    outExtension: { ".js": ".mjs" },
-    bundle: true,
-    splitting: true,
-    platform: "node",
-    format: "esm",
-    target: "node22.18",
-    logLevel: "warning",
-    external: ["playwright-core"],
-    // Bundled CommonJS packages call require() for Node's own modules.
-    banner: {
-      js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
-    },
   })
   try {
     renameSync(own, folder)
