@@ -47,6 +47,8 @@ export interface BrowserServiceOptions {
   throttle?: FailureThrottle
   /** PATH, DISPLAY and such: what finding and starting a browser may look at. */
   environment: Readonly<Record<string, string | undefined>>
+  /** How long a browser may say nothing after its start; 20 seconds when not given. */
+  startTimeoutMs?: number
   /** How names are looked up; the machine's own way when not given. */
   resolve?: Resolve
   /** Whether the automation library is installed; looks for it when not given. */
@@ -151,6 +153,7 @@ async function startParts(options: PartOptions): Promise<Started> {
     redactor,
     hostname: hostname(),
     userId: process.getuid?.(),
+    startTimeoutMs: options.startTimeoutMs,
   })
   const guard = new Guard({
     navigation: () => options.settings().navigation,

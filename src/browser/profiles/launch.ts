@@ -34,16 +34,15 @@ export async function launchBrowser(options: LaunchOptions): Promise<BrowserProc
     child.once("exit", () => resolve())
     child.once("error", () => resolve())
   })
+  const announced = readAnnouncement(child)
   const { signal, clear } = withTimeout(options.timeoutMs, "Starting the browser", options.signal)
   try {
-    const webSocketUrl = await raceAbort(announcedUrl(child), signal)
+    const webSocketUrl = await raceAbort(announced.url, signal)
     return { pid: child.pid as number, webSocketUrl, exited }
   } catch (error) {
     if (child.pid !== undefined) await endGroup(child.pid, { politeMs: 0, firmMs: 1_000 })
     if (error instanceof AppError && error.code === "timeout") {
-      throw new AppError("browser-start-failed", `The browser did not answer within ${options.timeoutMs} ms`, {
-        cause: error,
-      })
+      throw new BrowserSilent(options.timeoutMs, announced.lastWords())
     }
     throw error
   } finally {
@@ -51,10 +50,23 @@ export async function launchBrowser(options: LaunchOptions): Promise<BrowserProc
   }
 }
 
+/** It runs and says nothing: another start may do better. */
+export class BrowserSilent extends AppError {
+  constructor(ms: number, words: string) {
+    super("browser-start-failed", `The browser did not answer within ${ms} ms${words}`, {
+      hint: "Start it by hand with the same arguments to see why; a machine that is very busy needs another try",
+    })
+  }
+}
+
 /** Reads stderr to its end, so that the browser never blocks on a full pipe. */
-function announcedUrl(child: ChildProcess): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let tail = ""
+function readAnnouncement(child: ChildProcess): { url: Promise<string>; lastWords(): string } {
+  let tail = ""
+  const lastWords = () => {
+    const lines = tail.trim().split("\n").slice(-5).join(" | ")
+    return lines === "" ? "" : `: ${lines}`
+  }
+  const url = new Promise<string>((resolve, reject) => {
     child.stderr?.setEncoding("utf8")
     child.stderr?.on("data", (text: string) => {
       tail = (tail + text).slice(-tailChars)
@@ -73,13 +85,16 @@ function announcedUrl(child: ChildProcess): Promise<string> {
       ),
     )
     child.once("exit", (code, signal) => {
-      const tell = () => reject(endedEarly(code, signal, tail))
+      const tell = () => reject(endedEarly(code, signal, tail, lastWords()))
       // Its last words may still be on their way; a child of it may hold the pipe open for longer.
       if (child.stderr === null || child.stderr.closed) return tell()
       child.stderr.once("close", tell)
       setTimeout(tell, lastWordsMs).unref()
     })
   })
+  // Whoever gives up before does not look at it any more.
+  url.catch(() => undefined)
+  return { url, lastWords }
 }
 
 function portTaken(): AppError {
@@ -88,18 +103,13 @@ function portTaken(): AppError {
   })
 }
 
-function endedEarly(code: number | null, signal: string | null, tail: string): AppError {
-  const words = tail.trim().split("\n").slice(-5).join(" | ")
+function endedEarly(code: number | null, signal: string | null, tail: string, words: string): AppError {
   const sandbox = /no-sandbox|sandbox/i.test(tail)
-  return new AppError(
-    "browser-start-failed",
-    `The browser ended at once (${signal ?? `exit code ${code}`})${words === "" ? "" : `: ${words}`}`,
-    {
-      hint: sandbox
-        ? "The system does not allow the browser's own sandbox (it never does for root): set browser.noSandbox to true"
-        : "Start it by hand with the same arguments to see why",
-    },
-  )
+  return new AppError("browser-start-failed", `The browser ended at once (${signal ?? `exit code ${code}`})${words}`, {
+    hint: sandbox
+      ? "The system does not allow the browser's own sandbox (it never does for root): set browser.noSandbox to true"
+      : "Start it by hand with the same arguments to see why",
+  })
 }
 
 /**

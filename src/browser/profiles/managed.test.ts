@@ -198,12 +198,19 @@ test("fails at once, with the browser's own last words, when it does not come up
   const folder = temporaryFolder()
   const program = join(folder, "broken-browser")
   await writeFile(program, "#!/bin/sh\necho 'something is missing' >&2\nexit 7\n", { mode: 0o755 })
-  const broken = await startBrowserBench({ executablePath: program }, { stateFolder: folder })
+  const broken = await startBrowserBench({ executablePath: program }, { stateFolder: folder, startTimeoutMs: 8_000 })
   t.after(() => broken.stop())
   const { status: code, body } = await broken.call("POST", "/start")
   assert.equal(code, 503)
   assert.match(body.error.message, /exit code 7.*something is missing/)
   assert.match((await broken.call("GET", "/")).body.lastError, /exit code 7/)
+  // One that hangs, and does better the second time.
+  const hangs = `[ -e ${folder}/tried ] && exec chromium "$@"\ntouch ${folder}/tried\necho 'no bus' >&2\nexec sleep 1000`
+  await writeFile(program, `#!/bin/sh\n${hangs}\n`)
+  const started = await broken.call("POST", "/start")
+  assert.equal(started.status, 200, JSON.stringify(started.body))
+  assert.match(broken.logLines.join(""), /browser did not answer within 8000 ms: no bus.*browser started once more/)
+  await broken.call("POST", "/stop")
   // A file where the folder should be.
   await mkdir(join(folder, "browser", "managed"), { recursive: true })
   await rm(join(folder, "browser", "managed", "user-data"), { recursive: true, force: true })

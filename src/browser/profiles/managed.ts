@@ -17,7 +17,7 @@ import { paintProfile } from "./appearance.ts"
 import { browserArguments, browserEnvironment } from "./arguments.ts"
 import type { BrowserProfile, LiveBrowser, ProfileReach, ProfileState } from "./contract.ts"
 import { detectBrowser, kindOfProgram, type Machine } from "./detect/index.ts"
-import { endGroup, isGoneWithin, launchBrowser } from "./launch.ts"
+import { BrowserSilent, endGroup, isGoneWithin, launchBrowser } from "./launch.ts"
 import { findLeftBrowser } from "./left-browser.ts"
 import { findFreePort, type PortRange } from "./ports.ts"
 import { ownsFolder } from "./process-info.ts"
@@ -43,6 +43,8 @@ export interface ManagedOptions {
   /** The end of the profile that had this folder before: nothing is started until then. */
   after: Promise<unknown> | undefined
   userId: number | undefined
+  /** How long a browser may say nothing after its start. */
+  startTimeoutMs: number | undefined
   clock: Clock
   ids: Ids
   log: Log
@@ -56,7 +58,7 @@ interface Running {
   exited: Promise<unknown>
 }
 
-const startTimeoutMs = 20_000
+const defaultStartMs = 20_000
 const attachTimeoutMs = 1_500
 /** Time to write its profile to disk, which is what a clean end is for. */
 const closeMs = 4_000
@@ -211,16 +213,18 @@ export class ManagedProfile implements BrowserProfile {
     await mkdir(this.#userDataFolder, { recursive: true, mode: 0o700 })
     await this.#clearLock()
     await this.#paint()
+    let mayBeSilent = true
     for (let attempt = 1; ; attempt += 1) {
       // Whoever won the last race looks for a port at the same moment again: the more races, the further apart we look.
       const port = await this.#choosePort(attempt === 1 ? 0 : this.#options.ids.below(attempt * 4))
       try {
         return await this.#launchOn(port, path)
       } catch (error) {
-        // Somebody may have taken the port since we looked.
-        const lostRace =
-          error instanceof AppError && /Cannot start http server|address already in use|bind\(\)/i.test(error.message)
-        if (!lostRace || attempt >= portTries) throw error
+        const isAgain = error instanceof BrowserSilent ? mayBeSilent : hasLostRace(error) && attempt < portTries
+        if (!isAgain) throw error
+        if (error instanceof BrowserSilent) mayBeSilent = false
+        this.#options.log.warn({ profile: this.name, reason: describeError(error) }, "browser started once more")
+        await this.#clearLock()
       } finally {
         this.#options.takenPorts.delete(port)
       }
@@ -250,7 +254,7 @@ export class ManagedProfile implements BrowserProfile {
         platform: machine.platform,
       }),
       environment: browserEnvironment(machine.environment),
-      timeoutMs: startTimeoutMs,
+      timeoutMs: this.#options.startTimeoutMs ?? defaultStartMs,
       signal: this.#abort.signal,
     })
     if (new URL(browser.webSocketUrl).hostname !== "127.0.0.1") {
@@ -413,6 +417,11 @@ export class ManagedProfile implements BrowserProfile {
       lastError: this.#lastError,
     }
   }
+}
+
+/** Somebody has taken the port since we looked. */
+function hasLostRace(error: unknown): boolean {
+  return error instanceof AppError && /Cannot start http server|address already in use|bind\(\)/i.test(error.message)
 }
 
 /** The browser that was connected to says itself which process it is: what answers on a port may be another's. */

@@ -13,7 +13,7 @@ import { RemoteProfile } from "./remote.ts"
 
 export interface RegistryOptions extends Pick<
   ManagedOptions,
-  "machine" | "hostname" | "userId" | "clock" | "ids" | "log" | "background"
+  "machine" | "hostname" | "userId" | "startTimeoutMs" | "clock" | "ids" | "log" | "background"
 > {
   settings: BrowserConfig
   stateFolder: string
@@ -119,7 +119,8 @@ export class ProfileRegistry {
 
   #create(definition: Definition, after: Promise<unknown> | undefined): BrowserProfile {
     const { name } = definition
-    const { stateFolder, redactor, clock, ids, log, background, machine, hostname, userId } = this.#options
+    const { stateFolder, redactor, clock, ids, log, background, machine, hostname, userId, startTimeoutMs } =
+      this.#options
     const color = () => this.#settings.profiles[name]?.color ?? this.#settings.color
     if (definition.kind !== "launched") {
       for (const secret of parseCdpAddress(definition.cdpUrl).secrets) redactor.add(secret)
@@ -153,6 +154,7 @@ export class ProfileRegistry {
       machine,
       hostname,
       userId,
+      startTimeoutMs,
       clock,
       ids,
       log,
