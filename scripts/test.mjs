@@ -18,11 +18,11 @@ if (files.length === 0) {
   process.stderr.write(`no test file matches: ${words.join(" ")}\n`)
   process.exit(1)
 }
-// Three at once on the two cores that this is meant for: many tests wait for a limit or a page for much of their time.
+// Four at once on the two cores that this is meant for: many tests wait for a limit or a page for much of their time.
 // --test-force-exit is left out on purpose: a test that leaves something running must be seen.
 const options = [
   "--test",
-  "--test-concurrency=3",
+  "--test-concurrency=4",
   "--test-timeout=240000",
   "--test-reporter=spec",
   "--import=./test/support/watchdog.ts",

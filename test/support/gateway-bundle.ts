@@ -12,8 +12,15 @@ const cache = join(root, "node_modules", ".cache", "svc-tests")
 /** Another test file may still be starting processes from an older bundle. */
 const keepMs = 10 * 60 * 1000
 
-/** The path of the program to start. */
-export async function bundleGateway(): Promise<string> {
+let bundled: Promise<string> | undefined
+
+/** The path of the program to start. The sources are looked at once in a process. */
+export function bundleGateway(): Promise<string> {
+  bundled ??= bundle()
+  return bundled
+}
+
+async function bundle(): Promise<string> {
   const sources = [join(root, "src"), join(root, "test", "support"), join(root, "package-lock.json")]
   const folder = join(cache, `gateway-${Math.max(...sources.map(newest))}`)
   const program = join(folder, "gateway-process.mjs")
