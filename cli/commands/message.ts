@@ -109,7 +109,8 @@ async function sendMessage(context: CliContext, options: SendOptions): Promise<v
   try {
     await perform(context, "send", { ...body, media: file.source }, waiting)
   } catch (error) {
-    await file.discard()
+    // Without an answer in time the gateway may have taken it: the copy stays until it is old.
+    if (!(error instanceof AppError && error.code === "timeout")) await file.discard()
     throw error
   }
   if (options.dryRun) await file.discard()

@@ -1,9 +1,10 @@
 // Files that nobody asks for again. Pictures, documents and copies below `<state>/media/browser` go after a week, or the
 // oldest first when they are too many; parts of downloads and traces that a killed gateway left go when the next one starts.
 // Finished downloads and traces are for people and stay.
-import { lstat, readdir, rm } from "node:fs/promises"
+import { rm } from "node:fs/promises"
 import { join } from "node:path"
 import { type Background, type Clock, describeError, type Log } from "../kernel/index.ts"
+import { pruneFolder } from "../kernel/prune-folder.ts"
 
 export interface LeftoverOptions {
   stateFolder: string
@@ -21,7 +22,8 @@ export async function removeLeftovers(options: LeftoverOptions): Promise<() => v
   const { stateFolder, clock, log, background } = options
   const look = () =>
     background.run("browser leftovers", async () => {
-      const removed = await pruneMedia(join(stateFolder, "media", "browser"), clock.now())
+      const limits = { now: clock.now(), keepMs, maxBytes: maxMediaBytes }
+      const removed = await pruneFolder(join(stateFolder, "media", "browser"), limits)
       if (removed > 0) log.info({ removed }, "old browser media removed")
     })
   try {
@@ -35,37 +37,4 @@ export async function removeLeftovers(options: LeftoverOptions): Promise<() => v
   const timer = setInterval(look, lookMs)
   timer.unref()
   return () => clearInterval(timer)
-}
-
-async function pruneMedia(folder: string, now: number): Promise<number> {
-  const files = (await filesIn(folder)).toSorted((one, other) => other.at - one.at)
-  let bytes = 0
-  let removed = 0
-  for (const file of files) {
-    bytes += file.bytes
-    if (now - file.at <= keepMs && bytes <= maxMediaBytes) continue
-    await rm(file.path, { force: true })
-    removed += 1
-  }
-  return removed
-}
-
-async function filesIn(folder: string): Promise<{ path: string; bytes: number; at: number }[]> {
-  const names = await unlessMissing(readdir(folder))
-  const files: { path: string; bytes: number; at: number }[] = []
-  for (const name of names ?? []) {
-    const path = join(folder, name)
-    const facts = await unlessMissing(lstat(path))
-    if (facts?.isFile()) files.push({ path, bytes: facts.size, at: facts.mtimeMs })
-  }
-  return files
-}
-
-async function unlessMissing<T>(found: Promise<T>): Promise<T | undefined> {
-  try {
-    return await found
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined
-    throw error
-  }
 }

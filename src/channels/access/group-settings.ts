@@ -1,5 +1,6 @@
 // What the configuration says about a group and its topics, put together once: a topic takes from its group what it does
 // not say itself, a group from `*`. Each value knows the key it came from, so that a decision can name it.
+import type { ToolPolicy } from "../../agent/tool-policy.ts"
 import { type AllowList, parseAllowList, stripPrefixes } from "./allow-list.ts"
 
 export interface PlaceConfig {
@@ -10,12 +11,6 @@ export interface PlaceConfig {
   enabled?: boolean | undefined
   tools?: ToolPolicy | undefined
   toolsBySender?: Record<string, ToolPolicy> | undefined
-}
-
-/** `deny` wins over `allow`; without `allow` every tool is allowed. */
-export interface ToolPolicy {
-  allow?: string[] | undefined
-  deny?: string[] | undefined
 }
 
 export interface GroupConfig extends PlaceConfig {

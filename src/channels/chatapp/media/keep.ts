@@ -2,10 +2,11 @@
 // not by what the sender calls them. A finished file is found again by the platform's own id of its content.
 import { createHash } from "node:crypto"
 import { createWriteStream } from "node:fs"
-import { mkdir, open, readdir, rename, rm, stat, utimes } from "node:fs/promises"
+import { mkdir, open, readdir, rename, rm, utimes } from "node:fs/promises"
 import { join } from "node:path"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
+import { pruneFolder } from "../../../kernel/prune-folder.ts"
 import { type Sniffed, headBytes, sniff } from "./sniff.ts"
 
 export interface KeptFile extends Sniffed {
@@ -74,23 +75,7 @@ export class MediaFolder {
 
   /** Removes what is old, then the oldest until the rest has room. Downloads under way are young. */
   async clean(now: number): Promise<{ removed: number }> {
-    const names = (await readdir(this.path).catch(ignoreMissing)) ?? []
-    const files = []
-    for (const name of names) {
-      const path = join(this.path, name)
-      const facts = await stat(path).catch(ignoreMissing)
-      if (facts?.isFile()) files.push({ path, bytes: facts.size, at: facts.mtimeMs })
-    }
-    files.sort((a, b) => b.at - a.at)
-    let total = 0
-    let removed = 0
-    for (const file of files) {
-      total += file.bytes
-      if (now - file.at <= keepMs && total <= maxFolderBytes) continue
-      await rm(file.path, { force: true })
-      removed += 1
-    }
-    return { removed }
+    return { removed: await pruneFolder(this.path, { now, keepMs, maxBytes: maxFolderBytes }) }
   }
 
   async #make(): Promise<void> {

@@ -30,6 +30,7 @@ export interface FetchedMedia {
 
 const timeoutMs = 30_000
 const maxRedirects = 4
+
 /** Throws `media-refused`. */
 export async function fetchMedia(options: FetchOptions): Promise<FetchedMedia> {
   try {

@@ -1,0 +1,42 @@
+// Keeps a folder of files within an age and a size.
+import { lstat, readdir, rm } from "node:fs/promises"
+import { join } from "node:path"
+
+export interface PruneLimits {
+  /** Milliseconds since the epoch. */
+  now: number
+  keepMs: number
+  maxBytes: number
+}
+
+/** Removes what is too old, then the oldest until the rest has room; tells how many. No folder is an empty one. */
+export async function pruneFolder(folder: string, { now, keepMs, maxBytes }: PruneLimits): Promise<number> {
+  let bytes = 0
+  let removed = 0
+  for (const file of (await filesIn(folder)).toSorted((one, other) => other.at - one.at)) {
+    bytes += file.bytes
+    if (now - file.at <= keepMs && bytes <= maxBytes) continue
+    await rm(file.path, { force: true })
+    removed += 1
+  }
+  return removed
+}
+
+async function filesIn(folder: string): Promise<{ path: string; bytes: number; at: number }[]> {
+  const files: { path: string; bytes: number; at: number }[] = []
+  for (const name of (await unlessMissing(readdir(folder))) ?? []) {
+    const path = join(folder, name)
+    const facts = await unlessMissing(lstat(path))
+    if (facts?.isFile()) files.push({ path, bytes: facts.size, at: facts.mtimeMs })
+  }
+  return files
+}
+
+async function unlessMissing<T>(found: Promise<T>): Promise<T | undefined> {
+  try {
+    return await found
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined
+    throw error
+  }
+}
