@@ -139,6 +139,10 @@ test("message send leaves no copy of a file behind when nothing is sent, and a f
   assert.deepEqual(readdirSync(join(refused.stateFolder, "media", "outgoing")), [])
   const dry = await ask(context, [...words, picture, "--dry-run"], { deliveries: [], route: {} })
   assert.deepEqual(readdirSync(join(dry.stateFolder, "media", "outgoing")), [])
+  // Without an answer the gateway may be about to send it.
+  const silent = await ask(context, [...words, picture, "--timeout", "300"], () => undefined)
+  assert.match(silent.stderr, /did not answer within 300 ms/)
+  assert.equal(readdirSync(join(silent.stateFolder, "media", "outgoing")).length, 1)
   const missing = await ask(context, [...words, join(dry.stateFolder, "none.png")], {})
   assert.deepEqual([missing.code, missing.requests.length], [2, 0])
   assert.match(missing.stderr, /none\.png: there is no such file/)
