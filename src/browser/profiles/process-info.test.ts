@@ -19,7 +19,8 @@ test("knows a browser's folder in the command line of each system, and no longer
 
 test("tells a living process from a zombie, and reads its command line", async (t) => {
   // The program that takes the shell's place never asks after the shell's child.
-  const parent = spawn("sh", ["-c", "sleep 0 & echo $!; exec sleep 1000"], { stdio: ["ignore", "pipe", "ignore"] })
+  const script = "exec 3<&0; cat <&3 & echo $!; exec sleep 1000"
+  const parent = spawn("sh", ["-c", script], { stdio: ["pipe", "pipe", "ignore"] })
   t.after(async () => {
     const ended = once(parent, "exit")
     parent.kill("SIGKILL")
@@ -27,8 +28,15 @@ test("tells a living process from a zombie, and reads its command line", async (
   })
   const [output] = (await once(parent.stdout, "data")) as [Buffer]
   const child = Number(String(output))
-  while (isProcessAlive(child)) await new Promise((resolve) => setTimeout(resolve, 10))
+  // The shell itself would ask: the child lives until the shell is gone.
+  while (!/sleep/.test((await commandLineOf(parent.pid as number))?.split(" ")[0] ?? "")) await pause()
+  parent.stdin.end()
+  while (isProcessAlive(child)) await pause()
   if (process.platform === "linux") assert.match(readFileSync(`/proc/${child}/stat`, "utf8"), /\) Z /)
   assert.equal(isProcessAlive(parent.pid as number), true)
   assert.match((await commandLineOf(process.pid)) ?? "", /node/)
 })
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 10))
+}
