@@ -9,6 +9,7 @@ export type ContentPart =
   | { type: "image"; mediaType: string; data: string }
 
 export interface ToolCall {
+  /** Unique in its reply. */
   id: string
   name: string
   /** As the model wrote it; the tool's own schema decides whether it is acceptable. */
@@ -22,15 +23,32 @@ export interface ToolResultPart {
   isError: boolean
 }
 
+/**
+ * A reply as its provider wants it back: reasoning, text and calls in their order, each with the provider's own words
+ * about it (signatures, ids, encrypted reasoning), which nobody else reads.
+ */
+export interface Replay {
+  /** Interface and model that wrote it. It goes back to the same only; to others it is as if it were not there. */
+  source: string
+  parts: ReplayPart[]
+}
+
+export type ReplayPart =
+  | { type: "reasoning"; text: string; meta?: JsonObject }
+  /** The next `length` characters of the message's text. */
+  | { type: "text"; length: number; meta?: JsonObject }
+  /** The tool call with this id. */
+  | { type: "call"; id: string; meta?: JsonObject }
+
 export type ModelMessage =
   | { role: "user"; content: ContentPart[] }
-  | { role: "assistant"; text: string; toolCalls: ToolCall[] }
+  | { role: "assistant"; text: string; toolCalls: ToolCall[]; replay?: Replay }
   | { role: "tool"; results: ToolResultPart[] }
 
 export interface ToolSchema {
   name: string
   description: string
-  /** JSON schema of an object. */
+  /** JSON schema of an object: `type: "object"` at the top, no `oneOf`, `anyOf` or `allOf` beside it. */
   inputSchema: JsonObject
 }
 
@@ -39,27 +57,67 @@ export interface ModelDelta {
   text: string
 }
 
+/** What a model call is made for; stands in the ledger beside its tokens. */
+export interface UsedFor {
+  purpose: "chat" | "hook" | "heartbeat" | "picture" | "test"
+  sessionKey?: string
+  runId?: string
+  origin?: string
+}
+
 export interface ModelRequest {
   system: string
   messages: ModelMessage[]
   tools: ToolSchema[]
   /** Tokens of the reply at most; unset: the model's own limit. */
   maxOutputTokens?: number
+  usedFor: UsedFor
   /** Aborts the call at once; the rejection is the signal's reason. */
   signal: AbortSignal
   onDelta?: (delta: ModelDelta) => void
+  /**
+   * All deltas of this step so far are void: another try begins. Returns the words of them that a person has already
+   * been sent for good; the next try goes on behind these. Unset: nothing is ever shown.
+   */
+  onRestart?: () => string
 }
 
-export type FinishReason = "stop" | "tool-calls" | "length" | "content-filter" | "other"
+/** `refused`: the model or its provider declined to answer. */
+export type FinishReason = "stop" | "tool-calls" | "length" | "refused" | "paused" | "other"
+
+/** Tokens of one call. Undefined is unknown, never zero. */
+export interface Usage {
+  /** All of the prompt, read from a cache or not. */
+  inputTokens: number | undefined
+  /** All of the reply, reasoning included. */
+  outputTokens: number | undefined
+  cacheReadTokens: number | undefined
+  cacheWriteTokens: number | undefined
+  reasoningTokens: number | undefined
+}
 
 export interface ModelReply {
   text: string
   reasoning: string
   toolCalls: ToolCall[]
+  /** Unset where text and calls say all. */
+  replay?: Replay
   finishReason: FinishReason
-  usage: { inputTokens: number; outputTokens: number }
+  usage: Usage
   /** `provider/model` that really answered (a fallback may have stepped in). */
   model: string
+}
+
+/** One answered call of a provider, for the ledger. A step may take several. */
+export interface UsageRecord {
+  /** `provider/model` */
+  model: string
+  agentId: string
+  usedFor: UsedFor
+  usage: Usage
+  /** US dollars; undefined when the prices or the tokens are not known. */
+  cost: number | undefined
+  ms: number
 }
 
 /** Which model a run wants; both are overrides of the configured default. */
@@ -81,7 +139,7 @@ export interface ModelInfo {
 
 export interface ModelRegistry {
   /** What the selection resolves to. Throws `model-unknown`, `model-not-allowed` or `model-key-missing`. */
-  describe(selection: ModelSelection): ModelInfo & { thinking: ThinkingLevel; fallbacks: string[] }
+  describe(selection: ModelSelection): ModelInfo & { thinking: ThinkingLevel | "default"; fallbacks: string[] }
   /**
    * One step, with retries (Retry-After honoured) and then the fallback list.
    * Throws `model-failed` when all have failed, or the abort reason.

@@ -1,5 +1,6 @@
 // selection + configuration -> the models to try, in order: alias -> agent's own -> default, the allow list, facts.
 import { AppError } from "../kernel/index.ts"
+import type { ModelEntryConfig, ModelPrices } from "./config.ts"
 import type { ModelInfo, ModelSelection, ThinkingLevel } from "./contract.ts"
 import { familyOf } from "./families.ts"
 import { offlineContextTokens, offlineModelId } from "./offline/commander.ts"
@@ -10,6 +11,16 @@ export interface ModelTarget extends ModelInfo {
   modelId: string
   /** Undefined for the offline model. */
   settings: ProviderSettings | undefined
+  /** The model's own entry in the configuration. */
+  entry: ModelEntryConfig
+  /** Tokens of the longest reply; undefined is unknown, and nothing is sent where nothing must be. */
+  maxOutputTokens: number | undefined
+  /** Levels of thinking that the model takes; undefined is unknown. Empty: it does not think on demand. */
+  reasoning: readonly Exclude<ThinkingLevel, "off">[] | undefined
+  /** Whether thinking can be switched off; undefined is unknown. */
+  canBeOff: boolean | undefined
+  /** US dollars for a million tokens; undefined is unknown. */
+  prices: ModelPrices | undefined
 }
 
 export interface Resolution {
@@ -105,6 +116,7 @@ function knownModels(view: ModelsView): string[] {
 const builtInProviders: Readonly<Record<string, ProviderSettings>> = {
   openai: { kind: "openai" },
   anthropic: { kind: "anthropic" },
+  google: { kind: "google" },
 }
 
 /** Throws `model-unknown` when no provider has this name. */
@@ -113,7 +125,9 @@ export function resolveTarget(view: ModelsView, id: string): ModelTarget {
   const providerName = id.slice(0, slash)
   const modelId = id.slice(slash + 1)
   if (id === offlineModelId) {
-    return { id, providerName, modelId, settings: undefined, contextTokens: offlineContextTokens, vision: false }
+    const unknown = { maxOutputTokens: undefined, reasoning: [], canBeOff: true, prices: undefined }
+    const contextTokens = offlineContextTokens
+    return { id, providerName, modelId, settings: undefined, entry: {}, contextTokens, vision: false, ...unknown }
   }
   const settings = Object.hasOwn(view.providers, providerName)
     ? view.providers[providerName]
@@ -125,15 +139,20 @@ export function resolveTarget(view: ModelsView, id: string): ModelTarget {
       hint: `Add models.providers.${shorten(providerName)} to the configuration, or use ${offlineModelId}.`,
     })
   }
-  const facts = Object.hasOwn(settings.models ?? {}, modelId) ? settings.models?.[modelId] : undefined
+  const entry = (Object.hasOwn(settings.models ?? {}, modelId) ? settings.models?.[modelId] : undefined) ?? {}
   const family = familyOf(modelId)
   return {
     id,
     providerName,
     modelId,
     settings,
-    contextTokens: facts?.contextTokens ?? family.contextTokens,
-    vision: facts?.vision ?? family.vision,
+    entry,
+    contextTokens: entry.contextTokens ?? family.contextTokens,
+    maxOutputTokens: entry.maxOutputTokens,
+    vision: entry.vision ?? family.vision,
+    reasoning: undefined,
+    canBeOff: undefined,
+    prices: entry.prices,
   }
 }
 
