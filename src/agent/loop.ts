@@ -8,6 +8,7 @@ import type {
   ModelRequest,
   ToolCall,
   ToolResultPart,
+  UsedFor,
 } from "../models/contract.ts"
 import { type RunToolOptions, interruptedResult, isRepeatable, runTool, toolSchemas } from "./tool-runner.ts"
 import type { TurnStep } from "./turn-input.ts"
@@ -21,9 +22,12 @@ export interface LoopOptions extends RunToolOptions, JournalOptions {
   history: readonly ModelMessage[]
   prompt: ModelMessage
   complete: (request: ModelRequest) => Promise<ModelReply>
+  usedFor: UsedFor
   signal: AbortSignal
   onStep?: (step: TurnStep) => void
   onDelta?: (delta: ModelDelta) => void
+  /** The deltas of this step are void; returns what of them a person has been sent for good. */
+  onRestart?: () => string
   /** Whether the model's thinking is part of the result. */
   keepReasoning?: boolean
   crashPoint: CrashPoint
@@ -66,15 +70,17 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
       system: options.system,
       messages: [...options.history, options.prompt, ...journal.messages],
       tools: schemas,
+      usedFor: options.usedFor,
       signal: options.signal,
       onDelta: (delta) => {
         options.crashPoint("turn.inModel")
         options.onDelta?.(delta)
       },
+      onRestart: () => options.onRestart?.() ?? "",
     })
-    const { text, toolCalls, model } = reply
+    const { text, toolCalls, model, replay } = reply
     const reasoning = options.keepReasoning && reply.reasoning !== "" ? { reasoning: reply.reasoning } : {}
-    await journal.addAssistant({ text, toolCalls, model, ...reasoning })
+    await journal.addAssistant({ text, toolCalls, model, ...reasoning, ...(replay ? { replay } : {}) })
     options.crashPoint("turn.afterModel")
   }
 }

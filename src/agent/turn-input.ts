@@ -118,6 +118,8 @@ export interface TurnView {
 export interface TurnObserver {
   onStep?(step: TurnStep): void
   onDelta?(delta: { kind: "text" | "reasoning"; text: string }): void
+  /** The deltas of the present step are void. Returns what of them has been sent for good: that is gone on from. */
+  onRestart?(): string
   /** Called once, whatever the end was. */
   end(): void
 }

@@ -1,5 +1,5 @@
 // The journal of a turn: rows of the store <-> the conversation that they stand for. What is not in it has not happened.
-import type { ModelMessage, ToolCall, ToolResultPart } from "../models/contract.ts"
+import type { ModelMessage, Replay, ToolCall, ToolResultPart } from "../models/contract.ts"
 import { type Step, type Store, writeStep } from "../store/index.ts"
 
 export interface JournalOptions {
@@ -15,6 +15,8 @@ export interface AssistantStep {
   model: string
   /** Only where somebody wants to read it. */
   reasoning?: string
+  /** As its provider wants it back: what a crash must not lose. */
+  replay?: Replay
 }
 
 /** The journal's rows as the conversation they stand for. */
@@ -70,7 +72,8 @@ export class TurnJournal {
       this.modelSteps += 1
       this.lastAssistant = data
       if (data.reasoning) this.reasoning += `${this.reasoning === "" ? "" : "\n\n"}${data.reasoning}`
-      this.messages.push({ role: "assistant", text: data.text, toolCalls: data.toolCalls })
+      const replay = data.replay === undefined ? {} : { replay: data.replay }
+      this.messages.push({ role: "assistant", text: data.text, toolCalls: data.toolCalls, ...replay })
     } else if (step.kind === "tool-start") {
       this.#started.add(`${this.modelSteps}:${(step.data as { callId: string }).callId}`)
     } else if (step.kind === "tool-result") {

@@ -10,8 +10,8 @@ import {
   describeError,
   withTimeout,
 } from "../kernel/index.ts"
-import type { ModelMessage, ModelRegistry, ModelRequest, ModelSelection } from "../models/contract.ts"
-import { isModelAway } from "../models/index.ts"
+import type { ModelMessage, ModelRegistry, ModelRequest, ModelSelection, UsedFor } from "../models/contract.ts"
+import { ModelFailure, isModelAway } from "../models/index.ts"
 import { type Origin, type Session, type Sessions, estimateTokens, mainKey, withoutImages } from "../sessions/index.ts"
 import {
   type JobEnd,
@@ -25,7 +25,7 @@ import {
   replaceJobPayload,
   takeJoined,
 } from "../store/index.ts"
-import { fitHistory } from "./fit-history.ts"
+import { fitRequests } from "./fit.ts"
 import { type LoopResult, runLoop } from "./loop.ts"
 import { systemPrompt, userMessage, readPictures } from "./prompt.ts"
 import { type Skill, createSkillTool, selectSkills } from "./skills.ts"
@@ -131,7 +131,13 @@ export function createTurns(options: TurnOptions) {
         system: systemPrompt({ ...promptProfile(options, input), tools, skills }),
         history,
         prompt: step.message,
-        complete: fitHistory(complete, history.length, options.log),
+        complete: fitRequests({
+          complete,
+          historyLength: history.length,
+          contextTokens: info.contextTokens,
+          log: options.log,
+        }),
+        usedFor: usedFor(job, step),
         tools,
         context: toolContext(job, step, limit.signal),
         ids: options.ids,
@@ -145,6 +151,10 @@ export function createTurns(options: TurnOptions) {
         onDelta(delta) {
           if (delta.kind === "text") writing += delta.text
           observer.onDelta?.(delta)
+        },
+        onRestart() {
+          writing = observer.onRestart?.() ?? ""
+          return writing
         },
         crashPoint: options.crashPoint,
       })
@@ -271,6 +281,10 @@ function selectModel(session: Session, input: TurnInput): ModelSelection {
   }
 }
 
+function usedFor(job: JobRow, { input, origin }: PromptStep): UsedFor {
+  return { purpose: input.purpose, sessionKey: input.sessionKey, runId: job.run_id, origin }
+}
+
 function toolContext(job: JobRow, step: PromptStep, signal: AbortSignal): ToolContext {
   const { agentId, sessionKey, route } = step.input
   return { agentId, sessionKey, runId: job.run_id, origin: step.origin, trusted: step.trusted, route, signal }
@@ -342,6 +356,8 @@ function tellFailure(options: TurnOptions, write: Write, job: JobRow, input: Tur
 function apology(error: AppError): string {
   if (error.code === "timeout") return "Sorry, this took too long and was stopped. Please try again."
   if (error.code === "internal") return "Sorry, something went wrong on my side. Please try again."
+  // Causes, addresses and next steps are for the operator: they stand in the run and in the log.
+  if (error instanceof ModelFailure) return `Sorry, I could not answer: ${error.chatMessage}`
   const hint = error.hint === undefined ? "" : ` (${error.hint})`
   return `Sorry, I could not answer: ${error.message}${hint}`
 }

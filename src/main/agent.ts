@@ -288,6 +288,10 @@ function both(one: TurnObserver, other: TurnObserver): TurnObserver {
       one.onDelta?.(delta)
       other.onDelta?.(delta)
     },
+    onRestart() {
+      const seen = [one.onRestart?.() ?? "", other.onRestart?.() ?? ""]
+      return seen.find((text) => text !== "") ?? ""
+    },
     end() {
       one.end()
       other.end()

@@ -1,19 +1,24 @@
-// One model, asked until it answers, fails for good, or has used its attempts.
+// One model, asked until it has answered, fails for good, or has used its attempts. A key that is refused gives way to
+// the next; a conversation whose form is refused is asked once more in words; an empty reply is asked again.
 import { backoffMs, type Clock, type Ids, type Log, type Redactor, type RetryPolicy } from "../kernel/index.ts"
-import type { ModelReply, ModelRequest, ThinkingLevel } from "./contract.ts"
-import { findKey, type Environment } from "./keys.ts"
+import type { ModelReply, ThinkingLevel, UsageRecord } from "./contract.ts"
+import { costOf } from "./cost.ts"
+import { type Failure, classifyFailure } from "./failure/index.ts"
+import { createInterfaces } from "./interfaces.ts"
+import { type Environment, type KeyRing, createKeyRing } from "./keys.ts"
 import { createOfflineModel } from "./offline/commander.ts"
-import { createProviderClients } from "./providers/clients.ts"
-import { createReasoningMemory } from "./providers/continuation.ts"
-import { classifyFailure, type Failure } from "./providers/failure.ts"
 import { createGuardedFetch } from "./providers/guarded-fetch.ts"
-import { runStep, type StepParts } from "./providers/step.ts"
+import type { Progress } from "./progress.ts"
 import type { ModelTarget } from "./resolve.ts"
+import { type StepParts, runStep } from "./step.ts"
+import type { ProviderSettings } from "./view.ts"
+import { waysOf } from "./ways.ts"
 
 export interface ModelLimits {
   retry: RetryPolicy
-  /** A longer Retry-After is not waited for: the next model is asked at once. */
+  /** A longer wait than this is not waited for: the next model is asked at once. */
   maxRetryAfterMs: number
+  /** Unless the configuration says otherwise of a provider or a model. */
   idleTimeoutMs: number
   maxOutputCharacters: number
   maxResponseBytes: number
@@ -27,72 +32,140 @@ export interface AskParts {
   log: Log
   redactor: Redactor
   limits: ModelLimits
+  /** Told of each call that a provider has answered; must not throw. */
+  onUsage?: ((record: UsageRecord) => void) | undefined
 }
 
-export type Outcome = { kind: "reply"; reply: ModelReply } | { kind: "failed"; failure: Failure; hasShown: boolean }
+export type Outcome = { kind: "reply"; reply: ModelReply } | { kind: "failed"; failure: Failure }
+
+export interface AskOptions {
+  agentId: string
+  thinking: ThinkingLevel | undefined
+  progress: Progress
+}
 
 /** Throws `model-key-missing`, or the signal's reason; every failure of the provider is an outcome. */
-export type Ask = (target: ModelTarget, thinking: ThinkingLevel, request: ModelRequest) => Promise<Outcome>
+export type Ask = (target: ModelTarget, options: AskOptions) => Promise<Outcome>
 
-/** Added to a Retry-After, in part at random: never early, and not all at the same moment. */
+/** Added to a wait that the provider named, in part at random: never early, and not all at the same moment. */
 const retryAfterSpreadMs = 100
+/** Conversations whose form a model has refused are told in words from then on; more than a gateway has at a time. */
+const maxRefusedForms = 500
 
-export function createAsk(parts: AskParts): Ask {
-  const { limits } = parts
+interface AskState extends AskParts {
+  offline: ReturnType<typeof createOfflineModel>
+  step: StepParts
+  keys: KeyRing
+  /** `model session` of those. */
+  refusedForms: Set<string>
+  contextLimits: Map<string, number>
+}
+
+export function createAsk(parts: AskParts, contextLimits: Map<string, number>): Ask {
+  const interfaces = createInterfaces()
+  const step = { interfaceOf: interfaces, maxOutputCharacters: parts.limits.maxOutputCharacters }
   const offline = createOfflineModel(parts)
-  const step: StepParts = {
-    clients: createProviderClients({ fetch: createGuardedFetch(limits) }),
-    reasoning: createReasoningMemory(),
-    maxOutputCharacters: limits.maxOutputCharacters,
+  const state: AskState = {
+    ...parts,
+    offline,
+    step,
+    keys: createKeyRing(parts),
+    refusedForms: new Set(),
+    contextLimits,
   }
+  return async (target, options) => {
+    const { settings } = target
+    return settings ? await askUntilDone(state, { ...options, target, settings }) : await askOffline(state, options)
+  }
+}
 
-  async function askOnce(target: ModelTarget, thinking: ThinkingLevel, request: ModelRequest): Promise<Outcome> {
-    if (!target.settings) return { kind: "reply", reply: await offline.complete(request) }
-    const key = findKey(target, parts.environment)
-    if (key) parts.redactor.add(key.reveal())
-    for (const header of Object.values(target.settings.headers ?? {})) parts.redactor.add(header)
-    let hasShown = false
-    const { onDelta } = request
-    const watched: ModelRequest = onDelta
-      ? {
-          ...request,
-          onDelta: (delta) => {
-            hasShown = true
-            onDelta(delta)
-          },
-        }
-      : request
-    try {
-      const reply = await runStep(step, { target, settings: target.settings, key, thinking, request: watched })
-      return { kind: "reply", reply }
-    } catch (error) {
-      request.signal.throwIfAborted()
-      const failure = classifyFailure(error, { now: parts.clock.now(), redactor: parts.redactor })
-      return { kind: "failed", failure, hasShown }
-    }
-  }
+async function askOffline({ offline }: AskState, { progress }: AskOptions): Promise<Outcome> {
+  return { kind: "reply", reply: progress.whole(await offline.complete(progress.request)) }
+}
 
-  return async (target, thinking, request) => {
-    const startedAt = parts.clock.monotonic()
-    for (let attempt = 1; ; attempt += 1) {
-      const outcome = await askOnce(target, thinking, request)
-      const fields = { model: target.id, attempt, ms: Math.round(parts.clock.monotonic() - startedAt) }
-      if (outcome.kind === "reply") {
-        const { usage, finishReason } = outcome.reply
-        parts.log.info({ ...fields, ...usage, finishReason }, "model answered")
-        return outcome
-      }
-      const { kind, status, message } = outcome.failure
-      const delayMs = outcome.hasShown ? undefined : nextDelay(parts, outcome.failure, attempt)
-      parts.log.warn({ ...fields, failure: kind, status, reason: message, retryInMs: delayMs }, "model failed")
-      if (delayMs === undefined) return outcome
-      await sleep(parts.clock, delayMs, request.signal)
-    }
+interface Question extends AskOptions {
+  target: ModelTarget
+  settings: ProviderSettings
+}
+
+async function askUntilDone(state: AskState, question: Question): Promise<Outcome> {
+  const { target, progress } = question
+  const startedAt = state.clock.monotonic()
+  const keysLeft = state.keys.count(target, state.environment)
+  let extra = keysLeft - 1
+  for (let attempt = 1; ; attempt += 1) {
+    const outcome = await askOnce(state, question)
+    if (outcome.kind === "reply") return outcome
+    const { failure } = outcome
+    if (failure.contextLimit !== undefined) state.contextLimits.set(target.id, failure.contextLimit)
+    const fields = { model: target.id, attempt, ms: Math.round(state.clock.monotonic() - startedAt) }
+    const isMended = failure.kind === "form" && mendForm(state, question)
+    const hasOtherKey = failure.otherKeyMayHelp && extra > 0
+    if (hasOtherKey) extra -= 1
+    const delayMs = isMended || hasOtherKey ? 0 : nextDelay(state, failure, attempt)
+    const told = { failure: failure.kind, status: failure.status, code: failure.code, reason: failure.message }
+    const next = isMended ? { again: "in words" } : hasOtherKey ? { again: "with another key" } : { retryInMs: delayMs }
+    state.log.warn({ ...fields, ...told, ...next }, "model failed")
+    if (delayMs === undefined) return outcome
+    if (isMended || hasOtherKey) attempt -= 1
+    await sleep(state.clock, delayMs, progress.request.signal)
   }
+}
+
+async function askOnce(state: AskState, question: Question): Promise<Outcome> {
+  const { target, settings, progress, thinking, agentId } = question
+  const { request } = progress
+  const { limits, redactor, clock } = state
+  const key = await state.keys.take(target, state.environment)
+  if (key) redactor.add(key.reveal())
+  for (const headers of [settings.headers, target.entry.headers])
+    for (const header of Object.values(headers ?? {})) redactor.add(header)
+  const startedAt = clock.monotonic()
+  try {
+    const idleSeconds = target.entry.idleTimeoutSeconds ?? settings.idleTimeoutSeconds
+    const idleTimeoutMs = idleSeconds === undefined ? limits.idleTimeoutMs : idleSeconds * 1000
+    const reply = await runStep(state.step, {
+      target,
+      settings,
+      ways: waysOf(target, settings),
+      key,
+      thinking,
+      request,
+      plain: state.refusedForms.has(formKey(question)),
+      fetch: createGuardedFetch({ idleTimeoutMs, maxResponseBytes: limits.maxResponseBytes }),
+    })
+    const ms = Math.round(clock.monotonic() - startedAt)
+    const cost = costOf(target.prices, reply.usage)
+    state.log.info({ model: target.id, ms, ...reply.usage, cost, finishReason: reply.finishReason }, "model answered")
+    state.onUsage?.({ model: target.id, agentId, usedFor: request.usedFor, usage: reply.usage, cost, ms })
+    return { kind: "reply", reply: progress.whole(reply) }
+  } catch (error) {
+    request.signal.throwIfAborted()
+    const failure = classifyFailure(error, { now: clock.now(), redactor })
+    if (key && failure.otherKeyMayHelp) state.keys.setAside(key, failure)
+    progress.restart()
+    return { kind: "failed", failure }
+  }
+}
+
+/** True when the same conversation is to be asked once more, in words. It stays so told while that is what the model takes. */
+function mendForm({ refusedForms }: AskState, question: Question): boolean {
+  const key = formKey(question)
+  // Words did not help either: it was not the form.
+  if (refusedForms.delete(key)) return false
+  if (question.progress.request.messages.every((message) => message.role === "user")) return false
+  if (refusedForms.size >= maxRefusedForms) refusedForms.clear()
+  refusedForms.add(key)
+  return true
+}
+
+function formKey({ target, progress }: Question): string {
+  const { sessionKey, runId } = progress.request.usedFor
+  return `${target.id} ${sessionKey ?? runId ?? ""}`
 }
 
 /** Milliseconds until the next attempt; undefined when there is to be none. */
-function nextDelay({ limits, ids }: AskParts, failure: Failure, attempt: number): number | undefined {
+function nextDelay({ limits, ids }: AskState, failure: Failure, attempt: number): number | undefined {
   if (!failure.retryable || attempt >= limits.retry.attempts) return undefined
   if (failure.retryAfterMs === undefined) return backoffMs(limits.retry, attempt)
   if (failure.retryAfterMs > limits.maxRetryAfterMs) return undefined
@@ -101,6 +174,7 @@ function nextDelay({ limits, ids }: AskParts, failure: Failure, attempt: number)
 
 /** The clock rejects with an error of its own; callers are promised the signal's reason. */
 async function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  if (ms === 0) return
   try {
     await clock.sleep(ms, signal)
   } catch (error) {

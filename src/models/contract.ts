@@ -91,9 +91,9 @@ export interface Usage {
   inputTokens: number | undefined
   /** All of the reply, reasoning included. */
   outputTokens: number | undefined
-  cacheReadTokens: number | undefined
-  cacheWriteTokens: number | undefined
-  reasoningTokens: number | undefined
+  cacheReadTokens?: number | undefined
+  cacheWriteTokens?: number | undefined
+  reasoningTokens?: number | undefined
 }
 
 export interface ModelReply {

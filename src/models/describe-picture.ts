@@ -34,6 +34,7 @@ export function createDescribePicture({ models, allowed, log }: DescribePictureP
         system,
         messages: [{ role: "user", content: [{ type: "image", ...picture }] }],
         tools: [],
+        usedFor: { purpose: "picture" },
         maxOutputTokens,
         signal: limit.signal,
       })

@@ -1,10 +1,13 @@
 // The model registry: selection -> models to try -> one step, with retries and then the fallbacks in order.
 // Every decision is one log line with model, attempt and status; prompts and keys are never among its fields.
 import { AppError } from "../kernel/index.ts"
-import { createAsk, type AskParts, type ModelLimits, type Outcome } from "./ask.ts"
-import type { ModelRegistry, ModelRequest, ThinkingLevel } from "./contract.ts"
+import { createAnswer } from "./answer.ts"
+import { createAsk, type AskOptions, type AskParts, type ModelLimits, type Outcome } from "./ask.ts"
+import type { ModelRegistry } from "./contract.ts"
+import type { Failure } from "./failure/index.ts"
 import { findKey } from "./keys.ts"
-import type { Failure } from "./providers/failure.ts"
+import { ModelFailure } from "./model-failure.ts"
+import { Progress } from "./progress.ts"
 import { resolveSelection, resolveTarget } from "./resolve.ts"
 import type { ModelsView } from "./view.ts"
 
@@ -25,14 +28,17 @@ const defaultLimits: ModelLimits = {
 }
 
 export function createModelRegistry(parts: ModelRegistryParts): ModelRegistry {
-  const ask = createAsk({ ...parts, limits: { ...defaultLimits, ...parts.limits } })
+  /** Tokens that a model takes by its own word, where it has said so: some take less than is known of them. */
+  const contextLimits = new Map<string, number>()
+  const ask = createAnswer(createAsk({ ...parts, limits: { ...defaultLimits, ...parts.limits } }, contextLimits))
 
   return {
     describe(selection) {
       const { primary, fallbacks, thinking } = resolveSelection(parts.view(), selection)
       findKey(primary, parts.environment)
-      const { id, contextTokens, vision } = primary
-      return { id, contextTokens, vision, thinking, fallbacks }
+      const { id, vision } = primary
+      const contextTokens = Math.min(primary.contextTokens, contextLimits.get(id) ?? primary.contextTokens)
+      return { id, contextTokens, vision, thinking: thinking ?? "default", fallbacks }
     },
 
     async complete(selection, request) {
@@ -42,48 +48,53 @@ export function createModelRegistry(parts: ModelRegistryParts): ModelRegistry {
       // A selection that can never work is told as what it is, before any fallback.
       findKey(primary, parts.environment)
       const failures: { id: string; failure: Failure }[] = []
+      const options = { agentId: selection.agentId, thinking, progress: new Progress(request) }
       for (const id of [primary.id, ...fallbacks]) {
         if (failures.length > 0) parts.log.warn({ model: id, instead: primary.id }, "model fallback chosen")
-        const outcome = await tryModel(view, id, thinking, request)
+        const outcome = await tryModel(view, id, options)
         if (outcome.kind === "reply") return outcome.reply
         failures.push({ id, failure: outcome.failure })
-        // What has been shown cannot be taken back: another model's answer behind it would be read as one text.
-        if (outcome.hasShown) break
       }
       throw allFailed(failures)
     },
   }
 
   /** A fallback that is not usable (unknown, no key) counts as failed and the next one is asked. */
-  async function tryModel(
-    view: ModelsView,
-    id: string,
-    thinking: ThinkingLevel,
-    request: ModelRequest,
-  ): Promise<Outcome> {
+  async function tryModel(view: ModelsView, id: string, options: AskOptions): Promise<Outcome> {
     try {
-      return await ask(resolveTarget(view, id), thinking, request)
+      return await ask(resolveTarget(view, id), options)
     } catch (error) {
       if (!(error instanceof AppError) || (error.code !== "model-unknown" && error.code !== "model-key-missing"))
         throw error
-      const failure: Failure = { kind: "refused", message: error.message, retryable: false }
+      const chatMessage = "A model that should step in is not set up."
+      const failure: Failure = {
+        kind: "refused",
+        message: error.message,
+        chatMessage,
+        retryable: false,
+        otherKeyMayHelp: false,
+      }
       if (error.hint !== undefined) failure.hint = error.hint
       parts.log.warn({ model: id, reason: error.message }, "model skipped")
-      return { kind: "failed", failure, hasShown: false }
+      return { kind: "failed", failure }
     }
   }
 }
 
 /** What a later try may well do: the conversation itself was not refused. */
-const awayKinds = new Set<Failure["kind"]>(["network", "busy", "silent", "key"])
+const awayKinds = new Set<Failure["kind"]>(["network", "busy", "silent", "key", "credit", "empty"])
 
 /** 413 tells a conversation that is too long for every model, 503 one that some model may yet answer. */
-function allFailed(failures: readonly { id: string; failure: Failure }[]): AppError {
+function allFailed(failures: readonly { id: string; failure: Failure }[]): ModelFailure {
   const told = failures.map(({ id, failure }) => `${id}: ${failure.message}`).join("; ")
   const isTooLong = failures.every(({ failure }) => failure.kind === "context")
   const isAway = failures.some(({ failure }) => awayKinds.has(failure.kind))
   const hint = failures.find(({ failure }) => failure.hint !== undefined)?.failure.hint
-  return new AppError("model-failed", `No model could answer. ${told}`, {
+  const limits = failures.flatMap(({ failure }) => failure.contextLimit ?? [])
+  return new ModelFailure(`No model could answer. ${told}`, {
+    // Of the model that was wanted: why a fallback did not step in is for the operator.
+    chatMessage: failures[0]?.failure.chatMessage ?? "No model could answer.",
+    ...(isTooLong && limits.length > 0 ? { contextLimit: Math.min(...limits) } : {}),
     ...(hint === undefined ? {} : { hint }),
     ...(isTooLong ? { status: 413 } : isAway ? { status: 503 } : {}),
   })

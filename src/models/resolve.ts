@@ -27,7 +27,8 @@ export interface Resolution {
   primary: ModelTarget
   /** Ids as configured, without the primary; each is resolved only when its turn comes. */
   fallbacks: string[]
-  thinking: ThinkingLevel
+  /** Undefined: the model's own default. */
+  thinking: ThinkingLevel | undefined
 }
 
 /** Throws `model-unknown` or `model-not-allowed`. */
@@ -44,7 +45,7 @@ export function resolveSelection(view: ModelsView, selection: ModelSelection): R
   return {
     primary: resolveTarget(view, chosen),
     fallbacks: [...new Set(fallbacks)].filter((id) => id !== chosen),
-    thinking: selection.thinking ?? view.thinkingDefault ?? "off",
+    thinking: selection.thinking ?? view.thinkingDefault,
   }
 }
 

@@ -72,7 +72,7 @@ test("trims to the newest messages and never begins with an answer or a tool res
   const assistant = { message: { role: "assistant" as const, text: "", toolCalls: [] }, tokens: 10 }
   const tool = { message: { role: "tool" as const, results: [] }, tokens: 10 }
   const roles = (budget: number) =>
-    trimToBudget([user, assistant, tool, assistant, user, assistant], budget).map((m) => m.role)
+    trimToBudget([user, assistant, tool, assistant, user, assistant], budget).map(({ message }) => message.role)
   assert.deepEqual(roles(60), ["user", "assistant", "tool", "assistant", "user", "assistant"])
   assert.deepEqual(roles(50), ["user", "assistant"])
   assert.deepEqual(roles(5), [])

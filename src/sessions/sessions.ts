@@ -5,7 +5,8 @@ import type { SessionRow, Store, Write } from "../store/index.ts"
 import type { SessionConfig } from "./config.ts"
 import { isFresh, resetRuleFor } from "./freshness.ts"
 import type { Route } from "./route.ts"
-import { estimateTokens, trimToBudget } from "./transcript.ts"
+import { createHistory } from "./history.ts"
+import { estimateTokens } from "./transcript.ts"
 
 export interface Session {
   key: string
@@ -45,11 +46,9 @@ export interface Sessions {
   saveSettings(write: Write, session: Session, settings: SessionSettings): void
 }
 
-/** Rows read at once while the newest messages are collected. */
-const page = 50
-
 export function createSessions(options: { store: Store; ids: Ids; config: () => SessionConfig }): Sessions {
   const { store, ids } = options
+  const history = createHistory(store)
   const find = (key: string): Session | undefined => {
     const row = store.handle.prepare("select * from session where key = ?").get(key) as SessionRow | undefined
     return row && fromRow(row)
@@ -91,7 +90,7 @@ export function createSessions(options: { store: Store; ids: Ids; config: () => 
         .run(key, agentId, ids.uuid(), write.now, write.now, JSON.stringify(route))
     },
     lastRoute: (key) => find(key)?.lastRoute ?? null,
-    history: (sessionId, maxTokens, maxTurns) => lastTurns(readHistory(store, sessionId, maxTokens), maxTurns),
+    history: (sessionId, maxTokens, maxTurns) => lastTurns(history.read(sessionId, maxTokens), maxTurns),
     append(write, session, jobId, messages) {
       const statement = write.prepare(
         "insert into message (session_id, job_id, message, tokens, created_at) values (?, ?, ?, ?, ?)",
@@ -130,23 +129,4 @@ function lastTurns(messages: ModelMessage[], maxTurns: number | undefined): Mode
     start = index
   }
   return messages.slice(start)
-}
-
-function readHistory(store: Store, sessionId: string, maxTokens: number): ModelMessage[] {
-  const newestFirst: { message: ModelMessage; tokens: number }[] = []
-  const statement = store.handle.prepare(
-    "select id, message, tokens from message where session_id = ? and id < ? order by id desc limit ?",
-  )
-  let before = Number.MAX_SAFE_INTEGER
-  let tokens = 0
-  while (tokens <= maxTokens) {
-    const rows = statement.all(sessionId, before, page) as { id: number; message: string; tokens: number }[]
-    for (const row of rows) {
-      newestFirst.push({ message: JSON.parse(row.message) as ModelMessage, tokens: row.tokens })
-      tokens += row.tokens
-      before = row.id
-    }
-    if (rows.length < page) break
-  }
-  return trimToBudget(newestFirst.reverse(), maxTokens)
 }

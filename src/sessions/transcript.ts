@@ -4,7 +4,7 @@ import type { ContentPart, ModelMessage } from "../models/contract.ts"
 /** What an image costs, roughly, with the providers we know. */
 const imageTokens = 1_000
 /** Characters to a token; low for English, about right for code and other scripts. */
-const charactersPerToken = 3.5
+export const charactersPerToken = 3.5
 
 export function estimateTokens(message: ModelMessage): number {
   return 4 + Math.ceil(countCharacters(message) / charactersPerToken) + countImages(message) * imageTokens
@@ -13,7 +13,13 @@ export function estimateTokens(message: ModelMessage): number {
 function countCharacters(message: ModelMessage): number {
   if (message.role === "user") return textLength(message.content)
   if (message.role === "tool") return message.results.reduce((sum, result) => sum + textLength(result.content), 0)
-  return message.text.length + message.toolCalls.reduce((sum, call) => sum + JSON.stringify(call.input).length, 0)
+  const calls = message.toolCalls.reduce((sum, call) => sum + JSON.stringify(call.input).length, 0)
+  // Reasoning that is sent back counts; signatures and the like do not, or little.
+  const thought = (message.replay?.parts ?? []).reduce(
+    (sum, part) => sum + (part.type === "reasoning" ? part.text.length : 0),
+    0,
+  )
+  return message.text.length + calls + thought
 }
 
 function textLength(content: readonly ContentPart[]): number {
@@ -30,10 +36,10 @@ function countImages(message: ModelMessage): number {
  * The newest messages that fit, starting with a user's: a tool result without its call, or an answer without
  * its question, is refused by providers.
  */
-export function trimToBudget(
-  messages: readonly { message: ModelMessage; tokens: number }[],
+export function trimToBudget<Entry extends { message: ModelMessage; tokens: number }>(
+  messages: readonly Entry[],
   maxTokens: number,
-): ModelMessage[] {
+): Entry[] {
   let start = messages.length
   let tokens = 0
   for (let index = messages.length - 1; index >= 0; index -= 1) {
@@ -41,7 +47,7 @@ export function trimToBudget(
     if (tokens > maxTokens) break
     if (messages[index]?.message.role === "user") start = index
   }
-  return messages.slice(start).map((entry) => entry.message)
+  return messages.slice(start)
 }
 
 /** The message as it is kept: pictures are for the turn that took them, later turns read that there was one. */

@@ -71,7 +71,7 @@ export interface CommandServices {
     /** What a selection comes to. Throws AppError with a hint when it is not usable. */
     describe(selection: { agentId: string; model?: string | undefined; thinking?: ThinkingChoice | undefined }): {
       id: string
-      thinking: ThinkingChoice
+      thinking: ThinkingChoice | "default"
     }
   }
   lanes: {

@@ -93,6 +93,12 @@ class ReplyStream implements TurnObserver {
     this.#idle.unref()
   }
 
+  onRestart(): string {
+    clearTimeout(this.#idle)
+    this.#text = this.#text.slice(0, this.#covered)
+    return this.#text
+  }
+
   end(): void {
     this.#hasEnded = true
     clearTimeout(this.#idle)

@@ -41,7 +41,13 @@ async function run(text: string, answer: Answer = answerFromShop, tools = [brows
   const messages: ModelMessage[] = [{ role: "user", content: [{ type: "text", text }] }]
   const inputs: JsonObject[] = []
   for (let step = 0; step < 30; step += 1) {
-    const reply = await model.complete({ system: "", messages, tools, signal: AbortSignal.timeout(5000) })
+    const reply = await model.complete({
+      system: "",
+      messages,
+      tools,
+      usedFor: { purpose: "test" },
+      signal: AbortSignal.timeout(5000),
+    })
     if (reply.toolCalls.length === 0) return { inputs, reply }
     messages.push({ role: "assistant", text: reply.text, toolCalls: reply.toolCalls })
     const results = reply.toolCalls.map((call): ToolResultPart => {
@@ -153,6 +159,7 @@ describe("commands of a person", () => {
   test("streams the final text in pieces that join to it", async () => {
     const pieces: string[] = []
     const reply = await model.complete({
+      usedFor: { purpose: "test" },
       system: "",
       messages: [{ role: "user", content: [{ type: "text", text: "think about it; say one two three four" }] }],
       tools: [],
@@ -171,7 +178,13 @@ describe("waiting", () => {
     const controller = new AbortController()
     const reason = new Error("stopped by the person")
     const messages: ModelMessage[] = [{ role: "user", content: [{ type: "text", text: "wait 60; say late" }] }]
-    const pending = model.complete({ system: "", messages, tools: [], signal: controller.signal })
+    const pending = model.complete({
+      system: "",
+      messages,
+      tools: [],
+      usedFor: { purpose: "test" },
+      signal: controller.signal,
+    })
     controller.abort(reason)
     await assert.rejects(pending, (error) => error === reason)
   })
@@ -185,6 +198,7 @@ describe("waiting", () => {
     ]
     for (let step = 0; step < 3; step += 1) {
       const reply = await counting.complete({
+        usedFor: { purpose: "test" },
         system: "",
         messages,
         tools: [browserTool],

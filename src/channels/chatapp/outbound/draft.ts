@@ -66,6 +66,8 @@ export function startDraft(options: DraftOptions): Required<TurnObserver> {
   const ended = new AbortController()
   let changed = Promise.withResolvers<void>()
   let written = ""
+  /** Where the present step begins in it. */
+  let stepStart = 0
   /** What the model thinks before it writes. */
   let thinking = ""
   let blockShown = 0
@@ -102,6 +104,7 @@ export function startDraft(options: DraftOptions): Required<TurnObserver> {
       if (written.trim() === "") written = before ?? ""
       if (written.trim() !== "") written = `${written.trimEnd()}\n\n`
       thinking = ""
+      stepStart = written.length
     },
     onDelta({ kind, text }) {
       if (kind === "text") {
@@ -109,6 +112,13 @@ export function startDraft(options: DraftOptions): Required<TurnObserver> {
         thinking = ""
       } else if (view.reasoning === "stream") thinking += text
       changed.resolve()
+    },
+    onRestart() {
+      written = written.slice(0, stepStart)
+      blockShown = Math.min(blockShown, stepStart)
+      thinking = ""
+      changed.resolve()
+      return ""
     },
     end() {
       ended.abort()

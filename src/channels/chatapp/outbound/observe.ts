@@ -36,6 +36,7 @@ export function observeTurn(input: TurnInput, view: TurnView, parts: ObservePart
   return {
     onStep: draft.onStep,
     onDelta: draft.onDelta,
+    onRestart: draft.onRestart,
     end() {
       typing.end()
       draft.end()

@@ -19,7 +19,7 @@ export const think: ChatCommand = {
       const current =
         settings?.thinking ?? services.models.describe({ agentId: call.agentId, model: settings?.model }).thinking
       return {
-        text: `${call.args === "" ? "" : "There is no such level. "}The thinking level is ${current}.`,
+        text: `${call.args === "" ? "" : "There is no such level. "}The thinking level is ${current === "default" ? "the model's own default" : current}.`,
         buttons: choiceButtons(
           "think",
           levels.map((each) => ({ label: each, args: each })),

@@ -1,0 +1,3 @@
+// What is kept of a conversation -> what a provider is sent.
+export type { CallIdForm } from "./names.ts"
+export { needsReplay, prepareConversation, type PrepareOptions } from "./prepare.ts"

@@ -1,0 +1,200 @@
+// One request to one model: conversation -> prepared form -> the provider's events -> deltas -> reply. No loop, no retry.
+import { createHash } from "node:crypto"
+import { AppError, type Json, type Secret, raceAbort } from "../kernel/index.ts"
+import type { ModelReply, ModelRequest, ReplayPart, ThinkingLevel, ToolCall } from "./contract.ts"
+import { needsReplay, prepareConversation } from "./conversation/index.ts"
+import type { ProviderInterface, StepCall, StepEvent } from "./providers/contract.ts"
+import { type ReasoningFilter, cleanToolName, createReasoningFilter } from "./reply/index.ts"
+import type { ModelTarget } from "./resolve.ts"
+import type { ProviderSettings } from "./view.ts"
+import type { Ways } from "./ways.ts"
+
+export interface StepParts {
+  interfaceOf: (settings: ProviderSettings) => ProviderInterface
+  /** Characters of text, reasoning and tool input together. */
+  maxOutputCharacters: number
+}
+
+export interface StepOptions {
+  target: ModelTarget
+  settings: ProviderSettings
+  ways: Ways
+  key: Secret | undefined
+  thinking: ThinkingLevel | undefined
+  request: ModelRequest
+  /** Asks with the conversation told in words: its form was refused. */
+  plain: boolean
+  fetch: typeof fetch
+}
+
+/** Throws what the provider's interface threw; on abort the signal's reason. */
+export async function runStep(parts: StepParts, options: StepOptions): Promise<ModelReply> {
+  const { target, settings, request } = options
+  // Ends the stream when this step fails for a reason of ours; the caller's signal ends it as well.
+  const own = new AbortController()
+  const signal = AbortSignal.any([request.signal, own.signal])
+  const source = sourceOf(target, settings)
+  const call: StepCall = {
+    target,
+    settings,
+    key: options.key,
+    system: request.system,
+    messages: prepareConversation(request.messages, {
+      source,
+      vision: target.vision,
+      callIds: options.ways.callIds,
+      plain: options.plain,
+    }),
+    tools: request.tools,
+    thinking: options.thinking,
+    maxOutputTokens: request.maxOutputTokens ?? target.maxOutputTokens,
+    cacheKey: cacheKeyOf(request),
+    fetch: options.fetch,
+    signal,
+  }
+  try {
+    const collected = collect(parts.interfaceOf(settings)(call), parts.maxOutputCharacters, options, source)
+    return await raceAbort(collected, request.signal)
+  } finally {
+    own.abort()
+  }
+}
+
+/** What the model says goes back in full only to the same model over the same interface. */
+function sourceOf(target: ModelTarget, settings: ProviderSettings): string {
+  return `${settings.kind}:${target.modelId}`
+}
+
+/** Names the conversation to the provider without telling it whose it is. */
+function cacheKeyOf({ usedFor }: ModelRequest): string | undefined {
+  if (usedFor.sessionKey === undefined) return undefined
+  return `svc-${createHash("sha256").update(usedFor.sessionKey).digest("hex").slice(0, 32)}`
+}
+
+async function collect(
+  events: AsyncIterable<StepEvent>,
+  maxCharacters: number,
+  options: StepOptions,
+  source: string,
+): Promise<ModelReply> {
+  const reply = new ReplyBuilder(options.request, options.ways.reasoningTags)
+  let size = 0
+  for await (const event of events) {
+    if (event.type === "finish") return reply.finish(event, options.target, source)
+    if (event.type !== "call") size += event.text.length
+    if (size > maxCharacters) throw new AppError("model-failed", "The reply had no end and was cut off")
+    reply.add(event)
+  }
+  throw Object.assign(new Error("The stream ended before the reply was complete"), { code: "STREAM_CUT" })
+}
+
+type BlockPart = { kind: "reasoning" | "text"; pieces: string[]; meta: object | undefined; key: string }
+type CallPart = { kind: "call"; call: ToolCall; meta: object | undefined }
+type Piece = ReturnType<ReasoningFilter["push"]>[number]
+type FinishEvent = Extract<StepEvent, { type: "finish" }>
+
+/** Parts of a reply in their order, with what the provider wants back beside each. */
+class ReplyBuilder {
+  readonly #request: ModelRequest
+  readonly #tags: Ways["reasoningTags"]
+  #filter: ReasoningFilter
+  readonly #known: readonly string[]
+  readonly #parts: (BlockPart | CallPart)[] = []
+  readonly #ids = new Set<string>()
+
+  constructor(request: ModelRequest, tags: Ways["reasoningTags"]) {
+    this.#request = request
+    this.#tags = tags
+    this.#filter = createReasoningFilter(tags)
+    this.#known = request.tools.map((tool) => tool.name)
+  }
+
+  add(event: Exclude<StepEvent, { type: "finish" }>): void {
+    if (event.type === "call-input") return
+    if (event.type === "text") return this.#written(this.#filter.push(event.text), event.block, event.meta)
+    if (event.type === "reasoning") {
+      // Reasoning that comes by itself is not in the text as well, whatever the template of the model opens.
+      if (this.#tags === "open" && this.#parts.length === 0) this.#filter = createReasoningFilter("auto")
+      this.#append("reasoning", `r:${event.block}`, event.text, event.meta)
+      return
+    }
+    this.#written(this.#filter.end(), "", undefined)
+    const call = { id: this.#uniqueId(event.id), name: cleanToolName(event.name, this.#known), input: event.input }
+    this.#parts.push({ kind: "call", call, meta: event.meta })
+  }
+
+  finish({ reason, usage }: FinishEvent, target: ModelTarget, source: string): ModelReply {
+    this.#written(this.#filter.end(), "", undefined)
+    const blocks = this.#parts.filter((part) => part.kind !== "call")
+    const toolCalls = this.#parts.flatMap((part) => (part.kind === "call" ? [part.call] : []))
+    const text = blocks.flatMap((part) => (part.kind === "text" ? part.pieces : [])).join("")
+    const reasoning = blocks
+      .flatMap((part) => (part.kind === "reasoning" ? [part.pieces.join("")] : []))
+      .filter((block) => block.trim() !== "")
+    const replay = this.#parts.map(toReplayPart)
+    return {
+      text,
+      reasoning: reasoning.join("\n"),
+      toolCalls,
+      ...(needsReplay(replay, toolCalls) ? { replay: { source, parts: replay } } : {}),
+      // Some servers say `stop` although they ask for tools; what counts is whether they ask.
+      finishReason: toolCalls.length > 0 && (reason === "stop" || reason === "other") ? "tool-calls" : reason,
+      usage,
+      model: target.id,
+    }
+  }
+
+  #written(pieces: readonly Piece[], block: string, meta: object | undefined): void {
+    let left = meta
+    for (const piece of pieces) {
+      if (piece.kind === "reclassify") this.#reclassify()
+      else if (piece.kind === "reasoning") this.#append("reasoning", `t:${block}`, piece.text, { tagged: true })
+      else {
+        this.#append("text", block, piece.text, left)
+        left = undefined
+      }
+    }
+    if (left) this.#append("text", block, "", left)
+  }
+
+  /** A closing tag alone: all that was text until now was thought. What was shown of it is void. */
+  #reclassify(): void {
+    let hasText = false
+    for (const part of this.#parts) {
+      if (part.kind !== "text") continue
+      hasText ||= part.pieces.length > 0
+      part.kind = "reasoning"
+      part.meta = { tagged: true }
+      part.key = "t:"
+    }
+    if (hasText) this.#request.onRestart?.()
+  }
+
+  #append(kind: BlockPart["kind"], key: string, text: string, meta: object | undefined): void {
+    const last = this.#parts.at(-1)
+    const isSame = last !== undefined && last.kind === kind && (key === "" || last.key === key)
+    if (!isSame) {
+      if (text === "" && meta === undefined) return
+      this.#parts.push({ kind, key, pieces: text === "" ? [] : [text], meta })
+    } else {
+      if (text !== "") last.pieces.push(text)
+      if (meta) last.meta = { ...last.meta, ...meta }
+    }
+    if (text !== "") this.#request.onDelta?.({ kind, text })
+  }
+
+  /** Two calls of one reply with one id could not be told apart by their results. */
+  #uniqueId(id: string): string {
+    let unique = id === "" ? `call_${this.#ids.size + 1}` : id
+    for (let n = 2; this.#ids.has(unique); n += 1) unique = `${id === "" ? "call" : id}_${n}`
+    this.#ids.add(unique)
+    return unique
+  }
+}
+
+function toReplayPart(part: BlockPart | CallPart): ReplayPart {
+  const meta = part.meta === undefined ? {} : { meta: part.meta as { [key: string]: Json } }
+  if (part.kind === "call") return { type: "call", id: part.call.id, ...meta }
+  const text = part.pieces.join("")
+  return part.kind === "text" ? { type: "text", length: text.length, ...meta } : { type: "reasoning", text, ...meta }
+}

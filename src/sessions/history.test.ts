@@ -1,0 +1,52 @@
+import assert from "node:assert/strict"
+import { type TestContext, test } from "node:test"
+import { testStore } from "../../test/support/store.ts"
+import { systemIds } from "../kernel/index.ts"
+import type { ModelMessage } from "../models/contract.ts"
+import { sessionSchema } from "./config.ts"
+import { createSessions } from "./sessions.ts"
+
+const user = (text: string): ModelMessage => ({ role: "user", content: [{ type: "text", text }] })
+const assistant = (text: string): ModelMessage => ({ role: "assistant", text, toolCalls: [] })
+
+async function conversation(context: TestContext) {
+  const store = await testStore(context)
+  const sessions = createSessions({ store, ids: systemIds, config: () => sessionSchema.parse({}) })
+  const session = await store.write(async (write) => sessions.open(write, "agent:main:main", "main"))
+  let turns = 0
+  return {
+    read: (maxTokens: number) => sessions.history(session.sessionId, maxTokens),
+    async turn() {
+      turns += 1
+      const messages = [user(`question ${turns} ${"w".repeat(300)}`), assistant(`answer ${turns}`)]
+      await store.write(async (write) => sessions.append(write, session, turns, messages))
+    },
+  }
+}
+
+test("a past that fits is shown from its beginning", async (context) => {
+  const { read, turn } = await conversation(context)
+  for (let n = 0; n < 100; n += 1) await turn()
+  assert.equal(read(1_000_000).length, 200)
+})
+
+test("a past that no longer fits begins at the same message for many turns, within the budget", async (context) => {
+  const { read, turn } = await conversation(context)
+  const beginnings = new Set<string>()
+  for (let n = 0; n < 200; n += 1) {
+    await turn()
+    const shown = read(2_000)
+    assert.equal(shown[0]?.role, "user")
+    assert.ok(JSON.stringify(shown).length / 3.5 < 2_600)
+    beginnings.add(JSON.stringify(shown[0]))
+  }
+  assert.ok(beginnings.size < 30, `${beginnings.size} beginnings in 200 turns`)
+  assert.equal(JSON.stringify(read(2_000).at(-1)), JSON.stringify(assistant("answer 200")))
+})
+
+test("an exchange that is longer than most of the budget is shown while it fits", async (context) => {
+  const { read, turn } = await conversation(context)
+  await turn()
+  await turn()
+  assert.equal(read(110).length, 2)
+})
