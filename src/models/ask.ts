@@ -11,6 +11,7 @@ import { createGuardedFetch } from "./providers/guarded-fetch.ts"
 import type { Progress } from "./progress.ts"
 import type { ModelTarget } from "./resolve.ts"
 import { type StepParts, runStep } from "./step.ts"
+import type { ServerContext } from "./server-context.ts"
 import type { ProviderSettings } from "./view.ts"
 import { waysOf } from "./ways.ts"
 
@@ -59,9 +60,13 @@ interface AskState extends AskParts {
   /** `model session` of those. */
   refusedForms: Set<string>
   contextLimits: Map<string, number>
+  serverContext: ServerContext
 }
 
-export function createAsk(parts: AskParts, contextLimits: Map<string, number>): Ask {
+/** What the registry knows of models from themselves, and shares. */
+export type Learnt = Pick<AskState, "contextLimits" | "serverContext">
+
+export function createAsk(parts: AskParts, learnt: Learnt): Ask {
   const interfaces = createInterfaces()
   const step = { interfaceOf: interfaces, maxOutputCharacters: parts.limits.maxOutputCharacters }
   const offline = createOfflineModel(parts)
@@ -71,7 +76,7 @@ export function createAsk(parts: AskParts, contextLimits: Map<string, number>): 
     step,
     keys: createKeyRing(parts),
     refusedForms: new Set(),
-    contextLimits,
+    ...learnt,
   }
   return async (target, options) => {
     const { settings } = target
@@ -90,6 +95,7 @@ interface Question extends AskOptions {
 
 async function askUntilDone(state: AskState, question: Question): Promise<Outcome> {
   const { target, progress } = question
+  await state.serverContext.look(target, question.settings, progress.request.signal)
   const startedAt = state.clock.monotonic()
   const keysLeft = state.keys.count(target, state.environment)
   let extra = keysLeft - 1

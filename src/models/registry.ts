@@ -9,6 +9,7 @@ import { findKey } from "./keys.ts"
 import { ModelFailure } from "./model-failure.ts"
 import { Progress } from "./progress.ts"
 import { resolveSelection, resolveTarget } from "./resolve.ts"
+import { createServerContext } from "./server-context.ts"
 import type { ModelsView } from "./view.ts"
 
 export interface ModelRegistryParts extends Omit<AskParts, "limits"> {
@@ -30,14 +31,20 @@ const defaultLimits: ModelLimits = {
 export function createModelRegistry(parts: ModelRegistryParts): ModelRegistry {
   /** Tokens that a model takes by its own word, where it has said so: some take less than is known of them. */
   const contextLimits = new Map<string, number>()
-  const ask = createAnswer(createAsk({ ...parts, limits: { ...defaultLimits, ...parts.limits } }, contextLimits))
+  const serverContext = createServerContext({ clock: parts.clock, fetch })
+  const limits = { ...defaultLimits, ...parts.limits }
+  const ask = createAnswer(createAsk({ ...parts, limits }, { contextLimits, serverContext }))
 
   return {
     describe(selection) {
       const { primary, fallbacks, thinking } = resolveSelection(parts.view(), selection)
       findKey(primary, parts.environment)
       const { id, vision } = primary
-      const contextTokens = Math.min(primary.contextTokens, contextLimits.get(id) ?? primary.contextTokens)
+      const contextTokens = Math.min(
+        // What the server says of itself is true, whatever is known of the model.
+        primary.entry.contextTokens ?? serverContext.limitOf(primary) ?? primary.contextTokens,
+        contextLimits.get(id) ?? Number.POSITIVE_INFINITY,
+      )
       return { id, contextTokens, vision, thinking: thinking ?? "default", fallbacks }
     },
 
