@@ -8,6 +8,7 @@ import type {
   ModelRequest,
   ToolCall,
   ToolResultPart,
+  UsedFor,
 } from "../models/contract.ts"
 import { type RunToolOptions, interruptedResult, isRepeatable, runTool, toolSchemas } from "./tool-runner.ts"
 import type { TurnStep } from "./turn-input.ts"
@@ -21,6 +22,7 @@ export interface LoopOptions extends RunToolOptions, JournalOptions {
   history: readonly ModelMessage[]
   prompt: ModelMessage
   complete: (request: ModelRequest) => Promise<ModelReply>
+  usedFor: UsedFor
   signal: AbortSignal
   onStep?: (step: TurnStep) => void
   onDelta?: (delta: ModelDelta) => void
@@ -66,6 +68,7 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
       system: options.system,
       messages: [...options.history, options.prompt, ...journal.messages],
       tools: schemas,
+      usedFor: options.usedFor,
       signal: options.signal,
       onDelta: (delta) => {
         options.crashPoint("turn.inModel")

@@ -10,7 +10,7 @@ import {
   describeError,
   withTimeout,
 } from "../kernel/index.ts"
-import type { ModelMessage, ModelRegistry, ModelRequest, ModelSelection } from "../models/contract.ts"
+import type { ModelMessage, ModelRegistry, ModelRequest, ModelSelection, UsedFor } from "../models/contract.ts"
 import { isModelAway } from "../models/index.ts"
 import { type Origin, type Session, type Sessions, estimateTokens, mainKey, withoutImages } from "../sessions/index.ts"
 import {
@@ -132,6 +132,7 @@ export function createTurns(options: TurnOptions) {
         history,
         prompt: step.message,
         complete: fitHistory(complete, history.length, options.log),
+        usedFor: usedFor(job, input),
         tools,
         context: toolContext(job, step, limit.signal),
         ids: options.ids,
@@ -261,6 +262,11 @@ async function takeParts(
 function promptProfile(options: TurnOptions, input: TurnInput) {
   const profile = options.profile(input.agentId)
   return { agentName: profile.name, manner: profile.manner, instructions: input.instructions }
+}
+
+/** The origin is that of who asked, whatever else the turn was shown. */
+function usedFor(job: JobRow, { purpose, sessionKey, origin }: TurnInput): UsedFor {
+  return { purpose, sessionKey, runId: job.run_id, origin }
 }
 
 function selectModel(session: Session, input: TurnInput): ModelSelection {

@@ -1,6 +1,6 @@
 // One model, asked until it answers, fails for good, or has used its attempts.
 import { backoffMs, type Clock, type Ids, type Log, type Redactor, type RetryPolicy } from "../kernel/index.ts"
-import type { ModelReply, ModelRequest, ThinkingLevel } from "./contract.ts"
+import type { ModelReply, ModelRequest, ThinkingLevel, UsageRecord } from "./contract.ts"
 import { findKey, type Environment } from "./keys.ts"
 import { createOfflineModel } from "./offline/commander.ts"
 import { createProviderClients } from "./providers/clients.ts"
@@ -27,12 +27,19 @@ export interface AskParts {
   log: Log
   redactor: Redactor
   limits: ModelLimits
+  /** Told of each call that a provider has answered; must not throw. */
+  onUsage?: ((record: UsageRecord) => void) | undefined
 }
 
 export type Outcome = { kind: "reply"; reply: ModelReply } | { kind: "failed"; failure: Failure; hasShown: boolean }
 
 /** Throws `model-key-missing`, or the signal's reason; every failure of the provider is an outcome. */
-export type Ask = (target: ModelTarget, thinking: ThinkingLevel, request: ModelRequest) => Promise<Outcome>
+export type Ask = (
+  target: ModelTarget,
+  thinking: ThinkingLevel,
+  request: ModelRequest,
+  agentId: string,
+) => Promise<Outcome>
 
 /** Added to a Retry-After, in part at random: never early, and not all at the same moment. */
 const retryAfterSpreadMs = 100
@@ -72,7 +79,7 @@ export function createAsk(parts: AskParts): Ask {
     }
   }
 
-  return async (target, thinking, request) => {
+  return async (target, thinking, request, agentId) => {
     const startedAt = parts.clock.monotonic()
     for (let attempt = 1; ; attempt += 1) {
       const outcome = await askOnce(target, thinking, request)
@@ -80,6 +87,9 @@ export function createAsk(parts: AskParts): Ask {
       if (outcome.kind === "reply") {
         const { usage, finishReason } = outcome.reply
         parts.log.info({ ...fields, ...usage, finishReason }, "model answered")
+        const { usedFor } = request
+        const record = { model: target.id, agentId, usedFor, usage, cost: undefined, ms: fields.ms }
+        if (target.settings) parts.onUsage?.(record)
         return outcome
       }
       const { kind, status, message } = outcome.failure

@@ -20,7 +20,7 @@ const system =
 
 export function createDescribePicture({ models, allowed, log }: DescribePictureParts) {
   return async (
-    agentId: string,
+    { agentId, sessionKey, origin }: { agentId: string; sessionKey: string; origin: string },
     picture: { mediaType: string; data: string },
     signal: AbortSignal,
   ): Promise<string | undefined> => {
@@ -35,6 +35,7 @@ export function createDescribePicture({ models, allowed, log }: DescribePictureP
         messages: [{ role: "user", content: [{ type: "image", ...picture }] }],
         tools: [],
         maxOutputTokens,
+        usedFor: { purpose: "picture", sessionKey, origin },
         signal: limit.signal,
       })
       return reply.text.replace(/\s+/g, " ").trim().slice(0, maxChars) || undefined

@@ -44,7 +44,7 @@ export function createModelRegistry(parts: ModelRegistryParts): ModelRegistry {
       const failures: { id: string; failure: Failure }[] = []
       for (const id of [primary.id, ...fallbacks]) {
         if (failures.length > 0) parts.log.warn({ model: id, instead: primary.id }, "model fallback chosen")
-        const outcome = await tryModel(view, id, thinking, request)
+        const outcome = await tryModel(view, id, thinking, request, selection.agentId)
         if (outcome.kind === "reply") return outcome.reply
         failures.push({ id, failure: outcome.failure })
         // What has been shown cannot be taken back: another model's answer behind it would be read as one text.
@@ -60,9 +60,10 @@ export function createModelRegistry(parts: ModelRegistryParts): ModelRegistry {
     id: string,
     thinking: ThinkingLevel,
     request: ModelRequest,
+    agentId: string,
   ): Promise<Outcome> {
     try {
-      return await ask(resolveTarget(view, id), thinking, request)
+      return await ask(resolveTarget(view, id), thinking, request, agentId)
     } catch (error) {
       if (!(error instanceof AppError) || (error.code !== "model-unknown" && error.code !== "model-key-missing"))
         throw error
