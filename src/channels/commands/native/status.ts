@@ -1,6 +1,7 @@
 // `/status`: which model answers here, how the conversation stands, whether the gateway works.
+import { describeUsage } from "../../../budget/index.ts"
 import { AppError } from "../../../kernel/index.ts"
-import type { SessionSettings } from "../../../sessions/sessions.ts"
+import type { Session, SessionSettings } from "../../../sessions/sessions.ts"
 import type { ChatCommand, CommandServices } from "../contract.ts"
 
 export const status: ChatCommand = {
@@ -21,6 +22,7 @@ export const status: ChatCommand = {
       session
         ? `**Session** ${session.sessionId.slice(0, 8)}, last used ${duration(services.clock.now() - session.updatedAt)} ago`
         : "**Session** none yet",
+      `**Usage** ${usageText(services, session)}`,
       `**Messages** ${running} under way, ${waiting} waiting`,
       ...(call.route.chatKind === "private" ? [] : [`**Activation** ${settings.activation ?? "as configured"}`]),
     ]
@@ -36,6 +38,11 @@ function modelText(services: CommandServices, agentId: string, { model, thinking
     if (error instanceof AppError) return `not usable: ${error.message}`
     throw error
   }
+}
+
+function usageText({ usage }: CommandServices, session: Session | undefined): string {
+  const today = `today ${describeUsage(usage.today())}`
+  return session ? `this session ${describeUsage(usage.session(session.key, session.createdAt))}; ${today}` : today
 }
 
 function duration(ms: number): string {
