@@ -9,10 +9,12 @@ import { createWorld } from "../support/world.ts"
 const tokens = { input: 11, output: 7 }
 
 test("each answered call is counted once, and the chat, the API and the status tell it", async (context) => {
-  const world = await createWorld(context)
+  const config = { channels: { chatapp: { allowFrom: [1001, "@bob"] } } }
+  const world = await createWorld(context, { config })
+  const bob = await world.addPerson({ firstName: "Bob", username: "bob" })
   world.model.script(() => text("an answer"))
   await world.start()
-  assert.match((await ask("/status")) ?? "", /Usage today nothing/)
+  assert.match((await ask("/status")) ?? "", /Usage this session nothing; today nothing/)
   await ask("hello")
   await ask("hello again")
   const { rows, totals } = await world.gateway.call<UsageSummary>("GET", "/api/usage?by=session")
@@ -33,6 +35,10 @@ test("each answered call is counted once, and the chat, the API and the status t
   await ask("/new")
   await ask("another")
   assert.match((await ask("/status")) ?? "", /Usage this session 18 tokens, cost unknown; today 54 tokens/)
+  const asked = world.say("/status", bob)
+  const told = (await world.reply(/./, { after: asked, person: bob })).text ?? ""
+  assert.match(told, /Usage this session/)
+  assert.doesNotMatch(told, /today/, "what all use is the owner's to know")
   const status = await world.gateway.call<{ usage: { today: { calls: number } } }>("GET", "/api/status")
   assert.equal(status.usage.today.calls, 3)
 

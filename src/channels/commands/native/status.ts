@@ -6,7 +6,7 @@ import type { ChatCommand, CommandServices } from "../contract.ts"
 
 export const status: ChatCommand = {
   name: "status",
-  summary: "Shows the model, the session and whether everything works",
+  summary: "Shows the model, the session, what it has used, and whether everything works",
   access: "anyone",
   time: "now",
   async run(call, services) {
@@ -22,7 +22,7 @@ export const status: ChatCommand = {
       session
         ? `**Session** ${session.sessionId.slice(0, 8)}, last used ${duration(services.clock.now() - session.updatedAt)} ago`
         : "**Session** none yet",
-      `**Usage** ${usageText(services, session)}`,
+      `**Usage** ${usageText(services, session, call.sender.origin === "owner")}`,
       `**Messages** ${running} under way, ${waiting} waiting`,
       ...(call.route.chatKind === "private" ? [] : [`**Activation** ${settings.activation ?? "as configured"}`]),
     ]
@@ -40,9 +40,10 @@ function modelText(services: CommandServices, agentId: string, { model, thinking
   }
 }
 
-function usageText({ usage }: CommandServices, session: Session | undefined): string {
-  const today = `today ${describeUsage(usage.today())}`
-  return session ? `this session ${describeUsage(usage.session(session.key, session.createdAt))}; ${today}` : today
+/** The day's sum is of all sessions: what others use is the owner's to know. */
+function usageText({ usage }: CommandServices, session: Session | undefined, isOwner: boolean): string {
+  const own = session ? describeUsage(usage.session(session.key, session.createdAt)) : "nothing"
+  return isOwner ? `this session ${own}; today ${describeUsage(usage.today())}` : `this session ${own}`
 }
 
 function duration(ms: number): string {
