@@ -63,6 +63,11 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import("./commands/events.ts")).addEvents,
   },
   {
+    name: "usage",
+    description: "Show the tokens and the cost of model calls",
+    load: async () => (await import("./commands/usage.ts")).addUsage,
+  },
+  {
     name: "hooks",
     description: "Look at deliveries of webhooks, replay them, try mappings",
     load: async () => (await import("./commands/hooks.ts")).addHooks,

@@ -3,15 +3,25 @@ import { printableLine } from "./terminal-text.ts"
 
 export type Cell = string | number | boolean | null | undefined
 
-/** Text with a heading line and a line end behind each row; the last column is not padded. */
-export function formatTable(headings: readonly string[], rows: readonly (readonly Cell[])[]): string {
+/**
+ * Text with a heading line and a line end behind each row; the last column is not padded. Columns from `numbersFrom` on
+ * hold numbers and end at the same place.
+ */
+export function formatTable(
+  headings: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  { numbersFrom = headings.length }: { numbersFrom?: number } = {},
+): string {
   const lines = [headings, ...rows.map((row) => row.map(cellText))]
   const widths = headings.map((_, column) => Math.max(...lines.map((line) => [...(line[column] ?? "")].length)))
-  return lines.map((line) => `${formatLine(line, widths)}\n`).join("")
+  return lines.map((line) => `${formatLine(line, widths, numbersFrom)}\n`).join("")
 }
 
-function formatLine(line: readonly string[], widths: readonly number[]): string {
-  const padded = line.map((cell, column) => cell + " ".repeat((widths[column] ?? 0) - [...cell].length))
+function formatLine(line: readonly string[], widths: readonly number[], numbersFrom: number): string {
+  const padded = line.map((cell, column) => {
+    const space = " ".repeat((widths[column] ?? 0) - [...cell].length)
+    return column < numbersFrom ? cell + space : space + cell
+  })
   return padded.join("  ").trimEnd()
 }
 

@@ -19,6 +19,18 @@ const request = ({ requests }: Awaited<ReturnType<typeof ask>>) => {
   return { method, path, body }
 }
 
+const sums = {
+  calls: 0,
+  input: 0,
+  output: 0,
+  cacheRead: null,
+  cacheWrite: null,
+  reasoning: null,
+  cost: 0,
+  uncounted: 0,
+  unpriced: 0,
+}
+
 const status = {
   version: "1.2.3",
   pid: 77,
@@ -35,6 +47,7 @@ const status = {
   outbox: { new: 4, sending: 5, uncertain: 6, dead: 7 },
   channels: [],
   model: { error: "no key" },
+  usage: { today: { ...sums, calls: 3, input: 12_000, output: 345, cost: 0.05, unpriced: 1 } },
   memoryMb: 90,
 }
 
@@ -44,7 +57,7 @@ test("status tells what runs and what is wrong", async (context) => {
   assert.equal(result.code, 0)
   assert.match(result.stdout, /^gateway {3}running for 1 h 2 min, version 1\.2\.3, process 77, 90 MB$/m)
   assert.match(result.stdout, /^parts {5}store ready, browser failed$/m)
-  assert.match(result.stdout, /^model {5}none: no key$/m)
+  assert.match(result.stdout, /^model {5}none: no key; today 12,345 tokens, \$0\.0500 \(unknown for 1 of 3 calls\)$/m)
   assert.match(result.stdout, /^outbox {4}4 waiting, 5 sending, 6 uncertain, 7 failed$/m)
   assert.match(result.stdout, /not accepting/)
   assert.match(result.stdout, /hooks\.token: too short/)

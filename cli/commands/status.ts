@@ -1,5 +1,6 @@
 // `svc status`: what the running gateway says of itself.
 import type { Command } from "commander"
+import { describeUsage } from "../../src/budget/amounts.ts"
 import type { GatewayStatus } from "../../src/gateway/contract.ts"
 import type { CliContext } from "../context.ts"
 import { connectGateway } from "../gateway/client.ts"
@@ -18,7 +19,7 @@ export function addStatus(program: Command, context: CliContext): void {
 }
 
 function describeStatus(status: GatewayStatus): [string, string][] {
-  const { jobs, outbox, store, model, parts } = status
+  const { jobs, outbox, store, model, usage, parts } = status
   const states = Object.entries(parts).map(([part, state]) => `${part} ${state}`)
   const age = describeDuration(Date.now() - Date.parse(status.startedAt))
   const rows: [string, string][] = [
@@ -27,7 +28,7 @@ function describeStatus(status: GatewayStatus): [string, string][] {
     ["state", status.stateFolder],
     ["config", status.configPath],
     ["parts", states.join(", ")],
-    ["model", "id" in model ? model.id : `none: ${model.error}`],
+    ["model", `${"id" in model ? model.id : `none: ${model.error}`}; today ${describeUsage(usage.today)}`],
     ["jobs", `${jobs.running} running, ${jobs.ready} waiting, ${jobs.dead} failed for good`],
     [
       "outbox",

@@ -527,3 +527,17 @@ test("media are the files that tools of this very turn have made", async (contex
     [["/m/a.png"], []],
   )
 })
+
+test("says of each question to the model what it is for, by who asked and not by what else was shown", async (context) => {
+  const agent = await startAgent(context, { models: scriptedModels(["one", "two"]) })
+  await agent.addEvent("from outside", { trusted: false, origin: "webhook" })
+  const { run_id: first } = await agent.say("hello")
+  const { run_id: second } = await agent.say("an order", { ...hook, route: null })
+  assert.deepEqual(
+    agent.models.requests.map(({ usedFor }) => usedFor),
+    [
+      { purpose: "chat", sessionKey: main, runId: first, origin: "owner" },
+      { purpose: "hook", sessionKey: hook.sessionKey, runId: second, origin: "webhook" },
+    ],
+  )
+})

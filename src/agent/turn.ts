@@ -137,7 +137,7 @@ export function createTurns(options: TurnOptions) {
           contextTokens: info.contextTokens,
           log: options.log,
         }),
-        usedFor: usedFor(job, step),
+        usedFor: usedFor(job, input),
         tools,
         context: toolContext(job, step, limit.signal),
         ids: options.ids,
@@ -273,16 +273,17 @@ function promptProfile(options: TurnOptions, input: TurnInput) {
   return { agentName: profile.name, manner: profile.manner, instructions: input.instructions }
 }
 
+/** The origin is that of who asked, whatever else the turn was shown. */
+function usedFor(job: JobRow, { purpose, sessionKey, origin }: TurnInput): UsedFor {
+  return { purpose, sessionKey, runId: job.run_id, origin }
+}
+
 function selectModel(session: Session, input: TurnInput): ModelSelection {
   return {
     agentId: input.agentId,
     model: input.model ?? session.settings.model,
     thinking: input.thinking ?? session.settings.thinking,
   }
-}
-
-function usedFor(job: JobRow, { input, origin }: PromptStep): UsedFor {
-  return { purpose: input.purpose, sessionKey: input.sessionKey, runId: job.run_id, origin }
 }
 
 function toolContext(job: JobRow, step: PromptStep, signal: AbortSignal): ToolContext {

@@ -350,3 +350,60 @@ test("deliveries of webhooks are listed, shown, replayed and tried by what the w
     await gateway.stop()
   }
 })
+
+describe("usage", () => {
+  let counting: Gateway
+  before(async () => {
+    counting = await startGateway()
+    const unknown = { cacheReadTokens: undefined, cacheWriteTokens: undefined, reasoningTokens: undefined }
+    for (const [model, cost] of [
+      ["test/small", 0.25],
+      ["test/small", undefined],
+      ["test/large", 2],
+    ] as const) {
+      counting.ledger.record({
+        model,
+        agentId: "main",
+        usedFor: { purpose: "chat", sessionKey: "agent:main:main" },
+        usage: { ...unknown, inputTokens: 100, outputTokens: 10 },
+        cost,
+        ms: 5,
+      })
+    }
+    await counting.store.write(async () => undefined)
+  })
+  after(() => counting.stop())
+
+  test("is told by day unless something else is asked for, with the range that it is of", async () => {
+    const { json, status } = await counting.get("/api/usage")
+    assert.equal(status, 200)
+    const { ok, by, rows, totals, more, timeZone, since, until } = json
+    assert.deepEqual([ok, by, rows.length, more, timeZone], [true, "day", 1, false, "UTC"])
+    assert.match(rows[0].key, /^\d{4}-\d\d-\d\d$/)
+    const sums = { input: 300, output: 30, cacheRead: null, cacheWrite: null, reasoning: null }
+    assert.deepEqual(totals, { calls: 3, ...sums, cost: 2.25, uncounted: 0, unpriced: 1 })
+    assert.equal(until - since, 30 * 24 * 60 * 60 * 1000)
+  })
+
+  test("is told by model, as many rows as are wanted", async () => {
+    const { json } = await counting.get("/api/usage?by=model&since=1d&limit=1")
+    assert.deepEqual([json.rows.length, json.rows[0].key, json.more, json.totals.calls], [1, "test/large", true, 3])
+    assert.deepEqual((await counting.get("/api/usage?by=model&until=2020-01-31&since=2020-01-01")).json.rows, [])
+  })
+
+  test("refuses what cannot be meant, and says what can", async () => {
+    for (const [query, told] of [
+      ["by=week", /^by: .*"day".*"purpose"/],
+      ["since=soon", /^since: is "soon"/],
+      ["until=2026-02-30", /^until: is "2026-02-30"/],
+      ["since=2026-11-02&until=2026-11-01", /^since: must be before until/],
+      ["limit=501", /^limit/],
+    ] as const) {
+      const { status, json } = await counting.get(`/api/usage?${query}`)
+      assert.deepEqual([status, json.error.code], [400, "bad-request"])
+      assert.match(json.error.message, told)
+    }
+    assert.equal((await counting.post("/api/usage", {})).status, 405)
+    assert.equal((await counting.send("/api/usage")).status, 401)
+  })
+})

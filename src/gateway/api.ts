@@ -1,5 +1,6 @@
 // Wire types of `/api/*` beyond the status: what the lists and the actions answer, and what the gateway asks of
 // the rest of the product to answer them. No runtime.
+import type { UsageGroup, UsageSummary } from "../budget/contract.ts"
 import type { Json } from "../kernel/index.ts"
 import type { GatewayStatus } from "./contract.ts"
 
@@ -127,6 +128,14 @@ export interface PageQuery {
   before?: number | undefined
 }
 
+export interface UsageQuestion {
+  by: UsageGroup
+  /** As a person writes them: `7d`, `12h`, `2026-11-01`, or an ISO moment. */
+  since?: string
+  until?: string
+  limit: number
+}
+
 export interface HookTest {
   /** Below the hooks' base path. */
   path: string
@@ -150,6 +159,7 @@ export interface AccessToExplain {
 /** What the gateway cannot do itself. Given by the composition; failures are AppErrors. */
 export interface GatewayActions {
   status(): Promise<GatewayStatus>
+  usage(question: UsageQuestion): UsageSummary
   hooks: HookDeliveryActions
   /** Begins a clean stop; called after the request was answered. */
   requestStop(): void

@@ -1,4 +1,5 @@
 // Wire types of the gateway's own HTTP API, shared with the CLI. No runtime.
+import type { UsageSums } from "../budget/contract.ts"
 
 /** `<state>/gateway.json`, written when the gateway is ready, removed on a clean stop; mode 600. */
 export interface GatewayFile {
@@ -37,5 +38,7 @@ export interface GatewayStatus {
   outbox: { new: number; sending: number; uncertain: number; dead: number }
   channels: unknown[]
   model: { id: string } | { error: string }
+  /** What the calls of models took. */
+  usage: { today: UsageSums }
   memoryMb: number
 }

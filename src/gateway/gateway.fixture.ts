@@ -3,7 +3,17 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { type SendOptions, send } from "../../test/support/http-client.ts"
 import { temporaryFolder } from "../../test/support/temporary.ts"
-import { AppError, Secret, createLog, createRedactor, noCrash, systemClock, systemIds } from "../kernel/index.ts"
+import { type Ledger, createLedger, readRange } from "../budget/index.ts"
+import {
+  AppError,
+  Secret,
+  createLog,
+  createRedactor,
+  createBackground,
+  noCrash,
+  systemClock,
+  systemIds,
+} from "../kernel/index.ts"
 import { openStore } from "../store/index.ts"
 import type { GatewayActions } from "./api.ts"
 import type { GatewayStatus } from "./contract.ts"
@@ -34,13 +44,15 @@ export async function startGateway(overrides: Partial<GatewayServerOptions> = {}
     log,
   })
   const calls: unknown[] = []
+  const background = createBackground(log)
+  const ledger = createLedger({ store, clock: systemClock, log, background, timeZone: () => "UTC" })
   const server = createGatewayServer({
     bind: "loopback",
     port: 0,
     allowedHosts: () => ["gateway.example"],
     token: { token: new Secret(gatewayToken), length: gatewayToken.length, file: "", source: "config" },
     readiness: () => ({ ok: true, parts: { store: "ready" } }),
-    actions: recordingActions(calls),
+    actions: recordingActions(calls, ledger),
     hooks: { path: () => "/hooks", handle: async (request) => new Response(`hook ${request.url}`) },
     store,
     clock: systemClock,
@@ -59,6 +71,7 @@ export async function startGateway(overrides: Partial<GatewayServerOptions> = {}
   return {
     port,
     store,
+    ledger,
     server,
     calls,
     redactor,
@@ -71,9 +84,11 @@ export async function startGateway(overrides: Partial<GatewayServerOptions> = {}
   }
 }
 
-function recordingActions(calls: unknown[]): GatewayActions {
+function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
   return {
     status: async () => ({ version: "0.0.0", parts: { store: "ready" } }) as unknown as GatewayStatus,
+    usage: ({ by, limit, ...texts }) =>
+      ledger.summarise({ by, limit, ...readRange(texts, { now: Date.now(), timeZone: "UTC" }) }),
     requestStop: () => void calls.push("stop"),
     hooks: {
       list: (query) => ({ items: [], next: null, refused: {}, query }),

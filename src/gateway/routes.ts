@@ -3,6 +3,7 @@
 import type { HttpBindings } from "@hono/node-server"
 import type { Context, Hono } from "hono"
 import { z } from "zod"
+import { usageGroups } from "../budget/index.ts"
 import { errorResponse, readJson } from "../kernel/http/index.ts"
 import { AppError, type Redactor, runWithTimeout } from "../kernel/index.ts"
 import type { Store } from "../store/index.ts"
@@ -38,6 +39,13 @@ const page = {
 const runsQuery = z.object({ ...page, state: z.enum(["ready", "running", "done", "dead", "cancelled"]).optional() })
 const deliveriesQuery = z.object({ ...page, state: z.enum(["new", "sending", "sent", "uncertain", "dead"]).optional() })
 const eventsQuery = z.object({ ...page, session: z.string().trim().min(1).max(400).optional() })
+const time = z.string().trim().min(1).max(50)
+const usageQuery = z.object({
+  limit: page.limit,
+  by: z.enum(usageGroups).default("day"),
+  since: time.optional(),
+  until: time.optional(),
+})
 const channelsQuery = z.object({ probe: z.enum(["true", "false", "1", "0"]).default("false") })
 const pairingQuery = z.object({ account: z.string().trim().min(1).max(100).optional() })
 const hooksQuery = z.object({ ...page, mapping: z.string().trim().min(1).max(100).optional() })
@@ -156,6 +164,13 @@ const routes: readonly Route[] = [
     path: "/api/events",
     handle: async ({ store }, context) => ({
       body: await listEvents(store, given(parse(eventsQuery, context.req.query()))),
+    }),
+  },
+  {
+    method: "GET",
+    path: "/api/usage",
+    handle: async ({ actions }, context) => ({
+      body: actions.usage(given(parse(usageQuery, context.req.query()))),
     }),
   },
   {

@@ -1,4 +1,5 @@
 // What the gateway's HTTP API can ask for: the status of everything, pairing, channels, messages sent by hand.
+import { readRange } from "../budget/index.ts"
 import type { Channel } from "../channels/contract.ts"
 import type { Pairing } from "../channels/index.ts"
 import { formatIssue } from "../config/index.ts"
@@ -8,7 +9,7 @@ import { AppError, type Json } from "../kernel/index.ts"
 import type { Route } from "../sessions/index.ts"
 import { type NewOutbox, countJobs, countOutbox } from "../store/index.ts"
 import type { AgentParts } from "./agent.ts"
-import { type Core, mainAgentId } from "./core.ts"
+import { type Core, mainAgentId, userTimeZone } from "./core.ts"
 import { version } from "./version.ts"
 
 export interface ActionParts {
@@ -24,6 +25,10 @@ export interface ActionParts {
 export function createActions(core: Core, parts: ActionParts): GatewayActions {
   return {
     status: () => status(core, parts),
+    usage({ by, limit, ...texts }) {
+      const place = { now: core.clock.now(), timeZone: userTimeZone(core.config()) }
+      return parts.agent.ledger.summarise({ by, limit, ...readRange(texts, place) })
+    },
     requestStop: parts.requestStop,
     hooks: parts.hooks,
     async listPairing({ channel, account }) {
@@ -85,6 +90,7 @@ async function status(core: Core, parts: ActionParts): Promise<GatewayStatus> {
     outbox: countOutbox(store),
     channels: await listChannels(parts, { probe: false, signal: AbortSignal.timeout(2_000) }),
     model: describeModel(core, parts),
+    usage: { today: parts.agent.ledger.today() },
     memoryMb: Math.round(process.memoryUsage.rss() / 1024 / 1024),
   }
 }

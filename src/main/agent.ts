@@ -16,6 +16,7 @@ import {
   turnJobKind,
 } from "../agent/index.ts"
 import type { HeartbeatConfig } from "../agent/config.ts"
+import { type Ledger, createLedger } from "../budget/index.ts"
 import type { Channel } from "../channels/contract.ts"
 import { commandJobKind } from "../channels/index.ts"
 import type { Config } from "../config/index.ts"
@@ -40,12 +41,13 @@ import {
 import { type Route, type Sessions, createSessions } from "../sessions/index.ts"
 import { type JobHandler, LaneRunner, cancelWaiting, recoverJobs } from "../store/index.ts"
 import { composeCommands } from "./commands.ts"
-import { type Core, mainAgentId, workspaceOf } from "./core.ts"
+import { type Core, mainAgentId, userTimeZone, workspaceOf } from "./core.ts"
 import { callbackSender } from "./hooks.ts"
 
 export interface AgentParts {
   sessions: Sessions
   models: ModelRegistry
+  ledger: Ledger
   delivery: Delivery
   runner: LaneRunner
   worker: OutboxWorker
@@ -69,7 +71,8 @@ const silent: TurnObserver = { end: () => undefined }
 export function composeAgent(core: Core, links: AgentLinks): AgentParts {
   const { store, clock, ids, log, background, crashPoint } = core
   const sessions = createSessions({ store, ids, config: () => core.config().session })
-  const models = composeModels(core)
+  const ledger = composeLedger(core)
+  const models = composeModels(core, ledger)
   const senders = () =>
     new Map<string, ChannelSender>([...links.channels()].map(([name, channel]) => [name, channel.sender]))
   const prefix = (input: TurnInput) => prefixOf(core.config(), { models, sessions }, input)
@@ -110,23 +113,18 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
     [commandJobKind]: composeCommands(core, {
       sessions,
       models,
+      ledger,
       modelsView: () => modelsView(core.config()),
       runner: () => runner,
       channels: links.channels,
     }),
   }
-  const runner: LaneRunner = new LaneRunner({
-    store,
-    handlers,
-    maxConcurrent: () => core.config().agents.defaults.maxConcurrent,
-    clock,
-    log: log.child({ part: "lanes" }),
-    background,
-  })
+  const runner: LaneRunner = composeRunner(core, handlers)
   const worker = composeWorker(core, senders)
   return {
     sessions,
     models,
+    ledger,
     delivery,
     runner,
     worker,
@@ -162,7 +160,7 @@ function composeHeartbeat(
     settings: (agentId) => heartbeatOf(core.config(), agentId),
     agents: () => heartbeatAgents(core.config()),
     workspace: (agentId) => workspaceOf(core, agentId),
-    timeZone: () => core.config().agents.defaults.userTimezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+    timeZone: () => userTimeZone(core.config()),
     resolveRoute: (agentId, target, to) => alertRoute(delivery, agentId, target, to),
   })
 }
@@ -182,6 +180,18 @@ function composeWorker(core: Core, senders: () => Map<string, ChannelSender>): O
   })
 }
 
+function composeRunner(core: Core, handlers: Record<string, JobHandler>): LaneRunner {
+  const { store, clock, log, background } = core
+  return new LaneRunner({
+    store,
+    handlers,
+    maxConcurrent: () => core.config().agents.defaults.maxConcurrent,
+    clock,
+    log: log.child({ part: "lanes" }),
+    background,
+  })
+}
+
 async function recover({ store, log }: Core, handlers: Record<string, JobHandler>): Promise<void> {
   const { resumed, dead } = await recoverJobs(store, async (job, error, write) => {
     await handlers[job.kind]?.onDead?.(job, error, write)
@@ -196,7 +206,13 @@ function composeVision(core: Core, models: ModelRegistry): AgentParts["describeP
   return createDescribePicture({ models, allowed, log: core.log.child({ part: "models" }) })
 }
 
-function composeModels(core: Core): ModelRegistry {
+function composeLedger(core: Core): Ledger {
+  const { store, clock, log, background } = core
+  const timeZone = () => userTimeZone(core.config())
+  return createLedger({ store, clock, background, timeZone, log: log.child({ part: "budget" }) })
+}
+
+function composeModels(core: Core, ledger: Ledger): ModelRegistry {
   const { clock, ids, redactor, log } = core
   return createModelRegistry({
     view: () => modelsView(core.config()),
@@ -205,6 +221,7 @@ function composeModels(core: Core): ModelRegistry {
     ids,
     redactor,
     log: log.child({ part: "models" }),
+    onUsage: ledger.record,
   })
 }
 

@@ -1,6 +1,7 @@
 // Chat commands with what they ask of the gateway: sessions, models, lanes, the configuration, the channel.
 import { TurnStopped, heartbeatJobKind, turnJobKind } from "../agent/index.ts"
 import type { TurnInput } from "../agent/turn-input.ts"
+import type { Ledger } from "../budget/index.ts"
 import type { Channel } from "../channels/contract.ts"
 import {
   type CommandCall,
@@ -33,6 +34,7 @@ import { version } from "./version.ts"
 export interface CommandParts {
   sessions: Sessions
   models: ModelRegistry
+  ledger: Ledger
   modelsView: () => ModelsView
   /** There is none yet when this is composed. */
   runner: () => LaneRunner
@@ -70,6 +72,7 @@ function createServices(
       selectable: (agentId) => selectableModels(parts.modelsView(), agentId),
       describe: (selection) => parts.models.describe(selection),
     },
+    usage: parts.ledger,
     lanes: {
       stop: (call) => parts.runner().stopLane(call.sessionKey, new TurnStopped(), (job) => isStoppedBy(call, job)),
       count(sessionKey) {

@@ -149,6 +149,11 @@ export function workspaceOf(core: Core, agentId: string): string {
   return resolveHome(own, core.environment.home, core.environment.stateFolder)
 }
 
+/** In which days begin and end for the user: `agents.defaults.userTimezone`, else the host's. */
+export function userTimeZone(config: Config): string {
+  return config.agents.defaults.userTimezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
+}
+
 /** The agent that messages and webhooks go to. */
 export function mainAgentId(config: Config): string {
   return (config.agents.list.find((agent) => agent.default) ?? config.agents.list[0])?.id ?? "main"

@@ -5,6 +5,7 @@ import { AppError } from "../kernel/index.ts"
 import type { ModelRegistry, ModelRequest, ModelSelection } from "./contract.ts"
 import { createDescribePicture } from "./describe-picture.ts"
 
+const asker = { agentId: "main", sessionKey: "agent:main:main", origin: "owner" }
 const picture = { mediaType: "image/webp", data: "AAAA" }
 
 /** Models by name; undefined is the agent's own. Those that see answer with their name. */
@@ -19,7 +20,8 @@ function registry(vision: Record<string, boolean>, answer?: (request: ModelReque
     async complete({ model = "own" }, request) {
       asked.push({ model, request })
       const text = answer ? answer(request) : ` A cat\n seen by ${model} `
-      const usage = { inputTokens: 1, outputTokens: 1 }
+      const unknown = { cacheReadTokens: undefined, cacheWriteTokens: undefined, reasoningTokens: undefined }
+      const usage = { inputTokens: 1, outputTokens: 1, ...unknown }
       return { text, reasoning: "", toolCalls: [], finishReason: "stop", usage, model }
     },
   }
@@ -36,10 +38,11 @@ test("the agent's own model looks if it can, else the first allowed one that doe
   for (const [vision, wanted] of cases) {
     const { models, asked } = registry(vision)
     const describePicture = createDescribePicture({ models, allowed: () => ["a", "b", "c"], log: silentLog })
-    assert.equal(await describePicture("main", picture, AbortSignal.timeout(5_000)), wanted)
+    assert.equal(await describePicture(asker, picture, AbortSignal.timeout(5_000)), wanted)
     assert.equal(asked.length, wanted === undefined ? 0 : 1)
     for (const { request } of asked) {
       assert.equal(request.maxOutputTokens, 150)
+      assert.deepEqual(request.usedFor, { purpose: "picture", sessionKey: "agent:main:main", origin: "owner" })
       assert.deepEqual(request.messages, [{ role: "user", content: [{ type: "image", ...picture }] }])
     }
   }
@@ -49,7 +52,7 @@ test("a model that fails or says nothing leaves the picture undescribed; one tha
   const run = (answer: () => string) => {
     const { models } = registry({ own: true }, answer)
     return createDescribePicture({ models, allowed: () => [], log: silentLog })(
-      "main",
+      asker,
       picture,
       AbortSignal.timeout(5_000),
     )

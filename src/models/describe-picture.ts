@@ -20,7 +20,7 @@ const system =
 
 export function createDescribePicture({ models, allowed, log }: DescribePictureParts) {
   return async (
-    agentId: string,
+    { agentId, sessionKey, origin }: { agentId: string; sessionKey: string; origin: string },
     picture: { mediaType: string; data: string },
     signal: AbortSignal,
   ): Promise<string | undefined> => {
@@ -34,8 +34,8 @@ export function createDescribePicture({ models, allowed, log }: DescribePictureP
         system,
         messages: [{ role: "user", content: [{ type: "image", ...picture }] }],
         tools: [],
-        usedFor: { purpose: "picture" },
         maxOutputTokens,
+        usedFor: { purpose: "picture", sessionKey, origin },
         signal: limit.signal,
       })
       return reply.text.replace(/\s+/g, " ").trim().slice(0, maxChars) || undefined

@@ -15,4 +15,6 @@ export function moveSession(write: Write, from: string, to: string): void {
     }
   }
   write.prepare("update session set key = ? where key = ?").run(to, from)
+  // What the conversation has used stays its own.
+  write.prepare("update usage set session_key = ? where session_key = ?").run(to, from)
 }

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
+import { plain, testStore } from "../../test/support/store.ts"
 import { AppError } from "../kernel/index.ts"
 import { isFresh } from "./freshness.ts"
 import { directKey, hookKey } from "./keys.ts"
+import { moveSession } from "./move.ts"
 import { trimToBudget } from "./transcript.ts"
 
 test("gives direct chats the sessions that the scope wants, and one person with several ids one session", () => {
@@ -76,4 +78,23 @@ test("trims to the newest messages and never begins with an answer or a tool res
   assert.deepEqual(roles(60), ["user", "assistant", "tool", "assistant", "user", "assistant"])
   assert.deepEqual(roles(50), ["user", "assistant"])
   assert.deepEqual(roles(5), [])
+})
+
+test("a conversation that goes on under another key keeps what it has used", async (context) => {
+  const store = await testStore(context)
+  await store.write(async (write) => {
+    for (const key of ["old", "other"]) {
+      write
+        .prepare("insert into session (key, agent_id, session_id, created_at, updated_at) values (?, 'main', ?, 1, 1)")
+        .run(key, `id-${key}`)
+      write
+        .prepare(
+          "insert into usage (created_at, session_key, agent_id, purpose, model) values (1, ?, 'main', 'chat', 'a/b')",
+        )
+        .run(key)
+    }
+    moveSession(write, "old", "new")
+  })
+  const keys = store.handle.raw.prepare("select session_key from usage order by id").all()
+  assert.deepEqual(plain(keys), [{ session_key: "new" }, { session_key: "other" }])
 })

@@ -13,6 +13,8 @@ export interface Session {
   agentId: string
   /** Changes at a reset; the transcript belongs to it. */
   sessionId: string
+  /** When this id began. */
+  createdAt: number
   updatedAt: number
   lastRoute: Route | null
   settings: SessionSettings
@@ -59,6 +61,7 @@ export function createSessions(options: { store: Store; ids: Ids; config: () => 
       key,
       agentId,
       sessionId: ids.uuid(),
+      createdAt: write.now,
       updatedAt: write.now,
       lastRoute: known?.lastRoute ?? null,
       settings: known?.settings ?? {},
@@ -113,6 +116,7 @@ function fromRow(row: SessionRow): Session {
     key: row.key,
     agentId: row.agent_id,
     sessionId: row.session_id,
+    createdAt: row.created_at,
     updatedAt: row.updated_at,
     lastRoute: row.last_route === null ? null : (JSON.parse(row.last_route) as Route),
     settings: JSON.parse(row.settings) as SessionSettings,

@@ -10,6 +10,8 @@ const keepFinishedMs = 30 * day
 const keepHookDeliveriesMs = 7 * day
 /** What nobody has asked about for a week is no context any more. */
 const keepGroupHistoryMs = 7 * day
+/** More than a year, so that a month can be held against the same month of the year before. */
+const keepUsageMs = 400 * day
 const everyMs = 10 * 60 * 1000
 /** Small enough that a batch never holds up a waiting writer noticeably. */
 const batch = 500
@@ -51,6 +53,7 @@ const statements: readonly [string, number | ((keep: KeepTimes) => number)][] = 
        (select id from (select id, created_at from group_history order by id limit ?2) where created_at < ?1)`,
     keepGroupHistoryMs,
   ],
+  ["delete from usage where id in (select id from usage where created_at < ? limit ?)", keepUsageMs],
 ]
 
 export interface PrunerOptions {

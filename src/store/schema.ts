@@ -186,6 +186,28 @@ export interface ToolSendTable {
   created_at: number
 }
 
+/** One call of a model that its provider has answered. Null is unknown, never zero. */
+export interface UsageTable {
+  id: Generated<number>
+  /** When the provider had answered. */
+  created_at: number
+  session_key: string | null
+  run_id: string | null
+  agent_id: string
+  /** `chat`, `hook`, `heartbeat`, `picture`, `test`. */
+  purpose: string
+  origin: string | null
+  /** `provider/model` */
+  model: string
+  input_tokens: number | null
+  output_tokens: number | null
+  cache_read_tokens: number | null
+  cache_write_tokens: number | null
+  reasoning_tokens: number | null
+  cost_nano_dollars: number | null
+  ms: number | null
+}
+
 export interface Database {
   inbox: InboxTable
   job: JobTable
@@ -199,6 +221,7 @@ export interface Database {
   pairing_allow: PairingAllowTable
   meta: MetaTable
   hook_delivery: HookDeliveryTable
+  usage: UsageTable
 }
 
 export type JobRow = Selectable<JobTable>

@@ -81,6 +81,7 @@ test("every command tells of the running gateway, for people and as JSON, and sh
     "runs",
     "deliveries",
     "events",
+    "usage",
     "channels status",
     "logs",
     "config get",

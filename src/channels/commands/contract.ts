@@ -1,4 +1,5 @@
 // What a chat command is: an object with its name, who may use it, and what it does. Nothing in it knows a platform.
+import type { UsageSums } from "../../budget/contract.ts"
 import type { ReplyButton } from "../../delivery/contract.ts"
 import type { Origin, Route } from "../../sessions/route.ts"
 import type { Sessions } from "../../sessions/sessions.ts"
@@ -73,6 +74,11 @@ export interface CommandServices {
       id: string
       thinking: ThinkingChoice | "default"
     }
+  }
+  /** What the calls of models took: today, and in a session since it began. */
+  usage: {
+    today(): UsageSums
+    session(key: string, since: number): UsageSums
   }
   lanes: {
     /** Ends what the session does and holds, as far as the caller may, if it came before this job. */

@@ -22,7 +22,11 @@ export interface Picture {
 }
 
 /** What a picture shows, in a sentence; undefined when no model that can see is to be had. */
-export type DescribePicture = (agentId: string, picture: Picture, signal: AbortSignal) => Promise<string | undefined>
+export type DescribePicture = (
+  asker: Pick<TurnInput, "agentId" | "sessionKey" | "origin">,
+  picture: Picture,
+  signal: AbortSignal,
+) => Promise<string | undefined>
 
 export interface FetchParts {
   downloads: Downloads
@@ -97,10 +101,10 @@ async function addSticker(
   kept: KeptFile,
   signal: AbortSignal,
 ): Promise<void> {
-  const { agentId, route } = turn.base
+  const { agentId, sessionKey, origin, route } = turn.base
   const { emoji = "", setName = "" } = file.sticker ?? {}
   const isSeen = isPicture(kept.mediaType) && kept.bytes <= maxPictureBytes
-  const description = isSeen ? await describe(parts, agentId, kept, signal) : undefined
+  const description = isSeen ? await describe(parts, { agentId, sessionKey, origin }, kept, signal) : undefined
   await parts.stickers.put({
     fileId: file.fileId,
     fileUniqueId: file.uniqueId,
@@ -113,9 +117,9 @@ async function addSticker(
   else if (isSeen) turn.show({ path: kept.path, mediaType: kept.mediaType }, kept.bytes)
 }
 
-async function describe(parts: FetchParts, agentId: string, kept: KeptFile, signal: AbortSignal) {
+async function describe(parts: FetchParts, asker: Parameters<DescribePicture>[0], kept: KeptFile, signal: AbortSignal) {
   const picture = { mediaType: kept.mediaType, data: (await readFile(kept.path)).toString("base64") }
-  return await parts.describePicture(agentId, picture, signal)
+  return await parts.describePicture(asker, picture, signal)
 }
 
 interface Added {

@@ -1,11 +1,12 @@
 // `/status`: which model answers here, how the conversation stands, whether the gateway works.
+import { describeUsage } from "../../../budget/index.ts"
 import { AppError } from "../../../kernel/index.ts"
-import type { SessionSettings } from "../../../sessions/sessions.ts"
+import type { Session, SessionSettings } from "../../../sessions/sessions.ts"
 import type { ChatCommand, CommandServices } from "../contract.ts"
 
 export const status: ChatCommand = {
   name: "status",
-  summary: "Shows the model, the session and whether everything works",
+  summary: "Shows the model, the session, what it has used, and whether everything works",
   access: "anyone",
   time: "now",
   async run(call, services) {
@@ -21,6 +22,7 @@ export const status: ChatCommand = {
       session
         ? `**Session** ${session.sessionId.slice(0, 8)}, last used ${duration(services.clock.now() - session.updatedAt)} ago`
         : "**Session** none yet",
+      `**Usage** ${usageText(services, session, call.sender.origin === "owner")}`,
       `**Messages** ${running} under way, ${waiting} waiting`,
       ...(call.route.chatKind === "private" ? [] : [`**Activation** ${settings.activation ?? "as configured"}`]),
     ]
@@ -36,6 +38,12 @@ function modelText(services: CommandServices, agentId: string, { model, thinking
     if (error instanceof AppError) return `not usable: ${error.message}`
     throw error
   }
+}
+
+/** The day's sum is of all sessions: what others use is the owner's to know. */
+function usageText({ usage }: CommandServices, session: Session | undefined, isOwner: boolean): string {
+  const own = session ? describeUsage(usage.session(session.key, session.createdAt)) : "nothing"
+  return isOwner ? `this session ${own}; today ${describeUsage(usage.today())}` : `this session ${own}`
 }
 
 function duration(ms: number): string {

@@ -1,0 +1,88 @@
+// The ledger: provider answered -> record -> one row, written with the journal's step of the same turn of the event
+// loop. A row is one call that was really made: it is never written twice, and a step that a crash has lost is asked
+// again, which is another call.
+import type { Background, Clock, Log } from "../kernel/index.ts"
+import type { UsageRecord } from "../models/contract.ts"
+import type { Store } from "../store/index.ts"
+import type { UsageQuery, UsageRow, UsageSummary, UsageSums } from "./contract.ts"
+import { createDays, dayAfter } from "./days.ts"
+import { type UsageEntry, insertUsage, newestOfRange, sumOfRange, sumOfSession, sumsByColumn } from "./rows.ts"
+
+export interface LedgerParts {
+  store: Store
+  clock: Clock
+  log: Log
+  background: Background
+  /** In which days begin and end. */
+  timeZone: () => string
+}
+
+export interface Ledger {
+  /** Never throws and never waits. */
+  record(record: UsageRecord): void
+  summarise(query: UsageQuery): UsageSummary
+  today(): UsageSums
+  /** All calls of a session, or those from `since` on. */
+  session(key: string, since?: number): UsageSums
+}
+
+/** While the disk is full calls go on for a while; more than this would only fill the memory too. */
+const maxUnwritten = 1_000
+
+export function createLedger(parts: LedgerParts): Ledger {
+  const { store, clock, log, background, timeZone } = parts
+  let unwritten: UsageEntry[] = []
+
+  /** Each in a unit of its own: all share a transaction, and one that fails fails alone. */
+  const write = async (entries: readonly UsageEntry[]): Promise<void> => {
+    const outcomes = await Promise.allSettled(
+      entries.map((entry) => store.write(async (transaction) => insertUsage(transaction, entry))),
+    )
+    const failure = outcomes.find((outcome) => outcome.status === "rejected")
+    if (!failure) return
+    const waiting = [...unwritten, ...entries.filter((_, index) => outcomes[index]?.status === "rejected")]
+    unwritten = waiting.slice(-maxUnwritten)
+    const fields = { err: failure.reason, waiting: unwritten.length, lost: waiting.length - unwritten.length }
+    log.warn(fields, "usage not written, tried again with the next call")
+  }
+
+  return {
+    record(record) {
+      background.run("write usage", async () => {
+        const entries = [...unwritten, { record, at: clock.now() }]
+        unwritten = []
+        await write(entries)
+      })
+    },
+    summarise(query) {
+      const { by, since, until, limit } = query
+      const zone = timeZone()
+      const wanted = { since, until, limit: limit + 1 }
+      const rows = by === "day" ? sumsByDay(wanted, zone) : sumsByColumn(store, by, wanted)
+      const totals = sumOfRange(store, query)
+      return { by, since, until, timeZone: zone, rows: rows.slice(0, limit), more: rows.length > limit, totals }
+    },
+    today() {
+      const days = createDays(timeZone())
+      const day = days.of(clock.now())
+      return sumOfRange(store, { since: days.startOf(day), until: days.startOf(dayAfter(day)) })
+    },
+    session: (key, since = 0) => sumOfSession(store, key, since),
+  }
+
+  /** Newest first, from one day that has calls to the next: an index lookup each. */
+  function sumsByDay({ since, until, limit }: Omit<UsageQuery, "by">, zone: string): UsageRow[] {
+    const days = createDays(zone)
+    const rows: UsageRow[] = []
+    let end = until
+    while (rows.length < limit) {
+      const newest = newestOfRange(store, { since, until: end })
+      if (newest === undefined) break
+      const day = days.of(newest)
+      const start = Math.max(days.startOf(day), since)
+      rows.push({ key: day, ...sumOfRange(store, { since: start, until: end }) })
+      end = start
+    }
+    return rows
+  }
+}
