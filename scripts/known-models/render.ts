@@ -67,7 +67,7 @@ looked up by the start of its name below; what is not there either has 128,000 t
 ${sections.map(renderSectionReference).join("\n")}
 ## By the start of the name
 
-${families.source} (${families.day}). Figures that are safe for every model whose name begins so; the longest start wins. No prices.
+${families.source}. Gathered on ${families.day}. Figures that are safe for every model whose name begins so; the longest start wins. No prices.
 
 | Start | Context | Longest reply | Pictures | Thinking |
 |---|--:|--:|---|---|
@@ -98,7 +98,7 @@ function renderSectionReference({ seller, hosts, source, day, models }: SectionS
   const address = hosts.length === 0 ? "" : ` Address: ${hosts.map((host) => `\`${host}\``).join(", ")}.`
   return `## ${titles[seller] ?? seller}
 
-${source} (${day}).${address}
+${source}. Gathered on ${day}.${address}
 
 | Model | Context | Longest reply | Pictures | Thinking | Input | Output | Cache read | Cache write |
 |---|--:|--:|---|---|--:|--:|--:|--:|
