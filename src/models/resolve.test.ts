@@ -1,8 +1,10 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { createTestRegistry, userRequest } from "../../test/support/model-server/index.ts"
+import type { ModelEntryConfig } from "./config.ts"
 import type { ModelSelection } from "./contract.ts"
-import type { ModelsView } from "./view.ts"
+import { resolveTarget } from "./resolve.ts"
+import type { ModelsView, ProviderSettings } from "./view.ts"
 
 const local = { kind: "openai-compatible", baseUrl: "http://127.0.0.1:1/v1" } as const
 
@@ -86,7 +88,7 @@ describe("keys", () => {
 })
 
 describe("facts of a model", () => {
-  test("come from the configuration, then from the family, then are conservative", () => {
+  test("come from the configuration, then from the table, then are conservative", () => {
     const own = { ...local, models: { small: { contextTokens: 4096, vision: true } } }
     const view = { providers: { local: own } }
     const facts = (model: string) => {
@@ -102,5 +104,77 @@ describe("facts of a model", () => {
   test("the thinking level is the run's, then the default's", () => {
     assert.equal(describeModel({ thinkingDefault: "low" }).thinking, "low")
     assert.equal(describeModel({ thinkingDefault: "low" }, { thinking: "high" }).thinking, "high")
+  })
+
+  const targetOf = (settings: ProviderSettings, id: string, entry?: ModelEntryConfig) => {
+    const models = entry ? { models: { [id]: entry } } : {}
+    const view = { providers: { p: { ...settings, ...models } }, allowed: {}, agentModels: {}, defaultModel: "p/x" }
+    return resolveTarget(view, `p/${id}`)
+  }
+
+  test("of a known model are those of the table, with what thinking and a token cost there", () => {
+    const target = targetOf({ kind: "anthropic" }, "claude-opus-4-8")
+    assert.equal(target.contextTokens, 1_000_000)
+    assert.equal(target.maxOutputTokens, 128_000)
+    assert.equal(target.vision, true)
+    assert.deepEqual(target.reasoning, ["low", "medium", "high"])
+    assert.equal(target.canBeOff, true)
+    assert.deepEqual(target.prices, { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 })
+  })
+
+  test("of a model that nobody knows stay unknown where a guess could be refused", () => {
+    const target = targetOf(local, "whatever")
+    const { contextTokens, maxOutputTokens, vision, reasoning, canBeOff, prices } = target
+    assert.deepEqual(
+      { contextTokens, maxOutputTokens, vision, reasoning, canBeOff, prices },
+      {
+        contextTokens: 128_000,
+        maxOutputTokens: undefined,
+        vision: false,
+        reasoning: undefined,
+        canBeOff: undefined,
+        prices: undefined,
+      },
+    )
+  })
+
+  test("are small behind servers of one's own, which give a model what they were started with", () => {
+    for (const preset of ["ollama", "llama.cpp", "lmstudio"] as const) {
+      const settings = { kind: "openai-compatible", preset } as const
+      assert.equal(targetOf(settings, "whatever").contextTokens, 32_768)
+      assert.equal(targetOf(settings, "qwen3:8b").contextTokens, 32_768)
+      assert.equal(targetOf(settings, "qwen3:8b", { contextTokens: 40_960 }).contextTokens, 40_960)
+    }
+    assert.equal(targetOf({ kind: "openai-compatible", preset: "vllm" }, "whatever").contextTokens, 128_000)
+  })
+
+  test("are the configuration's where it says something", () => {
+    const prices = { input: 1, output: 2 }
+    const entry = { contextTokens: 9000, maxOutputTokens: 3000, vision: false, prices }
+    const target = targetOf({ kind: "anthropic" }, "claude-opus-4-8", entry)
+    const { contextTokens, maxOutputTokens, vision } = target
+    assert.deepEqual({ contextTokens, maxOutputTokens, vision, prices: target.prices }, entry)
+    assert.deepEqual(target.reasoning, ["low", "medium", "high"])
+  })
+
+  test("never have a reply that is longer than the configured context", () => {
+    assert.equal(targetOf({ kind: "anthropic" }, "claude-opus-4-8", { contextTokens: 9000 }).maxOutputTokens, 9000)
+  })
+
+  test("have the levels of thinking that the configuration names, all of them, or none", () => {
+    const thinking = (reasoning: NonNullable<ModelEntryConfig["reasoning"]>, id = "whatever") => {
+      const target = targetOf(local, id, { reasoning })
+      return [target.reasoning, target.canBeOff]
+    }
+    assert.deepEqual(thinking(true), [["minimal", "low", "medium", "high"], undefined])
+    assert.deepEqual(thinking(false), [[], true])
+    assert.deepEqual(thinking(["low", "high"]), [["low", "high"], undefined])
+    assert.deepEqual(thinking(["high"], "gpt-oss-20b"), [["high"], false])
+  })
+
+  test("of the offline model need no table", () => {
+    const view = { providers: {}, allowed: {}, agentModels: {}, defaultModel: "offline/commander" }
+    const { maxOutputTokens, reasoning, canBeOff, prices } = resolveTarget(view, "offline/commander")
+    assert.deepEqual([maxOutputTokens, reasoning, canBeOff, prices], [undefined, [], true, undefined])
   })
 })

@@ -2,7 +2,7 @@
 import { AppError } from "../kernel/index.ts"
 import type { ModelEntryConfig, ModelPrices } from "./config.ts"
 import type { ModelInfo, ModelSelection, ThinkingLevel } from "./contract.ts"
-import { familyOf } from "./families.ts"
+import { findKnownModel, isLocalServer, localContextTokens, type KnownModel } from "./known/index.ts"
 import { offlineContextTokens, offlineModelId } from "./offline/commander.ts"
 import type { ModelChoice, ModelsView, ProviderSettings } from "./view.ts"
 
@@ -141,20 +141,41 @@ export function resolveTarget(view: ModelsView, id: string): ModelTarget {
     })
   }
   const entry = (Object.hasOwn(settings.models ?? {}, modelId) ? settings.models?.[modelId] : undefined) ?? {}
-  const family = familyOf(modelId)
+  const known = findKnownModel(settings.kind, settings.preset, modelId, settings.baseUrl)
+  return { id, providerName, modelId, settings, entry, ...factsOf(settings, modelId, entry, known) }
+}
+
+/** Most hosted models of today take this much; a smaller one is set right by `models.providers.<name>.models`. */
+const usualContextTokens = 128_000
+
+/** The configuration's own words win, figure by figure. */
+function factsOf(
+  settings: ProviderSettings,
+  modelId: string,
+  entry: ModelEntryConfig,
+  known: KnownModel | undefined,
+): Pick<ModelTarget, "contextTokens" | "maxOutputTokens" | "vision" | "reasoning" | "canBeOff" | "prices"> {
+  const unknown = isLocalServer(settings.preset, modelId) ? localContextTokens : usualContextTokens
+  const contextTokens = entry.contextTokens ?? known?.contextTokens ?? unknown
+  const longest = known?.maxOutputTokens
   return {
-    id,
-    providerName,
-    modelId,
-    settings,
-    entry,
-    contextTokens: entry.contextTokens ?? family.contextTokens,
-    maxOutputTokens: entry.maxOutputTokens,
-    vision: entry.vision ?? family.vision,
-    reasoning: undefined,
-    canBeOff: undefined,
-    prices: entry.prices,
+    contextTokens,
+    maxOutputTokens: entry.maxOutputTokens ?? (longest === undefined ? undefined : Math.min(longest, contextTokens)),
+    vision: entry.vision ?? known?.vision ?? false,
+    ...thinkingOf(entry.reasoning, known),
+    prices: entry.prices ?? known?.prices,
   }
+}
+
+const everyLevel = ["minimal", "low", "medium", "high"] as const
+
+function thinkingOf(
+  configured: ModelEntryConfig["reasoning"],
+  known: KnownModel | undefined,
+): Pick<ModelTarget, "reasoning" | "canBeOff"> {
+  if (configured === false) return { reasoning: [], canBeOff: true }
+  if (configured === undefined) return { reasoning: known?.reasoning, canBeOff: known?.canBeOff }
+  return { reasoning: configured === true ? everyLevel : configured, canBeOff: known?.canBeOff }
 }
 
 function shorten(text: string): string {
