@@ -56,7 +56,7 @@ export function scriptedModels(answers: Answer[], contextTokens = 100_000): Scri
   return {
     requests,
     answers,
-    describe: () => ({ id: "test/model", contextTokens, vision: true, thinking: "off", fallbacks: [] }),
+    describe: () => ({ id: "test/model", contextTokens, promptTokens: contextTokens, vision: true, thinking: "off", fallbacks: [] }),
     async complete(selection, request) {
       // As it was when the model was asked: the loop goes on writing into its own copy.
       requests.push({ ...request, messages: structuredClone(request.messages), selection })

@@ -43,8 +43,8 @@ const step = (n: number, size: number): ModelMessage[] => [
     results: [{ callId: `c${n}`, toolName: "look", content: [{ type: "text", text: words(size) }], isError: false }],
   },
 ]
-const fit = (model: { complete: (request: ModelRequest) => Promise<ModelReply> }, contextTokens = 1_000_000) =>
-  fitRequests({ complete: model.complete, historyLength: history.length, contextTokens, log: silentLog })
+const fit = (model: { complete: (request: ModelRequest) => Promise<ModelReply> }, promptTokens = 1_000_000) =>
+  fitRequests({ complete: model.complete, historyLength: history.length, promptTokens, log: silentLog })
 const textOf = (messages: readonly ModelMessage[]) => JSON.stringify(messages)
 
 describe("a conversation longer than the model takes", () => {

@@ -11,12 +11,12 @@ export interface FitOptions {
   complete: (request: ModelRequest) => Promise<ModelReply>
   /** How many of a request's first messages are the past; what follows is the turn itself. */
   historyLength: number
-  /** What the model takes, prompt and reply together. */
-  contextTokens: number
+  /** What the model takes in front of its longest reply. */
+  promptTokens: number
   log: Log
 }
 
-/** Of the context: the rest is for the reply and for what our estimate misses. */
+/** The rest is for what our estimate misses. */
 const usableShare = 0.9
 /** When room is made, as much as serves some further steps, so that not every step changes the prompt. */
 const roomyShare = 0.7
@@ -44,9 +44,9 @@ export function fitRequests(options: FitOptions): (request: ModelRequest) => Pro
     return isSmaller
   }
   return async (request) => {
-    const usable = options.contextTokens * usableShare
+    const usable = options.promptTokens * usableShare
     if (sizeOf(apply(shape, request.messages, options.historyLength), request) > usable) {
-      shrinkTo(options.contextTokens * roomyShare, request)
+      shrinkTo(options.promptTokens * roomyShare, request)
     }
     for (let tries = 1; ; tries += 1) {
       const messages = apply(shape, request.messages, options.historyLength)

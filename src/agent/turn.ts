@@ -78,6 +78,8 @@ export interface TurnDelivery {
 
 /** Room kept for the reply and the tools' schemas, as a share of the model's context. */
 const historyShare = 0.6
+/** Some models take a million tokens, at double the price from here on; what is older is seldom what is asked about. */
+const maxHistoryTokens = 200_000
 /** Length of a hook's summary in the main session. */
 const maxSummary = 2_000
 
@@ -117,7 +119,7 @@ export function createTurns(options: TurnOptions) {
       const info = options.models.describe(selection)
       const history = options.sessions.history(
         session.sessionId,
-        Math.max(1_000, info.contextTokens * historyShare - estimateTokens(step.message)),
+        Math.max(1_000, Math.min(maxHistoryTokens, info.promptTokens * historyShare) - estimateTokens(step.message)),
         input.historyTurns,
       )
       const skills = selectSkills(options.skills(input.agentId), input.skills)
@@ -134,7 +136,7 @@ export function createTurns(options: TurnOptions) {
         complete: fitRequests({
           complete,
           historyLength: history.length,
-          contextTokens: info.contextTokens,
+          promptTokens: info.promptTokens,
           log: options.log,
         }),
         usedFor: usedFor(job, input),

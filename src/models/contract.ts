@@ -134,6 +134,8 @@ export interface ModelInfo {
   id: string
   /** Tokens that fit into one request, prompt and reply together. */
   contextTokens: number
+  /** Tokens that a prompt may have, so that the longest reply still fits behind it. */
+  promptTokens: number
   vision: boolean
 }
 

@@ -15,7 +15,7 @@ function registry(vision: Record<string, boolean>, answer?: (request: ModelReque
     describe({ model = "own" }: ModelSelection) {
       const sees = vision[model]
       if (sees === undefined) throw new AppError("model-not-allowed", model)
-      return { id: model, contextTokens: 1_000, vision: sees, thinking: "off", fallbacks: [] }
+      return { id: model, contextTokens: 1_000, promptTokens: 1_000, vision: sees, thinking: "off", fallbacks: [] }
     },
     async complete({ model = "own" }, request) {
       asked.push({ model, request })

@@ -45,7 +45,8 @@ export function createModelRegistry(parts: ModelRegistryParts): ModelRegistry {
         primary.entry.contextTokens ?? serverContext.limitOf(primary) ?? primary.contextTokens,
         contextLimits.get(id) ?? Number.POSITIVE_INFINITY,
       )
-      return { id, contextTokens, vision, thinking: thinking ?? "default", fallbacks }
+      const promptTokens = Math.max(contextTokens / 2, contextTokens - (primary.maxOutputTokens ?? 0))
+      return { id, contextTokens, promptTokens, vision, thinking: thinking ?? "default", fallbacks }
     },
 
     async complete(selection, request) {

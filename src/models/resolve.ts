@@ -6,7 +6,7 @@ import { findKnownModel, isLocalServer, localContextTokens, type KnownModel } fr
 import { offlineContextTokens, offlineModelId } from "./offline/commander.ts"
 import type { ModelChoice, ModelsView, ProviderSettings } from "./view.ts"
 
-export interface ModelTarget extends ModelInfo {
+export interface ModelTarget extends Omit<ModelInfo, "promptTokens"> {
   providerName: string
   modelId: string
   /** Undefined for the offline model. */
@@ -160,7 +160,8 @@ function factsOf(
   const longest = known?.maxOutputTokens
   return {
     contextTokens,
-    maxOutputTokens: entry.maxOutputTokens ?? (longest === undefined ? undefined : Math.min(longest, contextTokens)),
+    maxOutputTokens:
+      entry.maxOutputTokens ?? (longest === undefined ? undefined : Math.min(longest, Math.floor(contextTokens / 2))),
     vision: entry.vision ?? known?.vision ?? false,
     ...thinkingOf(entry.reasoning, known),
     prices: entry.prices ?? known?.prices,
