@@ -96,6 +96,14 @@ const sandbox = z.strictObject({
     .meta({ description: "The browser in sandboxed sessions.", later }),
 })
 
+const toolPolicy = z.strictObject({
+  allow: z.array(z.string().min(1)).optional().meta({ description: "Tools that may be used, by name; unset: all." }),
+  deny: z
+    .array(z.string().min(1))
+    .optional()
+    .meta({ description: "Tools that may not be used; `*` for all. Wins over `allow`." }),
+})
+
 const agentDefaults = z
   .strictObject({
     model: model.prefault("offline/commander").meta({
@@ -136,6 +144,10 @@ const agentDefaults = z
     heartbeat: heartbeat
       .prefault({})
       .meta({ description: "Regular turns in which the agent looks whether anything needs attention." }),
+    tools: toolPolicy.optional().meta({
+      description:
+        "Tools that turns may use, everywhere: chats, webhooks, heartbeats. A group's `tools` narrow them further.",
+    }),
     sandbox: sandbox.prefault({}).meta({ description: "Sandboxed sessions.", later }),
   })
   .prefault({})
@@ -174,6 +186,7 @@ const agentEntry = z.strictObject({
   skills: z.array(z.string().min(1)).optional().meta({
     description: "Skills of the agent, by their folders in `<workspace>/skills`; when unset all, when empty none.",
   }),
+  tools: toolPolicy.optional().meta({ description: "Instead of `agents.defaults.tools`, for this agent." }),
   sandbox: sandbox.optional().meta({ description: "As `agents.defaults.sandbox`, for this agent.", later }),
 })
 

@@ -1,7 +1,6 @@
 // The agent with everything it needs: sessions, models, tools, turns, heartbeats, the lanes that run them, delivery.
 import {
   type Heartbeat,
-  type Tool,
   type TurnInput,
   type TurnObserver,
   type TurnOptions,
@@ -42,6 +41,7 @@ import { type JobHandler, LaneRunner, cancelWaiting, recoverJobs } from "../stor
 import { composeCommands } from "./commands.ts"
 import { type Core, mainAgentId, workspaceOf } from "./core.ts"
 import { callbackSender } from "./hooks.ts"
+import { warnOfUnknownTools } from "./tools.ts"
 
 export interface AgentParts {
   sessions: Sessions
@@ -60,7 +60,7 @@ export interface AgentParts {
 }
 
 export interface AgentLinks {
-  tools: () => readonly Tool[]
+  tools: TurnOptions["tools"]
   channels: () => ReadonlyMap<string, Channel>
 }
 
@@ -138,6 +138,8 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
       await store.write(async (write) => cancelWaiting(store, write, laneKey, (job) => job.run_id === runId))
     },
     async start() {
+      warnOfUnknownTools(core.config(), log)
+      core.holder.subscribe((changed) => changed.includes("agents") && warnOfUnknownTools(core.config(), log))
       await recover(core, handlers)
       await worker.start()
       runner.start()
@@ -227,10 +229,12 @@ function skillsOf(core: Core, agentId: string) {
 function profileOf(config: Config, agentId: string) {
   const agent = config.agents.list.find((entry) => entry.id === agentId)
   const manner = agent?.identity?.theme
+  const tools = agent?.tools ?? config.agents.defaults.tools
   return {
     name: agent?.identity?.name ?? agent?.name ?? "the agent",
     timeoutSeconds: config.agents.defaults.timeoutSeconds,
     ...(manner === undefined ? {} : { manner }),
+    ...(tools === undefined ? {} : { tools }),
   }
 }
 
