@@ -96,13 +96,12 @@ const sandbox = z.strictObject({
     .meta({ description: "The browser in sandboxed sessions.", later }),
 })
 
-const toolPolicy = z.strictObject({
-  allow: z.array(z.string().min(1)).optional().meta({ description: "Tools that may be used, by name; unset: all." }),
-  deny: z
-    .array(z.string().min(1))
-    .optional()
-    .meta({ description: "Tools that may not be used; `*` for all. Wins over `allow`." }),
-})
+const toolNames = z.array(z.string().trim().min(1))
+const toolPolicy = (meanings: { allow: string; deny: string }) =>
+  z.strictObject({
+    allow: toolNames.optional().meta({ description: meanings.allow }),
+    deny: toolNames.optional().meta({ description: meanings.deny }),
+  })
 
 const agentDefaults = z
   .strictObject({
@@ -144,10 +143,13 @@ const agentDefaults = z
     heartbeat: heartbeat
       .prefault({})
       .meta({ description: "Regular turns in which the agent looks whether anything needs attention." }),
-    tools: toolPolicy.optional().meta({
-      description:
-        "Tools that turns may use, everywhere: chats, webhooks, heartbeats. A group's `tools` narrow them further.",
-    }),
+    tools: toolPolicy({
+      allow:
+        "Tools that turns may use, in chats, webhooks and heartbeats, by name; unset: all. A group may allow less.",
+      deny: "Tools that no turn may use; `*` for all. Wins over `allow`.",
+    })
+      .optional()
+      .meta({ description: "Tools of all agents." }),
     sandbox: sandbox.prefault({}).meta({ description: "Sandboxed sessions.", later }),
   })
   .prefault({})
@@ -186,7 +188,12 @@ const agentEntry = z.strictObject({
   skills: z.array(z.string().min(1)).optional().meta({
     description: "Skills of the agent, by their folders in `<workspace>/skills`; when unset all, when empty none.",
   }),
-  tools: toolPolicy.optional().meta({ description: "Instead of `agents.defaults.tools`, for this agent." }),
+  tools: toolPolicy({
+    allow: "Tools that this agent may use. With `tools` of its own it takes nothing from `agents.defaults.tools`.",
+    deny: "Tools that this agent may not use; `*` for all. Wins over `allow`.",
+  })
+    .optional()
+    .meta({ description: "As `agents.defaults.tools`, for this agent." }),
   sandbox: sandbox.optional().meta({ description: "As `agents.defaults.sandbox`, for this agent.", later }),
 })
 

@@ -41,7 +41,6 @@ import { type JobHandler, LaneRunner, cancelWaiting, recoverJobs } from "../stor
 import { composeCommands } from "./commands.ts"
 import { type Core, mainAgentId, workspaceOf } from "./core.ts"
 import { callbackSender } from "./hooks.ts"
-import { warnOfUnknownTools } from "./tools.ts"
 
 export interface AgentParts {
   sessions: Sessions
@@ -138,8 +137,6 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
       await store.write(async (write) => cancelWaiting(store, write, laneKey, (job) => job.run_id === runId))
     },
     async start() {
-      warnOfUnknownTools(core.config(), log)
-      core.holder.subscribe((changed) => changed.includes("agents") && warnOfUnknownTools(core.config(), log))
       await recover(core, handlers)
       await worker.start()
       runner.start()

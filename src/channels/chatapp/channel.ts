@@ -116,8 +116,6 @@ export function createChatappChannel(options: ChatappOptions): Channel {
     client: (account) => accounts.byId.get(account)?.client,
   })
   const acks = new DraftCalls()
-  const operations = createOperations(options, { settings, render, stickers })
-  const hasEnvironmentToken = options.environment.chatappBotToken !== undefined
   pairing.attach(channelName, {
     tell: (account, { chatId }, decision) =>
       say({ channel: channelName, account, chatId, chatKind: "private" }, decisionTexts[decision]),
@@ -144,7 +142,7 @@ export function createChatappChannel(options: ChatappOptions): Channel {
       return await Promise.all(shown.map((account) => statusOf(account, settings, clock, wanted)))
     },
     explain: (question) => explainAccess(question, explainFacts(options, settings, activations, pinsOf)),
-    tools: (place) => offerTools({ operations, settings, hasEnvironmentToken }, place),
+    tools: createTools(options, { settings, render, stickers }),
     preparation: createPreparation({ settings: settings.account, fetchFiles: media.fetch }),
     observe: (turn, _runId, view) => observeTurn(turn, view, { ...options, accounts, settings, acks }),
   }
@@ -203,11 +201,11 @@ async function stopTurnOf({ store, log, stopTurn }: ChatappOptions, draft: Draft
   if (turn) await stopTurn(turn)
 }
 
-function createOperations(
+function createTools(
   options: ChatappOptions,
   { settings, render, stickers }: { settings: Settings; render: Renderer; stickers: Stickers },
-): Operations {
-  return new Operations({
+): Channel["tools"] {
+  const operations = new Operations({
     store: options.store,
     settings,
     render,
@@ -217,6 +215,8 @@ function createOperations(
     waitFor: options.waitForDeliveries,
     ...(options.fetching ? { fetching: options.fetching } : {}),
   })
+  const hasEnvironmentToken = options.environment.chatappBotToken !== undefined
+  return (place) => offerTools({ operations, settings, hasEnvironmentToken }, place)
 }
 
 async function unpin(

@@ -9,6 +9,7 @@ export function orBlank<Output>(schema: z.ZodType<Output>) {
   return z.union([z.literal("").transform(() => undefined), schema]).optional()
 }
 
+const digits = "must be an id: digits"
 /** Of messages and topics. */
 export const id = z
   .union(
@@ -16,11 +17,11 @@ export const id = z
       z
         .string()
         .trim()
-        .regex(/^\d{1,16}$/),
-      z.int().positive(),
+        .regex(/^\d{1,16}$/, digits),
+      z.int().positive(digits),
     ],
     {
-      error: ({ input }) => (input === undefined ? "is missing" : "must be an id: digits"),
+      error: ({ input }) => (input === undefined ? "is missing" : digits),
     },
   )
   .transform(String)
