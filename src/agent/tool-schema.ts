@@ -30,10 +30,12 @@ function remembered(source: object, schema: JsonObject): JsonObject {
  *   Gemini knew none until 2025-11 (typia's IGeminiSchema).
  * - each node has one `type`: Moonshot "type is not defined" (earendil-works/pi#5822); a list of types is refused by
  *   Gemini (BerriAI/litellm#12031) and misread by llama.cpp (ggml-org/llama.cpp#21327).
- * - no `additionalProperties`, `$schema`, `$ref`, `const`, `default`, `exclusiveMinimum`, `multipleOf`, `propertyNames`:
- *   Gemini "Cannot find field" (openswarm-ai/openswarm#24, nanbingxyz/5ire#42, decolua/9router#2309).
- * - no `minLength`, `maxLength`, `minItems`, `maxItems`, `pattern`: they become repetitions of a grammar, which llama.cpp and
- *   whatever stands on it give up on (ggml-org/llama.cpp#25746, #27087).
+ * - no `additionalProperties`, `$schema`, `$ref`, `const`, `default`, `exclusiveMinimum`, `multipleOf`,
+ *   `propertyNames`: Gemini "Cannot find field" (openswarm-ai/openswarm#24, nanbingxyz/5ire#42, decolua/9router#2309).
+ * - no `minLength`, `maxLength`, `minItems`, `maxItems`, `pattern`: they become repetitions of a grammar, on which
+ *   llama.cpp and whatever stands on it give up (ggml-org/llama.cpp#25746, #27087).
+ * - names of tools have letters, digits, `_` and `-`, 64 at most, no digit in front (Google); their descriptions at most
+ *   1,024 characters (OpenAI and Azure, rusiaaman/wcgw#51, langchain-ai/open_deep_research#80).
  * - `enum` holds strings, none of them empty: Gemini (NousResearch/hermes-agent#15082, anomalyco/opencode#46676).
  * - `required` names properties of the same object: Gemini (Kilo-Org/kilocode#11955), Moonshot (vercel/ai#18921).
  * - an object has properties: Gemini (agno-agi/agno#2112), llama.cpp (#25923); an array has `items`: OpenAI

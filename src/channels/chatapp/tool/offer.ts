@@ -1,6 +1,6 @@
 // The chat tools that a turn is offered: none where it can reach no chat, or where its account is off; else both, with
-// the actions that are switched on for the account. Only configuration and the turn's place decide, so that the list is the same
-// in all steps of a turn.
+// the actions that are switched on for the account. Only configuration and the turn's place decide, so that the list is
+// the same in all steps of a turn.
 import type { Tool, ToolPlace } from "../../../agent/tool.ts"
 import { defaultAccountId } from "../../../config/index.ts"
 import { type AccountSettings, channelName, type Settings, mainAccount } from "../settings.ts"
