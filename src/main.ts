@@ -127,7 +127,7 @@ function compose(core: Core, stop: StopRequest, token: GatewayToken): Parts {
   })
   const channels = new Map<string, Channel>()
   const agent = composeAgent(core, {
-    tools: () => [...(core.config().browser.enabled ? [browser.tool] : []), ...chatapp.tools()],
+    tools: (place) => [...(core.config().browser.enabled ? [browser.tool] : []), ...chatapp.tools(place)],
     channels: () => channels,
   })
   const pairing = createPairing({ store, clock, ids, log })

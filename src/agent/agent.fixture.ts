@@ -21,6 +21,7 @@ import type { HeartbeatConfig } from "./config.ts"
 import { createHeartbeat } from "./heartbeat.ts"
 import { readSkills } from "./skills.ts"
 import type { Tool } from "./tool.ts"
+import type { ToolPolicy } from "./tool-policy.ts"
 import {
   type TurnInput,
   type TurnPreparation,
@@ -98,6 +99,7 @@ export const main = mainKey("main")
 export interface AgentParts {
   models?: ScriptedModels
   tools?: Tool[]
+  toolPolicy?: ToolPolicy
   clock?: Clock
   crashPoint?: CrashPoint
   /** State folder of an earlier agent, to go on from. */
@@ -187,7 +189,11 @@ function compose(
     models,
     tools: () => tools,
     skills: () => readSkills(parts.workspace, silentLog),
-    profile: () => ({ name: "the agent", timeoutSeconds: parts.timeoutSeconds ?? 60 }),
+    profile: () => ({
+      name: "the agent",
+      timeoutSeconds: parts.timeoutSeconds ?? 60,
+      ...(parts.toolPolicy === undefined ? {} : { tools: parts.toolPolicy }),
+    }),
     crashPoint,
     deliver: parts.deliver ?? deliverToOutbox,
     preparation: () => parts.preparation,

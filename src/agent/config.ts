@@ -96,6 +96,13 @@ const sandbox = z.strictObject({
     .meta({ description: "The browser in sandboxed sessions.", later }),
 })
 
+const toolNames = z.array(z.string().trim().min(1))
+const toolPolicy = (meanings: { allow: string; deny: string }) =>
+  z.strictObject({
+    allow: toolNames.optional().meta({ description: meanings.allow }),
+    deny: toolNames.optional().meta({ description: meanings.deny }),
+  })
+
 const agentDefaults = z
   .strictObject({
     model: model.prefault("offline/commander").meta({
@@ -136,6 +143,13 @@ const agentDefaults = z
     heartbeat: heartbeat
       .prefault({})
       .meta({ description: "Regular turns in which the agent looks whether anything needs attention." }),
+    tools: toolPolicy({
+      allow:
+        "Tools that turns may use, in chats, webhooks and heartbeats, by name; unset: all. A group may allow less.",
+      deny: "Tools that no turn may use; `*` for all. Wins over `allow`.",
+    })
+      .optional()
+      .meta({ description: "Tools of all agents." }),
     sandbox: sandbox.prefault({}).meta({ description: "Sandboxed sessions.", later }),
   })
   .prefault({})
@@ -174,6 +188,12 @@ const agentEntry = z.strictObject({
   skills: z.array(z.string().min(1)).optional().meta({
     description: "Skills of the agent, by their folders in `<workspace>/skills`; when unset all, when empty none.",
   }),
+  tools: toolPolicy({
+    allow: "Tools that this agent may use. With `tools` of its own it takes nothing from `agents.defaults.tools`.",
+    deny: "Tools that this agent may not use; `*` for all. Wins over `allow`.",
+  })
+    .optional()
+    .meta({ description: "As `agents.defaults.tools`, for this agent." }),
   sandbox: sandbox.optional().meta({ description: "As `agents.defaults.sandbox`, for this agent.", later }),
 })
 

@@ -60,4 +60,20 @@ describe("skills", () => {
     assert.doesNotMatch(models.requests[2]?.system ?? "", /[Ss]kill/)
     assert.deepEqual(models.requests[2]?.tools, [])
   })
+
+  test("are not there where the tool that reads them is not", async (context) => {
+    const workspace = temporaryFolder()
+    addSkill(workspace, "cooking", "# Cooking for many\n\nUse a large pot.")
+    const models = scriptedModels(["a", "b"])
+    const agent = await startAgent(context, { models, workspace })
+    await agent.say("one", { tools: { deny: ["*"] } })
+    await agent.say("two", { tools: { allow: ["skill"] } })
+    assert.deepEqual(
+      models.requests.map(({ tools, system }) => [tools.length, /[Ss]kill/.test(system)]),
+      [
+        [0, false],
+        [1, true],
+      ],
+    )
+  })
 })

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict"
-import { describe, test } from "node:test"
-import { z } from "zod"
+import { type TestContext, describe, test } from "node:test"
 import { silentLog } from "../../test/support/store.ts"
 import { AppError, systemIds } from "../kernel/index.ts"
 import type { ToolResultPart } from "../models/contract.ts"
 import { call, scriptedModels, smallTool, startAgent } from "./agent.fixture.ts"
-import { interruptedResult, isRepeatable, producedMedia, runTool, toolSchemas } from "./tool-runner.ts"
+import { interruptedResult, isRepeatable, producedMedia, runTool } from "./tool-runner.ts"
 import type { Tool, ToolContext } from "./tool.ts"
+import type { ToolPolicy } from "./tool-policy.ts"
 
 function contextWith(signal: AbortSignal = new AbortController().signal): ToolContext {
   const ids = { agentId: "main", sessionKey: "agent:main:main", runId: "run" }
@@ -81,7 +81,7 @@ describe("a tool that fails", () => {
         return { content: [] }
       },
     })
-    for (const input of [{ word: 5 }, { other: "x" }, "not even an object", null]) {
+    for (const input of [{ word: ["a", "b"] }, { word: {} }, "not even an object", 5]) {
       const result = await runTool(
         { tools: [tool], context: contextWith(), ids: systemIds, log: silentLog },
         { id: "1", name: "click", input },
@@ -119,17 +119,52 @@ describe("tools that a place does not allow", () => {
   })
 })
 
+describe("tools that an agent may not use", () => {
+  const tools = [smallTool("look"), smallTool("buy")]
+  const shownTo = async (
+    context: TestContext,
+    purpose: "chat" | "hook",
+    toolPolicy: ToolPolicy,
+    place?: ToolPolicy,
+  ) => {
+    const models = scriptedModels([[call("buy")], "no"])
+    const agent = await startAgent(context, { models, tools, toolPolicy })
+    await agent.say("buy it", { purpose, ...(place === undefined ? {} : { tools: place }) })
+    const [first, second] = models.requests
+    assert.equal(JSON.stringify(second?.messages.at(-1)).includes('There is no tool \\"buy\\"'), true)
+    return first?.tools.map(({ name }) => name)
+  }
+
+  test("are not there in any of its turns, wherever they are", async (context) => {
+    assert.deepEqual(await shownTo(context, "chat", { deny: ["Buy"] }), ["look"])
+    assert.deepEqual(await shownTo(context, "hook", { allow: ["look"] }), ["look"])
+  })
+
+  test("are not given back by a place, which may only take more away", async (context) => {
+    assert.deepEqual(await shownTo(context, "chat", { deny: ["buy"] }, { allow: ["*"] }), ["look"])
+    assert.deepEqual(await shownTo(context, "chat", { allow: ["look"] }, { deny: ["look"] }), [])
+  })
+
+  test("are not there in heartbeats either", async (context) => {
+    const models = scriptedModels(["HEARTBEAT_OK"])
+    const agent = await startAgent(context, { models, tools, toolPolicy: { allow: [] } })
+    await agent.wake()
+    assert.deepEqual(models.requests[0]?.tools, [])
+  })
+})
+
 describe("a call that was cut", () => {
   const byWord = smallTool("look", { repeatable: ({ word }) => word === "read" })
 
   test("may be made again when the tool says so for this input", () => {
     assert.equal(isRepeatable([byWord], call("look", { word: "read" })), true)
     assert.equal(isRepeatable([byWord], call("look", { word: "write" })), false)
+    assert.equal(isRepeatable([byWord], call("look", '{"word": "write"}')), false, "read as it is when it runs")
   })
 
   test("may be made again when it does nothing anyway", () => {
     assert.equal(isRepeatable([byWord], call("gone")), true)
-    assert.equal(isRepeatable([byWord], call("look", { word: 5 })), true)
+    assert.equal(isRepeatable([byWord], call("look", { word: {} })), true)
   })
 
   test("is else told to the model as of unknown effect", () => {
@@ -164,19 +199,4 @@ describe("the files that a reply may send", () => {
     const results = [await run(page), await run(noted), of("MEDIA:/m/failed.png", true)]
     assert.deepEqual([...producedMedia(results)], [])
   })
-})
-
-test("the model is shown a tool's hand-made schema, else the one of its input", () => {
-  const input = z.object({ word: z.string().default("tea") }) as z.ZodType<{ word?: string }>
-  const [made, given] = toolSchemas([
-    smallTool("echo", { input }),
-    smallTool("browser", { inputSchema: { type: "object", properties: {} } }),
-  ])
-  assert.deepEqual(given, {
-    name: "browser",
-    description: "Does browser",
-    inputSchema: { type: "object", properties: {} },
-  })
-  assert.deepEqual(made?.inputSchema.properties, { word: { default: "tea", type: "string" } })
-  assert.equal(made?.inputSchema.required, undefined)
 })

@@ -1,25 +1,13 @@
 // One tool call: look up, check the input, run, and put what comes back into the form the model may see.
-import { z } from "zod"
-import { AppError, type Ids, type JsonObject, type Log, describeError, raceAbort } from "../kernel/index.ts"
+import { AppError, type Ids, type Log, describeError, raceAbort } from "../kernel/index.ts"
 import type { ContentPart, ToolCall, ToolResultPart, ToolSchema } from "../models/contract.ts"
 import { neutralize, wrapUntrusted } from "./boundary.ts"
 import type { Tool, ToolContext, ToolResult } from "./tool.ts"
-
-/** Remembered by the schema that it is made from: each step of each turn asks, and making it takes a quarter of a step. */
-const made = new WeakMap<z.ZodType, JsonObject>()
+import { readToolInput } from "./tool-input.ts"
+import { shownSchema } from "./tool-schema.ts"
 
 export function toolSchemas(tools: readonly Tool[]): ToolSchema[] {
-  return tools.map((tool) => ({
-    name: tool.name,
-    description: tool.description,
-    inputSchema: tool.inputSchema ?? schemaOf(tool.input),
-  }))
-}
-
-function schemaOf(input: z.ZodType): JsonObject {
-  const known = made.get(input) ?? (z.toJSONSchema(input, { io: "input" }) as JsonObject)
-  made.set(input, known)
-  return known
+  return tools.map((tool) => ({ name: tool.name, description: tool.description, inputSchema: shownSchema(tool) }))
 }
 
 export interface RunToolOptions {
@@ -36,12 +24,12 @@ export async function runTool(options: RunToolOptions, call: ToolCall): Promise<
     const known = options.tools.map((candidate) => candidate.name).join(", ") || "none"
     return failed(call, `There is no tool ${JSON.stringify(call.name)}. Tools: ${known}.`)
   }
-  const parsed = tool.input.safeParse(call.input)
-  if (!parsed.success) return failed(call, `The input is not acceptable: ${z.prettifyError(parsed.error)}`)
+  const input = readToolInput(tool, call.input)
+  if (input.kind === "refused") return failed(call, input.reason)
   options.log.info({ tool: tool.name, run: options.context.runId }, "tool started")
   try {
     // A tool that does not heed the signal must not outlive the turn's time limit.
-    const result = await raceAbort(tool.run(parsed.data, options.context), options.context.signal)
+    const result = await raceAbort(tool.run(input.value, options.context), options.context.signal)
     return {
       callId: call.id,
       toolName: call.name,
@@ -58,8 +46,9 @@ export async function runTool(options: RunToolOptions, call: ToolCall): Promise<
 /** May this call simply be made again after a crash? Unknown tools and unreadable inputs fail anyway. */
 export function isRepeatable(tools: readonly Tool[], call: ToolCall): boolean {
   const tool = tools.find((candidate) => candidate.name === call.name)
-  const parsed = tool?.input.safeParse(call.input)
-  return tool === undefined || !parsed?.success || tool.repeatable(parsed.data)
+  if (!tool) return true
+  const input = readToolInput(tool, call.input)
+  return input.kind === "refused" || tool.repeatable(input.value)
 }
 
 export function interruptedResult(call: ToolCall): ToolResultPart {

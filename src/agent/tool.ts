@@ -18,6 +18,9 @@ export interface ToolContext {
   signal: AbortSignal
 }
 
+/** What decides which tools a turn is offered. It is the same in all steps of a turn: caches of prompts live by that. */
+export type ToolPlace = Pick<ToolContext, "agentId" | "route" | "origin" | "trusted">
+
 export interface ToolResult {
   /** What the model reads. Text of an untrusted tool is put inside the untrusted boundary by the loop. */
   content: ContentPart[]
@@ -35,8 +38,8 @@ export interface Tool<Input = unknown> {
   description: string
   input: z.ZodType<Input>
   /**
-   * Hand-tuned JSON schema shown to the model instead of the one made from `input` (which is long for unions).
-   * Must accept the same values.
+   * Hand-tuned JSON schema shown to the model instead of the one made from `input`, in the form of `flatSchema`. It is
+   * also what loosely written arguments are read by, so `input` must accept what it describes.
    */
   inputSchema?: JsonObject
   /** `untrusted` when the text of results may hold words of another party (pages, files, messages). */

@@ -254,7 +254,7 @@ describe("a turn that is interrupted", () => {
 describe("a tool call", () => {
   test("with input that is not acceptable goes back to the model, which can mend it", async (context) => {
     const agent = await startAgent(context, {
-      models: scriptedModels([[call("echo", { word: 5 })], [call("echo", { word: "tea" })], "done"]),
+      models: scriptedModels([[call("echo", { word: {} })], [call("echo", { word: "tea" })], "done"]),
       tools: [smallTool("echo")],
     })
     await agent.say("echo tea")

@@ -27,11 +27,11 @@ import {
 } from "../store/index.ts"
 import { fitRequests } from "./fit.ts"
 import { type LoopResult, runLoop } from "./loop.ts"
+import { type ToolSources, offeredTools } from "./offered-tools.ts"
 import { systemPrompt, userMessage, readPictures } from "./prompt.ts"
-import { type Skill, createSkillTool, selectSkills } from "./skills.ts"
 import { TurnStopped, stoppedLoop } from "./stopped.ts"
-import type { Tool, ToolContext } from "./tool.ts"
-import { allowedTools } from "./tool-policy.ts"
+import type { ToolContext } from "./tool.ts"
+import type { ToolPolicy } from "./tool-policy.ts"
 import { producedMedia } from "./tool-runner.ts"
 import { type TurnInput, type TurnObserver, type TurnPreparation, type TurnView, heartbeatJob } from "./turn-input.ts"
 
@@ -39,15 +39,14 @@ export interface AgentProfile {
   name: string
   manner?: string
   timeoutSeconds: number
+  /** Which tools its turns may use, wherever they are; unset: all. */
+  tools?: ToolPolicy
 }
 
-export interface TurnOptions {
+export interface TurnOptions extends ToolSources {
   store: Store
   sessions: Sessions
   models: ModelRegistry
-  tools: () => readonly Tool[]
-  /** What the agent has been taught; a turn may be allowed less. */
-  skills: (agentId: string) => readonly Skill[]
   profile: (agentId: string) => AgentProfile
   clock: Clock
   ids: Ids
@@ -122,9 +121,8 @@ export function createTurns(options: TurnOptions) {
         Math.max(1_000, Math.min(maxHistoryTokens, info.promptTokens * historyShare) - estimateTokens(step.message)),
         input.historyTurns,
       )
-      const skills = selectSkills(options.skills(input.agentId), input.skills)
-      const allowed = allowedTools(options.tools(), input.tools)
-      const tools = [...allowed, ...(skills.length > 0 ? [createSkillTool(skills) as Tool] : [])]
+      const context = toolContext(job, step, limit.signal)
+      const { tools, skills } = offeredTools(options, input, context)
       const complete = (request: ModelRequest) => options.models.complete(selection, request)
       const result = await runLoop({
         store: options.store,
@@ -141,7 +139,7 @@ export function createTurns(options: TurnOptions) {
         }),
         usedFor: usedFor(job, input),
         tools,
-        context: toolContext(job, step, limit.signal),
+        context,
         ids: options.ids,
         log: options.log,
         signal: limit.signal,

@@ -4,6 +4,7 @@ import type { Tool, ToolContext, ToolResult } from "../agent/tool.ts"
 import { AppError, type ErrorCode, errorTable, isJsonObject, type Json, type JsonObject } from "../kernel/index.ts"
 import type { BrowserCore, Caller } from "./core.ts"
 import {
+  actKinds,
   chooserRequest,
   consoleRequest,
   dialogRequest,
@@ -57,6 +58,7 @@ async function perform(core: BrowserCore, value: BrowserToolInput, context: Tool
   try {
     return await run(core, value, { profile, signal: context.signal, guest })
   } catch (error) {
+    if (error instanceof AppError && error.code === "bad-request") throw sayWhere(error, value)
     const foreign = error instanceof AppError && pageWords.has(error.code)
     if (!foreign || context.signal.aborted) throw error
     const hint = error.hint === undefined ? "" : ` ${error.hint}`
@@ -66,6 +68,17 @@ async function perform(core: BrowserCore, value: BrowserToolInput, context: Tool
       content: [{ type: "text", text: error.message }],
     }
   }
+}
+
+/** A fault of the input, with the action that it was found in: all of them share their fields. */
+function sayWhere(error: AppError, value: BrowserToolInput): AppError {
+  const request = value.action === "act" ? requestOf(value) : undefined
+  const kind = isJsonObject(request) && actKinds.some((each) => each === request["kind"]) ? ` ${request["kind"]}` : ""
+  const { hint } = error
+  return new AppError(error.code, `${value.action}${kind}: ${error.message}`, {
+    cause: error,
+    ...(hint === undefined ? {} : { hint }),
+  })
 }
 
 /** Errors whose message may quote what a script of the page said: they are shown as content, not as words of ours. */

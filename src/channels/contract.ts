@@ -1,5 +1,5 @@
 // What a chat platform is to the gateway. No runtime.
-import type { Tool } from "../agent/tool.ts"
+import type { Tool, ToolPlace } from "../agent/tool.ts"
 import type { TurnInput, TurnObserver, TurnPreparation, TurnView } from "../agent/turn-input.ts"
 import type { Route } from "../sessions/route.ts"
 import type { ChannelSender } from "../delivery/contract.ts"
@@ -105,8 +105,8 @@ export interface Channel {
   status(options: { probe: boolean; signal: AbortSignal }): Promise<ChannelAccountStatus[]>
   /** Throws AppError for a question that makes no sense. */
   explain(question: AccessQuestion): AccessExplanation
-  /** What the agent may do here by itself; empty while nothing is configured. */
-  tools(): readonly Tool[]
+  /** What a turn may do here by itself; empty where it can reach no chat. */
+  tools(place: ToolPlace): readonly Tool[]
   /** For a turn whose route is in this channel: typing while it runs. */
   observe(turn: TurnInput, runId: string, view: TurnView): TurnObserver
   /** Its part in making the prompt of such a turn. */

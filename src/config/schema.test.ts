@@ -68,6 +68,8 @@ describe("protected keys", () => {
     "channels.chatapp.accounts.b.dmPolicy",
     "agents.defaults.sandbox",
     "agents.list[0]",
+    "agents.defaults.tools.deny",
+    "agents.list[0].tools",
     "browser.executablePath",
     "browser.profiles.x",
     "models.providers.x.baseUrl",

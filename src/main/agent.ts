@@ -1,7 +1,6 @@
 // The agent with everything it needs: sessions, models, tools, turns, heartbeats, the lanes that run them, delivery.
 import {
   type Heartbeat,
-  type Tool,
   type TurnInput,
   type TurnObserver,
   type TurnOptions,
@@ -62,7 +61,7 @@ export interface AgentParts {
 }
 
 export interface AgentLinks {
-  tools: () => readonly Tool[]
+  tools: TurnOptions["tools"]
   channels: () => ReadonlyMap<string, Channel>
 }
 
@@ -244,10 +243,12 @@ function skillsOf(core: Core, agentId: string) {
 function profileOf(config: Config, agentId: string) {
   const agent = config.agents.list.find((entry) => entry.id === agentId)
   const manner = agent?.identity?.theme
+  const tools = agent?.tools ?? config.agents.defaults.tools
   return {
     name: agent?.identity?.name ?? agent?.name ?? "the agent",
     timeoutSeconds: config.agents.defaults.timeoutSeconds,
     ...(manner === undefined ? {} : { manner }),
+    ...(tools === undefined ? {} : { tools }),
   }
 }
 

@@ -3,6 +3,7 @@
 import type { ConfigChange } from "../config/index.ts"
 import { changedPaths } from "../config/index.ts"
 import type { Core } from "./core.ts"
+import { warnOfUnknownTools } from "./tools.ts"
 
 export interface ReloadTargets {
   restartHeartbeat: () => void
@@ -20,6 +21,7 @@ export function takesRestart(path: string): boolean {
 }
 
 export function followConfig(core: Core, targets: ReloadTargets): void {
+  warnOfUnknownTools(core.config(), core.log)
   core.holder.subscribe((_changed, change) => apply(core, targets, change))
 }
 
@@ -34,7 +36,10 @@ function apply(core: Core, targets: ReloadTargets, change: ConfigChange): void {
     return
   }
   for (const path of needsRestart) core.log.warn({ key: path }, "config change takes effect at the next start")
-  if (touches("agents")) targets.restartHeartbeat()
+  if (touches("agents")) {
+    warnOfUnknownTools(change.after, core.log)
+    targets.restartHeartbeat()
+  }
   if (touches("browser")) core.background.run("reconfigure browser service", targets.reconfigureBrowser)
   if (touches("hooks")) core.background.run("restart mail watch", targets.restartMailWatch)
   if (touches("channels.chatapp") || touches("commands")) core.background.run("update channels", targets.updateChannels)

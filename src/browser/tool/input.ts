@@ -45,6 +45,7 @@ export const readOnly: ReadonlySet<Action> = new Set([
 const text = (description: string): JsonObject => ({ type: "string", description })
 const flag = (description: string): JsonObject => ({ type: "boolean", description })
 
+/** In the form that `flatSchema` of the agent describes. */
 export const inputSchema: JsonObject = {
   type: "object",
   properties: {
@@ -108,7 +109,11 @@ export const inputSchema: JsonObject = {
         fields: {
           type: "array",
           description: "fill: all of these, or none",
-          items: { type: "object", properties: { ref: { type: "string" }, value: {} }, required: ["ref", "value"] },
+          items: {
+            type: "object",
+            properties: { ref: { type: "string" }, value: text("text, option, or true/false for a checkbox") },
+            required: ["ref", "value"],
+          },
         },
         width: { type: "integer" },
         height: { type: "integer" },

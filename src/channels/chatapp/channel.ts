@@ -1,6 +1,5 @@
 // The chat channel: accounts for intake, the sender for the outbox, status and typing. Composition only.
 import { join } from "node:path"
-import type { Tool } from "../../agent/tool.ts"
 import type { Config } from "../../config/index.ts"
 import type { ChannelSender } from "../../delivery/contract.ts"
 import { type Background, type Clock, type CrashPoint, type Ids, type Log, type Redactor } from "../../kernel/index.ts"
@@ -31,8 +30,7 @@ import { probe } from "./probe.ts"
 import { type DescribePicture, createInboundMedia } from "./media/index.ts"
 import { type Settings, channelName, createSettings, mainAccount } from "./settings.ts"
 import { type Stickers, createStickers } from "./stickers/index.ts"
-import { createChatappTool } from "./tool/chatapp.ts"
-import { createMessageTool } from "./tool/message.ts"
+import { offerTools } from "./tool/offer.ts"
 import { type OperationOptions, Operations } from "./tool/operations.ts"
 import { WebhookListeners } from "./webhook/listener.ts"
 
@@ -118,7 +116,6 @@ export function createChatappChannel(options: ChatappOptions): Channel {
     client: (account) => accounts.byId.get(account)?.client,
   })
   const acks = new DraftCalls()
-  const tools = createTools(options, { settings, render, stickers })
   pairing.attach(channelName, {
     tell: (account, { chatId }, decision) =>
       say({ channel: channelName, account, chatId, chatKind: "private" }, decisionTexts[decision]),
@@ -145,7 +142,7 @@ export function createChatappChannel(options: ChatappOptions): Channel {
       return await Promise.all(shown.map((account) => statusOf(account, settings, clock, wanted)))
     },
     explain: (question) => explainAccess(question, explainFacts(options, settings, activations, pinsOf)),
-    tools: () => (settings.accounts().length > 0 || options.environment.chatappBotToken ? tools : []),
+    tools: createTools(options, { settings, render, stickers }),
     preparation: createPreparation({ settings: settings.account, fetchFiles: media.fetch }),
     observe: (turn, _runId, view) => observeTurn(turn, view, { ...options, accounts, settings, acks }),
   }
@@ -207,7 +204,7 @@ async function stopTurnOf({ store, log, stopTurn }: ChatappOptions, draft: Draft
 function createTools(
   options: ChatappOptions,
   { settings, render, stickers }: { settings: Settings; render: Renderer; stickers: Stickers },
-): readonly Tool[] {
+): Channel["tools"] {
   const operations = new Operations({
     store: options.store,
     settings,
@@ -218,8 +215,8 @@ function createTools(
     waitFor: options.waitForDeliveries,
     ...(options.fetching ? { fetching: options.fetching } : {}),
   })
-  const level = () => settings.account(mainAccount(settings.accounts())).reactionLevel
-  return [createMessageTool(operations, level), createChatappTool(operations)] as readonly Tool[]
+  const hasEnvironmentToken = options.environment.chatappBotToken !== undefined
+  return (place) => offerTools({ operations, settings, hasEnvironmentToken }, place)
 }
 
 async function unpin(

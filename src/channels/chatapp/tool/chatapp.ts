@@ -2,7 +2,8 @@
 import { z } from "zod"
 import type { Tool, ToolContext, ToolResult } from "../../../agent/tool.ts"
 import { channelName } from "../settings.ts"
-import { id, target } from "./message.ts"
+import { type Forms, id, orBlank, schemaFor, target } from "./fields.ts"
+import { type Gate, type GateSettings, openActions } from "./gates.ts"
 import type { Operations } from "./operations.ts"
 
 const input = z.discriminatedUnion("action", [
@@ -10,9 +11,9 @@ const input = z.discriminatedUnion("action", [
     action: z.literal("sendMessage"),
     to: target.describe("Chat id or @name"),
     content: z.string().describe("Text in Markdown"),
-    mediaUrl: z.string().optional().describe("http(s) address of a file"),
-    replyToMessageId: id.optional(),
-    messageThreadId: id.optional(),
+    mediaUrl: orBlank(z.string()).describe("http(s) address of a file"),
+    replyToMessageId: orBlank(id),
+    messageThreadId: orBlank(id),
   }),
   z.object({
     action: z.literal("react"),
@@ -24,12 +25,29 @@ const input = z.discriminatedUnion("action", [
 ])
 
 type Input = z.infer<typeof input>
+type Action = Input["action"]
 
-export function createChatappTool(operations: Operations): Tool<Input> {
+const gates: Record<Action, Gate> = {
+  sendMessage: "sendMessage",
+  react: "reactions",
+  deleteMessage: "deleteMessage",
+}
+const forms: Forms<Action> = {
+  sendMessage: { needs: ["to", "content"], takes: ["mediaUrl", "replyToMessageId", "messageThreadId"] },
+  react: { needs: ["chatId", "messageId", "emoji"], takes: [] },
+  deleteMessage: { needs: ["chatId", "messageId"], takes: [] },
+}
+
+/** With the actions that are switched on; undefined when none is. */
+export function createChatappTool(operations: Operations, settings: GateSettings): Tool<Input> | undefined {
+  const open = openActions(settings, gates)
+  if (open.length === 0) return undefined
+  const needs = open.map((action) => `${action} (${forms[action].needs.join(", ")})`).join(", ")
   return {
     name: channelName,
-    description: "Send a message to, react in, or delete a message of a chat of the chat platform, by its id.",
+    description: `Acts in a chat of the chat platform by its id: ${needs}.`,
     input,
+    inputSchema: schemaFor(input, forms, open),
     output: "trusted",
     repeatable: () => false,
     run: (given, context) => run(operations, given, context),

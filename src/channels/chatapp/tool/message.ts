@@ -1,62 +1,90 @@
 // The agent tool `message`: send, edit, delete and react in a chat, find and send stickers.
 import { z } from "zod"
 import type { Tool, ToolContext, ToolResult } from "../../../agent/tool.ts"
-import { AppError } from "../../../kernel/index.ts"
-import { type AccountSettings, channelName } from "../settings.ts"
+import { channelName } from "../settings.ts"
+import { type Forms, id, orBlank, requireFields, schemaFor, target } from "./fields.ts"
+import { type Gate, type GateSettings, openActions } from "./gates.ts"
 import type { Operations } from "./operations.ts"
-
-export const id = z.union([z.string().regex(/^\d{1,16}$/, "must be a number"), z.int().positive()]).transform(String)
-export const target = z.union([z.string(), z.int()]).transform(String)
 
 const button = z.object({
   text: z.string().trim().min(1).max(256).describe("What the button says"),
-  callback_data: z.string().min(1).max(4096).describe("What comes back as `callback_data: <value>` when it is touched"),
+  callback_data: z.string().min(1).max(4096).describe("Comes back as `callback_data: <value>` when it is touched"),
   style: z.enum(["danger", "success", "primary"]).optional(),
 })
 
-const input = z.object({
-  action: z.enum(["send", "edit", "delete", "react", "sticker", "sticker-search"]),
-  channel: z.literal(channelName).optional(),
-  to: target.optional().describe("Chat id or @name; leave out for the chat of this conversation"),
-  message: z.string().optional().describe("Text in Markdown (send, edit)"),
-  media: z.string().optional().describe("http(s) address, or path of a file that a tool has made (send)"),
-  asVoice: z.boolean().optional().describe("Send an OGG, MP3 or M4A file as voice message"),
-  silent: z.boolean().optional().describe("Without a notification"),
-  replyTo: id.optional().describe("Id of the message to refer to"),
-  quoteText: z.string().max(1024).optional().describe("Words of that message to show"),
-  threadId: id.optional().describe("Topic"),
-  buttons: z.array(z.array(button).max(8)).max(20).optional().describe("Rows of buttons; [] in an edit removes them"),
-  messageId: id.optional().describe("Message to edit, delete or react to"),
-  emoji: z.string().optional().describe("Reaction; empty takes it away"),
-  fileId: z.string().min(1).max(512).optional().describe("Which sticker to send, from sticker-search (sticker)"),
-  query: z.string().max(500).optional().describe("What the sticker shows, or an emoji (sticker-search)"),
-  limit: z.int().min(1).max(50).optional().describe("Stickers at most, 5 unless said (sticker-search)"),
-  remove: z.boolean().optional().describe("Takes the reaction away"),
-})
+const gates = {
+  send: "sendMessage",
+  edit: "editMessage",
+  delete: "deleteMessage",
+  react: "reactions",
+  sticker: "sticker",
+  "sticker-search": "sticker",
+} as const satisfies Record<string, Gate>
+type Action = keyof typeof gates
+const actions = Object.keys(gates) as Action[]
+
+const place = ["channel", "to", "threadId"]
+const forms: Forms<Action> = {
+  send: { needs: [], takes: [...place, "message", "media", "asVoice", "silent", "replyTo", "quoteText", "buttons"] },
+  edit: { needs: ["messageId", "message"], takes: [...place, "buttons"] },
+  delete: { needs: ["messageId"], takes: place },
+  react: { needs: ["messageId"], takes: [...place, "emoji", "remove"] },
+  sticker: { needs: ["fileId"], takes: [...place, "replyTo", "silent"] },
+  "sticker-search": { needs: ["query"], takes: ["channel", "limit"] },
+}
+
+const input = z
+  .object({
+    action: z.enum(actions),
+    channel: z.literal(channelName).optional(),
+    to: orBlank(target).describe("Chat id or @name; leave out for the chat of this conversation"),
+    message: z.string().optional().describe("Text in Markdown (send, edit)"),
+    media: orBlank(z.string()).describe("http(s) address, or path of a file that a tool has made (send)"),
+    asVoice: z.boolean().optional().describe("Send an OGG, MP3 or M4A file as voice message"),
+    silent: z.boolean().optional().describe("Without a notification"),
+    replyTo: orBlank(id).describe("Id of the message to refer to"),
+    quoteText: orBlank(z.string().max(1024)).describe("Words of that message to show"),
+    threadId: orBlank(id).describe("Topic"),
+    buttons: z.array(z.array(button).max(8)).max(20).optional().describe("Rows of buttons; [] in an edit removes them"),
+    messageId: orBlank(id).describe("Message to edit, delete or react to"),
+    emoji: z.string().optional().describe("Reaction; empty takes it away"),
+    fileId: orBlank(z.string().max(512)).describe("Which sticker to send, from sticker-search (sticker)"),
+    query: orBlank(z.string().trim().min(1).max(500)).describe("What the sticker shows, or an emoji (sticker-search)"),
+    limit: z.int().min(1).max(50).optional().describe("Stickers at most, 5 unless said (sticker-search)"),
+    remove: z.boolean().optional().describe("Takes the reaction away"),
+  })
+  .superRefine(requireFields(forms))
+  .superRefine(({ action, message, media, emoji, remove }, context) => {
+    const missing = (name: string, otherwise: string) =>
+      context.addIssue({ code: "custom", path: [name], message: `is missing (or ${otherwise})` })
+    if (action === "send" && message === undefined && media === undefined) missing("message", "media")
+    if (action === "react" && emoji === undefined && remove !== true) missing("emoji", "remove: true")
+  })
 
 /** Stickers that a search gives when no limit is said. */
 const usualStickers = 5
 
 type Input = z.infer<typeof input>
-type ReactionLevel = AccountSettings["reactionLevel"]
 
 const purpose =
-  "Send, edit, delete or react to messages in a chat. Your reply reaches the chat of this conversation by itself: use this only for files from the web, buttons, reactions, or another chat. After sending to this conversation your reply is not sent as well."
+  "Your reply reaches the chat of this conversation by itself: use this only for files from the web, buttons, reactions, or another chat. After sending to this conversation your reply is not sent as well."
 
-const manners: Record<ReactionLevel, string> = {
-  off: "Reactions are switched off.",
-  ack: "Reactions are switched off.",
-  minimal: "React rarely: only where a reaction says more than words.",
-  extensive: "React freely, wherever a person would.",
+const manners = {
+  minimal: " React rarely: only where a reaction says more than words.",
+  extensive: " React freely, wherever a person would.",
+  off: "",
+  ack: "",
 }
 
-export function createMessageTool(operations: Operations, reactionLevel: () => ReactionLevel): Tool<Input> {
+/** With the actions that are switched on; undefined when none is. */
+export function createMessageTool(operations: Operations, settings: GateSettings): Tool<Input> | undefined {
+  const open = openActions(settings, gates)
+  if (open.length === 0) return undefined
   return {
     name: "message",
-    get description() {
-      return `${purpose} ${manners[reactionLevel()]}`
-    },
+    description: `Acts in a chat (${open.join(", ")}). ${purpose}${open.includes("react") ? manners[settings.reactionLevel] : ""}`,
     input,
+    inputSchema: schemaFor(input, forms, open),
     output: "trusted",
     // A send that a crash has cut may have happened; made again with the same content it is found and not repeated.
     repeatable: () => false,
@@ -65,31 +93,27 @@ export function createMessageTool(operations: Operations, reactionLevel: () => R
 }
 
 async function run(operations: Operations, given: Input, context: ToolContext): Promise<ToolResult> {
-  const { action, to, threadId, message: text = "", media, asVoice, silent, replyTo, quoteText: quote } = given
-  const place = { to, threadId }
+  const { to, threadId, message: text = "", media, asVoice, silent, replyTo, quoteText: quote } = given
+  const where = { to, threadId }
   const buttons = given.buttons?.map((row) =>
     row.map(({ text: label, callback_data: data, style }) =>
       style === undefined ? { text: label, data } : { text: label, data, style },
     ),
   )
-  if (action === "send") {
-    return await operations.send({ ...place, text, media, asVoice, silent, replyTo, quote, buttons }, context)
+  // The input has been looked at: what an action needs is there.
+  const { messageId = "", fileId = "", query = "", emoji = "" } = given
+  switch (given.action) {
+    case "send":
+      return await operations.send({ ...where, text, media, asVoice, silent, replyTo, quote, buttons }, context)
+    case "edit":
+      return await operations.edit({ ...where, messageId, text, buttons }, context)
+    case "delete":
+      return await operations.remove({ ...where, messageId }, context)
+    case "react":
+      return await operations.react({ ...where, messageId, emoji, remove: given.remove }, context)
+    case "sticker":
+      return await operations.sticker({ ...where, fileId, replyTo, silent }, context)
+    case "sticker-search":
+      return await operations.searchStickers({ query, limit: given.limit ?? usualStickers }, context)
   }
-  if (action === "sticker") {
-    const fileId = required("fileId", given.fileId)
-    return await operations.sticker({ ...place, fileId, replyTo, silent }, context)
-  }
-  if (action === "sticker-search") {
-    const query = required("query", given.query?.trim() || undefined)
-    return await operations.searchStickers({ query, limit: given.limit ?? usualStickers }, context)
-  }
-  const messageId = required("messageId", given.messageId)
-  if (action === "edit") return await operations.edit({ ...place, messageId, text, buttons }, context)
-  if (action === "delete") return await operations.remove({ ...place, messageId }, context)
-  return await operations.react({ ...place, messageId, emoji: given.emoji ?? "", remove: given.remove }, context)
-}
-
-function required(name: string, value: string | undefined): string {
-  if (value === undefined) throw new AppError("bad-request", `${name} is missing`)
-  return value
 }

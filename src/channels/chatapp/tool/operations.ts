@@ -14,7 +14,8 @@ import type { Renderer } from "../outbound/render.ts"
 import { resolveTarget } from "../outbound/target.ts"
 import { type Settings } from "../settings.ts"
 import type { Stickers } from "../stickers/index.ts"
-import { type Reach, reachOf } from "./reach.ts"
+import { type Gate, shutBy } from "./gates.ts"
+import { type Reach, isOwners, reachOf } from "./reach.ts"
 import { type SendKey, addRows, earlierSend, hasSentTo, isPaired, ownMessage } from "./store.ts"
 import { type TakeOptions, isAddress, takeMedia } from "./take-media.ts"
 
@@ -120,8 +121,7 @@ export class Operations {
   async remove(input: Place & { messageId: string }, context: ToolContext): Promise<ToolResult> {
     const { route } = this.#reach(input, context)
     this.#gate(route, "deleteMessage")
-    const isOwner = context.origin === "owner" && context.trusted
-    if (!isOwner && ownMessage(this.#options.store, route, input.messageId) === undefined) {
+    if (!isOwners(context) && ownMessage(this.#options.store, route, input.messageId) === undefined) {
       throw new AppError("forbidden", "Only an owner's turn may delete messages that the bot has not sent itself")
     }
     return await this.#act("delete", { messageId: input.messageId }, route, context)
@@ -132,10 +132,7 @@ export class Operations {
     context: ToolContext,
   ): Promise<ToolResult> {
     const { route } = this.#reach(input, context)
-    const settings = this.#gate(route, "reactions")
-    if (settings.reactionLevel !== "minimal" && settings.reactionLevel !== "extensive") {
-      throw new AppError("forbidden", "Reactions are switched off (channels.chatapp.reactionLevel)")
-    }
+    this.#gate(route, "reactions")
     const emoji = emojiOf(input.remove ? "" : input.emoji)
     return await this.#act("react", { messageId: input.messageId, emoji }, route, context)
   }
@@ -164,15 +161,10 @@ export class Operations {
     return hasSentTo(store, route) || isPaired(store, route)
   }
 
-  #gate(
-    { account }: Pick<Route, "account">,
-    action: "sendMessage" | "editMessage" | "deleteMessage" | "reactions" | "sticker",
-  ) {
+  #gate({ account }: Pick<Route, "account">, gate: Gate) {
     const settings = this.#options.settings.account(account)
-    // Stickers are the one thing that has to be switched on.
-    if (!(settings.actions?.[action] ?? action !== "sticker")) {
-      throw new AppError("forbidden", `This is switched off (channels.chatapp.actions.${action})`)
-    }
+    const key = shutBy(settings, gate)
+    if (key !== undefined) throw new AppError("forbidden", `This is switched off (${key})`)
     return settings
   }
 

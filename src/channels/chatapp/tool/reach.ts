@@ -11,13 +11,18 @@ export interface Reach {
   isOwn: boolean
 }
 
+/** True for a turn of an owner that nobody else's words are part of: it may name further chats. */
+export function isOwners({ origin, trusted }: Pick<ToolContext, "origin" | "trusted">): boolean {
+  return origin === "owner" && trusted
+}
+
 /** Throws `forbidden`. `target` undefined means the turn's own chat. */
 export function reachOf(
   target: Route | undefined,
   { route, origin, trusted }: Pick<ToolContext, "route" | "origin" | "trusted">,
   knows: (route: Route) => boolean,
 ): Reach {
-  const isOwner = origin === "owner" && trusted
+  const isOwner = isOwners({ origin, trusted })
   if (route && (target === undefined || isSameChat(target, route))) {
     const threadId = target?.threadId ?? route.threadId
     if (threadId !== route.threadId && !isOwner)

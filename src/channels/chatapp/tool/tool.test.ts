@@ -68,7 +68,8 @@ const context = (more: Partial<ToolContext> = {}): ToolContext => ({
 })
 
 async function use(name: string, given: Record<string, unknown>, more: Partial<ToolContext> = {}): Promise<ToolResult> {
-  const tool = bench.channel.tools().find((each) => each.name === name)
+  // As a turn of an owner has them: what others may do with them is the tools' own matter too.
+  const tool = bench.channel.tools(context()).find((each) => each.name === name)
   assert.ok(tool)
   return await tool.run(tool.input.parse(given), context(more))
 }
@@ -145,8 +146,6 @@ describe("stickers", () => {
     const refused = await sticker("sticker", { fileId: "nonsense" })
     assert.ok(refused.isError)
     assert.match(JSON.stringify(refused.content), /It was not done\. 400/)
-    await assert.rejects(sticker("sticker"), /fileId is missing/)
-    await assert.rejects(sticker("sticker-search", { query: " " }), /query is missing/)
     assert.deepEqual(answerOf(await sticker("sticker-search", { query: "zebra" })) as unknown, {
       ok: true,
       count: 0,
