@@ -96,7 +96,9 @@ export function createCallCollector(parts: CallParts): CallCollector {
     },
     finish() {
       const taken = new Set<string>()
-      return calls.map((call, place) => {
+      // A number alone is no call.
+      const real = calls.filter((call) => call.name !== "" || call.length > 0 || call.object !== undefined)
+      return real.map((call, place) => {
         let id = call.id
         if (id === "" || taken.has(id)) id = freeId(parts.newId(place + 1), taken)
         taken.add(id)
@@ -146,6 +148,7 @@ function isAnother(call: Call, piece: Piece, list: number, toolNames: ReadonlySe
   if (piece.name === "") return false
   // Two named pieces in one list are two calls, whatever they are called.
   if (call.list === list) return true
+  if (call.name === "") return false
   const complete = call.closed || call.object !== undefined
   if (!complete) {
     if (call.begun) return false
