@@ -12,8 +12,7 @@ export function replayedReasoning(parts: readonly AssistantPart[], ways: Ways): 
   const fields = reasoningFields(parts, ways)
   const { reasoningFiller: filler } = ways
   if (filler === undefined || (filler.on === "calls" && !parts.some(({ type }) => type === "call"))) return fields
-  const own = fields["reasoning_content"]
-  return typeof own === "string" && own !== "" ? fields : { ...fields, reasoning_content: filler.text }
+  return Object.keys(fields).length > 0 ? fields : { reasoning_content: filler.text }
 }
 
 function reasoningFields(parts: readonly AssistantPart[], ways: Ways): JsonObject {
