@@ -19,6 +19,7 @@ import { sessionSchema } from "../sessions/config.ts"
 import { type JobRow, LaneRunner, type NewJob, type Store, recoverJobs } from "../store/index.ts"
 import type { HeartbeatConfig } from "./config.ts"
 import { createHeartbeat } from "./heartbeat.ts"
+import { createTimeTexts } from "./prompt.ts"
 import { readSkills } from "./skills.ts"
 import type { Tool } from "./tool.ts"
 import {
@@ -183,6 +184,7 @@ function compose(
   const sessions = createSessions({ store, ids: systemIds, config: () => sessionSchema.parse({}) })
   const turnOptions: TurnOptions = {
     ...common,
+    timeText: createTimeTexts({ envelopeTimezone: "utc" }).time,
     sessions,
     models,
     tools: () => tools,

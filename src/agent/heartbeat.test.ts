@@ -69,7 +69,7 @@ describe("a heartbeat asks the model", () => {
     const agent = await startAgent(context, { workspace, models: scriptedModels(["HEARTBEAT_OK"]) })
     await agent.wake()
     const prompt = promptOf(agent.models.requests[0])
-    assert.match(prompt, /^\[heartbeat \S+Z\]\nIs anything amiss\?/)
+    assert.match(prompt, /^\[heartbeat \w{3} \S+Z\. Nobody asks[^\]]+\]\nIs anything amiss\?/)
     assert.match(prompt, /HEARTBEAT\.md:\n- look after the oven\n$/)
   })
 

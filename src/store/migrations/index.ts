@@ -9,6 +9,7 @@ import * as stickers from "./0006-stickers.ts"
 import * as groups from "./0007-groups.ts"
 import * as references from "./0008-references.ts"
 import * as commands from "./0009-commands.ts"
+import * as segments from "./0010-segments.ts"
 
 export const migrations: Record<string, Migration> = {
   "0001-first": first,
@@ -20,4 +21,5 @@ export const migrations: Record<string, Migration> = {
   "0007-groups": groups,
   "0008-references": references,
   "0009-commands": commands,
+  "0010-segments": segments,
 }
