@@ -14,7 +14,7 @@ import { MediaFolder } from "../../src/channels/chatapp/media/keep.ts"
 import { createSettings } from "../../src/channels/chatapp/settings.ts"
 import { createStickers } from "../../src/channels/chatapp/stickers/index.ts"
 import type { Background } from "../../src/kernel/index.ts"
-import type { WorldParts } from "./world.ts"
+import type { WorldParts } from "./parts.ts"
 
 export interface ChatIntake {
   preparation: TurnPreparation

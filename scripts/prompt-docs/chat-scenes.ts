@@ -3,7 +3,8 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Chat, Message, User } from "grammy/types"
 import type { Scene } from "./scene.ts"
-import { ownerId, type World } from "./world.ts"
+import { ownerId } from "./parts.ts"
+import type { World } from "./world.ts"
 
 const sent = Date.UTC(2026, 10, 21, 14, 30) / 1000
 const owner: User = { id: ownerId, is_bot: false, first_name: "Ada" }

@@ -5,7 +5,7 @@ import { prepareSettings } from "../../src/hooks/settings.ts"
 import { findAnswer } from "../../src/hooks/store.ts"
 import type { Overrides } from "../../src/hooks/transform/contract.ts"
 import type { Background, JsonObject, Redactor } from "../../src/kernel/index.ts"
-import { agentId, mainSession, ownerChat, type WorldParts } from "./world.ts"
+import { agentId, mainSession, ownerChat, type WorldParts } from "./parts.ts"
 
 export interface HookIntake {
   post(

@@ -28,20 +28,11 @@ import {
   systemClock,
 } from "../../src/kernel/index.ts"
 import type { ModelRegistry, ModelRequest } from "../../src/models/contract.ts"
-import { type Route, createSessions, mainKey } from "../../src/sessions/index.ts"
+import { createSessions } from "../../src/sessions/index.ts"
 import { type JobRow, type Store, openStore } from "../../src/store/index.ts"
 import { type ChatIntake, createChatIntake } from "./chat-intake.ts"
 import { type HookIntake, createHookIntake } from "./hook-intake.ts"
-
-export const ownerId = 4242
-export const agentId = "main"
-export const mainSession = mainKey(agentId)
-export const ownerChat: Route = {
-  channel: "chatapp",
-  account: "default",
-  chatId: String(ownerId),
-  chatKind: "private",
-}
+import { type WorldParts, agentId, mainSession, ownerChat, ownerId } from "./parts.ts"
 
 export interface Shown {
   system: string
@@ -107,15 +98,6 @@ export async function openWorld(): Promise<OpenWorld> {
 }
 
 const tables = ["event", "step", "message", "session", "group_history", "job", "inbox", "hook_delivery", "outbox"]
-
-export interface WorldParts {
-  folder: string
-  log: Log
-  clock: Clock
-  ids: Ids
-  store: Store
-  config: () => Config
-}
 
 async function createWorld(parts: Omit<WorldParts, "config"> & { later: (ms: number) => void }): Promise<World> {
   const { folder, store } = parts
