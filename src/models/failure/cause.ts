@@ -129,7 +129,9 @@ function withPlace(words: string, object: JsonObject): string {
   if (Array.isArray(object.loc)) return `${object.loc.slice(0, 8).map(String).join(".")}: ${words}`
   // Some say what is wrong in `param` and only that something is wrong in the message.
   const { param } = object
-  return typeof param === "string" && param.trim().includes(" ") && !words.includes(param) ? `${words}: ${param}` : words
+  return typeof param === "string" && param.trim().includes(" ") && !words.includes(param)
+    ? `${words}: ${param}`
+    : words
 }
 
 const codeKeys = ["code", "type", "status", "__type", "Code", "error_type", "errorType", "error_code", "reason"]

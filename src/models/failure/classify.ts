@@ -2,7 +2,7 @@
 // to tell whom. Keeps no request, no body and no headers, so that neither prompts nor keys reach a log through it.
 import type { AppError, Redactor } from "../../kernel/index.ts"
 import { cleanWords, shorten } from "./clean.ts"
-import type { Failure } from "./contract.ts"
+import type { Failure, FailureKind } from "./contract.ts"
 import { readLimit } from "./context-words.ts"
 import { gather, type Evidence, type ProviderAnswer } from "./evidence.ts"
 import type { NetworkCause } from "./network.ts"
@@ -58,7 +58,8 @@ function ofProvider(answer: ProviderAnswer, context: Context): Failure {
   if (/^[\w.:-]{1,64}$/.test(code)) failure.code = code
   const wait = readWait(answer.headers, answer.body, context.now, status)
   // The limit of a day with no wait named, or Google's few seconds for it, would be asked again in vain.
-  failure.retryable = verdict.kind === "busy" && (verdict.because !== "day" || (wait !== undefined && !isOfGoogle(answer)))
+  failure.retryable =
+    verdict.kind === "busy" && (verdict.because !== "day" || (wait !== undefined && !isOfGoogle(answer)))
   if (failure.retryable && wait !== undefined) failure.retryAfterMs = wait
   const limit = verdict.kind === "context" ? (cause.limit ?? readLimit(cause.words)) : undefined
   if (limit !== undefined) failure.contextLimit = limit
@@ -71,7 +72,11 @@ function isOfGoogle({ cause }: ProviderAnswer): boolean {
 
 function mayOtherKeyHelp({ kind, because }: Verdict, status: number | undefined): boolean {
   if (because === "region" || because === "page") return false
-  return kind === "key" || kind === "credit" || (kind === "busy" && (status === 429 || because === "limit" || because === "day"))
+  return (
+    kind === "key" ||
+    kind === "credit" ||
+    (kind === "busy" && (status === 429 || because === "limit" || because === "day"))
+  )
 }
 
 function messageOf({ status, cause }: ProviderAnswer, verdict: Verdict, context: Context): string {
@@ -80,7 +85,8 @@ function messageOf({ status, cause }: ProviderAnswer, verdict: Verdict, context:
     ? `a web page answered${words === "" ? "" : ` ("${words}")`}`
     : words !== ""
       ? words
-      : (cause.code ?? (status === undefined ? "The provider reported an error without a reason" : nameOfStatus(status)))
+      : (cause.code ??
+        (status === undefined ? "The provider reported an error without a reason" : nameOfStatus(status)))
   return shorten(status === undefined ? said : `HTTP ${status}: ${said}`, maxMessageCharacters)
 }
 
@@ -97,15 +103,23 @@ function ofNetwork({ trouble, code, place }: NetworkCause): Failure {
   return failure
 }
 
+const kindOfOwn: Readonly<Partial<Record<AppError["code"], FailureKind>>> = {
+  timeout: "silent",
+  "model-key-missing": "key",
+  "model-unknown": "unknown-model",
+}
+
 function ofOwn(error: AppError, context: Context): Failure {
-  const verdict: Verdict = { kind: error.code === "timeout" ? "silent" : "broken" }
-  return plain(verdict, clean(error.message, context, false), error.hint)
+  return plain({ kind: kindOfOwn[error.code] ?? "broken" }, clean(error.message, context, false), error.hint)
 }
 
 function ofUnreadable({ words, mayPass }: Evidence & { source: "unreadable" }, context: Context): Failure {
   const detail = clean(words, context, false)
   const message = "The provider's reply could not be read"
-  const failure = plain({ kind: "broken" }, shorten(detail === "" ? message : `${message}: ${detail}`, maxMessageCharacters))
+  const failure = plain(
+    { kind: "broken" },
+    shorten(detail === "" ? message : `${message}: ${detail}`, maxMessageCharacters),
+  )
   failure.retryable = mayPass
   return failure
 }

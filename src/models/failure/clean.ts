@@ -92,19 +92,26 @@ const namedSecret =
   /((?:api[ _-]?key|access[ _-]?token|auth[ _-]?token|token|secret|password|authorization|credential)["']?(?: provided)?\s?[:=]\s?["']?)([^\s"',;}]{4,})/gi
 
 function maskSecrets(text: string, isAboutKey: boolean): string {
-  return text
-    .replace(keyForms, "***")
-    .replace(namedSecret, (whole, name: string, value: string) => {
-      const isSecret = value.includes("*") || value.length >= 16 || (/\d/.test(value) && /[a-z]/i.test(value))
-      return isSecret ? `${name}***` : whole
-    })
-    .replace(/[\w+/=*-]{10,}/g, (word) => (looksSecret(word, isAboutKey) ? "***" : word))
+  return (
+    text
+      .replace(keyForms, "***")
+      .replace(namedSecret, (whole, name: string, value: string) => {
+        const isSecret = value.includes("*") || value.length >= 16 || (/\d/.test(value) && /[a-z]/i.test(value))
+        return isSecret ? `${name}***` : whole
+      })
+      .replace(/[\w+/=*-]{10,}/g, (word) => (looksSecret(word, isAboutKey) ? "***" : word))
+      // The end that a provider leaves of a key which it has starred out.
+      .replace(/\*{3,}[\w-]*/g, "***")
+  )
 }
+
+/** Ids that providers give requests and replies: whoever asks them for help needs these. */
+const publicId = /^(?:req|resp|msg|org|chatcmpl|gen|rs|fc|call|toolu)[_-]/
 
 function looksSecret(word: string, isAboutKey: boolean): boolean {
   // In an error about a key, whatever is not a plain word may be the key, or what is left of it.
   if (isAboutKey && !word.includes("/")) return word.includes("*") || (/\d/.test(word) && /[a-z]/i.test(word))
-  if (word.length < 24) return false
+  if (word.length < 24 || publicId.test(word)) return false
   if (word.length >= 32 && (/^[0-9a-f]+$/i.test(word) || /[+=]/.test(word))) return true
   return word
     .split(/[/_-]/)

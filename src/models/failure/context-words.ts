@@ -193,7 +193,7 @@ const longestName = 48
 
 /** The text that rules are matched in: short, and without what it quotes of the user's words. */
 export function withoutQuotations(text: string): string {
-  const piece = text.slice(0, maxMatchedCharacters)
+  const piece = withoutData(text.slice(0, maxMatchedCharacters))
   const kept: string[] = []
   let from = 0
   for (const match of piece.matchAll(/(?<![\w'"`])(["'`])/g)) {
@@ -207,6 +207,14 @@ export function withoutQuotations(text: string): string {
   return kept.join("")
 }
 
+/** Errors inside JSON have been read by now (see cause.ts); what is left of it is data of the request. */
+function withoutData(text: string): string {
+  const open = text.search(/\{ ?["']/)
+  if (open < 0) return text
+  const close = text.lastIndexOf("}")
+  return `${text.slice(0, open)} … ${close < open ? "" : text.slice(close + 1)}`
+}
+
 /** The quotation mark that ends it: no letter follows, as one does in "model's". -1: it never ends. */
 function findClose(text: string, from: number, quote: string): number {
   for (let at = text.indexOf(quote, from); at >= 0; at = text.indexOf(quote, at + 1)) {
@@ -216,7 +224,8 @@ function findClose(text: string, from: number, quote: string): number {
 }
 
 /** Limits of a minute or a day speak of tokens too. */
-const ratePattern = /tokens? per[ -](?:second|min|hour|day)|rate[ _-]?limit|too many requests|\bTP[MDS]\b|wait before trying/i
+const ratePattern =
+  /tokens? per[ -](?:second|min|hour|day)|rate[ _-]?limit|too many requests|\bTP[MDS]\b|wait before trying/i
 
 export function saysTooLong(text: string): boolean {
   const words = withoutQuotations(text)

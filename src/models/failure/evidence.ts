@@ -33,12 +33,15 @@ export function gather(error: unknown): Evidence {
   const answer = readAnswer(error, chain)
   if (answer) return { source: "provider", answer }
   if (chain.some((each) => /unexpected redirect/i.test(each.message))) return { source: "redirect" }
-  if (chain.some((each) => /^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/.test(String(field(each, "code"))))) {
-    return { source: "silence" }
-  }
+  if (chain.some(isSilence)) return { source: "silence" }
   const network = readNetwork(chain)
   if (network) return { source: "network", network }
   return readLibraryError(chain[0])
+}
+
+/** Undici's own timers, and `AbortSignal.timeout`. */
+function isSilence(error: Error): boolean {
+  return error.name === "TimeoutError" || /^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/.test(String(field(error, "code")))
 }
 
 function readAnswer(error: unknown, chain: readonly Error[]): ProviderAnswer | undefined {

@@ -67,14 +67,16 @@ const notAboutLength = new Set([401, 402, 403, 404, 408])
 function judgeLength({ status, codes, words, raw, isPage }: Facts): Verdict | undefined {
   if (status !== undefined && notAboutLength.has(status)) return undefined
   const isTooLong =
-    hasCode(rules.contextCodes, codes) || (status === 413 && !rules.routerPolicy.test(words)) || (!isPage && saysTooLong(raw))
+    hasCode(rules.contextCodes, codes) ||
+    (status === 413 && !rules.routerPolicy.test(words)) ||
+    (!isPage && saysTooLong(raw))
   if (!isTooLong) return undefined
   return /request too large.{0,400}per min/i.test(words) ? { kind: "context", because: "minute" } : { kind: "context" }
 }
 
 /** A page is a proxy's or a firewall's; with a status below 500 nothing of the provider has seen the request. */
 function judgePage({ status, isPage }: Facts): Verdict | undefined {
-  if (!isPage || status === undefined || status >= 500 || isWaiting(status)) return undefined
+  if (!isPage || status === undefined || status === 401 || status >= 500 || isWaiting(status)) return undefined
   return status === 404 ? { kind: "unknown-model", because: "page" } : { kind: "refused", because: "page" }
 }
 
@@ -133,8 +135,7 @@ function judgeServerError(status: number, codes: readonly string[], words: strin
 }
 
 function judgeForm({ status, codes, words }: Facts): Verdict | undefined {
-  const isForm =
-    status === 400 || status === 422 || (status === undefined && matches(rules.form, codes, words))
+  const isForm = status === 400 || status === 422 || (status === undefined && matches(rules.form, codes, words))
   if (!isForm) return undefined
   return rules.tokensOfReply.test(words) ? { kind: "form", because: "reply-tokens" } : { kind: "form" }
 }

@@ -56,7 +56,8 @@ const unitMs: Readonly<Record<string, number>> = {
 
 /** `34.07s`, `6m0s`, `250ms`, `2 minutes`: the durations at the very beginning of the text, added up. */
 function readDuration(text: string): number | undefined {
-  const part = /(\d{1,12}(?:\.\d{1,12})?) ?(ns|us|µs|ms|milliseconds?|s|m|h|d|sec|min|hr|seconds?|minutes?|hours?|days?)(?![a-z]) ?/iy
+  const part =
+    /(\d{1,12}(?:\.\d{1,12})?) ?(ns|us|µs|ms|milliseconds?|s|m|h|d|sec|min|hr|seconds?|minutes?|hours?|days?)(?![a-z]) ?/iy
   let total: number | undefined
   for (let match = part.exec(text); match; match = part.exec(text)) {
     const unit = (match[2] ?? "").toLowerCase()
