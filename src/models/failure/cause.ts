@@ -106,6 +106,12 @@ function readObject(object: JsonObject, found: Cause, depth: number): string {
       if (words !== "") return words
     }
   }
+  for (const name of Object.keys(object).slice(0, 5)) {
+    // Bedrock's streams: {"internalServerException": {"message": ...}}
+    if (!name.endsWith("Exception") || !isJsonObject(object[name])) continue
+    noteCode(name, found)
+    return read(object[name], found, depth + 1)
+  }
   if (isJsonObject(object.base_resp)) {
     // MiniMax; its numbers mean other things than those of others.
     noteCode(`minimax-${String(object.base_resp.status_code)}`, found)

@@ -75,7 +75,7 @@ test("an error inside a reply is read by what it calls itself", async (t) => {
     {
       who: "Bedrock",
       error: report({ internalServerException: { message: "The system failed" } }),
-      is: { kind: "refused" },
+      is: { kind: "busy", code: "internalServerException", message: "The system failed" },
     },
     {
       who: "LM Studio, a crash",
