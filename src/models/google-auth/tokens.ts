@@ -2,8 +2,8 @@
 // wait for it.
 import { AppError, type Clock, describeError, raceAbort, runWithTimeout } from "../../kernel/index.ts"
 import { ProviderRefusal } from "../providers/contract.ts"
-import { type Credentials, readCredentials } from "./credentials.ts"
-import { askMachine, exchange, type FreshToken } from "./exchange.ts"
+import type { Credentials } from "./credentials.ts"
+import type { FreshToken } from "./exchange.ts"
 
 export interface GoogleAccess {
   token: string
@@ -44,6 +44,8 @@ export function createGoogleTokens(parts: {
 
   async function ask(file: string | undefined, fetch: typeof globalThis.fetch): Promise<Kept> {
     if (file === undefined) return withAccess(await fromMachine(fetch), undefined)
+    // Loaded with the first token: most gateways never ask for one.
+    const [{ readCredentials }, { exchange }] = await Promise.all([import("./credentials.ts"), import("./exchange.ts")])
     const credentials = await readCredentials(file)
     const fresh = await runWithTimeout(exchangeTimeoutMs, "Google's sign-in", (signal) =>
       exchange(credentials, { clock, fetch, signal }),
@@ -52,6 +54,7 @@ export function createGoogleTokens(parts: {
   }
 
   async function fromMachine(fetch: typeof globalThis.fetch): Promise<FreshToken> {
+    const { askMachine } = await import("./exchange.ts")
     const host = environment.GCE_METADATA_HOST ?? machineHost
     try {
       return await runWithTimeout(machineTimeoutMs, "The cloud's metadata server", (signal) =>

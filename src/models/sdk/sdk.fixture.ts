@@ -15,6 +15,8 @@ export interface Recorded {
   headers: IncomingHttpHeaders
   text: string
   body: JsonObject
+  /** When the answer was sent, or the client has gone. */
+  closed: Promise<unknown>
 }
 
 export interface Answer {
@@ -24,6 +26,8 @@ export interface Answer {
   pieces: (string | Uint8Array)[]
   /** The connection is broken off behind them. */
   isCut?: boolean
+  /** The connection stays open behind them. */
+  isHeld?: boolean
 }
 
 export interface ReplayServer {
@@ -42,12 +46,13 @@ export async function startReplay(): Promise<ReplayServer> {
     for await (const piece of request) pieces.push(piece as Buffer)
     const text = Buffer.concat(pieces).toString()
     const body = text.startsWith("{") ? (JSON.parse(text) as JsonObject) : {}
-    requests.push({ method: request.method ?? "", path: request.url ?? "", headers: request.headers, text, body })
+    const { method = "", url: path = "", headers } = request
+    requests.push({ method, path, headers, text, body, closed: once(response, "close") })
     const answer = answers.shift() ?? { status: 500, pieces: ["nothing is queued"] }
     response.writeHead(answer.status ?? 200, answer.headers ?? { "content-type": "text/event-stream" })
     for (const piece of answer.pieces) await new Promise<void>((sent) => void response.write(piece, () => sent()))
     if (answer.isCut) response.destroy()
-    else response.end()
+    else if (!answer.isHeld) response.end()
   })
   server.listen(0, "127.0.0.1")
   await once(server, "listening")

@@ -16,10 +16,15 @@ export async function toConverseBody(call: StepCall): Promise<JsonObject> {
   const isMarked = quirks.cacheMarks ?? family.takesCachePoints
   const place = toolPicturesOf(call, family.takesPicturesInResults ? "in-result" : "after-result")
   const marked = isMarked ? cachePlaces(call.messages.map((message) => message.role)) : []
-  const messages = call.messages.map((message, index) => ({
-    role: message.role === "assistant" ? "assistant" : "user",
-    content: [...toBlocks(message, family, place), ...(marked.includes(index) ? [cachePoint] : [])],
-  }))
+  const messages = call.messages.map((message, index) => {
+    const blocks = toBlocks(message, family, place)
+    // A message of a cache point alone is refused.
+    const isPlace = marked.includes(index) && blocks.length > 0
+    return {
+      role: message.role === "assistant" ? "assistant" : "user",
+      content: isPlace ? [...blocks, cachePoint] : blocks,
+    }
+  })
   const tools = toTools(call)
   const { maxTokens, temperature, fields } = await modelFields(call, family)
   const inference = {

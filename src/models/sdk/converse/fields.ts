@@ -17,15 +17,29 @@ export async function modelFields(call: StepCall, family: ConverseFamily): Promi
   const limit = Math.min(call.maxOutputTokens ?? Infinity, call.target.maxOutputTokens ?? Infinity)
   const maxTokens = call.maxOutputTokens === undefined ? undefined : limit
   const level = levelOf(call)
-  if (level === undefined) return { maxTokens, temperature, fields: {} }
-  if (family.maker === "openai") {
-    // Open-weight models of the maker take the effort flat, its others nested.
-    const isFlat = call.target.modelId.includes("gpt-oss")
-    return { maxTokens, temperature, fields: isFlat ? { reasoning_effort: level } : { reasoning: { effort: level } } }
+  switch (family.maker) {
+    case "openai":
+      return { maxTokens, ...openaiFields(call, level) }
+    case "nova":
+      return novaFields(call, maxTokens, level)
+    case "other":
+      return { maxTokens, temperature, fields: {} }
   }
-  if (family.maker !== "nova" || !call.target.modelId.includes("nova-2")) return { maxTokens, temperature, fields: {} }
+}
+
+/** Open-weight models of the maker take the effort flat; its others take it nested, and no temperature. */
+function openaiFields({ target }: StepCall, level: string | undefined): Omit<ModelFields, "maxTokens"> {
+  if (target.modelId.includes("gpt-oss")) {
+    return { temperature: target.entry.temperature, fields: level === undefined ? {} : { reasoning_effort: level } }
+  }
+  return { temperature: undefined, fields: level === undefined ? {} : { reasoning: { effort: level } } }
+}
+
+/** Only the second generation thinks; with the highest effort it refuses limit and temperature. */
+function novaFields({ target }: StepCall, maxTokens: number | undefined, level: string | undefined): ModelFields {
+  const { temperature } = target.entry
+  if (level === undefined || !target.modelId.includes("nova-2")) return { maxTokens, temperature, fields: {} }
   const fields = { reasoningConfig: { type: "enabled", maxReasoningEffort: level } }
-  // With the highest effort this maker refuses both.
   return level === "high"
     ? { maxTokens: undefined, temperature: undefined, fields }
     : { maxTokens, temperature, fields }

@@ -225,8 +225,9 @@ describe("thinking of Claude", () => {
     )
     await runCall(call({ tools: [lookup], thinking: "low", messages: looked }))
     const [one, two] = server.requests.map(({ body }) => body)
-    assert.deepEqual(two?.thinking, { type: "enabled", budget_tokens: 4096 })
-    assert.deepEqual((two?.messages as JsonObject[])[1], {
+    assert.ok(one && two)
+    assert.deepEqual(two.thinking, { type: "enabled", budget_tokens: 4096 })
+    assert.deepEqual((two.messages as JsonObject[])[1], {
       role: "assistant",
       content: [
         { type: "thinking", thinking: "Let me see.", signature: "sig-1" },
@@ -236,9 +237,9 @@ describe("thinking of Claude", () => {
       ],
     })
     // The beginning is the same byte for byte, so that the cache finds it.
-    assert.equal(JSON.stringify(one?.tools), JSON.stringify(two?.tools))
-    assert.equal(JSON.stringify(one?.system), JSON.stringify(two?.system))
-    assert.equal(JSON.stringify((one?.messages as Json[])[0]), JSON.stringify((two?.messages as Json[])[0]))
+    assert.equal(JSON.stringify(one.tools), JSON.stringify(two.tools))
+    assert.equal(JSON.stringify(one.system), JSON.stringify(two.system))
+    assert.equal(JSON.stringify((one.messages as Json[])[0]), JSON.stringify((two.messages as Json[])[0]))
   })
 
   test("is left off in a tool loop that another model has begun, with budgets only", async () => {

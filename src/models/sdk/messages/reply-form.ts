@@ -21,12 +21,14 @@ export function createMessagesForm(): ReplyForm {
 
   function changeMessage(value: JsonObject): JsonObject[] {
     const change = isJsonObject(value.delta) ? value.delta : {}
-    const counts = numbersOf(value.usage)
+    const { input_tokens, ...counts } = numbersOf(value.usage)
     state.outputTokens = counts.output_tokens ?? state.outputTokens
     state.hasReason ||= typeof change.stop_reason === "string"
     const details = isJsonObject(value.usage) ? value.usage.output_tokens_details : undefined
     const usage = {
       ...counts,
+      // No prompt takes none: what the beginning has told holds.
+      ...(input_tokens ? { input_tokens } : {}),
       output_tokens: state.outputTokens,
       ...(isJsonObject(details) ? { output_tokens_details: details } : {}),
     }
