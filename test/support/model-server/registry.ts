@@ -43,6 +43,7 @@ export function userRequest(words: string, more: Partial<ModelRequest> = {}): Mo
     system: "",
     messages: [{ role: "user", content: [{ type: "text", text: words }] }],
     tools: [],
+    usedFor: { purpose: "test" },
     signal: AbortSignal.timeout(10_000),
     ...more,
   }

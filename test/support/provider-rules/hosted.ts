@@ -86,7 +86,9 @@ const detailsAreUnchanged: Rule = ({ body }, issued) =>
     const [id] = callIds(message)
     const reply = id === undefined ? undefined : issued.byCall(id)
     if (!reply || message.reasoning_details === undefined) return undefined
-    const went = reply.parts.flatMap((part) => (part.type === "reasoning" ? [part.signature] : []))
+    const went = reply.parts.flatMap((part) =>
+      part.type === "reasoning" ? [part.redacted ? [part.signature] : [part.text, part.signature]] : [],
+    )
     const came = objectsOf(message.reasoning_details).map(proofOf)
     if (JSON.stringify(came) === JSON.stringify(went)) return undefined
     const words = `messages.${index}.content.0: \`thinking\` or \`redacted_thinking\` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.`
@@ -94,7 +96,7 @@ const detailsAreUnchanged: Rule = ({ body }, issued) =>
   })
 
 function proofOf(detail: JsonObject) {
-  return detail.type === "reasoning.encrypted" ? (detail.data ?? null) : (detail.signature ?? null)
+  return detail.type === "reasoning.encrypted" ? [detail.data] : [detail.text, detail.signature]
 }
 
 export const openrouter: Dialect = {
