@@ -67,6 +67,18 @@ export function wireNameOf(path: string): WireName | undefined {
   return end.endsWith("/converse-stream") ? "converse" : undefined
 }
 
+export const allDialects: readonly Dialect[] = [
+  ...new Set([unnamed, ...Object.values(dialects)].flatMap((byWire) => Object.values(byWire))),
+]
+
+/** Undefined: this provider does not serve this path. */
+export function dialectOf(provider: ProviderName | undefined, path: string): Dialect | undefined {
+  const wire = wireNameOf(path)
+  if (wire === undefined) return undefined
+  if (provider === undefined || provider === "generic") return unnamed[wire]
+  return dialects[provider][wire] ?? (servesMore.has(provider) ? unnamed[wire] : undefined)
+}
+
 /**
  * What the provider would refuse this request with; undefined: it would take it. Without a provider the common rules of
  * the interface hold, and no key is asked for. With a memory of what was issued, what comes back is compared with it.
@@ -78,11 +90,9 @@ export function checkRequest(
 ): Refusal | undefined {
   const wire = wireNameOf(request.path)
   if (wire === undefined) return undefined
-  const own = provider === undefined || provider === "generic" ? undefined : dialects[provider][wire]
-  const hasOnlyItsOwn = provider !== undefined && provider !== "generic" && !servesMore.has(provider)
-  if (!own && hasOnlyItsOwn) return unknownPath(request.path)
-  const dialect = own ?? unnamed[wire]
-  const asksForKey = own !== undefined
+  const dialect = dialectOf(provider, request.path)
+  if (!dialect) return unknownPath(request.path)
+  const asksForKey = provider !== undefined && dialects[provider][wire] === dialect
   const rules = asksForKey ? [dialect.credentials, ...dialect.rules] : dialect.rules
   for (const rule of rules) {
     const fault = rule(request, issued)
