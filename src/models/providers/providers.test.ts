@@ -187,7 +187,7 @@ describe("thinking", () => {
     const [compatible, openai, anthropic] = server.requests.map((request) => request.body)
     assert.equal(compatible?.reasoning_effort, "low")
     assert.deepEqual(openai?.reasoning, { effort: "low" })
-    assert.equal((anthropic?.thinking as JsonObject).type, "enabled")
+    assert.match(JSON.stringify(anthropic?.thinking), /"type":"enabled"/)
   })
 
   test("grows with its level, as a budget or as the effort of a model that adapts its thinking", async () => {
