@@ -19,6 +19,7 @@ import { sessionSchema } from "../sessions/config.ts"
 import { type JobRow, LaneRunner, type NewJob, type Store, recoverJobs } from "../store/index.ts"
 import type { HeartbeatConfig } from "./config.ts"
 import { createHeartbeat } from "./heartbeat.ts"
+import { createTimeTexts } from "./prompt.ts"
 import { readSkills } from "./skills.ts"
 import type { Tool } from "./tool.ts"
 import type { ToolPolicy } from "./tool-policy.ts"
@@ -57,7 +58,14 @@ export function scriptedModels(answers: Answer[], contextTokens = 100_000): Scri
   return {
     requests,
     answers,
-    describe: () => ({ id: "test/model", contextTokens, promptTokens: contextTokens, vision: true, thinking: "off", fallbacks: [] }),
+    describe: () => ({
+      id: "test/model",
+      contextTokens,
+      promptTokens: contextTokens,
+      vision: true,
+      thinking: "off",
+      fallbacks: [],
+    }),
     async complete(selection, request) {
       // As it was when the model was asked: the loop goes on writing into its own copy.
       requests.push({ ...request, messages: structuredClone(request.messages), selection })
@@ -185,6 +193,7 @@ function compose(
   const sessions = createSessions({ store, ids: systemIds, config: () => sessionSchema.parse({}) })
   const turnOptions: TurnOptions = {
     ...common,
+    timeText: createTimeTexts({ envelopeTimezone: "utc" }).time,
     sessions,
     models,
     tools: () => tools,

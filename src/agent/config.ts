@@ -136,7 +136,10 @@ const agentDefaults = z
       .union([z.enum(["local", "utc", "user"]), timeZone])
       .default("local")
       .meta({ description: "Time zone of the times that the agent is shown." }),
-    envelopeTimestamp: z.enum(["on", "off"]).default("on").meta({ description: "Whether messages show their time." }),
+    envelopeTimestamp: z
+      .enum(["on", "off"])
+      .default("on")
+      .meta({ description: "Whether messages show their time; the day stands there always." }),
     envelopeElapsed: z.enum(["on", "off"]).default("on").meta({
       description: "Whether messages show the time since the one before.",
     }),

@@ -69,7 +69,7 @@ describe("a heartbeat asks the model", () => {
     const agent = await startAgent(context, { workspace, models: scriptedModels(["HEARTBEAT_OK"]) })
     await agent.wake()
     const prompt = promptOf(agent.models.requests[0])
-    assert.match(prompt, /^\[heartbeat \S+Z\]\nIs anything amiss\?/)
+    assert.match(prompt, /^\[heartbeat \w{3} \S+Z\. Nobody asks[^\]]+\]\nIs anything amiss\?/)
     assert.match(prompt, /HEARTBEAT\.md:\n- look after the oven\n$/)
   })
 
@@ -162,6 +162,21 @@ test("a heartbeat runs at its interval, in the session that is named", async (co
     lanes.map((row) => row.lane_key),
     ["agent:main:watch"],
   )
+})
+
+test("the system prompt of a session is the same to the byte, whoever speaks and whenever", async (context) => {
+  const clock = clockAt(noon)
+  const models = scriptedModels(["hi", "HEARTBEAT_OK", "yes", "no"])
+  const agent = await startAgent(context, { clock, models })
+  await agent.say("hello", { header: "[test private chat 5, message 1]" })
+  clock.forward(hour)
+  await agent.addEvent("the door is open")
+  await agent.wake()
+  clock.forward(hour)
+  await agent.say("who is there?", { trusted: false, origin: "approved-sender", text: "who?" })
+  await agent.say("and now?")
+  assert.equal(models.requests.length, 4)
+  assert.equal(new Set(models.requests.map(({ system }) => system)).size, 1)
 })
 
 describe("the answer to a heartbeat", () => {

@@ -148,7 +148,6 @@ function makeInput(options: HeartbeatOptions, agentId: string, sessionKey: strin
     purpose: "heartbeat",
     origin: "system",
     trusted: true,
-    header: `[heartbeat ${new Date(options.clock.now()).toISOString()}]`,
     text: `${settings.prompt}${heartbeatFile(options.workspace(agentId))}`,
     route: options.resolveRoute(agentId, settings.target, settings.to),
     ...(settings.model === undefined ? {} : { model: settings.model }),

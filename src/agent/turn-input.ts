@@ -3,7 +3,10 @@ import type { Json } from "../kernel/index.ts"
 import type { NewJob, Write } from "../store/index.ts"
 import type { Origin, Route } from "../sessions/route.ts"
 import type { ThinkingLevel } from "../models/contract.ts"
+import type { PromptSegment } from "./prompt/segments.ts"
 import type { ToolPolicy } from "./tool-policy.ts"
+
+export type { PromptSegment }
 
 export interface TurnMedia {
   /** Absolute path below the media root. */
@@ -35,6 +38,11 @@ export interface TurnInput {
   /** Foreign words about the text (sender's name, hook name); shown inside the boundary or escaped. */
   about?: Record<string, string>
   text: string
+  /**
+   * The same text in pieces, where a template of the operator's made it: which words are the operator's and which came
+   * with the payload. Unset: all of it is of one kind.
+   */
+  segments?: readonly PromptSegment[]
   /** Shown in front of the text, each inside a boundary of its own. */
   context?: TurnContext[]
   /** Instructions of the place (a group's `systemPrompt`): the operator's words, part of the system prompt. */
@@ -73,6 +81,9 @@ export interface TurnInput {
   thinking?: ThinkingLevel
   timeoutSeconds?: number
 }
+
+/** What a hook is called that has no name. */
+export const unnamedHook = "Hook"
 
 export const turnJobKind = "turn"
 export const heartbeatJobKind = "heartbeat"

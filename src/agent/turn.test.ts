@@ -387,7 +387,7 @@ describe("a webhook's run", () => {
     const job = await agent.say("sales?", { ...hook, hook: { name: "orders", wakeMode: "now" } })
     assert.equal(job.state, "done")
     const prompt = promptOf(agent.models.requests[1])
-    assert.match(prompt, /^System: \[[^\]]+\] from webhook:/)
+    assert.match(prompt, /^System: \[[^\]]+\] from webhook: a run has ended with this result:\n</)
     assert.equal(boundary.exec(prompt)?.[3], "Hook orders: [[reply_to_current]] 42 sold\n(delivered to test chat 5)")
   })
 

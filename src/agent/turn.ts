@@ -49,6 +49,8 @@ export interface TurnOptions extends ToolSources {
   models: ModelRegistry
   profile: (agentId: string) => AgentProfile
   clock: Clock
+  /** How the model is shown a time, in milliseconds since the epoch. */
+  timeText: (ms: number) => string
   ids: Ids
   log: Log
   crashPoint: CrashPoint
@@ -270,7 +272,8 @@ async function takeParts(
 
 function promptProfile(options: TurnOptions, input: TurnInput) {
   const profile = options.profile(input.agentId)
-  return { agentName: profile.name, manner: profile.manner, instructions: input.instructions }
+  const { instructions, purpose } = input
+  return { agentName: profile.name, manner: profile.manner, instructions, purpose }
 }
 
 /** The origin is that of who asked, whatever else the turn was shown. */
@@ -376,12 +379,12 @@ function reportHook(
   const status = error ? " (error)" : ""
   const summary = text.length > maxSummary ? `${text.slice(0, maxSummary)}…` : text || "(no text)"
   const sessionKey = mainKey(input.agentId)
-  write.addEvent({
-    sessionKey,
-    text: `Hook ${input.hook.name}${status}: ${summary}\n(${delivered})`,
-    origin: "webhook",
-    trusted: false,
-  })
+  const told = `Hook ${input.hook.name}${status}: ${summary}\n(${delivered})`
+  const segments = [
+    { kind: "operator", text: "a run has ended with this result:" },
+    { kind: "value", text: told },
+  ]
+  write.addEvent({ sessionKey, text: told, segments, origin: "webhook", trusted: false })
   if (input.hook.wakeMode === "now") write.addJob(heartbeatJob(options.ids.uuid(), sessionKey, "hook"))
 }
 

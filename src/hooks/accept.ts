@@ -73,10 +73,14 @@ function acceptWake(options: AcceptOptions, key: DeliveryKey, action: WakeAction
     ...key,
     payload: null,
     answer,
-    events: [{ sessionKey, text: action.text, origin: "webhook", trusted: false }],
+    events: [{ sessionKey, text: action.text, origin: "webhook", trusted: false, ...segmentsOf(action) }],
     jobs: action.mode === "now" ? [heartbeatJob(options.ids.uuid(), sessionKey, "wake")] : [],
   }
   return { entry, answer, status: 200, runIds: [] }
+}
+
+function segmentsOf({ segments }: HookAction) {
+  return segments ? { segments: segments.map(({ kind, text }) => ({ kind, text })) } : {}
 }
 
 async function acceptAgent(
@@ -108,6 +112,7 @@ export async function turnInput(options: AcceptOptions, action: AgentAction, map
     ...(action.unwrapped ? { wrap: false } : {}),
     about: { hook: action.name },
     text: action.message,
+    ...segmentsOf(action),
     route,
     ...(problem === undefined ? {} : { routeProblem: problem }),
     hook: { name: action.name, wakeMode: action.wakeMode, ...callback },

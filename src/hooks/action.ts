@@ -1,5 +1,6 @@
 // What a delivery asks for, after its payload was read. Built-in endpoints make actions from their own fields;
 // everything after this point is the same for whoever made the action.
+import type { PromptSegment } from "../agent/turn-input.ts"
 import type { ThinkingLevel } from "../models/contract.ts"
 
 export type WakeMode = "now" | "next-heartbeat"
@@ -7,12 +8,16 @@ export type WakeMode = "now" | "next-heartbeat"
 export interface WakeAction {
   kind: "wake"
   text: string
+  /** The text in pieces, when a template made it. */
+  segments?: readonly PromptSegment[]
   mode: WakeMode
 }
 
 export interface AgentAction {
   kind: "agent"
   message: string
+  /** The message in pieces, when a template made it and its values are to be marked. */
+  segments?: readonly PromptSegment[]
   /** One line, at most 100 characters, free of control characters; still foreign words. */
   name: string
   /** As the caller wrote it; it only ever names a session of its own below `hook:`. */

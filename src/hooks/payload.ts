@@ -2,10 +2,10 @@
 // Fields that are null count as left out; fields that nobody knows are ignored.
 import { z } from "zod"
 import { AppError, type Json, isJsonObject } from "../kernel/index.ts"
+import { unnamedHook } from "../agent/turn-input.ts"
 import type { AgentAction, WakeAction, WakeMode } from "./action.ts"
 
 const maxNameCharacters = 100
-const defaultName = "Hook"
 /** A week: longer than any sensible run, and within what a timer can wait. */
 const maxTimeoutSeconds = 604_800
 export const thinkingLevels = ["off", "minimal", "low", "medium", "high"] as const
@@ -34,7 +34,7 @@ const wakeSchema = z.object({ text: requiredText, mode: wakeMode })
 
 const agentSchema = z.object({
   message: requiredText,
-  name: z.string(mustBeText).default(defaultName).transform(cleanName),
+  name: z.string(mustBeText).default(unnamedHook).transform(cleanName),
   sessionKey: optionalText,
   wakeMode,
   deliver: z
@@ -84,7 +84,7 @@ function parse<T>(schema: z.ZodType<T>, body: Json): T {
 export function cleanName(name: string): string {
   const line = name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\s]+/gu, " ").trim()
   const short = Array.from(line).slice(0, maxNameCharacters).join("").trim()
-  return short === "" ? defaultName : short
+  return short === "" ? unnamedHook : short
 }
 
 /** Numbers and numeric strings above zero, in whole seconds; anything else leaves the configured limit in force. */

@@ -77,6 +77,28 @@ describe("a template", () => {
     assert.equal(render("{{a}}", { a: "{{b}}", b: "secret" }), "{{b}}")
   })
 
+  test("keeps the operator's words apart from the values", () => {
+    const pieces = (text: string, payload: Json = {}) =>
+      compileTemplate(text)
+        .segments(values(payload))
+        .map(({ kind, text: words }) => (kind === "value" ? { value: words } : words))
+    assert.deepEqual(pieces("a {{x}}{{y}} b", { x: 1, y: { z: 2 } }), [
+      "a ",
+      { value: "1" },
+      { value: '{"z":2}' },
+      " b",
+    ])
+    assert.deepEqual(pieces('{{a | default("none")}} {{a | default(b)}}', { b: "B" }), ["none ", { value: "B" }])
+    assert.deepEqual(pieces('by{{s | before(", ")}}{{t | before(", ")}}', { s: "Ann" }), ["by, ", { value: "Ann" }])
+    assert.deepEqual(pieces('{{s | before("from ") | truncate(7)}}', { s: "Ann" }), ["from ", { value: "An…" }])
+    assert.deepEqual(pieces('{{s | before("from ") | json}}', { s: "Ann" }), [{ value: '"from Ann"' }])
+    assert.deepEqual(pieces('{{l | each("- {n}")}}', { l: [{ n: 1 }, { n: 2 }] }), [{ value: "- 1\n- 2" }])
+    assert.deepEqual(pieces("{{s | hash}}{{now}}", { s: "abc" }), [
+      { value: "ba7816bf8f01cfea" },
+      { value: "2026-01-02T03:04:05.000Z" },
+    ])
+  })
+
   test("is cut at a bounded length", () => {
     const text = render("{{a}}".repeat(5_000), { a: "x".repeat(100_000) })
     assert.equal(text.length, maxRenderedCharacters + 1)
@@ -111,6 +133,26 @@ describe("for any input", () => {
       ),
     )
     fc.assert(fc.property(fc.string({ maxLength: 500 }), (value) => render("{{v}}", { v: value }) === value))
+  })
+
+  test("the operator's words are those of the template, once and in order, and all else is a value", () => {
+    const source =
+      'One {{a}} two {{b | default("three")}} {{c | before(" four ") | truncate(900)}}{{l | each("- {x}")}} five'
+    fc.assert(
+      fc.property(
+        fc.jsonValue(),
+        fc.string(),
+        fc.string({ minLength: 1 }),
+        fc.array(fc.jsonValue()),
+        (a, b, c, list) => {
+          const payload = { a, b, c, l: list.map((x) => ({ x })) } as Json
+          const segments = compileTemplate(source).segments(values(payload))
+          const said = segments.filter(({ kind }) => kind === "operator").map(({ text: words }) => words)
+          assert.equal(said.join(""), b === "" ? "One  two three  four  five" : "One  two   four  five")
+          assert.equal(segments.map(({ text: words }) => words).join(""), render(source, payload))
+        },
+      ),
+    )
   })
 
   test("a looked up value is one that is there as an own property", () => {

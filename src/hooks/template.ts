@@ -1,6 +1,8 @@
-// Templates of mappings: text -> parts, once; parts + a delivery's values -> text. Reads own properties of plain data
-// only, runs nothing, takes time linear in template and output, and never renders more than a bounded length.
+// Templates of mappings: text -> parts, once; parts + a delivery's values -> text, in pieces that say which words are the
+// operator's and which came with the delivery. Reads own properties of plain data only, runs nothing, takes time linear
+// in template and output, and never renders more than a bounded length.
 import { createHash } from "node:crypto"
+import type { PromptSegment } from "../agent/turn-input.ts"
 import { AppError, type Json } from "../kernel/index.ts"
 
 /** What a template can see. A bare path that begins with none of these names is read from `payload`. */
@@ -31,6 +33,8 @@ type Part = string | { path: TemplatePath; filters: Filter[] }
 
 export interface Template {
   render(values: TemplateValues): string
+  /** The same text: the operator's words as they stand in the template, and each value by itself. */
+  segments(values: TemplateValues): PromptSegment[]
 }
 
 const roots = new Set(["payload", "headers", "query", "path", "now", "item"])
@@ -52,7 +56,8 @@ const maxEachItems = 200
 /** Throws `config-invalid` naming the expression that cannot be read. */
 export function compileTemplate(text: string): Template {
   const parts = compileParts(text, "{{", "}}")
-  return { render: (values) => renderParts(parts, (path) => lookUp(values, path)) }
+  const segments = (values: TemplateValues) => renderParts(parts, (path) => lookUp(values, path))
+  return { segments, render: (values) => joined(segments(values)) }
 }
 
 /** A path such as `payload.items[0].id` on its own. */
@@ -88,31 +93,100 @@ function descend(value: Json | undefined, path: TemplatePath): Json | undefined 
 
 type Read = (path: TemplatePath) => Json | undefined
 
-function renderParts(parts: readonly Part[], read: Read): string {
-  let result = ""
+function renderParts(parts: readonly Part[], read: Read): PromptSegment[] {
+  const result: PromptSegment[] = []
+  let length = 0
   for (const part of parts) {
-    result += typeof part === "string" ? part : renderExpression(part, read)
-    if (result.length > maxRenderedCharacters) return cut(result, maxRenderedCharacters)
+    const pieces = typeof part === "string" ? [words(part)] : wordsOf(evaluate(part, read))
+    for (const piece of pieces) {
+      add(result, piece)
+      length += piece.text.length
+    }
+    if (length > maxRenderedCharacters) return cutWords(result, maxRenderedCharacters)
   }
   return result
 }
 
-function renderExpression(part: Exclude<Part, string>, read: Read): string {
-  let value = read(part.path)
-  for (const filter of part.filters) value = applyFilter(filter, value, read)
-  return asText(value)
+/** What an expression stands for while its filters work on it: a value, or a text with words of the operator's in it. */
+type Result = { kind: "value"; value: Json | undefined } | { kind: "words"; words: PromptSegment[] }
+
+function evaluate(part: Exclude<Part, string>, read: Read): Result {
+  let result: Result = { kind: "value", value: read(part.path) }
+  for (const filter of part.filters) result = applyFilter(filter, result, read)
+  return result
 }
 
-function applyFilter(filter: Filter, value: Json | undefined, read: Read): Json | undefined {
-  const [first, second] = filter.arguments.map((argument) =>
-    argument.kind === "literal" ? argument.value : read(argument.path),
-  )
-  if (filter.name === "default") return asText(value) === "" ? first : value
-  if (filter.name === "json") return value === undefined ? "null" : JSON.stringify(value)
-  if (filter.name === "truncate") return cut(asText(value), Number(first))
-  if (filter.name === "hash") return createHash("sha256").update(asText(value)).digest("hex").slice(0, 16)
-  if (filter.name === "before") return asText(value) === "" ? "" : asText(first) + asText(value)
-  return eachLine(filter.line ?? [], value, Math.min(Number(second ?? defaultEachItems), maxEachItems))
+function applyFilter({ name, arguments: [first, second], line = [] }: Filter, input: Result, read: Read): Result {
+  const value = (made: Json | undefined): Result => ({ kind: "value", value: made })
+  switch (name) {
+    case "default":
+      return first && textOf(input) === "" ? argumentOf(first, read) : input
+    case "json":
+      if (input.kind === "words") return value(JSON.stringify(textOf(input)))
+      return value(input.value === undefined ? "null" : JSON.stringify(input.value))
+    case "truncate":
+      return { kind: "words", words: cutWords(wordsOf(input), numberOf(first, read) ?? maxRenderedCharacters) }
+    case "hash":
+      return value(createHash("sha256").update(textOf(input)).digest("hex").slice(0, 16))
+    case "before":
+      if (!first || textOf(input) === "") return value("")
+      return { kind: "words", words: [...wordsOf(argumentOf(first, read)), ...wordsOf(input)] }
+    case "each": {
+      const limit = Math.min(numberOf(second, read) ?? defaultEachItems, maxEachItems)
+      // The lines are the form of a value, so they stand with it.
+      return value(input.kind === "value" ? eachLine(line, input.value, limit) : "")
+    }
+  }
+}
+
+/** What stands in the template is the operator's, what a path finds came with the delivery. */
+function argumentOf(argument: Argument, read: Read): Result {
+  return argument.kind === "literal"
+    ? { kind: "words", words: [words(String(argument.value))] }
+    : { kind: "value", value: read(argument.path) }
+}
+
+function numberOf(argument: Argument | undefined, read: Read): number | undefined {
+  const text = argument ? textOf(argumentOf(argument, read)) : ""
+  return text === "" ? undefined : Number(text)
+}
+
+function words(text: string): PromptSegment {
+  return { kind: "operator", text }
+}
+
+function wordsOf(result: Result): PromptSegment[] {
+  return result.kind === "words" ? result.words : [{ kind: "value", text: asText(result.value) }]
+}
+
+function textOf(result: Result): string {
+  return result.kind === "words" ? joined(result.words) : asText(result.value)
+}
+
+function joined(pieces: readonly PromptSegment[]): string {
+  return pieces.map((piece) => piece.text).join("")
+}
+
+/** Words of the operator's that follow each other are one piece; two values never are. */
+function add(pieces: PromptSegment[], piece: PromptSegment): void {
+  const last = pieces.at(-1)
+  if (piece.text === "") return
+  if (piece.kind === "operator" && last?.kind === "operator") {
+    pieces[pieces.length - 1] = words(last.text + piece.text)
+  } else pieces.push(piece)
+}
+
+/** As `cut`, with each piece staying what it is. */
+function cutWords(pieces: readonly PromptSegment[], length: number): PromptSegment[] {
+  const kept: PromptSegment[] = []
+  let left = length
+  for (const piece of pieces) {
+    const text = cut(piece.text, left)
+    kept.push({ ...piece, text })
+    if (text !== piece.text) return kept
+    left -= piece.text.length
+  }
+  return kept
 }
 
 /** One line for each element of a list, and one that says how many were left out. */
@@ -121,7 +195,7 @@ function eachLine(line: readonly Part[], value: Json | undefined, limit: number)
   const lines: string[] = []
   let length = 0
   for (const item of value.slice(0, limit)) {
-    const text = renderParts(line, (path) => descend(item, path))
+    const text = joined(renderParts(line, (path) => descend(item, path)))
     length += text.length + 1
     if (length > maxRenderedCharacters) break
     lines.push(text)

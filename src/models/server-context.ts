@@ -42,7 +42,7 @@ export function createServerContext(parts: { clock: Clock; fetch: typeof fetch }
       if (!find || (before && before.until > now)) return
       // Set at once, so that many turns ask one question.
       known.set(target.id, { tokens: before?.tokens, until: now + unknownMs })
-      const base = settings.baseUrl ?? presetOf(settings.preset)?.baseUrl ?? ""
+      const base = settings.baseUrl ?? (settings.preset === undefined ? "" : presetOf(settings.preset).baseUrl)
       const within = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
       const get: GetJson = (url, body) => getJson(parts.fetch, url, { body, signal: within, settings })
       try {

@@ -1,5 +1,5 @@
-// How the server of a target wants to be spoken to, as far as it concerns every interface alike.
-import { presetOf } from "./chat-completions/index.ts"
+// How a target wants to be spoken to, as far as it concerns every interface alike.
+import { waysOf as chatWaysOf } from "./chat-completions/index.ts"
 import type { CallIdForm } from "./conversation/index.ts"
 import type { ModelTarget } from "./resolve.ts"
 import type { ProviderSettings } from "./view.ts"
@@ -13,19 +13,11 @@ export interface Ways {
 const opensByItself = /(?:^|[/:])(?:deepseek-r1|qwq|qwen3[\w.-]*-thinking|minimax-m[23])/i
 
 export function waysOf(target: ModelTarget, settings: ProviderSettings): Ways {
-  const set = {
-    ...presetOf(settings.preset)?.quirks,
-    ...definedOnly(settings.quirks),
-    ...definedOnly(target.entry.quirks),
+  const quirks = { ...settings.quirks, ...target.entry.quirks }
+  if (settings.kind !== "openai-compatible") {
+    return { callIds: quirks.callIds ?? "any", reasoningTags: quirks.reasoningTags ?? "off" }
   }
-  const isCompatible = settings.kind === "openai-compatible"
-  return {
-    callIds: set.callIds ?? "any",
-    reasoningTags: set.reasoningTags ?? (isCompatible ? (opensByItself.test(target.modelId) ? "open" : "auto") : "off"),
-  }
-}
-
-function definedOnly<T extends object>(value: T | undefined): Partial<T> {
-  if (!value) return {}
-  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as Partial<T>
+  const { callIds, reasoningTags } = chatWaysOf(settings, target)
+  const isOpen = quirks.reasoningTags === undefined && reasoningTags === "auto" && opensByItself.test(target.modelId)
+  return { callIds, reasoningTags: isOpen ? "open" : reasoningTags }
 }

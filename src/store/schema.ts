@@ -89,6 +89,8 @@ export interface EventTable {
   created_at: number
   /** Job of the turn that showed it. */
   consumed_by: number | null
+  /** The text in pieces, JSON; null where all of it is of one kind. */
+  segments: string | null
 }
 
 export interface SessionTable {

@@ -78,7 +78,10 @@ describe("messages", () => {
     assert.equal(job?.lane_key, "agent:main:main")
     const input = job?.input
     assert.equal(input?.origin, "owner")
-    assert.match(input?.header ?? "", /^\[chatapp private chat 4242, message \d+, [\d-]+T[\d:]+Z\]$/)
+    assert.match(
+      input?.header ?? "",
+      /^\[chatapp private chat 4242, message \d+, from the owner, \w{3} [\d-]+T[\d:]+Z\]$/,
+    )
     assert.equal(input?.route?.messageId, String(message.message_id))
     assert.ok(input?.route)
     await reply(input.route, "all is **well** & <fine>")

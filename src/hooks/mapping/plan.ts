@@ -1,5 +1,6 @@
 // One delivery and its mapping -> what is to be done: templates, then the transform's changes, then checks.
 // Nothing here can give a delivery trust: `unwrapped` comes from the mapping's configuration and nowhere else.
+import type { PromptSegment } from "../../agent/turn-input.ts"
 import { AppError, type Json, isJsonObject } from "../../kernel/index.ts"
 import type { AgentAction, HookAction } from "../action.ts"
 import { cleanName, thinkingLevels } from "../payload.ts"
@@ -59,26 +60,25 @@ function isIgnored({ preset }: CompiledMapping, values: TemplateValues): boolean
 
 function wakeAction(mapping: CompiledMapping, values: TemplateValues, overrides: Overrides): HookAction {
   const { templates } = mapping
-  const text = (
-    overrides.text ??
-    overrides.message ??
-    render(templates.text, values) ??
-    presetText(mapping, values).message
-  ).trim()
+  const given = overrides.text ?? overrides.message
+  const { text, segments } = said(given, templates.text ?? presetTexts(mapping, values)?.message, values)
   if (text === "") throw new AppError("bad-request", "text is required: the mapping renders none")
-  return { kind: "wake", text, mode: overrides.mode ?? overrides.wakeMode ?? mapping.wakeMode }
+  const mode = overrides.mode ?? overrides.wakeMode ?? mapping.wakeMode
+  return { kind: "wake", text, ...(segments ? { segments } : {}), mode }
 }
 
 function agentAction(mapping: CompiledMapping, values: TemplateValues, overrides: Overrides): AgentAction {
   const { templates } = mapping
-  const preset = presetText(mapping, values)
-  const message = (overrides.message ?? overrides.text ?? render(templates.message, values) ?? preset.message).trim()
+  const preset = presetTexts(mapping, values)
+  const given = overrides.message ?? overrides.text
+  const { text: message, segments } = said(given, templates.message ?? preset?.message, values)
   if (message === "") throw new AppError("bad-request", "message is required: the mapping renders none")
   return {
     kind: "agent",
     message,
+    ...(segments && !mapping.unwrapped ? { segments } : {}),
     name: cleanName(overrides.name ?? render(templates.name, values) ?? ""),
-    sessionKey: blank(overrides.sessionKey ?? render(templates.sessionKey, values) ?? preset.sessionKey),
+    sessionKey: blank(overrides.sessionKey ?? render(templates.sessionKey ?? preset?.sessionKey, values)),
     wakeMode: overrides.wakeMode ?? overrides.mode ?? mapping.wakeMode,
     deliver: overrides.deliver ?? mapping.deliver,
     channel: overrides.channel ?? mapping.channel,
@@ -91,11 +91,34 @@ function agentAction(mapping: CompiledMapping, values: TemplateValues, overrides
   }
 }
 
-function presetText({ preset }: CompiledMapping, values: TemplateValues): { message: string; sessionKey?: string } {
-  if (!preset) return { message: "" }
+/**
+ * What is said: by a template, whose words are the operator's and whose values are marked; or by a transform, of whose
+ * text nobody can tell which words came out of the payload, so that all of them count as such.
+ */
+function said(
+  given: string | undefined,
+  template: Template | undefined,
+  values: TemplateValues,
+): { text: string; segments?: PromptSegment[] } {
+  if (given !== undefined || !template) return { text: given?.trim() ?? "" }
+  const segments = trimmed(template.segments(values))
+  return { text: segments.map((segment) => segment.text).join(""), segments }
+}
+
+function trimmed(segments: readonly PromptSegment[]): PromptSegment[] {
+  const first = segments.findIndex(({ text }) => text.trim() !== "")
+  if (first === -1) return []
+  const kept = segments.slice(first, segments.findLastIndex(({ text }) => text.trim() !== "") + 1)
+  return kept.map((segment, index) => {
+    const text = index === 0 ? segment.text.trimStart() : segment.text
+    return { ...segment, text: index === kept.length - 1 ? text.trimEnd() : text }
+  })
+}
+
+function presetTexts({ preset }: CompiledMapping, values: TemplateValues) {
+  if (!preset) return undefined
   const text = preset.event && preset.texts.get(preset.event.render(values))
-  const message = text?.message ?? preset.otherwise
-  return { message: message.render(values), sessionKey: (text?.sessionKey ?? preset.sessionKey).render(values) }
+  return { message: text?.message ?? preset.otherwise, sessionKey: text?.sessionKey ?? preset.sessionKey }
 }
 
 function render(template: Template | undefined, values: TemplateValues): string | undefined {

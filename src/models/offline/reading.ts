@@ -51,23 +51,42 @@ function readObservations(messages: readonly ModelMessage[]): Observation[] {
 }
 
 export function splitText(text: string): SplitText {
-  const split: SplitText = { own: "", foreign: [], events: [] }
-  const own: string[] = []
+  const foreign: string[] = []
+  const events: string[] = []
+  const lines: string[] = []
+  let isBehindEvent = false
   for (const piece of splitBoundaries(text)) {
-    if (piece.source === undefined) readOwnLines(piece.text, own, split.events)
-    else if (piece.text !== "") (piece.source === "event" ? split.events : split.foreign).push(piece.text)
+    if (piece.source === undefined) readOwnLines(piece.text, { own: lines, events, isBehindEvent })
+    else if (piece.text !== "") (piece.source === "event" ? events : foreign).push(piece.text)
+    isBehindEvent = piece.source === "event"
   }
-  return { ...split, own: own.join("\n").trim() }
+  const own = lines.join("\n").trim()
+  // Words with values of others in them are nobody's command.
+  return hasMarks(own)
+    ? { own: "", foreign: [unmarked(own), ...foreign], events: events.map(unmarked) }
+    : { own, foreign, events: events.map(unmarked) }
+}
+
+function hasMarks(text: string): boolean {
+  return text.includes("⟦")
+}
+
+/** Values as they were before they were marked in their line. */
+function unmarked(text: string): string {
+  return text.replaceAll(/[⟦⟧]/g, "")
 }
 
 /** Sorts lines of our own into words of the person and events; header lines (wholly in brackets) are neither. */
-function readOwnLines(text: string, own: string[], events: string[]): void {
-  let inEvent = false
+function readOwnLines(
+  text: string,
+  { own, events, isBehindEvent }: { own: string[]; events: string[]; isBehindEvent: boolean },
+): void {
+  let inEvent = isBehindEvent
   for (const line of text.split("\n")) {
-    const event = /^\s*System:\s*(?:\[[^\]]*\]\s*)?(.*)$/.exec(line)
+    const event = /^\s*System:\s*(?:\[[^\]]*\]\s*)?(?:from [a-z-]+:\s*)?(.*)$/s.exec(line)
     if (event) {
       inEvent = true
-      // "from hook:" only announces the block that follows, which is the event.
+      // What ends like this only announces the block that follows, which is the event.
       if (event[1] && !event[1].endsWith(":")) events.push(event[1])
     } else if (inEvent && line.startsWith("  ")) {
       events.push(`${events.pop() ?? ""}\n${line.trim()}`.trim())

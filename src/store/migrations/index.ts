@@ -10,6 +10,7 @@ import * as groups from "./0007-groups.ts"
 import * as references from "./0008-references.ts"
 import * as commands from "./0009-commands.ts"
 import * as usage from "./0010-usage.ts"
+import * as segments from "./0011-segments.ts"
 
 export const migrations: Record<string, Migration> = {
   "0001-first": first,
@@ -22,4 +23,5 @@ export const migrations: Record<string, Migration> = {
   "0008-references": references,
   "0009-commands": commands,
   "0010-usage": usage,
+  "0011-segments": segments,
 }

@@ -1,13 +1,13 @@
 // A touched button: answered at once -> may whoever touched it speak here, now? -> its value as a message of that person
 // about the message it stands below, or the command that we have put behind it. A value is never read as a command.
-import type { CallbackQuery, Chat, Message, Update } from "grammy/types"
+import type { CallbackQuery, Message, Update } from "grammy/types"
 import { type TurnInput, turnJob } from "../../../agent/turn-input.ts"
 import { buttonsRefused } from "../outbound/buttons.ts"
-import { channelName } from "../settings.ts"
 import { decideAccess } from "./access.ts"
 import { type Speaker, planCommandClick } from "./command.ts"
 import { senderLabel } from "./content/index.ts"
 import { placeInput } from "./conversation.ts"
+import { clickHeaderOf } from "./header.ts"
 import { isDirect, placeOf } from "./place.ts"
 import { type PlanContext, type Planned, type SkipReason, entryOf, skip } from "./planned.ts"
 import { senderOf } from "./principal.ts"
@@ -65,25 +65,18 @@ function inputOf(
     purpose: "chat",
     origin: decision.origin,
     trusted: decision.trusted,
-    header: headerOf(message.chat, message.message_id, place.topicId, context),
+    header: clickHeaderOf(message, {
+      place,
+      standing: decision,
+      envelope: settings.envelope,
+      now: Math.floor(context.now / 1000),
+    }),
     about: { sender: senderLabel(query.from) },
     text: `callback_data: ${value}`,
     mentioned: true,
     route: place.route,
     ...placeInput(message.chat, { place, sender }, settings),
   }
-}
-
-/** Numbers and words of ours only: it stands outside every boundary. */
-function headerOf(chat: Chat, messageId: number, topicId: string | undefined, context: PlanContext): string {
-  const { envelope } = context.settings
-  const parts = [
-    `${channelName} ${chat.type === "private" ? "private chat" : chat.type} ${chat.id}`,
-    ...(topicId === undefined ? [] : [`topic ${topicId}`]),
-    `button of message ${messageId}`,
-    ...(envelope.showsTime ? [envelope.timeText(Math.floor(context.now / 1000))] : []),
-  ]
-  return `[${parts.join(", ")}]`
 }
 
 /** The platform tells nothing but the number of a message that it has forgotten; we know where we have sent it. */

@@ -1,23 +1,61 @@
-// The line above what a message says: channel, chat, message, time. Numbers and words of ours only, because it stands
-// outside every boundary; names and titles are in `about`.
-import type { Message } from "grammy/types"
+// The line above what a message says: channel, chat, message, who speaks with what standing, time. Numbers and words of
+// ours only, because it stands outside every boundary; names and titles are in `about`.
+import type { Chat, Message } from "grammy/types"
+import type { Origin } from "../../../sessions/route.ts"
 import { channelName } from "../settings.ts"
 import type { Envelope } from "./envelope.ts"
 import type { Place } from "./place.ts"
 
+export interface Standing {
+  origin: Origin
+  trusted: boolean
+}
+
+interface HeaderFacts {
+  place: Pick<Place, "topicId">
+  standing: Standing
+  envelope: Envelope
+}
+
 export function headerOf(
   message: Message,
-  place: Pick<Place, "topicId">,
-  { envelope, isLate }: { envelope: Envelope; isLate: boolean },
+  { place, standing, envelope, isLate }: HeaderFacts & { isLate: boolean },
 ): string {
   const { chat, forward_origin: forwarded } = message
-  const parts = [
-    `${channelName} ${chat.type === "private" ? "private chat" : chat.type} ${chat.id}`,
-    ...(place.topicId === undefined ? [] : [`topic ${place.topicId}`]),
+  return inBrackets([
+    ...placeParts(chat, place),
     `message ${message.message_id}`,
-    ...(envelope.showsTime ? [envelope.timeText(message.date)] : []),
+    ...standingParts(standing),
+    envelope.whenText(message.date),
     ...(forwarded ? [`forwarded, first sent ${envelope.timeText(forwarded.date)}`] : []),
-    ...(isLate ? ["a late part of an album that you have been shown"] : []),
-  ]
+    ...(isLate ? ["a late part of an album that you have been shown: take it as one with that"] : []),
+  ])
+}
+
+/** Of a touched button; `now` in seconds. */
+export function clickHeaderOf(
+  message: { chat: Chat; message_id: number },
+  { place, standing, envelope, now }: HeaderFacts & { now: number },
+): string {
+  return inBrackets([
+    ...placeParts(message.chat, place),
+    `button of message ${message.message_id} pressed`,
+    ...standingParts(standing),
+    envelope.whenText(now),
+  ])
+}
+
+function placeParts(chat: Chat, { topicId }: Pick<Place, "topicId">): string[] {
+  const kind = chat.type === "private" ? "private chat" : chat.type
+  return [`${channelName} ${kind} ${chat.id}`, ...(topicId === undefined ? [] : [`topic ${topicId}`])]
+}
+
+/** What a guest may ask for is said by the prompt, beside the boundary that the words stand in. */
+function standingParts({ origin, trusted }: Standing): string[] {
+  if (!trusted) return []
+  return [origin === "owner" ? "from the owner" : "from an approved sender"]
+}
+
+function inBrackets(parts: readonly string[]): string {
   return `[${parts.join(", ")}]`
 }

@@ -30,5 +30,7 @@ function withElapsed(write: Write, input: TurnInput, settings: PreparationOption
   const [updated, created] = [Number(row?.["updated_at"]), Number(row?.["created_at"])]
   // A session that nobody has spoken in has no message before this one.
   const elapsed = updated > created ? elapsedText(sentAt - updated) : undefined
-  return elapsed === undefined ? input : { ...input, header: header.replace("]", `, ${elapsed}]`) }
+  return elapsed === undefined
+    ? input
+    : { ...input, header: header.replace("]", `, ${elapsed} since the last message]`) }
 }

@@ -3,9 +3,8 @@
 import type { Message, Sticker } from "grammy/types"
 import type { TurnInput } from "../../../agent/turn-input.ts"
 import type { Json } from "../../../kernel/index.ts"
-import type { Origin } from "../../../sessions/route.ts"
 import { type Content, type RemoteFile, authorLabel, forwardLabel, referenceOf, stickerFacts } from "./content/index.ts"
-import { headerOf } from "./header.ts"
+import { type Standing, headerOf } from "./header.ts"
 import { refOf } from "./join.ts"
 import type { Place } from "./place.ts"
 import type { PlanContext } from "./planned.ts"
@@ -15,7 +14,7 @@ export type Pending = { files: RemoteFile[] }
 
 export function saidInput(
   message: Message,
-  said: { place: Place; content: Content; standing: { origin: Origin; trusted: boolean }; isLate?: boolean },
+  said: { place: Place; content: Content; standing: Standing; isLate?: boolean },
   context: Pick<PlanContext, "agentId" | "botId" | "settings">,
 ): TurnInput {
   const { place, content, standing } = said
@@ -34,7 +33,7 @@ export function saidInput(
     trusted,
     // Words of somebody else beside them take their authority, not their form.
     ...(hasOwnWords && !trusted ? { wrap: false } : {}),
-    header: headerOf(message, place, { envelope: context.settings.envelope, isLate: said.isLate ?? false }),
+    header: headerOf(message, { place, standing, envelope: context.settings.envelope, isLate: said.isLate ?? false }),
     about: {
       ...(author === undefined ? {} : { sender: author }),
       ...(forwarded === undefined ? {} : { forwardedFrom: forwarded }),

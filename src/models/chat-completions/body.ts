@@ -1,0 +1,81 @@
+// One prepared step -> the request: address, headers and body.
+import { AppError, isJsonObject, type JsonObject } from "../../kernel/index.ts"
+import type { StepCall } from "../providers/contract.ts"
+import { toWireMessages } from "./messages.ts"
+import { presetOf, type Ways } from "./presets.ts"
+import { thinkingFields } from "./thinking.ts"
+import { adaptToolSchema } from "./tool-schema.ts"
+import { hostOf, waysOf } from "./ways.ts"
+
+export interface WireRequest {
+  url: string
+  headers: Headers
+  body: string
+}
+
+export function toWireRequest(call: StepCall): WireRequest {
+  const ways = waysOf(call.settings, call.target)
+  return { url: addressOf(call), headers: headersOf(call, ways), body: JSON.stringify(bodyOf(call, ways)) }
+}
+
+/** A query behind the address stays behind it; an address that names the method already is taken as it is. */
+function addressOf({ settings, target }: StepCall): string {
+  const base = settings.baseUrl ?? (settings.preset === undefined ? undefined : presetOf(settings.preset).baseUrl)
+  if (base === undefined || !URL.canParse(base)) {
+    throw new AppError("config-invalid", `models.providers.${target.providerName} has no baseUrl and no preset`)
+  }
+  const url = new URL(base)
+  let path = url.pathname
+  while (path.endsWith("/")) path = path.slice(0, -1)
+  url.pathname = path.endsWith("/chat/completions") ? path : `${path}/chat/completions`
+  return url.href
+}
+
+function headersOf({ settings, target, key, cacheKey }: StepCall, ways: Ways): Headers {
+  const headers = new Headers({ "content-type": "application/json", accept: "text/event-stream, application/json" })
+  if (key !== undefined) headers.set("authorization", `Bearer ${key.reveal()}`)
+  if (cacheKey !== undefined && ways.cacheKey !== undefined && "header" in ways.cacheKey) {
+    headers.set(ways.cacheKey.header, encodeURIComponent(cacheKey))
+  }
+  for (const [name, value] of Object.entries(settings.headers ?? {})) headers.set(name, value)
+  for (const [name, value] of Object.entries(target.entry.headers ?? {})) headers.set(name, value)
+  return headers
+}
+
+function bodyOf(call: StepCall, ways: Ways): JsonObject {
+  const { target, settings, tools, maxOutputTokens, cacheKey } = call
+  const { temperature } = target.entry
+  const body: JsonObject = {
+    model: target.modelId,
+    messages: toWireMessages({ ...call, dummySignatures: checksSignatures(call) }, ways),
+    ...(tools.length === 0 ? {} : { tools: tools.map((tool) => toWireTool(tool, ways)) }),
+    stream: true,
+    ...(ways.streamOptions ? { stream_options: { include_usage: true } } : {}),
+    ...(maxOutputTokens === undefined ? {} : { [ways.maxTokensField]: maxOutputTokens }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(cacheKey !== undefined && ways.cacheKey !== undefined && "field" in ways.cacheKey
+      ? { [ways.cacheKey.field]: cacheKey }
+      : {}),
+    ...thinkingFields(call.thinking, target, ways),
+  }
+  return overlay(overlay(body, settings.extraBody), target.entry.extraBody)
+}
+
+function toWireTool({ name, description, inputSchema }: StepCall["tools"][number], ways: Ways): JsonObject {
+  return { type: "function", function: { name, description, parameters: adaptToolSchema(inputSchema, ways.schemas) } }
+}
+
+/** Gemini 3 refuses calls of earlier replies that have no signature; proxies in front of it pass the refusal on. */
+function checksSignatures({ settings, target }: StepCall): boolean {
+  return hostOf(settings) === "generativelanguage.googleapis.com" || /\bgemini-/i.test(target.modelId)
+}
+
+/** Fields of the other win; where both are objects, their own fields are laid over one another. */
+function overlay(body: JsonObject, other: JsonObject | undefined): JsonObject {
+  const result = { ...body }
+  for (const [name, value] of Object.entries(other ?? {})) {
+    const own = result[name]
+    result[name] = isJsonObject(own) && isJsonObject(value) ? { ...own, ...value } : value
+  }
+  return result
+}

@@ -1,0 +1,66 @@
+// The client for Chat Completions: every server that says it is compatible, the presets, and Azure's chat route.
+// step -> body.ts -> POST -> stream.ts (sse.ts -> reply.ts) -> events. Retries nothing and keeps nothing.
+import { ProviderRefusal, type ProviderInterface, type StepCall, type StepEvent } from "../providers/contract.ts"
+import { toWireRequest } from "./body.ts"
+import { readStream } from "./stream.ts"
+
+export { presetOf, type Preset, type Ways } from "./presets.ts"
+export { StreamCut } from "./reply.ts"
+export { decodeEvents, type ServerEvent } from "./sse.ts"
+export { nearestLevel } from "./thinking.ts"
+export { adaptToolSchema, type SchemaDialect } from "./tool-schema.ts"
+export { waysOf } from "./ways.ts"
+
+export interface ChatCompletionsParts {
+  /**
+   * Ids of calls that come without one, or with one that another call of the reply has. Unset: `call_`, the end of the
+   * reply's own id where it has one, and the call's place in it.
+   */
+  newCallId?: () => string
+  /** How long a complete reply waits for its counts of tokens. */
+  trailingMs?: number
+}
+
+export function createChatCompletions(parts: ChatCompletionsParts = {}): ProviderInterface {
+  return (call) => runStep(parts, call)
+}
+
+async function* runStep(parts: ChatCompletionsParts, call: StepCall): AsyncGenerator<StepEvent, void, undefined> {
+  const request = toWireRequest(call)
+  // Closes the connection when whoever reads the events stops, or when the reply is complete and the stream is not.
+  const own = new AbortController()
+  const signal = AbortSignal.any([call.signal, own.signal])
+  try {
+    const { url, headers, body } = request
+    const response = await call.fetch(url, { method: "POST", headers, body, signal })
+    if (!response.ok) throw await refusalOf(response)
+    yield* readStream(response.body ?? new Blob([]).stream(), {
+      toolNames: new Set(call.tools.map(({ name }) => name)),
+      newCallId: parts.newCallId,
+      trailingMs: parts.trailingMs ?? 2000,
+      signal: call.signal,
+    })
+  } finally {
+    own.abort()
+  }
+}
+
+const maxRefusalBytes = 65_536
+
+async function refusalOf(response: Response): Promise<ProviderRefusal> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  let cause: unknown
+  try {
+    for await (const chunk of response.body ?? []) {
+      chunks.push(chunk.subarray(0, maxRefusalBytes - size))
+      size += chunk.byteLength
+      if (size >= maxRefusalBytes) break
+    }
+  } catch (error) {
+    // The status says more than why its explanation was cut.
+    cause = error
+  }
+  const body = new TextDecoder().decode(Buffer.concat(chunks))
+  return new ProviderRefusal({ status: response.status, headers: Object.fromEntries(response.headers), body, cause })
+}

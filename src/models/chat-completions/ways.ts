@@ -1,0 +1,53 @@
+// Configuration of a provider and a model -> how its server wants things: the preset's ways, else those of a known
+// host, else what every server takes; then `quirks` of the provider, then those of the model.
+import type { ModelQuirks } from "../config.ts"
+import type { ModelTarget } from "../resolve.ts"
+import type { ProviderSettings } from "../view.ts"
+import { plainEfforts } from "./efforts.ts"
+import { knownHosts, presetOf, unknownServer, type Ways } from "./presets.ts"
+
+export function waysOf(settings: ProviderSettings, target: Pick<ModelTarget, "modelId" | "entry">): Ways {
+  const base = baseWays(settings)
+  const quirks = { ...defined(settings.quirks), ...defined(target.entry.quirks) }
+  return {
+    ...base,
+    ...modelWays(base, settings, target.modelId),
+    ...quirks,
+    // Who says how thinking is sent means it for all models.
+    ...(quirks.thinking === undefined ? {} : { efforts: plainEfforts, togglesReasoning: false }),
+  }
+}
+
+function baseWays(settings: ProviderSettings): Ways {
+  if (settings.preset !== undefined) return presetOf(settings.preset).ways
+  const name = hostOf(settings)
+  return knownHosts.find(({ host }) => name === host || name.endsWith(`.${host}`))?.ways ?? unknownServer
+}
+
+export function hostOf(settings: ProviderSettings): string {
+  return settings.baseUrl !== undefined && URL.canParse(settings.baseUrl) ? new URL(settings.baseUrl).hostname : ""
+}
+
+/** What belongs to a model rather than to its server: the demands of DeepSeek and Kimi hold behind proxies as well. */
+function modelWays(base: Ways, settings: ProviderSettings, modelId: string): Partial<Ways> {
+  const id = modelId.toLowerCase()
+  // Servers that run the model themselves render it by its template, which misses no field.
+  const local = settings.preset !== undefined && !presetOf(settings.preset).needsKey
+  return {
+    ...(base.marksAnthropic && id.startsWith("anthropic/") ? { cacheMarks: true } : {}),
+    ...(base.reasoningFiller === undefined && !local ? fillerFor(base, id) : {}),
+  }
+}
+
+function fillerFor(base: Ways, id: string): Partial<Ways> {
+  if (base.reasoningField !== "as-received" && base.reasoningField !== "reasoning_content") return {}
+  if (/deepseek-?v4/.test(id)) return { reasoningFiller: { text: "", on: "all" } }
+  if (/kimi-k(?:2\.[5-9]|2-thinking|[3-9])/.test(id)) return { reasoningFiller: { text: " ", on: "calls" } }
+  return {}
+}
+
+function defined(
+  quirks: ModelQuirks | undefined,
+): Partial<{ [Key in keyof ModelQuirks]-?: NonNullable<ModelQuirks[Key]> }> {
+  return Object.fromEntries(Object.entries(quirks ?? {}).filter(([, value]) => value !== undefined))
+}
