@@ -3,6 +3,7 @@ import { AppError } from "../kernel/index.ts"
 import type { ContextFact } from "./check/contract.ts"
 import type { ModelPrices } from "./config.ts"
 import type { ModelInfo, ModelSelection, ThinkingLevel } from "./contract.ts"
+import { doubtModel } from "./doubt.ts"
 import { contextOf } from "./facts.ts"
 import { type Environment, findKey } from "./keys.ts"
 import { choiceParts, findName, knownModels, type ModelTarget, resolveTarget } from "./resolve.ts"
@@ -72,8 +73,8 @@ type Look = Omit<ModelRow, "id" | "alias" | "marks">
 function lookAt(view: ModelsView, environment: Environment, describe: Describe, id: string): Look {
   const found = findUsable(view, environment, id)
   if ("state" in found) {
-    const { state, error } = found
-    return { ...nothingKnown, state, problem: error.message, hint: error.hint ?? null }
+    const { message, hint } = doubtModel(view, environment, id) ?? found.error
+    return { ...nothingKnown, state: found.state, problem: message, hint: hint ?? null }
   }
   const { target } = found
   const { contextTokens } = describe({ agentId: "", model: id, byOperator: true })

@@ -2,14 +2,14 @@
 // Only when a provider refuses the request itself is it asked again, without the picture and then without the tools:
 // a refusal costs nothing, and what is left tells which part was refused.
 import { AppError, type Clock, withTimeout } from "../../kernel/index.ts"
-import type { ModelReply, ModelRegistry, ModelSelection, ToolSchema } from "../contract.ts"
+import type { ModelRegistry, ModelSelection, ToolSchema } from "../contract.ts"
 import { type Environment, findKey } from "../keys.ts"
 import { ModelFailure } from "../model-failure.ts"
 import { type ModelTarget, resolveSelection } from "../resolve.ts"
 import type { ModelsView } from "../view.ts"
 import type { CheckFailure, ModelCheck } from "./contract.ts"
 import { failureOf, keyOfFailure, tellReply } from "./tell.ts"
-import { type CheckForm, checkRequest } from "./request.ts"
+import { type Answer, type CheckForm, type Streamed, checkRequest } from "./request.ts"
 
 export interface CheckParts {
   registry: ModelRegistry
@@ -28,17 +28,6 @@ export interface CheckOptions {
 }
 
 export const usualCheckMs = 60_000
-
-/** What came of the pieces of a reply. */
-export interface Streamed {
-  pieces: number
-  firstMs: number | null
-}
-
-export type Answer =
-  /** `refusal`: of the same request with more in it. */
-  | { kind: "reply"; reply: ModelReply; form: CheckForm; streamed: Streamed; refusal?: AppError }
-  | { kind: "failed"; error: AppError; streamed: Streamed }
 
 /** Rejects with the signal's reason when that aborts; everything else is told in the check. */
 export async function checkModel(parts: CheckParts, options: CheckOptions): Promise<ModelCheck> {

@@ -1,6 +1,6 @@
 // The one small request of a check: a few words first, to see them stream, then a call of a tool of the check's own
 // beside the real tools of the product, whose schemas are what providers stumble over.
-import { isJsonObject } from "../../kernel/index.ts"
+import { type AppError, isJsonObject } from "../../kernel/index.ts"
 import type { ModelReply, ModelRequest, ToolSchema } from "../contract.ts"
 import { picture } from "./picture.ts"
 
@@ -8,6 +8,17 @@ export interface CheckForm {
   picture: boolean
   tools: boolean
 }
+
+/** How the pieces of a reply came. */
+export interface Streamed {
+  pieces: number
+  firstMs: number | null
+}
+
+export type Answer =
+  /** `refusal`: of the same request with more in it. */
+  | { kind: "reply"; reply: ModelReply; form: CheckForm; streamed: Streamed; refusal?: AppError }
+  | { kind: "failed"; error: AppError; streamed: Streamed }
 
 const system = "This is a check of the connection. Do exactly what you are asked, and nothing else."
 const words = 'First write the words "one two three four five".'

@@ -5,10 +5,9 @@ import { contextOf, keyOfFact } from "../facts.ts"
 import { isLocalServer } from "../known/index.ts"
 import { ModelFailure } from "../model-failure.ts"
 import type { ModelTarget } from "../resolve.ts"
-import type { Answer, Streamed } from "./check.ts"
 import type { CheckFailure, CheckFailureKind, ModelCheck } from "./contract.ts"
 import { isColourOfPicture } from "./picture.ts"
-import { answerOf } from "./request.ts"
+import { type Answer, type Streamed, answerOf } from "./request.ts"
 
 type Replied = Extract<Answer, { kind: "reply" }>
 
