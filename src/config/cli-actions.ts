@@ -111,12 +111,12 @@ function run(io: ConfigCommandIo, options: Output, work: () => void): void {
 }
 
 function fail(io: ConfigCommandIo, options: Output, error: unknown): void {
-    const app = error instanceof IssuesError ? error.app : error
-    if (!(app instanceof AppError)) throw error
-    const issues = error instanceof IssuesError ? { issues: error.issues } : {}
-    if (options.json) io.stdout(`${JSON.stringify({ ...toErrorBody(app), ...issues })}\n`)
-    else io.stderr(`${app.message}\n${app.hint === undefined ? "" : `${app.hint}\n`}`)
-    io.exit(1)
+  const app = error instanceof IssuesError ? error.app : error
+  if (!(app instanceof AppError)) throw error
+  const issues = error instanceof IssuesError ? { issues: error.issues } : {}
+  if (options.json) io.stdout(`${JSON.stringify({ ...toErrorBody(app), ...issues })}\n`)
+  else io.stderr(`${app.message}\n${app.hint === undefined ? "" : `${app.hint}\n`}`)
+  io.exit(1)
 }
 
 function report(io: ConfigCommandIo, options: Output, result: WriteResult, key: string, done: string): void {

@@ -18,7 +18,7 @@ export interface ModelRow {
   /** `default`, `fallback 1`, `agent <id>`, `fallback 1 of <agent>`. */
   marks: string[]
   state: "ready" | "key-missing" | "not-configured"
-  /** Why it is not ready. */
+  /** Why it is not ready, or may not be what was meant. */
   problem: string | null
   /** The next step. */
   hint: string | null
@@ -72,16 +72,17 @@ type Look = Omit<ModelRow, "id" | "alias" | "marks">
 
 function lookAt(view: ModelsView, environment: Environment, describe: Describe, id: string): Look {
   const found = findUsable(view, environment, id)
+  const doubt = doubtModel(view, environment, id)
   if ("state" in found) {
-    const { message, hint } = doubtModel(view, environment, id) ?? found.error
+    const { message, hint } = doubt ?? found.error
     return { ...nothingKnown, state: found.state, problem: message, hint: hint ?? null }
   }
   const { target } = found
   const { contextTokens } = describe({ agentId: "", model: id, byOperator: true })
   return {
     state: "ready",
-    problem: null,
-    hint: null,
+    problem: doubt?.message ?? null,
+    hint: doubt?.hint ?? null,
     context: contextOf(target, contextTokens),
     maxOutputTokens: target.maxOutputTokens ?? null,
     vision: target.vision,
