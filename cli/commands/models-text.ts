@@ -56,7 +56,7 @@ const keys = {
   accepted: "accepted",
   refused: "refused",
   missing: "missing",
-  "none-needed": "none is set, and none is needed",
+  "none-needed": "none set, none needed",
 } as const
 const tools = {
   called: "called",

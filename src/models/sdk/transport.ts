@@ -1,0 +1,145 @@
+// The fetch that the packages are given: their request -> further fields of the configuration -> the guarded fetch ->
+// refusals as the contract's error -> a stream of events that the package can read, whatever form the reply had.
+import { isJsonObject, type Json, type JsonObject } from "../../kernel/index.ts"
+import { ProviderRefusal, ProviderReport, type StepCall } from "../providers/contract.ts"
+import { streamCutError } from "./errors.ts"
+import { readEvents, type ServerEvent } from "./server-events.ts"
+
+/** How the replies of an interface are made readable for its package. */
+export interface ReplyForm {
+  /** The data of one event -> the events that the package gets for it. */
+  mend(value: JsonObject, name: string | undefined): JsonObject[]
+  /** What is missing when the stream has ended. */
+  end?(): JsonObject[]
+  /** A whole reply, sent where a stream was asked for -> the events it would have had. */
+  unfold(reply: JsonObject): JsonObject[]
+}
+
+/** A refusal's body says why in its first lines. */
+const maxRefusalBytes = 64 * 1024
+
+/** `form` is made anew for each reply: it may count. */
+export function createTransport(call: StepCall, form: () => ReplyForm): typeof fetch {
+  return async (input, init) => {
+    const response = await call.fetch(input, { ...init, ...withExtraBody(init?.body, call) })
+    if (!response.ok) throw await readRefusal(response)
+    if (!response.body) return response
+    return new Response(await readable(response.body, form()), {
+      status: response.status,
+      headers: { "content-type": "text/event-stream" },
+    })
+  }
+}
+
+/** The configured headers, the model's own over the provider's, over ours. Names are compared in lower case. */
+export function mergeHeaders(
+  ours: Readonly<Record<string, string | undefined>>,
+  call: StepCall,
+): Record<string, string> {
+  const merged: Record<string, string> = {}
+  for (const headers of [ours, call.settings.headers ?? {}, call.target.entry.headers ?? {}]) {
+    for (const [name, value] of Object.entries(headers)) if (value !== undefined) merged[name.toLowerCase()] = value
+  }
+  return merged
+}
+
+function withExtraBody(body: unknown, { settings, target }: StepCall): { body?: string } {
+  const extra = [settings.extraBody, target.entry.extraBody].filter((each) => each !== undefined)
+  if (extra.length === 0 || typeof body !== "string") return {}
+  const request: unknown = JSON.parse(body)
+  return isJsonObject(request) ? { body: JSON.stringify(extra.reduce<JsonObject>(overlay, request)) } : {}
+}
+
+/** Objects are joined field by field, so that one more field of `reasoning` leaves the others; all else replaces. */
+export function overlay(base: JsonObject, over: JsonObject): JsonObject {
+  const joined: JsonObject = { ...base }
+  for (const [name, value] of Object.entries(over)) {
+    const before = Object.hasOwn(base, name) ? base[name] : undefined
+    joined[name] = isJsonObject(before) && isJsonObject(value) ? overlay(before, value) : value
+  }
+  return joined
+}
+
+export async function readRefusal(response: Response): Promise<ProviderRefusal> {
+  const headers: Record<string, string> = {}
+  response.headers.forEach((value, name) => void (headers[name] = value))
+  return new ProviderRefusal({ status: response.status, headers, body: await readStart(response) })
+}
+
+/** A body that breaks off takes nothing from the status, which is what counts. */
+async function readStart(response: Response): Promise<string> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  try {
+    for await (const piece of response.body ?? []) {
+      pieces.push(piece)
+      size += piece.byteLength
+      if (size >= maxRefusalBytes) break
+    }
+  } catch (error) {
+    if (pieces.length === 0) return `(the body could not be read: ${(error as Error).message})`
+  }
+  return new TextDecoder().decode(Buffer.concat(pieces).subarray(0, maxRefusalBytes))
+}
+
+/** Frames of events as the package reads them; a whole JSON body becomes the frames of a stream. */
+async function readable(body: ReadableStream<Uint8Array>, form: ReplyForm): Promise<ReadableStream<Uint8Array>> {
+  const events = readEvents(body)
+  const first = await events.next()
+  if (!first.done && first.value.kind === "body") {
+    const frames = unfoldBody(first.value.text, form)
+    return ReadableStream.from([encode(frames)])
+  }
+  return ReadableStream.from(mendEvents(first, events, form))
+}
+
+async function* mendEvents(
+  first: IteratorResult<ServerEvent>,
+  events: AsyncGenerator<ServerEvent>,
+  form: ReplyForm,
+): AsyncGenerator<Uint8Array> {
+  for (let next = first; !next.done; next = await events.next()) {
+    const { value } = next
+    const mended = value.kind === "event" ? form.mend(parseEvent(value.data), value.name) : unfoldBody(value.text, form)
+    if (mended.length > 0) yield encode(mended)
+  }
+  const rest = form.end?.() ?? []
+  if (rest.length > 0) yield encode(rest)
+}
+
+function unfoldBody(text: string, form: ReplyForm): JsonObject[] {
+  const parsed = parseBody(text)
+  // One interface sends a list when it is not asked for events.
+  const replies = Array.isArray(parsed) ? parsed : [parsed]
+  return replies.flatMap((reply) => {
+    if (!isJsonObject(reply)) throw new ProviderReport(parsed)
+    if (reply.error !== undefined && reply.error !== null) throw new ProviderReport(reply)
+    const frames = form.unfold(reply)
+    if (frames.length === 0) throw new ProviderReport(reply)
+    return frames
+  })
+}
+
+function parseEvent(data: string): JsonObject {
+  try {
+    const value = JSON.parse(data) as Json
+    if (isJsonObject(value)) return value
+  } catch (error) {
+    throw new Error("The provider sent a reply that could not be read", { cause: error })
+  }
+  throw new Error("The provider sent a reply that could not be read")
+}
+
+/** Words instead of a reply are an error; the beginning of a JSON body is a reply that was cut. */
+function parseBody(text: string): Json {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    if (/^[[{]/.test(text)) throw streamCutError()
+    throw new ProviderReport(text.slice(0, maxRefusalBytes))
+  }
+}
+
+const encoder = new TextEncoder()
+const encode = (frames: readonly JsonObject[]) =>
+  encoder.encode(frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join(""))
