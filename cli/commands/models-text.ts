@@ -79,13 +79,17 @@ function rowsOf(check: ModelCheck): [string, string][] {
     ["pictures", check.pictures === null ? "not known" : pictures[check.pictures]],
     ["thinking", reasoning === null ? null : reasoningText(reasoning)],
     ["streaming", streaming === null ? null : streamingText(streaming)],
-    ["time", tokens === null && check.durationMs === 0 ? null : `${(check.durationMs / 1000).toFixed(1)} s`],
+    ["time", tokens === null && check.durationMs === 0 ? null : durationText(check.durationMs)],
     ["tokens", tokens === null ? null : `${formatCount(tokens.input)} in, ${formatCount(tokens.output)} out`],
     ["cost", tokens === null ? null : check.cost === null ? "not known" : formatDollars(check.cost)],
     ["context", context === null ? null : contextWords(context)],
     ["reply", context === null ? null : replyText(check.maxOutputTokens)],
   ]
   return rows.filter((row): row is [string, string] => row[1] !== null)
+}
+
+function durationText(ms: number): string {
+  return ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`
 }
 
 function reasoningText({ tokens, characters }: NonNullable<ModelCheck["reasoning"]>): string {
@@ -110,5 +114,5 @@ function contextWords({ tokens, from }: ContextFact): string {
 }
 
 function replyText(tokens: number | null): string {
-  return tokens === null ? "longest reply not known" : `${formatCount(tokens)} tokens at most`
+  return tokens === null ? "how long at most is not known" : `${formatCount(tokens)} tokens at most`
 }

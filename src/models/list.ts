@@ -15,7 +15,7 @@ export interface ModelRow {
   /** `provider/model`; as it was written where it names nothing. */
   id: string
   alias: string | null
-  /** `default`, `fallback 1`, `agent <id>`, `fallback 1 of <agent>`. */
+  /** `default`, `fallback 1`, `agent <id>`, `fallback 1 of <agent>`, `allowed`. */
   marks: string[]
   state: "ready" | "key-missing" | "not-configured"
   /** Why it is not ready, or may not be what was meant. */
@@ -48,6 +48,7 @@ export function listModels(view: ModelsView, environment: Environment, describe:
     if (own.primary !== undefined) mark(own.primary, `agent ${agent}`)
     for (const [index, name] of (own.fallbacks ?? []).entries()) mark(name, `fallback ${index + 1} of ${agent}`)
   }
+  for (const name of Object.keys(view.allowed)) mark(name, "allowed")
   const ids = new Set([...marks.keys(), ...knownModels(view)])
   return [...ids].map((id) => {
     const alias = Object.hasOwn(view.allowed, id) ? (view.allowed[id]?.alias ?? null) : null

@@ -3,6 +3,7 @@
 // a refusal costs nothing, and what is left tells which part was refused.
 import { AppError, type Clock, withTimeout } from "../../kernel/index.ts"
 import type { ModelRegistry, ModelSelection, ToolSchema } from "../contract.ts"
+import { doubtModel } from "../doubt.ts"
 import { type Environment, findKey } from "../keys.ts"
 import { ModelFailure } from "../model-failure.ts"
 import { type ModelTarget, resolveSelection } from "../resolve.ts"
@@ -61,7 +62,8 @@ function findTarget(parts: CheckParts, selection: ModelSelection): ModelTarget |
     return primary
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    const told = { message: error.message, hint: error.hint ?? null }
+    const { message, hint } = doubtModel(parts.view(), parts.environment, selection.model ?? "") ?? error
+    const told = { message, hint: hint ?? null }
     return error.code === "model-key-missing"
       ? { failure: { kind: "key-missing", ...told }, key: "missing" }
       : { failure: { kind: "not-configured", ...told } }

@@ -1,5 +1,5 @@
 // What came back in a check -> what it says: which parts work, what it took, and the next step for what does not.
-import { AppError } from "../../kernel/index.ts"
+import type { AppError } from "../../kernel/index.ts"
 import { costOf } from "../cost.ts"
 import { contextOf, keyOfFact } from "../facts.ts"
 import { isLocalServer } from "../known/index.ts"
