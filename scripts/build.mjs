@@ -43,7 +43,7 @@ const programs = {
   gateway: "src/main.ts",
   emulator: "emulator/main.ts",
   "config-commands": "src/main/config-cli.ts",
-  "model-commands": "src/main/models-cli.ts",
+  "model-commands": "src/main/models/cli.ts",
   "channel-commands": "src/channels/cli.ts",
   "gmail-commands": "src/hooks/gmail/cli.ts",
 }

@@ -4,12 +4,12 @@ import { pathToFileURL } from "node:url"
 import type { Command } from "commander"
 import type { ModelList, ModelTest } from "../../src/gateway/api.ts"
 import { AppError } from "../../src/kernel/errors.ts"
-import type { openModels as OpenModels } from "../../src/main/models-cli.ts"
+import type { openModels as OpenModels } from "../../src/main/models/cli.ts"
 import type { ModelCheck } from "../../src/models/check/contract.ts"
 import { siblingProgram, stateFolder, type CliContext } from "../context.ts"
 import { connectGateway } from "../gateway/client.ts"
 import { addExamples, addGatewayOptions, addLocalOptions, type GatewayOptions, wholeNumber } from "../options.ts"
-import { describeCheck, describeModels } from "./models-text.ts"
+import { describeCheck, describeModels } from "../models/describe.ts"
 
 /** For the way to the gateway and back, above the time that the check itself may take. */
 const graceMs = 15_000
@@ -104,7 +104,7 @@ async function findModels(
 }
 
 async function openOwn(context: CliContext, stateDir: string | undefined): Promise<Models> {
-  const program = siblingProgram(context, "model-commands.mjs", "src/main/models-cli.ts")
+  const program = siblingProgram(context, "model-commands.mjs", "src/main/models/cli.ts")
   const { openModels } = (await import(pathToFileURL(program).href)) as { openModels: typeof OpenModels }
   const models = openModels({ ...context.environment, SVC_STATE_DIR: stateFolder(context, stateDir) })
   return {

@@ -11,8 +11,8 @@ import { type NewOutbox, countJobs, countOutbox } from "../store/index.ts"
 import type { AgentParts } from "./agent.ts"
 import { type Core, userTimeZone } from "./core.ts"
 import { mainAgentId } from "./main-agent.ts"
-import { createModelActions } from "./models.ts"
-import { describeWarning, findModelWarnings } from "./model-warnings.ts"
+import { createModelActions } from "./models/actions.ts"
+import { describeWarning, findModelWarnings } from "./models/warnings.ts"
 import { version } from "./version.ts"
 
 export interface ActionParts {

@@ -44,7 +44,7 @@ import { composeCommands } from "./commands.ts"
 import { type Core, userTimeZone, workspaceOf } from "./core.ts"
 import { callbackSender } from "./hooks.ts"
 import { mainAgentId } from "./main-agent.ts"
-import { modelsView } from "./models-view.ts"
+import { modelsView } from "./models/view.ts"
 import { schemasForCheck, toolPolicyOf } from "./tools.ts"
 
 export interface AgentParts {

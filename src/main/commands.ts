@@ -28,7 +28,7 @@ import { type ModelRegistry, isUsableModel, selectableModels } from "../models/i
 import type { Route, Sessions } from "../sessions/index.ts"
 import { type JobHandler, type JobRow, type LaneRunner, openJobs } from "../store/index.ts"
 import type { Core } from "./core.ts"
-import { modelsView } from "./models-view.ts"
+import { modelsView } from "./models/view.ts"
 import { takesRestart } from "./reload.ts"
 import { version } from "./version.ts"
 

@@ -9,7 +9,7 @@ export function registerConfigCommands(program: Command, io: ConfigCommandIo): v
   register(program, {
     ...io,
     async findWarnings({ config, environment }) {
-      const { findModelWarnings } = await import("./model-warnings.ts")
+      const { findModelWarnings } = await import("./models/warnings.ts")
       return findModelWarnings(config, environment.variables)
     },
   })

@@ -3,7 +3,7 @@
 import type { ConfigChange } from "../config/index.ts"
 import { changedPaths } from "../config/index.ts"
 import type { Core } from "./core.ts"
-import { createModelWarner } from "./model-warnings.ts"
+import { createModelWarner } from "./models/warnings.ts"
 import { warnOfUnknownTools } from "./tools.ts"
 
 export interface ReloadTargets {

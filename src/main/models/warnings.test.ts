@@ -1,8 +1,8 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import pino from "pino"
-import { configSchema } from "../config/index.ts"
-import { createModelWarner, describeWarning, findModelWarnings } from "./model-warnings.ts"
+import { configSchema } from "../../config/index.ts"
+import { createModelWarner, describeWarning, findModelWarnings } from "./warnings.ts"
 
 const providers = { local: { kind: "openai-compatible", baseUrl: "http://127.0.0.1:1/v1", models: { known: {} } } }
 

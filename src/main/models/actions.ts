@@ -1,8 +1,8 @@
 // What an operator can ask of the models: which are configured, and whether one works. The same in a running gateway and
 // in the command line's own process.
-import type { Config } from "../config/index.ts"
-import type { GatewayActions } from "../gateway/index.ts"
-import type { Clock } from "../kernel/index.ts"
+import type { Config } from "../../config/index.ts"
+import type { GatewayActions } from "../../gateway/index.ts"
+import type { Clock } from "../../kernel/index.ts"
 import {
   type Environment,
   type ModelRegistry,
@@ -10,9 +10,9 @@ import {
   checkModel,
   listModels,
   modelsOfAgent,
-} from "../models/index.ts"
-import { mainAgentId } from "./main-agent.ts"
-import { modelsView } from "./models-view.ts"
+} from "../../models/index.ts"
+import { mainAgentId } from "../main-agent.ts"
+import { modelsView } from "./view.ts"
 
 export interface ModelActionParts {
   config: () => Config

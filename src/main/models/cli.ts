@@ -1,16 +1,16 @@
 // What `svc models` does where no gateway runs: the same work in the command line's own process, from the configuration
 // alone. Somebody who has just written a key tries it before the first start. Starts nothing and writes nothing.
 import pino from "pino"
-import type { ToolSources } from "../agent/offered-tools.ts"
-import type { Tool, ToolPlace } from "../agent/tool.ts"
-import { createBrowserTool } from "../browser/tool.ts"
-import { shownTools } from "../channels/cli.ts"
-import { type ConfigSnapshot, type Variables, loadConfigOrThrow, readEnvironment } from "../config/index.ts"
-import { AppError, createRedactor, systemClock, systemIds } from "../kernel/index.ts"
-import { createModelRegistry } from "../models/index.ts"
-import { type ModelActions, createModelActions } from "./models.ts"
-import { modelsView } from "./models-view.ts"
-import { schemasForCheck, toolPolicyOf } from "./tools.ts"
+import type { ToolSources } from "../../agent/offered-tools.ts"
+import type { Tool, ToolPlace } from "../../agent/tool.ts"
+import { createBrowserTool } from "../../browser/tool.ts"
+import { shownTools } from "../../channels/cli.ts"
+import { type ConfigSnapshot, type Variables, loadConfigOrThrow, readEnvironment } from "../../config/index.ts"
+import { AppError, createRedactor, systemClock, systemIds } from "../../kernel/index.ts"
+import { createModelRegistry } from "../../models/index.ts"
+import { type ModelActions, createModelActions } from "./actions.ts"
+import { modelsView } from "./view.ts"
+import { schemasForCheck, toolPolicyOf } from "../tools.ts"
 
 /** Throws AppError `config-invalid`. */
 export function openModels(variables: Variables): ModelActions {

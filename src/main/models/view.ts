@@ -1,6 +1,6 @@
 // What the models are told of the configuration.
-import type { Config } from "../config/index.ts"
-import type { ModelsView } from "../models/index.ts"
+import type { Config } from "../../config/index.ts"
+import type { ModelsView } from "../../models/index.ts"
 
 export function modelsView({ agents, models }: Config): ModelsView {
   return {

@@ -4,10 +4,10 @@ import assert from "node:assert/strict"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, test, type TestContext } from "node:test"
-import { startModelServer } from "../../test/support/model-server/index.ts"
-import { temporaryFolder } from "../../test/support/temporary.ts"
-import { AppError } from "../kernel/index.ts"
-import { openModels } from "./models-cli.ts"
+import { startModelServer } from "../../../test/support/model-server/index.ts"
+import { temporaryFolder } from "../../../test/support/temporary.ts"
+import { AppError } from "../../kernel/index.ts"
+import { openModels } from "./cli.ts"
 
 type Server = Awaited<ReturnType<typeof startModelServer>>
 const channels = { chatapp: { botToken: "1:token" } }

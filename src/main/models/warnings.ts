@@ -1,11 +1,11 @@
 // Models that the configuration names and that may not work: no provider, no key, a slip of the pen. Said, never refused:
 // a gateway whose fallback is wrong still answers with its default.
-import type { Config, ConfigPath } from "../config/index.ts"
-import { formatConfigPath } from "../config/index.ts"
-import type { Log } from "../kernel/index.ts"
-import { type Environment, doubtModel } from "../models/index.ts"
-import { mainAgentId } from "./main-agent.ts"
-import { modelsView } from "./models-view.ts"
+import type { Config, ConfigPath } from "../../config/index.ts"
+import { formatConfigPath } from "../../config/index.ts"
+import type { Log } from "../../kernel/index.ts"
+import { type Environment, doubtModel } from "../../models/index.ts"
+import { mainAgentId } from "../main-agent.ts"
+import { modelsView } from "./view.ts"
 
 export interface ModelWarning {
   path: ConfigPath
