@@ -38,6 +38,8 @@ function modelWays(base: Ways, settings: ProviderSettings, modelId: string): Par
     ...(base === unknownServer && /(?:^|\/)(?:gpt-[5-9]|o[1-9])(?!\d)/.test(id)
       ? { maxTokensField: "max_completion_tokens" }
       : {}),
+    // MiniMax wants the thinking of earlier replies left in their content (its guide to tools and interleaved thinking).
+    ...(/minimax-?m[2-9]/.test(id) ? { taggedReasoning: true } : {}),
     ...(base.marksAnthropic && id.startsWith("anthropic/") ? { cacheMarks: true } : {}),
     ...(base.reasoningFiller === undefined && !local ? fillerFor(base, id) : {}),
   }
