@@ -179,7 +179,8 @@ export async function startAgent(context: TestContext, parts: AgentParts = {}) {
       }),
     replies: () => readReplies(store),
     /** What earlier turns of the session have left for the next. */
-    history: (sessionKey = main) => sessions.history(sessions.find(sessionKey)?.sessionId ?? "", 1e6),
+    history: (sessionKey = main) =>
+      sessions.history(sessions.find(sessionKey)?.sessionId ?? "", { budget: 1e6, room: 1e6 }),
   }
 }
 

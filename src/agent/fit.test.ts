@@ -44,7 +44,7 @@ const step = (n: number, size: number): ModelMessage[] => [
   },
 ]
 const fit = (model: { complete: (request: ModelRequest) => Promise<ModelReply> }, promptTokens = 1_000_000) =>
-  fitRequests({ complete: model.complete, historyLength: history.length, promptTokens, log: silentLog })
+  fitRequests({ complete: model.complete, historyLength: history.length, model: "m", promptTokens, log: silentLog })
 const textOf = (messages: readonly ModelMessage[]) => JSON.stringify(messages)
 
 describe("a conversation longer than the model takes", () => {

@@ -11,6 +11,8 @@ export interface FitOptions {
   complete: (request: ModelRequest) => Promise<ModelReply>
   /** How many of a request's first messages are the past; what follows is the turn itself. */
   historyLength: number
+  /** `provider/model` that is asked first. */
+  model: string
   /** What the model takes in front of its longest reply. */
   promptTokens: number
   log: Log
@@ -52,7 +54,8 @@ export function fitRequests(options: FitOptions): (request: ModelRequest) => Pro
       const messages = apply(shape, request.messages, options.historyLength)
       try {
         const reply = await options.complete({ ...request, messages })
-        factor = learn(factor, sizeOf(messages, request), reply.usage.inputTokens)
+        // Others count differently.
+        if (reply.model === options.model) factor = learn(factor, sizeOf(messages, request), reply.usage.inputTokens)
         return reply
       } catch (error) {
         if (!isContextTooLong(error) || tries >= maxTries) throw error

@@ -175,16 +175,17 @@ function conversation(
   context: ToolContext,
 ): Pick<LoopOptions, "system" | "history" | "prompt" | "complete" | "tools" | "context"> {
   const selection = selectModel(session, input)
-  const { promptTokens } = options.models.describe(selection)
-  const room = Math.min(maxHistoryTokens, promptTokens * historyShare) - estimateTokens(message)
-  const history = options.sessions.history(session.sessionId, Math.max(1_000, room), input.historyTurns)
+  const { id: model, promptTokens } = options.models.describe(selection)
+  const budget = Math.max(1_000, Math.min(maxHistoryTokens, promptTokens * historyShare))
+  const room = Math.max(1_000, budget - estimateTokens(message))
+  const history = options.sessions.history(session.sessionId, { budget, room, maxTurns: input.historyTurns })
   const { tools, skills } = offeredTools(options, input, context)
   const ask = (request: ModelRequest) => options.models.complete(selection, request)
   return {
     system: systemPrompt({ ...promptProfile(options, input), tools, skills }),
     history,
     prompt: message,
-    complete: fitRequests({ complete: ask, historyLength: history.length, promptTokens, log: options.log }),
+    complete: fitRequests({ complete: ask, historyLength: history.length, model, promptTokens, log: options.log }),
     tools,
     context,
   }
@@ -382,6 +383,7 @@ function apology(error: AppError): string {
   if (error.code === "internal") return "Sorry, something went wrong on my side. Please try again."
   // Causes, addresses and next steps are for the operator: they stand in the run and in the log.
   if (error instanceof ModelFailure) return `Sorry, I could not answer: ${error.chatMessage}`
+  if (error.code.startsWith("model-")) return "Sorry, I could not answer: my model is not set up as it should be."
   const hint = error.hint === undefined ? "" : ` (${error.hint})`
   return `Sorry, I could not answer: ${error.message}${hint}`
 }

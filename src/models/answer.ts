@@ -1,7 +1,7 @@
 // How a reply ended is looked at: one that was cut at its limit is gone on with once, one that says nothing is asked for
 // again, one that was refused counts as failed, so that a fallback may answer.
 import type { Ask, AskOptions, Outcome } from "./ask.ts"
-import type { ModelReply, ReplayPart, ThinkingLevel, ToolCall, Usage } from "./contract.ts"
+import type { ModelReply, ThinkingLevel } from "./contract.ts"
 import type { Failure } from "./failure/index.ts"
 import type { ModelTarget } from "./resolve.ts"
 
@@ -13,45 +13,79 @@ const cutNote = "\n\n(The answer ends here: it has reached the longest reply of 
 
 export function createAnswer(ask: Ask): Ask {
   return async (target, options) => {
-    const outcome = await ask(target, options)
-    return outcome.kind === "reply" ? await settle(ask, target, options, outcome.reply) : outcome
+    const { progress } = options
+    const isBehindTools = progress.request.messages.at(-1)?.role === "tool"
+    const outcome = await settle({ ask, target, options, isBehindTools }, await ask(target, options), {
+      continued: false,
+      repeated: false,
+    })
+    // What this model has said is void for the next one.
+    if (outcome.kind === "failed") progress.startOver()
+    return outcome
   }
 }
 
-async function settle(ask: Ask, target: ModelTarget, options: AskOptions, reply: ModelReply): Promise<Outcome> {
-  if (reply.finishReason === "refused") return declined(options)
-  const readable = { ...reply, ...readableCalls(reply) }
-  if (readable.toolCalls.length > 0) return { kind: "reply", reply: { ...readable, finishReason: "tool-calls" } }
+interface Question {
+  ask: Ask
+  target: ModelTarget
+  options: AskOptions
+  /** Tools have run: a model may have nothing to add. */
+  isBehindTools: boolean
+}
+
+/** What has been tried already; each is tried once. */
+interface Tried {
+  continued: boolean
+  repeated: boolean
+  /** The reply that stands when going on with it fails. */
+  cut?: ModelReply
+}
+
+async function settle(question: Question, outcome: Outcome, tried: Tried): Promise<Outcome> {
+  const { cut } = tried
+  if (outcome.kind === "failed") return cut ? { kind: "reply", reply: ended(cut) } : outcome
+  const reply = withoutCutCalls(joinReasoning(cut, outcome.reply))
+  if (reply.finishReason === "refused") {
+    if (!cut) return declined()
+    question.options.progress.restart()
+    return { kind: "reply", reply: ended(cut) }
+  }
+  if (reply.toolCalls.length > 0) return { kind: "reply", reply: { ...reply, finishReason: "tool-calls" } }
+  const isBlank = reply.text.trim() === ""
   if (reply.finishReason === "length" || reply.finishReason === "paused") {
-    return await goOnWith(ask, target, options, readable)
+    if (!tried.continued) return await goOnWith(question, reply, tried)
+    if (isBlank) return failed("broken", "The reply was cut off before it had said anything")
+    return { kind: "reply", reply: reply.finishReason === "length" ? ended(reply) : reply }
   }
-  return reply.text.trim() === "" ? await askAgain(ask, target, options, reply) : { kind: "reply", reply }
+  if (!isBlank) return { kind: "reply", reply }
+  if (!tried.repeated) return await askAgain(question, reply, tried)
+  // Models end a turn with nothing when their tools have said all; anything else that is empty is a fault.
+  return question.isBehindTools ? { kind: "reply", reply } : failed("empty", "The model gave an empty reply twice")
 }
 
-/** A call that the limit has cut in its middle cannot be read, and must not be run. */
-function readableCalls({ toolCalls, finishReason, replay }: ModelReply): Pick<ModelReply, "toolCalls" | "replay"> {
-  const kept = finishReason === "length" ? toolCalls.filter((call) => typeof call.input === "object") : toolCalls
-  if (kept.length === toolCalls.length) return { toolCalls, ...(replay ? { replay } : {}) }
-  if (!replay) return { toolCalls: kept }
-  const isKept = (part: ReplayPart) => part.type !== "call" || kept.some((call) => call.id === part.id)
-  return { toolCalls: kept, replay: { source: replay.source, parts: replay.parts.filter(isKept) } }
+/** A call that the limit has cut in its middle cannot be read, and must not be run. What is left is told plainly. */
+function withoutCutCalls(reply: ModelReply): ModelReply {
+  if (reply.finishReason !== "length") return reply
+  const toolCalls = reply.toolCalls.filter((call) => typeof call.input === "object")
+  if (toolCalls.length === reply.toolCalls.length) return reply
+  const { replay: _ofMore, ...rest } = reply
+  return { ...rest, toolCalls }
 }
 
-async function goOnWith(ask: Ask, target: ModelTarget, options: AskOptions, cut: ModelReply): Promise<Outcome> {
-  const isBare = cut.text.trim() === ""
-  const progress = isBare
-    ? options.progress.continueWith(undefined, sayShort)
-    : options.progress.continueWith(cut, goOn)
+async function goOnWith({ ask, target, options, ...more }: Question, cut: ModelReply, tried: Tried): Promise<Outcome> {
+  const isBlank = cut.text.trim() === ""
+  options.progress.continueBehind(cut, isBlank ? sayShort : goOn)
   // A model that has used all of its reply for thinking would do so again.
-  const thinking: ThinkingLevel | undefined = isBare && cut.reasoning !== "" ? "off" : options.thinking
-  const outcome = await ask(target, { ...options, progress, thinking })
-  if (outcome.kind === "failed") return isBare ? outcome : { kind: "reply", reply: ended(cut) }
-  const rest = { ...outcome.reply, ...readableCalls(outcome.reply) }
-  const whole = isBare ? rest : join(cut, rest)
-  if (whole.toolCalls.length > 0) return { kind: "reply", reply: { ...whole, finishReason: "tool-calls" } }
-  if (rest.finishReason === "refused") return isBare ? declined(options) : { kind: "reply", reply: ended(cut) }
-  if (whole.text.trim() === "") return failed(options, "broken", "The reply was cut off before it had said anything")
-  return { kind: "reply", reply: rest.finishReason === "length" ? ended(whole) : whole }
+  const thinking: ThinkingLevel | undefined = isBlank && cut.reasoning !== "" ? "off" : options.thinking
+  const outcome = await ask(target, { ...options, thinking })
+  const next: Tried = { ...tried, continued: true, ...(isBlank ? {} : { cut }) }
+  return await settle({ ask, target, options, ...more }, outcome, next)
+}
+
+async function askAgain({ ask, target, options, ...more }: Question, empty: ModelReply, tried: Tried) {
+  options.progress.continueBehind(empty, sayAnything)
+  const outcome = await ask(target, options)
+  return await settle({ ask, target, options, ...more }, outcome, { ...tried, repeated: true })
 }
 
 function ended(reply: ModelReply): ModelReply {
@@ -59,54 +93,15 @@ function ended(reply: ModelReply): ModelReply {
   return { ...rest, text: reply.text.trimEnd() + cutNote }
 }
 
-function join(first: ModelReply, second: ModelReply): ModelReply {
-  const parts = [...partsOf(first), ...partsOf(second)]
-  const source = first.replay?.source ?? second.replay?.source
-  const reasoning = [first.reasoning, second.reasoning].filter((text) => text !== "").join("\n")
-  const { replay: _own, ...rest } = second
-  return {
-    ...rest,
-    text: first.text + second.text,
-    reasoning,
-    usage: addUsage(first.usage, second.usage),
-    ...(source === undefined ? {} : { replay: { source, parts } }),
-  }
+function joinReasoning(cut: ModelReply | undefined, reply: ModelReply): ModelReply {
+  if (!cut || cut.reasoning === "") return reply
+  return { ...reply, reasoning: [cut.reasoning, reply.reasoning].filter((text) => text !== "").join("\n") }
 }
 
-function partsOf({ text, toolCalls, replay }: ModelReply): ReplayPart[] {
-  if (replay) return replay.parts
-  const calls = toolCalls.map((call: ToolCall): ReplayPart => ({ type: "call", id: call.id }))
-  return [...(text === "" ? [] : [{ type: "text" as const, length: text.length }]), ...calls]
+function declined(): Outcome {
+  return failed("declined", "The model declined to answer", "The model declined to answer this.")
 }
 
-function addUsage(one: Usage, other: Usage): Usage {
-  const add = (a: number | undefined, b: number | undefined) => (a === undefined || b === undefined ? (a ?? b) : a + b)
-  return {
-    inputTokens: add(one.inputTokens, other.inputTokens),
-    outputTokens: add(one.outputTokens, other.outputTokens),
-    cacheReadTokens: add(one.cacheReadTokens, other.cacheReadTokens),
-    cacheWriteTokens: add(one.cacheWriteTokens, other.cacheWriteTokens),
-    reasoningTokens: add(one.reasoningTokens, other.reasoningTokens),
-  }
-}
-
-/** Models end a turn with nothing when their tools have said all; anything else that is empty is a fault. */
-async function askAgain(ask: Ask, target: ModelTarget, options: AskOptions, empty: ModelReply): Promise<Outcome> {
-  const progress = options.progress.continueWith(undefined, sayAnything)
-  const outcome = await ask(target, { ...options, progress })
-  if (outcome.kind === "failed") return outcome
-  const { reply } = outcome
-  if (reply.finishReason === "refused") return declined(options)
-  if (reply.text.trim() !== "" || reply.toolCalls.length > 0) return outcome
-  if (options.progress.request.messages.at(-1)?.role === "tool") return { kind: "reply", reply: empty }
-  return failed(options, "empty", "The model gave an empty reply twice")
-}
-
-function declined(options: AskOptions): Outcome {
-  return failed(options, "declined", "The model declined to answer", "The model declined to answer this.")
-}
-
-function failed(options: AskOptions, kind: Failure["kind"], message: string, chatMessage = `${message}.`): Outcome {
-  options.progress.restart()
+function failed(kind: Failure["kind"], message: string, chatMessage = `${message}.`): Outcome {
   return { kind: "failed", failure: { kind, message, chatMessage, retryable: false, otherKeyMayHelp: false } }
 }

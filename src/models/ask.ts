@@ -2,6 +2,7 @@
 // the next; a conversation whose form is refused is asked once more in words; an empty reply is asked again.
 import { backoffMs, type Clock, type Ids, type Log, type Redactor, type RetryPolicy } from "../kernel/index.ts"
 import type { ModelReply, ThinkingLevel, UsageRecord } from "./contract.ts"
+import type { ContextLimits } from "./context-limits.ts"
 import { costOf } from "./cost.ts"
 import { type Failure, classifyFailure } from "./failure/index.ts"
 import { createInterfaces } from "./interfaces.ts"
@@ -50,16 +51,19 @@ export type Ask = (target: ModelTarget, options: AskOptions) => Promise<Outcome>
 
 /** Added to a wait that the provider named, in part at random: never early, and not all at the same moment. */
 const retryAfterSpreadMs = 100
-/** Conversations whose form a model has refused are told in words from then on; more than a gateway has at a time. */
+/** Runs whose conversation a model has refused for its form; more than a gateway has at a time. */
 const maxRefusedForms = 500
+
+/** Their values are ordinary words, which would be missing all over the log. */
+const plainHeaders = new Set(["accept", "content-type", "http-referer", "origin", "referer", "user-agent", "x-title"])
 
 interface AskState extends AskParts {
   offline: ReturnType<typeof createOfflineModel>
   step: StepParts
   keys: KeyRing
-  /** `model session` of those. */
+  /** `model run` of those. */
   refusedForms: Set<string>
-  contextLimits: Map<string, number>
+  contextLimits: ContextLimits
   serverContext: ServerContext
 }
 
@@ -102,7 +106,8 @@ async function askUntilDone(state: AskState, question: Question): Promise<Outcom
     const outcome = await askOnce(state, question)
     if (outcome.kind === "reply") return outcome
     const { failure } = outcome
-    if (failure.contextLimit !== undefined) state.contextLimits.set(target.id, failure.contextLimit)
+    if (failure.contextLimit !== undefined && failure.isLasting)
+      state.contextLimits.learn(target.id, failure.contextLimit)
     const fields = { model: target.id, attempt, ms: Math.round(state.clock.monotonic() - startedAt) }
     const isMended = failure.kind === "form" && mendForm(state, question)
     const hasOtherKey = failure.otherKeyMayHelp && otherKeys > 0
@@ -159,12 +164,14 @@ function troubleOf({ kind, retryAfterMs }: Failure): KeyTrouble {
 /** Keys and headers are taken out of whatever is logged or told from here on. */
 function keepSecret({ redactor, environment }: AskState, { target, settings }: Question): void {
   for (const key of findKeys(target, environment)) if (key) redactor.add(key.reveal())
-  for (const value of Object.values({ ...settings.headers, ...target.entry.headers })) redactor.add(value)
+  for (const [name, value] of Object.entries({ ...settings.headers, ...target.entry.headers })) {
+    if (!plainHeaders.has(name.toLowerCase())) redactor.add(value)
+  }
   if (settings.kind !== "bedrock") return
   for (const name of ["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"]) redactor.add(environment[name] ?? "")
 }
 
-/** True when the same conversation is to be asked once more, in words. It stays so told while that is what the model takes. */
+/** True when the same conversation is to be asked once more, in words. It stays so told for the rest of the run. */
 function mendForm({ refusedForms }: AskState, question: Question): boolean {
   const key = formKey(question)
   // Words did not help either: it was not the form.
@@ -177,7 +184,7 @@ function mendForm({ refusedForms }: AskState, question: Question): boolean {
 
 function formKey({ target, progress }: Question): string {
   const { sessionKey, runId } = progress.request.usedFor
-  return `${target.id} ${sessionKey ?? runId ?? ""}`
+  return `${target.id} ${runId ?? sessionKey ?? ""}`
 }
 
 /** An operator waits for a check, and wants to hear of a busy provider rather than wait for it. */

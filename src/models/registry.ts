@@ -3,6 +3,7 @@
 import { AppError } from "../kernel/index.ts"
 import { createAnswer } from "./answer.ts"
 import { createAsk, type AskOptions, type AskParts, type ModelLimits, type Outcome } from "./ask.ts"
+import { createContextLimits } from "./context-limits.ts"
 import type { ModelRegistry } from "./contract.ts"
 import { type Failure, classifyFailure } from "./failure/index.ts"
 import { findKey } from "./keys.ts"
@@ -29,9 +30,11 @@ const defaultLimits: ModelLimits = {
 }
 
 export function createModelRegistry(parts: ModelRegistryParts): ModelRegistry {
-  /** Tokens that a model takes by its own word, where it has said so: some take less than is known of them. */
-  const contextLimits = new Map<string, number>()
-  const serverContext = createServerContext({ clock: parts.clock, fetch })
+  const contextLimits = createContextLimits(parts.clock)
+  const serverContext = createServerContext({
+    clock: parts.clock,
+    keyOf: (target) => findKey(target, parts.environment),
+  })
   const limits = { ...defaultLimits, ...parts.limits }
   const ask = createAnswer(createAsk({ ...parts, limits }, { contextLimits, serverContext }))
 
@@ -43,7 +46,7 @@ export function createModelRegistry(parts: ModelRegistryParts): ModelRegistry {
       const contextTokens = Math.min(
         // What the server says of itself is true, whatever is known of the model.
         primary.entry.contextTokens ?? serverContext.limitOf(primary) ?? primary.contextTokens,
-        contextLimits.get(id) ?? Number.POSITIVE_INFINITY,
+        contextLimits.of(id) ?? Number.POSITIVE_INFINITY,
       )
       const promptTokens = Math.max(contextTokens / 2, contextTokens - (primary.maxOutputTokens ?? 0))
       return { id, contextTokens, promptTokens, vision, thinking: thinking ?? "default", fallbacks }
@@ -89,7 +92,8 @@ const awayKinds = new Set<Failure["kind"]>(["network", "busy", "silent", "key", 
 /** 413 tells a conversation that is too long for every model, 503 one that some model may yet answer. */
 function allFailed(failures: readonly { id: string; failure: Failure }[]): ModelFailure {
   const told = failures.map(({ id, failure }) => `${id}: ${failure.message}`).join("; ")
-  const isTooLong = failures.every(({ failure }) => failure.kind === "context")
+  // Shortened, it may be answered by those who said so, whatever keeps the others.
+  const isTooLong = failures.some(({ failure }) => failure.kind === "context")
   const isAway = failures.some(({ failure }) => awayKinds.has(failure.kind))
   const hint = failures.find(({ failure }) => failure.hint !== undefined)?.failure.hint
   const limits = failures.flatMap(({ failure }) => failure.contextLimit ?? [])

@@ -1,9 +1,10 @@
 // How much a server of one's own takes: it is set where the server is started, not by the model, and Ollama cuts what is
 // longer from the front without a word. So it is asked, once in a while, and remembered; a server that does not tell
 // costs nothing but the question.
-import { type Clock, type JsonObject, isJsonObject } from "../kernel/index.ts"
+import { type Clock, type JsonObject, type Secret, isJsonObject } from "../kernel/index.ts"
 import { presetOf } from "./chat-completions/index.ts"
 import type { PresetName } from "./config.ts"
+import { createGuardedFetch } from "./providers/guarded-fetch.ts"
 import type { ModelTarget } from "./resolve.ts"
 import type { ProviderSettings } from "./view.ts"
 
@@ -18,11 +19,11 @@ type Look = (base: string, modelId: string, get: GetJson) => Promise<number | un
 type GetJson = (url: string, body?: JsonObject) => Promise<JsonObject>
 
 const timeoutMs = 2_000
-/** A server is seldom started anew with another context. */
+/** A server is seldom started anew with another context; one that does not answer costs a step this question. */
 const keepMs = 5 * 60_000
 /** Ollama tells only of models that are loaded: soon after the first answer it can. */
 const unknownMs = 20_000
-const maxBytes = 4_000_000
+const limits = { idleTimeoutMs: timeoutMs, maxResponseBytes: 4_000_000 }
 
 const looks: Partial<Record<PresetName, Look>> = {
   ollama: lookAtOllama,
@@ -31,23 +32,32 @@ const looks: Partial<Record<PresetName, Look>> = {
   lmstudio: lookAtLmStudio,
 }
 
-export function createServerContext(parts: { clock: Clock; fetch: typeof fetch }): ServerContext {
+export function createServerContext(parts: {
+  clock: Clock
+  /** The key that the server is asked with, if it wants one. */
+  keyOf: (target: ModelTarget) => Secret | undefined
+}): ServerContext {
   const known = new Map<string, { tokens: number | undefined; until: number }>()
+  const fetch = createGuardedFetch(limits)
+  const nameOf = (target: ModelTarget) => `${target.id} ${target.settings?.baseUrl ?? ""}`
   return {
-    limitOf: (target) => known.get(target.id)?.tokens,
+    limitOf: (target) => known.get(nameOf(target))?.tokens,
     async look(target, settings, signal) {
       const find = settings.preset === undefined ? undefined : looks[settings.preset]
       const now = parts.clock.monotonic()
-      const before = known.get(target.id)
+      const before = known.get(nameOf(target))
       if (!find || (before && before.until > now)) return
       // Set at once, so that many turns ask one question.
-      known.set(target.id, { tokens: before?.tokens, until: now + unknownMs })
+      known.set(nameOf(target), { tokens: before?.tokens, until: now + keepMs })
       const base = settings.baseUrl ?? (settings.preset === undefined ? "" : presetOf(settings.preset).baseUrl)
       const within = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
-      const get: GetJson = (url, body) => getJson(parts.fetch, url, { body, signal: within, settings })
+      const key = parts.keyOf(target)
+      const auth = key ? { authorization: `Bearer ${key.reveal()}` } : {}
+      const headers = { "content-type": "application/json", ...auth, ...settings.headers }
+      const get: GetJson = (url, body) => getJson(fetch, url, { body, signal: within, headers })
       try {
         const tokens = (await find(base.replace(/\/+$/, ""), target.modelId, get)) ?? before?.tokens
-        known.set(target.id, { tokens, until: now + (tokens === undefined ? unknownMs : keepMs) })
+        known.set(nameOf(target), { tokens, until: now + (tokens === undefined ? unknownMs : keepMs) })
       } catch {
         // Not told, for whatever reason: the request itself will say what is wrong with the server.
         signal.throwIfAborted()
@@ -59,14 +69,13 @@ export function createServerContext(parts: { clock: Clock; fetch: typeof fetch }
 async function getJson(
   fetch: typeof globalThis.fetch,
   url: string,
-  options: { body: JsonObject | undefined; signal: AbortSignal; settings: ProviderSettings },
+  options: { body: JsonObject | undefined; signal: AbortSignal; headers: Record<string, string> },
 ): Promise<JsonObject> {
-  const { body, signal, settings } = options
-  const headers = { "content-type": "application/json", ...settings.headers }
+  const { body, signal, headers } = options
   const asked = body ? { method: "POST", body: JSON.stringify(body) } : { method: "GET" }
-  const response = await fetch(url, { ...asked, headers, signal, redirect: "error" })
+  const response = await fetch(url, { ...asked, headers, signal })
   const text = await response.text()
-  const value: unknown = response.ok && text.length <= maxBytes ? JSON.parse(text) : {}
+  const value: unknown = response.ok ? JSON.parse(text) : {}
   return isJsonObject(value) ? value : {}
 }
 

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import { AppError, type Json, type Secret, raceAbort } from "../kernel/index.ts"
 import type { ModelReply, ModelRequest, ReplayPart, ThinkingLevel, ToolCall } from "./contract.ts"
 import { needsReplay, prepareConversation } from "./conversation/index.ts"
-import type { ProviderInterface, StepCall, StepEvent } from "./providers/contract.ts"
+import { type ProviderInterface, type StepCall, type StepEvent, StreamCut } from "./providers/contract.ts"
 import { type ReasoningFilter, cleanToolName, createReasoningFilter } from "./reply/index.ts"
 import type { ModelTarget } from "./resolve.ts"
 import type { ProviderSettings } from "./view.ts"
@@ -91,11 +91,18 @@ async function collect(
   for await (const event of events) {
     if (event.type === "finish") return reply.finish(event, options.target, source)
     if (event.type !== "call") size += event.text.length
-    if (size > maxCharacters) throw new AppError("model-failed", "The reply had no end and was cut off")
+    if (size > maxCharacters) throw endlessReply()
     reply.add(event)
   }
-  throw Object.assign(new Error("The stream ended before the reply was complete"), { code: "STREAM_CUT" })
+  throw new StreamCut()
 }
+
+function endlessReply(): AppError {
+  return new AppError("model-failed", "The reply had no end and was cut off")
+}
+
+/** Calls of one reply; models make a dozen at most. */
+const maxCalls = 256
 
 type BlockPart = { kind: "reasoning" | "text"; pieces: string[]; meta: object | undefined; key: string }
 type CallPart = { kind: "call"; call: ToolCall; meta: object | undefined }
@@ -110,6 +117,7 @@ class ReplyBuilder {
   readonly #known: readonly string[]
   readonly #parts: (BlockPart | CallPart)[] = []
   readonly #ids = new Set<string>()
+  readonly #times = new Map<string, number>()
 
   constructor(request: ModelRequest, tags: Ways["reasoningTags"]) {
     this.#request = request
@@ -133,7 +141,10 @@ class ReplyBuilder {
   }
 
   finish({ reason, usage }: FinishEvent, target: ModelTarget, source: string): ModelReply {
-    this.#written(this.#filter.end(), "", undefined)
+    const last = this.#filter.end()
+    // A model that begins inside its thinking and was cut before it had ended that has said nothing yet.
+    const isThinking = this.#tags === "open" && reason === "length" && this.#parts.every((part) => part.kind !== "text")
+    this.#written(isThinking ? last.map(asReasoning) : last, "", undefined)
     const blocks = this.#parts.filter((part) => part.kind !== "call")
     const toolCalls = this.#parts.flatMap((part) => (part.kind === "call" ? [part.call] : []))
     const text = blocks.flatMap((part) => (part.kind === "text" ? part.pieces : [])).join("")
@@ -176,6 +187,7 @@ class ReplyBuilder {
       part.meta = { tagged: true }
       part.key = "t:"
     }
+    // What a person has been sent of it stands in front of what follows; `Progress` sees to that.
     if (hasText) this.#request.onRestart?.()
   }
 
@@ -195,10 +207,18 @@ class ReplyBuilder {
   /** Two calls of one reply with one id could not be told apart by their results. */
   #uniqueId(id: string): string {
     let unique = id === "" ? `call_${this.#ids.size + 1}` : id
-    for (let n = 2; this.#ids.has(unique); n += 1) unique = `${id === "" ? "call" : id}_${n}`
+    for (let n = (this.#times.get(id) ?? 1) + 1; this.#ids.has(unique); n += 1) {
+      this.#times.set(id, n)
+      unique = `${id === "" ? "call" : id}_${n}`
+    }
+    if (this.#ids.size >= maxCalls) throw endlessReply()
     this.#ids.add(unique)
     return unique
   }
+}
+
+function asReasoning(piece: Piece): Piece {
+  return piece.kind === "text" ? { kind: "reasoning", text: piece.text } : piece
 }
 
 function toReplayPart(part: BlockPart | CallPart): ReplayPart {

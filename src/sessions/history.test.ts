@@ -15,7 +15,7 @@ async function conversation(context: TestContext) {
   const session = await store.write(async (write) => sessions.open(write, "agent:main:main", "main"))
   let turns = 0
   return {
-    read: (maxTokens: number) => sessions.history(session.sessionId, maxTokens),
+    read: (budget: number, room = budget) => sessions.history(session.sessionId, { budget, room }),
     async turn() {
       turns += 1
       const messages = [user(`question ${turns} ${"w".repeat(300)}`), assistant(`answer ${turns}`)]
@@ -42,6 +42,17 @@ test("a past that no longer fits begins at the same message for many turns, with
   }
   assert.ok(beginnings.size < 30, `${beginnings.size} beginnings in 200 turns`)
   assert.equal(JSON.stringify(read(2_000).at(-1)), JSON.stringify(assistant("answer 200")))
+})
+
+test("a smaller model or a long prompt takes nothing of the past from the turns behind it", async (context) => {
+  const { read, turn } = await conversation(context)
+  for (let n = 0; n < 60; n += 1) await turn()
+  const whole = read(1_000_000).length
+  const some = read(2_000)
+  assert.equal(read(800).length < some.length, true)
+  assert.equal(read(2_000, 500).length < some.length, true)
+  assert.deepEqual(read(2_000), some)
+  assert.equal(read(1_000_000).length, whole)
 })
 
 test("an exchange that is longer than most of the budget is shown while it fits", async (context) => {

@@ -4,9 +4,16 @@ import type { ModelMessage } from "../models/contract.ts"
 import type { Store } from "../store/index.ts"
 import { trimToBudget } from "./transcript.ts"
 
+export interface HistoryOptions {
+  /** Tokens that the past of a conversation may have with this model, from turn to turn the same. */
+  budget: number
+  /** Tokens that are left for it in this turn: less where the prompt itself is long. */
+  room: number
+}
+
 export interface History {
-  /** The newest messages that fit the budget, oldest first, starting with a user's. */
-  read(sessionId: string, maxTokens: number): ModelMessage[]
+  /** The newest messages that fit, oldest first, starting with a user's. */
+  read(sessionId: string, options: HistoryOptions): ModelMessage[]
 }
 
 interface Entry {
@@ -19,42 +26,45 @@ interface Entry {
 const page = 50
 /** What is kept of a full budget when the beginning moves: the other part is for the turns until it moves again. */
 const keptShare = 0.6
-/** Sessions whose beginning is remembered. One that is forgotten costs one reading of its prompt. */
-const maxSessions = 1_000
+/** Conversations whose beginning is remembered. One that is forgotten costs one reading of its prompt. */
+const maxBeginnings = 1_000
 
 export function createHistory(store: Store): History {
+  /** By session and budget: a smaller model that looks on now and then takes nothing away from a larger one. */
   const beginnings = new Map<string, number>()
   return {
-    read(sessionId, maxTokens) {
-      const from = beginnings.get(sessionId) ?? 0
-      const entries = readNewest(store, sessionId, { from, maxTokens })
-      if (entries.reduce((sum, entry) => sum + entry.tokens, 0) <= maxTokens) return messagesOf(entries)
-      const kept = trimToBudget(entries, maxTokens * keptShare)
-      // One exchange that is longer than that alone is better than nothing of the past.
-      const shown = kept.length > 0 ? kept : trimToBudget(entries, maxTokens)
+    read(sessionId, { budget, room }) {
+      const name = `${sessionId} ${Math.round(budget)}`
+      const entries = readNewest(store, sessionId, { from: beginnings.get(name) ?? 0, budget })
+      const isFull = entries.reduce((sum, entry) => sum + entry.tokens, 0) > budget
+      const shown = isFull ? beginAnew(entries, budget) : entries
       const first = shown[0]
-      beginnings.delete(sessionId)
-      if (first) beginnings.set(sessionId, first.id)
-      const oldest = beginnings.size > maxSessions ? beginnings.keys().next().value : undefined
-      if (oldest !== undefined) beginnings.delete(oldest)
-      return messagesOf(shown)
+      if (isFull && first) {
+        beginnings.delete(name)
+        beginnings.set(name, first.id)
+        const oldest = beginnings.size > maxBeginnings ? beginnings.keys().next().value : undefined
+        if (oldest !== undefined) beginnings.delete(oldest)
+      }
+      return trimToBudget(shown, Math.min(room, budget)).map((entry) => entry.message)
     },
   }
 }
 
-function messagesOf(entries: readonly Entry[]): ModelMessage[] {
-  return trimToBudget(entries, Number.POSITIVE_INFINITY).map((entry) => entry.message)
+/** One exchange that is longer than what is kept is better than nothing of the past. */
+function beginAnew(entries: readonly Entry[], budget: number): Entry[] {
+  const kept = trimToBudget(entries, budget * keptShare)
+  return kept.length > 0 ? kept : trimToBudget(entries, budget)
 }
 
 /** Oldest first, back to `from` or until the budget is used up. */
-function readNewest(store: Store, sessionId: string, options: { from: number; maxTokens: number }): Entry[] {
+function readNewest(store: Store, sessionId: string, options: { from: number; budget: number }): Entry[] {
   const newestFirst: Entry[] = []
   const statement = store.handle.prepare(
     "select id, message, tokens from message where session_id = ? and id < ? and id >= ? order by id desc limit ?",
   )
   let before = Number.MAX_SAFE_INTEGER
   let tokens = 0
-  while (tokens <= options.maxTokens) {
+  while (tokens <= options.budget) {
     const rows = statement.all(sessionId, before, options.from, page) as {
       id: number
       message: string

@@ -5,7 +5,7 @@ import type { SessionRow, Store, Write } from "../store/index.ts"
 import type { SessionConfig } from "./config.ts"
 import { isFresh, resetRuleFor } from "./freshness.ts"
 import type { Route } from "./route.ts"
-import { createHistory } from "./history.ts"
+import { type HistoryOptions, createHistory } from "./history.ts"
 import { estimateTokens } from "./transcript.ts"
 
 export interface Session {
@@ -41,7 +41,7 @@ export interface Sessions {
   rememberRoute(write: Write, key: string, agentId: string, route: Route): void
   lastRoute(key: string): Route | null
   /** The newest messages that fit the budget, oldest first, starting with a user's; `maxTurns` counts the user's. */
-  history(sessionId: string, maxTokens: number, maxTurns?: number): ModelMessage[]
+  history(sessionId: string, options: HistoryOptions & { maxTurns?: number | undefined }): ModelMessage[]
   append(write: Write, session: Session, jobId: number, messages: readonly ModelMessage[]): void
   /** Marks the session as used now; a heartbeat that found nothing does not. */
   touch(write: Write, session: Session): void
@@ -93,7 +93,7 @@ export function createSessions(options: { store: Store; ids: Ids; config: () => 
         .run(key, agentId, ids.uuid(), write.now, write.now, JSON.stringify(route))
     },
     lastRoute: (key) => find(key)?.lastRoute ?? null,
-    history: (sessionId, maxTokens, maxTurns) => lastTurns(history.read(sessionId, maxTokens), maxTurns),
+    history: (sessionId, { maxTurns, ...options }) => lastTurns(history.read(sessionId, options), maxTurns),
     append(write, session, jobId, messages) {
       const statement = write.prepare(
         "insert into message (session_id, job_id, message, tokens, created_at) values (?, ?, ?, ?, ?)",

@@ -23,7 +23,7 @@ export function mark(value: string): string {
 }
 
 /** Whether a value can stand in a line as it is: one short line that can be taken for nothing but a value. */
-export function isInline(value: string): boolean {
+function isInline(value: string): boolean {
   if (value.length > maxInlineCharacters) return false
   return !unplain.test(value) && !markLike.test(value) && neutralize(value) === value
 }

@@ -1,6 +1,7 @@
 // One prepared step -> the request: address, headers and body.
-import { AppError, isJsonObject, type JsonObject } from "../../kernel/index.ts"
+import { AppError, type JsonObject } from "../../kernel/index.ts"
 import type { StepCall } from "../providers/contract.ts"
+import { overlay } from "../providers/overlay.ts"
 import { toWireMessages } from "./messages.ts"
 import { presetOf, type Ways } from "./presets.ts"
 import { thinkingFields } from "./thinking.ts"
@@ -58,7 +59,7 @@ function bodyOf(call: StepCall, ways: Ways): JsonObject {
       : {}),
     ...thinkingFields(call.thinking, target, ways),
   }
-  return overlay(overlay(body, settings.extraBody), target.entry.extraBody)
+  return overlay(overlay(body, settings.extraBody ?? {}), target.entry.extraBody ?? {})
 }
 
 function toWireTool({ name, description, inputSchema }: StepCall["tools"][number], ways: Ways): JsonObject {
@@ -68,14 +69,4 @@ function toWireTool({ name, description, inputSchema }: StepCall["tools"][number
 /** Gemini 3 refuses calls of earlier replies that have no signature; proxies in front of it pass the refusal on. */
 function checksSignatures({ settings, target }: StepCall): boolean {
   return hostOf(settings) === "generativelanguage.googleapis.com" || /\bgemini-/i.test(target.modelId)
-}
-
-/** Fields of the other win; where both are objects, their own fields are laid over one another. */
-function overlay(body: JsonObject, other: JsonObject | undefined): JsonObject {
-  const result = { ...body }
-  for (const [name, value] of Object.entries(other ?? {})) {
-    const own = result[name]
-    result[name] = isJsonObject(own) && isJsonObject(value) ? { ...own, ...value } : value
-  }
-  return result
 }

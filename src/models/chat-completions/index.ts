@@ -5,7 +5,6 @@ import { toWireRequest } from "./body.ts"
 import { readStream } from "./stream.ts"
 
 export { presetOf, type Preset, type Ways } from "./presets.ts"
-export { StreamCut } from "./reply.ts"
 export { decodeEvents, type ServerEvent } from "./sse.ts"
 export { nearestLevel } from "./thinking.ts"
 export { adaptToolSchema, type SchemaDialect } from "./tool-schema.ts"

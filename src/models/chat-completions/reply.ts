@@ -1,22 +1,12 @@
 // Chunks of a completion -> events of the step. One of these reads one reply: it takes chunks, whole completions and
 // everything between, keeps what the server will want back as `meta`, and knows whether the reply is complete.
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/index.ts"
-import { ProviderReport, type StepEvent } from "../providers/contract.ts"
+import { ProviderReport, type StepEvent, StreamCut } from "../providers/contract.ts"
 import { createCallCollector, type CallParts } from "./calls.ts"
 import { endOf, finishReason } from "./finish.ts"
 import { createReasoningDetails } from "./reasoning-details.ts"
 import { reportIn } from "./report.ts"
 import { createUsageReader } from "./usage.ts"
-
-/** The connection closed in good form, but before the reply was complete. As good as a connection that broke. */
-export class StreamCut extends Error {
-  readonly code = "STREAM_CUT"
-
-  constructor() {
-    super("The stream ended before the reply was complete")
-    this.name = "StreamCut"
-  }
-}
 
 export interface ReplyReader {
   /** Throws ProviderReport. */

@@ -38,7 +38,7 @@ interface EventParser {
   end(rest: string): ServerEvent[]
 }
 
-export function createEventParser(stray: (line: string) => void): EventParser {
+function createEventParser(stray: (line: string) => void): EventParser {
   const lines = createLineSplitter()
   const json = createJsonScanner()
   let name: string | undefined

@@ -28,7 +28,7 @@ export interface CheckOptions {
   timeoutMs?: number
 }
 
-export const usualCheckMs = 60_000
+const usualCheckMs = 60_000
 
 /** Rejects with the signal's reason when that aborts; everything else is told in the check. */
 export async function checkModel(parts: CheckParts, options: CheckOptions): Promise<ModelCheck> {

@@ -31,11 +31,16 @@ export interface CallIds {
 
 export function createCallIds(form: CallIdForm): CallIds {
   const used = new Set<string>()
+  /** How often an id has come already: where all are the same, each is found at once. */
+  const times = new Map<string, number>()
   return {
     assign(id, isOwn) {
       const fits = form === "nine" ? nineId.test(id) : isOwn || safeId.test(id)
       let candidate = fits && id !== "" ? id : digest(id, form)
-      for (let n = 1; used.has(candidate); n += 1) candidate = digest(`${id}#${n}`, form)
+      for (let n = (times.get(id) ?? 0) + 1; used.has(candidate); n += 1) {
+        times.set(id, n)
+        candidate = digest(`${id}#${n}`, form)
+      }
       used.add(candidate)
       return candidate
     },

@@ -89,8 +89,13 @@ function plainParts(message: AssistantMessage, sent: ReadonlyMap<string, string>
   return [...text, ...message.toolCalls.map((call) => toCall(call, sent))]
 }
 
-/** What the target said itself, unchanged and in its order; blank text is left out here too, it was refused before. */
+/** What the target said itself, unchanged and in its order, up to the last word or call: thinking that led to nothing is refused. */
 function replayed(message: AssistantMessage, replay: Replay, sent: ReadonlyMap<string, string>): AssistantPart[] {
+  const parts = replayedParts(message, replay, sent)
+  return parts.slice(0, parts.findLastIndex((part) => part.type !== "reasoning") + 1)
+}
+
+function replayedParts(message: AssistantMessage, replay: Replay, sent: ReadonlyMap<string, string>): AssistantPart[] {
   let at = 0
   const calls = new Map(message.toolCalls.map((call) => [call.id, call]))
   return replay.parts.flatMap((part): AssistantPart[] => {
@@ -99,7 +104,9 @@ function replayed(message: AssistantMessage, replay: Replay, sent: ReadonlyMap<s
     if (part.type === "text") {
       const text = message.text.slice(at, at + part.length)
       at += part.length
-      return text.trim() === "" ? [] : [{ type: "text", text, ...meta }]
+      // Gemini signs a text that may be empty, and wants the signature back (ai.google.dev, "Thought signatures").
+      const isSigned = part.meta?.["thoughtSignature"] !== undefined
+      return text.trim() === "" && !isSigned ? [] : [{ type: "text", text, ...meta }]
     }
     const call = calls.get(part.id)
     return call ? [{ ...toCall(call, sent), ...meta }] : []

@@ -62,7 +62,10 @@ function ofProvider(answer: ProviderAnswer, context: Context): Failure {
     verdict.kind === "busy" && (verdict.because !== "day" || (wait !== undefined && !isOfGoogle(answer)))
   if (failure.retryable && wait !== undefined) failure.retryAfterMs = wait
   const limit = verdict.kind === "context" ? (cause.limit ?? readLimit(cause.words)) : undefined
-  if (limit !== undefined) failure.contextLimit = limit
+  if (limit !== undefined) {
+    failure.contextLimit = limit
+    failure.isLasting = verdict.because !== "minute"
+  }
   return failure
 }
 

@@ -44,4 +44,6 @@ export interface Failure {
   otherKeyMayHelp: boolean
   /** Kind `context`: the limit in tokens that the provider named. */
   contextLimit?: number
+  /** Kind `context`: the limit is the model's own, not one of a minute. */
+  isLasting?: boolean
 }

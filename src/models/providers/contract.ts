@@ -1,5 +1,5 @@
 // What an interface to providers (Messages, Responses, Chat Completions, Gemini, Converse) must do: one prepared
-// request -> a stream of events. It mends nothing, retries nothing and runs no tool. Types, and the two errors.
+// request -> a stream of events. It mends nothing, retries nothing and runs no tool. Types, and the errors.
 import type { Json, JsonObject, Secret } from "../../kernel/index.ts"
 import type { ContentPart, FinishReason, ThinkingLevel, ToolResultPart, ToolSchema, Usage } from "../contract.ts"
 import type { ModelTarget } from "../resolve.ts"
@@ -48,7 +48,7 @@ export type StepEvent =
   /** The last event. A stream that ends without one was cut. */
   | { type: "finish"; reason: FinishReason; rawReason: string | undefined; usage: Usage }
 
-/** Throws what went wrong as it came: `ProviderRefusal`, `ProviderReport`, an AppError, or a network error. */
+/** Throws what went wrong as it came: `ProviderRefusal`, `ProviderReport`, `StreamCut`, an AppError, or a network error. */
 export type ProviderInterface = (call: StepCall) => AsyncIterable<StepEvent>
 
 /** An HTTP status other than 2xx, with all that is needed to say why. */
@@ -76,5 +76,15 @@ export class ProviderReport extends Error {
     super("The provider reported an error", { cause })
     this.name = "ProviderReport"
     this.report = report
+  }
+}
+
+/** The connection closed in good form, but before the reply was complete. As good as a connection that broke. */
+export class StreamCut extends Error {
+  readonly code = "STREAM_CUT"
+
+  constructor() {
+    super("The stream ended before the reply was complete")
+    this.name = "StreamCut"
   }
 }

@@ -3,11 +3,6 @@
 import { AppError, isJsonObject, type Json } from "../../kernel/index.ts"
 import { ProviderRefusal, ProviderReport } from "../providers/contract.ts"
 
-/** A stream that ended before its provider said that the reply is whole. */
-export function streamCutError(): Error {
-  return Object.assign(new Error("The stream ended before the reply was complete"), { code: "STREAM_CUT" })
-}
-
 export function toProviderError(error: unknown): unknown {
   for (const each of causesOf(error)) {
     if (each instanceof AppError || each instanceof ProviderRefusal || each instanceof ProviderReport) return each

@@ -1,8 +1,8 @@
 // The packages' stream of parts -> step events: text and reasoning by block, whole calls, one finish.
 import type { LanguageModelV4StreamPart, SharedV4ProviderMetadata } from "@ai-sdk/provider"
 import { type Json, type JsonObject, parseJson } from "../../kernel/index.ts"
-import { ProviderReport, type StepEvent } from "../providers/contract.ts"
-import { streamCutError, toStreamError } from "./errors.ts"
+import { ProviderReport, type StepEvent, StreamCut } from "../providers/contract.ts"
+import { toStreamError } from "./errors.ts"
 import { toFinishReason } from "./finish.ts"
 import { type MetaRules, pickMeta } from "./meta.ts"
 import { toUsage } from "./usage.ts"
@@ -23,7 +23,7 @@ export async function* toStepEvents(stream: ReadableStream<Part>, meta: MetaRule
     hasCalls ||= event.type === "call"
     yield event
   }
-  throw streamCutError()
+  throw new StreamCut()
 }
 
 function toStepEvent(part: Part, meta: MetaRules): StepEvent | undefined {
@@ -84,7 +84,7 @@ export function readInput(written: string): Json {
 
 function finishEvent({ finishReason, usage }: Finish, hasCalls: boolean): StepEvent {
   const { unified, raw } = finishReason
-  if (unified === "interrupted") throw streamCutError()
+  if (unified === "interrupted") throw new StreamCut()
   if (unified === "error" && (raw === undefined || raw === "error")) {
     throw new ProviderReport("The reply failed, and the provider gave no reason")
   }

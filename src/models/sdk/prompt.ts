@@ -22,7 +22,7 @@ export interface PromptForm {
 
 type Picture = Extract<ContentPart, { type: "image" }>
 
-export const pictureBelow = "[The picture is in the next message.]"
+const pictureBelow = "[The picture is in the next message.]"
 export const picturesAbove = "Pictures of the tool results above:"
 
 export function toPrompt(call: StepCall, form: PromptForm): LanguageModelV4Prompt {

@@ -1,8 +1,8 @@
 // The fetch that the packages are given: their request -> further fields of the configuration -> the guarded fetch ->
 // refusals as the contract's error -> a stream of events that the package can read, whatever form the reply had.
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/index.ts"
-import { ProviderRefusal, ProviderReport, type StepCall } from "../providers/contract.ts"
-import { streamCutError } from "./errors.ts"
+import { ProviderRefusal, ProviderReport, type StepCall, StreamCut } from "../providers/contract.ts"
+import { overlay } from "../providers/overlay.ts"
 import { readEvents, type ServerEvent } from "./server-events.ts"
 
 /** How the replies of an interface are made readable for its package. */
@@ -48,16 +48,6 @@ function withExtraBody(body: unknown, { settings, target }: StepCall): { body?: 
   if (extra.length === 0 || typeof body !== "string") return {}
   const request: unknown = JSON.parse(body)
   return isJsonObject(request) ? { body: JSON.stringify(extra.reduce<JsonObject>(overlay, request)) } : {}
-}
-
-/** Objects are joined field by field, so that one more field of `reasoning` leaves the others; all else replaces. */
-export function overlay(base: JsonObject, over: JsonObject): JsonObject {
-  const joined: JsonObject = { ...base }
-  for (const [name, value] of Object.entries(over)) {
-    const before = Object.hasOwn(base, name) ? base[name] : undefined
-    joined[name] = isJsonObject(before) && isJsonObject(value) ? overlay(before, value) : value
-  }
-  return joined
 }
 
 export async function readRefusal(response: Response): Promise<ProviderRefusal> {
@@ -135,7 +125,7 @@ function parseBody(text: string): Json {
   try {
     return JSON.parse(text) as Json
   } catch {
-    if (/^[[{]/.test(text)) throw streamCutError()
+    if (/^[[{]/.test(text)) throw new StreamCut()
     throw new ProviderReport(text.slice(0, maxRefusalBytes))
   }
 }

@@ -1,8 +1,7 @@
 // Frames of Converse -> step events.
 import { isJsonObject, type Json, type JsonObject } from "../../../kernel/index.ts"
 import type { Usage } from "../../contract.ts"
-import { ProviderReport, type StepEvent } from "../../providers/contract.ts"
-import { streamCutError } from "../errors.ts"
+import { ProviderReport, type StepEvent, StreamCut } from "../../providers/contract.ts"
 import { readInput } from "../events.ts"
 import { toFinishReason } from "../finish.ts"
 import type { Frame } from "./frames.ts"
@@ -29,7 +28,7 @@ export async function* readConverse(frames: AsyncIterable<Frame>): AsyncGenerato
     yield* readEvent(name, payload, state)
   }
   const { stopReason, usage } = state
-  if (stopReason === undefined) throw streamCutError()
+  if (stopReason === undefined) throw new StreamCut()
   const reason = toFinishReason({ unified: "other", raw: stopReason }, state.hasCalls)
   yield { type: "finish", reason, rawReason: stopReason, usage: toUsage(usage) }
 }
@@ -74,7 +73,9 @@ function readDelta(block: string, delta: JsonObject, state: State): StepEvent[] 
   }
   if (typeof reasoning.redactedContent === "string") {
     const pieces = state.hidden.get(block) ?? []
-    state.hidden.set(block, [...pieces, Buffer.from(reasoning.redactedContent, "base64")])
+    pieces.push(Buffer.from(reasoning.redactedContent, "base64"))
+    state.hidden.set(block, pieces)
+    return [{ type: "call-input", text: reasoning.redactedContent }]
   }
   return []
 }

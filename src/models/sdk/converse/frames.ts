@@ -2,8 +2,7 @@
 // https://docs.aws.amazon.com/transcribe/latest/dg/streaming-setting-up.html#streaming-event-stream
 import { crc32 } from "node:zlib"
 import { isJsonObject, type Json, type JsonObject } from "../../../kernel/index.ts"
-import { ProviderReport } from "../../providers/contract.ts"
-import { streamCutError } from "../errors.ts"
+import { ProviderReport, StreamCut } from "../../providers/contract.ts"
 
 export interface Frame {
   /** `event` or `exception`. */
@@ -35,7 +34,7 @@ export async function* readFrames(body: ReadableStream<Uint8Array>): AsyncGenera
     pieces = [rest]
     size = rest.length
   }
-  if (size > 0) throw streamCutError()
+  if (size > 0) throw new StreamCut()
 }
 
 function neededBytes(bytes: Buffer): number {

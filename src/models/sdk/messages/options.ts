@@ -72,7 +72,7 @@ function thinkingOff(call: StepCall, capabilities: Capabilities): ThinkingChoice
 }
 
 /** With a budget, the last reply of a running tool loop must begin with its thinking; another model's has none. */
-export function lacksThinking(messages: readonly PreparedMessage[]): boolean {
+function lacksThinking(messages: readonly PreparedMessage[]): boolean {
   const place = messages.findLastIndex((message) => message.role === "assistant")
   const reply = messages[place]
   if (reply?.role !== "assistant" || messages[place + 1]?.role !== "tool") return false
