@@ -26,7 +26,7 @@ import {
   takeJoined,
 } from "../store/index.ts"
 import { fitRequests } from "./fit.ts"
-import { type LoopResult, runLoop } from "./loop.ts"
+import { type LoopOptions, type LoopResult, runLoop } from "./loop.ts"
 import { type ToolSources, offeredTools } from "./offered-tools.ts"
 import { systemPrompt, userMessage, readPictures } from "./prompt.ts"
 import { TurnStopped, stoppedLoop } from "./stopped.ts"
@@ -104,74 +104,94 @@ export interface TurnRun {
   input: TurnInput
 }
 
-export function createTurns(options: TurnOptions) {
-  const run = async (job: JobRow, makeInput: () => TurnInput, signal: AbortSignal): Promise<TurnRun> => {
-    const journaled = await readSteps(options.store, job.id)
-    const { session, step } = await begin(options, job, journaled, makeInput, signal)
-    const steps = journaled.length > 0 ? journaled : [{ n: 0, kind: "prompt", data: step }]
-    const { input } = step
-    const view: TurnView = { reasoning: session.settings.reasoning ?? "off" }
-    const observer = options.observe(input, job.run_id, view)
-    let writing = ""
-    const seconds = input.timeoutSeconds ?? options.profile(input.agentId).timeoutSeconds
-    const limit = withTimeout(seconds * 1000, "The turn", signal)
-    try {
-      const selection = selectModel(session, input)
-      const info = options.models.describe(selection)
-      const history = options.sessions.history(
-        session.sessionId,
-        Math.max(1_000, Math.min(maxHistoryTokens, info.promptTokens * historyShare) - estimateTokens(step.message)),
-        input.historyTurns,
-      )
-      const context = toolContext(job, step, limit.signal)
-      const { tools, skills } = offeredTools(options, input, context)
-      const complete = (request: ModelRequest) => options.models.complete(selection, request)
-      const result = await runLoop({
-        store: options.store,
-        jobId: job.id,
-        steps,
-        system: systemPrompt({ ...promptProfile(options, input), tools, skills }),
-        history,
-        prompt: step.message,
-        complete: fitRequests({
-          complete,
-          historyLength: history.length,
-          promptTokens: info.promptTokens,
-          log: options.log,
-        }),
-        usedFor: usedFor(job, input),
-        tools,
-        context,
-        ids: options.ids,
-        log: options.log,
-        signal: limit.signal,
-        keepReasoning: view.reasoning === "on",
-        onStep(modelStep) {
-          writing = ""
-          observer.onStep?.(modelStep)
-        },
-        onDelta(delta) {
-          if (delta.kind === "text") writing += delta.text
-          observer.onDelta?.(delta)
-        },
-        onRestart() {
-          writing = observer.onRestart?.() ?? ""
-          return writing
-        },
-        crashPoint: options.crashPoint,
-      })
-      return { result, session, prompt: step.message, input, shownEvents: step.events }
-    } catch (error) {
-      // The reason of an abort says more than whatever error it surfaced as.
-      const reason: unknown = limit.signal.aborted ? limit.signal.reason : error
-      if (!(reason instanceof TurnStopped) || (!reason.wasSeen && input.purpose !== "chat")) throw reason
-      return { session, ...(await stopped(options, job, step, { reason, writing })) }
-    } finally {
-      limit.clear()
-      observer.end()
-    }
+async function runTurn(
+  options: TurnOptions,
+  job: JobRow,
+  makeInput: () => TurnInput,
+  signal: AbortSignal,
+): Promise<TurnRun> {
+  const journaled = await readSteps(options.store, job.id)
+  const { session, step } = await begin(options, job, journaled, makeInput, signal)
+  const steps = journaled.length > 0 ? journaled : [{ n: 0, kind: "prompt", data: step }]
+  const { input } = step
+  const view: TurnView = { reasoning: session.settings.reasoning ?? "off" }
+  const observer = watchWriting(options.observe(input, job.run_id, view))
+  const seconds = input.timeoutSeconds ?? options.profile(input.agentId).timeoutSeconds
+  const limit = withTimeout(seconds * 1000, "The turn", signal)
+  try {
+    const result = await runLoop({
+      ...conversation(options, session, step, toolContext(job, step, limit.signal)),
+      store: options.store,
+      jobId: job.id,
+      steps,
+      usedFor: usedFor(job, input),
+      ids: options.ids,
+      log: options.log,
+      signal: limit.signal,
+      keepReasoning: view.reasoning === "on",
+      onStep: observer.onStep,
+      onDelta: observer.onDelta,
+      onRestart: observer.onRestart,
+      crashPoint: options.crashPoint,
+    })
+    return { result, session, prompt: step.message, input, shownEvents: step.events }
+  } catch (error) {
+    // The reason of an abort says more than whatever error it surfaced as.
+    const reason: unknown = limit.signal.aborted ? limit.signal.reason : error
+    if (!(reason instanceof TurnStopped) || (!reason.wasSeen && input.purpose !== "chat")) throw reason
+    return { session, ...(await stopped(options, job, step, { reason, writing: observer.writing() })) }
+  } finally {
+    limit.clear()
+    observer.end()
   }
+}
 
+/** The observer of a turn, with the words of the step under way: what is left of it when somebody stops it. */
+function watchWriting(observer: TurnObserver): Required<TurnObserver> & { writing: () => string } {
+  let writing = ""
+  return {
+    writing: () => writing,
+    onStep(step) {
+      writing = ""
+      observer.onStep?.(step)
+    },
+    onDelta(delta) {
+      if (delta.kind === "text") writing += delta.text
+      observer.onDelta?.(delta)
+    },
+    onRestart() {
+      writing = observer.onRestart?.() ?? ""
+      return writing
+    },
+    end: () => observer.end(),
+  }
+}
+
+/** What the model is asked with: the past that fits, the prompt, the tools, and whom to ask. */
+function conversation(
+  options: TurnOptions,
+  session: Session,
+  { input, message }: PromptStep,
+  context: ToolContext,
+): Pick<LoopOptions, "system" | "history" | "prompt" | "complete" | "tools" | "context"> {
+  const selection = selectModel(session, input)
+  const { promptTokens } = options.models.describe(selection)
+  const room = Math.min(maxHistoryTokens, promptTokens * historyShare) - estimateTokens(message)
+  const history = options.sessions.history(session.sessionId, Math.max(1_000, room), input.historyTurns)
+  const { tools, skills } = offeredTools(options, input, context)
+  const ask = (request: ModelRequest) => options.models.complete(selection, request)
+  return {
+    system: systemPrompt({ ...promptProfile(options, input), tools, skills }),
+    history,
+    prompt: message,
+    complete: fitRequests({ complete: ask, historyLength: history.length, promptTokens, log: options.log }),
+    tools,
+    context,
+  }
+}
+
+export function createTurns(options: TurnOptions) {
+  const run = (job: JobRow, makeInput: () => TurnInput, signal: AbortSignal) => runTurn(options, job, makeInput, signal)
   return {
     run,
     /** The handler of jobs of kind `turn`. */

@@ -5,7 +5,7 @@ import type { ModelReply, ThinkingLevel, UsageRecord } from "./contract.ts"
 import { costOf } from "./cost.ts"
 import { type Failure, classifyFailure } from "./failure/index.ts"
 import { createInterfaces } from "./interfaces.ts"
-import { type Environment, type KeyRing, createKeyRing } from "./keys.ts"
+import { type Environment, type KeyRing, type KeyTrouble, createKeyRing, findKeys } from "./keys.ts"
 import { createOfflineModel } from "./offline/commander.ts"
 import { createGuardedFetch } from "./providers/guarded-fetch.ts"
 import type { Progress } from "./progress.ts"
@@ -67,7 +67,7 @@ interface AskState extends AskParts {
 export type Learnt = Pick<AskState, "contextLimits" | "serverContext">
 
 export function createAsk(parts: AskParts, learnt: Learnt): Ask {
-  const interfaces = createInterfaces()
+  const interfaces = createInterfaces(parts)
   const step = { interfaceOf: interfaces, maxOutputCharacters: parts.limits.maxOutputCharacters }
   const offline = createOfflineModel(parts)
   const state: AskState = {
@@ -97,8 +97,7 @@ async function askUntilDone(state: AskState, question: Question): Promise<Outcom
   const { target, progress } = question
   await state.serverContext.look(target, question.settings, progress.request.signal)
   const startedAt = state.clock.monotonic()
-  const keysLeft = state.keys.count(target, state.environment)
-  let extra = keysLeft - 1
+  let otherKeys = findKeys(target, state.environment).length - 1
   for (let attempt = 1; ; attempt += 1) {
     const outcome = await askOnce(state, question)
     if (outcome.kind === "reply") return outcome
@@ -106,8 +105,8 @@ async function askUntilDone(state: AskState, question: Question): Promise<Outcom
     if (failure.contextLimit !== undefined) state.contextLimits.set(target.id, failure.contextLimit)
     const fields = { model: target.id, attempt, ms: Math.round(state.clock.monotonic() - startedAt) }
     const isMended = failure.kind === "form" && mendForm(state, question)
-    const hasOtherKey = failure.otherKeyMayHelp && extra > 0
-    if (hasOtherKey) extra -= 1
+    const hasOtherKey = failure.otherKeyMayHelp && otherKeys > 0
+    if (hasOtherKey) otherKeys -= 1
     const delayMs = isMended || hasOtherKey ? 0 : nextDelay(state, failure, attempt)
     const told = { failure: failure.kind, status: failure.status, code: failure.code, reason: failure.message }
     const next = isMended ? { again: "in words" } : hasOtherKey ? { again: "with another key" } : { retryInMs: delayMs }
@@ -122,10 +121,8 @@ async function askOnce(state: AskState, question: Question): Promise<Outcome> {
   const { target, settings, progress, thinking, agentId } = question
   const { request } = progress
   const { limits, redactor, clock } = state
-  const key = await state.keys.take(target, state.environment)
-  if (key) redactor.add(key.reveal())
-  for (const headers of [settings.headers, target.entry.headers])
-    for (const header of Object.values(headers ?? {})) redactor.add(header)
+  const key = state.keys.next(target, state.environment)[0]
+  keepSecret(state, question)
   const startedAt = clock.monotonic()
   try {
     const idleSeconds = target.entry.idleTimeoutSeconds ?? settings.idleTimeoutSeconds
@@ -144,14 +141,27 @@ async function askOnce(state: AskState, question: Question): Promise<Outcome> {
     const cost = costOf(target.prices, reply.usage)
     state.log.info({ model: target.id, ms, ...reply.usage, cost, finishReason: reply.finishReason }, "model answered")
     state.onUsage?.({ model: target.id, agentId, usedFor: request.usedFor, usage: reply.usage, cost, ms })
+    state.keys.accept(target, key)
     return { kind: "reply", reply: progress.whole(reply) }
   } catch (error) {
     request.signal.throwIfAborted()
     const failure = classifyFailure(error, { now: clock.now(), redactor })
-    if (key && failure.otherKeyMayHelp) state.keys.setAside(key, failure)
+    if (failure.otherKeyMayHelp) state.keys.setAside(target, key, troubleOf(failure))
     progress.restart()
     return { kind: "failed", failure }
   }
+}
+
+function troubleOf({ kind, retryAfterMs }: Failure): KeyTrouble {
+  return kind === "busy" ? { kind: "limited", retryAfterMs } : { kind: "refused" }
+}
+
+/** Keys and headers are taken out of whatever is logged or told from here on. */
+function keepSecret({ redactor, environment }: AskState, { target, settings }: Question): void {
+  for (const key of findKeys(target, environment)) if (key) redactor.add(key.reveal())
+  for (const value of Object.values({ ...settings.headers, ...target.entry.headers })) redactor.add(value)
+  if (settings.kind !== "bedrock") return
+  for (const name of ["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"]) redactor.add(environment[name] ?? "")
 }
 
 /** True when the same conversation is to be asked once more, in words. It stays so told while that is what the model takes. */

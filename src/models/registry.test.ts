@@ -46,7 +46,7 @@ describe("retries", () => {
       records.map(({ msg, model, attempt, status }) => ({ msg, model, attempt, status })),
       [
         { msg: "model failed", model: "local/one", attempt: 1, status: 429 },
-        { msg: "model answered", model: "local/one", attempt: 2, status: undefined },
+        { msg: "model answered", model: "local/one", attempt: undefined, status: undefined },
       ],
     )
   })
@@ -111,17 +111,6 @@ describe("retries", () => {
       message: /ECONNREFUSED/,
     })
     assert.equal(records.filter(({ failure }) => failure === "network").length, 6)
-  })
-
-  test("does not repeat a step whose text has been shown, nor lets another model speak behind it", async () => {
-    server.enqueue({ kind: "cut", text: "half a sen" })
-    const shown: string[] = []
-    const request = userRequest("hello", { onDelta: (delta) => void shown.push(delta.text) })
-    await assert.rejects(registryFor({ fallbacks: ["other/two"] }).registry.complete(main, request), {
-      code: "model-failed",
-    })
-    assert.deepEqual(shown, ["half a sen"])
-    assert.equal(server.requests.length, 1)
   })
 
   test("repeats a step that was cut when nobody saw its text", async () => {
@@ -234,10 +223,10 @@ describe("aborts", () => {
 
 describe("a provider that is broken", () => {
   const cases: [string, ScriptedReply, RegExp][] = [
-    ["sends broken events", { kind: "garbage" }, /could not be read/],
-    ["sends bytes that are no events", { kind: "garbage", body: "\u0000\u0001 what? \n\n" }, /could not be read/],
-    ["sends nothing", { kind: "garbage", body: "" }, /could not be read/],
-    ["cuts its JSON", { kind: "garbage", body: 'data: {"choices":[{"delta":{"conte' }, /could not be read/],
+    ["sends broken events", { kind: "garbage" }, /before the reply was complete/],
+    ["sends words instead of events", { kind: "garbage", body: "\u0000\u0001 what? \n\n" }, /local\/one: what\?$/],
+    ["sends nothing", { kind: "garbage", body: "" }, /before the reply was complete/],
+    ["cuts its JSON", { kind: "garbage", body: 'data: {"choices":[{"delta":{"conte' }, /before the reply was complete/],
     ["answers with a web page", { kind: "html" }, /text\/html/],
     ["never ends", { kind: "endless" }, /no end/],
     ["falls silent before the headers", { kind: "hang" }, /sent nothing for 0\.3 s/],
@@ -245,7 +234,7 @@ describe("a provider that is broken", () => {
     [
       "ends its stream before the reply is complete",
       { kind: "cut", text: "half", politely: true },
-      /could not be read/,
+      /before the reply was complete/,
     ],
     [
       "reports an error in the stream",

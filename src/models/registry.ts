@@ -4,7 +4,7 @@ import { AppError } from "../kernel/index.ts"
 import { createAnswer } from "./answer.ts"
 import { createAsk, type AskOptions, type AskParts, type ModelLimits, type Outcome } from "./ask.ts"
 import type { ModelRegistry } from "./contract.ts"
-import type { Failure } from "./failure/index.ts"
+import { type Failure, classifyFailure } from "./failure/index.ts"
 import { findKey } from "./keys.ts"
 import { ModelFailure } from "./model-failure.ts"
 import { Progress } from "./progress.ts"
@@ -74,15 +74,7 @@ export function createModelRegistry(parts: ModelRegistryParts): ModelRegistry {
     } catch (error) {
       if (!(error instanceof AppError) || (error.code !== "model-unknown" && error.code !== "model-key-missing"))
         throw error
-      const chatMessage = "A model that should step in is not set up."
-      const failure: Failure = {
-        kind: "refused",
-        message: error.message,
-        chatMessage,
-        retryable: false,
-        otherKeyMayHelp: false,
-      }
-      if (error.hint !== undefined) failure.hint = error.hint
+      const failure = classifyFailure(error, { now: parts.clock.now(), redactor: parts.redactor })
       parts.log.warn({ model: id, reason: error.message }, "model skipped")
       return { kind: "failed", failure }
     }

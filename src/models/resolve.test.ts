@@ -21,7 +21,7 @@ describe("which model a run gets", () => {
         id: "offline/commander",
         contextTokens: 32_768,
         vision: false,
-        thinking: "off",
+        thinking: "default",
         fallbacks: [],
       },
     )
@@ -157,8 +157,8 @@ describe("facts of a model", () => {
     assert.deepEqual(target.reasoning, ["low", "medium", "high"])
   })
 
-  test("never have a reply that is longer than the configured context", () => {
-    assert.equal(targetOf({ kind: "anthropic" }, "claude-opus-4-8", { contextTokens: 9000 }).maxOutputTokens, 9000)
+  test("never have a reply that takes more than half of the configured context", () => {
+    assert.equal(targetOf({ kind: "anthropic" }, "claude-opus-4-8", { contextTokens: 9000 }).maxOutputTokens, 4500)
   })
 
   test("have the levels of thinking that the configuration names, all of them, or none", () => {

@@ -78,7 +78,7 @@ test("answers every command of an owner in a private chat, without asking the mo
   }
   assert.ok(!all.includes("/config"), "switched off, so not listed")
   assert.match(await ask("/whoami"), /User id 1001[^]*Username @ada[^]*Standing owner/)
-  assert.match(await ask("/status"), /Model test\/small, thinking off[^]*Messages 0 under way, 0 waiting/)
+  assert.match(await ask("/status"), /Model test\/small, thinking default[^]*Messages 0 under way, 0 waiting/)
   assert.match(await ask("/stop"), /Nothing to stop/)
   assert.match(await ask("/think high"), /is high now/)
   assert.equal(setting("thinking"), "high")
@@ -233,7 +233,7 @@ test("choices are listed where buttons are switched off, a menu that hangs delay
   const tried = registered().length
   world.configure({ channels: { chatapp: { capabilities: { inlineButtons: "off" }, customCommands: [] } } })
   await until("the menu is tried", () => registered().length > tried || undefined)
-  assert.match(await ask("/think"), /The thinking level is off\.\n\/think off\n\/think minimal/)
+  assert.match(await ask("/think"), /The thinking level is the model's own default\.\n\/think off\n\/think minimal/)
   const asked = world.say("/reasoning")
   const answer = await world.reply("Reasoning is off", { after: asked })
   assert.equal(answer.reply_markup, undefined)

@@ -9,7 +9,7 @@ import { setTimeout as delay } from "node:timers/promises"
 import type { Message, User } from "grammy/types"
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../emulator/index.ts"
 import { freePort, type RunningGateway, startGateway, writeConfig } from "./gateway.ts"
-import { type ModelServer, startModelServer } from "./model-server/index.ts"
+import { type ModelServer, type ModelServerOptions, startModelServer } from "./model-server/index.ts"
 import { temporaryFolder } from "./temporary.ts"
 
 export const hookToken = "hook-token-of-the-tests-0123456789"
@@ -18,6 +18,7 @@ export type Settings = Record<string, unknown>
 
 export interface WorldOptions {
   emulator?: EmulatorOptions
+  model?: ModelServerOptions
   /** Merged, at any depth, over a configuration in which Ada is the owner and the model server is the model. */
   config?: Settings
   stateFolder?: string
@@ -175,7 +176,7 @@ export async function createWorld(context: Pick<TestContext, "after">, options: 
   mkdirSync(stateFolder, { recursive: true, mode: 0o700 })
   const emulator = await startEmulator({ seed: 7, ...options.emulator })
   context.after(() => emulator.stop())
-  const model = await startModelServer()
+  const model = await startModelServer(options.model)
   context.after(() => model.stop())
   const ada = emulator.control.addUser({ id: 1001, firstName: "Ada", username: "ada" })
   emulator.control.sendText({ userId: ada.id, text: "/start" })

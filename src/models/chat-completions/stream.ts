@@ -78,7 +78,7 @@ function* finishReply(reply: ReplyReader, done: boolean, stray: string): Generat
     yield* reply.end(done)
   } catch (error) {
     // Something was said, but no reply: most often a proxy's own words.
-    if (!(error instanceof ProviderReport) && stray !== "") throw new ProviderReport(stray, error)
+    if (!(error instanceof ProviderReport) && isReport(stray)) throw new ProviderReport(stray, error)
     throw error
   }
 }
@@ -132,4 +132,9 @@ async function* boundedTail(
   } finally {
     clearTimeout(timer)
   }
+}
+
+/** Words instead of a reply say what is wrong; a piece of a reply that cannot be read does not. */
+function isReport(stray: string): boolean {
+  return stray !== "" && (!/^\s*[{[]/.test(stray) || stray.includes('"error"'))
 }

@@ -2,8 +2,9 @@
 // a conversation, so that the beginning of a prompt stays what it was.
 import { createHash } from "node:crypto"
 
-/** Taken by every provider: OpenAI wants at most 64 characters, Anthropic `^[a-zA-Z0-9_-]+$`. */
-const safeId = /^[a-zA-Z0-9_-]{1,64}$/
+/** Taken by every provider: OpenAI wants at most 40 characters in Chat Completions (anomalyco/opencode#12653) and 64 in
+ * Responses, Anthropic `^[a-zA-Z0-9_-]+$`. */
+const safeId = /^[a-zA-Z0-9_-]{1,40}$/
 /** Mistral: "Tool call id was ... but must be a-z, A-Z, 0-9, with a length of 9." */
 const nineId = /^[a-zA-Z0-9]{9}$/
 

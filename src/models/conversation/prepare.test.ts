@@ -231,7 +231,7 @@ test("any conversation comes out in a form that is not refused", () => {
           if (each.role !== "assistant") return
           const calls = each.parts.flatMap((part) => (part.type === "call" ? [part.id] : []))
           for (const id of calls) {
-            assert.match(id, callIds === "nine" ? /^[a-zA-Z0-9]{9}$/ : /^[a-zA-Z0-9_-]{1,64}$/)
+            assert.match(id, callIds === "nine" ? /^[a-zA-Z0-9]{9}$/ : /^[a-zA-Z0-9_-]{1,40}$/)
             assert.equal(seen.has(id), false)
             seen.add(id)
           }

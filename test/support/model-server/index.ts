@@ -1,4 +1,19 @@
 // The model server for tests.
-export { busy, text, toolCall, type ScriptedCall, type ScriptedReply } from "./reply.ts"
-export { startModelServer, type ModelServer, type RecordedRequest, type Script } from "./server.ts"
+export {
+  busy,
+  text,
+  toolCall,
+  type ScriptedCall,
+  type ScriptedPart,
+  type ScriptedReply,
+  type ScriptedUsage,
+} from "./reply.ts"
+export {
+  startModelServer,
+  type ModelServer,
+  type ModelServerOptions,
+  type RecordedRequest,
+  type RefusedRequest,
+  type Script,
+} from "./server.ts"
 export { createTestRegistry, userRequest, type TestRegistry } from "./registry.ts"

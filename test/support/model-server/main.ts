@@ -33,7 +33,14 @@ const server = await startModelServer({
 })
 print({ port: server.port, baseUrl: server.baseUrl })
 
-const stop = () => void server.stop().then(() => process.exit(0))
+const stop = () =>
+  void server.stop().then(
+    () => process.exit(0),
+    (error: unknown) => {
+      process.stderr.write(`${String(error)}\n`)
+      process.exit(1)
+    },
+  )
 process.once("SIGTERM", stop)
 // A parent that dies closes the pipe; a standard input that is no pipe says nothing about the parent.
 if (!fstatSync(0).isCharacterDevice()) process.stdin.once("end", stop).resume()

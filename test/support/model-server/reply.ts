@@ -8,10 +8,48 @@ export interface ScriptedCall {
   rawInput?: string
 }
 
+/** Parts of a reply in the order in which the model wrote them. */
+export type ScriptedPart =
+  /** `redacted`: the text is not shown, only its proof. */
+  | { type: "reasoning"; text: string; redacted?: boolean }
+  | { type: "text"; text: string }
+  | ({ type: "call"; id?: string } & ScriptedCall)
+
+/** Tokens of a reply, for replies that are to cost something certain. */
+export interface ScriptedUsage {
+  /** All of the prompt, read from a cache or not. */
+  input: number
+  /** All of the reply, reasoning included. */
+  output: number
+  reasoning?: number
+  cacheRead?: number
+  cacheWrite?: number
+}
+
 export type ScriptedReply =
-  /** A whole reply; the text goes out in `pieces` deltas (default 3). */
-  | { kind: "reply"; text?: string; reasoning?: string; calls?: ScriptedCall[]; pieces?: number; finishReason?: string }
-  | { kind: "status"; status: number; headers?: Record<string, string>; message?: string; type?: string }
+  /**
+   * A whole reply: `parts`, or else reasoning, text and calls in this order. Each text goes out in `pieces` deltas
+   * (default 3). `finishReason` is neutral (`length`, `refused`, `paused`) or the wire's own word.
+   */
+  | {
+      kind: "reply"
+      text?: string
+      reasoning?: string
+      calls?: ScriptedCall[]
+      parts?: ScriptedPart[]
+      pieces?: number
+      finishReason?: string
+      usage?: ScriptedUsage
+    }
+  /** `body` stands instead of the wire's own shape: text as it is, all else as JSON. */
+  | {
+      kind: "status"
+      status: number
+      headers?: Record<string, string>
+      message?: string
+      type?: string
+      body?: Json
+    }
   /** Accepts the request and never answers; with `afterHeaders` it sends the headers first. */
   | { kind: "hang"; afterHeaders?: boolean }
   /** The text a character at a time, with `after` once that has happened; the reasoning is sent at once. */
@@ -22,6 +60,18 @@ export type ScriptedReply =
   | { kind: "endless" }
   /** Some text, then the connection is destroyed; with `politely` it is ended without the closing events. */
   | { kind: "cut"; text: string; politely?: boolean }
+  /** Some text, then the wire's own event of an error. */
+  | { kind: "broken-off"; text: string; error?: { type?: string; message?: string } }
+  /** A stream with no content that ends well; with `events: false` one without a single event. */
+  | { kind: "empty"; events?: boolean }
+  /** These bytes as they are, a recorded stream for example, in one piece or cut at every byte or every n bytes. */
+  | {
+      kind: "raw"
+      status?: number
+      headers?: Record<string, string>
+      body: string | Buffer
+      chunks?: "bytes" | number
+    }
 
 export const text = (words: string): ScriptedReply => ({ kind: "reply", text: words })
 

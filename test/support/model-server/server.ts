@@ -1,34 +1,70 @@
-// A model server for tests: records every request, and answers as scripted, healthy or broken. It speaks Chat
-// Completions, Responses and Messages on one ephemeral port of the loopback.
+// A model server for tests: checks and records every request, and answers as scripted, healthy or broken. It speaks
+// Chat Completions, Responses, Messages, Gemini and Converse on one ephemeral port of the loopback.
+//   request -> recorded -> checked by the rules of its provider -> refused as the provider refuses, or answered
 import { once } from "node:events"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import { setTimeout as delay } from "node:timers/promises"
 import { isJsonObject, type Json, type JsonObject } from "../../../src/kernel/index.ts"
+import {
+  checkRequest,
+  createIssued,
+  providerNames,
+  wireNameOf,
+  type ProviderName,
+  type Refusal,
+} from "../provider-rules/index.ts"
+import { createBilling } from "./billing.ts"
+import { issueReply } from "./issue.ts"
+import { promptWords } from "./prompt-words.ts"
 import { text, toolCall, type ScriptedReply } from "./reply.ts"
-import { wireOf, type WholeReply, type Wire } from "./wire.ts"
+import { sendReply } from "./send.ts"
+import { wires } from "./wires/index.ts"
 
 export interface RecordedRequest {
   /** 1 for the first request of the server. */
   n: number
+  method: string
   path: string
   headers: Readonly<Record<string, string>>
   body: JsonObject
   /** Monotonic milliseconds at which the body had arrived. */
   at: number
+  /** Whose rules it was held to; undefined: the common ones of its interface. */
+  provider: ProviderName | undefined
+  /** Why it was refused; such a request takes no reply off the script. */
+  refusal?: Refusal
   /** All words of the prompt: system, messages and tool results, joined by line ends. */
   promptText(): string
   /** `sent` when the answer went out whole, `closed` when the client went away first. */
   ended: Promise<"sent" | "closed">
 }
 
+export type RefusedRequest = RecordedRequest & { refusal: Refusal }
+
 export type Script = (request: RecordedRequest, n: number) => ScriptedReply | Promise<ScriptedReply>
+
+export interface ModelServerOptions {
+  script?: Script
+  /** Whom the server plays on every path that names nobody. */
+  provider?: ProviderName
+  /** Counts tokens and keeps caches of prompts; without it every reply costs the same. */
+  billing?: boolean
+}
 
 export interface ModelServer {
   port: number
-  /** `http://127.0.0.1:<port>/v1` */
+  /** `http://127.0.0.1:<port>/v1`: the common rules of each interface, or those of the option `provider`. */
   baseUrl: string
+  /** `http://127.0.0.1:<port>/<provider>/v1`: the same server in the role of this provider. */
+  baseUrlOf(provider: ProviderName): string
   requests: RecordedRequest[]
+  /** Requests that a real provider would have refused, and this one did. */
+  refusals: RefusedRequest[]
+  /**
+   * The refusals since the last call, which are thereby expected. With names of rules it throws unless exactly these
+   * were broken, in this order. Refusals that nobody expected make `stop` reject.
+   */
+  expectRefusals(...rules: string[]): RefusedRequest[]
   /** Answers every request with this text, until told otherwise. */
   reply(words: string): void
   /** Answers the next request with a tool call. */
@@ -42,24 +78,35 @@ export interface ModelServer {
     predicate: (request: RecordedRequest) => boolean,
     options?: { timeoutMs?: number },
   ): Promise<RecordedRequest>
+  /** Rejects, once all is closed, when requests were refused that no test expected to be. */
   stop(): Promise<void>
 }
 
-export async function startModelServer(options: { script?: Script } = {}): Promise<ModelServer> {
+export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
   const requests: RecordedRequest[] = []
+  const refusals: RefusedRequest[] = []
+  let expected = 0
   const queue: ScriptedReply[] = []
   const watchers = new Set<(request: RecordedRequest) => void>()
   const stopped = new AbortController()
+  const issued = createIssued()
+  const billing = options.billing ? createBilling() : undefined
   let script: Script = options.script ?? (() => text("ok"))
 
   async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const request = await record(incoming, response, requests.length + 1)
+    const request = await record(incoming, response, requests.length + 1, options.provider)
+    const wireName = request.method === "POST" ? wireNameOf(request.path) : undefined
+    const refusal = wireName && checkRequest(request, request.provider, issued)
+    if (refusal) refusals.push(Object.assign(request, { refusal }))
     requests.push(request)
     for (const watcher of watchers) watcher(request)
-    const wire = wireOf(request.path)
-    if (!wire) return void response.writeHead(404).end()
+    if (!wireName) return void response.writeHead(404).end()
+    if (refusal) return sendRefusal(refusal, response)
     const reply = queue.shift() ?? (await script(request, request.n))
-    await send(wire, reply, request, response, stopped.signal)
+    const whole = issueReply(reply, request, { wire: wireName, provider: request.provider, billing })
+    issued.add(whole)
+    const streams = request.body.stream === true
+    await sendReply(reply, { wire: wires[wireName], whole, response, streams, stopped: stopped.signal })
   }
 
   const server = createServer((incoming, response) => {
@@ -69,10 +116,23 @@ export async function startModelServer(options: { script?: Script } = {}): Promi
   await once(server, "listening")
   const { port } = server.address() as AddressInfo
 
+  function expectRefusals(...rules: string[]): RefusedRequest[] {
+    const fresh = refusals.slice(expected)
+    expected = refusals.length
+    const broken = fresh.map((request) => request.refusal.rule)
+    if (rules.length > 0 && broken.join() !== rules.join()) {
+      throw new Error(`Expected refusals by ${rules.join(", ")}; there were ${broken.join(", ") || "none"}`)
+    }
+    return fresh
+  }
+
   return {
     port,
     baseUrl: `http://127.0.0.1:${port}/v1`,
+    baseUrlOf: (provider) => `http://127.0.0.1:${port}/${provider}/v1`,
     requests,
+    refusals,
+    expectRefusals,
     reply: (words) => void (script = () => text(words)),
     replyWithTool: (name, input) => void queue.push(toolCall(name, input)),
     enqueue: (...replies) => void queue.push(...replies),
@@ -100,132 +160,53 @@ export async function startModelServer(options: { script?: Script } = {}): Promi
       server.close()
       server.closeAllConnections()
       await closed
+      const unexpected = expectRefusals()
+      if (unexpected.length > 0) throw new Error(`The model server refused requests:\n${listed(unexpected)}`)
     },
   }
 }
 
-async function record(incoming: IncomingMessage, response: ServerResponse, n: number): Promise<RecordedRequest> {
+function listed(refused: readonly RefusedRequest[]): string {
+  return refused
+    .map(({ n, path, refusal }) => `  request ${n}, ${path}: ${refusal.rule}: ${JSON.stringify(refusal.body)}`)
+    .join("\n")
+}
+
+function sendRefusal(refusal: Refusal, response: ServerResponse): void {
+  response.writeHead(refusal.status, { "content-type": "application/json", ...refusal.headers })
+  response.end(JSON.stringify(refusal.body))
+}
+
+/** The first part of the path names whom to play, as in `/mistral/v1/chat/completions`. */
+function providerOf(path: string, otherwise: ProviderName | undefined): ProviderName | undefined {
+  const first = path.split("/")[1]
+  return providerNames.find((name) => name === first) ?? otherwise
+}
+
+async function record(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  n: number,
+  otherwise: ProviderName | undefined,
+): Promise<RecordedRequest> {
   const ended = new Promise<"sent" | "closed">((resolve) => {
     response.once("close", () => resolve(response.writableFinished ? "sent" : "closed"))
   })
   const pieces: Buffer[] = []
   for await (const piece of incoming) pieces.push(piece as Buffer)
   const written = Buffer.concat(pieces).toString()
-  const body: unknown = written === "" ? {} : JSON.parse(written)
+  const parsed: unknown = written === "" ? {} : JSON.parse(written)
+  const body = isJsonObject(parsed) ? parsed : {}
+  const path = incoming.url ?? "/"
   return {
     n,
-    path: incoming.url ?? "/",
+    method: incoming.method ?? "GET",
+    path,
     headers: incoming.headers as Record<string, string>,
-    body: isJsonObject(body) ? body : {},
+    body,
     at: performance.now(),
-    promptText: () => wordsOf(isJsonObject(body) ? [body.system, body.instructions, body.messages, body.input] : []),
+    provider: providerOf(path, otherwise),
+    promptText: () => promptWords(body),
     ended,
   }
-}
-
-/** Every string under the keys that hold words, in order; pictures and ids are not words. */
-function wordsOf(value: unknown): string {
-  if (typeof value === "string") return value
-  if (Array.isArray(value)) return value.map(wordsOf).filter(Boolean).join("\n")
-  if (!isJsonObject(value)) return ""
-  return ["content", "text", "output", "arguments", "input"]
-    .map((key) => wordsOf(value[key]))
-    .filter(Boolean)
-    .join("\n")
-}
-
-async function send(
-  wire: Wire,
-  reply: ScriptedReply,
-  request: RecordedRequest,
-  response: ServerResponse,
-  stopped: AbortSignal,
-): Promise<void> {
-  const whole = wholeReply(reply, request)
-  const startStream = (type = "text/event-stream") => response.writeHead(200, { "content-type": type }).flushHeaders()
-  switch (reply.kind) {
-    case "status": {
-      response.writeHead(reply.status, { "content-type": "application/json", ...reply.headers })
-      response.end(JSON.stringify(wire.error(reply.message ?? `status ${reply.status}`, reply.type ?? "error")))
-      return
-    }
-    case "hang":
-      if (reply.afterHeaders) startStream()
-      return
-    case "garbage":
-      startStream()
-      response.end(reply.body ?? 'data: {"choices":[{"delta":{"content":"hal\n\ndata: ]]]\n\n')
-      return
-    case "html":
-      startStream("text/html; charset=utf-8")
-      response.end("<!doctype html><title>Welcome</title><p>It works!")
-      return
-    case "endless":
-      startStream()
-      response.write(wire.opening(whole))
-      while (!response.destroyed) {
-        if (!response.write(wire.textDelta(whole, "on and on ".repeat(50)))) await drained(response)
-      }
-      return
-    case "cut":
-      startStream()
-      response.write(wire.opening(whole))
-      response.write(wire.textDelta(whole, reply.text), () => (reply.politely ? response.end() : response.destroy()))
-      return
-    case "drip":
-      startStream()
-      response.write(wire.opening(whole))
-      await reply.after
-      for (const character of reply.text) {
-        if (response.destroyed || stopped.aborted) return
-        response.write(wire.textDelta(whole, character))
-        await delay(reply.everyMs)
-      }
-      response.end(wire.closing(whole))
-      return
-    case "reply":
-      sendWhole(wire, whole, reply.pieces ?? 3, request, response)
-  }
-}
-
-function sendWhole(
-  wire: Wire,
-  whole: WholeReply,
-  pieces: number,
-  request: RecordedRequest,
-  response: ServerResponse,
-): void {
-  if (request.body.stream !== true) {
-    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(wire.whole(whole)))
-    return
-  }
-  response.writeHead(200, { "content-type": "text/event-stream" })
-  response.write(wire.opening(whole))
-  const size = Math.max(1, Math.ceil(whole.text.length / pieces))
-  for (let start = 0; start < whole.text.length; start += size) {
-    response.write(wire.textDelta(whole, whole.text.slice(start, start + size)))
-  }
-  response.end(wire.closing(whole))
-}
-
-function wholeReply(reply: ScriptedReply, request: RecordedRequest): WholeReply {
-  const given = reply.kind === "reply" ? reply : undefined
-  return {
-    id: `reply-${request.n}`,
-    model: String(request.body.model),
-    text: given?.text ?? (reply.kind === "drip" ? reply.text : ""),
-    reasoning: reply.kind === "reply" || reply.kind === "drip" ? (reply.reasoning ?? "") : "",
-    calls: given?.calls ?? [],
-    finishReason: given?.finishReason,
-  }
-}
-
-function drained(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      response.off("drain", done).off("close", done)
-      resolve()
-    }
-    response.once("drain", done).once("close", done)
-  })
 }
