@@ -176,7 +176,7 @@ async function checkFollowUp(stage: Stage, recording: Recording, reply: ModelRep
 }
 
 /** The reply in text, with the ids of its calls told by their place: some are made anew each time. */
-function normal(reply: ModelReply): string {
+export function normal(reply: ModelReply): string {
   const places = new Map(reply.toolCalls.map(({ id }, index) => [id, `#${index}`]))
   return JSON.stringify(reply, (key, value: Json) => (key === "id" ? (places.get(String(value)) ?? value) : value))
 }
