@@ -12,7 +12,11 @@ const oslo = '{"city":"Oslo"}'
 const bergen = '{"city":"Bergen"}'
 const toOslo: [string, { city: string }] = ["get_weather", { city: "Oslo" }]
 const toBergen: [string, { city: string }] = ["get_weather", { city: "Bergen" }]
-const calling = (content: string | null, ...calls: object[]) => ({ role: "assistant", content, tool_calls: calls.map((each) => ({ ...each })) })
+const calling = (content: string | null, ...calls: object[]) => ({
+  role: "assistant",
+  content,
+  tool_calls: calls.map((each) => ({ ...each })),
+})
 
 readingTest(stage, "chat/openai-text", {
   text: "It is 7 °C in Tromsø ❄ today.",
@@ -23,7 +27,8 @@ readingTest(stage, "chat/openai-text", {
 readingTest(stage, "chat/openai-calls", {
   calls: [["get_weather", { city: "Tromsø" }], toOslo],
   usage: { inputTokens: 90, outputTokens: 40, cacheReadTokens: 64, reasoningTokens: 0 },
-  back: () => calling(null, call("call_Own1", "get_weather", '{"city":"Tromsø"}'), call("call_Own2", "get_weather", oslo)),
+  back: () =>
+    calling(null, call("call_Own1", "get_weather", '{"city":"Tromsø"}'), call("call_Own2", "get_weather", oslo)),
 })
 
 readingTest(stage, "chat/openai-length", {
@@ -276,10 +281,7 @@ readingTest(stage, "chat/minimax-tags", {
   usage: minimax,
   // MiniMax wants its thinking back inside the content, as it came.
   back: () =>
-    calling(
-      "<think>\nThe place is Oslo.\n</think>\n\nI look. ",
-      call("call_function_own_1", "get_weather", oslo),
-    ),
+    calling("<think>\nThe place is Oslo.\n</think>\n\nI look. ", call("call_function_own_1", "get_weather", oslo)),
 })
 readingTest(stage, "chat/minimax-split", {
   reasoning: "The place is Oslo.",

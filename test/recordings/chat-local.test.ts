@@ -11,7 +11,11 @@ const oslo = '{"city":"Oslo"}'
 const bergen = '{"city":"Bergen"}'
 const toOslo: [string, { city: string }] = ["get_weather", { city: "Oslo" }]
 const toBergen: [string, { city: string }] = ["get_weather", { city: "Bergen" }]
-const calling = (content: string | null, ...calls: object[]) => ({ role: "assistant", content, tool_calls: calls.map((each) => ({ ...each })) })
+const calling = (content: string | null, ...calls: object[]) => ({
+  role: "assistant",
+  content,
+  tool_calls: calls.map((each) => ({ ...each })),
+})
 
 const vllm = { inputTokens: 20, outputTokens: 42 }
 readingTest(stage, "chat/vllm-text", { text: "\n\nHello ❄", reasoning: "Greet back.", usage: vllm })

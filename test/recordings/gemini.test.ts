@@ -44,7 +44,10 @@ readingTest(stage, "gemini/parallel-calls", {
   ],
   usage: counts(29, 90, 60),
   back: ([first = "", second = "", third = ""]) => [
-    { functionCall: { id: first, name: "get_weather", args: { city: "Oslo" } }, thoughtSignature: "EqUC-own-sig-first==" },
+    {
+      functionCall: { id: first, name: "get_weather", args: { city: "Oslo" } },
+      thoughtSignature: "EqUC-own-sig-first==",
+    },
     { functionCall: { id: second, name: "get_weather", args: { city: "Bergen" } } },
     { functionCall: { id: third, name: "list_notes", args: {} } },
   ],

@@ -10,7 +10,12 @@ const counts = (inputTokens: number, outputTokens: number) => ({
 })
 const text = (words: string) => ({ type: "text", text: words })
 const thinking = (words: string, signature: string) => ({ type: "thinking", thinking: words, signature })
-const call = (id: string | undefined, name: string, input: object) => ({ type: "tool_use", id: id ?? "", name, input: { ...input } })
+const call = (id: string | undefined, name: string, input: object) => ({
+  type: "tool_use",
+  id: id ?? "",
+  name,
+  input: { ...input },
+})
 
 readingTest(stage, "messages/anthropic-text", {
   text: "It is 7 °C in Tromsø ❄ today.",

@@ -45,14 +45,21 @@ const framings: Framing[] = [
   { what: "pings that name their type", frame: (stream) => between(stream, 'event: ping\ndata: {"type": "ping"}\n\n') },
   { what: "events without data", frame: (stream) => between(stream, "event: keepalive\n\n") },
   { what: "events with empty data", frame: (stream) => between(stream, "data:\n\n") },
-  { what: "no blank behind the colon", frame: (stream) => stream.replaceAll("data: ", "data:").replaceAll("event: ", "event:") },
+  {
+    what: "no blank behind the colon",
+    frame: (stream) => stream.replaceAll("data: ", "data:").replaceAll("event: ", "event:"),
+  },
   { what: "no event lines", frame: (stream) => stream.replaceAll(/^event: .*\n/gm, "") },
   { what: "no last newline", frame: (stream) => stream.trimEnd() },
   { what: "no [DONE]", frame: (stream) => stream.replace("data: [DONE]\n\n", "") },
   { what: "[DONE] at the end", frame: (stream) => `${stream}data: [DONE]\n\n` },
   { what: "JSON over several data lines", frame: (stream) => stream.replaceAll("data: {", "data: {\ndata: ") },
   { what: "application/json as its type", frame: (stream) => stream, headers: { "content-type": "application/json" } },
-  { what: "text/plain as its type", frame: (stream) => stream, headers: { "content-type": "text/plain; charset=utf-8" } },
+  {
+    what: "text/plain as its type",
+    frame: (stream) => stream,
+    headers: { "content-type": "text/plain; charset=utf-8" },
+  },
   { what: "no type at all", frame: (stream) => stream, headers: { "content-type": "" } },
   { what: "bytes as its type", frame: (stream) => stream, headers: { "content-type": "application/octet-stream" } },
 ]
@@ -86,7 +93,8 @@ for (const { what, frame, headers } of framings) {
 /** An error as each interface reports one in its stream. */
 const errors: Record<Recording["interface"], string> = {
   "Chat Completions": 'data: {"error":{"message":"The server is overloaded","type":"overloaded_error","code":529}}\n\n',
-  Messages: 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"The server is overloaded"}}\n\n',
+  Messages:
+    'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"The server is overloaded"}}\n\n',
   Responses:
     'event: error\ndata: {"type":"error","sequence_number":1,"error":{"type":"server_error","code":"server_is_overloaded","message":"The server is overloaded","param":null}}\n\n',
   Gemini: 'data: {"error":{"code":503,"message":"The server is overloaded","status":"UNAVAILABLE"}}\r\n\r\n',
@@ -115,19 +123,29 @@ const faults: Fault[] = [
   { what: "an error in front of everything", answer: (recording) => body(errors[recording.interface]), ...overloaded },
   {
     what: "an error behind some text",
-    answer: (recording) => ({ pieces: [...half(recording, "behind").pieces, Buffer.from(errors[recording.interface])] }),
+    answer: (recording) => ({
+      pieces: [...half(recording, "behind").pieces, Buffer.from(errors[recording.interface])],
+    }),
     ...overloaded,
   },
   {
     what: "an error as JSON with status 200",
-    answer: () => body('{"error":{"message":"The server is overloaded","type":"overloaded_error"}}', { "content-type": "application/json" }),
+    answer: () =>
+      body('{"error":{"message":"The server is overloaded","type":"overloaded_error"}}', {
+        "content-type": "application/json",
+      }),
     ...overloaded,
   },
   { what: "an empty stream", answer: () => body(""), message: /./, chat: cut.chat },
   { what: "comments alone", answer: () => body(": still there\n\n: still there\n\n"), message: /./, chat: cut.chat },
   { what: "a stream that ends behind an event", answer: (recording) => half(recording, "behind"), ...cut },
   { what: "a stream that ends inside an event", answer: (recording) => half(recording, "inside"), ...cut },
-  { what: "a connection that breaks", answer: (recording) => ({ ...half(recording, "inside"), breaks: true }), message: /./, chat: cut.chat },
+  {
+    what: "a connection that breaks",
+    answer: (recording) => ({ ...half(recording, "inside"), breaks: true }),
+    message: /./,
+    chat: cut.chat,
+  },
 ]
 
 for (const { what, answer, message, chat } of faults) {

@@ -3,7 +3,12 @@ import { failingTest, readingTest, useStage } from "./support/replay.ts"
 
 const stage = useStage()
 const message = (content: string, more: { phase?: string } = {}) => ({ role: "assistant", content, ...more })
-const call = (call_id: string, name: string, input: string) => ({ type: "function_call", call_id, name, arguments: input })
+const call = (call_id: string, name: string, input: string) => ({
+  type: "function_call",
+  call_id,
+  name,
+  arguments: input,
+})
 const counts = (inputTokens: number, cacheReadTokens: number, outputTokens: number, reasoningTokens: number) => ({
   inputTokens,
   outputTokens,
@@ -75,10 +80,7 @@ readingTest(stage, "responses/openai-phase-call", {
 readingTest(stage, "responses/openai-phase-answer", {
   text: "Checking. It snows in Bodø.",
   usage: counts(300, 256, 40, 12),
-  back: () => [
-    message("Checking. ", { phase: "commentary" }),
-    message("It snows in Bodø.", { phase: "final_answer" }),
-  ],
+  back: () => [message("Checking. ", { phase: "commentary" }), message("It snows in Bodø.", { phase: "final_answer" })],
 })
 
 readingTest(stage, "responses/azure-call", {

@@ -34,6 +34,11 @@ export function followUp({ text, toolCalls, replay }: ModelReply): ModelMessage[
 const list = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.filter(isJsonObject) : [])
 const object = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {})
 
+function withoutMark(block: JsonObject): JsonObject {
+  const { cache_control: _mark, ...rest } = block
+  return rest
+}
+
 /** The assistant's part of a request, in the interface's own form, without marks for caches. */
 export function assistantIn(body: JsonObject, form: Recording["interface"]): Json {
   switch (form) {
@@ -42,7 +47,7 @@ export function assistantIn(body: JsonObject, form: Recording["interface"]): Jso
     case "Messages":
     case "Converse": {
       const said = list(body["messages"]).find(({ role }) => role === "assistant")
-      return list(said?.["content"]).map(({ cache_control: _, ...block }) => block)
+      return list(said?.["content"]).map(withoutMark)
     }
     case "Responses":
       return list(body["input"]).filter(
@@ -64,7 +69,9 @@ export function resultIdsIn(body: JsonObject, form: Recording["interface"]): Jso
     case "Converse":
       return blocks().flatMap(({ toolResult }) => (isJsonObject(toolResult) ? [toolResult["toolUseId"] ?? null] : []))
     case "Responses":
-      return list(body["input"]).flatMap(({ type, call_id: id }) => (type === "function_call_output" ? [id ?? null] : []))
+      return list(body["input"]).flatMap(({ type, call_id: id }) =>
+        type === "function_call_output" ? [id ?? null] : [],
+      )
     case "Gemini":
       return list(body["contents"])
         .flatMap(({ parts }) => list(parts))

@@ -38,13 +38,15 @@ export function readRecording(name: string): Recording {
     interface: head["interface"] as Recording["interface"],
     special: head["special"] ?? "",
     settings: JSON.parse(head["settings"] ?? "") as ProviderSettings,
-    headers: JSON.parse(head["headers"] ?? '{"content-type":"text/event-stream; charset=utf-8"}') as Recording["headers"],
+    headers: JSON.parse(
+      head["headers"] ?? '{"content-type":"text/event-stream; charset=utf-8"}',
+    ) as Recording["headers"],
     bytes: isFramed ? toFrames(bytes.toString()) : bytes,
   }
 }
 
 /** A line is `event {payload}`, or `!exception {payload}`. */
-function toFrames(text: string): Buffer {
+export function toFrames(text: string): Buffer {
   const lines = text.split("\n").filter((line) => line !== "")
   return Buffer.concat(
     lines.map((line) => {
@@ -52,7 +54,10 @@ function toFrames(text: string): Buffer {
       const name = line.slice(0, space)
       const payload = Buffer.from(line.slice(space + 1))
       return name.startsWith("!")
-        ? frame({ ":exception-type": name.slice(1), ":content-type": "application/json", ":message-type": "exception" }, payload)
+        ? frame(
+            { ":exception-type": name.slice(1), ":content-type": "application/json", ":message-type": "exception" },
+            payload,
+          )
         : frame({ ":event-type": name, ":content-type": "application/json", ":message-type": "event" }, payload)
     }),
   )
@@ -64,7 +69,13 @@ function frame(headers: Readonly<Record<string, string>>, payload: Buffer): Buff
     Object.entries(headers).map(([name, value]) => {
       const length = Buffer.alloc(2)
       length.writeUInt16BE(Buffer.byteLength(value))
-      return Buffer.concat([Buffer.from([name.length]), Buffer.from(name), Buffer.from([7]), length, Buffer.from(value)])
+      return Buffer.concat([
+        Buffer.from([name.length]),
+        Buffer.from(name),
+        Buffer.from([7]),
+        length,
+        Buffer.from(value),
+      ])
     }),
   )
   const prelude = Buffer.alloc(8)

@@ -2,8 +2,14 @@
 // back to the provider that said it.
 import assert from "node:assert/strict"
 import { after, before, test } from "node:test"
-import { isJsonObject, type Json, type JsonObject } from "../../../src/kernel/index.ts"
-import { ModelFailure, type FinishReason, type ModelReply, type ModelRequest, type Usage } from "../../../src/models/index.ts"
+import type { Json } from "../../../src/kernel/index.ts"
+import {
+  ModelFailure,
+  type FinishReason,
+  type ModelReply,
+  type ModelRequest,
+  type Usage,
+} from "../../../src/models/index.ts"
 import { createTestRegistry, userRequest, type TestRegistry } from "../../support/model-server/index.ts"
 import { assistantIn, callIdsIn, followUp, question, resultIdsIn, tools } from "./conversation.ts"
 import { readRecording, type Recording } from "./recording.ts"
@@ -36,7 +42,7 @@ const main = { agentId: "main" }
 /** Bytes. */
 const cutOnce = 320
 const byteByByte = 2500
-const stride = 41
+const stride = 17
 
 export interface Stage {
   server: ReplayServer
@@ -58,7 +64,11 @@ export function useStage(): () => Stage {
   }
 }
 
-function registryFor(server: ReplayServer, { settings, model }: Recording, options: { attempts?: number }): TestRegistry {
+function registryFor(
+  server: ReplayServer,
+  { settings, model }: Recording,
+  options: { attempts?: number },
+): TestRegistry {
   const root = settings.kind === "bedrock" || settings.kind === "azure" ? server.url : `${server.url}/v1`
   const retry = { attempts: options.attempts ?? 3, minDelayMs: 1, maxDelayMs: 2, jitter: 0 }
   return createTestRegistry(
@@ -195,7 +205,7 @@ function splitsOf(bytes: Uint8Array): Uint8Array[][] {
 
 function randomSplits(bytes: Uint8Array): Uint8Array[][] {
   const random = createSeededNumbers(bytes.length)
-  return Array.from({ length: 10 }, () => {
+  return Array.from({ length: 8 }, () => {
     const offsets = new Set(Array.from({ length: 1 + random(12) }, () => 1 + random(bytes.length - 1)))
     const sorted = [...offsets].toSorted((a, b) => a - b)
     return cutAt(bytes, sorted)
