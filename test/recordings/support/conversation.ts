@@ -58,40 +58,47 @@ export function assistantIn(body: JsonObject, form: Recording["interface"]): Jso
   }
 }
 
-/** Ids under which results stand in a request, in their order. */
-export function resultIdsIn(body: JsonObject, form: Recording["interface"]): Json[] {
-  const blocks = () => list(body["messages"]).flatMap(({ content }) => list(content))
-  switch (form) {
-    case "Chat Completions":
-      return list(body["messages"]).flatMap(({ role, tool_call_id: id }) => (role === "tool" ? [id ?? null] : []))
-    case "Messages":
-      return blocks().flatMap(({ type, tool_use_id: id }) => (type === "tool_result" ? [id ?? null] : []))
-    case "Converse":
-      return blocks().flatMap(({ toolResult }) => (isJsonObject(toolResult) ? [toolResult["toolUseId"] ?? null] : []))
-    case "Responses":
-      return list(body["input"]).flatMap(({ type, call_id: id }) =>
-        type === "function_call_output" ? [id ?? null] : [],
-      )
-    case "Gemini":
-      return list(body["contents"])
-        .flatMap(({ parts }) => list(parts))
-        .flatMap(({ functionResponse }) => (isJsonObject(functionResponse) ? [functionResponse["id"] ?? null] : []))
-  }
+/** The conversation of a request in any form, without marks for caches and what they make of a text. */
+export function messagesIn(body: JsonObject): JsonObject[] {
+  return list(body["messages"] ?? body["input"] ?? body["contents"]).map((message) => object(unmarked(message)))
 }
 
-/** Ids of the calls in the assistant's part of a request. */
-export function callIdsIn(body: JsonObject, form: Recording["interface"]): Json[] {
-  const said = assistantIn(body, form)
-  switch (form) {
-    case "Chat Completions":
-      return list(object(said)["tool_calls"]).map(({ id }) => id ?? null)
-    case "Messages":
-      return list(said).flatMap(({ type, id }) => (type === "tool_use" ? [id ?? null] : []))
-    case "Converse":
-      return list(said).flatMap(({ toolUse }) => (isJsonObject(toolUse) ? [toolUse["toolUseId"] ?? null] : []))
-    case "Responses":
-      return list(said).flatMap(({ type, call_id: id }) => (type === "function_call" ? [id ?? null] : []))
-    case "Gemini":
-      return list(said).flatMap(({ functionCall }) => (isJsonObject(functionCall) ? [functionCall["id"] ?? null] : []))
+function unmarked(value: Json): Json {
+  if (Array.isArray(value)) {
+    const kept = value.filter((each) => !isCachePoint(each)).map(unmarked)
+    const [only] = kept
+    // A text that bears a mark is a part of the content, else the content itself.
+    return kept.length === 1 && isJsonObject(only) && only["type"] === "text" ? (only["text"] ?? "") : kept
   }
+  if (!isJsonObject(value)) return value
+  return Object.fromEntries(Object.entries(withoutMark(value)).map(([name, each]) => [name, unmarked(each)]))
+}
+
+const isCachePoint = (value: Json) => isJsonObject(value) && value["cachePoint"] !== undefined
+
+/** Everything in a request that stands under one of the names, in its order. */
+function findAll(value: Json, found: (holder: JsonObject) => Json | undefined): Json[] {
+  if (Array.isArray(value)) return value.flatMap((each) => findAll(each, found))
+  if (!isJsonObject(value)) return []
+  const here = found(value)
+  return [...(here === undefined ? [] : [here]), ...Object.values(value).flatMap((each) => findAll(each, found))]
+}
+
+/** Ids of all calls, in whatever interface. Gemini on Vertex has none. */
+export function everyCallIdIn(body: JsonObject): Json[] {
+  return findAll(messagesIn(body), (holder) => {
+    const { type, id, call_id: callId, toolUse, functionCall } = holder
+    if (type === "function_call") return callId
+    if (type === "function" || type === "tool_use") return id
+    return object(toolUse)["toolUseId"] ?? object(functionCall)["id"]
+  })
+}
+
+/** Ids under which all results stand. */
+export function everyResultIdIn(body: JsonObject): Json[] {
+  return findAll(messagesIn(body), (holder) => {
+    const { type, call_id: callId, tool_call_id: chatId, tool_use_id: useId, toolResult, functionResponse } = holder
+    if (type === "function_call_output") return callId
+    return chatId ?? useId ?? object(toolResult)["toolUseId"] ?? object(functionResponse)["id"]
+  })
 }
