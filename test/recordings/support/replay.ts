@@ -42,7 +42,7 @@ const main = { agentId: "main" }
 /** Bytes. */
 const cutOnce = 320
 const byteByByte = 2500
-const stride = 17
+const stride = 11
 
 export interface Stage {
   server: ReplayServer
@@ -206,7 +206,7 @@ function splitsOf(bytes: Uint8Array): Uint8Array[][] {
 
 function randomSplits(bytes: Uint8Array): Uint8Array[][] {
   const random = createSeededNumbers(bytes.length)
-  return Array.from({ length: 8 }, () => {
+  return Array.from({ length: 6 }, () => {
     const offsets = new Set(Array.from({ length: 1 + random(12) }, () => 1 + random(bytes.length - 1)))
     const sorted = [...offsets].toSorted((a, b) => a - b)
     return cutAt(bytes, sorted)
