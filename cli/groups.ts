@@ -68,6 +68,11 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import("./commands/usage.ts")).addUsage,
   },
   {
+    name: "models",
+    description: "Show the configured models, and try whether they work",
+    load: async () => (await import("./commands/models.ts")).addModels,
+  },
+  {
     name: "hooks",
     description: "Look at deliveries of webhooks, replay them, try mappings",
     load: async () => (await import("./commands/hooks.ts")).addHooks,

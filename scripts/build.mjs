@@ -42,7 +42,8 @@ if (process.argv.includes("--if-changed") && isFresh()) process.exit(0)
 const programs = {
   gateway: "src/main.ts",
   emulator: "emulator/main.ts",
-  "config-commands": "src/config/cli.ts",
+  "config-commands": "src/main/config-cli.ts",
+  "model-commands": "src/main/models/cli.ts",
   "channel-commands": "src/channels/cli.ts",
   "gmail-commands": "src/hooks/gmail/cli.ts",
 }

@@ -46,7 +46,7 @@ const status = {
   jobs: { ready: 1, running: 2, dead: 3 },
   outbox: { new: 4, sending: 5, uncertain: 6, dead: 7 },
   channels: [],
-  model: { error: "no key" },
+  model: { error: "no key", warnings: ["agents.defaults.model: The provider x has no key\u001b[2J"] },
   usage: { today: { ...sums, calls: 3, input: 12_000, output: 345, cost: 0.05, unpriced: 1 } },
   memoryMb: 90,
 }
@@ -58,6 +58,7 @@ test("status tells what runs and what is wrong", async (context) => {
   assert.match(result.stdout, /^gateway {3}running for 1 h 2 min, version 1\.2\.3, process 77, 90 MB$/m)
   assert.match(result.stdout, /^parts {5}store ready, browser failed$/m)
   assert.match(result.stdout, /^model {5}none: no key; today 12,345 tokens, \$0\.0500 \(unknown for 1 of 3 calls\)$/m)
+  assert.match(result.stdout, /\n {10}may not work: agents\.defaults\.model: The provider x has no key\\x1b\[2J\njobs /)
   assert.match(result.stdout, /^outbox {4}4 waiting, 5 sending, 6 uncertain, 7 failed$/m)
   assert.match(result.stdout, /not accepting/)
   assert.match(result.stdout, /hooks\.token: too short/)

@@ -1,8 +1,9 @@
-// `svc config ...`: the commands are the configuration's own. They bring the schema library with them, which is three
-// times the size of this program, so they are a file of their own that only this group loads.
+// `svc config ...`: the commands are the configuration's own, with what the models know of it. They bring the schema
+// library with them, which is three times the size of this program, so they are a file of their own that only this group
+// loads.
 import { pathToFileURL } from "node:url"
 import type { Command } from "commander"
-import type { ConfigCommandIo, registerConfigCommands } from "../../src/config/cli.ts"
+import type { ConfigCommandIo, registerConfigCommands } from "../../src/main/config-cli.ts"
 import { siblingProgram, type CliContext } from "../context.ts"
 import { addExamples } from "../options.ts"
 
@@ -11,7 +12,7 @@ interface ConfigCommands {
 }
 
 export async function addConfig(program: Command, context: CliContext): Promise<void> {
-  const path = siblingProgram(context, "config-commands.mjs", "src/config/cli.ts")
+  const path = siblingProgram(context, "config-commands.mjs", "src/main/config-cli.ts")
   const commands = (await import(pathToFileURL(path).href)) as ConfigCommands
   const io: ConfigCommandIo = {
     stdout: (text) => context.output.write(text),

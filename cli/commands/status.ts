@@ -29,6 +29,7 @@ function describeStatus(status: GatewayStatus): [string, string][] {
     ["config", status.configPath],
     ["parts", states.join(", ")],
     ["model", `${"id" in model ? model.id : `none: ${model.error}`}; today ${describeUsage(usage.today)}`],
+    ...(model.warnings ?? []).map((warning): [string, string] => ["", `may not work: ${warning}`]),
     ["jobs", `${jobs.running} running, ${jobs.ready} waiting, ${jobs.dead} failed for good`],
     [
       "outbox",

@@ -64,7 +64,14 @@ describe("a conversation longer than the model takes", () => {
   test("is shortened to the limit that the provider names", async () => {
     const model = narrowModel(
       6_000,
-      () => new ModelFailure("too long", { chatMessage: "Too long.", status: 413, contextLimit: 1_200 }),
+      () =>
+        new ModelFailure("too long", {
+          kind: "context",
+          reason: "too long",
+          chatMessage: "Too long.",
+          status: 413,
+          contextLimit: 1_200,
+        }),
     )
     assert.equal((await fit(model)(request())).text, "fits")
     assert.equal(model.shown.length, 2)

@@ -1,8 +1,12 @@
-// What the command line does without a gateway: who would be heard, by the configuration file alone. Loaded only then.
-import { loadConfigOrThrow, readEnvironment } from "../config/index.ts"
+// What the command line does without a gateway, by the configuration file alone: who would be heard, and which tools a
+// model is shown. Loaded only then.
+import type { Tool, ToolPlace } from "../agent/tool.ts"
+import { type ConfigSnapshot, loadConfigOrThrow, readEnvironment } from "../config/index.ts"
 import { AppError } from "../kernel/index.ts"
 import { explainAccess } from "./chatapp/explain.ts"
 import { channelName, createSettings } from "./chatapp/settings.ts"
+import { offerTools } from "./chatapp/tool/offer.ts"
+import type { Operations } from "./chatapp/tool/operations.ts"
 import type { AccessExplanation, AccessQuestion } from "./contract.ts"
 
 /** Throws AppError: `channel-unknown`, `config-invalid`, or what is wrong with the question. */
@@ -17,4 +21,14 @@ export function explainFromFile(
   const { configPath } = readEnvironment(variables)
   const { config } = loadConfigOrThrow({ path: configPath, env: variables })
   return explainAccess(question, { config: () => config, settings: createSettings(() => config) })
+}
+
+/** The chat tools as a model is shown them. Nobody calls them: there is nothing behind them. */
+export function shownTools({ config, environment }: ConfigSnapshot, place: ToolPlace): readonly Tool[] {
+  const options = {
+    operations: {} as Operations,
+    settings: createSettings(() => config),
+    hasEnvironmentToken: environment.chatappBotToken !== undefined,
+  }
+  return offerTools(options, place)
 }

@@ -2,13 +2,14 @@
 import { existsSync } from "node:fs"
 import { z } from "zod"
 import { AppError, toErrorBody } from "../kernel/errors.ts"
-import type { ConfigCommandIo } from "./cli.ts"
+import type { ConfigCommandIo, ConfigWarning } from "./cli.ts"
 import type { ConfigIssue } from "./document.ts"
 import { readConfigValue, setConfigText, showConfigValue } from "./edit.ts"
 import { readEnvironment } from "./environment.ts"
-import { configInvalid, formatIssue, loadConfigFile, loadConfigOrThrow } from "./load.ts"
+import { configInvalid, formatIssue, loadConfigFile, loadConfigOrThrow, realConfigPath } from "./load.ts"
 import { formatConfigPath, parseConfigPath } from "./path.ts"
 import { configSchema } from "./schema.ts"
+import { buildSourceTree, findNode, issueAt } from "./source-tree.ts"
 import { unsetConfigValue } from "./write-back.ts"
 import type { WriteResult } from "./write-back.ts"
 
@@ -44,15 +45,33 @@ export function unsetConfigKey(io: ConfigCommandIo, options: Output & { key: str
   })
 }
 
-export function validateConfigFile(io: ConfigCommandIo, options: Output): void {
-  run(io, options, () => {
+/** Warnings leave the exit code as it is: the file can be used. */
+export async function validateConfigFile(io: ConfigCommandIo, options: Output): Promise<void> {
+  try {
     const path = configPath(io)
     const result = loadConfigFile({ path, env: io.env })
     if (result.kind === "invalid") throw new IssuesError(path, result.issues)
     const { files } = result.snapshot
-    if (options.json) io.stdout(`${JSON.stringify({ ok: true, files, issues: [] })}\n`)
-    else if (files.length === 0) io.stdout(`${path} does not exist; the defaults are used\n`)
+    const warnings = placed(path, (await io.findWarnings?.(result.snapshot)) ?? [])
+    if (options.json) return io.stdout(`${JSON.stringify({ ok: true, files, issues: [], warnings })}\n`)
+    if (files.length === 0) io.stdout(`${path} does not exist; the defaults are used\n`)
     else io.stdout(`${files.join(", ")}: no errors\n`)
+    for (const warning of warnings) io.stdout(`warning: ${formatIssue(warning)}\n`)
+  } catch (error) {
+    fail(io, options, error)
+  }
+}
+
+/** With the place of each in the file. */
+function placed(path: string, warnings: readonly ConfigWarning[]): ConfigIssue[] {
+  if (warnings.length === 0) return []
+  const file = realConfigPath(path)
+  const built = existsSync(file) ? buildSourceTree(file) : undefined
+  return warnings.map((warning) => {
+    if (built?.kind !== "ok") {
+      return { file, line: 0, column: 0, path: formatConfigPath(warning.path), message: warning.message }
+    }
+    return issueAt(findNode(built.tree.root, warning.path).node, warning.path, warning.message)
   })
 }
 
@@ -87,13 +106,17 @@ function run(io: ConfigCommandIo, options: Output, work: () => void): void {
   try {
     work()
   } catch (error) {
-    const app = error instanceof IssuesError ? error.app : error
-    if (!(app instanceof AppError)) throw error
-    const issues = error instanceof IssuesError ? { issues: error.issues } : {}
-    if (options.json) io.stdout(`${JSON.stringify({ ...toErrorBody(app), ...issues })}\n`)
-    else io.stderr(`${app.message}\n${app.hint === undefined ? "" : `${app.hint}\n`}`)
-    io.exit(1)
+    fail(io, options, error)
   }
+}
+
+function fail(io: ConfigCommandIo, options: Output, error: unknown): void {
+  const app = error instanceof IssuesError ? error.app : error
+  if (!(app instanceof AppError)) throw error
+  const issues = error instanceof IssuesError ? { issues: error.issues } : {}
+  if (options.json) io.stdout(`${JSON.stringify({ ...toErrorBody(app), ...issues })}\n`)
+  else io.stderr(`${app.message}\n${app.hint === undefined ? "" : `${app.hint}\n`}`)
+  io.exit(1)
 }
 
 function report(io: ConfigCommandIo, options: Output, result: WriteResult, key: string, done: string): void {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, it } from "node:test"
 import { Command } from "commander"
-import { registerConfigCommands } from "./cli.ts"
+import { type ConfigCommandIo, registerConfigCommands } from "./cli.ts"
 
 let folder: string
 let path: string
@@ -15,6 +15,10 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 async function run(...words: string[]) {
+  return await runWith({}, ...words)
+}
+
+async function runWith(more: Partial<ConfigCommandIo>, ...words: string[]) {
   const result = { out: "", err: "", code: 0 }
   const program = new Command().exitOverride()
   registerConfigCommands(program, {
@@ -22,6 +26,7 @@ async function run(...words: string[]) {
     stderr: (text) => void (result.err += text),
     env: { SVC_STATE_DIR: folder },
     exit: (code) => void (result.code = code),
+    ...more,
   })
   await program.parseAsync(["config", ...words], { from: "user" })
   return result
@@ -72,6 +77,32 @@ describe("svc config", () => {
     assert.equal(json.issues[0]?.line, 2)
     assert.equal((await run("unset", "gateway.port")).code, 0)
     assert.equal((await run("validate")).code, 0)
+  })
+
+  it("lists what others warn of behind what it validates, with its place, and leaves the exit code", async () => {
+    writeFileSync(path, "{\n agents: {defaults: {model: 'a/b'}}}")
+    const findWarnings = async ({ config }: { config: { agents: { defaults: { model: object } } } }) => [
+      {
+        path: ["agents", "defaults", "model"],
+        message: `may not work: ${JSON.stringify(config.agents.defaults.model)}`,
+      },
+    ]
+    const text = await runWith({ findWarnings }, "validate")
+    assert.deepEqual([text.code, text.err], [0, ""])
+    const [first, second] = text.out.trimEnd().split("\n")
+    assert.match(first ?? "", /svc\.json: no errors$/)
+    assert.match(second ?? "", /^warning: .*svc\.json:2:29: agents\.defaults\.model: may not work: \{"primary":"a\/b"/)
+    const json = JSON.parse((await runWith({ findWarnings }, "validate", "--json")).out) as { warnings: object[] }
+    const { file: _file, ...warning } = json.warnings[0] as { file: string }
+    assert.deepEqual(warning, {
+      line: 2,
+      column: 29,
+      path: "agents.defaults.model",
+      message: 'may not work: {"primary":"a/b","fallbacks":[]}',
+    })
+    // Nobody can say what is wrong with the models of a file that is wrong itself.
+    writeFileSync(path, "{gateway: {port: 0}}")
+    assert.doesNotMatch((await runWith({ findWarnings }, "validate")).err, /may not work/)
   })
 
   it("refuses a change that would make the file invalid", async () => {

@@ -1,12 +1,21 @@
 // `svc config ...`: the commands and their help. What they do is loaded when one runs, so that the schema costs no other
 // command anything.
 import type { Command } from "commander"
+import type { ConfigSnapshot } from "./load.ts"
+import type { ConfigPath } from "./path.ts"
 
 export interface ConfigCommandIo {
   stdout(text: string): void
   stderr(text: string): void
   env: Readonly<Record<string, string | undefined>>
   exit(code: number): void
+  /** What is allowed and may still not work as it was meant. Other features know that; unset: nothing is looked for. */
+  findWarnings?(snapshot: ConfigSnapshot): Promise<ConfigWarning[]>
+}
+
+export interface ConfigWarning {
+  path: ConfigPath
+  message: string
 }
 
 interface JsonOption {
@@ -56,12 +65,12 @@ export function registerConfigCommands(program: Command, io: ConfigCommandIo): v
 
   config
     .command("validate")
-    .description("Check the file; every error is named with key, value and line")
+    .description("Check the file; every error is named with key, value and line, and models that may not work")
     .option("--json", "print JSON")
     .addHelpText("after", "\nExample:\n  svc config validate\n")
     .action(async (options: JsonOption) => {
       const { validateConfigFile } = await load()
-      validateConfigFile(io, { json: options.json === true })
+      await validateConfigFile(io, { json: options.json === true })
     })
 
   config

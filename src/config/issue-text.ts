@@ -117,7 +117,8 @@ export function nearestName(name: string, known: readonly string[]): string | un
   return best?.name
 }
 
-function editDistance(a: string, b: string): number {
+/** Letters that differ, are missing, or stand in the wrong order. */
+export function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   let before = row
   for (let i = 1; i <= a.length; i += 1) {

@@ -407,3 +407,34 @@ describe("usage", () => {
     assert.equal((await counting.send("/api/usage")).status, 401)
   })
 })
+
+describe("models", () => {
+  test("are listed, and one is tested as it was asked for", async () => {
+    const { status, json } = await gateway.get("/api/models")
+    assert.deepEqual([status, json], [200, { ok: true, models: [], asked: ["a/b"] }])
+    const asked = { model: " a/c ", timeoutSeconds: 2.5 }
+    const tested = await gateway.post("/api/models/test", asked)
+    assert.deepEqual([tested.status, tested.json], [200, { ok: true, model: "a/c", usable: true }])
+    assert.deepEqual(gateway.calls.at(-1), { testModel: { model: "a/c", timeoutSeconds: 2.5 } })
+    await gateway.post("/api/models/test", {})
+    assert.deepEqual(gateway.calls.at(-1), { testModel: {} })
+  })
+
+  test("are not tested without the token, with another method, or by what cannot be meant", async () => {
+    const before = gateway.calls.length
+    assert.equal((await gateway.send("/api/models")).status, 401)
+    assert.equal((await gateway.send("/api/models/test", { method: "POST", body: "{}" })).status, 401)
+    assert.equal((await gateway.post("/api/models", {})).status, 405)
+    for (const [body, told] of [
+      [{ model: " " }, /^model/],
+      [{ timeoutSeconds: 0 }, /^timeoutSeconds/],
+      [{ timeoutSeconds: 4_000 }, /^timeoutSeconds/],
+      [{ name: "a/b" }, /name/],
+    ] as const) {
+      const { status, json } = await gateway.post("/api/models/test", body)
+      assert.deepEqual([status, json.error.code], [400, "bad-request"])
+      assert.match(json.error.message, told)
+    }
+    assert.equal(gateway.calls.length, before)
+  })
+})

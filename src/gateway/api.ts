@@ -2,6 +2,7 @@
 // the rest of the product to answer them. No runtime.
 import type { UsageGroup, UsageSummary } from "../budget/contract.ts"
 import type { Json } from "../kernel/index.ts"
+import type { ModelCheck, ModelRow } from "../models/index.ts"
 import type { GatewayStatus } from "./contract.ts"
 
 export interface Page<Item> {
@@ -146,6 +147,18 @@ export interface HookTest {
   dryRun?: boolean
 }
 
+export interface ModelList {
+  models: ModelRow[]
+  /** The models that messages are answered by: the default one, then those that step in for it. */
+  asked: string[]
+}
+
+export interface ModelTest {
+  /** `provider/model` or an alias; unset: the first of those that are asked. */
+  model?: string
+  timeoutSeconds?: number
+}
+
 export interface AccessToExplain {
   channel: string
   account?: string
@@ -161,6 +174,9 @@ export interface GatewayActions {
   status(): Promise<GatewayStatus>
   usage(question: UsageQuestion): UsageSummary
   hooks: HookDeliveryActions
+  listModels(): ModelList
+  /** Asks the model one small question. What does not work is part of the answer, not an error. */
+  testModel(test: ModelTest, signal: AbortSignal): Promise<ModelCheck>
   /** Begins a clean stop; called after the request was answered. */
   requestStop(): void
   listPairing(query: { channel: string; account?: string }): Promise<PairingList>

@@ -37,7 +37,8 @@ export interface GatewayStatus {
   jobs: { ready: number; running: number; dead: number }
   outbox: { new: number; sending: number; uncertain: number; dead: number }
   channels: unknown[]
-  model: { id: string } | { error: string }
+  /** `warnings`: what may not work of the models that the configuration names. */
+  model: ({ id: string } | { error: string }) & { warnings?: string[] }
   /** What the calls of models took. */
   usage: { today: UsageSums }
   memoryMb: number

@@ -14,6 +14,7 @@ import {
   systemClock,
   systemIds,
 } from "../kernel/index.ts"
+import type { ModelCheck } from "../models/index.ts"
 import { openStore } from "../store/index.ts"
 import type { GatewayActions } from "./api.ts"
 import type { GatewayStatus } from "./contract.ts"
@@ -101,6 +102,11 @@ function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
         calls.push(request)
         return { mapping: "wake", actions: [] }
       },
+    },
+    listModels: () => ({ models: [], asked: ["a/b"] }),
+    async testModel(test) {
+      calls.push({ testModel: test })
+      return { model: test.model ?? "a/b", usable: true } as ModelCheck
     },
     async listPairing({ channel }) {
       if (channel !== "chatapp") throw new AppError("channel-unknown", `There is no channel "${channel}"`)

@@ -46,6 +46,10 @@ const usageQuery = z.object({
   since: time.optional(),
   until: time.optional(),
 })
+const modelTest = z.strictObject({
+  model: z.string().trim().min(1).max(300).optional(),
+  timeoutSeconds: z.number().min(1).max(3600).optional(),
+})
 const channelsQuery = z.object({ probe: z.enum(["true", "false", "1", "0"]).default("false") })
 const pairingQuery = z.object({ account: z.string().trim().min(1).max(100).optional() })
 const hooksQuery = z.object({ ...page, mapping: z.string().trim().min(1).max(100).optional() })
@@ -172,6 +176,19 @@ const routes: readonly Route[] = [
     handle: async ({ actions }, context) => ({
       body: actions.usage(given(parse(usageQuery, context.req.query()))),
     }),
+  },
+  {
+    method: "GET",
+    path: "/api/models",
+    handle: async ({ actions }) => ({ body: actions.listModels() }),
+  },
+  {
+    method: "POST",
+    path: "/api/models/test",
+    async handle({ actions }, context) {
+      const input = given(await parseBody(modelTest, context))
+      return { body: await actions.testModel(input, context.req.raw.signal) }
+    },
   },
   {
     method: "GET",

@@ -9,7 +9,10 @@ import { AppError, type Json } from "../kernel/index.ts"
 import type { Route } from "../sessions/index.ts"
 import { type NewOutbox, countJobs, countOutbox } from "../store/index.ts"
 import type { AgentParts } from "./agent.ts"
-import { type Core, mainAgentId, userTimeZone } from "./core.ts"
+import { type Core, userTimeZone } from "./core.ts"
+import { mainAgentId } from "./main-agent.ts"
+import { createModelActions } from "./models/actions.ts"
+import { describeWarning, findModelWarnings } from "./models/warnings.ts"
 import { version } from "./version.ts"
 
 export interface ActionParts {
@@ -23,12 +26,21 @@ export interface ActionParts {
 }
 
 export function createActions(core: Core, parts: ActionParts): GatewayActions {
+  const models = createModelActions({
+    config: core.config,
+    environment: core.holder.snapshot().environment.variables,
+    registry: parts.agent.models,
+    clock: core.clock,
+    tools: parts.agent.toolSchemas,
+  })
   return {
     status: () => status(core, parts),
     usage({ by, limit, ...texts }) {
       const place = { now: core.clock.now(), timeZone: userTimeZone(core.config()) }
       return parts.agent.ledger.summarise({ by, limit, ...readRange(texts, place) })
     },
+    listModels: models.list,
+    testModel: models.test,
     requestStop: parts.requestStop,
     hooks: parts.hooks,
     async listPairing({ channel, account }) {
@@ -96,10 +108,12 @@ async function status(core: Core, parts: ActionParts): Promise<GatewayStatus> {
 }
 
 function describeModel(core: Core, parts: ActionParts): GatewayStatus["model"] {
+  const found = findModelWarnings(core.config(), core.holder.snapshot().environment.variables)
+  const warnings = found.length === 0 ? {} : { warnings: found.map(describeWarning) }
   try {
-    return { id: parts.agent.models.describe({ agentId: mainAgentId(core.config()) }).id }
+    return { id: parts.agent.models.describe({ agentId: mainAgentId(core.config()) }).id, ...warnings }
   } catch (error) {
-    if (error instanceof AppError) return { error: error.message }
+    if (error instanceof AppError) return { error: error.message, ...warnings }
     throw error
   }
 }

@@ -33,7 +33,7 @@ import { AppError } from "../kernel/index.ts"
 import {
   type ModelRegistry,
   type ModelSelection,
-  type ModelsView,
+  type ToolSchema,
   createDescribePicture,
   createModelRegistry,
   isSelectableModel,
@@ -41,8 +41,11 @@ import {
 import { type Route, type Sessions, createSessions } from "../sessions/index.ts"
 import { type JobHandler, LaneRunner, cancelWaiting, recoverJobs } from "../store/index.ts"
 import { composeCommands } from "./commands.ts"
-import { type Core, mainAgentId, userTimeZone, workspaceOf } from "./core.ts"
+import { type Core, userTimeZone, workspaceOf } from "./core.ts"
 import { callbackSender } from "./hooks.ts"
+import { mainAgentId } from "./main-agent.ts"
+import { modelsView } from "./models/view.ts"
+import { schemasForCheck, toolPolicyOf } from "./tools.ts"
 
 export interface AgentParts {
   sessions: Sessions
@@ -58,6 +61,8 @@ export interface AgentParts {
   describePicture: ReturnType<typeof createDescribePicture>
   /** Whether a word names a model that a session may choose. */
   isModel(name: string): boolean
+  /** The tools as a model is shown them, for checks of models. */
+  toolSchemas(agentId: string): ToolSchema[]
   start(): Promise<void>
 }
 
@@ -115,7 +120,6 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
       sessions,
       models,
       ledger,
-      modelsView: () => modelsView(core.config()),
       runner: () => runner,
       channels: links.channels,
     }),
@@ -136,6 +140,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
       if (runner.abortRun(runId, new TurnStopped({ wasSeen: true }))) return
       await store.write(async (write) => cancelWaiting(store, write, laneKey, (job) => job.run_id === runId))
     },
+    toolSchemas: (agentId) => schemasForCheck(turnOptions, agentId),
     async start() {
       await recover(core, handlers)
       await worker.start()
@@ -226,17 +231,6 @@ function composeModels(core: Core, ledger: Ledger): ModelRegistry {
   })
 }
 
-function modelsView(config: Config): ModelsView {
-  const { agents, models } = config
-  return {
-    providers: models.providers,
-    defaultModel: agents.defaults.model,
-    allowed: agents.defaults.models ?? {},
-    thinkingDefault: agents.defaults.thinkingDefault,
-    agentModels: Object.fromEntries(agents.list.map((agent) => [agent.id, agent.model])),
-  }
-}
-
 function skillsOf(core: Core, agentId: string) {
   const agent = core.config().agents.list.find((entry) => entry.id === agentId)
   return selectSkills(readSkills(workspaceOf(core, agentId), core.log), agent?.skills)
@@ -245,7 +239,7 @@ function skillsOf(core: Core, agentId: string) {
 function profileOf(config: Config, agentId: string) {
   const agent = config.agents.list.find((entry) => entry.id === agentId)
   const manner = agent?.identity?.theme
-  const tools = agent?.tools ?? config.agents.defaults.tools
+  const tools = toolPolicyOf(config, agentId)
   return {
     name: agent?.identity?.name ?? agent?.name ?? "the agent",
     timeoutSeconds: config.agents.defaults.timeoutSeconds,

@@ -24,10 +24,11 @@ import {
   unsetConfigValue,
 } from "../config/index.ts"
 import { AppError } from "../kernel/index.ts"
-import { type ModelRegistry, type ModelsView, selectableModels } from "../models/index.ts"
+import { type ModelRegistry, isUsableModel, selectableModels } from "../models/index.ts"
 import type { Route, Sessions } from "../sessions/index.ts"
 import { type JobHandler, type JobRow, type LaneRunner, openJobs } from "../store/index.ts"
 import type { Core } from "./core.ts"
+import { modelsView } from "./models/view.ts"
 import { takesRestart } from "./reload.ts"
 import { version } from "./version.ts"
 
@@ -35,7 +36,6 @@ export interface CommandParts {
   sessions: Sessions
   models: ModelRegistry
   ledger: Ledger
-  modelsView: () => ModelsView
   /** There is none yet when this is composed. */
   runner: () => LaneRunner
   channels: () => ReadonlyMap<string, Channel>
@@ -69,7 +69,12 @@ function createServices(
     sessions: parts.sessions,
     clock,
     models: {
-      selectable: (agentId) => selectableModels(parts.modelsView(), agentId),
+      selectable(agentId) {
+        const view = modelsView(core.config())
+        return selectableModels(view, agentId, (id) =>
+          isUsableModel(view, core.holder.snapshot().environment.variables, id),
+        )
+      },
       describe: (selection) => parts.models.describe(selection),
     },
     usage: parts.ledger,

@@ -153,8 +153,3 @@ export function workspaceOf(core: Core, agentId: string): string {
 export function userTimeZone(config: Config): string {
   return config.agents.defaults.userTimezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
 }
-
-/** The agent that messages and webhooks go to. */
-export function mainAgentId(config: Config): string {
-  return (config.agents.list.find((agent) => agent.default) ?? config.agents.list[0])?.id ?? "main"
-}

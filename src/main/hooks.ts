@@ -6,7 +6,8 @@ import { createVerifier } from "../hooks/verify/index.ts"
 import { AppError, type Secret } from "../kernel/index.ts"
 import { mainKey } from "../sessions/index.ts"
 import type { AgentParts } from "./agent.ts"
-import { type Core, mainAgentId } from "./core.ts"
+import type { Core } from "./core.ts"
+import { mainAgentId } from "./main-agent.ts"
 
 export function composeHooks(
   core: Core,

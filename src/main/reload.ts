@@ -3,6 +3,7 @@
 import type { ConfigChange } from "../config/index.ts"
 import { changedPaths } from "../config/index.ts"
 import type { Core } from "./core.ts"
+import { createModelWarner } from "./models/warnings.ts"
 import { warnOfUnknownTools } from "./tools.ts"
 
 export interface ReloadTargets {
@@ -21,8 +22,14 @@ export function takesRestart(path: string): boolean {
 }
 
 export function followConfig(core: Core, targets: ReloadTargets): void {
+  const warnOfModels = createModelWarner(core.log)
+  const { variables } = core.holder.snapshot().environment
   warnOfUnknownTools(core.config(), core.log)
-  core.holder.subscribe((_changed, change) => apply(core, targets, change))
+  warnOfModels(core.config(), variables)
+  core.holder.subscribe((_changed, change) => {
+    warnOfModels(change.after, variables)
+    apply(core, targets, change)
+  })
 }
 
 function apply(core: Core, targets: ReloadTargets, change: ConfigChange): void {

@@ -1,9 +1,23 @@
-// The names of all tools there are, and what the lists of `agents.*.tools` say that none of them is called.
+// The tools of the product as a whole: their names, what the lists of `agents.*.tools` say, and how a model is shown them.
+import { type ToolSources, offeredTools } from "../agent/offered-tools.ts"
 import { type ToolPolicy, unknownNames } from "../agent/tool-policy.ts"
+import { toolSchemas } from "../agent/tool-runner.ts"
 import type { Config } from "../config/index.ts"
 import type { Log } from "../kernel/index.ts"
+import type { ToolSchema } from "../models/index.ts"
 
 export const toolNames = ["browser", "message", "chatapp", "skill"] as const
+
+/** `agents.list[].tools`, else `agents.defaults.tools`; undefined: all tools. */
+export function toolPolicyOf({ agents }: Config, agentId: string): ToolPolicy | undefined {
+  return agents.list.find((agent) => agent.id === agentId)?.tools ?? agents.defaults.tools
+}
+
+/** What a model is shown in a turn of an owner that has no chat. */
+export function schemasForCheck(sources: ToolSources, agentId: string): ToolSchema[] {
+  const place = { agentId, route: null, origin: "owner", trusted: true } as const
+  return toolSchemas(offeredTools(sources, {}, place).tools)
+}
 
 /** A wrong name in `deny` leaves a tool in use that was to be off: the operator has to hear of it. */
 export function warnOfUnknownTools({ agents }: Config, log: Log): void {

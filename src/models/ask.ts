@@ -107,7 +107,7 @@ async function askUntilDone(state: AskState, question: Question): Promise<Outcom
     const isMended = failure.kind === "form" && mendForm(state, question)
     const hasOtherKey = failure.otherKeyMayHelp && otherKeys > 0
     if (hasOtherKey) otherKeys -= 1
-    const delayMs = isMended || hasOtherKey ? 0 : nextDelay(state, failure, attempt)
+    const delayMs = isMended || hasOtherKey ? 0 : nextDelay(state, limitsFor(state, question), failure, attempt)
     const told = { failure: failure.kind, status: failure.status, code: failure.code, reason: failure.message }
     const next = isMended ? { again: "in words" } : hasOtherKey ? { again: "with another key" } : { retryInMs: delayMs }
     state.log.warn({ ...fields, ...told, ...next }, "model failed")
@@ -180,8 +180,15 @@ function formKey({ target, progress }: Question): string {
   return `${target.id} ${sessionKey ?? runId ?? ""}`
 }
 
+/** An operator waits for a check, and wants to hear of a busy provider rather than wait for it. */
+function limitsFor({ limits }: AskState, { progress }: Question): ModelLimits {
+  if (progress.request.usedFor.purpose !== "check") return limits
+  const retry = { ...limits.retry, attempts: Math.min(limits.retry.attempts, 2) }
+  return { ...limits, retry, maxRetryAfterMs: Math.min(limits.maxRetryAfterMs, 10_000) }
+}
+
 /** Milliseconds until the next attempt; undefined when there is to be none. */
-function nextDelay({ limits, ids }: AskState, failure: Failure, attempt: number): number | undefined {
+function nextDelay({ ids }: AskState, limits: ModelLimits, failure: Failure, attempt: number): number | undefined {
   if (!failure.retryable || attempt >= limits.retry.attempts) return undefined
   if (failure.retryAfterMs === undefined) return backoffMs(limits.retry, attempt)
   if (failure.retryAfterMs > limits.maxRetryAfterMs) return undefined

@@ -59,7 +59,8 @@ export interface ModelDelta {
 
 /** What a model call is made for; stands in the ledger beside its tokens. */
 export interface UsedFor {
-  purpose: "chat" | "hook" | "heartbeat" | "picture" | "test"
+  /** `check`: an operator tries a model out; no fallback answers in its place. */
+  purpose: "chat" | "hook" | "heartbeat" | "picture" | "check" | "test"
   sessionKey?: string
   runId?: string
   origin?: string
@@ -127,6 +128,8 @@ export interface ModelSelection {
   thinking?: ThinkingLevel | undefined
   /** Agent whose own model setting applies before `agents.defaults`. */
   agentId: string
+  /** The operator names the model: the allowed list, which bounds what chats may choose, does not hold. */
+  byOperator?: boolean | undefined
 }
 
 export interface ModelInfo {

@@ -211,6 +211,29 @@ describe("reasoning inside the text", () => {
     assert.match(reply.reasoning, /Let me see\./)
   })
 
+  test("goes back inside the text to a model that wants it there", async () => {
+    server.enqueue({
+      kind: "reply",
+      text: "<think>Let me see.</think>\n\nOne moment.",
+      calls: [{ name: "lookup", input: { word: "tea" } }],
+    })
+    const registry = registryFor()
+    const selection = { ...main, model: "local/MiniMax-M2.5" }
+    const first = await registry.complete(selection, userRequest("x", { tools: [lookup] }))
+    const { text: words, toolCalls, replay } = first
+    const messages: ModelMessage[] = [
+      { role: "user", content: [{ type: "text", text: "x" }] },
+      { role: "assistant", text: words, toolCalls, ...(replay ? { replay } : {}) },
+    ]
+    await registry.complete(selection, userRequest("", { messages, tools: [lookup] }))
+    assert.equal(
+      lastMessages().find(({ role }) => role === "assistant")?.content,
+      "<think>\nLet me see.\n</think>\n\nOne moment.",
+    )
+    await registry.complete({ ...main, model: "local/one" }, userRequest("", { messages, tools: [lookup] }))
+    assert.equal(lastMessages().find(({ role }) => role === "assistant")?.content, "One moment.")
+  })
+
   test("that only ends there is taken back", async () => {
     server.enqueue({ kind: "reply", text: "Let me see.\n</think>\n\nTea is a drink.", pieces: 40 })
     const { request, shown } = screen()

@@ -1,9 +1,12 @@
 // The only door of the models: the contract, the registry, and the view of the configuration that it wants.
+export { checkModel, type CheckParts, type ModelCheck } from "./check/index.ts"
 export type * from "./contract.ts"
+export { doubtModel, type ModelDoubt } from "./doubt.ts"
 export type { Environment } from "./keys.ts"
 export { keyVariable } from "./keys.ts"
 export { offlineModelId } from "./offline/commander.ts"
 export type { ModelLimits } from "./ask.ts"
+export { isUsableModel, listModels, modelsOfAgent, type ModelRow } from "./list.ts"
 export { ModelFailure } from "./model-failure.ts"
 export { createDescribePicture } from "./describe-picture.ts"
 export { createModelRegistry, isContextTooLong, isModelAway, type ModelRegistryParts } from "./registry.ts"

@@ -1,7 +1,12 @@
 // All models have failed: what the operator reads (message, hint, log), and the one sentence for a person in a chat.
 import { AppError } from "../kernel/index.ts"
+import type { FailureKind } from "./failure/index.ts"
 
 export class ModelFailure extends AppError {
+  /** What became of the model that was wanted, whatever its fallbacks did. */
+  readonly kind: FailureKind
+  /** Why that one failed, without its name. */
+  readonly reason: string
   /** Plain words without addresses, ids and names of hosts. */
   readonly chatMessage: string
   /** Tokens that the conversation may have, where a provider has named them. */
@@ -9,11 +14,21 @@ export class ModelFailure extends AppError {
 
   constructor(
     message: string,
-    options: { chatMessage: string; contextLimit?: number; hint?: string; status?: number; cause?: unknown },
+    options: {
+      kind: FailureKind
+      reason: string
+      chatMessage: string
+      contextLimit?: number
+      hint?: string
+      status?: number
+      cause?: unknown
+    },
   ) {
-    const { chatMessage, contextLimit, ...rest } = options
+    const { kind, reason, chatMessage, contextLimit, ...rest } = options
     super("model-failed", message, rest)
     this.name = "ModelFailure"
+    this.kind = kind
+    this.reason = reason
     this.chatMessage = chatMessage
     this.contextLimit = contextLimit
   }

@@ -56,8 +56,10 @@ export function createModelRegistry(parts: ModelRegistryParts): ModelRegistry {
       // A selection that can never work is told as what it is, before any fallback.
       findKey(primary, parts.environment)
       const failures: { id: string; failure: Failure }[] = []
+      // A check asks whether this very model works.
+      const others = request.usedFor.purpose === "check" ? [] : fallbacks
       const options = { agentId: selection.agentId, thinking, progress: new Progress(request) }
-      for (const id of [primary.id, ...fallbacks]) {
+      for (const id of [primary.id, ...others]) {
         if (failures.length > 0) parts.log.warn({ model: id, instead: primary.id }, "model fallback chosen")
         const outcome = await tryModel(view, id, options)
         if (outcome.kind === "reply") return outcome.reply
@@ -91,9 +93,12 @@ function allFailed(failures: readonly { id: string; failure: Failure }[]): Model
   const isAway = failures.some(({ failure }) => awayKinds.has(failure.kind))
   const hint = failures.find(({ failure }) => failure.hint !== undefined)?.failure.hint
   const limits = failures.flatMap(({ failure }) => failure.contextLimit ?? [])
+  // Of the model that was wanted: why a fallback did not step in is for the operator.
+  const first = failures[0]?.failure
   return new ModelFailure(`No model could answer. ${told}`, {
-    // Of the model that was wanted: why a fallback did not step in is for the operator.
-    chatMessage: failures[0]?.failure.chatMessage ?? "No model could answer.",
+    kind: first?.kind ?? "refused",
+    reason: first?.message ?? "No model could answer",
+    chatMessage: first?.chatMessage ?? "No model could answer.",
     ...(isTooLong && limits.length > 0 ? { contextLimit: Math.min(...limits) } : {}),
     ...(hint === undefined ? {} : { hint }),
     ...(isTooLong ? { status: 413 } : isAway ? { status: 503 } : {}),

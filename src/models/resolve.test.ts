@@ -3,7 +3,7 @@ import { describe, test } from "node:test"
 import { createTestRegistry, userRequest } from "../../test/support/model-server/index.ts"
 import type { ModelEntryConfig } from "./config.ts"
 import type { ModelSelection } from "./contract.ts"
-import { resolveTarget } from "./resolve.ts"
+import { resolveTarget, selectableModels } from "./resolve.ts"
 import type { ModelsView, ProviderSettings } from "./view.ts"
 
 const local = { kind: "openai-compatible", baseUrl: "http://127.0.0.1:1/v1" } as const
@@ -70,6 +70,38 @@ describe("which model a run gets", () => {
     const reply = await registry.complete({ agentId: "main" }, userRequest("say changed"))
     assert.equal(reply.model, "offline/commander")
     assert.equal(reply.text, "changed")
+  })
+})
+
+describe("which models a chat may choose", () => {
+  const base = {
+    thinkingDefault: undefined,
+    allowed: {},
+    agentModels: { two: { primary: "local/own", fallbacks: ["local/last"] } },
+  }
+  const view: ModelsView = {
+    ...base,
+    providers: { local: { ...local, models: { described: {} } } },
+    defaultModel: { primary: "local/usual", fallbacks: ["local/next", "gone/x"] },
+  }
+  const names = (...parameters: Parameters<typeof selectableModels>) =>
+    selectableModels(...parameters).map(({ id }) => id)
+
+  test("are its own, the default, the fallbacks, and those of the providers, where they can be asked", () => {
+    const isUsable = (id: string) => !id.startsWith("gone/")
+    const usual = ["local/usual", "local/next", "local/described", "offline/commander"]
+    assert.deepEqual(names(view, "main", isUsable), usual)
+    assert.deepEqual(names(view, "main"), usual.toSpliced(2, 0, "gone/x"))
+    const own = ["local/own", "local/usual", "local/last", "local/described", "offline/commander"]
+    assert.deepEqual(names(view, "two", isUsable), own)
+  })
+
+  test("are those of the allowed list once there is one, beside the configured ones", () => {
+    const allowed = { "local/next": { alias: "n" }, "gone/y": {} }
+    assert.deepEqual(
+      names({ ...view, allowed }, "two", (id) => id !== "gone/y"),
+      ["local/own", "local/usual", "local/next"],
+    )
   })
 })
 

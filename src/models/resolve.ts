@@ -37,7 +37,7 @@ export function resolveSelection(view: ModelsView, selection: ModelSelection): R
   const common = choiceParts(view.defaultModel)
   const configured = resolveName(view, own.primary ?? common.primary ?? offlineModelId)
   const chosen = selection.model === undefined ? configured : resolveName(view, selection.model)
-  if (chosen !== configured) {
+  if (chosen !== configured && !selection.byOperator) {
     const always = [configured, resolveName(view, common.primary ?? offlineModelId)]
     checkAllowed(view, chosen, always)
   }
@@ -49,15 +49,20 @@ export function resolveSelection(view: ModelsView, selection: ModelSelection): R
   }
 }
 
-/** What an override may name: the allowed list, else every model that is known; the configured one first. */
-export function selectableModels(view: ModelsView, agentId: string): { id: string; alias?: string }[] {
-  const own = choiceParts(view.agentModels[agentId]).primary
-  const common = choiceParts(view.defaultModel).primary
-  const configured = findName(view, own ?? common ?? offlineModelId)
+/** What an override may name: the allowed list, else every model that is configured; the agent's own first. */
+export function selectableModels(
+  view: ModelsView,
+  agentId: string,
+  isUsable: (id: string) => boolean = () => true,
+): { id: string; alias?: string }[] {
+  const own = choiceParts(view.agentModels[agentId])
+  const common = choiceParts(view.defaultModel)
+  const usual = common.primary ?? offlineModelId
   const allowed = Object.keys(view.allowed)
-  const others = allowed.length > 0 ? [findName(view, common ?? offlineModelId), ...allowed] : knownModels(view)
-  const ids = [...new Set([configured, ...others])].filter((id) => id !== undefined)
-  return ids.map((id) => {
+  const names = [own.primary ?? usual, usual, ...(allowed.length > 0 ? [] : (own.fallbacks ?? common.fallbacks ?? []))]
+  const named = names.map((name) => findName(view, name)).filter((id) => id !== undefined)
+  const ids = [...new Set([...named, ...(allowed.length > 0 ? allowed : knownModels(view))])]
+  return ids.filter(isUsable).map((id) => {
     const alias = view.allowed[id]?.alias
     return alias === undefined ? { id } : { id, alias }
   })
@@ -69,7 +74,7 @@ export function isSelectableModel(view: ModelsView, agentId: string, word: strin
   return selectableModels(view, agentId).some((model) => model.id === id)
 }
 
-function choiceParts(choice: ModelChoice | undefined): {
+export function choiceParts(choice: ModelChoice | undefined): {
   primary?: string | undefined
   fallbacks?: string[] | undefined
 } {
@@ -93,7 +98,7 @@ function resolveName(view: ModelsView, written: string): string {
 }
 
 /** `provider/model`, an alias, or the bare name of a model that only one known entry has -> `provider/model`. */
-function findName(view: ModelsView, written: string): string | undefined {
+export function findName(view: ModelsView, written: string): string | undefined {
   const name = written.trim()
   const wanted = name.toLowerCase()
   const aliased = Object.entries(view.allowed).find(([, entry]) => entry.alias?.toLowerCase() === wanted)
@@ -106,7 +111,7 @@ function findName(view: ModelsView, written: string): string | undefined {
   return /^[^/\s]+\/\S+$/.test(name) ? name : undefined
 }
 
-function knownModels(view: ModelsView): string[] {
+export function knownModels(view: ModelsView): string[] {
   const configured = Object.entries(view.providers).flatMap(([provider, settings]) =>
     Object.keys(settings.models ?? {}).map((model) => `${provider}/${model}`),
   )
@@ -114,7 +119,7 @@ function knownModels(view: ModelsView): string[] {
 }
 
 /** Providers that need no entry in the configuration: a key in the environment is enough. */
-const builtInProviders: Readonly<Record<string, ProviderSettings>> = {
+export const builtInProviders: Readonly<Record<string, ProviderSettings>> = {
   openai: { kind: "openai" },
   anthropic: { kind: "anthropic" },
   google: { kind: "google" },

@@ -47,7 +47,7 @@ export async function runStep(parts: StepParts, options: StepOptions): Promise<M
     }),
     tools: request.tools,
     thinking: options.thinking,
-    maxOutputTokens: request.maxOutputTokens ?? target.maxOutputTokens,
+    maxOutputTokens: request.maxOutputTokens ?? longestReply(target, settings),
     cacheKey: cacheKeyOf(request),
     fetch: options.fetch,
     signal,
@@ -58,6 +58,15 @@ export async function runStep(parts: StepParts, options: StepOptions): Promise<M
   } finally {
     own.abort()
   }
+}
+
+/**
+ * Only where it must be said: the others take the model's own limit by themselves, and some count a longer reply than
+ * there is room for, or credit for, as an error.
+ */
+function longestReply(target: ModelTarget, { kind }: ProviderSettings): number | undefined {
+  const mustBeSaid = kind === "anthropic" || kind === "bedrock" || kind === "vertex"
+  return target.entry.maxOutputTokens ?? (mustBeSaid ? target.maxOutputTokens : undefined)
 }
 
 /** What the model says goes back in full only to the same model over the same interface. */

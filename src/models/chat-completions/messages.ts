@@ -128,9 +128,13 @@ function resultContent(result: ToolResultPart, marked: boolean, ways: Ways): Jso
 }
 
 function assistantMessage(parts: readonly AssistantPart[], conversation: Conversation, ways: Ways): JsonObject {
-  const text = parts.map((part) => (part.type === "text" ? part.text.toWellFormed() : "")).join("")
+  const isTagged = (part: AssistantPart) => ways.taggedReasoning && part.meta?.["tagged"] === true
+  const text = parts.map((part) => (isTagged(part) ? inTags(part) : part.type === "text" ? part.text : "")).join("")
   const calls = parts.filter((part) => part.type === "call")
-  const reasoning = replayedReasoning(parts, ways)
+  const reasoning = replayedReasoning(
+    parts.filter((part) => !isTagged(part)),
+    ways,
+  )
   const signed =
     calls.length === 0 || calls[0]?.meta?.["extra_content"] !== undefined || "reasoning_details" in reasoning
   const toolCalls = calls.map(({ id, name, input, meta }, index): JsonObject => ({
@@ -143,11 +147,15 @@ function assistantMessage(parts: readonly AssistantPart[], conversation: Convers
   }))
   return {
     role: "assistant",
-    content: text === "" && calls.length > 0 ? ways.emptyContent : text,
+    content: text === "" && calls.length > 0 ? ways.emptyContent : text.toWellFormed(),
     ...Object.assign({}, ...parts.map((part) => (part.type === "text" ? extraContent(part.meta) : {}))),
     ...reasoning,
     ...(calls.length === 0 ? {} : { tool_calls: toolCalls }),
   }
+}
+
+function inTags(part: AssistantPart): string {
+  return part.type === "reasoning" ? `<think>\n${part.text.trim()}\n</think>\n\n` : ""
 }
 
 /** ai.google.dev/gemini-api/docs/thought-signatures: for calls that another model made. */

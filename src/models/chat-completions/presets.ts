@@ -25,6 +25,8 @@ export interface Ways {
   cacheMarks: boolean
   /** Models of Anthropic behind this service are marked; its other models cache by themselves. */
   marksAnthropic: boolean
+  /** Reasoning that came inside the text, in tags, goes back inside the text. */
+  taggedReasoning: boolean
   /** Content of an assistant's message that only calls tools. */
   emptyContent: "" | null
   /** Reasoning of a message that has none, where the server insists on it; `calls`: only in messages with calls. */
@@ -59,6 +61,7 @@ export const unknownServer: Ways = {
   callIds: "any",
   cacheMarks: false,
   marksAnthropic: false,
+  taggedReasoning: false,
   emptyContent: null,
   reasoningFiller: undefined,
   cacheKey: undefined,

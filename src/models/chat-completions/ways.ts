@@ -34,6 +34,12 @@ function modelWays(base: Ways, settings: ProviderSettings, modelId: string): Par
   // Servers that run the model themselves render it by its template, which misses no field.
   const local = settings.preset !== undefined && !presetOf(settings.preset).needsKey
   return {
+    // OpenAI's own models refuse `max_tokens` since the o-series, whoever passes the request on.
+    ...(base === unknownServer && /(?:^|\/)(?:gpt-[5-9]|o[1-9])(?!\d)/.test(id)
+      ? { maxTokensField: "max_completion_tokens" }
+      : {}),
+    // MiniMax wants the thinking of earlier replies left in their content (its guide to tools and interleaved thinking).
+    ...(/minimax-?m[2-9]/.test(id) ? { taggedReasoning: true } : {}),
     ...(base.marksAnthropic && id.startsWith("anthropic/") ? { cacheMarks: true } : {}),
     ...(base.reasoningFiller === undefined && !local ? fillerFor(base, id) : {}),
   }

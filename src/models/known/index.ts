@@ -1,5 +1,6 @@
 // What is known of a model: provider, address and id -> figures of the generated table. Exact names come first, then the
 // start of the name with figures that are safe for all of a family. What is not known is undefined; nothing is guessed.
+import { editDistance } from "../../config/index.ts"
 import type { ModelPrices, PresetName } from "../config.ts"
 import type { ProviderSettings } from "../view.ts"
 import type { FamilyRow, KnownModel, ModelRow, ModelSection, ThinkingWord } from "./contract.ts"
@@ -55,6 +56,32 @@ export function findKnownModel(
     maxOutputTokens: local || known?.section.open ? undefined : figures.maxOutputTokens,
     prices: undefined,
   }
+}
+
+/**
+ * The model of this provider that was probably meant, where the id is none that is known. A new version of a model is no
+ * slip: only names with the same numbers count.
+ */
+export function nearestKnownModel(
+  kind: ProviderKind,
+  preset: PresetName | undefined,
+  modelId: string,
+  baseUrl?: string,
+): string | undefined {
+  const { exact } = namesOf(modelId)
+  const seller = sellerOf(kind, preset, baseUrl)
+  const sold = seller === undefined ? undefined : bySeller.get(seller)
+  if (!sold || firstOf(sold, exact) || firstOf(byName, exact)) return undefined
+  const wanted = exact[0] ?? ""
+  const near = [...sold.keys()]
+    .filter((name) => digitsOf(name) === digitsOf(wanted))
+    .map((name) => ({ name, distance: editDistance(wanted, name) }))
+    .filter(({ name, distance }) => distance <= (name.length < 8 ? 1 : 2))
+  return near.toSorted((one, other) => one.distance - other.distance)[0]?.name
+}
+
+function digitsOf(name: string): string {
+  return name.replaceAll(/\D/g, "")
 }
 
 function entriesOf(section: ModelSection): Map<string, Entry> {

@@ -1,6 +1,6 @@
 // The model server as a process of its own, for tests that kill the gateway: prints {"port": ...} as its first line,
 // then one line for each request, and ends on SIGTERM or when its standard input closes.
-// Use: node test/support/model-server/main.ts [--script instant|echo|slow|hang|busy|error|garbage|endless]
+// Use: node test/support/model-server/main.ts [--script instant|echo|slow|hang|busy|error|garbage|endless|long]
 import { fstatSync } from "node:fs"
 import { parseArgs } from "node:util"
 import type { ScriptedReply } from "./reply.ts"
@@ -15,6 +15,7 @@ const scripts: Readonly<Record<string, Script>> = {
   error: (): ScriptedReply => ({ kind: "status", status: 500 }),
   garbage: (): ScriptedReply => ({ kind: "garbage" }),
   endless: (): ScriptedReply => ({ kind: "endless" }),
+  long: (): ScriptedReply => ({ kind: "reply", text: "word ".repeat(10_000), pieces: 10_000 }),
 }
 
 const { values } = parseArgs({ options: { script: { type: "string", default: "instant" } } })

@@ -1,4 +1,5 @@
 // `/model`: which model answers in this session; only models that may be chosen.
+import { AppError } from "../../../kernel/index.ts"
 import { choiceButtons } from "../choices.ts"
 import type { ChatCommand, CommandServices } from "../contract.ts"
 import { changeSettings } from "../settings.ts"
@@ -18,11 +19,13 @@ export const model: ChatCommand = {
     const models = services.models.selectable(agentId)
     if (call.args === "" || call.args.toLowerCase() === "list") {
       const settings = services.sessions.find(sessionKey)?.settings
-      const { id } = services.models.describe({ agentId, model: settings?.model })
-      if (call.args !== "") return { text: models.map((each) => modelLine(each, id)).join("\n") }
-      const choices = models.slice(0, maxButtons).map((each) => ({ label: each.alias ?? each.id, args: each.id }))
+      const { id, words } = present(services, agentId, settings?.model)
+      // The present one first, then in the order of the configuration.
+      const listed = models.toSorted((one, other) => Number(other.id === id) - Number(one.id === id))
+      if (call.args !== "") return { text: listed.map((each) => modelLine(each, id)).join("\n") }
+      const choices = listed.slice(0, maxButtons).map((each) => ({ label: each.alias ?? each.id, args: each.id }))
       return {
-        text: `The model of this session is \`${id}\`.`,
+        text: words,
         buttons: choiceButtons("model", [...choices, { label: "Default", args: "default" }]),
       }
     }
@@ -40,6 +43,21 @@ export function choosable(services: CommandServices, agentId: string, name: stri
   return services.models.describe({ agentId, model: name }).id
 }
 
-function modelLine({ id, alias }: { id: string; alias?: string }, current: string): string {
+/** A model that has lost its provider or key must not keep anybody from choosing another. */
+function present(
+  services: CommandServices,
+  agentId: string,
+  model: string | undefined,
+): { id?: string; words: string } {
+  try {
+    const { id } = services.models.describe({ agentId, model })
+    return { id, words: `The model of this session is \`${id}\`.` }
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return { words: `The model of this session cannot be used: ${error.message}. ${error.hint ?? ""}`.trim() }
+  }
+}
+
+function modelLine({ id, alias }: { id: string; alias?: string }, current: string | undefined): string {
   return `${id === current ? "→" : "•"} \`${id}\`${alias === undefined ? "" : ` (${alias})`}`
 }

@@ -1,0 +1,16 @@
+// `svc config ...` with what the other features know of a configuration. Loaded by the command line alone; the models only
+// when a file is validated.
+import type { Command } from "commander"
+import { type ConfigCommandIo, registerConfigCommands as register } from "../config/cli.ts"
+
+export type { ConfigCommandIo } from "../config/cli.ts"
+
+export function registerConfigCommands(program: Command, io: ConfigCommandIo): void {
+  register(program, {
+    ...io,
+    async findWarnings({ config, environment }) {
+      const { findModelWarnings } = await import("./models/warnings.ts")
+      return findModelWarnings(config, environment.variables)
+    },
+  })
+}
