@@ -54,8 +54,9 @@ export function fitRequests(options: FitOptions): (request: ModelRequest) => Pro
       const messages = apply(shape, request.messages, options.historyLength)
       try {
         const reply = await options.complete({ ...request, messages })
-        // Others count differently.
-        if (reply.model === options.model) factor = learn(factor, sizeOf(messages, request), reply.usage.inputTokens)
+        // Others count differently, and several prompts are no one.
+        if (reply.model === options.model && (reply.calls ?? 1) === 1)
+          factor = learn(factor, sizeOf(messages, request), reply.usage.inputTokens)
         return reply
       } catch (error) {
         if (!isContextTooLong(error) || tries >= maxTries) throw error

@@ -1,7 +1,7 @@
 // How a reply ended is looked at: one that was cut at its limit is gone on with once, one that says nothing is asked for
 // again, one that was refused counts as failed, so that a fallback may answer.
 import type { Ask, AskOptions, Outcome } from "./ask.ts"
-import type { ModelReply, ThinkingLevel } from "./contract.ts"
+import type { ModelReply, ThinkingLevel, Usage } from "./contract.ts"
 import type { Failure } from "./failure/index.ts"
 import type { ModelTarget } from "./resolve.ts"
 
@@ -39,12 +39,14 @@ interface Tried {
   repeated: boolean
   /** The reply that stands when going on with it fails. */
   cut?: ModelReply
+  /** What the replies before have used. */
+  used?: Usage
 }
 
 async function settle(question: Question, outcome: Outcome, tried: Tried): Promise<Outcome> {
   const { cut } = tried
   if (outcome.kind === "failed") return cut ? { kind: "reply", reply: ended(cut) } : outcome
-  const reply = withoutCutCalls(joinReasoning(cut, outcome.reply))
+  const reply = withoutCutCalls(joined(outcome.reply, tried))
   if (reply.finishReason === "refused") {
     if (!cut) return declined()
     question.options.progress.restart()
@@ -78,14 +80,14 @@ async function goOnWith({ ask, target, options, ...more }: Question, cut: ModelR
   // A model that has used all of its reply for thinking would do so again.
   const thinking: ThinkingLevel | undefined = isBlank && cut.reasoning !== "" ? "off" : options.thinking
   const outcome = await ask(target, { ...options, thinking })
-  const next: Tried = { ...tried, continued: true, ...(isBlank ? {} : { cut }) }
+  const next: Tried = { ...tried, continued: true, used: cut.usage, ...(isBlank ? {} : { cut }) }
   return await settle({ ask, target, options, ...more }, outcome, next)
 }
 
 async function askAgain({ ask, target, options, ...more }: Question, empty: ModelReply, tried: Tried) {
   options.progress.continueBehind(empty, sayAnything)
   const outcome = await ask(target, options)
-  return await settle({ ask, target, options, ...more }, outcome, { ...tried, repeated: true })
+  return await settle({ ask, target, options, ...more }, outcome, { ...tried, repeated: true, used: empty.usage })
 }
 
 function ended(reply: ModelReply): ModelReply {
@@ -93,9 +95,24 @@ function ended(reply: ModelReply): ModelReply {
   return { ...rest, text: reply.text.trimEnd() + cutNote }
 }
 
-function joinReasoning(cut: ModelReply | undefined, reply: ModelReply): ModelReply {
-  if (!cut || cut.reasoning === "") return reply
-  return { ...reply, reasoning: [cut.reasoning, reply.reasoning].filter((text) => text !== "").join("\n") }
+/** With what the replies before it have thought and used. Their words stand in it already. */
+function joined(reply: ModelReply, { cut, used, continued, repeated }: Tried): ModelReply {
+  if (!used) return reply
+  const reasoning = [cut?.reasoning ?? "", reply.reasoning].filter((text) => text !== "").join("\n")
+  const calls = 1 + Number(continued) + Number(repeated)
+  return { ...reply, reasoning, usage: addUsage(used, reply.usage), calls }
+}
+
+function addUsage(one: Usage, other: Usage): Usage {
+  const add = (a: number | undefined, b: number | undefined) => (a === undefined || b === undefined ? (a ?? b) : a + b)
+  return {
+    inputTokens: add(one.inputTokens, other.inputTokens),
+    outputTokens: add(one.outputTokens, other.outputTokens),
+    cacheReadTokens: add(one.cacheReadTokens, other.cacheReadTokens),
+    cacheWriteTokens: add(one.cacheWriteTokens, other.cacheWriteTokens),
+    reasoningTokens: add(one.reasoningTokens, other.reasoningTokens),
+    ...(one.cost === undefined && other.cost === undefined ? {} : { cost: add(one.cost, other.cost) }),
+  }
 }
 
 function declined(): Outcome {

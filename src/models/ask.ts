@@ -63,6 +63,8 @@ interface AskState extends AskParts {
   keys: KeyRing
   /** `model run` of those. */
   refusedForms: Set<string>
+  /** Models whose server has refused the field of the thinking level: they are asked without it from then on. */
+  unthinking: Set<string>
   contextLimits: ContextLimits
   serverContext: ServerContext
 }
@@ -80,6 +82,7 @@ export function createAsk(parts: AskParts, learnt: Learnt): Ask {
     step,
     keys: createKeyRing(parts),
     refusedForms: new Set(),
+    unthinking: new Set(),
     ...learnt,
   }
   return async (target, options) => {
@@ -109,15 +112,18 @@ async function askUntilDone(state: AskState, question: Question): Promise<Outcom
     if (failure.contextLimit !== undefined && failure.isLasting)
       state.contextLimits.learn(target.id, failure.contextLimit)
     const fields = { model: target.id, attempt, ms: Math.round(state.clock.monotonic() - startedAt) }
-    const isMended = failure.kind === "form" && mendForm(state, question)
+    const isUnthinking = leaveThinkingOut(state, question, failure)
+    const isMended = !isUnthinking && failure.kind === "form" && mendForm(state, question)
     const hasOtherKey = failure.otherKeyMayHelp && otherKeys > 0
     if (hasOtherKey) otherKeys -= 1
-    const delayMs = isMended || hasOtherKey ? 0 : nextDelay(state, limitsFor(state, question), failure, attempt)
+    const isAtOnce = isUnthinking || isMended || hasOtherKey
+    const delayMs = isAtOnce ? 0 : nextDelay(state, limitsFor(state, question), failure, attempt)
     const told = { failure: failure.kind, status: failure.status, code: failure.code, reason: failure.message }
-    const next = isMended ? { again: "in words" } : hasOtherKey ? { again: "with another key" } : { retryInMs: delayMs }
+    const again = isUnthinking ? "without thinking" : isMended ? "in words" : "with another key"
+    const next = isAtOnce ? { again } : { retryInMs: delayMs }
     state.log.warn({ ...fields, ...told, ...next }, "model failed")
     if (delayMs === undefined) return outcome
-    if (isMended || hasOtherKey) attempt -= 1
+    if (isAtOnce) attempt -= 1
     await sleep(state.clock, delayMs, progress.request.signal)
   }
 }
@@ -137,7 +143,7 @@ async function askOnce(state: AskState, question: Question): Promise<Outcome> {
       settings,
       ways: waysOf(target, settings),
       key,
-      thinking,
+      thinking: state.unthinking.has(target.id) ? undefined : thinking,
       request,
       plain: state.refusedForms.has(formKey(question)),
       fetch: createGuardedFetch({ idleTimeoutMs, maxResponseBytes: limits.maxResponseBytes }),
@@ -147,6 +153,7 @@ async function askOnce(state: AskState, question: Question): Promise<Outcome> {
     state.log.info({ model: target.id, ms, ...reply.usage, cost, finishReason: reply.finishReason }, "model answered")
     state.onUsage?.({ model: target.id, agentId, usedFor: request.usedFor, usage: reply.usage, cost, ms })
     state.keys.accept(target, key)
+    state.serverContext.answered(target)
     return { kind: "reply", reply: progress.whole(reply) }
   } catch (error) {
     request.signal.throwIfAborted()
@@ -169,6 +176,18 @@ function keepSecret({ redactor, environment }: AskState, { target, settings }: Q
   }
   if (settings.kind !== "bedrock") return
   for (const name of ["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"]) redactor.add(environment[name] ?? "")
+}
+
+/**
+ * True when the same is to be asked without a thinking level. Ollama: '"x" does not support thinking'; LiteLLM:
+ * "does not support parameters: ['reasoning_effort']"; strict servers: "Unrecognized request argument".
+ */
+function leaveThinkingOut({ unthinking }: AskState, { target, thinking }: Question, failure: Failure): boolean {
+  if (failure.kind !== "form" || thinking === undefined || unthinking.has(target.id)) return false
+  if (!/thinking|reasoning|effort/i.test(failure.message) || /signature|thinking blocks?\b/i.test(failure.message))
+    return false
+  unthinking.add(target.id)
+  return true
 }
 
 /** True when the same conversation is to be asked once more, in words. It stays so told for the rest of the run. */

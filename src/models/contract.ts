@@ -95,6 +95,8 @@ export interface Usage {
   cacheReadTokens?: number | undefined
   cacheWriteTokens?: number | undefined
   reasoningTokens?: number | undefined
+  /** US dollars, where the provider says itself what it charges. */
+  cost?: number | undefined
 }
 
 export interface ModelReply {
@@ -104,7 +106,10 @@ export interface ModelReply {
   /** Unset where text and calls say all. */
   replay?: Replay
   finishReason: FinishReason
+  /** Of all calls that it took. */
   usage: Usage
+  /** Calls of providers behind it, when more than one: a cut reply was gone on with, an empty one asked for again. */
+  calls?: number
   /** `provider/model` that really answered (a fallback may have stepped in). */
   model: string
 }

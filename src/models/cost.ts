@@ -4,8 +4,9 @@ import type { Usage } from "./contract.ts"
 
 const million = 1_000_000
 
-/** US dollars; undefined when the prices or the tokens are not known. */
+/** US dollars: the provider's own word, else by prices; undefined when these or the tokens are not known. */
 export function costOf(prices: ModelPrices | undefined, usage: Usage): number | undefined {
+  if (usage.cost !== undefined) return usage.cost
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage
   if (!prices || inputTokens === undefined || outputTokens === undefined) return undefined
   const fresh = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens)

@@ -108,6 +108,42 @@ describe("a reply that was cut at its limit", () => {
   })
 })
 
+describe("a fault while a cut reply is gone on with", () => {
+  const half = { kind: "reply", text: "The first half and ", finishReason: "length" } as const
+  const faults = [
+    { kind: "status", status: 500 },
+    { kind: "cut", text: "the sec" },
+    { kind: "broken-off", text: "the sec" },
+  ] as const
+
+  for (const fault of faults) {
+    test(`(${JSON.stringify(fault)}) leaves the first half where it stands`, async () => {
+      server.enqueue(half, fault, text("the second half."))
+      const { request, shown } = screen()
+      const reply = await registryFor().complete(main, userRequest("tell", request))
+      assert.equal(reply.text, "The first half and the second half.")
+      assert.equal(shown(), reply.text)
+      assert.match(JSON.stringify(lastMessages().at(-1)), /cut off at its length limit/)
+    })
+  }
+
+  test("leaves what a person has been sent, too", async () => {
+    server.enqueue(half, faults[1], text("ond half."))
+    const { request, shown } = screen((words) => words)
+    const reply = await registryFor().complete(main, userRequest("tell", request))
+    assert.match(reply.text, /^The first half and the sec\n\n\(The model broke off here.*\)\n\nond half\.$/)
+    assert.equal(shown(), reply.text)
+  })
+
+  test("that lasts ends the reply with a word about it", async () => {
+    server.enqueue(half, ...Array.from({ length: 3 }, () => faults[1]))
+    const { request, shown } = screen()
+    const reply = await registryFor().complete(main, userRequest("tell", request))
+    assert.match(reply.text, /^The first half and\n\n\(The answer ends here/)
+    assert.equal(shown(), "The first half and ")
+  })
+})
+
 describe("a reply that was refused", () => {
   test("goes to the fallback, and what was shown of it is taken back", async () => {
     server.enqueue({ kind: "reply", text: "I will not", finishReason: "refused" }, text("Gladly."))
@@ -148,6 +184,13 @@ describe("a reply that is empty", () => {
     server.script(() => ({ kind: "empty" }))
     const error = await failureOf(registryFor(["other/two"]).complete(main, userRequest("x")))
     assert.match(error.message, /local\/one: .*empty.*; other\/two: .*empty/)
+  })
+
+  test("is followed by one that is looked at as well", async () => {
+    const cut = { name: "lookup", input: {}, rawInput: '{"word": "te' }
+    server.enqueue({ kind: "empty" }, { kind: "reply", calls: [cut], finishReason: "length" }, text("Tea."))
+    const reply = await registryFor().complete(main, userRequest("x", { tools: [lookup] }))
+    assert.deepEqual([reply.text, reply.toolCalls], ["Tea.", []])
   })
 
   test("without a single event is asked for again", async () => {
@@ -191,6 +234,14 @@ describe("a try that fails behind its first words", () => {
         .map(({ role }) => role),
       ["assistant", "user"],
     )
+  })
+
+  test("stands in front of what the fallback says where it was sent for good", async () => {
+    server.enqueue({ kind: "empty" }, faults[0], faults[0], faults[0], text("from the other."))
+    const { request, shown } = screen((words) => words.slice(0, "half a".length))
+    const reply = await registryFor(["other/two"]).complete(main, userRequest("x", request))
+    assert.match(reply.text, /^half a\n\n\(The model broke off here.*\)\n\nfrom the other\.$/)
+    assert.equal(shown(), reply.text)
   })
 
   test("is gone on from more than once", async () => {
@@ -239,6 +290,20 @@ describe("reasoning inside the text", () => {
     const { request, shown } = screen()
     const reply = await registryFor().complete(main, userRequest("x", request))
     assert.deepEqual([reply.text, shown()], ["Tea is a drink.", "Tea is a drink."])
+  })
+
+  test("that was sent for good before it turned out to be that stands in front of the answer", async () => {
+    server.enqueue({ kind: "reply", text: "Let me see.\n</think>\n\nTea is a drink.", pieces: 40 })
+    const { request, shown } = screen((words) => words)
+    const reply = await registryFor().complete(main, userRequest("x", request))
+    assert.equal(shown(), reply.text)
+    assert.match(reply.text, /^Let me see\.\s*Tea is a drink\.$/)
+  })
+
+  test("that was cut at the limit before it had ended is no answer", async () => {
+    server.enqueue({ kind: "reply", text: "Okay, the user wants", finishReason: "length" }, text("Tea.</think>Tea."))
+    const reply = await registryFor().complete({ ...main, model: "local/deepseek-r1" }, userRequest("x"))
+    assert.equal(reply.text, "Tea.")
   })
 
   test("stays where the configuration says so", async () => {

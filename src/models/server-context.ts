@@ -13,6 +13,8 @@ export interface ServerContext {
   limitOf(target: ModelTarget): number | undefined
   /** Asks when it is time to. Never throws, but for the signal's reason. */
   look(target: ModelTarget, settings: ProviderSettings, signal: AbortSignal): Promise<void>
+  /** The model is loaded now: a server that could not tell before may be asked again. */
+  answered(target: ModelTarget): void
 }
 
 type Look = (base: string, modelId: string, get: GetJson) => Promise<number | undefined>
@@ -38,9 +40,15 @@ export function createServerContext(parts: {
   keyOf: (target: ModelTarget) => Secret | undefined
 }): ServerContext {
   const known = new Map<string, { tokens: number | undefined; until: number }>()
+  /** Servers that do not tell at all are not asked again after each answer. */
+  const failed = new Set<string>()
   const fetch = createGuardedFetch(limits)
   const nameOf = (target: ModelTarget) => `${target.id} ${target.settings?.baseUrl ?? ""}`
   return {
+    answered(target) {
+      const name = nameOf(target)
+      if (!failed.has(name) && known.get(name)?.tokens === undefined) known.delete(name)
+    },
     limitOf: (target) => known.get(nameOf(target))?.tokens,
     async look(target, settings, signal) {
       const find = settings.preset === undefined ? undefined : looks[settings.preset]
@@ -56,11 +64,14 @@ export function createServerContext(parts: {
       const headers = { "content-type": "application/json", ...auth, ...settings.headers }
       const get: GetJson = (url, body) => getJson(fetch, url, { body, signal: within, headers })
       try {
-        const tokens = (await find(base.replace(/\/+$/, ""), target.modelId, get)) ?? before?.tokens
+        const tokens =
+          (await find(base.replace(/\/+$/, "").replace(/\/chat\/completions$/, ""), target.modelId, get)) ??
+          before?.tokens
         known.set(nameOf(target), { tokens, until: now + (tokens === undefined ? unknownMs : keepMs) })
       } catch {
         // Not told, for whatever reason: the request itself will say what is wrong with the server.
         signal.throwIfAborted()
+        failed.add(nameOf(target))
       }
     },
   }

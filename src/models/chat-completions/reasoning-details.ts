@@ -1,11 +1,13 @@
-// OpenRouter's `reasoning_details`: pieces in, the array out that it wants back. Pieces of one text become one entry;
+// OpenRouter's `reasoning_details` and LiteLLM's `thinking_blocks`: pieces in, the array out that they want back. Pieces of one text become one entry;
 // signatures and encrypted entries stay as they are, in their order.
 import { isJsonObject, type Json, type JsonObject } from "../../kernel/index.ts"
 
+const wordsKeys = ["text", "summary", "thinking"] as const
+type WordsKey = (typeof wordsKeys)[number]
+
 interface Entry {
   fields: JsonObject
-  /** Words under `text` or `summary`. */
-  key: "text" | "summary" | undefined
+  key: WordsKey | undefined
   pieces: string[]
 }
 
@@ -28,8 +30,7 @@ export function createReasoningDetails() {
 }
 
 function addEntry(entries: Entry[], detail: JsonObject): string {
-  const key =
-    typeof detail["text"] === "string" ? "text" : typeof detail["summary"] === "string" ? "summary" : undefined
+  const key = wordsKeys.find((name) => typeof detail[name] === "string")
   const words = key === undefined ? "" : String(detail[key])
   const last = entries.at(-1)
   if (last && goesOn(last, detail, key)) {
@@ -46,6 +47,8 @@ function goesOn(last: Entry, detail: JsonObject, key: Entry["key"]): boolean {
   const { type, index, id } = detail
   if (typeof detail["data"] === "string" || last.fields["data"] !== undefined) return false
   if (type !== last.fields["type"] || index !== last.fields["index"]) return false
+  // A block of Anthropic's ends with its signature.
+  if (type === "thinking" && Boolean(last.fields["signature"])) return false
   const lastId = last.fields["id"]
   if (typeof id === "string" && typeof lastId === "string" && id !== lastId) return false
   return key === undefined || last.key === undefined || key === last.key

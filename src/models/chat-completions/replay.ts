@@ -23,7 +23,9 @@ function reasoningFields(parts: readonly AssistantPart[], ways: Ways): JsonObjec
     .map((part) => part.text.toWellFormed())
     .filter((each) => each !== "")
     .join("\n")
-  const plain = (field: PlainField): JsonObject => (text === "" ? {} : { [field]: text })
+  const blocks = thoughts.flatMap(({ meta }) => asList(meta?.["thinking_blocks"]))
+  const signed: JsonObject = blocks.length === 0 ? {} : { thinking_blocks: blocks }
+  const plain = (field: PlainField): JsonObject => (text === "" ? signed : { [field]: text, ...signed })
   switch (ways.reasoningField) {
     case "reasoning_content":
     case "reasoning":

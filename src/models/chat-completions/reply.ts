@@ -62,7 +62,7 @@ export function createReplyReader(parts: {
     if (replyId === "" && typeof chunk["id"] === "string") replyId = idPart(chunk["id"])
     usage.read(chunk)
     const { choices } = chunk
-    if (!Array.isArray(choices)) unknown ??= chunk["usage"] === undefined ? chunk : undefined
+    if (!Array.isArray(choices)) unknown ??= (chunk["usage"] ?? undefined) === undefined ? chunk : undefined
     else if (choices.length === 1 && isJsonObject(choices[0])) return readChoice(choices[0])
     // More than one was never asked for; Copilot puts text and calls of one reply into two.
     return Array.isArray(choices) ? choices.filter(isJsonObject).flatMap(readChoice) : []
@@ -81,7 +81,8 @@ export function createReplyReader(parts: {
       const end = rawReason === undefined ? "stop" : endOf(rawReason)
       if (end === "failed") {
         const message = `The provider ended the reply early: ${rawReason}`
-        throw new ProviderReport({ message, finish_reason: rawReason ?? null })
+        // The reply had begun: it is the server that failed, not the request.
+        throw new ProviderReport({ message, type: "server_error", code: rawReason ?? null })
       }
       const finished = calls.finish().map((call): StepEvent => ({ type: "call", ...call }))
       const reason = finishReason(end, finished.length > 0, words.refused)
@@ -109,6 +110,7 @@ const reasoningFields = ["reasoning_content", "reasoning", "reasoning_text"] as 
 /** Text and reasoning of a reply, in blocks: a block ends where the other kind begins. */
 function createWords() {
   const details = createReasoningDetails()
+  const blocksOfThinking = createReasoningDetails()
   let kind: "text" | "reasoning" | undefined
   let blocks = 0
   let anyText = false
@@ -137,6 +139,8 @@ function createWords() {
   const readReasoning = (source: JsonObject): StepEvent[] => {
     const list = source["reasoning_details"]
     const inDetails = Array.isArray(list) ? details.add(list) : ""
+    // LiteLLM: the same words as in `reasoning_content`, with the signatures that Claude wants back.
+    if (Array.isArray(source["thinking_blocks"])) blocksOfThinking.add(source["thinking_blocks"])
     const field = reasoningFields.find((name) => typeof source[name] === "string" && source[name] !== "")
     const inField = field === undefined ? undefined : source[field]
     if (field !== undefined && typeof inField === "string" && shownFrom !== "details") {
@@ -178,9 +182,19 @@ function createWords() {
     },
     /** What must go back unchanged is known as a whole at the end only; it is a block of its own, without words. */
     end(): StepEvent[] {
-      if (details.size === 0) return []
-      const meta = { field: "reasoning_details", reasoning_details: details.whole() }
-      return [{ type: "reasoning", block: "reasoning-details", text: "", meta }]
+      const signed = blocksOfThinking.whole().filter((block) => block["signature"] || block["data"])
+      const wholes: [string, JsonObject][] = [
+        ...(details.size === 0
+          ? []
+          : [
+              ["reasoning-details", { field: "reasoning_details", reasoning_details: details.whole() }] as [
+                string,
+                JsonObject,
+              ],
+            ]),
+        ...(signed.length === 0 ? [] : [["thinking-blocks", { thinking_blocks: signed }] as [string, JsonObject]]),
+      ]
+      return wholes.map(([name, meta]): StepEvent => ({ type: "reasoning", block: name, text: "", meta }))
     },
     get any() {
       return anyText

@@ -20,6 +20,7 @@ export function createUsageReader() {
       cacheReadTokens: said.cacheReadTokens,
       cacheWriteTokens: said.cacheWriteTokens,
       reasoningTokens: said.reasoningTokens,
+      ...(said.cost === undefined ? {} : { cost: said.cost }),
     }),
   }
 }
@@ -52,6 +53,7 @@ function fromUsage(usage: JsonObject): Partial<Usage> {
     cacheReadTokens,
     cacheWriteTokens,
     reasoningTokens,
+    cost: count(usage["cost"]), // OpenRouter, in credits that are dollars
   })
 }
 

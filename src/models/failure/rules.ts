@@ -65,7 +65,7 @@ export const credit: Rule = {
     "1113", // z.ai
     "minimax-1008",
   ]),
-  says: /insufficient (?:account )?(?:balance|credits?|funds|quota)|credit balance is too low|(?:requires?|need) more credits|used all available credits|(?:out of|no|not enough) (?:remaining |available )?credits|credit limit exceeded|monthly spending limit|reached your (?:specified )?(?:api )?usage limits|check your (?:plan and )?billing details|requires billing to be enabled|please recharge|in good standing|no resource package/i,
+  says: /insufficient (?:account )?(?:balance|credits?|funds|quota)|credit balance is too low|(?:requires?|need) more credits|used all available credits|(?:out of|no|not enough|doesn't have any) (?:remaining |available )?credits|credit limit exceeded|monthly spending limit|reached your (?:specified )?(?:api )?usage limits|check your (?:plan and )?billing details|requires billing to be enabled|please recharge|in good standing|no resource package/i,
 }
 
 export const key: Rule = {
@@ -133,6 +133,11 @@ export const staleForm: Rule = {
 
 /** Busy whatever the status: some send these with 400, or inside a reply of 200. */
 export const throttled: ReadonlySet<string> = new Set([
+  "rate_limit_error",
+  "rate_limit_exceeded",
+  "ratelimiterror",
+  "rate_limit_reached_error",
+  "too_many_requests",
   "throttlingexception",
   "throttling",
   "throttling.ratequota",
@@ -155,11 +160,6 @@ export const busy: Rule = {
     "engine_overloaded_error",
     "engine_overloaded",
     "server_overloaded",
-    "rate_limit_error",
-    "rate_limit_exceeded",
-    "ratelimiterror",
-    "rate_limit_reached_error",
-    "too_many_requests",
     "slow_down",
     "server_error",
     "internal_error",
@@ -183,7 +183,7 @@ export const busy: Rule = {
     "minimax-1001",
     "minimax-1013",
   ]),
-  says: /overload|\bcapacity\b|rate[ _-]?limit|too many requests|temporarily|server[ _]error|internal error|\bunavailable\b|try again|retry your request|timed out|timeout|has crashed|loading model|bad gateway|upstream (?:error|connect)|connection (?:error|reset|closed)|resource (?:has been )?exhausted|error occurred while processing/i,
+  says: /overload|\bcapacity\b|rate[ _-]?limit|too many requests|temporarily|server[ _]error|internal error|\bunavailable\b|try again|retry your request|timed out|timeout|has crashed|loading model|bad gateway|upstream (?:error|connect)|compute error|connection (?:error|reset|closed)|resource (?:has been )?exhausted|error occurred while processing/i,
 }
 
 /** Types that make even a 5xx a matter of the request's shape: proxies pass a provider's 400 on as 500. */

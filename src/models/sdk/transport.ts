@@ -1,6 +1,6 @@
 // The fetch that the packages are given: their request -> further fields of the configuration -> the guarded fetch ->
 // refusals as the contract's error -> a stream of events that the package can read, whatever form the reply had.
-import { isJsonObject, type Json, type JsonObject } from "../../kernel/index.ts"
+import { AppError, isJsonObject, type Json, type JsonObject } from "../../kernel/index.ts"
 import { ProviderRefusal, ProviderReport, type StepCall, StreamCut } from "../providers/contract.ts"
 import { overlay } from "../providers/overlay.ts"
 import { readEvents, type ServerEvent } from "./server-events.ts"
@@ -111,23 +111,32 @@ function unfoldBody(text: string, form: ReplyForm): JsonObject[] {
 }
 
 function parseEvent(data: string): JsonObject {
+  const value = parsed(data)
+  // A piece of an event: what was in between is lost, as it is when the connection breaks.
+  if (!isJsonObject(value)) throw new StreamCut()
+  return value
+}
+
+function parsed(data: string): Json | undefined {
   try {
-    const value = JSON.parse(data) as Json
-    if (isJsonObject(value)) return value
+    return JSON.parse(data) as Json
   } catch (error) {
-    throw new Error("The provider sent a reply that could not be read", { cause: error })
+    if (error instanceof SyntaxError) return undefined
+    throw error
   }
-  throw new Error("The provider sent a reply that could not be read")
 }
 
 /** Words instead of a reply are an error; the beginning of a JSON body is a reply that was cut. */
 function parseBody(text: string): Json {
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    if (/^[[{]/.test(text)) throw new StreamCut()
-    throw new ProviderReport(text.slice(0, maxRefusalBytes))
+  const value = parsed(text)
+  if (value !== undefined) return value
+  if (/^[[{]/.test(text)) throw new StreamCut()
+  if (/^<(?:!doctype|html|head)/i.test(text)) {
+    throw new AppError("model-failed", "The provider answered with a page instead of a model's reply", {
+      hint: "Check the provider's baseUrl; for most servers it ends in /v1.",
+    })
   }
+  throw new ProviderReport(text.slice(0, maxRefusalBytes))
 }
 
 const encoder = new TextEncoder()

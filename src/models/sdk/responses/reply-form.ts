@@ -26,6 +26,9 @@ function mend(value: JsonObject): JsonObject[] {
     case "response.output_item.added":
     case "response.output_item.done":
       return mendItem(value)
+    case "response.reasoning_text.delta":
+      // Local servers tell the thinking itself, under a name that the package does not read.
+      return [{ item_id: itemId(value), ...value, type: "response.reasoning_summary_text.delta", summary_index: 0 }]
     case "response.output_text.delta":
     case "response.refusal.delta":
     case "response.reasoning_summary_text.delta":
