@@ -174,8 +174,8 @@ function conversation(
   { input, message }: PromptStep,
   context: ToolContext,
 ): Pick<LoopOptions, "system" | "history" | "prompt" | "complete" | "tools" | "context"> {
-  const selection = selectModel(session, input)
-  const { id: model, promptTokens } = options.models.describe(selection)
+  const { selection, info } = usableModel(options, session, input)
+  const { id: model, promptTokens } = info
   const budget = Math.max(1_000, Math.min(maxHistoryTokens, promptTokens * historyShare))
   const room = Math.max(1_000, budget - estimateTokens(message))
   const history = options.sessions.history(session.sessionId, { budget, room, maxTurns: input.historyTurns })
@@ -302,6 +302,24 @@ function usedFor(job: JobRow, { purpose, sessionKey, origin }: TurnInput): UsedF
   return { purpose, sessionKey, runId: job.run_id, origin }
 }
 
+/** A model that a conversation has chosen and that the configuration has lost since is given up for the agent's own. */
+function usableModel(options: TurnOptions, session: Session, input: TurnInput) {
+  const selection = selectModel(session, input)
+  try {
+    return { selection, info: options.models.describe(selection) }
+  } catch (error) {
+    const isChosen = input.model === undefined && session.settings.model !== undefined
+    if (!isChosen || !(error instanceof AppError) || !error.code.startsWith("model-")) throw error
+    const own = { ...selection, model: undefined }
+    const info = options.models.describe(own)
+    options.log.warn(
+      { session: session.key, model: selection.model, instead: info.id, reason: error.message },
+      "chosen model not usable",
+    )
+    return { selection: own, info }
+  }
+}
+
 function selectModel(session: Session, input: TurnInput): ModelSelection {
   return {
     agentId: input.agentId,
@@ -377,13 +395,15 @@ function tellFailure(options: TurnOptions, write: Write, job: JobRow, input: Tur
   reportHook(options, write, input, error.message, delivered, error)
 }
 
+const setUpCodes = new Set<string>(["model-unknown", "model-not-allowed", "model-key-missing"])
+
 /** For a person in a chat: short, without inner details. */
 function apology(error: AppError): string {
   if (error.code === "timeout") return "Sorry, this took too long and was stopped. Please try again."
   if (error.code === "internal") return "Sorry, something went wrong on my side. Please try again."
   // Causes, addresses and next steps are for the operator: they stand in the run and in the log.
   if (error instanceof ModelFailure) return `Sorry, I could not answer: ${error.chatMessage}`
-  if (error.code.startsWith("model-")) return "Sorry, I could not answer: my model is not set up as it should be."
+  if (setUpCodes.has(error.code)) return "Sorry, I could not answer: my model is not set up as it should be."
   const hint = error.hint === undefined ? "" : ` (${error.hint})`
   return `Sorry, I could not answer: ${error.message}${hint}`
 }

@@ -44,6 +44,7 @@ export interface AskOptions {
   agentId: string
   thinking: ThinkingLevel | undefined
   progress: Progress
+  retry: RetryPolicy
 }
 
 /** Throws `model-key-missing`, or the signal's reason; every failure of the provider is an outcome. */
@@ -207,9 +208,9 @@ function formKey({ target, progress }: Question): string {
 }
 
 /** An operator waits for a check, and wants to hear of a busy provider rather than wait for it. */
-function limitsFor({ limits }: AskState, { progress }: Question): ModelLimits {
-  if (progress.request.usedFor.purpose !== "check") return limits
-  const retry = { ...limits.retry, attempts: Math.min(limits.retry.attempts, 2) }
+function limitsFor({ limits }: AskState, { progress, retry: policy }: Question): ModelLimits {
+  if (progress.usedFor.purpose !== "check") return { ...limits, retry: policy }
+  const retry = { ...policy, attempts: Math.min(policy.attempts, 2) }
   return { ...limits, retry, maxRetryAfterMs: Math.min(limits.maxRetryAfterMs, 10_000) }
 }
 

@@ -106,6 +106,12 @@ const kinds = ["openai", "anthropic", "google", "vertex", "azure", "bedrock", "o
 
 const apiKey = z.string().min(1).meta({ description: "One key.", secret: true })
 
+function hasCredentials(address: string): boolean {
+  if (!URL.canParse(address)) return false
+  const { username, password } = new URL(address)
+  return username !== "" || password !== ""
+}
+
 const provider = z
   .strictObject({
     kind: z.enum(kinds).meta({
@@ -116,6 +122,9 @@ const provider = z
     }),
     baseUrl: z
       .url({ protocol: /^https?$/ })
+      .refine((address) => !hasCredentials(address), {
+        error: "must hold no user or password: these go into headers, as Authorization",
+      })
       .optional()
       .meta({ description: "Address of the interface, for example `http://127.0.0.1:11434/v1`." }),
     apiKey: z.string().min(1).optional().meta({
@@ -159,8 +168,26 @@ const provider = z
   })
   .meta({ description: "One provider of models." })
 
+const retry = z
+  .strictObject({
+    attempts: z.int().min(1).max(20).default(7).meta({
+      description:
+        "Tries in all of the last model that can be asked; a model with a fallback behind it is tried 3 times at most.",
+    }),
+    minDelayMs: z.int().min(10).max(60_000).default(500).meta({
+      description: "Milliseconds before the second try; each further pause is twice as long.",
+    }),
+    maxDelayMs: z.int().min(10).max(300_000).default(8000).meta({
+      description:
+        "Milliseconds between two tries at most. A wait that the provider names, up to a minute, counts instead.",
+    }),
+  })
+  .prefault({})
+  .meta({ description: "How a model is asked again that is busy, loading or cannot be reached." })
+
 export const modelsSchema = z
   .strictObject({
+    retry,
     providers: z
       .record(
         z.string().regex(/^[a-z0-9][a-z0-9._-]*$/, "must be lower-case letters, digits, dots and dashes"),

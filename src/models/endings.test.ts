@@ -350,6 +350,22 @@ describe("a conversation whose form is refused", () => {
   })
 })
 
+describe("a server that refuses the thinking level", () => {
+  for (const message of ['"one" does not support thinking', "does not support parameters: ['reasoning_effort']"]) {
+    test(`(${message}) is asked without it, from then on`, async () => {
+      server.enqueue({ kind: "status", status: 400, message }, text("Tea."), text("Coffee."))
+      const registry = registryFor()
+      const selection = { ...main, thinking: "low" as const }
+      assert.equal((await registry.complete(selection, userRequest("x"))).text, "Tea.")
+      assert.equal((await registry.complete(selection, userRequest("x"))).text, "Coffee.")
+      assert.deepEqual(
+        server.requests.map(({ body }) => body.reasoning_effort),
+        ["low", undefined, undefined],
+      )
+    })
+  }
+})
+
 describe("several keys", () => {
   const keys = { apiKey: "first-0123456789", apiKeys: ["second-0123456789"] }
   const used = () => server.requests.map(({ headers }) => headers.authorization?.replace(/^Bearer (\w+)-.*/, "$1"))

@@ -20,7 +20,7 @@ export interface ModelRegistryParts extends Omit<AskParts, "limits"> {
 }
 
 const defaultLimits: ModelLimits = {
-  retry: { attempts: 3, minDelayMs: 500, maxDelayMs: 8000, jitter: 0.25 },
+  retry: { attempts: 7, minDelayMs: 500, maxDelayMs: 8000, jitter: 0.25 },
   maxRetryAfterMs: 60_000,
   idleTimeoutMs: 120_000,
   // Twice the longest reply that models are known to give.
@@ -28,6 +28,9 @@ const defaultLimits: ModelLimits = {
   // Streams frame each word in some 200 bytes of JSON.
   maxResponseBytes: 64 * 1024 * 1024,
 }
+
+/** Another model answers sooner than a busy one. */
+const maxAttemptsBeforeFallback = 3
 
 export function createModelRegistry(parts: ModelRegistryParts): ModelRegistry {
   const contextLimits = createContextLimits(parts.clock)
@@ -61,9 +64,13 @@ export function createModelRegistry(parts: ModelRegistryParts): ModelRegistry {
       const failures: { id: string; failure: Failure }[] = []
       // A check asks whether this very model works.
       const others = request.usedFor.purpose === "check" ? [] : fallbacks
-      const options = { agentId: selection.agentId, thinking, progress: new Progress(request) }
-      for (const id of [primary.id, ...others]) {
+      const progress = new Progress(request)
+      const asked = [primary.id, ...others]
+      for (const id of asked) {
         if (failures.length > 0) parts.log.warn({ model: id, instead: primary.id }, "model fallback chosen")
+        const retry = { ...limits.retry, ...parts.limits?.retry, ...(parts.limits?.retry ? {} : view.retry) }
+        const attempts = id === asked.at(-1) ? retry.attempts : Math.min(retry.attempts, maxAttemptsBeforeFallback)
+        const options = { agentId: selection.agentId, thinking, progress, retry: { ...retry, attempts } }
         const outcome = await tryModel(view, id, options)
         if (outcome.kind === "reply") return outcome.reply
         failures.push({ id, failure: outcome.failure })

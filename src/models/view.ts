@@ -10,6 +10,8 @@ export type ProviderSettings = ModelProviderConfig
 export interface ModelsView {
   /** `models.providers` */
   providers: Readonly<Record<string, ProviderSettings>>
+  /** `models.retry` */
+  retry?: { attempts: number; minDelayMs: number; maxDelayMs: number } | undefined
   /** `agents.defaults.model` */
   defaultModel: ModelChoice
   /** `agents.defaults.models`: when it holds anything, only these may be chosen by an override. */

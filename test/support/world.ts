@@ -184,7 +184,7 @@ export async function createWorld(context: Pick<TestContext, "after">, options: 
   const defaults: Settings = {
     hooks: { enabled: true, token: hookToken },
     channels: { chatapp: { botToken: emulator.token, apiRoot: emulator.url, allowFrom: [ada.id] } },
-    models: { providers: { test: { kind: "openai-compatible", baseUrl: model.baseUrl } } },
+    models: { retry: { attempts: 3 }, providers: { test: { kind: "openai-compatible", baseUrl: model.baseUrl } } },
     agents: { defaults: { model: "test/small", heartbeat: { every: "0" } } },
     browser: { enabled: false },
   }

@@ -5,6 +5,7 @@ import type { ModelsView } from "../../models/index.ts"
 export function modelsView({ agents, models }: Config): ModelsView {
   return {
     providers: models.providers,
+    retry: models.retry,
     defaultModel: agents.defaults.model,
     allowed: agents.defaults.models ?? {},
     thinkingDefault: agents.defaults.thinkingDefault,

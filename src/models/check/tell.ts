@@ -61,6 +61,9 @@ function toolsRefused({ refusal }: Replied): CheckFailure {
   return { kind: "form", message: `It answers, but its provider refuses the tools${reason}`, hint: toolsHint }
 }
 
+/** Less leaves room for a few messages only. */
+const usefulContextTokens = 16_384
+
 function adviceFor(told: ModelCheck, { refusal }: Replied, target: ModelTarget): string[] {
   const { settings } = target
   if (!settings) {
@@ -85,6 +88,13 @@ function adviceFor(told: ModelCheck, { refusal }: Replied, target: ModelTarget):
   if (told.streaming?.pieces === 1) {
     advice.push(
       "The answer came in one piece: the server, or a proxy in front of it, does not stream. Drafts in chats then show nothing until the answer is complete.",
+    )
+  }
+  const context = told.context?.tokens
+  if (context !== undefined && context < usefulContextTokens) {
+    const ollama = settings.preset === "ollama" ? " For Ollama start the server with OLLAMA_CONTEXT_LENGTH=32768." : ""
+    advice.push(
+      `It takes ${context.toLocaleString("en-US")} tokens: the agent's instructions and tools need about 4,000 of them, so that conversations are forgotten soon.${ollama}`,
     )
   }
   if (told.context?.from === "assumed") {
@@ -142,8 +152,10 @@ const learnt: Readonly<Record<CheckFailureKind, { isKeyGood?: boolean; exists?: 
 }
 
 /** What a failure still says of the key and the model. */
-export function keyOfFailure({ kind }: CheckFailure, hasKey: boolean): Learnt {
-  const { isKeyGood, exists = null } = learnt[kind]
+export function keyOfFailure({ kind, message }: CheckFailure, hasKey: boolean): Learnt {
+  const { isKeyGood, exists: found = null } = learnt[kind]
+  // A 404 that speaks of no model is about the address.
+  const exists = kind === "unknown-model" && !/model|deployment/i.test(message) ? null : found
   if (isKeyGood === false) return { key: "refused", exists }
   if (!hasKey) return { key: "none-needed", exists }
   return { key: isKeyGood ? "accepted" : null, exists }

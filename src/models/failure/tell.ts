@@ -38,7 +38,7 @@ const hintOfKind: Readonly<Partial<Record<FailureKind, string>>> = {
   credit: "Check the plan and the billing of the account that this key belongs to.",
   context:
     "The conversation is longer than the model takes. Start a new one with /reset, or set the model's contextTokens.",
-  "unknown-model": "Check the model's name and the provider's baseUrl.",
+  "unknown-model": "Check the model's name, and the provider's baseUrl: for most servers it ends in /v1.",
   declined: "The provider's filter stopped it; another model may answer.",
 }
 
