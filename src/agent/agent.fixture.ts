@@ -14,7 +14,7 @@ import {
   systemIds,
 } from "../kernel/index.ts"
 import type { ModelReply, ModelRegistry, ModelRequest, ModelSelection, ToolCall } from "../models/contract.ts"
-import { type Route, createSessions, mainKey } from "../sessions/index.ts"
+import { type Route, type SessionSettings, createSessions, mainKey } from "../sessions/index.ts"
 import { sessionSchema } from "../sessions/config.ts"
 import { type JobRow, LaneRunner, type NewJob, type Store, recoverJobs } from "../store/index.ts"
 import type { HeartbeatConfig } from "./config.ts"
@@ -178,6 +178,9 @@ export async function startAgent(context: TestContext, parts: AgentParts = {}) {
         write.addEvent({ sessionKey: main, origin: "system", trusted: true, ...more, text })
       }),
     replies: () => readReplies(store),
+    /** What a person has chosen for the main session. */
+    choose: (settings: SessionSettings) =>
+      store.write(async (write) => sessions.saveSettings(write, sessions.open(write, main, "main"), settings)),
     /** What earlier turns of the session have left for the next. */
     history: (sessionKey = main) =>
       sessions.history(sessions.find(sessionKey)?.sessionId ?? "", { budget: 1e6, room: 1e6 }),

@@ -340,6 +340,23 @@ describe("a turn that cannot be finished", () => {
     assert.match(server.requests.at(-1)?.promptText() ?? "", /the door is open/)
   })
 
+  test("with the model that its conversation has chosen, because it is gone, is answered by the agent's own", async (context) => {
+    const models = scriptedModels(["here I am"])
+    const { describe: describeAny } = models
+    models.describe = (selection) => {
+      if (selection.model === "gone/model") throw new AppError("model-unknown", "No configured provider has it")
+      return describeAny(selection)
+    }
+    const agent = await startAgent(context, { models })
+    await agent.choose({ model: "gone/model" })
+    await agent.say("hello")
+    assert.deepEqual(
+      models.requests.map(({ selection }) => selection.model),
+      [undefined],
+    )
+    assert.equal(agent.replies().at(-1)?.text, "here I am")
+  })
+
   test("because the model refuses it does not show its events again", async (context) => {
     const models = scriptedModels([
       () => Promise.reject(new AppError("model-failed", "No model could answer. test/model: HTTP 400")),

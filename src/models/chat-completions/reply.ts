@@ -109,8 +109,7 @@ const reasoningFields = ["reasoning_content", "reasoning", "reasoning_text"] as 
 
 /** Text and reasoning of a reply, in blocks: a block ends where the other kind begins. */
 function createWords() {
-  const details = createReasoningDetails()
-  const blocksOfThinking = createReasoningDetails()
+  const replayed = createReplayed()
   let kind: "text" | "reasoning" | undefined
   let blocks = 0
   let anyText = false
@@ -137,10 +136,7 @@ function createWords() {
     return [isNew || meta !== undefined ? { ...event, meta: { field, ...meta } } : event]
   }
   const readReasoning = (source: JsonObject): StepEvent[] => {
-    const list = source["reasoning_details"]
-    const inDetails = Array.isArray(list) ? details.add(list) : ""
-    // LiteLLM: the same words as in `reasoning_content`, with the signatures that Claude wants back.
-    if (Array.isArray(source["thinking_blocks"])) blocksOfThinking.add(source["thinking_blocks"])
+    const inDetails = replayed.add(source)
     const field = reasoningFields.find((name) => typeof source[name] === "string" && source[name] !== "")
     const inField = field === undefined ? undefined : source[field]
     if (field !== undefined && typeof inField === "string" && shownFrom !== "details") {
@@ -181,21 +177,7 @@ function createWords() {
       return [...thought, ...said, ...declined, ...signed]
     },
     /** What must go back unchanged is known as a whole at the end only; it is a block of its own, without words. */
-    end(): StepEvent[] {
-      const signed = blocksOfThinking.whole().filter((block) => block["signature"] || block["data"])
-      const wholes: [string, JsonObject][] = [
-        ...(details.size === 0
-          ? []
-          : [
-              ["reasoning-details", { field: "reasoning_details", reasoning_details: details.whole() }] as [
-                string,
-                JsonObject,
-              ],
-            ]),
-        ...(signed.length === 0 ? [] : [["thinking-blocks", { thinking_blocks: signed }] as [string, JsonObject]]),
-      ]
-      return wholes.map(([name, meta]): StepEvent => ({ type: "reasoning", block: name, text: "", meta }))
-    },
+    end: () => replayed.end(),
     get any() {
       return anyText
     },
@@ -209,4 +191,30 @@ function textsOf(value: Json): string {
   if (typeof value === "string") return value
   const list = Array.isArray(value) ? value : [value]
   return list.map((each) => (isJsonObject(each) && typeof each["text"] === "string" ? each["text"] : "")).join("")
+}
+
+/** What must go back unchanged, and is known as a whole at the end of the reply only. */
+function createReplayed() {
+  const details = createReasoningDetails()
+  const thinking = createReasoningDetails()
+  return {
+    /** Returns the words that stand in no other field. */
+    add(source: JsonObject): string {
+      const { reasoning_details: list, thinking_blocks: blocks } = source
+      // LiteLLM: the same words as in `reasoning_content`, with the signatures that Claude wants back.
+      if (Array.isArray(blocks)) thinking.add(blocks)
+      return Array.isArray(list) ? details.add(list) : ""
+    },
+    /** Blocks of their own, without words. */
+    end(): StepEvent[] {
+      const signed = thinking.whole().filter((block) => Boolean(block["signature"]) || Boolean(block["data"]))
+      const wholes: { block: string; meta: JsonObject }[] = []
+      if (details.size > 0) {
+        const meta = { field: "reasoning_details", reasoning_details: details.whole() }
+        wholes.push({ block: "reasoning-details", meta })
+      }
+      if (signed.length > 0) wholes.push({ block: "thinking-blocks", meta: { thinking_blocks: signed } })
+      return wholes.map((whole) => ({ type: "reasoning", text: "", ...whole }))
+    },
+  }
 }

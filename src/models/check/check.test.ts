@@ -40,7 +40,7 @@ interface Setting {
 }
 
 async function check(server: ModelServer, setting: Setting = {}) {
-  const { entry = { vision: true, contextTokens: 9_000 }, environment = {}, timeoutMs } = setting
+  const { entry = { vision: true, contextTokens: 90_000 }, environment = {}, timeoutMs } = setting
   const provider = {
     kind: "openai-compatible",
     baseUrl: server.baseUrl,
@@ -67,7 +67,7 @@ describe("a model that works", () => {
     const server = await serve(context)
     server.script(() => ({ ...good, reasoning: "Hm.", usage: { input: 900, output: 40, reasoning: 12 } }))
     const prices = { input: 1, output: 10 }
-    const found = await check(server, { entry: { vision: true, contextTokens: 9_000, maxOutputTokens: 700, prices } })
+    const found = await check(server, { entry: { vision: true, contextTokens: 90_000, maxOutputTokens: 700, prices } })
     const { durationMs, streaming, ...rest } = found
     assert.deepEqual(rest, {
       model: "test/small",
@@ -81,7 +81,7 @@ describe("a model that works", () => {
       reasoning: { tokens: 12, characters: 3 },
       tokens: { input: 900, output: 40 },
       cost: 0.0013,
-      context: { tokens: 9_000, from: "configuration" },
+      context: { tokens: 90_000, from: "configuration" },
       maxOutputTokens: 700,
     })
     assert.ok(streaming && streaming.pieces >= 5 && streaming.firstMs !== null && streaming.firstMs <= durationMs)
