@@ -405,7 +405,8 @@ test("gives up a wait when its time is up, and says what it waited for", async (
   ]) {
     const late = await act({ kind: "wait", ...condition, timeoutMs: 200 })
     assert.deepEqual([late.status, late.body.error.code], [504, "timeout"], JSON.stringify(condition))
-    assert.match(late.body.error.message, /in vain/)
+    // Where the machine is too busy for a single look, the limit round the whole call is what ends it.
+    assert.match(late.body.error.message, /in vain|took longer/)
   }
   assert.equal((await act({ kind: "wait", selector: "p[" })).status, 400)
   assert.equal((await act({ kind: "wait" })).status, 400)
