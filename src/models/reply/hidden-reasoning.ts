@@ -220,7 +220,20 @@ class Filter implements ReasoningFilter {
     }
     // Up to the line's end, or to the backtick that makes it code.
     const lineEnd = token.raw.indexOf("\n")
-    const onLine = lineEnd < 0 ? token.raw : token.raw.slice(0, lineEnd)
+    const whole = lineEnd < 0 ? token.raw : token.raw.slice(0, lineEnd)
+    let fed = 0
+    for (const { index } of whole.matchAll(/`(?!`)/g)) {
+      const end = index + 1
+      // The piece ends with the run: it may go on in the next one.
+      if (end === whole.length) break
+      this.#place.feed(whole.slice(fed, end))
+      doubtful.push({ raw: whole.slice(fed, end) })
+      fed = end
+      if (this.#place.place() === "inline-code") continue
+      this.#settleCode()
+      return this.#take({ raw: token.raw.slice(end) })
+    }
+    const onLine = whole.slice(fed)
     this.#place.feed(onLine)
     doubtful.push({ raw: onLine })
     if (lineEnd < 0) {
