@@ -255,6 +255,8 @@ test("text without tags passes unchanged", () => {
   const reply = fc
     .array(fc.oneof(words, fc.string({ unit: "grapheme" })), { maxLength: 30 })
     .map((parts) => parts.join(""))
+    // The words can come together as one.
+    .filter((text) => !text.includes("<thought>"))
   fc.assert(
     fc.property(reply, fc.constantFrom<ReasoningMode>("auto", "open", "off"), (text, mode) => {
       assert.deepEqual(read([text], mode), { text, reasoning: "" })

@@ -218,6 +218,11 @@ class Filter implements ReasoningFilter {
       }
       return
     }
+    // A run of backticks that ended the piece before has ended there.
+    if (!token.raw.startsWith("`") && this.#place.place() !== "inline-code") {
+      this.#settleCode()
+      return this.#take(token)
+    }
     // Up to the line's end, or to the backtick that makes it code.
     const lineEnd = token.raw.indexOf("\n")
     const whole = lineEnd < 0 ? token.raw : token.raw.slice(0, lineEnd)
