@@ -21,7 +21,7 @@ export async function firstDrafts(config: MakeConfig): Promise<Figure> {
     script() {
       // The server writes them as soon as this returns.
       wroteAt = performance.now()
-      return { kind: "drip", text: "abcdef", everyMs: 40 }
+      return { kind: "drip", text: "fedcba", everyMs: 40 }
     },
   })
   const gateway = new BenchGateway()
