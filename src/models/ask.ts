@@ -1,5 +1,5 @@
 // One model, asked until it has answered, fails for good, or has used its attempts. A key that is refused gives way to
-// the next; a conversation whose form is refused is asked once more in words; an empty reply is asked again.
+// the next; a thinking level that is refused is left out, and a conversation whose form is refused is told in words.
 import { backoffMs, type Clock, type Ids, type Log, type Redactor, type RetryPolicy } from "../kernel/index.ts"
 import type { ModelReply, ThinkingLevel, UsageRecord } from "./contract.ts"
 import type { ContextLimits } from "./context-limits.ts"
@@ -103,7 +103,7 @@ interface Question extends AskOptions {
 
 async function askUntilDone(state: AskState, question: Question): Promise<Outcome> {
   const { target, progress } = question
-  await state.serverContext.look(target, question.settings, progress.request.signal)
+  await state.serverContext.look(target, question.settings, progress.signal)
   const startedAt = state.clock.monotonic()
   let otherKeys = findKeys(target, state.environment).length - 1
   for (let attempt = 1; ; attempt += 1) {
@@ -125,7 +125,7 @@ async function askUntilDone(state: AskState, question: Question): Promise<Outcom
     state.log.warn({ ...fields, ...told, ...next }, "model failed")
     if (delayMs === undefined) return outcome
     if (isAtOnce) attempt -= 1
-    await sleep(state.clock, delayMs, progress.request.signal)
+    await sleep(state.clock, delayMs, progress.signal)
   }
 }
 
@@ -203,7 +203,7 @@ function mendForm({ refusedForms }: AskState, question: Question): boolean {
 }
 
 function formKey({ target, progress }: Question): string {
-  const { sessionKey, runId } = progress.request.usedFor
+  const { sessionKey, runId } = progress.usedFor
   return `${target.id} ${runId ?? sessionKey ?? ""}`
 }
 
