@@ -55,6 +55,9 @@ const retryAfterSpreadMs = 100
 /** Runs whose conversation a model has refused for its form; more than a gateway has at a time. */
 const maxRefusedForms = 500
 
+/** Servers are updated and configurations change; until then each step would be refused once. */
+const refusedLevelMs = 60 * 60_000
+
 /** Their values are ordinary words, which would be missing all over the log. */
 const plainHeaders = new Set(["accept", "content-type", "http-referer", "origin", "referer", "user-agent", "x-title"])
 
@@ -64,8 +67,8 @@ interface AskState extends AskParts {
   keys: KeyRing
   /** `model run` of those. */
   refusedForms: Set<string>
-  /** Models whose server has refused the field of the thinking level: they are asked without it from then on. */
-  unthinking: Set<string>
+  /** `model level` that its server has refused, to the monotonic time until which it is asked without one. */
+  unthinking: Map<string, number>
   contextLimits: ContextLimits
   serverContext: ServerContext
 }
@@ -83,7 +86,7 @@ export function createAsk(parts: AskParts, learnt: Learnt): Ask {
     step,
     keys: createKeyRing(parts),
     refusedForms: new Set(),
-    unthinking: new Set(),
+    unthinking: new Map(),
     ...learnt,
   }
   return async (target, options) => {
@@ -144,7 +147,7 @@ async function askOnce(state: AskState, question: Question): Promise<Outcome> {
       settings,
       ways: waysOf(target, settings),
       key,
-      thinking: state.unthinking.has(target.id) ? undefined : thinking,
+      thinking: isRefusedLevel(state, question) ? undefined : thinking,
       request,
       plain: state.refusedForms.has(formKey(question)),
       fetch: createGuardedFetch({ idleTimeoutMs, maxResponseBytes: limits.maxResponseBytes }),
@@ -183,12 +186,17 @@ function keepSecret({ redactor, environment }: AskState, { target, settings }: Q
  * True when the same is to be asked without a thinking level. Ollama: '"x" does not support thinking'; LiteLLM:
  * "does not support parameters: ['reasoning_effort']"; strict servers: "Unrecognized request argument".
  */
-function leaveThinkingOut({ unthinking }: AskState, { target, thinking }: Question, failure: Failure): boolean {
-  if (failure.kind !== "form" || thinking === undefined || unthinking.has(target.id)) return false
+function leaveThinkingOut(state: AskState, question: Question, failure: Failure): boolean {
+  const { target, thinking } = question
+  if (failure.kind !== "form" || thinking === undefined || isRefusedLevel(state, question)) return false
   if (!/thinking|reasoning|effort/i.test(failure.message) || /signature|thinking blocks?\b/i.test(failure.message))
     return false
-  unthinking.add(target.id)
+  state.unthinking.set(`${target.id} ${thinking}`, state.clock.monotonic() + refusedLevelMs)
   return true
+}
+
+function isRefusedLevel({ unthinking, clock }: AskState, { target, thinking }: Question): boolean {
+  return (unthinking.get(`${target.id} ${thinking}`) ?? 0) > clock.monotonic()
 }
 
 /** True when the same conversation is to be asked once more, in words. It stays so told for the rest of the run. */

@@ -37,6 +37,7 @@ export function createModelRegistry(parts: ModelRegistryParts): ModelRegistry {
   const serverContext = createServerContext({
     clock: parts.clock,
     keyOf: (target) => findKey(target, parts.environment),
+    log: parts.log,
   })
   const limits = { ...defaultLimits, ...parts.limits }
   const ask = createAnswer(createAsk({ ...parts, limits }, { contextLimits, serverContext }))
@@ -68,7 +69,7 @@ export function createModelRegistry(parts: ModelRegistryParts): ModelRegistry {
       const asked = [primary.id, ...others]
       for (const id of asked) {
         if (failures.length > 0) parts.log.warn({ model: id, instead: primary.id }, "model fallback chosen")
-        const retry = { ...limits.retry, ...parts.limits?.retry, ...(parts.limits?.retry ? {} : view.retry) }
+        const retry = parts.limits?.retry ?? { ...limits.retry, ...view.retry }
         const attempts = id === asked.at(-1) ? retry.attempts : Math.min(retry.attempts, maxAttemptsBeforeFallback)
         const options = { agentId: selection.agentId, thinking, progress, retry: { ...retry, attempts } }
         const outcome = await tryModel(view, id, options)

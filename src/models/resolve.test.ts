@@ -13,6 +13,15 @@ function describeModel(view: Partial<ModelsView>, selection: Partial<ModelSelect
 }
 
 describe("which model a run gets", () => {
+  test("is the one that it names, also when the default is a slip of the pen", () => {
+    const view = {
+      defaultModel: "claude-sonet",
+      providers: { local: { kind: "openai-compatible", baseUrl: "http://127.0.0.1:1/v1" } },
+    } as const
+    assert.equal(describeModel(view, { model: "local/a" }).id, "local/a")
+    assert.throws(() => describeModel(view), { code: "model-unknown" })
+  })
+
   test("is the offline model when nothing is configured", () => {
     const { id, contextTokens, vision, thinking, fallbacks } = describeModel({})
     assert.deepEqual(

@@ -35,10 +35,11 @@ export interface Resolution {
 export function resolveSelection(view: ModelsView, selection: ModelSelection): Resolution {
   const own = choiceParts(view.agentModels[selection.agentId])
   const common = choiceParts(view.defaultModel)
-  const configured = resolveName(view, own.primary ?? common.primary ?? offlineModelId)
-  const chosen = selection.model === undefined ? configured : resolveName(view, selection.model)
-  if (chosen !== configured && !selection.byOperator) {
-    const always = [configured, resolveName(view, common.primary ?? offlineModelId)]
+  const usual = common.primary ?? offlineModelId
+  const chosen = resolveName(view, selection.model ?? own.primary ?? usual)
+  if (selection.model !== undefined && !selection.byOperator) {
+    // A slip in these takes no other model away.
+    const always = [own.primary ?? usual, usual].map((name) => findName(view, name)).filter((id) => id !== undefined)
     checkAllowed(view, chosen, always)
   }
   const fallbacks = (own.fallbacks ?? common.fallbacks ?? []).map((name) => findName(view, name) ?? name)

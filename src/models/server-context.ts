@@ -1,7 +1,7 @@
 // How much a server of one's own takes: it is set where the server is started, not by the model, and Ollama cuts what is
 // longer from the front without a word. So it is asked, once in a while, and remembered; a server that does not tell
 // costs nothing but the question.
-import { type Clock, type JsonObject, type Secret, isJsonObject } from "../kernel/index.ts"
+import { type Clock, type JsonObject, type Log, type Secret, isJsonObject } from "../kernel/index.ts"
 import { presetOf } from "./chat-completions/index.ts"
 import type { PresetName } from "./config.ts"
 import { createGuardedFetch } from "./providers/guarded-fetch.ts"
@@ -23,8 +23,8 @@ type GetJson = (url: string, body?: JsonObject) => Promise<JsonObject>
 const timeoutMs = 2_000
 /** A server is seldom started anew with another context; one that does not answer costs a step this question. */
 const keepMs = 5 * 60_000
-/** Ollama tells only of models that are loaded: soon after the first answer it can. */
-const unknownMs = 20_000
+/** Ollama tells only of models that are loaded, so it is asked again behind an answer; some servers never tell. */
+const maxAsks = 3
 const limits = { idleTimeoutMs: timeoutMs, maxResponseBytes: 4_000_000 }
 
 const looks: Partial<Record<PresetName, Look>> = {
@@ -34,20 +34,27 @@ const looks: Partial<Record<PresetName, Look>> = {
   lmstudio: lookAtLmStudio,
 }
 
+interface Told {
+  tokens: number | undefined
+  /** Monotonic; 0 when it is to be asked again behind an answer. */
+  until: number
+  /** Questions in a row that it had no answer to. */
+  asks: number
+}
+
 export function createServerContext(parts: {
   clock: Clock
   /** The key that the server is asked with, if it wants one. */
   keyOf: (target: ModelTarget) => Secret | undefined
+  log: Log
 }): ServerContext {
-  const known = new Map<string, { tokens: number | undefined; until: number }>()
-  /** Servers that do not tell at all are not asked again after each answer. */
-  const failed = new Set<string>()
+  const known = new Map<string, Told>()
   const fetch = createGuardedFetch(limits)
   const nameOf = (target: ModelTarget) => `${target.id} ${target.settings?.baseUrl ?? ""}`
   return {
     answered(target) {
-      const name = nameOf(target)
-      if (!failed.has(name) && known.get(name)?.tokens === undefined) known.delete(name)
+      const told = known.get(nameOf(target))
+      if (told && told.tokens === undefined && told.asks < maxAsks) told.until = 0
     },
     limitOf: (target) => known.get(nameOf(target))?.tokens,
     async look(target, settings, signal) {
@@ -55,8 +62,10 @@ export function createServerContext(parts: {
       const now = parts.clock.monotonic()
       const before = known.get(nameOf(target))
       if (!find || (before && before.until > now)) return
-      // Set at once, so that many turns ask one question.
-      known.set(nameOf(target), { tokens: before?.tokens, until: now + keepMs })
+      // Kept at once, so that many turns ask one question.
+      const asks = before?.until === 0 ? before.asks + 1 : 1
+      const told: Told = { tokens: before?.tokens, until: now + keepMs, asks }
+      known.set(nameOf(target), told)
       const base = settings.baseUrl ?? (settings.preset === undefined ? "" : presetOf(settings.preset).baseUrl)
       const within = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
       const key = parts.keyOf(target)
@@ -64,14 +73,13 @@ export function createServerContext(parts: {
       const headers = { "content-type": "application/json", ...auth, ...settings.headers }
       const get: GetJson = (url, body) => getJson(fetch, url, { body, signal: within, headers })
       try {
-        const tokens =
-          (await find(base.replace(/\/+$/, "").replace(/\/chat\/completions$/, ""), target.modelId, get)) ??
-          before?.tokens
-        known.set(nameOf(target), { tokens, until: now + (tokens === undefined ? unknownMs : keepMs) })
-      } catch {
-        // Not told, for whatever reason: the request itself will say what is wrong with the server.
+        const root = base.replace(/\/+$/, "").replace(/\/chat\/completions$/, "")
+        told.tokens = (await find(root, target.modelId, get)) ?? told.tokens
+      } catch (error) {
         signal.throwIfAborted()
-        failed.add(nameOf(target))
+        // The request itself will say what is wrong with the server.
+        parts.log.debug({ model: target.id, err: error }, "server did not tell how much it takes")
+        told.asks = maxAsks
       }
     },
   }

@@ -1,8 +1,6 @@
 // Which words of `reasoning_effort` each service takes, by model. What the configuration or the table of known models
 // says of a model's levels goes before `taken`; the words hold in any case.
-import type { ThinkingLevel } from "../contract.ts"
-
-export type Level = Exclude<ThinkingLevel, "off">
+import type { Level } from "../levels.ts"
 
 export interface EffortRule {
   /** Whether a level is sent to a model of which nothing else is known. */

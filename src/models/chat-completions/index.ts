@@ -1,12 +1,12 @@
 // The client for Chat Completions: every server that says it is compatible, the presets, and Azure's chat route.
 // step -> body.ts -> POST -> stream.ts (sse.ts -> reply.ts) -> events. Retries nothing and keeps nothing.
-import { ProviderRefusal, type ProviderInterface, type StepCall, type StepEvent } from "../providers/contract.ts"
+import type { ProviderInterface, StepCall, StepEvent } from "../providers/contract.ts"
+import { readRefusal } from "../providers/refusal.ts"
 import { toWireRequest } from "./body.ts"
 import { readStream } from "./stream.ts"
 
 export { presetOf, type Preset, type Ways } from "./presets.ts"
 export { decodeEvents, type ServerEvent } from "./sse.ts"
-export { nearestLevel } from "./thinking.ts"
 export { adaptToolSchema, type SchemaDialect } from "./tool-schema.ts"
 export { waysOf } from "./ways.ts"
 
@@ -32,7 +32,7 @@ async function* runStep(parts: ChatCompletionsParts, call: StepCall): AsyncGener
   try {
     const { url, headers, body } = request
     const response = await call.fetch(url, { method: "POST", headers, body, signal })
-    if (!response.ok) throw await refusalOf(response)
+    if (!response.ok) throw await readRefusal(response)
     yield* readStream(response.body ?? new Blob([]).stream(), {
       toolNames: new Set(call.tools.map(({ name }) => name)),
       newCallId: parts.newCallId,
@@ -42,24 +42,4 @@ async function* runStep(parts: ChatCompletionsParts, call: StepCall): AsyncGener
   } finally {
     own.abort()
   }
-}
-
-const maxRefusalBytes = 65_536
-
-async function refusalOf(response: Response): Promise<ProviderRefusal> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  let cause: unknown
-  try {
-    for await (const chunk of response.body ?? []) {
-      chunks.push(chunk.subarray(0, maxRefusalBytes - size))
-      size += chunk.byteLength
-      if (size >= maxRefusalBytes) break
-    }
-  } catch (error) {
-    // The status says more than why its explanation was cut.
-    cause = error
-  }
-  const body = new TextDecoder().decode(Buffer.concat(chunks))
-  return new ProviderRefusal({ status: response.status, headers: Object.fromEntries(response.headers), body, cause })
 }

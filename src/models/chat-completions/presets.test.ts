@@ -5,7 +5,7 @@ import { presetNames, type PresetName } from "../config.ts"
 import type { ThinkingLevel } from "../contract.ts"
 import type { ModelTarget } from "../resolve.ts"
 import { target } from "./chat-completions.fixture.ts"
-import { nearestLevel, presetOf, waysOf } from "./index.ts"
+import { presetOf, waysOf } from "./index.ts"
 import { thinkingFields } from "./thinking.ts"
 
 type Where = PresetName | `https://${string}`
@@ -57,13 +57,6 @@ describe("presets", () => {
 })
 
 describe("a level of thinking", () => {
-  test("becomes the nearest one that there is, and of two the lower", () => {
-    assert.equal(nearestLevel("medium", ["low", "high"]), "low")
-    assert.equal(nearestLevel("minimal", ["high", "medium"]), "medium")
-    assert.equal(nearestLevel("high", ["minimal", "low"]), "low")
-    assert.equal(nearestLevel("low", []), undefined)
-  })
-
   test("is not sent when nobody asked for it, and not to models that do not think on demand", () => {
     for (const where of presetNames) {
       assert.deepEqual(thinking(undefined, "qwen/qwen3-32b", where), {})

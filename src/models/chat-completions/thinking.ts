@@ -3,7 +3,8 @@
 import type { JsonObject } from "../../kernel/index.ts"
 import type { ThinkingLevel } from "../contract.ts"
 import type { ModelTarget } from "../resolve.ts"
-import { isGptOss, type EffortRule, type Level } from "./efforts.ts"
+import { type Level, lowestLevel, nearestLevel } from "../levels.ts"
+import { isGptOss, type EffortRule } from "./efforts.ts"
 import type { Ways } from "./presets.ts"
 
 const levels: readonly Level[] = ["minimal", "low", "medium", "high"]
@@ -25,17 +26,6 @@ export function thinkingFields(thinking: ThinkingLevel | undefined, target: Thin
     case "none":
       return {}
   }
-}
-
-export function nearestLevel(wanted: Level, offered: readonly Level[]): Level | undefined {
-  const place = levels.indexOf(wanted)
-  const distance = (level: Level) => Math.abs(levels.indexOf(level) - place)
-  // `levels` goes upwards and the first of equals stays, so that ties go to the lower one.
-  return levels.filter((level) => offered.includes(level)).sort((one, other) => distance(one) - distance(other))[0]
-}
-
-function lowestLevel(offered: readonly Level[]): Level | undefined {
-  return levels.find((level) => offered.includes(level))
 }
 
 function effortFields(thinking: ThinkingLevel, target: Thinker, rule: EffortRule): JsonObject {
@@ -78,7 +68,7 @@ function reasoningFields(thinking: ThinkingLevel, target: Thinker, ways: Ways): 
 function templateFields(thinking: ThinkingLevel, target: Thinker): JsonObject {
   if (isGptOss(target.modelId)) {
     const offered = (target.reasoning ?? levels).filter((level) => level !== "minimal")
-    const level = thinking === "off" ? "low" : (nearestLevel(thinking, offered) ?? "low")
+    const level = thinking === "off" ? "low" : nearestLevel(thinking, offered.length > 0 ? offered : ["low"])
     // vLLM reads the field, llama.cpp the variable.
     return { reasoning_effort: level, chat_template_kwargs: { reasoning_effort: level } }
   }

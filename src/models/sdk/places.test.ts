@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { assertGrowsInLine } from "../../../test/support/growth.ts"
 import { cachePlaces } from "./cache-marks.ts"
-import { lowestLevel, nearestLevel } from "./levels.ts"
+import { lowestLevel, nearestLevel } from "../levels.ts"
 import { readEvents, type ServerEvent } from "./server-events.ts"
 import { overlay } from "../providers/overlay.ts"
 

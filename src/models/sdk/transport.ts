@@ -1,8 +1,9 @@
 // The fetch that the packages are given: their request -> further fields of the configuration -> the guarded fetch ->
 // refusals as the contract's error -> a stream of events that the package can read, whatever form the reply had.
 import { AppError, isJsonObject, type Json, type JsonObject } from "../../kernel/index.ts"
-import { ProviderRefusal, ProviderReport, type StepCall, StreamCut } from "../providers/contract.ts"
+import { ProviderReport, type StepCall, StreamCut } from "../providers/contract.ts"
 import { overlay } from "../providers/overlay.ts"
+import { readRefusal } from "../providers/refusal.ts"
 import { readEvents, type ServerEvent } from "./server-events.ts"
 
 /** How the replies of an interface are made readable for its package. */
@@ -48,28 +49,6 @@ function withExtraBody(body: unknown, { settings, target }: StepCall): { body?: 
   if (extra.length === 0 || typeof body !== "string") return {}
   const request: unknown = JSON.parse(body)
   return isJsonObject(request) ? { body: JSON.stringify(extra.reduce<JsonObject>(overlay, request)) } : {}
-}
-
-export async function readRefusal(response: Response): Promise<ProviderRefusal> {
-  const headers: Record<string, string> = {}
-  response.headers.forEach((value, name) => void (headers[name] = value))
-  return new ProviderRefusal({ status: response.status, headers, body: await readStart(response) })
-}
-
-/** A body that breaks off takes nothing from the status, which is what counts. */
-async function readStart(response: Response): Promise<string> {
-  const pieces: Uint8Array[] = []
-  let size = 0
-  try {
-    for await (const piece of response.body ?? []) {
-      pieces.push(piece)
-      size += piece.byteLength
-      if (size >= maxRefusalBytes) break
-    }
-  } catch (error) {
-    if (pieces.length === 0) return `(the body could not be read: ${(error as Error).message})`
-  }
-  return new TextDecoder().decode(Buffer.concat(pieces).subarray(0, maxRefusalBytes))
 }
 
 /** Frames of events as the package reads them; a whole JSON body becomes the frames of a stream. */

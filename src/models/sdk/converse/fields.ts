@@ -1,7 +1,7 @@
 // Thinking and limits on Bedrock: common fields of Converse, and those that only a maker's models read.
 import type { JsonObject } from "../../../kernel/index.ts"
 import type { StepCall } from "../../providers/contract.ts"
-import { lowestLevel, nearestLevel } from "../levels.ts"
+import { lowestLevel, nearestLevel } from "../../levels.ts"
 import type { ConverseFamily } from "./family.ts"
 
 interface ModelFields {

@@ -2,7 +2,7 @@
 import { getGoogleLanguageModelEntry } from "@ai-sdk/google/internal"
 import type { JsonObject } from "../../../kernel/index.ts"
 import type { StepCall } from "../../providers/contract.ts"
-import { type Level, lowestLevel, nearestLevel } from "../levels.ts"
+import { type Level, lowestLevel, nearestLevel } from "../../levels.ts"
 
 export interface GeminiOptions {
   maxOutputTokens: number | undefined

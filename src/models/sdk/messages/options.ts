@@ -2,7 +2,7 @@
 // `max_tokens`, which the interface demands.
 import { getModelCapabilities } from "@ai-sdk/anthropic/internal"
 import type { PreparedMessage, StepCall } from "../../providers/contract.ts"
-import { type Level, nearestLevel } from "../levels.ts"
+import { type Level, nearestLevel } from "../../levels.ts"
 
 export type Thinking =
   | { type: "adaptive"; display: "summarized" }

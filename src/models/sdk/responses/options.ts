@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider"
 import type { JsonObject } from "../../../kernel/index.ts"
 import type { StepCall } from "../../providers/contract.ts"
-import { lowestLevel, nearestLevel } from "../levels.ts"
+import { lowestLevel, nearestLevel } from "../../levels.ts"
 
 type Options = Pick<LanguageModelV4CallOptions, "maxOutputTokens" | "temperature" | "reasoning" | "providerOptions">
 
