@@ -1,7 +1,7 @@
 // The life of a managed browser: one start for many callers, crashes, freezes, what stands in the way of a start, a clean end.
 import assert from "node:assert/strict"
 import { mkdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises"
-import { createServer } from "node:net"
+import { type AddressInfo, createServer } from "node:net"
 import { hostname } from "node:os"
 import { join } from "node:path"
 import { after, before, test } from "node:test"
