@@ -1,11 +1,11 @@
 // `npm run bench [-- <name> ...]`: measures the figures and writes docs/performance.md when all were run.
 // Figures are for people: a slow machine fails no test.
-import { writeFileSync } from "node:fs"
 import { arch, cpus, totalmem } from "node:os"
 import { parseArgs } from "node:util"
 import { browser } from "./browser/bench.ts"
 import { chat } from "./chat.ts"
 import { crowd } from "./crowd.ts"
+import { writeSection } from "./document.ts"
 import type { Bench, Figure } from "./figure.ts"
 import { knownChats } from "./known-chats.ts"
 import { models } from "./models.ts"
@@ -31,7 +31,7 @@ for (const bench of wanted) {
   }
 }
 if (wanted.length === benches.length) {
-  writeFileSync(new URL("../docs/performance.md", import.meta.url), report(figures))
+  writeSection("figures", report(figures))
   console.error("written: docs/performance.md")
 }
 
@@ -40,9 +40,7 @@ function report(all: readonly Figure[]): string {
     (figure) => `| ${figure.what} | ${figure.target} | ${figure.measured} | ${figure.met ? "yes" : "no"} |`,
   )
   const gigabytes = Math.round(totalmem() / 1024 ** 3)
-  return `# Performance
-
-Written by \`npm run bench\` (${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${cpus().length} cores ${arch}, ${gigabytes} GB). Repeat it with the same command; \`npm run bench -- webhooks\` measures one part. Times of processes are ratios against \`node -e 0\` in the same run, because absolute times differ between machines. Load is made by a process of its own on the same two cores.
+  return `Written by \`npm run bench\` (${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${cpus().length} cores ${arch}, ${gigabytes} GB). Repeat it with the same command; \`npm run bench -- webhooks\` measures one part. Times of processes are ratios against \`node -e 0\` in the same run, because absolute times differ between machines. Load is made by a process of its own on the same two cores.
 
 | what | target | measured | met |
 |---|---|---|---|

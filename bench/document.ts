@@ -1,0 +1,18 @@
+// docs/performance.md has a section of each program that measures something; one that runs renews its own alone.
+import { readFileSync, writeFileSync } from "node:fs"
+
+const path = new URL("../docs/performance.md", import.meta.url)
+
+/** `text` is Markdown; the section is put at the end when there is none of this name. */
+export function writeSection(name: string, text: string): void {
+  const [begin, end] = [`<!-- ${name} -->`, `<!-- end of ${name} -->`]
+  const section = `${begin}\n\n${text.trim()}\n\n${end}\n`
+  const before = readFileSync(path, "utf8")
+  const from = before.indexOf(begin)
+  const to = before.indexOf(`${end}\n`)
+  const after =
+    from >= 0 && to > from
+      ? before.slice(0, from) + section + before.slice(to + end.length + 1)
+      : `${before.trimEnd()}\n\n${section}`
+  writeFileSync(path, after)
+}

@@ -1,0 +1,5 @@
+// jQuery as the global that its plugins look for.
+import $ from "jquery"
+
+globalThis.jQuery = globalThis.$ = $
+export default $
