@@ -71,7 +71,8 @@ test("shows roles, names, values and states, and nothing that is hidden", async 
   ]) {
     assert.match(text, line)
   }
-  assert.doesNotMatch(text, /geheim|Hidden from all|Inside details|Late/)
+  assert.doesNotMatch(text, /geheim|Inside details|Late/)
+  assert.match(text, /button "Hidden from all" \[ref=\d+\] \[aria-hidden\]/)
   assert.equal(stats.refs, Object.keys(refs).length)
   assert.equal(stats.chars, text.length)
   assert.equal(stats.lines, text.split("\n").length)

@@ -18,8 +18,8 @@ export interface PageAgent {
   forgetAt: number
   ids: WeakMap<PageElement, number>
   elements: Map<number, WeakRef<PageElement>>
-  /** Role and name under which an element was shown last. A change of them gives the element a new number. */
-  shown: Map<number, string>
+  /** Elements with handlers of clicks that scripts have added; the gateway hands them in. */
+  listening: WeakSet<PageElement>
   armed: ArmedClick | null
   /** Whether the page has let the browser begin a drag since it was asked to watch. */
   dragBegan: boolean
@@ -39,7 +39,7 @@ export function createAgent(): PageAgent {
     forgetAt: 2_000,
     ids: new WeakMap(),
     elements: new Map(),
-    shown: new Map(),
+    listening: new WeakSet(),
     armed: null,
     dragBegan: false,
     closedRoots: new WeakMap(),
@@ -50,19 +50,14 @@ export function createAgent(): PageAgent {
   }
 }
 
-/** The element's number; a new one when it is shown for the first time or under another role or name. */
-export function numberOf(agent: PageAgent, element: PageElement, shownAs: string): number {
+/** The element's number, for as long as it lives: a change of its name does not make it another element. */
+export function numberOf(agent: PageAgent, element: PageElement): number {
   const known = agent.ids.get(element)
-  if (known !== undefined) {
-    if (agent.shown.get(known) === shownAs) return known
-    agent.elements.delete(known)
-    agent.shown.delete(known)
-  }
+  if (known !== undefined) return known
   const id = agent.nextId
   agent.nextId += 1
   agent.ids.set(element, id)
   agent.elements.set(id, new WeakRef(element))
-  agent.shown.set(id, shownAs)
   return id
 }
 
@@ -84,7 +79,6 @@ export function forgetGone(agent: PageAgent): void {
   for (const [id, reference] of agent.elements) {
     if (reference.deref()?.isConnected) continue
     agent.elements.delete(id)
-    agent.shown.delete(id)
   }
   agent.forgetAt = 2_000 + agent.elements.size * 2
 }

@@ -21,6 +21,8 @@ export interface Box {
 export interface PageStyle {
   display: string
   cursor: string
+  position: string
+  zIndex: string
   paddingLeft: string
   paddingTop: string
 }

@@ -63,7 +63,7 @@ export function matchOf(agent: PageAgent, selector: string): number | "none" | "
     const found = document.querySelectorAll(selector)
     if (found.length !== 1) return found.length === 0 ? "none" : "several"
     const element = found[0] as PageElement
-    return agent.ids.get(element) ?? numberOf(agent, element, "")
+    return numberOf(agent, element)
   } catch {
     return "bad"
   }

@@ -3,16 +3,17 @@ import { rootOf } from "./agent.ts"
 import type { PageElement, PageNode } from "./dom.ts"
 import type { RoleTables } from "./roles.ts"
 
-/** Whether neither the element nor anything in it is shown. */
+/** Whether neither the element nor anything in it is shown to people. */
 export function isHidden(element: PageElement): boolean {
-  if (isHiddenByAttribute(element)) return true
   if (element.checkVisibility()) return false
   // A box of its own is missing also for `display: contents`, whose children may be shown all the same.
   return element.localName !== "slot" && getComputedStyle(element).display !== "contents"
 }
 
-export function isHiddenByAttribute(element: PageElement): boolean {
-  return element.getAttribute("aria-hidden") === "true" || element.hasAttribute("inert")
+/** The attribute that hides an element from screen readers or from use, though people may see it; "" for none. */
+export function hiddenBy(element: PageElement): "" | "aria-hidden" | "inert" {
+  if (element.getAttribute("aria-hidden") === "true") return "aria-hidden"
+  return element.hasAttribute("inert") ? "inert" : ""
 }
 
 /** What a reader or a screen reader meets inside the node: shadow content in place of its host's children. */
@@ -61,7 +62,8 @@ export function textOf(element: PageElement, budget: TextBudget): string {
 
 function textOfChild(child: PageElement, budget: TextBudget): string {
   const tag = child.localName
-  if (tag === "script" || tag === "style" || tag === "noscript" || tag === "template" || isHidden(child)) return ""
+  if (tag === "script" || tag === "style" || tag === "noscript" || tag === "template") return ""
+  if (hiddenBy(child) !== "" || isHidden(child)) return ""
   const label = child.getAttribute("aria-label")
   if (label) return ` ${label} `
   if (tag === "img") return ` ${child.getAttribute("alt") ?? ""} `
@@ -73,23 +75,44 @@ function textOfChild(child: PageElement, budget: TextBudget): string {
     : ` ${text} `
 }
 
-export function nameOf(tables: RoleTables, element: PageElement, role: string): string {
+export interface Name {
+  name: string
+  /** The name has all the words that are inside the element: they need not be said again. */
+  said: boolean
+}
+
+export function nameOf(tables: RoleTables, element: PageElement, role: string): Name {
   const limit = 200
   const attribute = (name: string) => tidy(element.getAttribute(name) ?? "", limit)
+  const given = labelledText(element, limit) || attribute("aria-label") || tidy(nativeName(element), limit)
+  const byContent = tables.namedByContent.has(role)
+  const content = byContent ? tidy(textOf(element, { left: 1000 }), Infinity) : ""
+  if (given !== "") return { name: given, said: content === given }
+  if (content !== "") return { name: tidy(content, limit), said: content.length <= limit }
+  const other = attribute("title") || attribute("placeholder") || (byContent ? generatedText(element) : "")
+  return { name: other, said: false }
+}
+
+/** The words of the elements that `aria-labelledby` names. */
+function labelledText(element: PageElement, limit: number): string {
   const labelledBy = element.getAttribute("aria-labelledby")
-  if (labelledBy) {
-    const root = element.getRootNode()
-    const parts = labelledBy.split(/\s+/).map((id) => root.getElementById?.(id))
-    const text = tidy(parts.map((part) => (part ? textOf(part, { left: 1000 }) : "")).join(" "), limit)
-    if (text) return text
-  }
-  return (
-    attribute("aria-label") ||
-    tidy(nativeName(element), limit) ||
-    (tables.namedByContent.has(role) ? tidy(textOf(element, { left: 1000 }), limit) : "") ||
-    attribute("title") ||
-    attribute("placeholder")
+  if (!labelledBy) return ""
+  const root = element.getRootNode()
+  const parts = labelledBy.split(/\s+/).map((id) => root.getElementById?.(id))
+  return tidy(
+    parts.map((part) => (part ? part.getAttribute("aria-label") || textOf(part, { left: 1000 }) : "")).join(" "),
+    limit,
   )
+}
+
+/** Words that only the style sheet has, in front of or behind the content. Signs of icon fonts are no words. */
+function generatedText(element: PageElement): string {
+  const words = ["::before", "::after"].map((part) => {
+    const { content } = getComputedStyle(element, part)
+    const quoted = /^"((?:[^"\\]|\\.)*)"/.exec(content)?.[1] ?? ""
+    return quoted.replaceAll(/[\ue000-\uf8ff]|\\(.)/g, "$1")
+  })
+  return tidy(words.join(" "), 200)
 }
 
 function nativeName(element: PageElement): string {
@@ -136,15 +159,17 @@ function labelText(label: PageElement, control: PageElement): string {
 
 export const namesFunctions = [
   isHidden,
-  isHiddenByAttribute,
+  hiddenBy,
   firstInside,
   tidy,
   textOf,
   textOfChild,
   nameOf,
+  labelledText,
+  generatedText,
   nativeName,
   captionOf,
   labelText,
 ]
 
-declare const getComputedStyle: (element: PageElement) => { display: string }
+declare const getComputedStyle: (element: PageElement, part?: string) => { display: string; content: string }

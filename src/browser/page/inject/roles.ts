@@ -73,6 +73,12 @@ export function roleTables(): RoleTables {
   }
 }
 
+/** Whether the element's role is one of these. */
+export function hasRole(tables: RoleTables, element: PageElement, roles: ReadonlySet<string>): boolean {
+  const role = roleOf(tables, element)
+  return role !== "" && roles.has(role)
+}
+
 /** "" for elements that mean nothing of their own (div, span); their content counts as their parent's. */
 export function roleOf(tables: RoleTables, element: PageElement): string {
   const explicit = element.getAttribute("role")
@@ -145,4 +151,4 @@ export function statesOf(element: PageElement, role: string): string {
   return states
 }
 
-export const rolesFunctions = [roleTables, roleOf, inputRole, statesOf]
+export const rolesFunctions = [roleTables, hasRole, roleOf, inputRole, statesOf]

@@ -11,13 +11,27 @@ import { drawLabels, frameBox, labelsFunctions, removeLabels } from "./labels.ts
 import { namesFunctions } from "./names.ts"
 import { nextFrame, nextTask, placeInside, pointThroughFrame, reachElement, reachFunctions } from "./reach.ts"
 import { rolesFunctions } from "./roles.ts"
-import { numberOfSelector, walkFunctions, walkPage } from "./walk.ts"
+import { childrenFunctions } from "./walk/children.ts"
+import { listFunctions } from "./walk/list.ts"
+import { specialFunctions } from "./walk/special.ts"
+import { stateFunctions } from "./walk/state.ts"
+import { targetsFunctions } from "./walk/targets.ts"
+import { treeFunctions } from "./walk/tree.ts"
+import { valuesFunctions } from "./walk/values.ts"
+import { numberOfSelector, walkFunctions, walkPage } from "./walk/walk.ts"
 
 const all = [
   ...agentFunctions,
   ...rolesFunctions,
   ...namesFunctions,
   ...walkFunctions,
+  ...stateFunctions,
+  ...childrenFunctions,
+  ...targetsFunctions,
+  ...specialFunctions,
+  ...valuesFunctions,
+  ...treeFunctions,
+  ...listFunctions,
   ...hitFunctions,
   ...reachFunctions,
   ...clickGuardFunctions,

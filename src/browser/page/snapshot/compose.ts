@@ -1,6 +1,6 @@
 // From walked frames to the lines of one snapshot, in the order of the page, with refs that hold in the whole tab.
 import type { World } from "../frames.ts"
-import type { WalkResult } from "../inject/walk.ts"
+import type { WalkResult } from "../inject/walk/state.ts"
 import type { Tab } from "../tab.ts"
 import type { WalkedFrame } from "./walk-frames.ts"
 

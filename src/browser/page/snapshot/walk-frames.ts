@@ -1,7 +1,7 @@
 // Walks every frame of a tab at the same time, and hands closed shadow roots to the worlds that cannot see them.
 import { AppError, withTimeout } from "../../../kernel/index.ts"
 import { callAgent, type Frame, type World } from "../frames.ts"
-import type { WalkOptions, WalkResult } from "../inject/walk.ts"
+import type { WalkOptions, WalkResult } from "../inject/walk/state.ts"
 import type { Tab } from "../tab.ts"
 
 export interface WalkedFrame extends WalkResult {

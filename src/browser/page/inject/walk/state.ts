@@ -1,0 +1,114 @@
+// What a walk knows while it goes through a document, and how it writes a line. Runs in the page (see agent.ts).
+import { numberOf, type PageAgent } from "../agent.ts"
+import type { PageElement } from "../dom.ts"
+import { tidy } from "../names.ts"
+import type { RoleTables } from "../roles.ts"
+
+export interface WalkOptions {
+  /** Only interactive elements, as a flat list. */
+  interactive: boolean
+  /** With interactive: headings and messages too, so that the list can be understood. */
+  context: boolean
+  /** Refs for named headings, cells and landmarks too. */
+  contentRefs: boolean
+  /** Of a longer run of equal siblings only so many are shown, and the others counted; 0 shows all. */
+  fold: number
+  /** Nesting of roles past which nothing is shown; below 0 for no limit. */
+  depth: number
+  /** Only what is inside the element of this selector; "" for the whole page. */
+  selector: string
+}
+
+/** `\0` in a line stands for the ref of the entry in `refs` that names the line. */
+export interface WalkResult {
+  lines: string[]
+  /** Line, number of the element, role, name, whether it is interactive. */
+  refs: [number, number, string, string, boolean][]
+  /** Line of an iframe, its number, depth of what is inside. */
+  frames: [number, number, number][]
+  /** How many elements could hide a closed shadow root that the gateway has not handed in. */
+  suspects: number
+  /** Siblings that were counted instead of shown. */
+  folded: number
+  /** Set when the selector fits no element, several, or is none. */
+  problem?: "none" | "several" | "bad"
+}
+
+export interface Walk extends WalkResult {
+  agent: PageAgent
+  tables: RoleTables
+  options: WalkOptions
+  interactive: boolean
+  maxDepth: number
+  /** Elements that the walk is inside of. */
+  nesting: number
+  text: string
+  textDepth: number
+  /** Behind words that people see and screen readers do not: "aria-hidden", "inert", or "". */
+  mark: string
+  /** Elements of the refs, for telling equal ones apart. */
+  elements: PageElement[]
+  /** The element with the focus, also inside shadow roots. */
+  focused: PageElement | null
+}
+
+/** What an element passes to what is inside it. */
+export interface Inherited {
+  /** True inside an element whose line says the text already. */
+  silent: boolean
+  /** The cursor that the parent shows: an element that shows the same is not known to take clicks by itself. */
+  cursor: string
+  /** Inside an element that takes clicks as a whole, and is a container of several things. */
+  parts: boolean
+}
+
+export interface LineParts {
+  element: PageElement
+  role: string
+  name: string
+  depth: number
+  states: string
+  ref: boolean
+}
+
+export function addLine(walk: Walk, line: LineParts): void {
+  const name = line.name === "" ? "" : ` ${JSON.stringify(line.name)}`
+  let ref = ""
+  if (line.ref) {
+    const id = numberOf(walk.agent, line.element)
+    walk.refs.push([walk.lines.length, id, line.role, line.name, walk.tables.interactive.has(line.role)])
+    walk.elements.push(line.element)
+    ref = " [ref=\0]"
+  }
+  const indent = walk.interactive ? "" : "  ".repeat(line.depth)
+  const role = tidy(line.role, 40).replace(/[^\w-]/g, "") || "generic"
+  const mark = walk.mark === "" ? "" : ` [${walk.mark}]`
+  walk.lines.push(`${indent}- ${role}${name}${ref}${line.states}${mark}`)
+}
+
+/** Words of the page at the end of a line: they must not look like a ref of ours. */
+export function plainWords(text: string): string {
+  return text.replaceAll("[ref=", "(ref=")
+}
+
+/** The words that have gathered become one line; a very long text becomes several. */
+export function flushText(walk: Walk): void {
+  const most = 2000
+  let text = walk.text === "" ? "" : plainWords(tidy(walk.text, Infinity))
+  walk.text = ""
+  if (walk.interactive) return
+  const indent = "  ".repeat(walk.textDepth)
+  const mark = walk.mark === "" ? "" : ` [${walk.mark}]`
+  while (text !== "") {
+    let end = text.length > most ? text.lastIndexOf(" ", most) : text.length
+    if (end <= 0) end = most
+    walk.lines.push(`${indent}- text: ${text.slice(0, end)}${mark}`)
+    text = text.slice(end).trimStart()
+  }
+}
+
+export function note(walk: Walk, depth: number, words: string): void {
+  walk.lines.push(`${walk.interactive ? "" : "  ".repeat(depth)}- text: (${words})`)
+}
+
+export const stateFunctions = [addLine, plainWords, flushText, note]

@@ -1,0 +1,102 @@
+// What takes clicks though no role tells it: the hand over it, a handler, the tab order, a handle to drag. Runs in the page.
+import { rootOf } from "../agent.ts"
+import type { PageElement, PageNode, PageStyle } from "../dom.ts"
+import { firstInside, isHidden, textOf, tidy } from "../names.ts"
+import { hasRole } from "../roles.ts"
+import type { Inherited, Walk } from "./state.ts"
+
+/** The cursor that an element shows, and whether it is one of its own that says: this can be worked with the mouse. */
+export function cursorOf(element: PageElement, inherited: Inherited): { cursor: string; own: boolean } {
+  const { cursor } = getComputedStyle(element)
+  return { cursor, own: cursor !== inherited.cursor && isHandCursor(cursor) }
+}
+
+export function isHandCursor(cursor: string): boolean {
+  return /^(pointer|grab|grabbing|move|all-scroll|cell|copy|alias|zoom-in|zoom-out|context-menu|\w+-resize|url\(.*\), ?pointer)$/.test(
+    cursor,
+  )
+}
+
+/** Whether the element itself, not what it stands in, is known to take the mouse or the keys. */
+export function isTarget(walk: Walk, element: PageElement, hand: boolean): boolean {
+  if (element.localName === "body" || element.localName === "html" || element.localName === "slot") return false
+  if (hand && element.localName !== "label") return true
+  if (element.hasAttribute("tabindex") && Number(element.getAttribute("tabindex")) >= 0) return true
+  if (element.hasAttribute("onclick") || element.getAttribute("draggable") === "true") return true
+  return element.hasAttribute("aria-grabbed") || walk.agent.listening.has(element)
+}
+
+/** What the inside of a target looks like, from a look at some tens of its elements. */
+export interface Inside {
+  /** Its words, on one line; cut at a length when they are long. */
+  words: string
+  /** Elements with words or pictures of their own that stand on their own: one for `<div>Reply</div>`, two for a menu. */
+  items: number
+  /** The items are children of one parent, of one kind, and short: entries of a menu rather than parts of a card. */
+  isMenu: boolean
+  /** It holds buttons, links, fields. */
+  hasControls: boolean
+}
+
+export function lookInside(walk: Walk, element: PageElement): Inside {
+  const found: PageElement[] = []
+  const state = { left: 120, hasControls: false }
+  gatherItems(walk, element, found, state)
+  const [first] = found
+  const isMenu =
+    found.length > 1 &&
+    first !== undefined &&
+    found.every(
+      (item) =>
+        item.localName === first.localName &&
+        item.parentNode === first.parentNode &&
+        (item.textContent ?? "").trim().length <= 60,
+    )
+  const words = tidy(textOf(element, { left: 1000 }), 200)
+  return { words, items: found.length, isMenu, hasControls: state.hasControls }
+}
+
+/** The innermost elements that stand on their own: blocks with words, list items, rows, pictures. */
+export function gatherItems(
+  walk: Walk,
+  element: PageElement,
+  found: PageElement[],
+  state: { left: number; hasControls: boolean },
+): void {
+  let hasWords = false
+  const before = found.length
+  for (let node: PageNode | null = firstInside(element); node && state.left > 0; node = node.nextSibling) {
+    if (node.nodeType === 3) hasWords ||= (node.nodeValue ?? "").trim() !== ""
+    if (node.nodeType !== 1) continue
+    const child = node as PageElement
+    state.left -= 1
+    if (walk.tables.skippedTags.has(child.localName) || isHidden(child)) continue
+    if (isControl(walk, child)) state.hasControls = true
+    if (child.localName === "img" || child.localName === "svg") found.push(child)
+    else gatherItems(walk, child, found, state)
+  }
+  if (found.length === before && hasWords && !rootOf(element)) found.push(element)
+}
+
+function isControl(walk: Walk, element: PageElement): boolean {
+  const tag = element.localName
+  return (
+    tag === "input" || tag === "select" || tag === "textarea" || hasRole(walk.tables, element, walk.tables.interactive)
+  )
+}
+
+/** Whether an element inside a clickable container is an item of it: it stands on its own and has words or is a picture. */
+export function isPart(walk: Walk, element: PageElement): boolean {
+  if (element.localName === "img" || element.localName === "svg") return true
+  if (walk.tables.inlineTags.has(element.localName) && element.localName !== "span") return false
+  let hasWords = false
+  for (let node: PageNode | null = firstInside(element); node; node = node.nextSibling) {
+    if (node.nodeType === 3 && (node.nodeValue ?? "").trim() !== "") hasWords = true
+    if (node.nodeType === 1 && !walk.tables.inlineTags.has((node as PageElement).localName)) return false
+  }
+  return hasWords
+}
+
+export const targetsFunctions = [cursorOf, isHandCursor, isTarget, lookInside, gatherItems, isControl, isPart]
+
+declare const getComputedStyle: (element: PageElement) => PageStyle

@@ -1,0 +1,142 @@
+// The full snapshot: everything that a person can read, nested as it is on the page, with refs for what can be acted on.
+// Nothing visible is left out unless a line says so. Runs in the page (see agent.ts).
+import type { PageElement, PageNode } from "../dom.ts"
+import { hiddenBy, isHidden, nameOf, tidy, textOf } from "../names.ts"
+import { roleOf, statesOf } from "../roles.ts"
+import { visitChildren } from "./children.ts"
+import { addCanvas, addFrame, drawnControl, isChart } from "./special.ts"
+import { addLine, flushText, type Inherited, note, type Walk } from "./state.ts"
+import { cursorOf, isPart, isTarget, lookInside } from "./targets.ts"
+import { addValue } from "./values.ts"
+
+export function visitTreeNode(walk: Walk, node: PageNode, depth: number, inherited: Inherited): void {
+  if (node.nodeType === 1) return visitTreeElement(walk, node as PageElement, depth, inherited)
+  if (node.nodeType !== 3 || inherited.silent) return
+  if (walk.text === "") walk.textDepth = depth
+  walk.text += node.nodeValue ?? ""
+}
+
+export function visitTreeElement(walk: Walk, element: PageElement, depth: number, inherited: Inherited): void {
+  if (walk.tables.skippedTags.has(element.localName)) return
+  // Without visibility of its own an element says nothing, but a child may have turned it on again.
+  const visible = element.checkVisibility({ visibilityProperty: true })
+  if (!visible && isHidden(element)) return
+  const shown = visible || element.localName === "slot" || !element.checkVisibility()
+  const mark = hiddenBy(element)
+  if (mark === "" || walk.mark !== "") return visitShown(walk, element, shown, depth, inherited)
+  // People see it and screen readers do not: its words are no part of any name.
+  flushText(walk)
+  walk.mark = mark
+  visitShown(walk, element, shown, depth, { ...inherited, silent: false })
+  flushText(walk)
+  walk.mark = ""
+}
+
+function visitShown(walk: Walk, element: PageElement, shown: boolean, depth: number, inherited: Inherited): void {
+  if (depth > walk.maxDepth) return cutOff(walk, element, depth)
+  const tag = element.localName
+  const role = shown ? roleOf(walk.tables, element) : ""
+  if (role !== "") return visitTreeRole(walk, element, role, depth, inherited)
+  if (tag === "canvas" && shown) return addCanvas(walk, element, depth)
+  if (tag === "svg" || tag === "br") {
+    walk.text += " "
+    return
+  }
+  const control = tag === "label" && shown ? drawnControl(element) : null
+  if (control) return visitLabel(walk, element, control, depth)
+  const hand = shown ? cursorOf(element, inherited) : { cursor: inherited.cursor, own: false }
+  const inside: Inherited = { ...inherited, cursor: hand.cursor, silent: inherited.silent || !shown }
+  if (shown && (isTarget(walk, element, hand.own) || (inherited.parts && isPart(walk, element)))) {
+    return visitTarget(walk, element, depth, inside)
+  }
+  const block = !walk.tables.inlineTags.has(tag)
+  if (block) flushText(walk)
+  visitChildren(walk, element, depth, shown ? inside : { ...inside, silent: true }, visitTreeNode)
+  if (block) flushText(walk)
+}
+
+/** Past the depth that the caller asked for: said once for each place. */
+function cutOff(walk: Walk, element: PageElement, depth: number): void {
+  if (tidy(textOf(element, { left: 50 }), 20) === "" && element.childElementCount === 0) return
+  flushText(walk)
+  const last = "- text: (deeper than the depth asked for: left out)"
+  if (walk.lines.at(-1)?.trimStart() === last) return
+  walk.folded += 1
+  note(walk, depth, "deeper than the depth asked for: left out")
+}
+
+function visitLabel(walk: Walk, element: PageElement, control: PageElement, depth: number): void {
+  flushText(walk)
+  const named = nameOf(walk.tables, control, control.type)
+  const name = named.name || tidy(textOf(element, { left: 1000 }), 200)
+  addLine(walk, { element, role: control.type, name, depth, states: statesOf(control, control.type), ref: true })
+}
+
+/** A plain element that takes clicks, or a part of one: no role tells it. What is inside it stays in the snapshot. */
+function visitTarget(walk: Walk, element: PageElement, depth: number, inherited: Inherited): void {
+  flushText(walk)
+  const { words, items, hasControls } = lookInside(walk, element)
+  const label = tidy(element.getAttribute("aria-label") ?? element.getAttribute("title") ?? "", 200)
+  const isSimple = items <= 1 && !hasControls && words.length < 200
+  const name = label || (isSimple ? words : "")
+  const start = walk.lines.length
+  addLine(walk, { element, role: "generic", name, depth, states: statesOf(element, "generic"), ref: true })
+  const silent = name !== "" && name === words
+  visitChildren(walk, element, depth + 1, { ...inherited, silent, parts: items > 1 }, visitTreeNode)
+  flushText(walk)
+  foldText(walk, start)
+}
+
+function visitTreeRole(walk: Walk, element: PageElement, role: string, depth: number, inherited: Inherited): void {
+  if (role === "iframe") return addFrame(walk, element, depth)
+  const isInteractive = walk.tables.interactive.has(role)
+  const isLeaf = isInteractive && !element.firstElementChild && !element.shadowRoot
+  const hand = isLeaf ? { cursor: "pointer", own: false } : cursorOf(element, inherited)
+  const isOwn = !isInteractive && (isTarget(walk, element, hand.own) || (inherited.parts && isPart(walk, element)))
+  if (inherited.silent && !isInteractive && !isOwn) {
+    return visitChildren(walk, element, depth, { ...inherited, cursor: hand.cursor }, visitTreeNode)
+  }
+  flushText(walk)
+  const { name, said } = nameOf(walk.tables, element, role)
+  // A picture that only decorates.
+  if (role === "img" && walk.mark !== "" && name === "" && !isOwn && !isChart(element)) return
+  const start = walk.lines.length
+  const isNamed = walk.options.contentRefs && name !== "" && walk.tables.content.has(role)
+  addLine(walk, { element, role, name, depth, states: statesOf(element, role), ref: isInteractive || isOwn || isNamed })
+  if (role === "img" && !isChart(element)) return
+  if (addValue(walk, element, role, depth + 1, start)) return
+  addAddress(walk, element, role, depth + 1)
+  const parts = isOwn && !isInteractive && lookInside(walk, element).items > 1
+  visitChildren(walk, element, depth + 1, { silent: said, cursor: hand.cursor, parts }, visitTreeNode)
+  flushText(walk)
+  foldText(walk, start)
+}
+
+function addAddress(walk: Walk, element: PageElement, role: string, depth: number): void {
+  const href = role === "link" ? (element.getAttribute("href") ?? "") : ""
+  if (href === "" || href.length > 120 || /^javascript:/i.test(href)) return
+  walk.lines.push(`${"  ".repeat(depth)}- /url: ${tidy(href, 120)}`)
+}
+
+/** A line whose only content is one text becomes one line; a line with content gets its colon. */
+function foldText(walk: Walk, start: number): void {
+  const count = walk.lines.length - start - 1
+  if (count === 0) return
+  const line = walk.lines[start] as string
+  if (/\]: |": /.test(line) && !line.endsWith(":")) return
+  const only = count === 1 ? /^ *- text: /.exec(walk.lines[start + 1] as string) : null
+  if (only) walk.lines[start] += `: ${(walk.lines.pop() as string).slice(only[0].length)}`
+  else walk.lines[start] += ":"
+}
+
+export const treeFunctions = [
+  visitTreeNode,
+  visitTreeElement,
+  visitShown,
+  cutOff,
+  visitLabel,
+  visitTarget,
+  visitTreeRole,
+  addAddress,
+  foldText,
+]

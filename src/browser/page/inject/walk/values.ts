@@ -1,0 +1,71 @@
+// What controls hold: the text of fields, the options of a select, the place of a slider. Runs in the page.
+import type { PageElement } from "../dom.ts"
+import { nameOf, textOf, tidy } from "../names.ts"
+import { statesOf } from "../roles.ts"
+import { plainWords, type Walk } from "./state.ts"
+
+/** `text` cut at so many characters, with how many more there are. */
+export function shortened(text: string, most: number): string {
+  const whole = tidy(text, Infinity)
+  if (whole.length <= most) return whole
+  const start = tidy(whole, most)
+  return `${start} (${whole.length - start.length + 1} more characters)`
+}
+
+/** Puts the value behind the line; true when there is nothing else inside to visit. */
+export function addValue(walk: Walk, element: PageElement, role: string, inside: number, start: number): boolean {
+  const tag = element.localName
+  if (tag === "select") {
+    addOptions(walk, element, inside)
+    if (!walk.interactive && walk.lines.length > start + 1) walk.lines[start] += ":"
+    return true
+  }
+  const most = 500
+  if (tag === "input" || tag === "textarea") {
+    if (role === "checkbox" || role === "radio" || role === "button" || role === "switch") return true
+    const hidden = element.type === "password"
+    const value = hidden ? "•".repeat(Math.min(8, element.value.length)) : shortened(element.value, most)
+    if (value !== "") walk.lines[start] += `: ${plainWords(value)}`
+    return true
+  }
+  const place = rangeValue(element, role)
+  if (place !== "") walk.lines[start] += `: ${plainWords(tidy(place, 100))}`
+  else if (walk.interactive) addShownText(walk, element, role, start, most)
+  return false
+}
+
+/** Where a slider, a meter or a divider stands. */
+export function rangeValue(element: PageElement, role: string): string {
+  if (!/^(slider|spinbutton|meter|progressbar|scrollbar|separator)$/.test(role)) return ""
+  const text = element.getAttribute("aria-valuetext") ?? element.getAttribute("aria-valuenow")
+  if (text !== null) return text
+  if (element.localName === "meter") return String((element as unknown as { value: number }).value)
+  return element.localName === "progress" ? (element.getAttribute("value") ?? "") : ""
+}
+
+/** In a list of controls: the words that a drawn box shows as its value, which are not its name. */
+function addShownText(walk: Walk, element: PageElement, role: string, start: number, most: number): void {
+  const isBox = /^(combobox|textbox|searchbox|spinbutton)$/.test(role) || element.hasAttribute("aria-haspopup")
+  if (!isBox) return
+  const text = shortened(textOf(element, { left: 4 * most }), most)
+  const line = walk.lines[start] as string
+  if (text !== "" && !line.includes(JSON.stringify(text))) walk.lines[start] = `${line}: ${plainWords(text)}`
+}
+
+function addOptions(walk: Walk, element: PageElement, inside: number): void {
+  const limit = 50
+  const options = element.options
+  if (!options) return
+  const indent = walk.interactive ? "  " : "  ".repeat(inside)
+  let left = 0
+  for (let index = 0; index < options.length; index += 1) {
+    const option = options[index] as PageElement
+    if (index < limit || option.selected) {
+      const { name } = nameOf(walk.tables, option, "option")
+      walk.lines.push(`${indent}- option ${JSON.stringify(name)}${statesOf(option, "option")}`)
+    } else left += 1
+  }
+  if (left > 0) walk.lines.push(`${indent}- text: (${left} more options)`)
+}
+
+export const valuesFunctions = [shortened, addValue, rangeValue, addShownText, addOptions]

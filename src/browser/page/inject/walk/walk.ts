@@ -1,0 +1,86 @@
+// One visit of a document that gives the lines of its snapshot. Runs in the page (see agent.ts).
+// Numbers of elements and places of frames are left as marks; the gateway puts in what is valid for the whole tab.
+import { forgetGone, numberOf, type PageAgent, rootOf } from "../agent.ts"
+import { watchChanges } from "../changes.ts"
+import type { PageDocument, PageElement, PageStyle } from "../dom.ts"
+import { roleTables } from "../roles.ts"
+import { visitChildren } from "./children.ts"
+import { tellApart, visitListElement, visitListNode } from "./list.ts"
+import { addLine, flushText, type Walk, type WalkOptions, type WalkResult } from "./state.ts"
+import { visitTreeElement, visitTreeNode } from "./tree.ts"
+
+export function walkPage(agent: PageAgent, options: WalkOptions): string {
+  forgetGone(agent)
+  agent.suspects = []
+  agent.roots = []
+  const walk: Walk = {
+    agent,
+    tables: roleTables(),
+    options,
+    interactive: options.interactive,
+    maxDepth: options.depth < 0 ? 1000 : options.depth,
+    nesting: 0,
+    suspects: 0,
+    folded: 0,
+    lines: [],
+    refs: [],
+    frames: [],
+    text: "",
+    textDepth: 0,
+    mark: "",
+    elements: [],
+    focused: focusedElement(),
+  }
+  walkFrom(walk, options.selector)
+  flushText(walk)
+  if (options.interactive && options.context) tellApart(walk)
+  watchChanges(agent)
+  const { lines, refs, frames, folded, problem } = walk
+  const suspects = agent.suspects.length
+  return JSON.stringify({ lines, refs, frames, suspects, folded, ...(problem ? { problem } : {}) } satisfies WalkResult)
+}
+
+function walkFrom(walk: Walk, selector: string): void {
+  const root = document.body ?? document.documentElement
+  if (!root) return
+  const inherited = { silent: false, cursor: getComputedStyle(root).cursor, parts: false }
+  const [visitElement, visitNode] = walk.interactive
+    ? [visitListElement, visitListNode]
+    : [visitTreeElement, visitTreeNode]
+  if (selector === "") {
+    // The whole document is an editor (the frame of a text editor, say): it is a field like any other.
+    if (root.isContentEditable) {
+      addLine(walk, { element: root, role: "textbox", name: document.title, depth: 0, states: "", ref: true })
+    }
+    return visitChildren(walk, root, root.isContentEditable ? 1 : 0, inherited, visitNode)
+  }
+  try {
+    const found = document.querySelectorAll(selector)
+    if (found.length === 1) visitElement(walk, found[0] as PageElement, 0, { ...inherited, cursor: "auto" })
+    else walk.problem = found.length === 0 ? "none" : "several"
+  } catch {
+    walk.problem = "bad"
+  }
+}
+
+function focusedElement(): PageElement | null {
+  let focused = document.activeElement
+  for (let steps = 0; focused && steps < 20; steps += 1) {
+    const inner: PageElement | null = rootOf(focused)?.activeElement ?? null
+    if (!inner) break
+    focused = inner
+  }
+  return focused
+}
+
+/** The number of the one frame element that the selector fits; 0 when there is none, -1 for several. */
+export function numberOfSelector(agent: PageAgent, selector: string): number {
+  const found = Array.from(document.querySelectorAll(selector)).filter((element) => /^i?frame$/.test(element.localName))
+  if (found.length !== 1) return found.length === 0 ? 0 : -1
+  return numberOf(agent, found[0] as PageElement)
+}
+
+export const walkFunctions = [numberOfSelector, walkPage, walkFrom, focusedElement]
+
+declare const document: PageDocument
+declare const getComputedStyle: (element: PageElement) => PageStyle
