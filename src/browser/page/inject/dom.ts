@@ -87,6 +87,7 @@ export interface PageElement extends PageNode {
 export interface PageRoot extends PageNode {
   readonly activeElement: PageElement | null
   readonly host?: PageElement
+  querySelector(selector: string): PageElement | null
   querySelectorAll(selector: string): ArrayLike<PageElement>
   elementFromPoint(x: number, y: number): PageElement | null
   getElementById(id: string): PageElement | null

@@ -35,12 +35,15 @@ export function tidy(text: string, max: number): string {
 export interface TextBudget {
   left: number
   nesting?: number
+  /** Set when something that people read was left out, or stands under another name. */
+  differs?: boolean
 }
 
 export function textOf(element: PageElement, budget: TextBudget): string {
   if (budget.left <= 0) return ""
   const nesting = budget.nesting ?? 0
-  if (nesting >= 400 || (!element.firstElementChild && !rootOf(element))) {
+  const isSlot = element.localName === "slot"
+  if (nesting >= 400 || (!element.firstElementChild && !rootOf(element) && !isSlot)) {
     const text = element.textContent ?? ""
     budget.left -= text.length
     return text
@@ -53,7 +56,7 @@ export function textOf(element: PageElement, budget: TextBudget): string {
       budget.left -= node.nodeValue?.length ?? 0
     } else if (node.nodeType === 1) text += textOfChild(node as PageElement, budget)
   }
-  const assigned = element.localName === "slot" ? element.assignedNodes({ flatten: true }) : []
+  const assigned = isSlot ? element.assignedNodes({ flatten: true }) : []
   if (assigned.length > 0) assigned.forEach(take)
   else for (let node = firstInside(element); node && budget.left > 0; node = node.nextSibling) take(node)
   budget.nesting = nesting
@@ -63,16 +66,19 @@ export function textOf(element: PageElement, budget: TextBudget): string {
 function textOfChild(child: PageElement, budget: TextBudget): string {
   const tag = child.localName
   if (tag === "script" || tag === "style" || tag === "noscript" || tag === "template") return ""
-  if (hiddenBy(child) !== "" || isHidden(child)) return ""
+  if (isHidden(child)) return ""
   const label = child.getAttribute("aria-label")
+  if (label || hiddenBy(child) !== "") budget.differs = true
+  if (hiddenBy(child) !== "") return ""
   if (label) return ` ${label} `
   if (tag === "img") return ` ${child.getAttribute("alt") ?? ""} `
   if (tag === "svg") return ` ${child.querySelector("title")?.textContent ?? ""} `
   if (tag === "br") return " "
   const text = textOf(child, budget)
-  return tag === "span" || tag === "b" || tag === "i" || tag === "em" || tag === "strong" || tag === "a"
-    ? text
-    : ` ${text} `
+  // Only what flows within a line continues a word.
+  const flows =
+    /^(a|abbr|b|bdi|bdo|cite|code|data|dfn|em|font|i|ins|kbd|mark|q|s|samp|slot|small|span|strong|sub|sup|time|u|var|wbr)$/
+  return flows.test(tag) ? text : ` ${text} `
 }
 
 export interface Name {
@@ -86,10 +92,16 @@ export function nameOf(tables: RoleTables, element: PageElement, role: string): 
   const attribute = (name: string) => tidy(element.getAttribute(name) ?? "", limit)
   const given = labelledText(element, limit) || attribute("aria-label") || tidy(nativeName(element), limit)
   const byContent = tables.namedByContent.has(role)
-  const content = byContent ? tidy(textOf(element, { left: 1000 }), Infinity) : ""
-  if (given !== "") return { name: given, said: content === given }
-  if (content !== "") return { name: tidy(content, limit), said: content.length <= limit }
-  const other = attribute("title") || attribute("placeholder") || (byContent ? generatedText(element) : "")
+  const budget: TextBudget = { left: 1000 }
+  const content = byContent ? tidy(textOf(element, budget), Infinity) : ""
+  const isWhole = content.length <= limit && budget.left > 0 && !budget.differs
+  if (given !== "") return { name: given, said: isWhole && content === given }
+  if (content !== "") return { name: tidy(content, limit), said: isWhole }
+  const other =
+    hostName(element, limit) ||
+    attribute("title") ||
+    attribute("placeholder") ||
+    (byContent ? generatedText(element) : "")
   return { name: other, said: false }
 }
 
@@ -103,6 +115,18 @@ function labelledText(element: PageElement, limit: number): string {
     parts.map((part) => (part ? part.getAttribute("aria-label") || textOf(part, { left: 1000 }) : "")).join(" "),
     limit,
   )
+}
+
+/** A field inside a component has the name of the component: its label stands outside the shadow root. */
+function hostName(element: PageElement, limit: number): string {
+  const host = element.getRootNode().host
+  if (!host || !/^(input|select|textarea|button)$/.test(element.localName)) return ""
+  const own = host.getAttribute("aria-label") ?? host.getAttribute("label")
+  if (own) return tidy(own, limit)
+  const label =
+    host.closest("label") ??
+    (host.id === "" ? null : host.getRootNode().querySelector(`label[for="${CSS.escape(host.id)}"]`))
+  return label ? tidy(textOf(label, { left: 1000 }), limit) : ""
 }
 
 /** Words that only the style sheet has, in front of or behind the content. Signs of icon fonts are no words. */
@@ -167,9 +191,11 @@ export const namesFunctions = [
   nameOf,
   labelledText,
   generatedText,
+  hostName,
   nativeName,
   captionOf,
   labelText,
 ]
 
 declare const getComputedStyle: (element: PageElement, part?: string) => { display: string; content: string }
+declare const CSS: { escape(text: string): string }

@@ -65,7 +65,7 @@ export function roleTables(): RoleTables {
     namedByContent: words(
       "button link heading option tab menuitem menuitemcheckbox menuitemradio checkbox radio switch treeitem cell gridcell columnheader rowheader tooltip term",
     ),
-    content: words("heading cell gridcell columnheader rowheader listitem article region main navigation"),
+    content: words("heading cell gridcell columnheader rowheader listitem article region main navigation img"),
     inlineTags: words(
       "a abbr b bdi bdo br cite code data del dfn em font i ins kbd label mark q s samp slot small span strong sub sup time u var",
     ),

@@ -77,7 +77,7 @@ async function take(tab: Tab, options: SnapshotOptions, key: string, signal: Abo
   const walkOptions = {
     interactive: options.interactive,
     context: options.efficient,
-    contentRefs: options.roleRefs && !options.interactive,
+    contentRefs: !options.interactive,
     fold: isFolded(options) ? foldAfter : 0,
     depth: options.depth,
     selector: options.selector,

@@ -1,8 +1,10 @@
 // Walks every frame of a tab at the same time, and hands closed shadow roots to the worlds that cannot see them.
 import { AppError, withTimeout } from "../../../kernel/index.ts"
+import { CdpError } from "../../cdp/index.ts"
 import { callAgent, type Frame, type World } from "../frames.ts"
 import type { WalkOptions, WalkResult } from "../inject/walk/state.ts"
 import type { Tab } from "../tab.ts"
+import { findListening } from "./listeners.ts"
 
 export interface WalkedFrame extends WalkResult {
   frame: Frame
@@ -15,6 +17,8 @@ const childFrameTimeoutMs = 3_000
 const maxFrames = 100
 /** Closed roots inside closed roots: deeper than this nobody builds. */
 const maxClosedDepth = 4
+/** Looks for listeners that found something new, before the walk is taken as it is. */
+const maxLooks = 3
 
 /** The walked frames, the one asked for first. `root` and the frames in it count; a selector is looked for in `root`. */
 export async function walkFrames(
@@ -48,10 +52,18 @@ function checkProblem({ problem }: WalkResult, selector: string): void {
 }
 
 async function walkFrame(tab: Tab, frame: Frame, options: WalkOptions, signal: AbortSignal): Promise<WalkedFrame> {
-  for (let attempt = 0, openings = 0; ;) {
+  for (let attempt = 0, openings = 0, looks = 0; ;) {
     const world = await tab.frames.world(frame, signal)
     try {
-      const result = JSON.parse(await callAgent<string>(world, "walk", options, signal)) as WalkResult
+      // Both questions are on their way at once: as a rule the look finds nothing new, and the walk stands.
+      const walking = callAgent<string>(world, "walk", options, signal)
+      const listening = isOwnProcess(tab, frame) && looks < maxLooks ? lookForListeners(world, signal) : false
+      const [text, hasFound] = await Promise.all([walking, listening])
+      if (hasFound) {
+        looks += 1
+        continue
+      }
+      const result = JSON.parse(text) as WalkResult
       if (result.suspects > 0 && openings < maxClosedDepth && (await openClosedRoots(world, signal))) {
         openings += 1
         continue
@@ -63,6 +75,21 @@ async function walkFrame(tab: Tab, frame: Frame, options: WalkOptions, signal: A
       tab.frames.forgetWorld(frame, world)
       attempt += 1
     }
+  }
+}
+
+/** The page's world can be asked by its session alone where the frame is the first of its process. */
+function isOwnProcess(tab: Tab, frame: Frame): boolean {
+  return frame === tab.frames.main || tab.frames.get(frame.parentId ?? "")?.session !== frame.session
+}
+
+/** What cannot be found out is no reason to show nothing. */
+async function lookForListeners(world: World, signal: AbortSignal): Promise<boolean> {
+  try {
+    return await findListening(world, signal)
+  } catch (error) {
+    if (error instanceof CdpError) return false
+    throw error
   }
 }
 

@@ -40,12 +40,14 @@ function visitInside(walk: Walk, element: PageElement, depth: number, inherited:
   for (let node = firstInside(element); node; node = node.nextSibling) visit(walk, node, depth, inherited)
 }
 
-/** Whether an element could hide a closed shadow root: a custom element, or one that shows without having content. */
+/** Whether an element could hide a closed shadow root: a custom element, or one that shows but not by its own content. */
 function isSuspect(element: PageElement): boolean {
   if (element.localName.includes("-")) return true
-  return (
-    !element.firstChild && /^(div|span|section|main|article|p)$/.test(element.localName) && element.offsetHeight > 0
-  )
+  if (!/^(div|span|section|main|article|aside|p|h[1-6]|header|footer|nav|blockquote)$/.test(element.localName))
+    return false
+  const { firstChild: first } = element
+  if (!first) return element.offsetHeight > 0
+  return first.nodeType === 1 && !(first as PageElement).checkVisibility() && element.offsetHeight > 0
 }
 
 /** Visits the first of a long run of equal siblings and counts the others, which costs a page of 20,000 rows nothing. */

@@ -69,8 +69,8 @@ function listControl(walk: Walk, element: PageElement, role: string, depth: numb
   const start = walk.lines.length
   addLine(walk, { element, role, name, depth, states: statesOf(element, role), ref: true })
   if (addValue(walk, element, role, depth + 1, start) || isLeaf) return
-  const { cursor } = cursorOf(element, { silent: true, cursor: "", parts: false })
-  visitChildren(walk, element, depth + 1, { silent: true, cursor, parts: false }, visitListNode)
+  const { cursor } = cursorOf(element, { silent: true, unseen: false, cursor: "", parts: false })
+  visitChildren(walk, element, depth + 1, { silent: true, unseen: false, cursor, parts: false }, visitListNode)
 }
 
 /** What tells a reader of a list of controls where they are and what has happened. */

@@ -40,4 +40,9 @@ export function isChart(element: PageElement): boolean {
   return width >= 64 && height >= 64 && element.firstElementChild !== null
 }
 
-export const specialFunctions = [addFrame, addCanvas, drawnControl, isChart]
+/** Nothing inside it can be read: an image, or a drawing as small as an icon. */
+export function isPicture(element: PageElement): boolean {
+  return element.localName === "img" || (element.localName === "svg" && !isChart(element))
+}
+
+export const specialFunctions = [isPicture, addFrame, addCanvas, drawnControl, isChart]

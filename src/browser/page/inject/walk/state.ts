@@ -56,6 +56,8 @@ export interface Walk extends WalkResult {
 export interface Inherited {
   /** True inside an element whose line says the text already. */
   silent: boolean
+  /** The parent itself is not visible, though what is inside it may be. */
+  unseen: boolean
   /** The cursor that the parent shows: an element that shows the same is not known to take clicks by itself. */
   cursor: string
   /** Inside an element that takes clicks as a whole, and is a container of several things. */

@@ -1,7 +1,7 @@
 // What takes clicks though no role tells it: the hand over it, a handler, the tab order, a handle to drag. Runs in the page.
 import { rootOf } from "../agent.ts"
 import type { PageElement, PageNode, PageStyle } from "../dom.ts"
-import { firstInside, isHidden, textOf, tidy } from "../names.ts"
+import { firstInside, isHidden, type TextBudget, textOf, tidy } from "../names.ts"
 import { hasRole } from "../roles.ts"
 import type { Inherited, Walk } from "./state.ts"
 
@@ -30,6 +30,8 @@ export function isTarget(walk: Walk, element: PageElement, hand: boolean): boole
 export interface Inside {
   /** Its words, on one line; cut at a length when they are long. */
   words: string
+  /** The words are all that people read in it. */
+  isWhole: boolean
   /** Elements with words or pictures of their own that stand on their own: one for `<div>Reply</div>`, two for a menu. */
   items: number
   /** The items are children of one parent, of one kind, and short: entries of a menu rather than parts of a card. */
@@ -43,17 +45,22 @@ export function lookInside(walk: Walk, element: PageElement): Inside {
   const state = { left: 120, hasControls: false }
   gatherItems(walk, element, found, state)
   const [first] = found
+  // One that listens for its rows or entries is no target itself.
+  const isList = /^(ul|ol|dl|menu|table|tbody)$/.test(element.localName)
   const isMenu =
-    found.length > 1 &&
-    first !== undefined &&
-    found.every(
-      (item) =>
-        item.localName === first.localName &&
-        item.parentNode === first.parentNode &&
-        (item.textContent ?? "").trim().length <= 60,
-    )
-  const words = tidy(textOf(element, { left: 1000 }), 200)
-  return { words, items: found.length, isMenu, hasControls: state.hasControls }
+    (isList && found.length > 0) ||
+    (found.length > 1 &&
+      first !== undefined &&
+      found.every(
+        (item) =>
+          item.localName === first.localName &&
+          item.parentNode === first.parentNode &&
+          (item.textContent ?? "").trim().length <= 60,
+      ))
+  const budget: TextBudget = { left: 1000 }
+  const all = tidy(textOf(element, budget), Infinity)
+  const isWhole = all.length <= 200 && budget.left > 0 && !budget.differs
+  return { words: tidy(all, 200), isWhole, items: found.length, isMenu, hasControls: state.hasControls }
 }
 
 /** The innermost elements that stand on their own: blocks with words, list items, rows, pictures. */
@@ -87,7 +94,8 @@ function isControl(walk: Walk, element: PageElement): boolean {
 
 /** Whether an element inside a clickable container is an item of it: it stands on its own and has words or is a picture. */
 export function isPart(walk: Walk, element: PageElement): boolean {
-  if (element.localName === "img" || element.localName === "svg") return true
+  const tag = element.localName
+  if (tag === "img" || tag === "svg" || tag === "tr" || tag === "li") return true
   if (walk.tables.inlineTags.has(element.localName) && element.localName !== "span") return false
   let hasWords = false
   for (let node: PageNode | null = firstInside(element); node; node = node.nextSibling) {

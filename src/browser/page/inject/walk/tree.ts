@@ -2,16 +2,16 @@
 // Nothing visible is left out unless a line says so. Runs in the page (see agent.ts).
 import type { PageElement, PageNode } from "../dom.ts"
 import { hiddenBy, isHidden, nameOf, tidy, textOf } from "../names.ts"
-import { roleOf, statesOf } from "../roles.ts"
+import { hasRole, roleOf, statesOf } from "../roles.ts"
 import { visitChildren } from "./children.ts"
-import { addCanvas, addFrame, drawnControl, isChart } from "./special.ts"
+import { addCanvas, addFrame, drawnControl, isPicture } from "./special.ts"
 import { addLine, flushText, type Inherited, note, type Walk } from "./state.ts"
 import { cursorOf, isPart, isTarget, lookInside } from "./targets.ts"
 import { addValue } from "./values.ts"
 
 export function visitTreeNode(walk: Walk, node: PageNode, depth: number, inherited: Inherited): void {
   if (node.nodeType === 1) return visitTreeElement(walk, node as PageElement, depth, inherited)
-  if (node.nodeType !== 3 || inherited.silent) return
+  if (node.nodeType !== 3 || inherited.silent || inherited.unseen) return
   if (walk.text === "") walk.textDepth = depth
   walk.text += node.nodeValue ?? ""
 }
@@ -45,13 +45,13 @@ function visitShown(walk: Walk, element: PageElement, shown: boolean, depth: num
   const control = tag === "label" && shown ? drawnControl(element) : null
   if (control) return visitLabel(walk, element, control, depth)
   const hand = shown ? cursorOf(element, inherited) : { cursor: inherited.cursor, own: false }
-  const inside: Inherited = { ...inherited, cursor: hand.cursor, silent: inherited.silent || !shown }
+  const inside: Inherited = { ...inherited, cursor: hand.cursor, unseen: !shown }
   if (shown && (isTarget(walk, element, hand.own) || (inherited.parts && isPart(walk, element)))) {
     return visitTarget(walk, element, depth, inside)
   }
   const block = !walk.tables.inlineTags.has(tag)
   if (block) flushText(walk)
-  visitChildren(walk, element, depth, shown ? inside : { ...inside, silent: true }, visitTreeNode)
+  visitChildren(walk, element, depth, inside, visitTreeNode)
   if (block) flushText(walk)
 }
 
@@ -75,13 +75,15 @@ function visitLabel(walk: Walk, element: PageElement, control: PageElement, dept
 /** A plain element that takes clicks, or a part of one: no role tells it. What is inside it stays in the snapshot. */
 function visitTarget(walk: Walk, element: PageElement, depth: number, inherited: Inherited): void {
   flushText(walk)
-  const { words, items, hasControls } = lookInside(walk, element)
+  const { words, isWhole, items, hasControls } = lookInside(walk, element)
   const label = tidy(element.getAttribute("aria-label") ?? element.getAttribute("title") ?? "", 200)
-  const isSimple = items <= 1 && !hasControls && words.length < 200
+  const isSimple = items <= 1 && !hasControls && isWhole
   const name = label || (isSimple ? words : "")
+  // A control that is drawn by an element inside it: one ref is enough.
+  if (inherited.silent && isSimple) return visitChildren(walk, element, depth, inherited, visitTreeNode)
   const start = walk.lines.length
   addLine(walk, { element, role: "generic", name, depth, states: statesOf(element, "generic"), ref: true })
-  const silent = name !== "" && name === words
+  const silent = isSimple && name !== "" && name === words
   visitChildren(walk, element, depth + 1, { ...inherited, silent, parts: items > 1 }, visitTreeNode)
   flushText(walk)
   foldText(walk, start)
@@ -94,27 +96,34 @@ function visitTreeRole(walk: Walk, element: PageElement, role: string, depth: nu
   const hand = isLeaf ? { cursor: "pointer", own: false } : cursorOf(element, inherited)
   const isOwn = !isInteractive && (isTarget(walk, element, hand.own) || (inherited.parts && isPart(walk, element)))
   if (inherited.silent && !isInteractive && !isOwn) {
-    return visitChildren(walk, element, depth, { ...inherited, cursor: hand.cursor }, visitTreeNode)
+    return visitChildren(walk, element, depth, { ...inherited, unseen: false, cursor: hand.cursor }, visitTreeNode)
   }
   flushText(walk)
   const { name, said } = nameOf(walk.tables, element, role)
   // A picture that only decorates.
-  if (role === "img" && walk.mark !== "" && name === "" && !isOwn && !isChart(element)) return
+  if (isPicture(element) && walk.mark !== "" && name === "" && !isOwn) return
   const start = walk.lines.length
-  const isNamed = walk.options.contentRefs && name !== "" && walk.tables.content.has(role)
+  const isNamed =
+    walk.options.contentRefs && name !== "" && walk.tables.content.has(role) && !wrapsControl(walk, element)
   addLine(walk, { element, role, name, depth, states: statesOf(element, role), ref: isInteractive || isOwn || isNamed })
-  if (role === "img" && !isChart(element)) return
+  if (isPicture(element)) return
   if (addValue(walk, element, role, depth + 1, start)) return
   addAddress(walk, element, role, depth + 1)
   const parts = isOwn && !isInteractive && lookInside(walk, element).items > 1
-  visitChildren(walk, element, depth + 1, { silent: said, cursor: hand.cursor, parts }, visitTreeNode)
+  visitChildren(walk, element, depth + 1, { silent: said, unseen: false, cursor: hand.cursor, parts }, visitTreeNode)
   flushText(walk)
   foldText(walk, start)
 }
 
+/** A cell around one button, an entry around one link: the ref of what is inside is enough. */
+function wrapsControl(walk: Walk, element: PageElement): boolean {
+  const { firstElementChild: child } = element
+  return child !== null && element.childElementCount === 1 && hasRole(walk.tables, child, walk.tables.interactive)
+}
+
 function addAddress(walk: Walk, element: PageElement, role: string, depth: number): void {
   const href = role === "link" ? (element.getAttribute("href") ?? "") : ""
-  if (href === "" || href.length > 120 || /^javascript:/i.test(href)) return
+  if (href === "" || href === "#" || href.length > 120 || /^javascript:/i.test(href)) return
   walk.lines.push(`${"  ".repeat(depth)}- /url: ${tidy(href, 120)}`)
 }
 
@@ -138,5 +147,6 @@ export const treeFunctions = [
   visitTarget,
   visitTreeRole,
   addAddress,
+  wrapsControl,
   foldText,
 ]

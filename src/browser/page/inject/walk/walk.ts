@@ -6,7 +6,7 @@ import type { PageDocument, PageElement, PageStyle } from "../dom.ts"
 import { roleTables } from "../roles.ts"
 import { visitChildren } from "./children.ts"
 import { tellApart, visitListElement, visitListNode } from "./list.ts"
-import { addLine, flushText, type Walk, type WalkOptions, type WalkResult } from "./state.ts"
+import { flushText, type Walk, type WalkOptions, type WalkResult } from "./state.ts"
 import { visitTreeElement, visitTreeNode } from "./tree.ts"
 
 export function walkPage(agent: PageAgent, options: WalkOptions): string {
@@ -43,16 +43,14 @@ export function walkPage(agent: PageAgent, options: WalkOptions): string {
 function walkFrom(walk: Walk, selector: string): void {
   const root = document.body ?? document.documentElement
   if (!root) return
-  const inherited = { silent: false, cursor: getComputedStyle(root).cursor, parts: false }
+  const inherited = { silent: false, unseen: false, cursor: getComputedStyle(root).cursor, parts: false }
   const [visitElement, visitNode] = walk.interactive
     ? [visitListElement, visitListNode]
     : [visitTreeElement, visitTreeNode]
   if (selector === "") {
     // The whole document is an editor (the frame of a text editor, say): it is a field like any other.
-    if (root.isContentEditable) {
-      addLine(walk, { element: root, role: "textbox", name: document.title, depth: 0, states: "", ref: true })
-    }
-    return visitChildren(walk, root, root.isContentEditable ? 1 : 0, inherited, visitNode)
+    if (root.isContentEditable) return visitElement(walk, root, 0, inherited)
+    return visitChildren(walk, root, 0, inherited, visitNode)
   }
   try {
     const found = document.querySelectorAll(selector)

@@ -1,0 +1,102 @@
+// Which plain elements take clicks because a script listens on them. Only the page's own world knows its listeners, and
+// only the browser can be asked for them, one element at a time: so a look is short, goes on where the last one stopped,
+// and what it finds is handed to our world of the document. Frameworks that listen at the root alone tell nothing here.
+import type { CdpSession } from "../../cdp/index.ts"
+import type { World } from "../frames.ts"
+
+interface RemoteObject {
+  objectId?: string
+}
+
+/** Elements found in one look at most: each costs two questions to the browser. */
+const maxFound = 60
+
+/** The page's own helper: where the last look stopped, and the browser's function, which only the console has. */
+const makeLooker = `({ ask: getEventListeners, now: performance.now.bind(performance), seen: new WeakSet(), at: 0 })`
+
+/** Runs in the page's world, on the looker. Gives the elements that were found, newest look only. */
+const look = `function (budgetMs, most) {
+  const plain = "a:not([href]),article,dd,div,dt,h1,h2,h3,h4,h5,h6,i,img,label,li,ol,p,section,span,svg,table,tbody,td,th,tr,ul"
+  const all = document.querySelectorAll(plain)
+  const found = []
+  const until = this.now() + budgetMs
+  if (this.at >= all.length) this.at = 0
+  for (let steps = 0; steps < all.length && found.length < most; steps += 1) {
+    const element = all[this.at]
+    this.at = (this.at + 1) % all.length
+    if (this.seen.has(element)) continue
+    if (steps % 16 === 0 && this.now() > until) break
+    const types = this.ask(element)
+    const clicks = types.click || types.mousedown || types.mouseup || types.pointerdown || types.pointerup || types.dblclick
+    if (!clicks && !types.contextmenu && !types.touchstart && !types.dragstart) continue
+    this.seen.add(element)
+    if (element.id !== "root" && element.parentElement !== document.body) found.push(element)
+    else if (element.querySelectorAll("*").length < 200) found.push(element)
+  }
+  return found
+}`
+
+const budgetMs = 3
+
+const lookers = new WeakMap<World, Promise<string | undefined>>()
+
+/** True when elements were found that our world did not know: a walk would now show more. */
+export async function findListening(world: World, signal: AbortSignal): Promise<boolean> {
+  const { session } = world
+  const maker = lookers.get(world) ?? makeLookerIn(session, signal)
+  lookers.set(world, maker)
+  const objectId = await maker
+  if (objectId === undefined) return false
+  const group = `${world.key}-listening`
+  const { result } = await session.send<{ result: RemoteObject }>(
+    "Runtime.callFunctionOn",
+    { objectId, functionDeclaration: look, arguments: [{ value: budgetMs }, { value: maxFound }], objectGroup: group },
+    { signal },
+  )
+  try {
+    return result.objectId === undefined ? false : await handOver(world, result.objectId, group, signal)
+  } finally {
+    await session.send("Runtime.releaseObjectGroup", { objectGroup: group }, { signal })
+  }
+}
+
+async function makeLookerIn(session: CdpSession, signal: AbortSignal): Promise<string | undefined> {
+  const parameters = { expression: makeLooker, includeCommandLineAPI: true, objectGroup: "svc-looker" }
+  const reply = await session.send<{ result: RemoteObject; exceptionDetails?: object }>(
+    "Runtime.evaluate",
+    parameters,
+    {
+      signal,
+    },
+  )
+  return reply.exceptionDetails ? undefined : reply.result.objectId
+}
+
+async function handOver(world: World, array: string, group: string, signal: AbortSignal): Promise<boolean> {
+  const { session, contextId } = world
+  const send = <Result>(method: string, parameters: object) =>
+    session.send<Result>(method, { ...parameters }, { signal })
+  const { result } = await send<{ result: { name: string; value?: RemoteObject }[] }>("Runtime.getProperties", {
+    objectId: array,
+    ownProperties: true,
+  })
+  const elements = result.flatMap(({ name, value }) => (/^\d+$/.test(name) && value?.objectId ? [value.objectId] : []))
+  if (elements.length === 0) return false
+  const ours = elements.map(async (objectId) => {
+    const { node } = await send<{ node: { backendNodeId: number } }>("DOM.describeNode", { objectId })
+    const { object } = await send<{ object: RemoteObject }>("DOM.resolveNode", {
+      backendNodeId: node.backendNodeId,
+      executionContextId: contextId,
+      objectGroup: group,
+    })
+    return { objectId: object.objectId }
+  })
+  await send("Runtime.callFunctionOn", {
+    executionContextId: contextId,
+    functionDeclaration: `function (...elements) {
+      for (const element of elements) globalThis[${JSON.stringify(world.key)}].agent.listening.add(element)
+    }`,
+    arguments: await Promise.all(ours),
+  })
+  return true
+}
