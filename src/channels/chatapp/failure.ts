@@ -17,7 +17,7 @@ export type CallFailure =
 interface LibraryError {
   error_code?: number
   description?: string
-  parameters?: { retry_after?: unknown; migrate_to_chat_id?: number }
+  parameters?: { retry_after?: unknown; migrate_to_chat_id?: unknown } | null
   error?: unknown
 }
 
@@ -32,7 +32,7 @@ export function explainFailure(thrown: unknown): CallFailure {
       code,
       description: description ?? "",
       ...pauseOf(parameters?.retry_after),
-      ...(parameters?.migrate_to_chat_id === undefined ? {} : { migratedTo: String(parameters.migrate_to_chat_id) }),
+      ...chatOf(parameters?.migrate_to_chat_id),
     }
   }
   if (error instanceof TransportError) {
@@ -46,6 +46,10 @@ export function explainFailure(thrown: unknown): CallFailure {
 function pauseOf(seconds: unknown): { retryAfterSeconds?: number } {
   if (typeof seconds !== "number" || !(seconds > 0)) return {}
   return { retryAfterSeconds: Math.min(seconds, longestPauseSeconds) }
+}
+
+function chatOf(id: unknown): { migratedTo?: string } {
+  return Number.isSafeInteger(id) ? { migratedTo: String(id) } : {}
 }
 
 /** The platform does not know the bot, or not at this address: nothing changes that but a person. */

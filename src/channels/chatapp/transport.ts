@@ -118,10 +118,19 @@ async function readAnswer(response: IncomingMessage): Promise<unknown> {
   const text = await readText(response)
   const status = response.statusCode ?? 0
   const answer = parse(text)
-  if (typeof answer !== "object" || answer === null || !("ok" in answer)) {
+  if (!isPlatforms(answer)) {
     throw new TransportError("page", `HTTP ${status} with a body that is not the platform's`, status)
   }
   return answer
+}
+
+/** Its form: `ok` with a result, or an error's code and words. */
+function isPlatforms(answer: unknown): boolean {
+  if (typeof answer !== "object" || answer === null) return false
+  const { ok, result, error_code: code, description } = answer as Record<string, unknown>
+  if (ok === true) return result !== undefined
+  const isCode = Number.isInteger(code) && (code as number) >= 300 && (code as number) < 600
+  return ok === false && isCode && typeof description === "string"
 }
 
 async function readText(response: IncomingMessage): Promise<string> {

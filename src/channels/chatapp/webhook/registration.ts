@@ -5,7 +5,7 @@ import { type Clock, type Json, type Log, type Secret, backoffMs } from "../../.
 import type { Client } from "../client.ts"
 import { type CallFailure, describeFailure, isTokenRefused } from "../failure.ts"
 import type { PollState } from "../polling.ts"
-import { allowedUpdates } from "../updates.ts"
+import { allowedUpdates } from "../updates/kinds.ts"
 
 export interface WebhookReport {
   url: string
