@@ -46,7 +46,10 @@ const page = {
   before: z.coerce.number().int().min(1).optional(),
 }
 const runsQuery = z.object({ ...page, state: z.enum(["ready", "running", "done", "dead", "cancelled"]).optional() })
-const deliveriesQuery = z.object({ ...page, state: z.enum(["new", "sending", "sent", "uncertain", "dead"]).optional() })
+const deliveriesQuery = z.object({
+  ...page,
+  state: z.enum(["new", "sending", "sent", "uncertain", "dead", "dropped"]).optional(),
+})
 const updatesQuery = z.object(page)
 const eventsQuery = z.object({ ...page, session: z.string().trim().min(1).max(400).optional() })
 const time = z.string().trim().min(1).max(50)

@@ -53,7 +53,8 @@ export interface StepTable {
   created_at: number
 }
 
-export type OutboxState = "new" | "sending" | "sent" | "uncertain" | "dead"
+/** `dropped`: decoration that did not work and that nobody misses. */
+export type OutboxState = "new" | "sending" | "sent" | "uncertain" | "dead" | "dropped"
 
 export interface OutboxTable {
   id: Generated<number>
