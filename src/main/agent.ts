@@ -18,7 +18,7 @@ import {
 import type { HeartbeatConfig } from "../agent/config.ts"
 import { type Ledger, createLedger } from "../budget/index.ts"
 import type { Channel } from "../channels/contract.ts"
-import { commandJobKind } from "../channels/index.ts"
+import { commandJobKind, lateFilesJobKind } from "../channels/index.ts"
 import type { Config } from "../config/index.ts"
 import {
   type ChannelSender,
@@ -116,6 +116,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
   const handlers: Record<string, JobHandler> = {
     [turnJobKind]: { run: turns.handle, onDead: turns.onDead },
     [heartbeatJobKind]: { run: heartbeat.handle, onDead: heartbeat.onDead },
+    [lateFilesJobKind]: channelJob(links, lateFilesJobKind),
     [commandJobKind]: composeCommands(core, {
       sessions,
       models,
@@ -147,6 +148,19 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
       runner.start()
       heartbeat.start()
     },
+  }
+}
+
+/** The channels are made after the lanes that run their jobs. */
+function channelJob(links: AgentLinks, kind: string): JobHandler {
+  const handler = () => {
+    const found = [...links.channels().values()].find((channel) => channel.jobs[kind])?.jobs[kind]
+    if (!found) throw new AppError("not-ready", `No channel runs jobs of kind ${kind}`)
+    return found
+  }
+  return {
+    run: (job, signal) => handler().run(job, signal),
+    onDead: async (job, error, write) => await handler().onDead?.(job, error, write),
   }
 }
 

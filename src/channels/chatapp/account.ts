@@ -99,6 +99,11 @@ export class Account {
     return this.#running?.calls
   }
 
+  /** Aborts when the account stops. */
+  get stopping(): AbortSignal | undefined {
+    return this.#running?.abort.signal
+  }
+
   get botId(): string | undefined {
     return this.#running?.bot.botId
   }

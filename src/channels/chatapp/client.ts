@@ -5,7 +5,7 @@ import type { Readable } from "node:stream"
 import type { ApiMethods } from "grammy/types"
 import { describeError, withTimeout } from "../../kernel/index.ts"
 import { isAnswerOf } from "./client-answers.ts"
-import { type CallFailure, explainFailure } from "./failure.ts"
+import { type CallFailure, explainFailure, pauseOf } from "./failure.ts"
 import { type NetworkSettings, createAgentMaker } from "./network.ts"
 import { TransportError, createTransport } from "./transport.ts"
 
@@ -147,7 +147,10 @@ async function receive<T>(
   consume: (bytes: AsyncIterable<Buffer>, size: number | undefined) => Promise<T>,
 ): Promise<CallResult<T>> {
   try {
-    if (response.statusCode !== 200) return { ok: false, failure: { kind: "page", status: response.statusCode ?? 0 } }
+    const { statusCode: status = 0, headers } = response
+    if (status !== 200) {
+      return { ok: false, failure: { kind: "page", status, ...pauseOf(Number(headers["retry-after"])) } }
+    }
     const stated = Number(response.headers["content-length"] ?? Number.NaN)
     return { ok: true, value: await consume(chunksOf(response), Number.isNaN(stated) ? undefined : stated) }
   } finally {

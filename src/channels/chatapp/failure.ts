@@ -7,7 +7,7 @@ export type CallFailure =
   /** The platform said no, in its own form. */
   | { kind: "refused"; code: number; description: string; retryAfterSeconds?: number; migratedTo?: string }
   /** A web page or something else that is not the platform's form. */
-  | { kind: "page"; status: number }
+  | { kind: "page"; status: number; retryAfterSeconds?: number }
   /** It cannot have arrived. */
   | { kind: "unsent"; reason: string }
   /** It may have arrived. */
@@ -42,8 +42,8 @@ export function explainFailure(thrown: unknown): CallFailure {
   return { kind: "lost", reason: describeError(error ?? thrown) }
 }
 
-/** Nothing that is not a time: then the caller's own patience has to do. */
-function pauseOf(seconds: unknown): { retryAfterSeconds?: number } {
+/** What is asked to be waited. Nothing that is not a time: then the caller's own patience has to do. */
+export function pauseOf(seconds: unknown): { retryAfterSeconds?: number } {
   if (typeof seconds !== "number" || !(seconds > 0)) return {}
   return { retryAfterSeconds: Math.min(seconds, longestPauseSeconds) }
 }

@@ -75,18 +75,20 @@ export interface AckParts {
   budget: ActionBudget
   background: Background
   log: Log
+  /** Aborts when the account stops: nothing waits for an ack then. */
+  signal: AbortSignal | undefined
   /** It was not shown. */
   onDropped: () => void
 }
 
 /** At once and in the background. */
 export function showAck({ route, emoji }: Ack & { emoji: ReactionEmoji }, parts: AckParts): void {
-  const { client, calls, budget, background, log, onDropped } = parts
+  const { client, calls, budget, background, log, onDropped, signal } = parts
   if (!budget.take()) return onDropped()
   const call = client.call(
     "setMessageReaction",
     { chat_id: route.chatId, message_id: Number(route.messageId), reaction: [{ type: "emoji", emoji }] },
-    { timeoutMs: callTimeoutMs },
+    { timeoutMs: callTimeoutMs, ...(signal ? { signal } : {}) },
   )
   background.run("ack reaction", async () => {
     const result = await calls.track(ackKey(route.account, route.chatId), call)

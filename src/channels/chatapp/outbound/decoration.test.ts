@@ -35,29 +35,22 @@ const hang = (method: string) => bench.emulator.control.fault({ kind: "hang", me
 const begun = (method: string) => bench.emulator.control.waitForCall({ method, phase: "started" })
 
 describe("a reply", () => {
-  for (const method of [
-    "sendChatAction",
-    "sendMessageDraft",
-    "setMessageReaction",
-    "answerCallbackQuery",
-    "setMyCommands",
-    "getMe",
-  ]) {
-    test(`arrives while ${method} hangs`, async () => {
+  const decorating = ["sendChatAction", "sendMessageDraft", "setMessageReaction"]
+  for (const methods of [...decorating.map((method) => [method]), ["answerCallbackQuery", "setMyCommands", "getMe"]]) {
+    test(`arrives while ${methods.join(", ")} hangs`, async () => {
       const route = await begin({ messages: { ackReactionScope: "all", removeAckAfterReply: true } })
-      hang(method)
+      for (const method of methods) hang(method)
       const input = { route, purpose: "chat", agentId: "main", sessionKey: "s" } as TurnInput
       const observer = bench.channel.observe(input, "run", { reasoning: "off" })
       observer.onDelta?.({ kind: "text", text: "one" })
-      if (method === "sendMessageDraft" || method === "setMessageReaction" || method === "sendChatAction")
-        await begun(method)
+      if (methods.length === 1) await begun(methods[0] as string)
       observer.end()
       await add(...reply(route, "one"), ...(bench.channel.sender.afterReply?.(input, []) ?? []))
       await bench.emulator.control.waitForMessage({ chatId: person, from: "bot", match: "one" })
       await add(...reply(route, "two"))
       await bench.emulator.control.waitForMessage({ chatId: person, from: "bot", match: "two" })
-      const left = bench.emulator.control.calls({ method }).filter((call) => call.finishedAt === undefined)
-      if (method === "setMessageReaction") assert.equal(left.length, 1, "it still hangs")
+      const left = bench.emulator.control.calls({ method: "setMessageReaction" }).filter((call) => !call.finishedAt)
+      if (methods[0] === "setMessageReaction") assert.equal(left.length, 1, "it still hangs")
     })
   }
 

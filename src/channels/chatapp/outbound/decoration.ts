@@ -69,10 +69,10 @@ export class DecorationPlaces {
     // Asked again without an end: it was not sent.
     this.#underWay.delete(row.id)
     const pauseMs = (this.#pausedUntil.get(row.account) ?? 0) - this.#clock.monotonic()
-    if (pauseMs > 0) return { kind: "chat", delayMs: pauseMs }
+    if (pauseMs > 0) return { kind: "chat", delayMs: Math.ceil(pauseMs) }
     if (this.#isReplyOpen(row)) {
       const age = Math.max(0, this.#clock.now() - row.created_at)
-      return { kind: "chat", delayMs: Math.min(lookMs.first + age / 4, lookMs.most) }
+      return { kind: "chat", delayMs: Math.round(Math.min(lookMs.first + age / 4, lookMs.most)) }
     }
     if (this.#underWay.size >= maxUnderWay) return { kind: "chat", delayMs: placeMs }
     this.#underWay.add(row.id)

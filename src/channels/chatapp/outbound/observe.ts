@@ -59,6 +59,7 @@ function acknowledge(input: TurnInput, account: Account, settings: AccountSettin
   }
   if (emoji !== undefined && account.client) {
     const onDropped = () => account.noteDropped()
-    showAck({ ...ack, emoji }, { client: account.client, calls, budget: account.budget, background, log, onDropped })
+    const { client, budget, stopping: signal } = account
+    showAck({ ...ack, emoji }, { client, calls, budget, background, log, onDropped, signal })
   }
 }
