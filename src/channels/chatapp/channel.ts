@@ -62,6 +62,8 @@ export interface ChatappOptions {
   isModel?: (name: string) => boolean
   /** Ends a turn that somebody has watched being written; without an effect when it has ended. */
   stopTurn: (turn: OpenTurn) => Promise<void>
+  /** Of the webhook's listeners, each at once. */
+  maxConnections?: number
   /** For tests, whose servers are on this machine. */
   fetching?: OperationOptions["fetching"]
   /** For tests that cannot wait as long as the platform wants. */

@@ -9,7 +9,7 @@ export type CallFailure =
   /** A web page or something else that is not the platform's form. */
   | { kind: "page"; status: number; retryAfterSeconds?: number }
   /** It cannot have arrived. */
-  | { kind: "unsent"; reason: string }
+  | { kind: "unsent"; reason: string; isOutOfHandles?: true }
   /** It may have arrived. */
   | { kind: "lost"; reason: string }
 
@@ -37,7 +37,8 @@ export function explainFailure(thrown: unknown): CallFailure {
   }
   if (error instanceof TransportError) {
     if (error.stage === "page") return { kind: "page", status: error.status ?? 0 }
-    return { kind: error.stage, reason: error.message }
+    if (error.stage === "lost") return { kind: "lost", reason: error.message }
+    return { kind: "unsent", reason: error.message, ...(error.isOutOfHandles ? { isOutOfHandles: true } : {}) }
   }
   return { kind: "lost", reason: describeError(error ?? thrown) }
 }

@@ -139,7 +139,8 @@ function explain(failure: CallFailure): Fetched {
   if (failure.kind === "page") {
     return unreachable(`HTTP ${failure.status}`, failure.status === 429 ? pause(failure) : {})
   }
-  return unreachable(failure.reason)
+  const isOurs = failure.kind === "unsent" && failure.isOutOfHandles
+  return unreachable(failure.reason, isOurs ? { afterMs: handlesPauseMs, isFree: true } : {})
 }
 
 /** As long as the platform asks: to come earlier makes it longer. It has answered, so this is no failed try. */

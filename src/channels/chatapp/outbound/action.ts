@@ -8,7 +8,7 @@ import { type CallFailure, describeFailure } from "../failure.ts"
 import { inlineKeyboard } from "./buttons.ts"
 import { decorationTimeoutMs } from "./decoration.ts"
 import { callTimeoutMs } from "./limits.ts"
-import { floodWaitMs, isUnreadable, tokenRefusedDelayMs, tryAgain } from "./outcome.ts"
+import { floodWaitMs, isUnreadable, tokenRefusedDelayMs, tryAgain, waitForHandles } from "./outcome.ts"
 import type { FormattedText } from "./payload.ts"
 import type { ReactionEmoji } from "./reaction-emoji.ts"
 import type { SendContext } from "./send.ts"
@@ -94,6 +94,7 @@ function judge(
   const error = describeFailure(failure)
   const waitMs = floodWaitMs(failure)
   if (waitMs !== undefined) return { kind: "retry", delayMs: waitMs, error }
+  if (failure.kind === "unsent" && failure.isOutOfHandles) return waitForHandles(error)
   if (failure.kind === "refused") {
     if (failure.code === 401) return { kind: "retry", delayMs: tokenRefusedDelayMs, error }
     if ("parseMode" in payload && isUnreadable(failure.description)) {

@@ -1,6 +1,6 @@
 // One outbox row -> one call -> what came of it. Never decides to send twice: that is the outbox's part.
 import type { ReplyButton, SendOutcome } from "../../../delivery/contract.ts"
-import { AppError } from "../../../kernel/index.ts"
+import { AppError, describeError, isOutOfHandles } from "../../../kernel/index.ts"
 import type { Route } from "../../../sessions/route.ts"
 import type { OutboxRow } from "../../../store/index.ts"
 import type { AlbumItem, CallResult, Client } from "../client.ts"
@@ -10,7 +10,7 @@ import { inlineKeyboard } from "./buttons.ts"
 import { callTimeoutMs } from "./limits.ts"
 import { type OpenMedia, openMedia } from "./media.ts"
 import { type MediaKind, mediaKind } from "./media-kind.ts"
-import { type SentPayload, floodWaitMs, judgeSend } from "./outcome.ts"
+import { type SentPayload, floodWaitMs, judgeSend, waitForHandles } from "./outcome.ts"
 import type { AlbumPayload, FormattedText, MediaPayload, TextPayload } from "./payload.ts"
 
 export interface SendContext {
@@ -76,6 +76,7 @@ async function send(
       ? sendAlbum(payload, open, chatId, context)
       : sendMedia(row, payload, open[0] as OpenMedia, chatId, context))
   } catch (error) {
+    if (isOutOfHandles(error)) return waitForHandles(describeError(error))
     if (error instanceof AppError) return { kind: "rejected", error: error.message }
     throw error
   } finally {

@@ -26,6 +26,8 @@ export interface WebhookListenersOptions {
   clock: Clock
   log: Log
   redactor: Redactor
+  /** Of each address, at once. */
+  maxConnections?: number
 }
 
 /** An update with the longest message, what it replies to and all formatting stays far below. */
@@ -82,6 +84,7 @@ export class WebhookListeners {
     const listener = listen({
       host,
       port,
+      maxConnections: this.#options.maxConnections,
       purpose: "the chat webhook (channels.chatapp.webhookBind)",
       hint: "Stop the other program, or set channels.chatapp.webhookBind to another host:port",
       fetch: (_request, env) => this.#answer(routes, (env as HttpBindings).incoming),
