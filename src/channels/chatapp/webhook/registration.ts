@@ -90,7 +90,7 @@ async function ensure(options: RegistrationOptions): Promise<Outcome> {
   if (known === digest && value.url === url && isSameSet(value.allowed_updates)) return { kind: "set" }
   if (known === digest && value.url !== url) {
     const hint = "Another program uses this token; stop it, or give each its own bot"
-    log.warn({ hint, found: URL.parse(value.url)?.host ?? "none" }, "webhook was changed elsewhere")
+    log.warn({ hint, found: URL.parse(value.url ?? "")?.host ?? "none" }, "webhook was changed elsewhere")
   }
   const set = await client.call(
     "setWebhook",
