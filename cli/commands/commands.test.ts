@@ -284,6 +284,28 @@ test("deliveries lists, shows and retries", async (context) => {
   assert.equal((await ask(context, ["deliveries", "retry", "12x"], {})).code, 2)
 })
 
+test("channels updates lists and shows what could not be read", async (context) => {
+  const update = {
+    id: 3,
+    channel: "chatapp",
+    account: "default",
+    updateId: null,
+    receivedAt: 0,
+    reason: "no update_id",
+  }
+  const list = await ask(context, ["channels", "updates"], { items: [update], next: null })
+  assert.equal(request(list).path, "/api/updates?limit=50")
+  assert.match(list.stdout, /chatapp +default .*no update_id/)
+  const show = await ask(context, ["channels", "updates", "show", "3"], {
+    ...update,
+    botId: "7",
+    body: { odd: "\u001b[1m" },
+  })
+  assert.equal(request(show).path, "/api/updates/3")
+  assert.match(show.stdout, /account default, bot 7[^]*"odd": /)
+  assert.ok(!show.stdout.includes("\u001b"))
+})
+
 test("events lists those of a session", async (context) => {
   const event = { id: 3, session: "s", origin: "webhook", trusted: false, createdAt: 0, shownByRun: null, text: "a\nb" }
   const result = await ask(context, ["events", "--session", "agent:main:main"], { items: [event], next: null })

@@ -64,6 +64,23 @@ export interface EventSummary {
   text: string
 }
 
+/** An update of a chat platform that could not be read. */
+export interface UpdateSummary {
+  id: number
+  channel: string
+  account: string
+  /** Null where it had none. */
+  updateId: number | null
+  receivedAt: number
+  reason: string
+}
+
+export interface UpdateDetail extends UpdateSummary {
+  botId: string
+  /** As it came; text where it is no JSON any more because it was cut. */
+  body: unknown
+}
+
 export interface PairingList {
   requests: { senderId: string; label: string; account: string; code: string; createdAt: number; expiresAt: number }[]
   allowed: { senderId: string; label: string; account: string; approvedAt: number }[]

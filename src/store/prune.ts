@@ -53,6 +53,11 @@ const statements: readonly [string, number | ((keep: KeepTimes) => number)][] = 
        (select id from (select id, created_at from group_history order by id limit ?2) where created_at < ?1)`,
     keepGroupHistoryMs,
   ],
+  [
+    `delete from unreadable_update where id in
+       (select id from (select id, received_at from unreadable_update order by id limit ?2) where received_at < ?1)`,
+    keepFinishedMs,
+  ],
   ["delete from usage where id in (select id from usage where created_at < ? limit ?)", keepUsageMs],
 ]
 

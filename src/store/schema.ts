@@ -53,7 +53,8 @@ export interface StepTable {
   created_at: number
 }
 
-export type OutboxState = "new" | "sending" | "sent" | "uncertain" | "dead"
+/** `dropped`: decoration that did not work and that nobody misses. */
+export type OutboxState = "new" | "sending" | "sent" | "uncertain" | "dead" | "dropped"
 
 export interface OutboxTable {
   id: Generated<number>
@@ -210,6 +211,20 @@ export interface UsageTable {
   ms: number | null
 }
 
+/** What a chat platform sent that could not be read. */
+export interface UnreadableUpdateTable {
+  id: Generated<number>
+  channel: string
+  account: string
+  bot_id: string
+  /** Null where it had none that could be one. */
+  update_id: number | null
+  received_at: number
+  reason: string
+  /** As it came, JSON; cut when it was very long. */
+  body: string
+}
+
 export interface Database {
   inbox: InboxTable
   job: JobTable
@@ -224,6 +239,7 @@ export interface Database {
   meta: MetaTable
   hook_delivery: HookDeliveryTable
   usage: UsageTable
+  unreadable_update: UnreadableUpdateTable
 }
 
 export type JobRow = Selectable<JobTable>

@@ -8,6 +8,7 @@ import type { Route } from "../../../sessions/route.ts"
 import type { NewOutbox, OutboxRow, Store } from "../../../store/index.ts"
 import type { ActionKind } from "../outbound/action.ts"
 import { buttonsRefused } from "../outbound/buttons.ts"
+import { reactRow } from "../outbound/decoration.ts"
 import { addressOf, planEdit, planReply, planSticker } from "../outbound/plan.ts"
 import { emojiOf } from "../outbound/plan-change.ts"
 import type { Renderer } from "../outbound/render.ts"
@@ -134,7 +135,7 @@ export class Operations {
     const { route } = this.#reach(input, context)
     this.#gate(route, "reactions")
     const emoji = emojiOf(input.remove ? "" : input.emoji)
-    return await this.#act("react", { messageId: input.messageId, emoji }, route, context)
+    return await this.#put([reactRow(route, { messageId: input.messageId, emoji })], route, context)
   }
 
   #act(kind: ActionKind, payload: Json, route: Route, context: ToolContext): Promise<ToolResult> {
@@ -184,9 +185,10 @@ export class Operations {
 
   async #outcome(ids: readonly number[], route: Route, { signal }: ToolContext): Promise<ToolResult> {
     const rows = await this.#options.waitFor(ids, { timeoutMs: waitMs, signal })
-    const trouble = rows.find((row) => row.state === "dead" || row.state === "uncertain")
+    const trouble = rows.find((row) => ["dead", "dropped", "uncertain"].includes(row.state))
     if (trouble) {
-      const what = trouble.state === "dead" ? "It was not done" : "It may or may not have arrived: do not repeat it"
+      const what =
+        trouble.state !== "uncertain" ? "It was not done" : "It may or may not have arrived: do not repeat it"
       return { content: [{ type: "text", text: `${what}. ${trouble.error ?? ""}`.trim() }], isError: true }
     }
     const messageId = rows.findLast((row) => row.remote_id !== null)?.remote_id
