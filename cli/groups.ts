@@ -88,6 +88,16 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import("./commands/browser.ts")).addBrowser,
   },
   {
+    name: "token",
+    description: "Make, list and revoke tokens with less than everything",
+    load: async () => (await import("./commands/token.ts")).addToken,
+  },
+  {
+    name: "audit",
+    description: "Show who did what through which door",
+    load: async () => (await import("./commands/audit.ts")).addAudit,
+  },
+  {
     name: "config",
     description: "Read, change and check the configuration file",
     load: async () => (await import("./commands/config.ts")).addConfig,

@@ -4,10 +4,12 @@
 import { type BrowserService, createBrowserService } from "./browser/index.ts"
 import type { Channel } from "./channels/contract.ts"
 import { createChatappChannel, createPairing } from "./channels/index.ts"
-import { createGatewayServer, loadGatewayToken, removeGatewayFile, writeGatewayFile } from "./gateway/index.ts"
-import type { GatewayServer, GatewayToken, PartState } from "./gateway/index.ts"
+import { createDoor, createGatewayServer, loadGatewayToken, removeGatewayFile, writeGatewayFile } from "./gateway/index.ts"
+import type { GatewayServer, GatewayToken, PartState, Tokens } from "./gateway/index.ts"
 import type { Hooks } from "./hooks/index.ts"
 import { AppError, describeError } from "./kernel/index.ts"
+import { createFailureThrottle } from "./kernel/http/index.ts"
+import { auditConfigChanges, composeHookAccess, composeTokens } from "./main/access.ts"
 import { createActions } from "./main/actions.ts"
 import { type AgentParts, composeAgent } from "./main/agent.ts"
 import { type Core, type GatewayOptions, openCore } from "./main/core.ts"
@@ -70,6 +72,7 @@ class AsyncStack {
     this.#core = core
     this.push("lock", () => core.lock.release())
     this.push("store", () => core.store.close())
+    this.push("audit log", () => core.audit.stop())
     this.push("config", () => core.holder.stop())
     this.push("background", () => core.background.idle())
   }
@@ -97,6 +100,7 @@ interface Parts {
   chatapp: Channel
   server: GatewayServer
   hooks: Hooks
+  tokens: Tokens
   /** Where the gateway really listens, once it does. */
   ports: { gateway: number; control: number }
   /** From then on nothing new is taken in. */
@@ -117,6 +121,9 @@ function compose(core: Core, stop: StopRequest, token: GatewayToken): Parts {
     agent: "starting",
   }
   let draining = false
+  const tokens = composeTokens(core)
+  // One for both doors: whoever guesses has one number of tries.
+  const access = { token: token.token, tokens, audit: core.audit, throttle: createFailureThrottle({ clock }) }
   const browser = createBrowserService({
     settings: () => core.config().browser,
     writeProfile: (name, entry) => writeBrowserProfile(core, name, entry),
@@ -124,6 +131,7 @@ function compose(core: Core, stop: StopRequest, token: GatewayToken): Parts {
     stateFolder: environment.stateFolder,
     environment: environment.variables,
     token: token.token,
+    admit: createDoor({ surface: "control", ...access }),
     ...shared,
   })
   const channels = new Map<string, Channel>()
@@ -150,11 +158,16 @@ function compose(core: Core, stop: StopRequest, token: GatewayToken): Parts {
     ...shared,
   })
   channels.set(chatapp.name, chatapp)
-  const hooks = composeHooks(core, agent, { accepting: () => !draining, gatewayToken: token.token })
+  const hooks = composeHooks(core, agent, {
+    accepting: () => !draining,
+    gatewayToken: token.token,
+    ...composeHookAccess(tokens, core.audit),
+  })
   const server = createGatewayServer({
     bind: gateway.bind,
     port: gateway.port,
     allowedHosts: () => core.config().gateway.allowedHosts,
+    ...access,
     token,
     readiness: () => ({
       ok: Object.values(states).every((state) => state === "ready" || state === "off"),
@@ -173,7 +186,7 @@ function compose(core: Core, stop: StopRequest, token: GatewayToken): Parts {
     ...shared,
     log: log.child({ part: "gateway" }),
   })
-  return { states, browser, agent, chatapp, server, hooks, ports, drain: () => void (draining = true) }
+  return { states, browser, agent, chatapp, server, hooks, tokens, ports, drain: () => void (draining = true) }
 }
 
 async function start(core: Core, options: GatewayOptions, stop: StopRequest, stack: AsyncStack): Promise<void> {
@@ -188,6 +201,7 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
   core.redactor.add(token.token.reveal())
   const parts = compose(core, stop, token)
   const { states, browser, agent, chatapp, server } = parts
+  stack.push("tokens", () => parts.tokens.stop())
   // The listeners open before anything works, so that a port in use ends the start at once.
   parts.ports.gateway = (await server.start()).port
   stack.push("hooks", () => parts.hooks.stop())
@@ -209,6 +223,7 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
   stack.push("mail watch", () => gmail.stop())
   core.background.run("start mail watch", () => gmail.restart())
   stack.push("intake", parts.drain)
+  auditConfigChanges(core)
   followConfig(core, {
     restartHeartbeat: () => agent.heartbeat.start(),
     async reconfigureBrowser() {

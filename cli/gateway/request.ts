@@ -73,6 +73,7 @@ function composeRequest(request: HttpRequest, where: string): string {
     `Host: ${where}`,
     `Authorization: Bearer ${request.token}`,
     "Accept: application/json",
+    "User-Agent: svc",
     "Connection: close",
   ]
   if (body !== undefined) lines.push("Content-Type: application/json", `Content-Length: ${Buffer.byteLength(body)}`)

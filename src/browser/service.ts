@@ -11,7 +11,7 @@ import {
   type Redactor,
   type Secret,
 } from "../kernel/index.ts"
-import { createFailureThrottle, type FailureThrottle, listen, type Listener } from "../kernel/http/index.ts"
+import { type Admit, createFailureThrottle, type FailureThrottle, listen, type Listener } from "../kernel/http/index.ts"
 import type { ProfileEntry } from "./access.ts"
 import type { BrowserConfig } from "./config.ts"
 import type { ProfileInfo } from "./contract.ts"
@@ -40,6 +40,8 @@ export interface BrowserServiceOptions {
   controlPort: number
   /** The gateway token. */
   token: Secret
+  /** Who may come in, and with what; whoever has the gateway token when not given. */
+  admit?: Admit
   clock: Clock
   ids: Ids
   log: Log
@@ -189,6 +191,7 @@ async function startParts(options: PartOptions): Promise<Started> {
   const app = createControlApp({
     core,
     token: options.token,
+    admit: options.admit,
     throttle: options.throttle,
     log,
     redactor: options.redactor,

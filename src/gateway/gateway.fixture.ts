@@ -16,7 +16,9 @@ import {
 } from "../kernel/index.ts"
 import type { ModelCheck } from "../models/index.ts"
 import { openStore } from "../store/index.ts"
+import { createTokens } from "./access/index.ts"
 import type { GatewayActions } from "./api.ts"
+import { createAudit } from "./audit/index.ts"
 import type { GatewayStatus } from "./contract.ts"
 import { type GatewayServerOptions, createGatewayServer } from "./server.ts"
 
@@ -47,11 +49,15 @@ export async function startGateway(overrides: Partial<GatewayServerOptions> = {}
   const calls: unknown[] = []
   const background = createBackground(log)
   const ledger = createLedger({ store, clock: systemClock, log, background, timeZone: () => "UTC" })
-  const server = createGatewayServer({
+  const audit = createAudit({ store, clock: systemClock, log, background })
+  const tokens = createTokens({ store, clock: systemClock, ids: systemIds, background })
+  const options: GatewayServerOptions = {
     bind: "loopback",
     port: 0,
     allowedHosts: () => ["gateway.example"],
     token: { token: new Secret(gatewayToken), length: gatewayToken.length, file: "", source: "config" },
+    tokens,
+    audit,
     readiness: () => ({ ok: true, parts: { store: "ready" } }),
     actions: recordingActions(calls, ledger),
     hooks: { path: () => "/hooks", handle: async (request) => new Response(`hook ${request.url}`) },
@@ -60,9 +66,12 @@ export async function startGateway(overrides: Partial<GatewayServerOptions> = {}
     log,
     redactor,
     ...overrides,
-  })
+  }
+  const server = createGatewayServer(options)
   const stop = async () => {
     await server.stop(0)
+    await tokens.stop()
+    await audit.stop()
     await store.close()
   }
   const { port } = await server.start().catch(async (error: unknown) => {
@@ -70,9 +79,13 @@ export async function startGateway(overrides: Partial<GatewayServerOptions> = {}
     throw error
   })
   return {
+    options,
+    folder,
     port,
     store,
     ledger,
+    tokens,
+    audit,
     server,
     calls,
     redactor,

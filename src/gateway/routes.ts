@@ -1,20 +1,19 @@
 // The routes of `/api/*`, one table. Whoever gets here has shown the gateway token; input is parsed once, by zod,
 // and every answer passes the redactor.
-import type { HttpBindings } from "@hono/node-server"
 import type { Context, Hono } from "hono"
 import { z } from "zod"
 import { usageGroups } from "../budget/index.ts"
-import { errorResponse, readJson } from "../kernel/http/index.ts"
+import { errorResponse } from "../kernel/http/index.ts"
 import { AppError, type Redactor, runWithTimeout } from "../kernel/index.ts"
-import type { Store } from "../store/index.ts"
+import { accessRoutes } from "./access/routes.ts"
 import type {
-  GatewayActions,
   HookTest,
   MessageAction,
   MessageToSend,
   PairingApproval,
   PairingRevocation,
 } from "./api.ts"
+import { type ApiOptions, type Env, type Route, about, given, parse, parseBody } from "./route.ts"
 import {
   listDeliveries,
   listEvents,
@@ -26,19 +25,6 @@ import {
   retryDelivery,
 } from "./store.ts"
 
-export type Env = { Bindings: HttpBindings }
-
-export interface ApiOptions {
-  store: Store
-  actions: GatewayActions
-  redactor: Redactor
-}
-
-type Answer = { status?: 200 | 202; body: object }
-type Handler = (options: ApiOptions, context: Context<Env>) => Promise<Answer>
-type Route = { method: "GET" | "POST"; path: string; handle: Handler }
-
-const bodyLimits = { maxBytes: 1024 * 1024, timeoutMs: 30_000 }
 const probeTimeoutMs = 20_000
 
 const page = {
@@ -259,7 +245,9 @@ const routes: readonly Route[] = [
     path: "/api/pairing/:channel/approve",
     async handle({ actions }, context) {
       const input: PairingApproval = given({ channel: channelOf(context), ...(await parseBody(approval, context)) })
-      return { body: await actions.approvePairing(input) }
+      const approved = await actions.approvePairing(input)
+      about(context, input.channel, approved.account, approved.senderId)
+      return { body: approved }
     },
   },
   {
@@ -267,7 +255,9 @@ const routes: readonly Route[] = [
     path: "/api/pairing/:channel/deny",
     async handle({ actions }, context) {
       const input: PairingApproval = given({ channel: channelOf(context), ...(await parseBody(approval, context)) })
-      return { body: await actions.denyPairing(input) }
+      const denied = await actions.denyPairing(input)
+      about(context, input.channel, denied.account, denied.senderId)
+      return { body: denied }
     },
   },
   {
@@ -275,6 +265,7 @@ const routes: readonly Route[] = [
     path: "/api/pairing/:channel/revoke",
     async handle({ actions }, context) {
       const input: PairingRevocation = given({ channel: channelOf(context), ...(await parseBody(revocation, context)) })
+      about(context, input.channel, input.account, input.senderId)
       return { body: await actions.revokePairing(input) }
     },
   },
@@ -316,6 +307,7 @@ const routes: readonly Route[] = [
     path: "/api/message/send",
     async handle({ actions }, context) {
       const input: MessageToSend = given(await parseBody(message, context))
+      about(context, input.channel, input.account, input.target, input.dryRun ? "(dry run)" : "")
       return { status: input.dryRun ? 200 : 202, body: await actions.sendMessage(input, context.req.raw.signal) }
     },
   },
@@ -324,16 +316,19 @@ const routes: readonly Route[] = [
     path: `/api/message/${action}`,
     async handle({ actions }, context) {
       const input = given({ action, ...(await parseBody(messageActions[action], context)) }) as MessageAction
+      about(context, input.channel, input.account, input.target, input.dryRun ? "(dry run)" : "")
       return { status: input.dryRun ? 200 : 202, body: await actions.changeMessage(input) }
     },
   })),
+  ...accessRoutes,
 ]
 
 export function addApiRoutes(app: Hono<Env>, options: ApiOptions): void {
   for (const { method, path, handle } of routes) {
     app.on(method, path, async (context) => {
       const answer = await handle(options, context)
-      const text = options.redactor.redact(JSON.stringify({ ok: true, ...answer.body }))
+      const json = JSON.stringify({ ok: true, ...answer.body })
+      const text = answer.showsSecret ? json : options.redactor.redact(json)
       return context.body(text, answer.status ?? 200, { "content-type": "application/json; charset=utf-8" })
     })
   }
@@ -352,22 +347,4 @@ export function notAllowed(allowed: readonly string[], redactor: Redactor): Resp
 
 function channelOf(context: Context<Env>): string {
   return (context.req.param("channel") ?? "").toLowerCase()
-}
-
-async function parseBody<T>(schema: z.ZodType<T>, context: Context<Env>): Promise<T> {
-  return parse(schema, await readJson(context.env.incoming, bodyLimits))
-}
-
-function parse<T>(schema: z.ZodType<T>, value: unknown): T {
-  const result = schema.safeParse(value)
-  if (result.success) return result.data
-  const problems = result.error.issues.map((issue) => [issue.path.join("."), issue.message].filter(Boolean).join(": "))
-  throw new AppError("bad-request", problems.join("; "))
-}
-
-type Given<T> = { [Key in keyof T]: Exclude<T[Key], undefined> }
-
-/** Left-out fields are absent, not undefined: that is what the types inside mean by optional. */
-function given<T extends object>(value: T): Given<T> {
-  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as Given<T>
 }

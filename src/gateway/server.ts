@@ -4,23 +4,26 @@ import type { HttpBindings } from "@hono/node-server"
 import { Hono } from "hono"
 import type { IncomingMessage } from "node:http"
 import {
+  type Admit,
   type FailureThrottle,
   type Listener,
-  checkBearer,
+  type Visit,
   checkOrigin,
   createFailureThrottle,
   errorHandler,
   errorResponse,
   jsonResponse,
   listen,
-  plainAddress,
 } from "../kernel/http/index.ts"
 import { AppError, type Clock, type Log, type Redactor, toAppError } from "../kernel/index.ts"
 import type { Store } from "../store/index.ts"
+import { type Tokens, createDoor } from "./access/index.ts"
 import type { GatewayActions } from "./api.ts"
+import type { Audit } from "./audit/index.ts"
 import { type Binding, resolveBinding } from "./binding.ts"
 import type { Readiness } from "./contract.ts"
-import { type Env, addApiRoutes, notAllowed } from "./routes.ts"
+import type { Env } from "./route.ts"
+import { addApiRoutes, notAllowed } from "./routes.ts"
 import type { GatewayToken } from "./token.ts"
 
 /** The webhook endpoints, which bring their own secret and checks. */
@@ -38,6 +41,11 @@ export interface GatewayServerOptions {
   /** `gateway.allowedHosts`, asked on each request. */
   allowedHosts: () => readonly string[]
   token: GatewayToken
+  /** Those with scopes. */
+  tokens: Tokens
+  audit: Audit
+  /** Counts wrong secrets; shared with the other surfaces. Made here when not given. */
+  throttle?: FailureThrottle
   readiness: () => Readiness
   actions: GatewayActions
   hooks: MountedHooks
@@ -59,14 +67,16 @@ const ownPaths = ["/healthz", "/readyz", "/api"]
 
 export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
   const app = createApp(options)
-  const throttle = createFailureThrottle({ clock: options.clock })
+  const { token, tokens, audit, clock } = options
+  const throttle = options.throttle ?? createFailureThrottle({ clock })
+  const admit = createDoor({ surface: "gateway", token: token.token, tokens, audit, throttle })
   let listener: Listener | undefined
   return {
     async start() {
       const binding = resolveBinding(options)
       options.redactor.add(options.token.token.reveal())
       const fetch = (request: Request, env: HttpBindings) =>
-        answer({ options, app, throttle, binding, port: listener?.port ?? options.port }, request, env)
+        answer({ options, app, admit, binding, port: listener?.port ?? options.port }, request, env)
       listener = await listen({
         fetch: fetch as Parameters<typeof listen>[0]["fetch"],
         host: binding.host,
@@ -87,7 +97,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
 interface Surface {
   options: GatewayServerOptions
   app: Hono<Env>
-  throttle: FailureThrottle
+  admit: Admit
   binding: Binding
   port: number
 }
@@ -101,11 +111,19 @@ async function answer(surface: Surface, request: Request, env: HttpBindings): Pr
   // Nothing is posted to the base itself: reading it is the owner's way to the list of deliveries.
   const isHookList = incoming.method === "GET" && path === hooks.path()
   if (!isWebSocket && !isHookList && isBelow(path, hooks.path())) return await hooks.handle(incoming)
+  let visit: Visit | undefined
   try {
     guard(surface, incoming, path, isWebSocket)
-    return secured(await surface.app.fetch(isHookList ? hookListRequest(incoming) : request, env))
+    if (!isOpen(incoming, path)) {
+      visit = surface.admit(incoming, isHookList ? "/api/hooks" : path)
+      checkSpelling(path)
+    }
+    const response = await surface.app.fetch(isHookList ? hookListRequest(incoming) : request, { ...env, visit })
+    visit?.end(response.status)
+    return secured(response)
   } catch (thrown) {
     const error = toAppError(thrown)
+    visit?.end(error.status)
     if (error.status >= 500) log.error({ err: thrown, path }, "request failed")
     return secured(errorResponse(error, redactor))
   }
@@ -117,35 +135,39 @@ function hookListRequest(incoming: IncomingMessage): Request {
   return new Request(`http://localhost/api/hooks${mark === -1 ? "" : target.slice(mark)}`)
 }
 
-/** Everything that is refused before routing. */
+/** What is refused before any secret is looked at. */
 function guard(surface: Surface, incoming: IncomingMessage, path: string, isWebSocket: boolean): void {
-  const { allowedHosts, token } = surface.options
+  const { allowedHosts } = surface.options
   const extraHosts = [...allowedHosts().map((host) => host.toLowerCase()), ...surface.binding.ownHosts(incoming.socket)]
   checkOrigin(incoming.headers, { port: surface.port, extraHosts })
   if (isWebSocket) throw new AppError("not-found", "There is no WebSocket endpoint")
   if (!path.startsWith("/")) throw new AppError("bad-request", "The request target must be a path")
   if (/%(?![0-9a-f]{2})/i.test(path)) throw new AppError("bad-request", "The path has a broken percent-encoding")
-  if (path === "/healthz" || path === "/readyz") return
-  checkBearer({
-    authorization: incoming.headers.authorization,
-    token: token.token,
-    address: plainAddress(incoming.socket.remoteAddress ?? "unknown"),
-    throttle: surface.throttle,
-  })
-  // The router sees a decoded and normalised path: only those that are the same in both forms may reach it.
+}
+
+/** Asking whether it lives and works needs no token; guessing one there is no way round the throttle. */
+function isOpen(incoming: IncomingMessage, path: string): boolean {
+  if (path === "/healthz") return true
+  return path === "/readyz" && incoming.headers.authorization === undefined
+}
+
+/** The router sees a decoded and normalised path: only those that are the same in both forms may reach it. */
+function checkSpelling(path: string): void {
   if (!/^(?:\/(?!\.{1,2}(?:\/|$))[\w.~:@!$&'()*+,;=-]+)+$/.test(path)) {
     throw new AppError("not-found", "There is nothing under this path")
   }
 }
 
-function createApp(options: GatewayServerOptions): Hono<Env> {
+export function createApp(options: GatewayServerOptions): Hono<Env> {
   const app = new Hono<Env>()
   app.onError(errorHandler({ log: options.log, redactor: options.redactor }))
   app.notFound(() => errorResponse(new AppError("not-found", "There is nothing under this path"), options.redactor))
   app.get("/healthz", () => jsonResponse({ ok: true }))
-  app.get("/readyz", () => {
+  app.get("/readyz", (context) => {
     const readiness = options.readiness()
-    return jsonResponse(readiness, readiness.ok ? 200 : 503)
+    // Strangers learn whether, not what there is and what is broken; who shows a token has shown the right one by now.
+    const isKnown = context.env.incoming.headers.authorization !== undefined
+    return jsonResponse(isKnown ? readiness : { ok: readiness.ok }, readiness.ok ? 200 : 503)
   })
   for (const path of ["/healthz", "/readyz"]) app.all(path, () => notAllowed(["GET"], options.redactor))
   addApiRoutes(app, options)

@@ -7,6 +7,8 @@ import { createFailureThrottle, plainAddress, refuse } from "../kernel/http/inde
 export interface HookAuth {
   /** Whether the request carries the right token. */
   accepts(request: IncomingMessage, query: string, token: Secret): boolean
+  /** What the request carries in a header, where tokens of their own scope may stand. */
+  carried(request: IncomingMessage): string | undefined
   /** Throws `unauthorized`, or `too-many-failures` with the seconds to wait. */
   refuse(request: IncomingMessage, reason: Refusal): never
 }
@@ -36,6 +38,10 @@ export function createHookAuth(options: { clock: Clock; log: Log }): HookAuth {
         )
       }
       return true
+    },
+    carried(request) {
+      const candidate = findToken(request, "")
+      return candidate?.value
     },
     refuse(request, reason) {
       const address = request.socket.remoteAddress ?? "unknown"

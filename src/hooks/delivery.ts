@@ -5,7 +5,8 @@ import type { Json } from "../kernel/index.ts"
 
 /** How the sender has shown that it may post here. */
 export type Proof =
-  | { kind: "token" }
+  /** `tokenId`: not the hook token itself, but one with the scope for it. */
+  | { kind: "token"; tokenId?: string }
   | {
       kind: "signature"
       /** Which settings it fits: a mapping with others is not open to it. */

@@ -38,10 +38,27 @@ export interface HooksOptions extends AcceptOptions {
   log: Log
   redactor: Redactor
   background: Background
+  /** Callers with tokens of their own; the hook token alone when not given. */
+  guests?: HookGuests
+  /** Is told of every delivery and of every request without a right secret. */
+  audit?: HookAudit
   /** How long a body may take to arrive. */
   bodyTimeoutMs?: number
   /** How long a transform may take. */
   transformTimeLimitMs?: number
+}
+
+/** Who has proven to be a sender, and how; the object is a token of its own scope. */
+export type HookSender = "hook-token" | "signature" | { id: string; name: string }
+
+export interface HookGuests {
+  /** Throws `scope-missing` for a token that is right and not for webhooks; undefined for what is no token. */
+  admit(token: string): { id: string; name: string } | undefined
+}
+
+export interface HookAudit {
+  delivered(delivery: { by: HookSender; mapping: string; outcome: string }): void
+  refused(address: string): void
 }
 
 export interface Hooks {
@@ -99,7 +116,7 @@ export function createHooks(options: HooksOptions): Hooks {
         if (!inForce) throw new AppError("not-found", "Webhooks are off (hooks.enabled)")
         return await receive(door, inForce, request)
       } catch (thrown) {
-        return refusal(door, thrown)
+        return refusal(door, request, thrown)
       }
     },
     deliveries: createDeliveryActions({ ...door.process, store, runs: door.runs, settings: current }),
@@ -115,7 +132,10 @@ async function receive(door: Door, settings: Settings, request: IncomingMessage)
   const [path, query] = splitTarget(request.url ?? "")
   const hasToken = auth.accepts(request, query, settings.token)
   const candidates = hasToken ? [] : signedMappings(settings, path, request.method)
-  if (!hasToken && candidates.length === 0) refuseStranger(door, settings, request, path, beganAt)
+  // Where a signature is asked for, no token but the hook token stands in for it.
+  const carried = hasToken || candidates.length > 0 ? undefined : auth.carried(request)
+  const guest = carried === undefined ? undefined : options.guests?.admit(carried)
+  if (!hasToken && !guest && candidates.length === 0) refuseStranger(door, settings, request, path, beganAt)
   const endpoint = subPathOf(path, settings.base)
   if (endpoint.startsWith("runs/") && isReading(request.method)) {
     return secured(answerRun(door.runs, request.method, endpoint.slice("runs/".length)))
@@ -124,10 +144,19 @@ async function receive(door: Door, settings: Settings, request: IncomingMessage)
     return secured(new Response(null, { status: 204, headers: { allow: "POST, OPTIONS" } }))
   if (request.method !== "POST") throw new AppError("method-not-allowed", "Webhooks are sent with POST")
   const draft = draftOf(options, request, { endpoint, query, beganAt })
+  if (guest) draft.proof = { kind: "token", tokenId: guest.id }
+  const tell = (outcome: string) => {
+    const by = hasToken ? "hook-token" : (guest ?? (draft.proof.kind === "signature" ? "signature" : undefined))
+    if (by !== undefined) options.audit?.delivered({ by, mapping: draft.mapping, outcome })
+  }
   try {
-    return await deliver(door, settings, request, { draft, query, candidates: hasToken ? undefined : candidates })
+    const needed = hasToken || guest ? undefined : candidates
+    const response = await deliver(door, settings, request, { draft, query, candidates: needed })
+    tell("ok")
+    return response
   } catch (thrown) {
     recordRefusal(door.process, draft, thrown)
+    tell(toAppError(thrown).code)
     throw thrown
   }
 }
@@ -250,9 +279,12 @@ function refuseStranger(
   }
 }
 
-function refusal(door: Door, thrown: unknown): Response {
+function refusal(door: Door, request: IncomingMessage, thrown: unknown): Response {
   const { options } = door
   const error = toAppError(thrown)
+  if (error.code === "unauthorized" || error.code === "too-many-failures") {
+    options.audit?.refused(request.socket.remoteAddress ?? "unknown")
+  }
   if (error.code !== "unauthorized") door.process.recorder.count(error.code)
   // A full disk and a stop are told once by whoever notices them, not once per request.
   if (error.status >= 500 && error.code !== "not-ready" && error.code !== "storage-full") {

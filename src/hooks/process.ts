@@ -143,7 +143,7 @@ const maxIdCharacters = 255
  */
 function deliveryKey(options: ProcessOptions, settings: Settings, delivery: Delivery, taker: Taker): DeliveryKey {
   const { proof } = delivery
-  const scope = proof.kind === "signature" ? proof.secretId : settings.tokenScope
+  const scope = proof.kind === "signature" ? proof.secretId : (proof.tokenId ?? settings.tokenScope)
   const account = `${taker.kind === "mapping" ? "mapping:" : ""}${taker.id}:${scope}`
   const id = delivery.replayOf === undefined ? ownId(delivery, taker) : undefined
   if (id === undefined) return { account, deliveryId: options.ids.uuid() }

@@ -17,6 +17,7 @@ export const errorTable = {
   "bad-json": { status: 400, meaning: "The body is not valid JSON, or is nested too deeply." },
   unauthorized: { status: 401, meaning: "The secret is missing or wrong." },
   forbidden: { status: 403, meaning: "The caller is known but may not do this." },
+  "scope-missing": { status: 403, meaning: "The token is right but has not the scope that this route needs." },
   "forbidden-origin": {
     status: 403,
     meaning:

@@ -15,6 +15,7 @@ const patterns: readonly [RegExp, string][] = [
   [/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"'<>]+@/gi, "$1***@"],
   [/([?&](?:token|access_token|api_?key|key|secret|signature|password)=)[^&#\s"'<>]+/gi, "$1***"],
   [/\b(sk-(?:ant-)?)[A-Za-z0-9_-]{16,}/g, "$1***"],
+  [/\b(svct_[a-z0-9]{10}_)[A-Za-z0-9_-]{43}/g, "$1***"],
 ]
 
 const minimumLength = 6

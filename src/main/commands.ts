@@ -135,6 +135,8 @@ function createConfigAccess(core: Core, mayWrite: (route: Route) => boolean): Co
       { part: "commands", key: name, sender: sender.id, chat: route.chatId, isChanged },
       "config set by chat",
     )
+    const who = { kind: "person", id: `${route.channel}:${sender.id}`, name: "" } as const
+    core.audit.record({ door: "chat", who, action: "config.write", target: name, outcome: "ok" })
     return { key: name, isChanged, effect: isChanged ? use(core, path) : "now" }
   }
   const target = () => ({ path: core.environment.configPath, env: core.environment.variables })

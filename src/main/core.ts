@@ -28,6 +28,7 @@ import {
   systemClock,
   systemIds,
 } from "../kernel/index.ts"
+import { type Audit, createAudit } from "../gateway/index.ts"
 import { type StateLock, type Store, acquireStateLock, openStore } from "../store/index.ts"
 
 export interface GatewayOptions {
@@ -58,6 +59,7 @@ export interface Core {
   crashPoint: CrashPoint
   pollTiming: ChatappOptions["pollTiming"]
   store: Store
+  audit: Audit
   lock: StateLock
   bootId: string
   startedAt: string
@@ -102,6 +104,8 @@ export async function openCore(options: GatewayOptions): Promise<Core> {
       crashPoint,
       keep: () => ({ hookDeliveriesMs: holder.current().hooks.keepDays * dayMs }),
     })
+    const background = createBackground(log)
+    const audit = createAudit({ store, clock: systemClock, log: log.child({ part: "audit" }), background })
     return {
       environment,
       holder,
@@ -109,12 +113,13 @@ export async function openCore(options: GatewayOptions): Promise<Core> {
       log,
       flushLog: flush,
       redactor,
-      background: createBackground(log),
+      background,
       clock: systemClock,
       ids: systemIds,
       crashPoint,
       pollTiming: options.pollTiming,
       store,
+      audit,
       lock,
       bootId,
       startedAt,

@@ -1,7 +1,7 @@
 // The webhook endpoints with what they need of the rest: the store, routes and models of the agent, signatures.
 import { dirname } from "node:path"
 import { type Config, resolveHome } from "../config/index.ts"
-import { type Hooks, createCallbackSender, createHooks } from "../hooks/index.ts"
+import { type HookAudit, type HookGuests, type Hooks, createCallbackSender, createHooks } from "../hooks/index.ts"
 import { createVerifier } from "../hooks/verify/index.ts"
 import { AppError, type Secret } from "../kernel/index.ts"
 import { mainKey } from "../sessions/index.ts"
@@ -12,7 +12,7 @@ import { mainAgentId } from "./main-agent.ts"
 export function composeHooks(
   core: Core,
   agent: AgentParts,
-  links: { accepting: () => boolean; gatewayToken: Secret },
+  links: { accepting: () => boolean; gatewayToken: Secret; guests: HookGuests; audit: HookAudit },
 ): Hooks {
   const agentId = () => mainAgentId(core.config())
   const log = core.log.child({ part: "hooks" })
@@ -24,6 +24,8 @@ export function composeHooks(
     verify: (request, settings) => verifier.verifySignature(request, settings),
     transformsFolder: () => transformsFolder(core),
     accepting: links.accepting,
+    guests: links.guests,
+    audit: links.audit,
     mainAgentId: agentId,
     mainSessionKey: () => mainKey(agentId()),
     async resolveRoute(wanted) {

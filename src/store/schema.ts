@@ -225,6 +225,37 @@ export interface UnreadableUpdateTable {
   body: string
 }
 
+/** A token with scopes. Its secret is nowhere, only the hash. */
+export interface AccessTokenTable {
+  id: string
+  name: string
+  /** SHA-256 of the secret part, hexadecimal. */
+  hash: string
+  /** JSON. */
+  scopes: string
+  created_at: number
+  expires_at: number | null
+  last_used_at: number | null
+}
+
+/** Who did what through which door. Never contents, never secrets; unknown is empty. */
+export interface AuditTable {
+  id: Generated<number>
+  /** Of a counted row: the beginning of its hour. */
+  at: number
+  last_at: number
+  door: string
+  who_kind: string
+  who_id: string
+  who_name: string
+  action: string
+  target: string
+  outcome: string
+  count: number
+  /** 1: the same thing by the same caller within an hour is one row. */
+  counted: 0 | 1
+}
+
 export interface Database {
   inbox: InboxTable
   job: JobTable
@@ -246,5 +277,6 @@ export type JobRow = Selectable<JobTable>
 export type OutboxRow = Selectable<OutboxTable>
 export type EventRow = Selectable<EventTable>
 export type SessionRow = Selectable<SessionTable>
+export type AuditRow = Selectable<AuditTable>
 export type HookDeliveryRow = Selectable<HookDeliveryTable>
 export type NewOutboxRow = Insertable<OutboxTable>

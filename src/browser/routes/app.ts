@@ -1,8 +1,9 @@
 // The control service as a hono app. Every request: guard -> token -> path -> content type -> route -> core.
 import { Hono } from "hono"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { AppError, isJsonObject, type Log, type Redactor, type Secret } from "../../kernel/index.ts"
+import { AppError, isJsonObject, type JsonObject, type Log, type Redactor, type Secret } from "../../kernel/index.ts"
 import {
+  type Admit,
   checkBearer,
   checkOrigin,
   errorHandler,
@@ -10,6 +11,7 @@ import {
   type FailureThrottle,
   jsonResponse,
   readJson,
+  type Visit,
 } from "../../kernel/http/index.ts"
 import type { BrowserCore } from "../core.ts"
 import { debugRoutes } from "./debug.ts"
@@ -23,11 +25,14 @@ import { tabRoutes } from "./tabs.ts"
 
 export interface ControlEnv {
   Bindings: { incoming: IncomingMessage; outgoing: ServerResponse }
+  Variables: { visit?: Visit }
 }
 
 export interface ControlOptions {
   core: BrowserCore
   token: Secret
+  /** Instead of the token alone. */
+  admit?: Admit | undefined
   throttle: FailureThrottle
   log: Log
   redactor: Redactor
@@ -53,15 +58,13 @@ export function createControlApp(options: ControlOptions): Hono<ControlEnv> {
   app.use(async (context, next) => {
     const { incoming } = context.env
     checkOrigin(incoming.headers, { port: options.port() })
-    checkBearer({
-      authorization: incoming.headers.authorization,
-      token: options.token,
-      address: incoming.socket.remoteAddress ?? "",
-      throttle: options.throttle,
-    })
+    const visit = options.admit?.(incoming)
+    if (!options.admit) checkToken(options, incoming)
     checkPath(incoming.url ?? "/")
     checkContentType(incoming)
+    if (visit) context.set("visit", visit)
     await next()
+    visit?.end(context.res.status)
   })
   for (const { method, path, run } of controlRoutes) {
     app.on(method, path, async (context) => {
@@ -72,12 +75,28 @@ export function createControlApp(options: ControlOptions): Hono<ControlEnv> {
       const profile = query["profile"] ?? (typeof body["profile"] === "string" ? body["profile"] : undefined)
       // What the path says wins.
       const fields = { ...(method === "POST" ? body : query), ...context.req.param() }
+      nameProfile(context.get("visit"), profile, fields)
       return jsonResponse(await run({ profile, signal: hangUp(outgoing) }, fields, options.core))
     })
   }
   app.notFound((context) => errorResponse(unknownRoute(context.req.path), options.redactor))
   app.onError(errorHandler(options))
   return app
+}
+
+function checkToken(options: ControlOptions, incoming: IncomingMessage): void {
+  checkBearer({
+    authorization: incoming.headers.authorization,
+    token: options.token,
+    address: incoming.socket.remoteAddress ?? "",
+    throttle: options.throttle,
+  })
+}
+
+/** The audit log keeps which profile was meant, and nothing of what was done in it. */
+function nameProfile(visit: Visit | undefined, profile: string | undefined, fields: JsonObject): void {
+  const { name } = fields
+  if (visit) visit.target = profile ?? (typeof name === "string" ? name : "")
 }
 
 /** Aborts when the client goes away before its answer: nobody waits for the work any more. */

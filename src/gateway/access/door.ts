@@ -1,0 +1,116 @@
+// The door of a surface: secret -> who it is -> what the route needs -> admitted, and told to the audit log when the
+// request has ended. The gateway's own token opens everything; others what their scopes say. Wrong secrets are slowed
+// down per address, and counted.
+import type { IncomingMessage } from "node:http"
+import { AppError, type Secret } from "../../kernel/index.ts"
+import {
+  type Admit,
+  type FailureThrottle,
+  type Visitor,
+  bearerToken,
+  plainAddress,
+  refuse,
+} from "../../kernel/http/index.ts"
+import type { Audit } from "../audit/index.ts"
+import { type FoundRule, type Scope, type Surface, covers, ruleFor } from "./scopes.ts"
+import type { KnownToken, Tokens } from "./tokens.ts"
+
+export interface DoorOptions {
+  surface: Surface
+  /** The gateway's own. */
+  token: Secret
+  tokens: Tokens
+  audit: Audit
+  throttle: FailureThrottle
+}
+
+export function createDoor(options: DoorOptions): Admit {
+  const { surface, token, audit } = options
+  return (request, path = pathOf(request.url ?? "")) => {
+    const rule = ruleFor(surface, request.method ?? "", path)
+    const candidate = bearerToken(request.headers.authorization)
+    const isOwn = candidate !== undefined && token.matches(candidate)
+    const visitor = isOwn ? owner(request) : admitToken(options, request, { candidate, rule })
+    let hasEnded = false
+    return {
+      visitor,
+      target: rule.target,
+      end(status) {
+        if (hasEnded) return
+        hasEnded = true
+        tell({ audit, surface, rule }, visitor, { target: this.target, outcome: outcomeOf(status) })
+      },
+    }
+  }
+}
+
+function admitToken(
+  options: DoorOptions,
+  request: IncomingMessage,
+  { candidate, rule }: { candidate: string | undefined; rule: FoundRule },
+): Visitor {
+  const { surface, tokens, audit, throttle } = options
+  const found = candidate === undefined ? undefined : tokens.find(candidate)
+  if (found?.kind === "known") {
+    if (rule.scope === "open" || covers(found.token.scopes, rule.scope)) return visitorOf(found.token)
+    audit.count({
+      ...{ door: surface, who: visitorOf(found.token), action: "scope.refused" },
+      ...{ target: rule.scope, outcome: "scope-missing" },
+    })
+    throw scopeMissing(found.token, rule.scope)
+  }
+  const address = plainAddress(request.socket.remoteAddress ?? "unknown")
+  audit.count({ door: surface, who: stranger(address), action: "auth.failed", outcome: "unauthorized" })
+  const expired = found?.kind === "expired" ? `The token ${found.name} has expired` : undefined
+  refuse(throttle, address, {
+    message: expired ?? (candidate === undefined ? "A token is needed" : "The token is wrong"),
+    hint: expired
+      ? "Make a new one: svc token create"
+      : "Send the header 'Authorization: Bearer <token>'; the token file is named by: svc status --json",
+  })
+}
+
+export function scopeMissing(token: KnownToken, needed: Scope): AppError {
+  const held = token.scopes.length === 0 ? "none" : token.scopes.join(", ")
+  return new AppError("scope-missing", `The token ${token.name} has not the scope ${needed} (it has ${held})`, {
+    hint: `Make one that has it: svc token create --scope ${needed} --name <name>`,
+  })
+}
+
+/** The command line says so itself: only whoever has the gateway's token can. */
+function owner(request: IncomingMessage): Visitor {
+  if (request.headers["user-agent"] === "svc") return { kind: "cli", id: "", name: "svc" }
+  return { kind: "gateway-token", id: "", name: "gateway token" }
+}
+
+export function visitorOf({ id, name }: KnownToken): Visitor {
+  return { kind: "token", id, name }
+}
+
+export function stranger(address: string): Visitor {
+  return { kind: "stranger", id: address, name: address }
+}
+
+/**
+ * What is named in the table is a row of its own; of the rest, what named tokens do
+ * and what is done in browsers is counted by the hour.
+ */
+function tell(
+  { audit, surface, rule }: { audit: Audit; surface: Surface; rule: FoundRule },
+  who: Visitor,
+  { target, outcome }: { target: string; outcome: string },
+): void {
+  if (rule.action !== undefined) return audit.record({ door: surface, who, action: rule.action, target, outcome })
+  if (surface === "gateway" && who.kind !== "token") return
+  const scope = surface === "control" ? "browser" : rule.scope
+  audit.count({ door: surface, who, action: `${scope}.use`, outcome: "" })
+}
+
+function outcomeOf(status: number): string {
+  return status < 400 ? "ok" : `status ${status}`
+}
+
+function pathOf(target: string): string {
+  const mark = target.indexOf("?")
+  return mark === -1 ? target : target.slice(0, mark)
+}

@@ -1,0 +1,161 @@
+// The one place that decides what a token may do: surface, method and path -> the scope that is needed, and the name
+// under which the audit log keeps it. A route that is not in the table needs `admin`; a test walks every registered
+// route and fails on one that is missing. docs/reference/scopes.md is generated from here.
+
+export const scopes = ["browser", "hooks", "status", "message", "admin"] as const
+export type Scope = (typeof scopes)[number]
+
+export const scopeMeanings: Readonly<Record<Scope, string>> = {
+  browser: "Drives browsers through the control service: start, stop, tabs, pages. Profiles are not made or removed.",
+  hooks: "Posts webhooks to `/hooks/wake`, `/hooks/agent` and mappings without a signature, and reads their results.",
+  status: "Reads how the gateway is: status, readiness with its parts, metrics, channels, models, usage.",
+  message: "Sends messages to chats, edits, deletes and reacts to them.",
+  admin: "Everything but webhooks, which only the scope `hooks` and the hook token open.",
+}
+
+export type Surface = "gateway" | "control"
+
+export interface RouteRule {
+  /** `open` asks for no secret at all. */
+  scope: Scope | "open"
+  /** Name in the audit log, one row each; without one, what tokens do is counted by the hour. */
+  action?: string
+}
+
+type Rules = Readonly<Record<string, RouteRule>>
+
+const status: RouteRule = { scope: "status" }
+const admin: RouteRule = { scope: "admin" }
+const browser: RouteRule = { scope: "browser" }
+const does = (scope: Scope, action: string): RouteRule => ({ scope, action })
+
+const gatewayRules: Rules = {
+  "GET /healthz": { scope: "open" },
+  // Without a secret it says yes or no.
+  "GET /readyz": status,
+  "GET /metrics": status,
+  "GET /api/status": status,
+  "GET /api/usage": status,
+  "GET /api/models": status,
+  "GET /api/channels": status,
+  "POST /api/message/send": does("message", "message.send"),
+  "POST /api/message/edit": does("message", "message.edit"),
+  "POST /api/message/delete": does("message", "message.delete"),
+  "POST /api/message/react": does("message", "message.react"),
+  "POST /api/stop": does("admin", "gateway.stop"),
+  "GET /api/runs": admin,
+  "GET /api/runs/:runId": admin,
+  "GET /api/deliveries": admin,
+  "GET /api/deliveries/:id": admin,
+  "POST /api/deliveries/:id/retry": does("admin", "delivery.retry"),
+  "GET /api/events": admin,
+  "GET /api/updates": admin,
+  "GET /api/updates/:id": admin,
+  "POST /api/models/test": does("admin", "model.test"),
+  "GET /api/hooks": admin,
+  "POST /api/hooks/test": does("admin", "hook.test"),
+  "GET /api/hooks/:id": admin,
+  "POST /api/hooks/:id/replay": does("admin", "hook.replay"),
+  "GET /api/pairing/:channel": admin,
+  "POST /api/pairing/:channel/approve": does("admin", "pairing.approve"),
+  "POST /api/pairing/:channel/deny": does("admin", "pairing.deny"),
+  "POST /api/pairing/:channel/revoke": does("admin", "pairing.revoke"),
+  "GET /api/channels/:channel/explain": admin,
+  "POST /api/channels/:channel/unpin": does("admin", "channel.unpin"),
+  "GET /api/approvals": admin,
+  "GET /api/approvals/:id": admin,
+  "POST /api/approvals/:id/allow": does("admin", "approval.allow"),
+  "POST /api/approvals/:id/deny": does("admin", "approval.deny"),
+  "GET /api/tokens": admin,
+  "POST /api/tokens": does("admin", "token.create"),
+  "POST /api/tokens/revoke": does("admin", "token.revoke"),
+  "GET /api/audit": admin,
+}
+
+const controlRules: Rules = {
+  "GET /": browser,
+  "POST /start": does("browser", "browser.start"),
+  "POST /stop": does("browser", "browser.stop"),
+  "GET /profiles": browser,
+  // These write the configuration file, or take a profile's data away.
+  "POST /profiles/create": does("admin", "profile.create"),
+  "DELETE /profiles/:name": does("admin", "profile.delete"),
+  "POST /reset-profile": does("admin", "profile.reset"),
+  "GET /tabs": browser,
+  "POST /tabs/open": browser,
+  "POST /tabs/focus": browser,
+  "POST /tabs/action": browser,
+  "DELETE /tabs/:targetId": browser,
+  "POST /navigate": browser,
+  "GET /snapshot": browser,
+  "POST /screenshot": browser,
+  "POST /act": browser,
+  "POST /hooks/dialog": browser,
+  "POST /hooks/file-chooser": browser,
+  "POST /download": browser,
+  "GET /downloads": browser,
+  "POST /wait/download": browser,
+  "GET /console": browser,
+  "GET /errors": browser,
+  "GET /requests": browser,
+  "POST /pdf": browser,
+  "POST /highlight": browser,
+  "POST /response/body": browser,
+  "GET /cookies": browser,
+  "POST /cookies/set": browser,
+  "POST /cookies/clear": browser,
+  "GET /storage/:kind": browser,
+  "POST /storage/:kind/set": browser,
+  "POST /storage/:kind/clear": browser,
+  "POST /trace/start": browser,
+  "POST /trace/stop": browser,
+  "POST /set/offline": browser,
+  "POST /set/headers": browser,
+  "POST /set/geolocation": browser,
+  "POST /set/media": browser,
+  "POST /set/timezone": browser,
+  "POST /set/locale": browser,
+  "POST /set/device": browser,
+  "POST /set/credentials": browser,
+  "GET /openapi.json": browser,
+}
+
+export const routeRules: Readonly<Record<Surface, Rules>> = { gateway: gatewayRules, control: controlRules }
+
+export interface FoundRule extends RouteRule {
+  /** What the path says in the places of `:names`. */
+  target: string
+}
+
+/** What a request needs. The path is the raw one, as the router will see it; unknown ones need `admin`. */
+export function ruleFor(surface: Surface, method: string, path: string): FoundRule {
+  const rules = routeRules[surface]
+  // A router answers HEAD as it answers GET.
+  const verb = method === "HEAD" ? "GET" : method
+  const plain = rules[`${verb} ${path}`]
+  if (plain && !path.includes(":")) return { ...plain, target: "" }
+  const parts = path.split("/")
+  for (const [route, rule] of Object.entries(rules)) {
+    const target = matchRoute(route, verb, parts)
+    if (target !== undefined) return { ...rule, target }
+  }
+  return { scope: "admin", target: "" }
+}
+
+function matchRoute(route: string, method: string, parts: readonly string[]): string | undefined {
+  if (!route.includes(":") || !route.startsWith(`${method} `)) return undefined
+  const wanted = route.slice(method.length + 1).split("/")
+  if (wanted.length !== parts.length) return undefined
+  const named: string[] = []
+  for (const [index, part] of wanted.entries()) {
+    const given = parts[index] as string
+    if (part.startsWith(":") && given !== "") named.push(given)
+    else if (part !== given) return undefined
+  }
+  return named.join(" ")
+}
+
+/** `admin` is everything but `hooks`: what senders of webhooks are given must never be a key of the house. */
+export function covers(held: readonly Scope[], needed: Scope): boolean {
+  return held.includes(needed) || (needed !== "hooks" && held.includes("admin"))
+}

@@ -1,0 +1,64 @@
+// The rows of the audit log: written in one transaction, read newest first, removed when old or too many.
+import type { AuditRow, Store, Write } from "../../store/index.ts"
+import type { AuditItem } from "./contract.ts"
+
+export type NewAuditRow = Omit<AuditRow, "id">
+
+const columns = "at, last_at, door, who_kind, who_id, who_name, action, target, outcome, count, counted"
+const insert = `insert into audit (${columns}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  on conflict (at, door, who_kind, who_id, action, target, outcome) where counted = 1 do update set
+    count = count + excluded.count, last_at = max(last_at, excluded.last_at), who_name = excluded.who_name`
+
+export function insertAudit({ prepare }: Write, row: NewAuditRow): void {
+  const { at, last_at, door, who_kind, who_id, who_name, action, target, outcome, count, counted } = row
+  prepare(insert).run(at, last_at, door, who_kind, who_id, who_name, action, target, outcome, count, counted)
+}
+
+export interface AuditQuery {
+  since: number
+  until: number
+  /** A whole name (`token.create`) or its first word (`token`). */
+  action?: string
+  limit: number
+}
+
+export function readAudit(store: Store, { since, until, action = "", limit }: AuditQuery): AuditItem[] {
+  const rows = store.handle
+    .prepare(
+      `select ${columns} from audit
+       where last_at >= ?1 and last_at < ?2 and (?3 = '' or action = ?3 or substr(action, 1, length(?3) + 1) = ?3 || '.')
+       order by last_at desc, id desc limit ?4`,
+    )
+    .all(since, until, action, limit) as unknown as NewAuditRow[]
+  return rows.map((row) => ({
+    at: row.at,
+    lastAt: row.last_at,
+    door: row.door,
+    who: { kind: row.who_kind, id: row.who_id, name: row.who_name },
+    action: row.action,
+    target: row.target,
+    outcome: row.outcome,
+    count: row.count,
+  }))
+}
+
+/** Small enough that a batch never holds up a waiting writer noticeably. */
+const batch = 500
+
+/** Removes up to 500 rows that are older than `before`, or beyond the newest `most` of their kind; returns how many. */
+export function removeOldAudit({ prepare }: Write, before: number, most: { single: number; counted: number }): number {
+  const old = prepare(
+    `delete from audit where id in
+       (select id from (select id, last_at from audit order by id limit ${batch}) where last_at < ?)`,
+  ).run(before)
+  let removed = Number(old.changes)
+  for (const [counted, keep] of [most.single, most.counted].entries()) {
+    const beyond = prepare(
+      `delete from audit where id in
+         (select id from audit where counted = ?1 and id <=
+            (select id from audit where counted = ?1 order by id desc limit 1 offset ?2) order by id limit ${batch})`,
+    ).run(counted, keep)
+    removed += Number(beyond.changes)
+  }
+  return removed
+}

@@ -1,0 +1,126 @@
+// Walks every route that the gateway and the control service register: each must stand in the one table of scopes, and
+// be closed to whoever has not the scope that stands there.
+import assert from "node:assert/strict"
+import { after, before, test } from "node:test"
+import { startBrowserBench } from "../../test/support/browser-service.ts"
+import { send } from "../../test/support/http-client.ts"
+import { controlRoutes } from "../browser/routes/app.ts"
+import { type Scope, type Surface, createDoor, routeRules, scopes } from "../gateway/index.ts"
+import { createApp } from "../gateway/server.ts"
+import { gatewayToken, startGateway } from "../gateway/gateway.fixture.ts"
+import { createFailureThrottle } from "../kernel/http/index.ts"
+import { Secret, systemClock } from "../kernel/index.ts"
+import { scopeReference } from "../../scripts/generate-scope-docs.ts"
+import { readFileSync } from "node:fs"
+
+type Gateway = Awaited<ReturnType<typeof startGateway>>
+type Bench = Awaited<ReturnType<typeof startBrowserBench>>
+
+let gateway: Gateway
+let bench: Bench
+const tokens = {} as Record<Scope, string>
+
+before(async () => {
+  gateway = await startGateway()
+  for (const scope of scopes) tokens[scope] = (await gateway.tokens.create({ name: scope, scopes: [scope] })).token
+  const { tokens: book, audit } = gateway
+  const throttle = createFailureThrottle({ clock: systemClock, limit: 10_000 })
+  const admit = createDoor({ surface: "control", token: new Secret(gatewayToken), tokens: book, audit, throttle })
+  bench = await startBrowserBench({}, { admit })
+})
+after(async () => {
+  await bench.stop()
+  await gateway.stop()
+})
+
+/** As their routers hold them; `ALL` answers only that a method is wrong. */
+function registered(): { surface: Surface; method: string; path: string }[] {
+  const own = createApp(gateway.options).routes.filter((route) => route.method !== "ALL")
+  return [
+    ...own.map(({ method, path }) => ({ surface: "gateway" as const, method, path })),
+    ...controlRoutes.map(({ method, path }) => ({ surface: "control" as const, method, path })),
+  ]
+}
+
+const ruleOf = ({ surface, method, path }: { surface: Surface; method: string; path: string }) =>
+  routeRules[surface][`${method} ${path}`]
+
+const call = (route: { surface: Surface; method: string; path: string }, token?: string) =>
+  send(route.surface === "gateway" ? gateway.port : (bench.service.controlPort ?? 0), filled(route.path), {
+    method: route.method,
+    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+  })
+
+const filled = (path: string) => path.replaceAll(/:\w+/g, "1")
+
+test("every registered route stands in the table of scopes", () => {
+  const all = registered()
+  assert.ok(all.length > 60, "the routers were not found")
+  const missing = all.filter((route) => ruleOf(route) === undefined)
+  assert.deepEqual(missing, [])
+})
+
+test("every route but the open ones wants a secret", async () => {
+  for (const route of registered()) {
+    const isOpen = ruleOf(route)?.scope === "open" || route.path === "/readyz"
+    // The throttle may have had enough of us by now.
+    const { status } = await call(route)
+    if (isOpen) assert.equal(status, 200, route.path)
+    else assert.ok(status === 401 || status === 429, `${route.method} ${route.path}: ${status}`)
+  }
+})
+
+test("a token without the scope of a route gets 403 with its name, on every route", async () => {
+  for (const route of registered()) {
+    const needed = ruleOf(route)?.scope
+    if (needed === undefined || needed === "open") continue
+    for (const held of scopes) {
+      if (held === needed || held === "admin") continue
+      const answer = await call(route, tokens[held])
+      assert.equal(answer.status, 403, `${route.method} ${route.path} with ${held}`)
+      assert.equal(answer.json.error.code, "scope-missing")
+      assert.match(answer.json.error.message, new RegExp(`scope ${needed} \\(it has ${held}\\)`))
+      assert.match(answer.json.error.hint, new RegExp(`--scope ${needed}`))
+    }
+  }
+})
+
+test("a token with the scope gets in, and admin gets in everywhere", async () => {
+  // What would start or stop something is left out; none of these has a body, so none of them does anything.
+  const harmless = registered().filter(({ method, surface }) => method === "GET" || surface === "gateway")
+  for (const route of harmless.filter(({ path }) => path !== "/api/stop")) {
+    const needed = ruleOf(route)?.scope
+    if (needed === undefined || needed === "open") continue
+    for (const held of new Set([needed, "admin" as const])) {
+      const { status } = await call(route, tokens[held])
+      assert.ok(status !== 401 && status !== 403, `${route.method} ${route.path} with ${held}: ${status}`)
+    }
+  }
+})
+
+test("no spelling of a path or method needs less than its plain form", async () => {
+  const spellings: [string, string][] = [
+    ["GET", "/api/status/"],
+    ["GET", "//api/status"],
+    ["GET", "/api/./status"],
+    ["GET", "/api/status;x"],
+    ["GET", "/api/%73tatus"],
+    ["GET", "/api/runs"],
+    ["HEAD", "/api/runs"],
+    ["POST", "/api/status"],
+    ["GET", "/api/tokens?path=/api/status"],
+    ["GET", "/hooks"],
+    ["GET", "/api/:id"],
+    ["GET", "/api/runs/:runId"],
+    ["GET", "/nowhere"],
+  ]
+  for (const [method, path] of spellings) {
+    const { status } = await send(gateway.port, path, { method, headers: { authorization: `Bearer ${tokens.status}` } })
+    assert.ok(status === 403 || status === 404, `${method} ${path}: ${status}`)
+  }
+})
+
+test("docs/reference/scopes.md is what the table says", () => {
+  const page = readFileSync(new URL("../../docs/reference/scopes.md", import.meta.url), "utf8")
+  assert.equal(page, scopeReference())
+})
