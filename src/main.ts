@@ -4,7 +4,13 @@
 import { type BrowserService, createBrowserService } from "./browser/index.ts"
 import type { Channel } from "./channels/contract.ts"
 import { createChatappChannel, createPairing } from "./channels/index.ts"
-import { createDoor, createGatewayServer, loadGatewayToken, removeGatewayFile, writeGatewayFile } from "./gateway/index.ts"
+import {
+  createDoor,
+  createGatewayServer,
+  loadGatewayToken,
+  removeGatewayFile,
+  writeGatewayFile,
+} from "./gateway/index.ts"
 import type { GatewayServer, GatewayToken, PartState, Tokens } from "./gateway/index.ts"
 import type { Hooks } from "./hooks/index.ts"
 import { AppError, describeError } from "./kernel/index.ts"

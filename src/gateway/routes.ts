@@ -6,13 +6,7 @@ import { usageGroups } from "../budget/index.ts"
 import { errorResponse } from "../kernel/http/index.ts"
 import { AppError, type Redactor, runWithTimeout } from "../kernel/index.ts"
 import { accessRoutes } from "./access/routes.ts"
-import type {
-  HookTest,
-  MessageAction,
-  MessageToSend,
-  PairingApproval,
-  PairingRevocation,
-} from "./api.ts"
+import type { HookTest, MessageAction, MessageToSend, PairingApproval, PairingRevocation } from "./api.ts"
 import { type ApiOptions, type Env, type Route, about, given, parse, parseBody } from "./route.ts"
 import {
   listDeliveries,

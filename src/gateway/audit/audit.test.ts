@@ -89,7 +89,8 @@ test("a flood of addresses is a few rows, and pushes out nothing that was done",
   // A new process cleans with its first write.
   const again = await open(folder)
   await again.audit.flush()
-  const number = (sql: string) => again.store.handle.prepare(`select count(*) as n from audit where ${sql}`).get()?.["n"]
+  const number = (sql: string) =>
+    again.store.handle.prepare(`select count(*) as n from audit where ${sql}`).get()?.["n"]
   assert.equal(number("counted = 1"), 50_000)
   assert.equal(number("action = 'token.revoke'"), 1)
   await again.close()
@@ -103,12 +104,18 @@ test("rows end after ninety days", async () => {
   later.time.now = start + 89 * 24 * hour
   later.audit.record({ door: "gateway", who: owner, action: "new", outcome: "ok" })
   await later.audit.flush()
-  assert.deepEqual(later.audit.read(all).map(({ action }) => action), ["new", "old"])
+  assert.deepEqual(
+    later.audit.read(all).map(({ action }) => action),
+    ["new", "old"],
+  )
   await later.close()
   const last = await open(folder)
   last.time.now = start + 91 * 24 * hour
   await last.audit.flush()
-  assert.deepEqual(last.audit.read(all).map(({ action }) => action), ["new"])
+  assert.deepEqual(
+    last.audit.read(all).map(({ action }) => action),
+    ["new"],
+  )
   await last.close()
 })
 
@@ -120,7 +127,10 @@ test("what the store refuses is kept and written later", async () => {
   assert.deepEqual(audit.read(all), [])
   store.handle.raw.exec("drop trigger stop_it")
   await audit.flush()
-  assert.deepEqual(audit.read(all).map(({ action }) => action), ["kept"])
+  assert.deepEqual(
+    audit.read(all).map(({ action }) => action),
+    ["kept"],
+  )
   await close()
 })
 

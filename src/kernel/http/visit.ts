@@ -9,16 +9,7 @@ export interface Visitor {
    * `signature`, `person` (in a chat), `stranger` (an address without a right secret), `file` (whoever edits the
    * configuration), `gateway` (by itself).
    */
-  kind:
-    | "gateway-token"
-    | "cli"
-    | "token"
-    | "hook-token"
-    | "signature"
-    | "person"
-    | "stranger"
-    | "file"
-    | "gateway"
+  kind: "gateway-token" | "cli" | "token" | "hook-token" | "signature" | "person" | "stranger" | "file" | "gateway"
   /** Of the token or the person, or the address; empty where there is only one. */
   id: string
   /** As people know it; may change, the id does not. */
