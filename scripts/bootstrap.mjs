@@ -101,7 +101,29 @@ function ensureBrowser() {
   }
 }
 
+/** For the tests of docs/guides/exposing; without them these are skipped, which is no reason to end. */
+function ensureProxies() {
+  const folders = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin", "/usr/bin"].filter(Boolean)
+  const lacks = (name) => !folders.some((folder) => existsSync(join(folder, name)))
+  const missing = ["caddy", "nginx"].filter(lacks)
+  if (missing.length === 0) return
+  // Where services are run by the system, installing one starts it: that is for the machine's owner to decide.
+  const mayInstall = process.platform === "linux" && process.getuid?.() === 0 && existsSync("/usr/bin/apt-get")
+  if (!mayInstall || existsSync("/run/systemd/system")) {
+    return say(
+      `${missing.join(" and ")} not found: their tests will be skipped (sudo apt-get install ${missing.join(" ")})`,
+    )
+  }
+  say(`installing Debian's ${missing.join(" and ")} for the tests`)
+  const options = { env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } }
+  const isInstalled =
+    run("apt-get", ["update", "-q"], options) &&
+    run("apt-get", ["install", "-y", "-q", "--no-install-recommends", ...missing], options)
+  if (!isInstalled) say("apt-get could not install them: their tests will be skipped")
+}
+
 installPackages(root, "packages")
 const node = installPinnedNode()
 build(node)
 if (process.argv.includes("--browser")) ensureBrowser()
+if (process.argv.includes("--proxies")) ensureProxies()

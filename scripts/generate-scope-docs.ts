@@ -1,6 +1,7 @@
 // Writes docs/reference/scopes.md from the one table of routes and scopes. `--check` only compares.
 import { readFileSync, writeFileSync } from "node:fs"
-import { type RouteRule, routeRules, scopeMeanings, scopes } from "../src/gateway/access/scopes.ts"
+import { scopes } from "../src/gateway/access/contract.ts"
+import { type RouteRule, routeRules, scopeMeanings } from "../src/gateway/access/scopes.ts"
 
 const path = new URL("../docs/reference/scopes.md", import.meta.url)
 

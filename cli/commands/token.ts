@@ -1,7 +1,6 @@
 // `svc token ...`: tokens with less than everything, for the running gateway.
 import type { Command } from "commander"
-import type { CreatedToken, TokenSummary } from "../../src/gateway/access/contract.ts"
-import { type Scope, scopes } from "../../src/gateway/access/scopes.ts"
+import { type CreatedToken, type Scope, type TokenSummary, scopes } from "../../src/gateway/access/contract.ts"
 import { AppError } from "../../src/kernel/errors.ts"
 import type { CliContext } from "../context.ts"
 import { connectGateway } from "../gateway/client.ts"

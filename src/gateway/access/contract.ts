@@ -1,5 +1,7 @@
-// Wire types of tokens with scopes. No runtime.
-import type { Scope } from "./scopes.ts"
+// Wire types of tokens with scopes, and the words for scopes, shared with the command line. Nothing else at run time.
+
+export const scopes = ["browser", "hooks", "status", "message", "admin"] as const
+export type Scope = (typeof scopes)[number]
 
 /** Times are milliseconds since the epoch. */
 export interface TokenSummary {

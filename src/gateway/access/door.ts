@@ -12,7 +12,8 @@ import {
   refuse,
 } from "../../kernel/http/index.ts"
 import type { Audit } from "../audit/index.ts"
-import { type FoundRule, type Scope, type Surface, covers, ruleFor } from "./scopes.ts"
+import type { Scope } from "./contract.ts"
+import { type FoundRule, type Surface, covers, ruleFor } from "./scopes.ts"
 import type { KnownToken, Tokens } from "./tokens.ts"
 
 export interface DoorOptions {
@@ -53,10 +54,8 @@ function admitToken(
   const found = candidate === undefined ? undefined : tokens.find(candidate)
   if (found?.kind === "known") {
     if (rule.scope === "open" || covers(found.token.scopes, rule.scope)) return visitorOf(found.token)
-    audit.count({
-      ...{ door: surface, who: visitorOf(found.token), action: "scope.refused" },
-      ...{ target: rule.scope, outcome: "scope-missing" },
-    })
+    const refused = { action: "scope.refused", target: rule.scope, outcome: "scope-missing" }
+    audit.count({ door: surface, who: visitorOf(found.token), ...refused })
     throw scopeMissing(found.token, rule.scope)
   }
   const address = plainAddress(request.socket.remoteAddress ?? "unknown")

@@ -2,7 +2,7 @@
 import { z } from "zod"
 import { readRange } from "../../budget/index.ts"
 import { type Route, about, given, parse, parseBody } from "../route.ts"
-import { scopes } from "./scopes.ts"
+import { scopes } from "./contract.ts"
 
 const name = z
   .string()

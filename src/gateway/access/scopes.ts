@@ -1,9 +1,7 @@
 // The one place that decides what a token may do: surface, method and path -> the scope that is needed, and the name
 // under which the audit log keeps it. A route that is not in the table needs `admin`; a test walks every registered
 // route and fails on one that is missing. docs/reference/scopes.md is generated from here.
-
-export const scopes = ["browser", "hooks", "status", "message", "admin"] as const
-export type Scope = (typeof scopes)[number]
+import type { Scope } from "./contract.ts"
 
 export const scopeMeanings: Readonly<Record<Scope, string>> = {
   browser: "Drives browsers through the control service: start, stop, tabs, pages. Profiles are not made or removed.",

@@ -3,9 +3,8 @@
 // once a minute, behind everybody's back.
 import { AppError, type Background, type Clock, type Ids } from "../../kernel/index.ts"
 import type { Store } from "../../store/index.ts"
-import type { CreatedToken, TokenSummary, TokenToCreate } from "./contract.ts"
+import { type CreatedToken, type Scope, type TokenSummary, type TokenToCreate, scopes } from "./contract.ts"
 import { readExpiry } from "./expiry.ts"
-import { type Scope, scopes } from "./scopes.ts"
 import { fits, makeToken, parseToken } from "./token-form.ts"
 
 export interface KnownToken {
