@@ -42,6 +42,11 @@ export const actReply = z.object({
   ...pageReply.shape,
   ...freshSnapshot.shape,
   dialog: dialogInfo.exactOptional().describe("A question that the action made the page ask; it waits for an answer."),
+  settled: z
+    .literal(false)
+    .exactOptional()
+    .describe("The action was done, but the page had not come to rest when the time was up. Do not repeat it; look."),
+  scrolled: z.boolean().exactOptional().describe("Of `scroll`: false when there was nothing left to scroll."),
   closed: z.literal(true).exactOptional().describe("The action made the page close its own tab."),
   result: z.unknown().exactOptional().describe("Of `evaluate`: what the code gave."),
 })

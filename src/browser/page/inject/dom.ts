@@ -23,6 +23,9 @@ export interface PageStyle {
   cursor: string
   position: string
   zIndex: string
+  pointerEvents: string
+  overflowX: string
+  overflowY: string
   paddingLeft: string
   paddingTop: string
 }
@@ -41,6 +44,10 @@ export interface PageElement extends PageNode {
   selectedIndex: number
   readonly parentElement: PageElement | null
   readonly isContentEditable: boolean
+  scrollLeft: number
+  scrollTop: number
+  readonly scrollWidth: number
+  readonly scrollHeight: number
   readonly clientLeft: number
   readonly clientWidth: number
   readonly clientHeight: number
