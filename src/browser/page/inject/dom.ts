@@ -44,6 +44,7 @@ export interface PageElement extends PageNode {
   selectedIndex: number
   readonly parentElement: PageElement | null
   readonly isContentEditable: boolean
+  readonly editContext?: object | null
   scrollLeft: number
   scrollTop: number
   readonly scrollWidth: number
@@ -114,7 +115,7 @@ export interface PageDocument extends PageRoot {
   getAnimations(): PageAnimation[]
   readonly styleSheets: { length: number }
   createElement(name: string): PageElement
-  createRange(): { selectNodeContents(node: PageNode): void }
+  createRange(): { selectNodeContents(node: PageNode): void; getClientRects(): ArrayLike<Box> }
 }
 
 export interface PageEvent {

@@ -1,7 +1,8 @@
 // Whether and where an element can be clicked: visible, enabled, still, in view, not covered. Runs in the page.
 import { elementOf, numberOf, type PageAgent } from "./agent.ts"
 import { armClick } from "./click-guard.ts"
-import type { Box, PageAnimation, PageDocument, PageElement, PageWindow } from "./dom.ts"
+import type { Box, PageAnimation, PageDocument, PageElement, PageNode, PageWindow } from "./dom.ts"
+import { firstInside } from "./names.ts"
 import { describe, elementAt, isHit, isInside } from "./hit.ts"
 
 export interface ReachOptions {
@@ -30,7 +31,10 @@ export async function reachElement(agent: PageAgent, id: number, options: ReachO
   const element = elementOf(agent, id)
   if (!element) return { kind: "gone" }
   const target = clickTarget(element)
-  if (!target.checkVisibility({ visibilityProperty: true }) || !firstBox(target)) return { kind: "not-visible" }
+  // A field may be without a box and take keys all the same: some editors draw everything themselves.
+  const needsBox = options.point || !options.editable
+  if (!target.checkVisibility({ visibilityProperty: true })) return { kind: "not-visible" }
+  if (needsBox && !firstBox(target)) return { kind: "not-visible" }
   if (options.enabled !== false && isDisabled(element)) return { kind: "disabled" }
   if (options.editable && !isEditable(element)) return { kind: "not-editable" }
   if ((options.settle || isAnimated(target)) && !(await isStill(target))) return { kind: "not-stable" }
@@ -97,7 +101,7 @@ export function isEditable(element: PageElement): boolean {
   if (element.localName === "input") {
     return !element.readOnly && !/^(button|submit|reset|image|checkbox|radio|file|hidden)$/.test(element.type)
   }
-  return element.isContentEditable
+  return element.isContentEditable || Boolean(element.editContext)
 }
 
 export function firstBox(element: PageElement): Box | null {
@@ -151,6 +155,29 @@ export async function isStill(element: PageElement): Promise<boolean> {
   return true
 }
 
+/** People click a plain row or box on its words, and pages listen there: the middle may be empty space. */
+function wordsPoint(element: PageElement): { x: number; y: number } | null {
+  if (/^(a|button|input|select|textarea|label|summary|option|canvas|svg|img|iframe)$/.test(element.localName))
+    return null
+  if (/^(button|link|tab|switch|checkbox|radio|slider|textbox|combobox)$/.test(element.getAttribute("role") ?? ""))
+    return null
+  if (element.isContentEditable) return null
+  let left = 40
+  const waiting: PageNode[] = [element]
+  for (let node = waiting.pop(); node && left > 0; node = waiting.pop(), left -= 1) {
+    if (node.nodeType === 3 && (node.nodeValue ?? "").trim() !== "") {
+      const range = document.createRange()
+      range.selectNodeContents(node)
+      const box = range.getClientRects()[0]
+      return box && box.width > 0 && box.height > 0 ? { x: box.x + box.width / 2, y: box.y + box.height / 2 } : null
+    }
+    const children: PageNode[] = []
+    for (let child = firstInside(node as PageElement); child; child = child.nextSibling) children.push(child)
+    waiting.push(...children.toReversed())
+  }
+  return null
+}
+
 function scrollAndFind(agent: PageAgent, element: PageElement, attempt: number): Reach {
   const blocks = ["center", "end", "start"]
   element.scrollIntoView({ block: blocks[attempt % 3] as string, inline: "center", behavior: "instant" })
@@ -175,6 +202,11 @@ function findPoint(agent: PageAgent, element: PageElement): Reach {
     [0.5, 0.8],
   ]
   let cover: PageElement | null = null
+  const words = wordsPoint(element)
+  if (words && words.x > left && words.y > top && words.x < left + width && words.y < top + height) {
+    const hit = elementAt(words.x, words.y)
+    if (hit && isHit(element, hit)) return { kind: "ready", ...words, scrolled: false }
+  }
   for (const [across, down] of shares as [number, number][]) {
     const x = left + width * across
     const y = top + height * down
@@ -235,6 +267,7 @@ export const reachFunctions = [
   nextFrame,
   nextTask,
   isStill,
+  wordsPoint,
   scrollAndFind,
   findPoint,
   pointThroughFrame,
