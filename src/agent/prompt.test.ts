@@ -3,6 +3,7 @@ import { describe, test } from "node:test"
 import fc from "fast-check"
 import { systemClock, systemIds } from "../kernel/index.ts"
 import type { EventRow } from "../store/index.ts"
+import { wholeEvent } from "./events.ts"
 import {
   type PromptOptions,
   createTimeTexts,
@@ -39,11 +40,16 @@ const eventRow: EventRow = {
   created_at: noon,
   consumed_by: null,
   segments: null,
+  held_by: null,
+  held_to: null,
+  shown_to: 0,
+  refusals: 0,
+  set_aside_at: null,
 }
 
 function promptOf(change: Partial<TurnInput>, events: Partial<EventRow>[] = []): string {
-  const rows = events.map((event) => ({ ...eventRow, ...event }))
-  const [part] = userMessage(options, { ...hookInput, ...change }, rows).content
+  const shown = events.map((event) => wholeEvent({ ...eventRow, ...event }))
+  const [part] = userMessage(options, { ...hookInput, ...change }, shown).content
   return part?.type === "text" ? part.text : assert.fail()
 }
 
