@@ -67,14 +67,18 @@ export function smallerRoom(room: number): number | undefined {
 export function takeEvents(
   store: Store,
   write: Write,
-  { sessionKey, jobId, room, takesRefused }: { sessionKey: string; jobId: number; room: number; takesRefused: boolean },
+  {
+    sessionKey,
+    jobId,
+    room,
+    takesRefused,
+  }: { sessionKey: string; jobId: number; room: () => number; takesRefused: boolean },
 ): ShownEvent[] {
   freeStrayEvents(write, sessionKey)
-  const shown = fitEvents(freshEvents(store, sessionKey), room)
-  if (shown.length === 0 && takesRefused) {
-    const refused = refusedEvent(store, sessionKey)
-    if (refused) shown.push(showRefused(refused, room))
-  }
+  const fresh = freshEvents(store, sessionKey)
+  const shown = fresh.length === 0 ? [] : fitEvents(fresh, room())
+  const refused = shown.length === 0 && takesRefused ? refusedEvent(store, sessionKey) : undefined
+  if (refused) shown.push(showRefused(refused, room()))
   const holds = shown.map(({ event, to, length, isInShort }) => ({
     id: event.id,
     to: to === length || isInShort ? null : to,

@@ -9,6 +9,7 @@ import {
   createTimeTexts,
   isHeartbeatAck,
   liveTimeText,
+  markLine,
   systemPrompt,
   userMessage,
 } from "./prompt.ts"
@@ -98,6 +99,18 @@ test("shows untrusted text without its boundary only when it is told so, and eve
   assert.equal(boundaries({ wrap: true }), 2)
   assert.equal(boundaries({ wrap: false }), 1)
   assert.match(promptOf({ wrap: false }), /\]\nthe text$/)
+})
+
+test("puts foreign words of any shape into one marked line that they cannot leave", () => {
+  fc.assert(
+    fc.property(foreign, (words) => {
+      const line = markLine(words)
+      assert.match(line, /^⟦[^⟦⟧\n\r\u2028]*⟧$/)
+      assert.equal(outside(`[ours] ${line}`), "[ours] ")
+      assert.doesNotMatch(line, /untrusted-content/)
+    }),
+  )
+  assert.ok(markLine("x".repeat(10_000)).length < 400)
 })
 
 describe("outside of the boundary", () => {

@@ -9,6 +9,7 @@ import { headerOf, isWrapped, shownName } from "./prompt/asking.ts"
 import { indented, renderSegments } from "./prompt/segments.ts"
 import type { TurnInput } from "./turn-input.ts"
 
+export { markLine } from "./prompt/segments.ts"
 export { heartbeatToken, isHeartbeatAck } from "./prompt/acknowledgment.ts"
 export { systemPrompt } from "./prompt/system.ts"
 export { createTimeTexts, liveTimeText } from "./prompt/time.ts"

@@ -39,7 +39,7 @@ export function takePrompt(
   options: PromptParts,
   write: Write,
   job: JobRow,
-  { input, pictures, room }: { input: TurnInput; pictures: ContentPart[]; room: number | undefined },
+  { input, pictures, room }: { input: TurnInput; pictures: ContentPart[]; room: (() => number) | undefined },
 ): PromptStep {
   const { sessionKey, purpose } = input
   // The main session has heartbeats to try them in, where nobody waits for an answer.
@@ -82,7 +82,11 @@ export async function withFewerEvents(
   return await options.store.write(async (write) => {
     if (smaller === undefined) leaveOutEvents(write, job.id)
     else settleEvents(write, job.id, { isAnswered: false })
-    const step = takePrompt(options, write, job, { input, pictures, room: smaller })
+    const step = takePrompt(options, write, job, {
+      input,
+      pictures,
+      room: smaller === undefined ? undefined : () => smaller,
+    })
     write.prepare("update step set data = ? where job_id = ? and n = 0").run(JSON.stringify(step), job.id)
     return step
   })

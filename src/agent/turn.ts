@@ -250,7 +250,7 @@ async function begin(
     const step = takePrompt(options, write, job, {
       input,
       pictures,
-      room: roomForEvents(options, input, promptTokensOf(options, session, input)),
+      room: () => roomForEvents(options, input, promptTokensOf(options, session, input)),
     })
     // Its own insert: the events are held in this very transaction, or not at all.
     write

@@ -26,6 +26,11 @@ const statements = [
      is_member integer not null, changed_at integer not null,
      primary key (channel, account, chat_id)
    ) without rowid`,
+  // A group's session has a route since somebody who may be heard was heard there.
+  `insert or ignore into chat_membership (channel, account, chat_id, is_member, changed_at)
+     select json_extract(last_route, '$.channel'), json_extract(last_route, '$.account'),
+       json_extract(last_route, '$.chatId'), 1, updated_at
+     from session where last_route is not null and json_extract(last_route, '$.chatKind') <> 'private'`,
 ]
 
 export async function up(db: Kysely<unknown>): Promise<void> {
