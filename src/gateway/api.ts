@@ -59,6 +59,10 @@ export interface EventSummary {
   origin: string
   trusted: boolean
   createdAt: number
+  /** `shown`: a model has answered it; `set-aside`: no model took it, and no turn shows it any more. */
+  state: "waiting" | "shown" | "set-aside"
+  /** How many prompts came to nothing because of it. */
+  refusals: number
   /** Run whose turn showed it; null while it waits. */
   shownByRun: string | null
   text: string

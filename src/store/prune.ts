@@ -45,7 +45,8 @@ const statements: readonly [string, number | ((keep: KeepTimes) => number)][] = 
     keepFinishedMs,
   ],
   [
-    "delete from event where id in (select id from event where created_at < ? and consumed_by is not null limit ?)",
+    `delete from event where id in (select id from event
+       where created_at < ? and (consumed_by is not null or set_aside_at is not null) limit ?)`,
     keepFinishedMs,
   ],
   [

@@ -144,7 +144,7 @@ async function sendFrom(
     client,
     settings: settings.account(row.account),
     mediaRoot: join(stateFolder, "media"),
-    keepLongValues: (buttons) => keepLongValues(store, buttons),
+    keepLongValues: (buttons) => keepLongValues(store, buttons, row),
     onFlood: (retryAfterMs) => account.pacer.refused(row.id, retryAfterMs),
     signal,
   })

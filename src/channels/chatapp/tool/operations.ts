@@ -7,6 +7,7 @@ import { AppError, type Json } from "../../../kernel/index.ts"
 import type { Route } from "../../../sessions/route.ts"
 import type { NewOutbox, OutboxRow, Store } from "../../../store/index.ts"
 import type { ActionKind } from "../outbound/action.ts"
+import { knowsChat } from "../known.ts"
 import { buttonsRefused } from "../outbound/buttons.ts"
 import { reactRow } from "../outbound/decoration.ts"
 import { addressOf, planEdit, planReply, planSticker } from "../outbound/plan.ts"
@@ -17,7 +18,7 @@ import { type Settings } from "../settings.ts"
 import type { Stickers } from "../stickers/index.ts"
 import { type Gate, shutBy } from "./gates.ts"
 import { type Reach, isOwners, reachOf } from "./reach.ts"
-import { type SendKey, addRows, earlierSend, hasSentTo, isPaired, ownMessage } from "./store.ts"
+import { type SendKey, addRows, earlierSend, ownMessage } from "./store.ts"
 import { type TakeOptions, isAddress, takeMedia } from "./take-media.ts"
 
 export interface OperationOptions {
@@ -156,10 +157,7 @@ export class Operations {
   }
 
   #knows(route: Route, settings: Settings): boolean {
-    const { store } = this.#options
-    const { allow, groups } = settings.account(route.account)
-    if (allow.ids.has(route.chatId) || groups?.[route.chatId] !== undefined) return true
-    return hasSentTo(store, route) || isPaired(store, route)
+    return knowsChat(this.#options.store, settings.account(route.account), route)
   }
 
   #gate({ account }: Pick<Route, "account">, gate: Gate) {
