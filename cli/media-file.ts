@@ -1,9 +1,9 @@
 // A file of this machine that is to be sent. The gateway sends what lies in its media folder and nothing else: a file from
 // elsewhere is copied there, with the rights of whoever runs the command; the gateway removes the copy after a day.
 import { randomUUID } from "node:crypto"
-import { constants } from "node:fs"
-import { copyFile, mkdir, realpath, rm, stat } from "node:fs/promises"
+import { mkdir, realpath, rm, stat } from "node:fs/promises"
 import { basename, join, resolve, sep } from "node:path"
+import { writeDurableFile } from "../src/kernel/durable-file.ts"
 import { AppError } from "../src/kernel/errors.ts"
 
 export interface MediaFile {
@@ -33,7 +33,7 @@ export async function prepareMedia(media: string, stateFolder: string): Promise<
     const copy = join(own, basename(given))
     const discard = () => rm(own, { recursive: true, force: true })
     try {
-      await copyFile(path, copy, constants.COPYFILE_FICLONE)
+      await writeDurableFile(copy, { copyOf: path })
     } catch (error) {
       await discard()
       throw error

@@ -1,7 +1,7 @@
 // `/bot<token>/<method>` and `/file/bot<token>/<path>`: who calls, what is called, injected faults, the answer.
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { CallLog, CallRecord } from "./control/call-log.ts"
-import type { Fault, Faults } from "./control/faults.ts"
+import { type Fault, type Faults, downloadName } from "./control/faults.ts"
 import { errorAnswer, type Answer, type Dispatcher } from "./dispatcher.ts"
 import { ApiError, tooManyRequests } from "./errors.ts"
 import type { NamedMethod } from "./methods/index.ts"
@@ -43,8 +43,32 @@ export class BotEndpoint {
       send(response, errorAnswer(error))
       return
     }
-    response.writeHead(200, { "Content-Type": "application/octet-stream", "Content-Length": file.bytes.length })
-    response.end(file.bytes)
+    this.#hand(response, file.bytes, this.#faults.take(downloadName, ""))
+  }
+
+  /** The bytes, or what a fault that names `download` as its method makes of them. */
+  #hand(response: ServerResponse, bytes: Buffer, fault: Fault | undefined): void {
+    const head = { "Content-Type": "application/octet-stream", "Content-Length": bytes.length }
+    switch (fault?.kind) {
+      case "hang":
+        return
+      case "429":
+        return send(response, errorAnswer(tooManyRequests(fault.retryAfter ?? 1)))
+      case "status":
+      case "html":
+        return send(response, errorAnswer(new ApiError(fault.status ?? 502, fault.description ?? "Bad Gateway")))
+      case "cut":
+      case "cut-after-accept":
+        return void response.destroy()
+      case "cut-body":
+        response.writeHead(200, head).write(bytes.subarray(0, bytes.length / 2), () => response.destroy())
+        return
+      case "slow":
+        this.#world.clock.after(fault.delayMs ?? 1000, () => response.writeHead(200, head).end(bytes))
+        return
+      case undefined:
+        response.writeHead(200, head).end(bytes)
+    }
   }
 
   async #call(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {

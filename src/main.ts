@@ -106,7 +106,7 @@ interface Parts {
 /** Everything made and linked, nothing started. */
 function compose(core: Core, stop: StopRequest, token: GatewayToken): Parts {
   const { environment, log, redactor, ids, clock, store, background } = core
-  const shared = { store, log, redactor, ids, clock, background }
+  const shared = { store, log, redactor, ids, clock, background, maxConnections: core.handles.perListener }
   const { gateway } = core.config()
   const ports = { gateway: gateway.port, control: gateway.port + 2 }
   const states: Parts["states"] = {

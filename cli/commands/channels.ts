@@ -12,6 +12,7 @@ import { addExamples, addGatewayOptions, type GatewayOptions } from "../options.
 import { formatTable } from "../table.ts"
 import { printableLine } from "../terminal-text.ts"
 import { describeDuration } from "../time.ts"
+import { addUpdates } from "./channel-updates.ts"
 
 // The platform may be slow, and several accounts are asked.
 const probeTimeoutMs = 30_000
@@ -21,6 +22,7 @@ export function addChannels(program: Command, context: CliContext): void {
   addStatus(channels, context)
   addExplain(channels, context)
   addUnpin(channels, context)
+  addUpdates(channels, context)
   addExamples(channels, "svc channels status", "svc channels status --probe")
 }
 

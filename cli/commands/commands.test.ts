@@ -45,6 +45,7 @@ const status = {
   store: { accepting: false },
   jobs: { ready: 1, running: 2, dead: 3 },
   outbox: { new: 4, sending: 5, uncertain: 6, dead: 7 },
+  events: { waiting: 8, setAside: 9 },
   channels: [],
   model: { error: "no key", warnings: ["agents.defaults.model: The provider x has no key\u001b[2J"] },
   usage: { today: { ...sums, calls: 3, input: 12_000, output: 345, cost: 0.05, unpriced: 1 } },
@@ -60,6 +61,7 @@ test("status tells what runs and what is wrong", async (context) => {
   assert.match(result.stdout, /^model {5}none: no key; today 12,345 tokens, \$0\.0500 \(unknown for 1 of 3 calls\)$/m)
   assert.match(result.stdout, /\n {10}may not work: agents\.defaults\.model: The provider x has no key\\x1b\[2J\njobs /)
   assert.match(result.stdout, /^outbox {4}4 waiting, 5 sending, 6 uncertain, 7 failed$/m)
+  assert.match(result.stdout, /^events {4}8 waiting, 9 set aside \(svc events\)$/m)
   assert.match(result.stdout, /not accepting/)
   assert.match(result.stdout, /hooks\.token: too short/)
 })
@@ -284,11 +286,34 @@ test("deliveries lists, shows and retries", async (context) => {
   assert.equal((await ask(context, ["deliveries", "retry", "12x"], {})).code, 2)
 })
 
+test("channels updates lists and shows what could not be read", async (context) => {
+  const update = {
+    id: 3,
+    channel: "chatapp",
+    account: "default",
+    updateId: null,
+    receivedAt: 0,
+    reason: "no update_id",
+  }
+  const list = await ask(context, ["channels", "updates"], { items: [update], next: null })
+  assert.equal(request(list).path, "/api/updates?limit=50")
+  assert.match(list.stdout, /chatapp +default .*no update_id/)
+  const show = await ask(context, ["channels", "updates", "show", "3"], {
+    ...update,
+    botId: "7",
+    body: { odd: "\u001b[1m" },
+  })
+  assert.equal(request(show).path, "/api/updates/3")
+  assert.match(show.stdout, /account default, bot 7[^]*"odd": /)
+  assert.ok(!show.stdout.includes("\u001b"))
+})
+
 test("events lists those of a session", async (context) => {
-  const event = { id: 3, session: "s", origin: "webhook", trusted: false, createdAt: 0, shownByRun: null, text: "a\nb" }
-  const result = await ask(context, ["events", "--session", "agent:main:main"], { items: [event], next: null })
+  const event = { id: 3, session: "s", origin: "webhook", trusted: false, createdAt: 0, shownByRun: null, refusals: 3 }
+  const items = [{ ...event, state: "set-aside", text: "a\nb" }]
+  const result = await ask(context, ["events", "--session", "agent:main:main"], { items, next: null })
   assert.equal(request(result).path, "/api/events?limit=50&session=agent%3Amain%3Amain")
-  assert.match(result.stdout, /^3 +1970-01-01 00:00:00 +s +webhook \(untrusted\) +waiting +a b$/m)
+  assert.match(result.stdout, /^3 +1970-01-01 00:00:00 +s +webhook \(untrusted\) +set-aside +a b$/m)
 })
 
 test("channels status asks the platform only with --probe", async (context) => {

@@ -16,7 +16,7 @@ import { formatTable } from "../table.ts"
 import { printable } from "../terminal-text.ts"
 import { describeTime } from "../time.ts"
 
-const states = ["new", "sending", "sent", "uncertain", "dead"] as const
+const states = ["new", "sending", "sent", "uncertain", "dead", "dropped"] as const
 
 export function addDeliveries(program: Command, context: CliContext): void {
   const deliveries = program.command("deliveries").description("Look at what was sent to chats, and send it again")

@@ -19,7 +19,7 @@ export function addStatus(program: Command, context: CliContext): void {
 }
 
 function describeStatus(status: GatewayStatus): [string, string][] {
-  const { jobs, outbox, store, model, usage, parts } = status
+  const { jobs, outbox, events, store, model, usage, parts } = status
   const states = Object.entries(parts).map(([part, state]) => `${part} ${state}`)
   const age = describeDuration(Date.now() - Date.parse(status.startedAt))
   const rows: [string, string][] = [
@@ -35,6 +35,7 @@ function describeStatus(status: GatewayStatus): [string, string][] {
       "outbox",
       `${outbox.new} waiting, ${outbox.sending} sending, ${outbox.uncertain} uncertain, ${outbox.dead} failed`,
     ],
+    ["events", `${events.waiting} waiting, ${events.setAside} set aside${events.setAside > 0 ? " (svc events)" : ""}`],
   ]
   if (!store.accepting) rows.push(["store", "not accepting: look at the log (svc logs)"])
   if (status.configProblem !== undefined) {

@@ -29,6 +29,9 @@ interface PlannedFault extends Fault {
   left: number
 }
 
+/** What a fault calls the way to the bytes of a file. */
+export const downloadName = "download"
+
 const maxPlanned = 1000
 
 export class Faults {
@@ -71,6 +74,8 @@ export class Faults {
 }
 
 function matches(fault: Fault, method: string, chatId: string): boolean {
+  // Ways to files are not calls: a fault for every method does not meet them.
+  if (method === downloadName && fault.method !== downloadName) return false
   if (fault.method !== undefined && fault.method.toLowerCase() !== method.toLowerCase()) return false
   return fault.chatId === undefined || String(fault.chatId) === chatId
 }

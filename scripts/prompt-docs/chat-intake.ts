@@ -38,7 +38,9 @@ export function createChatIntake(parts: WorldParts & { background: Background })
     settings: settings.account,
     client: () => undefined,
     describePicture: async () => undefined,
+    store,
     clock,
+    ids,
     log,
   })
   let updateId = 0

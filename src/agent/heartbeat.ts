@@ -4,16 +4,9 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Clock, Ids, Log } from "../kernel/index.ts"
 import { type Route, type SessionSettings, type Sessions, mainKey } from "../sessions/index.ts"
-import {
-  type JobEnd,
-  type JobRow,
-  type Store,
-  type Write,
-  giveBackEvents,
-  hasEvents,
-  readSteps,
-} from "../store/index.ts"
+import { type JobEnd, type JobRow, type Store, type Write, hasEvents, readSteps } from "../store/index.ts"
 import { type HeartbeatConfig, durationMs } from "./config.ts"
+import { endEvents } from "./events.ts"
 import { isHeartbeatAck } from "./prompt.ts"
 import { producedMedia } from "./tool-runner.ts"
 import { type TurnInput, heartbeatJob } from "./turn-input.ts"
@@ -63,7 +56,8 @@ export function createHeartbeat(options: HeartbeatOptions) {
     /** The handler of jobs of kind `heartbeat`. */
     handle: (job: JobRow, signal: AbortSignal) => handle(options, job, signal),
     /** After the last attempt of one that fails in ways we did not foresee: what woke it is shown by the next. */
-    onDead: async (job: JobRow, _error: string, write: Write) => giveBackEvents(write, job.id),
+    onDead: async (job: JobRow, _error: string, write: Write) =>
+      endEvents(options, write, job, eventsOf(job), { blame: true }),
   }
 }
 
@@ -84,7 +78,7 @@ function sessionOf(options: HeartbeatOptions, agentId: string): string {
 
 async function handle(options: HeartbeatOptions, job: JobRow, signal: AbortSignal): Promise<JobEnd> {
   const { reason } = JSON.parse(job.payload) as { reason: "wake" | "interval" | "hook" }
-  const agentId = /^agent:([^:]+):/.exec(job.lane_key)?.[1] ?? "main"
+  const { agentId } = eventsOf(job)
   // One that had begun goes on: the events it was woken for are no longer waiting, but in its journal.
   const hasBegun = (await readSteps(options.store, job.id)).length > 0
   const skip = hasBegun ? undefined : skipReason(options, agentId, job.lane_key, reason)
@@ -97,8 +91,13 @@ async function handle(options: HeartbeatOptions, job: JobRow, signal: AbortSigna
     return finish(options, job, agentId, turn)
   } catch (error) {
     // Nobody asked, so nobody is told.
-    return endFailed(options, job, error)
+    return endFailed(options, job, eventsOf(job), error)
   }
+}
+
+function eventsOf(job: JobRow) {
+  const agentId = /^agent:([^:]+):/.exec(job.lane_key)?.[1] ?? "main"
+  return { purpose: "heartbeat", sessionKey: job.lane_key, agentId } as const
 }
 
 /** Why there is nothing to ask the model; undefined when there is. */
@@ -175,6 +174,7 @@ function finish(
   const media = producedMedia(toolResults)
   const end: JobEnd = { state: "done" }
   end.commit = async (write) => {
+    endEvents(options, write, job, turn.input, { isAnswered: true })
     const settings = options.sessions.find(turn.session.key)?.settings ?? {}
     const hasMedia = [...media].some((path) => text.includes(`MEDIA:${path}`))
     const isAck = isHeartbeatAck(text, hasMedia, options.settings(agentId).ackMaxChars)

@@ -1,5 +1,13 @@
 // One tool call: look up, check the input, run, and put what comes back into the form the model may see.
-import { AppError, type Ids, type Log, describeError, raceAbort } from "../kernel/index.ts"
+import {
+  AppError,
+  type Ids,
+  type Log,
+  describeError,
+  explainHandles,
+  isOutOfHandles,
+  raceAbort,
+} from "../kernel/index.ts"
 import type { ContentPart, ToolCall, ToolResultPart, ToolSchema } from "../models/contract.ts"
 import { neutralize, wrapUntrusted } from "./boundary.ts"
 import type { Tool, ToolContext, ToolResult } from "./tool.ts"
@@ -17,7 +25,7 @@ export interface RunToolOptions {
   log: Log
 }
 
-/** Never throws for what the model can mend; rejects only with the abort reason. */
+/** Never throws for what the model can mend; rejects only with the abort reason, or `storage-handles`. */
 export async function runTool(options: RunToolOptions, call: ToolCall): Promise<ToolResultPart> {
   const tool = options.tools.find((candidate) => candidate.name === call.name)
   if (!tool) {
@@ -38,6 +46,8 @@ export async function runTool(options: RunToolOptions, call: ToolCall): Promise<
     }
   } catch (error) {
     if (options.context.signal.aborted) throw options.context.signal.reason
+    // The machine's trouble, not the tool's: the turn goes on when there are some again.
+    if (isOutOfHandles(error)) throw explainHandles(error)
     options.log.info({ tool: tool.name, run: options.context.runId, reason: describeError(error) }, "tool failed")
     return failed(call, explain(error))
   }

@@ -11,20 +11,20 @@ import {
   withTimeout,
 } from "../kernel/index.ts"
 import type { ModelMessage, ModelRegistry, ModelRequest, ModelSelection, UsedFor } from "../models/contract.ts"
-import { ModelFailure, isModelAway } from "../models/index.ts"
-import { type Origin, type Session, type Sessions, estimateTokens, mainKey, withoutImages } from "../sessions/index.ts"
+import { ModelFailure } from "../models/index.ts"
+import { type Session, type Sessions, estimateTokens, mainKey, withoutImages } from "../sessions/index.ts"
 import {
   type JobEnd,
   type JobRow,
   type Step,
   type Store,
   type Write,
-  consumeEvents,
-  giveBackEvents,
   readSteps,
   replaceJobPayload,
+  settleEvents,
   takeJoined,
 } from "../store/index.ts"
+import { type EventsOf, endEvents, mayBeEvents } from "./events.ts"
 import { fitRequests } from "./fit.ts"
 import { type LoopOptions, type LoopResult, runLoop } from "./loop.ts"
 import { type ToolSources, offeredTools } from "./offered-tools.ts"
@@ -33,6 +33,7 @@ import { TurnStopped, stoppedLoop } from "./stopped.ts"
 import type { ToolContext } from "./tool.ts"
 import type { ToolPolicy } from "./tool-policy.ts"
 import { producedMedia } from "./tool-runner.ts"
+import { type PromptStep, roomForEvents, takePrompt, withFewerEvents } from "./turn-prompt.ts"
 import { type TurnInput, type TurnObserver, type TurnPreparation, type TurnView, heartbeatJob } from "./turn-input.ts"
 
 export interface AgentProfile {
@@ -84,17 +85,6 @@ const maxHistoryTokens = 200_000
 /** Length of a hook's summary in the main session. */
 const maxSummary = 2_000
 
-interface PromptStep {
-  input: TurnInput
-  message: ModelMessage
-  /** The least trusted source of what was shown. */
-  origin: Origin
-  /** True when everything shown to the model came from people who may command it. */
-  trusted: boolean
-  /** How many waiting events were shown. */
-  events: number
-}
-
 export interface TurnRun {
   /** `isSilent`: stopped by a command, which is answered itself. */
   result: LoopResult & { isStopped?: boolean; isSilent?: boolean }
@@ -111,15 +101,16 @@ async function runTurn(
   signal: AbortSignal,
 ): Promise<TurnRun> {
   const journaled = await readSteps(options.store, job.id)
-  const { session, step } = await begin(options, job, journaled, makeInput, signal)
-  const steps = journaled.length > 0 ? journaled : [{ n: 0, kind: "prompt", data: step }]
+  const begun = await begin(options, job, journaled, makeInput, signal)
+  const { session } = begun
+  let { step } = begun
   const { input } = step
   const view: TurnView = { reasoning: session.settings.reasoning ?? "off" }
   const observer = watchWriting(options.observe(input, job.run_id, view))
   const seconds = input.timeoutSeconds ?? options.profile(input.agentId).timeoutSeconds
   const limit = withTimeout(seconds * 1000, "The turn", signal)
-  try {
-    const result = await runLoop({
+  const loop = (steps: Step[]) =>
+    runLoop({
       ...conversation(options, session, step, toolContext(job, step, limit.signal)),
       store: options.store,
       jobId: job.id,
@@ -134,7 +125,21 @@ async function runTurn(
       onRestart: observer.onRestart,
       crashPoint: options.crashPoint,
     })
-    return { result, session, prompt: step.message, input, shownEvents: step.events }
+  try {
+    for (let steps = journaled; ;) {
+      try {
+        const result = await loop(steps.length > 0 ? steps : [promptRow(step)])
+        return { result, session, prompt: step.message, input, shownEvents: step.events }
+      } catch (error) {
+        const trouble = limit.signal.aborted || step.events === 0 ? undefined : mayBeEvents(error)
+        // What a person was sent of an answer cannot be taken back: it is not begun anew.
+        if (!trouble || observer.onRestart() !== "") throw error
+        const fewer = await withFewerEvents(options, job, step, trouble)
+        if (!fewer) throw error
+        step = fewer
+        steps = [promptRow(step)]
+      }
+    }
   } catch (error) {
     // The reason of an abort says more than whatever error it surfaced as.
     const reason: unknown = limit.signal.aborted ? limit.signal.reason : error
@@ -144,6 +149,10 @@ async function runTurn(
     limit.clear()
     observer.end()
   }
+}
+
+function promptRow(step: PromptStep): Step {
+  return { n: 0, kind: "prompt", data: step }
 }
 
 /** The observer of a turn, with the words of the step under way: what is left of it when somebody stops it. */
@@ -204,13 +213,16 @@ export function createTurns(options: TurnOptions) {
         options.log.info({ run: job.run_id, steps: turn.result.modelSteps, model: turn.result.model }, "turn finished")
         return finish(options, job, turn)
       } catch (error) {
-        return endFailed(options, job, error, (write, failure) => tellFailure(options, write, job, input, failure))
+        return endFailed(options, job, input, error, (write, failure) =>
+          tellFailure(options, write, job, input, failure),
+        )
       }
     },
     /** After the last attempt of a turn that fails in ways we did not foresee. */
     async onDead(job: JobRow, error: string, write: Write): Promise<void> {
-      giveBackEvents(write, job.id)
-      tellFailure(options, write, job, JSON.parse(job.payload) as TurnInput, new AppError("internal", error))
+      const input = JSON.parse(job.payload) as TurnInput
+      endEvents(options, write, job, input, { blame: true })
+      tellFailure(options, write, job, input, new AppError("internal", error))
     },
   }
 }
@@ -235,21 +247,27 @@ async function begin(
     const session = options.sessions.open(write, prepared.sessionKey, prepared.agentId)
     if (known) return { session, step: known }
     const input = options.preparation(prepared)?.complete(write, prepared) ?? prepared
-    const events = consumeEvents(options.store, write, input.sessionKey, job.id)
-    const foreign = events.find((event) => event.trusted === 0)
-    const step: PromptStep = {
+    const step = takePrompt(options, write, job, {
       input,
-      message: userMessage(options, input, events, pictures),
-      origin: input.trusted && foreign ? (foreign.origin as Origin) : input.origin,
-      trusted: input.trusted && foreign === undefined,
-      events: events.length,
-    }
-    // Its own insert: the events are consumed in this very transaction, or not at all.
+      pictures,
+      room: () => roomForEvents(options, input, promptTokensOf(options, session, input)),
+    })
+    // Its own insert: the events are held in this very transaction, or not at all.
     write
       .prepare("insert into step (job_id, n, kind, data, created_at) values (?, 0, 'prompt', ?, ?)")
       .run(job.id, JSON.stringify(step), write.now)
     return { session, step }
   })
+}
+
+/** A model that is not to be had is told of when it is asked. */
+function promptTokensOf(options: TurnOptions, session: Session, input: TurnInput): number {
+  try {
+    return options.models.describe(selectModel(session, input)).promptTokens
+  } catch (error) {
+    if (error instanceof AppError) return 0
+    throw error
+  }
 }
 
 /** What is left of a turn that was stopped; `writing` is what the step under way had written. */
@@ -340,8 +358,8 @@ function finish(options: TurnOptions, job: JobRow, turn: TurnRun): JobEnd {
   end.commit = async (write) => {
     keepTranscript(options, write, job, turn)
     options.sessions.touch(write, session)
+    endEvents(options, write, job, input, isSilent ? {} : { isAnswered: true })
     if (isSilent) {
-      giveBackEvents(write, job.id)
       end.result = "stopped"
       return
     }
@@ -368,13 +386,14 @@ function isFinal(error: unknown): error is AppError {
 
 /** How a turn ends that was stopped or failed for good, with the writes of `tell`; rethrows what may be tried again. */
 export function endFailed(
-  options: Pick<TurnOptions, "log">,
+  options: Pick<TurnOptions, "store" | "ids" | "log">,
   job: JobRow,
+  input: EventsOf,
   error: unknown,
   tell?: (write: Write, failure: AppError) => void,
 ): JobEnd {
   if (error instanceof TurnStopped) {
-    return { state: "cancelled", result: "stopped", commit: async (write) => giveBackEvents(write, job.id) }
+    return { state: "cancelled", result: "stopped", commit: async (write) => void settleEvents(write, job.id) }
   }
   if (!isFinal(error)) throw error
   options.log.warn({ run: job.run_id, err: error }, "turn failed")
@@ -382,8 +401,8 @@ export function endFailed(
     state: "dead",
     error: describeError(error),
     async commit(write) {
-      // Events that the model itself refuses are not shown again: they would fail every turn after this one.
-      if (isModelAway(error)) giveBackEvents(write, job.id)
+      // A prompt that no model ends is not asked anew within its own turn, and must not use up every turn after it.
+      endEvents(options, write, job, input, { blame: error.code === "timeout" })
       tell?.(write, error)
     },
   }

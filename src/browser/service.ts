@@ -34,6 +34,8 @@ export interface BrowserServiceOptions {
    */
   writeProfile(name: string, entry: ProfileEntry | undefined): void
   stateFolder: string
+  /** Of the control service, at once. */
+  maxConnections?: number
   /** gateway.port + 2; 0 takes any free port. */
   controlPort: number
   /** The gateway token. */
@@ -196,6 +198,7 @@ async function startParts(options: PartOptions): Promise<Started> {
     fetch: app.fetch as Parameters<typeof listen>[0]["fetch"],
     host: "127.0.0.1",
     port: controlPort,
+    maxConnections: options.maxConnections,
     purpose: "the browser control service (gateway.port + 2)",
   }).catch((error: unknown) => {
     endLooking()

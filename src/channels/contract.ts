@@ -3,6 +3,7 @@ import type { Tool, ToolPlace } from "../agent/tool.ts"
 import type { TurnInput, TurnObserver, TurnPreparation, TurnView } from "../agent/turn-input.ts"
 import type { Route } from "../sessions/route.ts"
 import type { ChannelSender } from "../delivery/contract.ts"
+import type { JobHandler } from "../store/index.ts"
 
 export interface ChannelAccountStatus {
   channel: string
@@ -109,6 +110,8 @@ export interface Channel {
   tools(place: ToolPlace): readonly Tool[]
   /** For a turn whose route is in this channel: typing while it runs. */
   observe(turn: TurnInput, runId: string, view: TurnView): TurnObserver
+  /** Handlers of jobs of its own, by kind. */
+  readonly jobs: Readonly<Record<string, JobHandler>>
   /** Its part in making the prompt of such a turn. */
   readonly preparation: TurnPreparation
 }

@@ -1,7 +1,7 @@
 // The only door of channels.
 export type * from "./contract.ts"
 export * from "./commands/index.ts"
-export { createChatappChannel } from "./chatapp/index.ts"
+export { createChatappChannel, lateFilesJobKind } from "./chatapp/index.ts"
 export type { ChatappOptions } from "./chatapp/index.ts"
 export { createPairing } from "./pairing.ts"
 export type { Approval, Pairing, PairingList, PairingOptions } from "./pairing.ts"

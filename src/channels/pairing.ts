@@ -66,7 +66,8 @@ export function createPairing(options: PairingOptions): Pairing {
   const wrong = new WrongCodes(options)
   const book = (channel: string, account: string): PairingBook => {
     const key = `${channel}:${account}`
-    const known = books.get(key) ?? new PairingBook({ store: options.store, ids: options.ids, channel, account })
+    const { store, ids } = options
+    const known = books.get(key) ?? new PairingBook({ store, ids, channel, account, accounts: () => books.size })
     books.set(key, known)
     return known
   }

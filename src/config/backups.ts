@@ -1,5 +1,6 @@
 // The last five versions of a file that the gateway has replaced.
-import { chmodSync, copyFileSync, existsSync, renameSync } from "node:fs"
+import { existsSync, renameSync } from "node:fs"
+import { writeDurableFileSync } from "../kernel/durable-file.ts"
 
 const backupsKept = 5
 
@@ -10,8 +11,5 @@ export function rotateBackups(file: string): void {
   for (let index = backupsKept - 2; index >= 0; index -= 1) {
     if (existsSync(name(index))) renameSync(name(index), name(index + 1))
   }
-  const temporary = `${name(0)}.tmp`
-  copyFileSync(file, temporary)
-  chmodSync(temporary, 0o600)
-  renameSync(temporary, name(0))
+  writeDurableFileSync(name(0), { copyOf: file })
 }

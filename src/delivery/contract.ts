@@ -51,6 +51,8 @@ export type SendOutcome =
   | { kind: "uncertain"; error: string }
   /** It will never arrive (blocked, chat gone). */
   | { kind: "rejected"; error: string }
+  /** Decoration that did not work: nobody is told. */
+  | { kind: "dropped"; error: string }
 
 /** May the next message go? When not: how long its chat, or the whole account, has to wait. */
 export type Pace = { kind: "go" } | { kind: "chat" | "account"; delayMs: number }

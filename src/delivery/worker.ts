@@ -7,6 +7,7 @@ import {
   type Store,
   markAgain,
   markDead,
+  markDropped,
   markSent,
   markUncertain,
   recoverOutbox,
@@ -205,6 +206,9 @@ export class OutboxWorker {
       // Only a crash allows a repeat: here a second copy would be our own doing.
       await markUncertain(store, row, outcome.error)
       log.warn({ ...ids(row), reason: outcome.error }, "delivery in doubt: not repeated")
+    } else if (outcome.kind === "dropped") {
+      await markDropped(store, row, outcome.error)
+      log.debug({ ...ids(row), reason: outcome.error }, "decoration given up")
     } else {
       await markDead(store, row, outcome.error)
       log.warn({ ...ids(row), reason: outcome.error }, "delivery given up")

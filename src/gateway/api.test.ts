@@ -127,6 +127,22 @@ describe("deliveries", () => {
   })
 })
 
+test("updates that could not be read are listed and shown as they came", async () => {
+  const { handle } = gateway.store
+  const row = handle.prepare(
+    `insert into unreadable_update (channel, account, bot_id, update_id, received_at, reason, body)
+     values ('chatapp', 'default', '7', ?, 1, 'odd', ?)`,
+  )
+  row.run(5, '{"update_id":5}')
+  row.run(null, "[nul")
+  const list = (await gateway.get("/api/updates?limit=1")).json
+  assert.deepEqual([list.items.map((item: { updateId: number | null }) => item.updateId), list.next], [[null], 2])
+  assert.equal((await gateway.get("/api/updates?limit=1&before=2")).json.items[0].updateId, 5)
+  assert.deepEqual((await gateway.get("/api/updates/1")).json.body, { update_id: 5 })
+  assert.equal((await gateway.get("/api/updates/2")).json.body, "[nul")
+  assert.equal((await gateway.get("/api/updates/9")).status, 404)
+})
+
 test("events are listed, by session too, shortened and with their trust", async () => {
   await gateway.store.write(async (write) => {
     write.addEvent({ sessionKey: "a", text: "x".repeat(5_000), origin: "webhook", trusted: false })

@@ -59,9 +59,30 @@ export interface EventSummary {
   origin: string
   trusted: boolean
   createdAt: number
+  /** `shown`: a model has answered it; `set-aside`: no model took it, and no turn shows it any more. */
+  state: "waiting" | "shown" | "set-aside"
+  /** How many prompts came to nothing because of it. */
+  refusals: number
   /** Run whose turn showed it; null while it waits. */
   shownByRun: string | null
   text: string
+}
+
+/** An update of a chat platform that could not be read. */
+export interface UpdateSummary {
+  id: number
+  channel: string
+  account: string
+  /** Null where it had none. */
+  updateId: number | null
+  receivedAt: number
+  reason: string
+}
+
+export interface UpdateDetail extends UpdateSummary {
+  botId: string
+  /** As it came; text where it is no JSON any more because it was cut. */
+  body: unknown
 }
 
 export interface PairingList {

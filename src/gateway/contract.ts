@@ -36,6 +36,8 @@ export interface GatewayStatus {
   store: { accepting: boolean }
   jobs: { ready: number; running: number; dead: number }
   outbox: { new: number; sending: number; uncertain: number; dead: number }
+  /** System events; those set aside no model took. */
+  events: { waiting: number; setAside: number }
   channels: unknown[]
   /** `warnings`: what may not work of the models that the configuration names. */
   model: ({ id: string } | { error: string }) & { warnings?: string[] }

@@ -15,7 +15,16 @@ import type {
   PairingApproval,
   PairingRevocation,
 } from "./api.ts"
-import { listDeliveries, listEvents, listRuns, readDelivery, readRun, retryDelivery } from "./store.ts"
+import {
+  listDeliveries,
+  listEvents,
+  listRuns,
+  listUpdates,
+  readDelivery,
+  readRun,
+  readUpdate,
+  retryDelivery,
+} from "./store.ts"
 
 export type Env = { Bindings: HttpBindings }
 
@@ -37,7 +46,11 @@ const page = {
   before: z.coerce.number().int().min(1).optional(),
 }
 const runsQuery = z.object({ ...page, state: z.enum(["ready", "running", "done", "dead", "cancelled"]).optional() })
-const deliveriesQuery = z.object({ ...page, state: z.enum(["new", "sending", "sent", "uncertain", "dead"]).optional() })
+const deliveriesQuery = z.object({
+  ...page,
+  state: z.enum(["new", "sending", "sent", "uncertain", "dead", "dropped"]).optional(),
+})
+const updatesQuery = z.object(page)
 const eventsQuery = z.object({ ...page, session: z.string().trim().min(1).max(400).optional() })
 const time = z.string().trim().min(1).max(50)
 const usageQuery = z.object({
@@ -168,6 +181,20 @@ const routes: readonly Route[] = [
     path: "/api/events",
     handle: async ({ store }, context) => ({
       body: await listEvents(store, given(parse(eventsQuery, context.req.query()))),
+    }),
+  },
+  {
+    method: "GET",
+    path: "/api/updates",
+    handle: async ({ store }, context) => ({
+      body: await listUpdates(store, given(parse(updatesQuery, context.req.query()))),
+    }),
+  },
+  {
+    method: "GET",
+    path: "/api/updates/:id",
+    handle: async ({ store }, context) => ({
+      body: await readUpdate(store, parse(deliveryId, context.req.param()).id),
     }),
   },
   {

@@ -34,6 +34,7 @@ export interface GatewayServerOptions {
   /** `gateway.bind`. */
   bind: string
   port: number
+  maxConnections?: number
   /** `gateway.allowedHosts`, asked on each request. */
   allowedHosts: () => readonly string[]
   token: GatewayToken
@@ -70,6 +71,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
         fetch: fetch as Parameters<typeof listen>[0]["fetch"],
         host: binding.host,
         port: options.port,
+        maxConnections: options.maxConnections,
         purpose: "the gateway (gateway.port)",
       })
       options.log.info({ host: binding.host, port: listener.port }, "gateway listening")

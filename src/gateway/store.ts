@@ -1,10 +1,20 @@
 // The gateway's questions to the store: runs, deliveries, events; and the one change, sending a delivery again.
 // Pages go by id, newest first. A filter that no index serves looks at a bounded number of rows per page, so that
 // no question gets slower as the tables grow.
-import { type Kysely, sql } from "kysely"
+import { type Kysely, type Selectable, sql } from "kysely"
 import { AppError, type Json } from "../kernel/index.ts"
-import type { Database, JobState, OutboxRow, OutboxState, Store } from "../store/index.ts"
-import type { DeliveryDetail, DeliverySummary, EventSummary, Page, PageQuery, RunDetail, RunSummary } from "./api.ts"
+import type { Database, EventRow, JobState, OutboxRow, OutboxState, Store, UnreadableUpdateTable } from "../store/index.ts"
+import type {
+  DeliveryDetail,
+  DeliverySummary,
+  EventSummary,
+  Page,
+  PageQuery,
+  RunDetail,
+  RunSummary,
+  UpdateDetail,
+  UpdateSummary,
+} from "./api.ts"
 import { parseShortened, shorten } from "./shorten.ts"
 
 /** Rows that one page looks through for a filter without an index: some milliseconds at most. */
@@ -147,6 +157,44 @@ function retryEntry(row: OutboxRow) {
   }
 }
 
+const updateColumns = ["id", "channel", "account", "update_id", "received_at", "reason"] as const
+
+/** Updates that could not be read; there are never many. */
+export async function listUpdates(store: Store, query: PageQuery): Promise<Page<UpdateSummary>> {
+  const range = { below: query.before ?? Number.MAX_SAFE_INTEGER, from: 0 }
+  const rows = await store.db
+    .selectFrom("unreadable_update")
+    .select(updateColumns)
+    .where("id", "<", range.below)
+    .orderBy("id", "desc")
+    .limit(query.limit)
+    .execute()
+  return { items: rows.map(updateSummary), next: nextCursor(rows, query.limit, range) }
+}
+
+export async function readUpdate(store: Store, id: number): Promise<UpdateDetail> {
+  const row = await store.db.selectFrom("unreadable_update").selectAll().where("id", "=", id).executeTakeFirst()
+  if (!row) throw new AppError("not-found", `There is no update ${id} that was set aside`)
+  return { ...updateSummary(row), botId: row.bot_id, body: bodyOf(row.body) }
+}
+
+/** A long one was cut when it was set aside, and is text. */
+function bodyOf(text: string): Json {
+  try {
+    return parseShortened(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) return shorten(text)
+    throw error
+  }
+}
+
+type UpdateRow = Pick<Selectable<UnreadableUpdateTable>, (typeof updateColumns)[number]>
+
+function updateSummary(row: UpdateRow): UpdateSummary {
+  const { id, channel, account, update_id: updateId, received_at: receivedAt, reason } = row
+  return { id, channel, account, updateId, receivedAt, reason }
+}
+
 export async function listEvents(store: Store, query: PageQuery & { session?: string }): Promise<Page<EventSummary>> {
   const { session } = query
   const range = await pageRange(store.db, "event", query, session !== undefined)
@@ -154,6 +202,7 @@ export async function listEvents(store: Store, query: PageQuery & { session?: st
     .selectFrom("event")
     .leftJoin("job", "job.id", "event.consumed_by")
     .select(["event.id", "event.session_key", "event.origin", "event.trusted", "event.created_at", "job.run_id"])
+    .select(["event.refusals", "event.set_aside_at", "event.consumed_by"])
     .select(sql<string>`substr(event.text, 1, 1000)`.as("text"))
     .where("event.id", "<", range.below)
     .where("event.id", ">=", range.from)
@@ -167,10 +216,17 @@ export async function listEvents(store: Store, query: PageQuery & { session?: st
     origin: row.origin,
     trusted: row.trusted === 1,
     createdAt: row.created_at,
+    state: eventState(row),
+    refusals: row.refusals,
     shownByRun: row.run_id,
     text: row.text,
   }))
   return { items, next: nextCursor(rows, query.limit, range) }
+}
+
+function eventState(row: Pick<EventRow, "set_aside_at" | "consumed_by">): EventSummary["state"] {
+  if (row.set_aside_at !== null) return "set-aside"
+  return row.consumed_by === null ? "waiting" : "shown"
 }
 
 interface Range {

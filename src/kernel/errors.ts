@@ -35,6 +35,10 @@ export const errorTable = {
   "not-ready": { status: 503, meaning: "The gateway is starting or stopping; try again shortly." },
   "storage-full": { status: 503, meaning: "The disk is full; nothing was accepted. Try again when there is space." },
   "storage-failed": { status: 503, meaning: "The store could not be written; nothing was accepted." },
+  "storage-handles": {
+    status: 503,
+    meaning: "The process may open no more files or connections for now. It goes on by itself when some are closed.",
+  },
   timeout: { status: 504, meaning: "An operation took longer than its limit." },
   aborted: { status: 499, meaning: "The operation was stopped by its caller." },
   // Starting and running

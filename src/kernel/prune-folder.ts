@@ -1,6 +1,7 @@
 // Keeps a folder of files within an age and a size.
 import { lstat, readdir, rm } from "node:fs/promises"
-import { join } from "node:path"
+import { basename, join } from "node:path"
+import { isLeftover } from "./durable-file.ts"
 
 export interface PruneLimits {
   /** Milliseconds since the epoch. */
@@ -9,13 +10,14 @@ export interface PruneLimits {
   maxBytes: number
 }
 
-/** Removes what is too old, then the oldest until the rest has room; tells how many. No folder is an empty one. */
+/** Removes what is too old or was never finished, then the oldest until the rest has room; tells how many. No folder is an empty one. */
 export async function pruneFolder(folder: string, { now, keepMs, maxBytes }: PruneLimits): Promise<number> {
   let bytes = 0
   let removed = 0
   for (const file of (await filesIn(folder)).toSorted((one, other) => other.at - one.at)) {
     bytes += file.bytes
-    if (now - file.at <= keepMs && bytes <= maxBytes) continue
+    const age = now - file.at
+    if (age <= keepMs && bytes <= maxBytes && !isLeftover(basename(file.path), age)) continue
     await rm(file.path, { force: true })
     removed += 1
   }

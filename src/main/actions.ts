@@ -7,7 +7,7 @@ import type { MessageChange } from "../delivery/index.ts"
 import type { GatewayActions, GatewayStatus, MessageAction, MessageToSend, PartState } from "../gateway/index.ts"
 import { AppError, type Json } from "../kernel/index.ts"
 import type { Route } from "../sessions/index.ts"
-import { type NewOutbox, countJobs, countOutbox } from "../store/index.ts"
+import { type NewOutbox, countEvents, countJobs, countOutbox } from "../store/index.ts"
 import type { AgentParts } from "./agent.ts"
 import { type Core, userTimeZone } from "./core.ts"
 import { mainAgentId } from "./main-agent.ts"
@@ -100,6 +100,7 @@ async function status(core: Core, parts: ActionParts): Promise<GatewayStatus> {
     store: { accepting: store.accepting() },
     jobs: countJobs(store),
     outbox: countOutbox(store),
+    events: countEvents(store),
     channels: await listChannels(parts, { probe: false, signal: AbortSignal.timeout(2_000) }),
     model: describeModel(core, parts),
     usage: { today: parts.agent.ledger.today() },

@@ -18,7 +18,7 @@ import {
 import type { HeartbeatConfig } from "../agent/config.ts"
 import { type Ledger, createLedger } from "../budget/index.ts"
 import type { Channel } from "../channels/contract.ts"
-import { commandJobKind } from "../channels/index.ts"
+import { commandJobKind, lateFilesJobKind } from "../channels/index.ts"
 import type { Config } from "../config/index.ts"
 import {
   type ChannelSender,
@@ -29,7 +29,7 @@ import {
   streamReply,
 } from "../delivery/index.ts"
 import { callbackChannel, queueCallback } from "../hooks/index.ts"
-import { AppError } from "../kernel/index.ts"
+import { AppError, explainHandles } from "../kernel/index.ts"
 import {
   type ModelRegistry,
   type ModelSelection,
@@ -113,9 +113,10 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
   }
   const turns = createTurns(turnOptions)
   const heartbeat = composeHeartbeat(core, { turns, turnOptions, delivery })
-  const handlers: Record<string, JobHandler> = {
+  const handlers: Record<string, JobHandler> = blameless({
     [turnJobKind]: { run: turns.handle, onDead: turns.onDead },
     [heartbeatJobKind]: { run: heartbeat.handle, onDead: heartbeat.onDead },
+    [lateFilesJobKind]: channelJob(links, lateFilesJobKind),
     [commandJobKind]: composeCommands(core, {
       sessions,
       models,
@@ -123,7 +124,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
       runner: () => runner,
       channels: links.channels,
     }),
-  }
+  })
   const runner: LaneRunner = composeRunner(core, handlers)
   const worker = composeWorker(core, senders)
   return {
@@ -147,6 +148,37 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
       runner.start()
       heartbeat.start()
     },
+  }
+}
+
+/** A lack of handles is a failure like that of the disk: the job is put back, and no attempt is counted. */
+function blameless(handlers: Record<string, JobHandler>): Record<string, JobHandler> {
+  const wrapped = Object.entries(handlers).map(([kind, handler]): [string, JobHandler] => [
+    kind,
+    {
+      ...handler,
+      async run(job, signal) {
+        try {
+          return await handler.run(job, signal)
+        } catch (error) {
+          throw explainHandles(error)
+        }
+      },
+    },
+  ])
+  return Object.fromEntries(wrapped)
+}
+
+/** The channels are made after the lanes that run their jobs. */
+function channelJob(links: AgentLinks, kind: string): JobHandler {
+  const handler = () => {
+    const found = [...links.channels().values()].find((channel) => channel.jobs[kind])?.jobs[kind]
+    if (!found) throw new AppError("not-ready", `No channel runs jobs of kind ${kind}`)
+    return found
+  }
+  return {
+    run: (job, signal) => handler().run(job, signal),
+    onDead: async (job, error, write) => await handler().onDead?.(job, error, write),
   }
 }
 

@@ -14,6 +14,7 @@ import {
   type Background,
   type Clock,
   type CrashPoint,
+  type HandlePlan,
   type Ids,
   type Log,
   type LogLevel,
@@ -22,6 +23,8 @@ import {
   createLog,
   createRedactor,
   noCrash,
+  planHandles,
+  readHandleLimit,
   systemClock,
   systemIds,
 } from "../kernel/index.ts"
@@ -58,6 +61,8 @@ export interface Core {
   lock: StateLock
   bootId: string
   startedAt: string
+  /** What of the limit of open files is kept for which use. */
+  handles: HandlePlan
 }
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -69,6 +74,8 @@ export async function openCore(options: GatewayOptions): Promise<Core> {
   const redactor = createRedactor()
   if (environment.chatappBotToken !== undefined) redactor.add(environment.chatappBotToken)
   const { log, flush } = openLog(environment, redactor, options)
+  const handles = planHandles(readHandleLimit())
+  if (handles.warning !== undefined) log.warn({ limit: handles.limit }, handles.warning)
   const bootId = systemIds.uuid()
   const startedAt = new Date(systemClock.now()).toISOString()
   const holder = createConfigHolder({
@@ -111,6 +118,7 @@ export async function openCore(options: GatewayOptions): Promise<Core> {
       lock,
       bootId,
       startedAt,
+      handles,
     }
   } catch (error) {
     holder.stop()

@@ -30,6 +30,7 @@ export function composeGmail(core: Core, gatewayPort: () => number): GmailPart {
       watch = createGmailWatch({
         config: () => core.config().hooks.gmail,
         stateFolder: core.environment.stateFolder,
+        maxConnections: core.handles.perListener,
         clock: core.clock,
         log,
         redactor: core.redactor,

@@ -1,6 +1,15 @@
 // One model, asked until it has answered, fails for good, or has used its attempts. A key that is refused gives way to
 // the next; a thinking level that is refused is left out, and a conversation whose form is refused is told in words.
-import { backoffMs, type Clock, type Ids, type Log, type Redactor, type RetryPolicy } from "../kernel/index.ts"
+import {
+  backoffMs,
+  type Clock,
+  explainHandles,
+  type Ids,
+  isOutOfHandles,
+  type Log,
+  type Redactor,
+  type RetryPolicy,
+} from "../kernel/index.ts"
 import type { ModelReply, ThinkingLevel, UsageRecord } from "./contract.ts"
 import type { ContextLimits } from "./context-limits.ts"
 import { costOf } from "./cost.ts"
@@ -47,7 +56,7 @@ export interface AskOptions {
   retry: RetryPolicy
 }
 
-/** Throws `model-key-missing`, or the signal's reason; every failure of the provider is an outcome. */
+/** Throws `model-key-missing`, `storage-handles`, or the signal's reason; every failure of the provider is an outcome. */
 export type Ask = (target: ModelTarget, options: AskOptions) => Promise<Outcome>
 
 /** Added to a wait that the provider named, in part at random: never early, and not all at the same moment. */
@@ -161,6 +170,8 @@ async function askOnce(state: AskState, question: Question): Promise<Outcome> {
     return { kind: "reply", reply: progress.whole(reply) }
   } catch (error) {
     request.signal.throwIfAborted()
+    // No provider is to blame, and another model could not be reached either.
+    if (isOutOfHandles(error)) throw explainHandles(error)
     const failure = classifyFailure(error, { now: clock.now(), redactor })
     if (failure.otherKeyMayHelp) state.keys.setAside(target, key, troubleOf(failure))
     progress.restart()

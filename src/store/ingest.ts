@@ -79,10 +79,11 @@ const sqlWaiting = `select 1 from job where lane_key = ? and state in ('ready', 
   and kind = ? and state = 'ready' and attempts = 0`
 const sqlEvent = `insert into event (session_key, text, origin, trusted, created_at, segments)
   values (?, ?, ?, ?, ?, ?)`
-const openRow = "select 1 from outbox where lane_key = ? and state in ('new', 'sending')"
+const openRow = "select 1 from outbox where lane_key = ?1 and state in ('new', 'sending')"
 const sqlOutbox = `insert into outbox
-  (lane_key, job_id, channel, account, chat_id, route, kind, payload, run_at, created_at, head)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, not exists (${openRow}))`
+  (lane_key, job_id, channel, account, chat_id, route, kind, payload, run_at, created_at, head, origin, trusted)
+  values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, not exists (${openRow}),
+    (select origin from job where id = ?2), (select trusted from job where id = ?2))`
 
 /** Must run inside a transaction. Plain prepared statements: this is the path that every event takes. */
 export function ingestEntry(handle: SqliteHandle, entry: IngestEntry, now: number): IngestResult {
@@ -139,7 +140,6 @@ export function insertOutbox(handle: SqliteHandle, row: NewOutbox, now: number):
     payload,
     runAt,
     now,
-    laneKey,
   )
   return Number(inserted.lastInsertRowid)
 }

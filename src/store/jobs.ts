@@ -1,6 +1,6 @@
 // Jobs: claimed in lane order, finished in the transaction of their own results, released when a process stops.
 import type { Json } from "../kernel/index.ts"
-import { giveBackEvents } from "./events.ts"
+import { settleEvents } from "./events.ts"
 import type { JobRow, JobState } from "./schema.ts"
 import type { Store, Write } from "./store.ts"
 
@@ -180,7 +180,7 @@ export function cancelWaiting(
 ): JobRow[] {
   const waiting = openJobs(store, laneKey).filter((job) => job.state === "ready" && matches(job))
   for (const job of waiting) {
-    giveBackEvents(write, job.id)
+    settleEvents(write, job.id)
     endJob(store, write, job, { state: "cancelled", error: "stopped" })
   }
   return waiting

@@ -1,4 +1,4 @@
-// The outbox: new -> sending -> sent | uncertain | dead, one row a message, in order per chat.
+// The outbox: new -> sending -> sent | uncertain | dead | dropped, one row a message, in order per chat.
 // `sending` is durable before the call and `sent` after it, so a crash leaves at most one row in doubt.
 import type { OutboxRow } from "./schema.ts"
 import type { Store } from "./store.ts"
@@ -34,6 +34,11 @@ export async function markDead(store: Store, row: OutboxRow, error: string): Pro
   await settle(store, row, { state: "dead", remoteId: null, error })
 }
 
+/** Decoration that did not work: nobody is told, nothing is tried again. */
+export async function markDropped(store: Store, row: OutboxRow, error: string): Promise<void> {
+  await settle(store, row, { state: "dropped", remoteId: null, error })
+}
+
 /** Whether it arrived is not known and it will not be sent again; the lane goes on. */
 export async function markUncertain(store: Store, row: OutboxRow, error: string): Promise<void> {
   await settle(store, row, { state: "uncertain", remoteId: null, error })
@@ -64,7 +69,7 @@ export async function replacePayload(store: Store, row: OutboxRow, payload: stri
 async function settle(
   store: Store,
   row: OutboxRow,
-  end: { state: "sent" | "dead" | "uncertain"; remoteId: string | null; error: string | null },
+  end: { state: "sent" | "dead" | "uncertain" | "dropped"; remoteId: string | null; error: string | null },
 ): Promise<void> {
   await store.write(async ({ now }) => {
     const sentAt = end.state === "sent" ? now : null

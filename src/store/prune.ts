@@ -45,13 +45,19 @@ const statements: readonly [string, number | ((keep: KeepTimes) => number)][] = 
     keepFinishedMs,
   ],
   [
-    "delete from event where id in (select id from event where created_at < ? and consumed_by is not null limit ?)",
+    `delete from event where id in (select id from event
+       where created_at < ? and (consumed_by is not null or set_aside_at is not null) limit ?)`,
     keepFinishedMs,
   ],
   [
     `delete from group_history where id in
        (select id from (select id, created_at from group_history order by id limit ?2) where created_at < ?1)`,
     keepGroupHistoryMs,
+  ],
+  [
+    `delete from unreadable_update where id in
+       (select id from (select id, received_at from unreadable_update order by id limit ?2) where received_at < ?1)`,
+    keepFinishedMs,
   ],
   ["delete from usage where id in (select id from usage where created_at < ? limit ?)", keepUsageMs],
 ]

@@ -42,6 +42,10 @@ export interface JobTable {
   urgent: number
   /** The message that it came from. */
   ref: string | null
+  /** The least trusted source of what its turn was shown; null until its prompt is made. */
+  origin: string | null
+  /** 0 once words are in it that nobody with standing has written. */
+  trusted: number | null
 }
 
 export interface StepTable {
@@ -53,7 +57,8 @@ export interface StepTable {
   created_at: number
 }
 
-export type OutboxState = "new" | "sending" | "sent" | "uncertain" | "dead"
+/** `dropped`: decoration that did not work and that nobody misses. */
+export type OutboxState = "new" | "sending" | "sent" | "uncertain" | "dead" | "dropped"
 
 export interface OutboxTable {
   id: Generated<number>
@@ -78,6 +83,9 @@ export interface OutboxTable {
   /** The platform's id of the sent message. */
   remote_id: string | null
   error: string | null
+  /** Those of the turn that wrote it; null where nobody knows. */
+  origin: string | null
+  trusted: number | null
 }
 
 export interface EventTable {
@@ -87,10 +95,20 @@ export interface EventTable {
   origin: string
   trusted: number
   created_at: number
-  /** Job of the turn that showed it. */
+  /** Job of the turn that showed it, once a model has answered. */
   consumed_by: number | null
   /** The text in pieces, JSON; null where all of it is of one kind. */
   segments: string | null
+  /** Job of the turn whose prompt shows it now; no model has answered yet. */
+  held_by: number | null
+  /** Up to which character that prompt shows it; null: to its end, 0: it was taken out of the prompt again. */
+  held_to: number | null
+  /** How many of its characters answered prompts have shown, while some are left. */
+  shown_to: number
+  /** How many prompts came to nothing because of it. */
+  refusals: number
+  /** No further turn shows it. */
+  set_aside_at: number | null
 }
 
 export interface SessionTable {
@@ -177,6 +195,20 @@ export interface ChatButtonTable {
   key: string
   value: string
   created_at: number
+  /** Those of the turn that made the value; null where nobody knows. */
+  origin: string | null
+  trusted: number | null
+  /** The run of that turn. */
+  run_id: string | null
+}
+
+/** Groups and channels, by what the platform says and by who was heard there. */
+export interface ChatMembershipTable {
+  channel: string
+  account: string
+  chat_id: string
+  is_member: number
+  changed_at: number
 }
 
 export interface ToolSendTable {
@@ -210,6 +242,20 @@ export interface UsageTable {
   ms: number | null
 }
 
+/** What a chat platform sent that could not be read. */
+export interface UnreadableUpdateTable {
+  id: Generated<number>
+  channel: string
+  account: string
+  bot_id: string
+  /** Null where it had none that could be one. */
+  update_id: number | null
+  received_at: number
+  reason: string
+  /** As it came, JSON; cut when it was very long. */
+  body: string
+}
+
 export interface Database {
   inbox: InboxTable
   job: JobTable
@@ -224,6 +270,7 @@ export interface Database {
   meta: MetaTable
   hook_delivery: HookDeliveryTable
   usage: UsageTable
+  unreadable_update: UnreadableUpdateTable
 }
 
 export type JobRow = Selectable<JobTable>

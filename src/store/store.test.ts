@@ -6,7 +6,16 @@ import { test } from "node:test"
 import { plain, testStore } from "../../test/support/store.ts"
 import { temporaryFolder } from "../../test/support/temporary.ts"
 import type { IngestEntry } from "./ingest.ts"
-import { consumeEvents, giveBackEvents, hasEvents } from "./events.ts"
+import {
+  countEvents,
+  freeStrayEvents,
+  freshEvents,
+  hasEvents,
+  holdEvents,
+  leaveOutEvents,
+  refusedEvent,
+  settleEvents,
+} from "./events.ts"
 import {
   cancelWaiting,
   claimJobs,
@@ -203,7 +212,16 @@ test("reads no whole table on the way of an event, however many finished rows th
   await store.write(async (write) => cancelWaiting(store, write, "lane"))
   isRunning(store, "lane", "turn")
   await claimJobs(store, 4)
-  await store.write(async (write) => giveBackEvents(write, 1))
+  await store.write(async (write) => {
+    freshEvents(store, "s")
+    refusedEvent(store, "s")
+    freeStrayEvents(write, "s")
+    holdEvents(write, 1, [{ id: 1, to: null }])
+    leaveOutEvents(write, 1)
+    settleEvents(write, 1, { blame: true })
+    settleEvents(write, 1, { isAnswered: true })
+  })
+  countEvents(store)
   await claimJobs(store, 4, "urgent")
   nextDue(store)
   nextUrgentDue(store)
@@ -227,7 +245,11 @@ test("gives a session back what a cancelled job had taken and no model has seen"
   await store.ingest(entry("a", { jobs: [job("begun"), job("fresh")], events: [event("one")] }))
   const [begun] = await claimJobs(store, 1)
   await store.write(async (write) => {
-    consumeEvents(store, write, "s", begun?.id ?? 0)
+    holdEvents(
+      write,
+      begun?.id ?? 0,
+      freshEvents(store, "s").map(({ id }) => ({ id, to: null })),
+    )
     // As a gateway does that is stopped: it does not count as an attempt.
     releaseJob(store, { id: begun?.id ?? 0 }, { runAt: 0, countAttempt: false })
   })

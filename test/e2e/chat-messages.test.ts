@@ -30,6 +30,22 @@ function pictures(request: RecordedRequest): number {
 
 const request = (n: number): RecordedRequest => world.model.requests[n - 1] ?? assert.fail()
 
+test("a picture that cannot be fetched is answered without, and shown by itself when it can", async () => {
+  control.fault({ kind: "status", status: 500, method: "getFile", times: 4 })
+  const { message_id: sent } = control.sendMedia({
+    userId: world.ada.id,
+    kind: "photo",
+    data: picture,
+    caption: "look",
+  })
+  const first = await control.waitForMessage({ chatId: world.ada.id, from: "bot", after: sent }, { timeoutMs: 60_000 })
+  assert.equal(pictures(request(1)), 0)
+  assert.match(lastPrompt(request(1)), /\[file, photo: it cannot be fetched yet[^]*look/)
+  await control.waitForMessage({ chatId: world.ada.id, from: "bot", after: first.message_id }, { timeoutMs: 60_000 })
+  assert.equal(pictures(request(2)), 1)
+  assert.match(lastPrompt(request(2)), /are here now\]\n\[file, photo: image\/png[^]*<media:photo>/)
+})
+
 test("an album is one turn with all of its pictures in order, and its caption; other chats' albums stay apart", async () => {
   for (let part = 0; part < 4; part += 1) {
     const caption = part === 1 ? { caption: "our trip" } : {}

@@ -16,6 +16,8 @@ export interface GatewaySetup {
   /** Merged over a quiet default: no heartbeat, debug log. */
   config?: Record<string, unknown>
   crashAt?: string
+  /** Files and connections that it may open at once. */
+  handleLimit?: number
   environment?: Record<string, string>
 }
 
@@ -72,7 +74,10 @@ export async function spawnGateway(context: Pick<TestContext, "after">, setup: G
   const port = setup.port ?? (await freePort())
   if (setup.config || setup.stateFolder === undefined) writeConfig(stateFolder, setup.config ?? {})
   const program = await bundleGateway()
-  const child = spawn(process.execPath, [program], {
+  const node = [process.execPath, program]
+  const [command = "", ...words] =
+    setup.handleLimit === undefined ? node : ["sh", "-c", `ulimit -n ${setup.handleLimit}; exec "$0" "$1"`, ...node]
+  const child = spawn(command, words, {
     stdio: ["ignore", "ignore", "pipe", "ipc"],
     env: {
       ...process.env,

@@ -55,7 +55,9 @@ export class World {
   }
 
   /** Starts a gateway on the state folder, with the configuration as it stands there. */
-  async start(options: { crashAt?: string; environment?: Record<string, string> } = {}): Promise<RunningGateway> {
+  async start(
+    options: { crashAt?: string; handleLimit?: number; environment?: Record<string, string> } = {},
+  ): Promise<RunningGateway> {
     this.gateway = await startGateway(this.#context, { stateFolder: this.stateFolder, port: this.port, ...options })
     return this.gateway
   }

@@ -22,6 +22,19 @@ export function mark(value: string): string {
   return `⟦${value}⟧`
 }
 
+/** A name or a title has fewer; what is longer is cut. */
+const maxLineCharacters = 300
+const markLikes = new RegExp(markLike, "g")
+const unseen = /[\p{C}\p{Default_Ignorable_Code_Point}]/gu
+const breaks = /[\p{Cc}\p{Zl}\p{Zp}]/gu
+
+/** Foreign words of any shape as a value inside a line of ours: short, in one line, with nothing that could end it. */
+export function markLine(text: string): string {
+  const short = text.length > maxLineCharacters ? `${text.slice(0, maxLineCharacters)}…` : text
+  const line = short.replace(breaks, " ").replace(unseen, "").replace(markLikes, "|").trim()
+  return mark(neutralize(line).replace(/^\p{M}+/u, ""))
+}
+
 /** Whether a value can stand in a line as it is: one short line that can be taken for nothing but a value. */
 function isInline(value: string): boolean {
   if (value.length > maxInlineCharacters) return false

@@ -1,8 +1,8 @@
 // Paths that may be read or written: only below one root, whatever links, dots or names of servers say.
 import { constants } from "node:fs"
-import { lstat, mkdir, open, realpath, rename } from "node:fs/promises"
+import { lstat, mkdir, open, realpath } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path"
-import { AppError } from "../../kernel/index.ts"
+import { AppError, moveDurableFile } from "../../kernel/index.ts"
 
 const maxNameLength = 150
 
@@ -62,7 +62,7 @@ export async function pathToRead(root: string, wanted: string): Promise<string> 
 /** Moves a finished file to its place in one step. What stands there is replaced, never written through. */
 export async function moveInto(from: string, root: string, wanted: string): Promise<string> {
   const path = await pathToWrite(root, wanted)
-  await rename(from, path)
+  await moveDurableFile(from, path)
   return path
 }
 

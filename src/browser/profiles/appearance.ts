@@ -1,9 +1,9 @@
 // The tint of a managed browser's window and the name it goes by, written into its folder the way Chromium keeps them,
 // and the mark of a clean end, so that no bubble asks about the last one. Chromium derives everything else from it.
 // Only while no browser works in the folder: it would write its own state over ours.
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises"
-import { dirname, join } from "node:path"
-import { isJsonObject, type Json, type JsonObject } from "../../kernel/index.ts"
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
+import { isJsonObject, type Json, type JsonObject, writeDurableFile } from "../../kernel/index.ts"
 
 export interface Appearance {
   name: string
@@ -18,9 +18,7 @@ export async function paintProfile(userDataFolder: string, appearance: Appearanc
   if (before === undefined) return
   const after = paintPreferences(before, appearance)
   if (JSON.stringify(after) === JSON.stringify(before)) return
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  await writeFile(`${path}.new`, JSON.stringify(after), { mode: 0o600 })
-  await rename(`${path}.new`, path)
+  await writeDurableFile(path, JSON.stringify(after))
 }
 
 /** A theme made of one colour: Chromium paints tab strip and toolbar in shades of it. */

@@ -1,7 +1,7 @@
 // What we wrote down of a browser that we started: proof, after a crash of the gateway, that it is ours.
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
-import { dirname } from "node:path"
+import { readFile, rm } from "node:fs/promises"
 import { z } from "zod"
+import { writeDurableFile } from "../../kernel/index.ts"
 
 const recordSchema = z.object({
   pid: z.int().positive(),
@@ -25,9 +25,7 @@ export async function readRecord(path: string): Promise<BrowserRecord | undefine
 }
 
 export async function writeRecord(path: string, record: BrowserRecord): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  await writeFile(`${path}.new`, JSON.stringify(record), { mode: 0o600 })
-  await rename(`${path}.new`, path)
+  await writeDurableFile(path, JSON.stringify(record))
 }
 
 export async function removeRecord(path: string): Promise<void> {

@@ -80,6 +80,7 @@ export class Account {
   #connection = ""
   #identity: BotIdentity | undefined
   #lastOutboundAt: number | undefined
+  #dropped = 0
   #lastPollAt: number | undefined
   #webhook: WebhookReport | undefined
 
@@ -96,6 +97,11 @@ export class Account {
   /** The client for calls; undefined while the account has no usable token. */
   get client(): Client | undefined {
     return this.#running?.calls
+  }
+
+  /** Aborts when the account stops. */
+  get stopping(): AbortSignal | undefined {
+    return this.#running?.abort.signal
   }
 
   get botId(): string | undefined {
@@ -117,6 +123,11 @@ export class Account {
     const running = this.#running
     if (!running || running.abort.signal.aborted) return
     this.#menu.update({ botId: running.bot.botId, client: running.calls, signal: running.abort.signal })
+  }
+
+  /** Decoration that did not work. */
+  noteDropped(): void {
+    this.#dropped += 1
   }
 
   noteSent(): void {
@@ -198,7 +209,11 @@ export class Account {
         webhook: this.#webhook,
       }),
       pins,
-      counters: { ...intake?.counters, ...(this.pins.refused > 0 ? { "name-refused": this.pins.refused } : {}) },
+      counters: {
+        ...intake?.counters,
+        ...(this.pins.refused > 0 ? { "name-refused": this.pins.refused } : {}),
+        ...(this.#dropped > 0 ? { "decoration-dropped": this.#dropped } : {}),
+      },
     }
   }
 

@@ -27,7 +27,7 @@ import { createSender } from "./outbound/sender.ts"
 import { type DraftKey, type OpenTurn, turnOfDraft } from "./outbound/stop-turn.ts"
 import type { PollTiming } from "./polling.ts"
 import { probe } from "./probe.ts"
-import { type DescribePicture, createInboundMedia } from "./media/index.ts"
+import { type DescribePicture, createInboundMedia, lateFilesJobKind } from "./media/index.ts"
 import { type Settings, channelName, createSettings, mainAccount } from "./settings.ts"
 import { type Stickers, createStickers } from "./stickers/index.ts"
 import { offerTools } from "./tool/offer.ts"
@@ -62,6 +62,8 @@ export interface ChatappOptions {
   isModel?: (name: string) => boolean
   /** Ends a turn that somebody has watched being written; without an effect when it has ended. */
   stopTurn: (turn: OpenTurn) => Promise<void>
+  /** Of the webhook's listeners, each at once. */
+  maxConnections?: number
   /** For tests, whose servers are on this machine. */
   fetching?: OperationOptions["fetching"]
   /** For tests that cannot wait as long as the platform wants. */
@@ -143,6 +145,7 @@ export function createChatappChannel(options: ChatappOptions): Channel {
     },
     explain: (question) => explainAccess(question, explainFacts(options, settings, activations, pinsOf)),
     tools: createTools(options, { settings, render, stickers }),
+    jobs: { [lateFilesJobKind]: media.late },
     preparation: createPreparation({ settings: settings.account, fetchFiles: media.fetch }),
     observe: (turn, _runId, view) => observeTurn(turn, view, { ...options, accounts, settings, acks }),
   }

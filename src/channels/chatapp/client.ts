@@ -4,11 +4,12 @@ import type { IncomingMessage } from "node:http"
 import type { Readable } from "node:stream"
 import type { ApiMethods } from "grammy/types"
 import { describeError, withTimeout } from "../../kernel/index.ts"
-import { type CallFailure, explainFailure } from "./failure.ts"
+import { isAnswerOf } from "./client-answers.ts"
+import { type CallFailure, explainFailure, pauseOf } from "./failure.ts"
 import { type NetworkSettings, createAgentMaker } from "./network.ts"
 import { TransportError, createTransport } from "./transport.ts"
 
-type Method =
+export type Method =
   | "getMe"
   | "getWebhookInfo"
   | "setWebhook"
@@ -114,6 +115,8 @@ export async function createClient(options: {
         const value = await (takesPayload
           ? raw[method](withFiles(payload, InputFile), limit.signal)
           : (raw[method] as unknown as (signal: unknown) => Promise<unknown>)(limit.signal))
+        if (!isAnswerOf(method, value))
+          return { ok: false, failure: { kind: "lost", reason: `no answer to ${method}` } }
         return { ok: true, value: value as never }
       } catch (error) {
         return { ok: false, failure: explainFailure(error) }
@@ -144,7 +147,10 @@ async function receive<T>(
   consume: (bytes: AsyncIterable<Buffer>, size: number | undefined) => Promise<T>,
 ): Promise<CallResult<T>> {
   try {
-    if (response.statusCode !== 200) return { ok: false, failure: { kind: "page", status: response.statusCode ?? 0 } }
+    const { statusCode: status = 0, headers } = response
+    if (status !== 200) {
+      return { ok: false, failure: { kind: "page", status, ...pauseOf(Number(headers["retry-after"])) } }
+    }
     const stated = Number(response.headers["content-length"] ?? Number.NaN)
     return { ok: true, value: await consume(chunksOf(response), Number.isNaN(stated) ? undefined : stated) }
   } finally {

@@ -7,9 +7,9 @@ export type CallFailure =
   /** The platform said no, in its own form. */
   | { kind: "refused"; code: number; description: string; retryAfterSeconds?: number; migratedTo?: string }
   /** A web page or something else that is not the platform's form. */
-  | { kind: "page"; status: number }
+  | { kind: "page"; status: number; retryAfterSeconds?: number }
   /** It cannot have arrived. */
-  | { kind: "unsent"; reason: string }
+  | { kind: "unsent"; reason: string; isOutOfHandles?: true }
   /** It may have arrived. */
   | { kind: "lost"; reason: string }
 
@@ -17,7 +17,7 @@ export type CallFailure =
 interface LibraryError {
   error_code?: number
   description?: string
-  parameters?: { retry_after?: unknown; migrate_to_chat_id?: number }
+  parameters?: { retry_after?: unknown; migrate_to_chat_id?: unknown } | null
   error?: unknown
 }
 
@@ -32,20 +32,25 @@ export function explainFailure(thrown: unknown): CallFailure {
       code,
       description: description ?? "",
       ...pauseOf(parameters?.retry_after),
-      ...(parameters?.migrate_to_chat_id === undefined ? {} : { migratedTo: String(parameters.migrate_to_chat_id) }),
+      ...chatOf(parameters?.migrate_to_chat_id),
     }
   }
   if (error instanceof TransportError) {
     if (error.stage === "page") return { kind: "page", status: error.status ?? 0 }
-    return { kind: error.stage, reason: error.message }
+    if (error.stage === "lost") return { kind: "lost", reason: error.message }
+    return { kind: "unsent", reason: error.message, ...(error.isOutOfHandles ? { isOutOfHandles: true } : {}) }
   }
   return { kind: "lost", reason: describeError(error ?? thrown) }
 }
 
-/** Nothing that is not a time: then the caller's own patience has to do. */
-function pauseOf(seconds: unknown): { retryAfterSeconds?: number } {
+/** What is asked to be waited. Nothing that is not a time: then the caller's own patience has to do. */
+export function pauseOf(seconds: unknown): { retryAfterSeconds?: number } {
   if (typeof seconds !== "number" || !(seconds > 0)) return {}
   return { retryAfterSeconds: Math.min(seconds, longestPauseSeconds) }
+}
+
+function chatOf(id: unknown): { migratedTo?: string } {
+  return Number.isSafeInteger(id) ? { migratedTo: String(id) } : {}
 }
 
 /** The platform does not know the bot, or not at this address: nothing changes that but a person. */

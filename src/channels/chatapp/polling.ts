@@ -4,7 +4,8 @@ import type { Update } from "grammy/types"
 import { type Clock, type CrashPoint, type Log, backoffMs, describeError } from "../../kernel/index.ts"
 import type { Client } from "./client.ts"
 import { type CallFailure, describeFailure, isTokenRefused } from "./failure.ts"
-import { allowedUpdates } from "./updates.ts"
+import { type Batch, readBatch } from "./updates/batch.ts"
+import { allowedUpdates } from "./updates/kinds.ts"
 
 export type PollState =
   | { kind: "running" }
@@ -23,8 +24,8 @@ export interface PollOptions {
   offset: number | undefined
   /** An answer has come: the one sign that polling works. */
   onAnswer: () => void
-  /** Durable when it resolves. */
-  store: (updates: readonly Update[], nextOffset: number) => Promise<void>
+  /** Durable when it resolves; `nameless` are entries that are no updates, which are set aside. */
+  store: (updates: readonly Update[], nextOffset: number | undefined, nameless: readonly unknown[]) => Promise<void>
   onState: (state: PollState) => void
   timing: PollTiming
 }
@@ -45,6 +46,8 @@ export interface PollTiming {
   confirmMs: number
   /** Between two tries to become the one gateway of this machine that polls the bot. */
   lockRetryMs: number
+  /** A poll that ends with nothing before that was not held open. */
+  quickMs: number
   /** Between two looks whether the platform still has our webhook. */
   webhookCheckMs: number
 }
@@ -59,53 +62,68 @@ export const defaultPollTiming: PollTiming = {
   restartMs: 5_000,
   confirmMs: 1_000,
   lockRetryMs: 5_000,
+  quickMs: 500,
   webhookCheckMs: 300_000,
 }
 
 const batchSize = 100
+/** Whatever the platform asks for: people wait for their answers meanwhile. */
+const longestPauseMs = 5 * 60_000
 
 /** Runs until the signal aborts or the platform refuses the token. */
 export async function pollUpdates(options: PollOptions): Promise<void> {
-  const { client, clock, signal, crashPoint, timing } = options
+  const { clock, signal, crashPoint } = options
   let offset = options.offset
   /** When the poll that tells the platform of `offset` was begun; undefined while it does not have to be told. */
   let toldAt: number | undefined
+  let doubted: number | undefined
   const trouble = new Trouble(options)
   await removeWebhook(options)
   while (!signal.aborted) {
-    if (toldAt !== undefined) toldAt = clock.monotonic()
-    const result = await client.call(
-      "getUpdates",
-      {
-        limit: batchSize,
-        timeout: timing.holdSeconds,
-        allowed_updates: allowedUpdates,
-        ...(offset === undefined ? {} : { offset }),
-      },
-      { timeoutMs: timing.holdSeconds * 1000 + timing.graceMs, signal },
-    )
+    const begunAt = clock.monotonic()
+    if (toldAt !== undefined) toldAt = begunAt
+    const result = await poll(options, offset)
     if (signal.aborted) break
     if (!result.ok) {
       if (toldAt !== undefined) toldAt = Infinity
-      const next = await trouble.judge(result.failure)
-      if (next.kind === "stop") return
-      await clock.sleep(next.delayMs, signal).catch(() => undefined)
+      if (!(await trouble.wait(result.failure))) return
       continue
     }
-    trouble.over()
     options.onAnswer()
     toldAt = undefined
-    const last = result.value.at(-1)
-    if (!last) continue
+    const batch = readBatch(result.value, offset, doubted)
+    doubted = batch.doubted
+    if (batch.updates.length + batch.nameless.length === 0) {
+      await trouble.rest(clock.monotonic() - begunAt)
+      continue
+    }
     crashPoint("poll.fetched")
-    // Not the highest id: the platform may go on with lower ids after a week of silence.
-    const next = last.update_id + 1
-    if (!(await storeUntilDone(options, result.value, next))) return
+    const next = batch.next ?? offset
+    if (next !== offset) trouble.over()
+    if (!(await storeUntilDone(options, batch, next))) return
     crashPoint("poll.committed")
+    if (next === offset) {
+      // Nothing that a poll could go on from: it would get the same answer at once, again and again.
+      if (!(await trouble.wait({ kind: "lost", reason: "the updates of the answer have no ids to go on from" }))) return
+      continue
+    }
     offset = next
     toldAt = Infinity
   }
   if (offset !== undefined && toldAt !== undefined) await confirm(options, offset, toldAt)
+}
+
+function poll({ client, signal, timing }: PollOptions, offset: number | undefined) {
+  return client.call(
+    "getUpdates",
+    {
+      limit: batchSize,
+      timeout: timing.holdSeconds,
+      allowed_updates: allowedUpdates,
+      ...(offset === undefined ? {} : { offset }),
+    },
+    { timeoutMs: timing.holdSeconds * 1000 + timing.graceMs, signal },
+  )
 }
 
 /**
@@ -121,10 +139,14 @@ async function confirm({ client, clock, timing }: PollOptions, offset: number, t
 }
 
 /** The batch stays in memory and the offset where it is until the store takes it. False when stopped meanwhile. */
-async function storeUntilDone(options: PollOptions, updates: readonly Update[], next: number): Promise<boolean> {
+async function storeUntilDone(
+  options: PollOptions,
+  { updates, nameless }: Pick<Batch, "updates" | "nameless">,
+  next: number | undefined,
+): Promise<boolean> {
   for (let failures = 0; !options.signal.aborted; failures += 1) {
     try {
-      await options.store(updates, next)
+      await options.store(updates, next, nameless)
       if (failures > 0) options.onState({ kind: "running" })
       return true
     } catch (error) {
@@ -148,11 +170,13 @@ async function removeWebhook({ client, signal, log }: PollOptions): Promise<void
 
 type Verdict = { kind: "again"; delayMs: number } | { kind: "stop" }
 
-/** Counts failures in a row and says how long to wait. */
+/** Counts failures in a row and waits after each. */
 class Trouble {
   readonly #options: PollOptions
   #failures = 0
   #conflicts = 0
+  /** Empty answers in a row for which the poll was not held open. */
+  #quick = 0
 
   constructor(options: PollOptions) {
     this.#options = options
@@ -162,10 +186,30 @@ class Trouble {
     if (this.#failures > 0) this.#options.log.info({ failures: this.#failures }, "polling recovered")
     this.#failures = 0
     this.#conflicts = 0
+    this.#quick = 0
     this.#options.onState({ kind: "running" })
   }
 
-  async judge(failure: CallFailure): Promise<Verdict> {
+  /** After an empty answer: the next poll follows at once, unless something answers in the platform's place. */
+  async rest(tookMs: number): Promise<void> {
+    const { timing, clock, signal } = this.#options
+    const isQuick = timing.holdSeconds > 0 && tookMs < timing.quickMs
+    const quick = isQuick ? this.#quick + 1 : 0
+    this.over()
+    this.#quick = quick
+    if (quick > 1) await clock.sleep(this.#backoffMs(quick), signal).catch(() => undefined)
+  }
+
+  /** Waits as long as this failure asks for. False when polling is over. */
+  async wait(failure: CallFailure): Promise<boolean> {
+    const { clock, signal } = this.#options
+    const next = await this.#judge(failure)
+    if (next.kind === "stop") return false
+    await clock.sleep(next.delayMs, signal).catch(() => undefined)
+    return true
+  }
+
+  async #judge(failure: CallFailure): Promise<Verdict> {
     const { client, log, onState } = this.#options
     const reason = describeFailure(failure)
     this.#failures += 1
@@ -187,10 +231,16 @@ class Trouble {
   }
 
   #delay(failure: CallFailure): number {
-    if (failure.kind === "refused" && failure.retryAfterSeconds !== undefined) return failure.retryAfterSeconds * 1000
+    if (failure.kind === "refused" && failure.retryAfterSeconds !== undefined) {
+      return Math.min(failure.retryAfterSeconds * 1000, longestPauseMs)
+    }
+    return this.#backoffMs(this.#failures)
+  }
+
+  #backoffMs(times: number): number {
     const { minBackoffMs, maxBackoffMs } = this.#options.timing
     const policy = { attempts: 0, minDelayMs: minBackoffMs, maxDelayMs: maxBackoffMs, jitter: 0.2 }
-    return backoffMs(policy, Math.min(this.#failures, 10))
+    return backoffMs(policy, Math.min(times, 10))
   }
 
   async #conflict(reason: string): Promise<Verdict> {

@@ -1,6 +1,5 @@
 // How an account gets its updates, by polls or by webhook; both give them to the same intake. Each runs until the signal
 // aborts or the platform refuses the token, and starts again by itself after anything unforeseen.
-import type { Update } from "grammy/types"
 import { type Clock, type CrashPoint, type Ids, type Log, type Redactor, describeError } from "../../kernel/index.ts"
 import type { Store } from "../../store/index.ts"
 import type { BotKey } from "../store.ts"
@@ -9,6 +8,7 @@ import type { Intake } from "./inbound/intake.ts"
 import { type PollState, type PollTiming, pollUpdates } from "./polling.ts"
 import { takePollerLock } from "./poller-lock.ts"
 import { type AccountSettings, channelName } from "./settings.ts"
+import { isUpdate } from "./updates/batch.ts"
 import { webhookAddress, webhookWarnings } from "./webhook/address.ts"
 import { UpdateCollector } from "./webhook/collector.ts"
 import type { WebhookListeners } from "./webhook/listener.ts"
@@ -54,7 +54,7 @@ async function pollOnce({ intake, store: _store, ...options }: ReceiveOptions): 
   await pollUpdates({
     ...options,
     offset: intake.offset(),
-    store: (updates, nextOffset) => intake.take(updates, nextOffset),
+    store: (updates, nextOffset, nameless) => intake.take(updates, nextOffset, nameless),
   })
 }
 
@@ -87,9 +87,10 @@ export async function openWebhook(options: ReceiveOptions, webhookUrl: string): 
   const address = webhookAddress(settings, webhookUrl)
   const configured = settings.webhookSecret
   const secret = await webhookSecret({ configured, accountId: bot.account, store, ids, redactor })
-  const collector = new UpdateCollector<Update>(async (updates) => {
+  const collector = new UpdateCollector<unknown>(async (bodies) => {
     await named()
-    await intake.take(updates, undefined)
+    const isUnread = (body: unknown) => !isUpdate(body)
+    await intake.take(bodies.filter(isUpdate), undefined, bodies.filter(isUnread))
   })
   const close = await listeners.add(address, {
     account: bot.account,

@@ -27,6 +27,8 @@ export interface AccountSettings extends ChatappAccountConfig {
   mentionsOf(agentId: string): MentionPatterns
   /** Every @name of any list, lower-case, without the `@`. */
   listedNames: ReadonlySet<string>
+  /** Every id of any list of people. */
+  listedIds: ReadonlySet<string>
   envelope: Envelope
   /** The session of a direct chat. */
   directSession(agentId: string, chatId: string): string
@@ -74,6 +76,7 @@ function derive(
   onSlowPattern?: (pattern: string) => void,
 ): AccountSettings {
   const { inbound } = config.messages
+  const listed = parseAllowList(allLists(account), idPrefixes)
   return {
     ...account,
     envelope: createEnvelope(config),
@@ -85,7 +88,8 @@ function derive(
     groupAllow: parseAllowList(account.groupAllowFrom ?? [], idPrefixes),
     groupBook: createGroupBook(account.groups, idPrefixes),
     mentionsOf: mentionsByAgent(config, onSlowPattern),
-    listedNames: parseAllowList(allLists(account), idPrefixes).names,
+    listedNames: listed.names,
+    listedIds: listed.ids,
   }
 }
 

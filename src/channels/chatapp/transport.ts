@@ -5,6 +5,7 @@ import { request as httpsRequest } from "node:https"
 import type { Socket } from "node:net"
 import { Readable } from "node:stream"
 import type { ReadableStream } from "node:stream/web"
+import { isOutOfHandles } from "../../kernel/index.ts"
 import { type AgentMaker, direct } from "./network.ts"
 
 /**
@@ -14,6 +15,8 @@ import { type AgentMaker, direct } from "./network.ts"
 export class TransportError extends Error {
   readonly stage: "unsent" | "lost" | "page"
   readonly status: number | undefined
+  /** This process had no handle for it. */
+  isOutOfHandles = false
 
   constructor(stage: TransportError["stage"], message: string, status?: number) {
     super(message)
@@ -76,7 +79,7 @@ function exchange(url: URL, options: CallOptions, agent: HttpAgent, isTls: boole
   })
   whenConnected(request, isTls, () => (stage = "lost"))
   request.on("error", (error: Error) => {
-    reject(error instanceof TransportError ? error : new TransportError(stage, describeSocketError(error)))
+    reject(error instanceof TransportError ? error : socketFailure(error, stage))
   })
   // A proxy that makes no tunnel answers in the platform's place: the request never left it.
   let refusal: number | undefined
@@ -105,7 +108,8 @@ function exchange(url: URL, options: CallOptions, agent: HttpAgent, isTls: boole
 function whenConnected(request: ClientRequest, isTls: boolean, then: () => void): void {
   request.on("socket", (socket: Socket & { secureConnecting?: boolean }) => {
     const isConnecting = isTls ? (socket.secureConnecting ?? socket.connecting) : socket.connecting
-    if (request.reusedSocket || !isConnecting) then()
+    // One that could not even be opened is not connecting either.
+    if (request.reusedSocket || (!isConnecting && !socket.destroyed)) then()
     else socket.once(isTls ? "secureConnect" : "connect", then)
   })
 }
@@ -118,10 +122,19 @@ async function readAnswer(response: IncomingMessage): Promise<unknown> {
   const text = await readText(response)
   const status = response.statusCode ?? 0
   const answer = parse(text)
-  if (typeof answer !== "object" || answer === null || !("ok" in answer)) {
+  if (!isPlatforms(answer)) {
     throw new TransportError("page", `HTTP ${status} with a body that is not the platform's`, status)
   }
   return answer
+}
+
+/** Its form: `ok` with a result, or an error's code and words. */
+function isPlatforms(answer: unknown): boolean {
+  if (typeof answer !== "object" || answer === null) return false
+  const { ok, result, error_code: code, description } = answer as Record<string, unknown>
+  if (ok === true) return result !== undefined
+  const isCode = Number.isInteger(code) && (code as number) >= 300 && (code as number) < 600
+  return ok === false && isCode && typeof description === "string"
 }
 
 async function readText(response: IncomingMessage): Promise<string> {
@@ -148,6 +161,19 @@ function parse(text: string): unknown {
     if (error instanceof SyntaxError) return undefined
     throw error
   }
+}
+
+function socketFailure(error: Error, stage: "unsent" | "lost"): TransportError {
+  const failure = new TransportError(isConnectError(error) ? "unsent" : stage, describeSocketError(error))
+  failure.isOutOfHandles = isOutOfHandles(error)
+  return failure
+}
+
+/** The connection was not made, or its name not found: whatever the reason, nothing can have been sent. */
+function isConnectError(error: Error & { syscall?: string; errors?: unknown }): boolean {
+  const { syscall, errors } = error
+  if (Array.isArray(errors) && errors.length > 0) return errors.every((each) => isConnectError(each as Error))
+  return syscall === "connect" || syscall === "getaddrinfo"
 }
 
 function describeSocketError(error: Error & { code?: string }): string {

@@ -3,9 +3,10 @@
 //   gmail/push.json         how pushes prove where they are from                          set-up
 //   gmail/watch.json        how far the mailbox was read, and what is still to be handed on   the watch
 //   gmail/stopped           present after `stop`                                         the command line
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { z } from "zod"
+import { writePrivateFile } from "../../kernel/index.ts"
 import { readPrivateJson, writePrivateJson } from "./private-file.ts"
 
 const credentialsSchema = z.object({
@@ -68,8 +69,7 @@ export function gmailFiles(stateFolder: string): GmailFiles {
     isStopped: () => existsSync(stopped),
     setStopped(wanted) {
       if (!wanted) return rmSync(stopped, { force: true })
-      mkdirSync(join(stateFolder, "gmail"), { recursive: true, mode: 0o700 })
-      writeFileSync(stopped, "", { mode: 0o600 })
+      writePrivateFile(stopped, "")
     },
   }
 }

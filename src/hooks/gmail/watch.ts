@@ -32,6 +32,8 @@ export interface GmailWatchOptions {
   /** Asked at each start. */
   config: () => GmailView | undefined
   stateFolder: string
+  /** Of the push listener, at once. */
+  maxConnections?: number
   clock: Clock
   log: Log
   redactor: Redactor
@@ -86,7 +88,7 @@ export function createGmailWatch(options: GmailWatchOptions): GmailWatch {
       const started = prepareRun(options, files, view)
       run = started
       try {
-        started.listener = await openListener(view, started.receiver)
+        started.listener = await openListener(view, started.receiver, options.maxConnections)
       } catch (error) {
         run = undefined
         throw error
@@ -159,10 +161,15 @@ function loadRecord(files: GmailFiles, account: string, label: string): WatchRec
   return { account, label, waiting: [], recent: [], delivered: 0 }
 }
 
-async function openListener(view: GmailView, receiver: Receiver): Promise<Listener> {
+async function openListener(
+  view: GmailView,
+  receiver: Receiver,
+  maxConnections: number | undefined,
+): Promise<Listener> {
   return await listen({
     host: view.serve.bind,
     port: view.serve.port,
+    maxConnections,
     purpose: "the Gmail push listener (hooks.gmail.serve.port)",
     fetch: (request, environment) => receiver(request, peerOf(environment)),
   })

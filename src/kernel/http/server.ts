@@ -10,6 +10,8 @@ export interface ListenOptions {
   port: number
   /** What the port is for, as the error names it: "the gateway (gateway.port)". */
   purpose: string
+  /** Connections at once, so that strangers never take the handles that our own work needs; further ones are closed. */
+  maxConnections?: number | undefined
   /** What to do when the port is taken; default: about gateway.port. */
   hint?: string
 }
@@ -28,6 +30,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   server.headersTimeout = 15_000
   server.requestTimeout = 120_000
   server.keepAliveTimeout = 10_000
+  if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections
   const sockets = new Set<Socket>()
   server.on("connection", (socket: Socket) => {
     sockets.add(socket)

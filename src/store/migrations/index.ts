@@ -11,6 +11,8 @@ import * as references from "./0008-references.ts"
 import * as commands from "./0009-commands.ts"
 import * as usage from "./0010-usage.ts"
 import * as segments from "./0011-segments.ts"
+import * as unreadable from "./0015-unreadable-updates.ts"
+import * as provenance from "./0017-provenance.ts"
 
 export const migrations: Record<string, Migration> = {
   "0001-first": first,
@@ -24,4 +26,6 @@ export const migrations: Record<string, Migration> = {
   "0009-commands": commands,
   "0010-usage": usage,
   "0011-segments": segments,
+  "0015-unreadable-updates": unreadable,
+  "0017-provenance": provenance,
 }

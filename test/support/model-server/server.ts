@@ -78,6 +78,8 @@ export interface ModelServer {
     predicate: (request: RecordedRequest) => boolean,
     options?: { timeoutMs?: number },
   ): Promise<RecordedRequest>
+  /** Ends connections that nobody uses now: the next request opens one. */
+  closeIdleConnections(): void
   /** Rejects, once all is closed, when requests were refused that no test expected to be. */
   stop(): Promise<void>
 }
@@ -154,6 +156,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
         watchers.add(watcher)
       })
     },
+    closeIdleConnections: () => server.closeIdleConnections(),
     async stop() {
       stopped.abort()
       const closed = once(server, "close")

@@ -8,15 +8,18 @@ import type { Activations } from "../../activation.ts"
 import type { PairingBook } from "../../pairing-book.ts"
 import type { NamePins } from "../../pins.ts"
 import { type BotKey, deleteOffset, knownDeliveries, readOffset, saveOffset } from "../../store.ts"
+import { noteMembership } from "../known.ts"
 import type { ChatMoves } from "../moves/moves.ts"
 import type { ChatMove } from "../moves/store.ts"
 import type { Settings } from "../settings.ts"
+import { asideEntry } from "../updates/aside.ts"
+import { wrongField } from "../updates/shape.ts"
 import { DropLog } from "./drop-log.ts"
 import { Earlier } from "./earlier.ts"
 import { trimHistory } from "./history.ts"
 import { createLookups } from "./lookups.ts"
 import { planUpdate } from "./plan.ts"
-import type { Effect, PlanContext, Planned, SkipReason } from "./planned.ts"
+import type { Effect, Membership, PlanContext, Planned, SkipReason } from "./planned.ts"
 
 export interface IntakeOptions {
   bot: BotKey
@@ -84,8 +87,13 @@ export class Intake {
   /**
    * Durable when it resolves; when it rejects nothing has changed. Not called again before it has settled.
    * `nextOffset` is undefined for updates that came by webhook: they are not in order, so no poll may go on after them.
+   * `nameless` are entries of an answer that are no updates: they are set aside.
    */
-  async take(updates: readonly Update[], nextOffset: number | undefined): Promise<void> {
+  async take(
+    updates: readonly Update[],
+    nextOffset: number | undefined,
+    nameless: readonly unknown[] = [],
+  ): Promise<void> {
     const { store, bot, book, pins, moves, agentId, rememberRoute } = this.#options
     const known = knownDeliveries(
       store,
@@ -95,7 +103,7 @@ export class Intake {
     const fresh = updates.filter((update) => !known.has(String(update.update_id)))
     const busyUntil = this.#pairingBusyUntil
     try {
-      const planned = this.#planAll(fresh)
+      const planned = [...this.#planAll(fresh), ...nameless.map((each) => this.#setAside(each, "it has no update_id"))]
       const routes = lastToRemember(planned, agentId())
       await store.ingestBatch(
         planned.map((each) => each.entry),
@@ -106,6 +114,9 @@ export class Intake {
           pins.flush(write)
           for (const [sessionKey, route] of routes) rememberRoute(write, sessionKey, agentId(), route)
           this.#trimHistories(write, planned)
+          for (const each of planned.flatMap(membershipOf)) {
+            noteMembership(write, { channel: bot.channel, account: bot.account, chatId: each.chatId }, each.isMember)
+          }
           for (const move of movesOf(planned)) moves.apply(write, move, bot.account)
         },
       )
@@ -150,21 +161,23 @@ export class Intake {
     }
     return updates.map((update) => {
       try {
+        const wrong = wrongField(update)
+        if (wrong !== undefined) return this.#setAside(update, `${wrong} is of a wrong type`)
         const planned = planUpdate(update, context)
         earlier.note(planned.entry.jobs)
         return planned
       } catch (error) {
-        // One update of an unforeseen shape must not hold up all others for ever.
-        this.#log.error({ err: error, update: update.update_id }, "update not understood, skipped")
-        return { kind: "skipped", entry: this.#unreadable(update, error), reason: "unreadable" }
+        return this.#setAside(update, describeError(error))
       }
     })
   }
 
-  #unreadable(update: Update, error: unknown): IngestEntry {
-    const { bot } = this.#options
-    const payload = { skipped: "unreadable", error: describeError(error) }
-    return { source: bot.channel, account: bot.botId, deliveryId: String(update.update_id), payload }
+  /** One update of an unforeseen shape must not hold up all others for ever. */
+  #setAside(update: unknown, reason: string): Planned {
+    const { bot, clock } = this.#options
+    const hint = "Look at it with: svc channels updates"
+    this.#log.error({ reason, hint }, "update not understood, set aside")
+    return { kind: "skipped", entry: asideEntry(bot, update, reason, clock.now()), reason: "unreadable" }
   }
 
   /** What a group says while nobody asks the agent is kept up to the limit, not for ever. */
@@ -223,6 +236,18 @@ export class Intake {
 
 function movesOf(planned: readonly Planned[]): ChatMove[] {
   return planned.flatMap((each) => (each.kind === "noted" && each.move ? [each.move] : []))
+}
+
+/** Whoever is heard in a group proves that the bot is in it. */
+function membershipOf(planned: Planned): Membership[] {
+  if (planned.membership) return [planned.membership]
+  const chatId =
+    planned.kind === "accepted" && planned.route.chatKind !== "private"
+      ? planned.route.chatId
+      : planned.kind === "noted" && planned.historyOf !== undefined
+        ? planned.chatId
+        : undefined
+  return chatId === undefined ? [] : [{ chatId, isMember: true }]
 }
 
 type Accepted = Extract<Planned, { kind: "accepted" }>

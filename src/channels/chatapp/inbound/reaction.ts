@@ -34,16 +34,31 @@ export function planReaction(update: Update, reaction: MessageReactionUpdated, c
   if (decision.kind !== "accept") return refuse("reaction-refused")
   const label = actor ? chatLabel(actor) : user ? senderLabel(user) : sender.id
   const waiting = look.waitingEvents(place.sessionKey)
-  const texts = added
-    .map((emoji) => `${channelName} reaction added: ${emoji} by ${label} on msg ${messageId}`)
-    .filter((text) => !waiting.includes(text))
+  const told = added
+    .map((emoji) => segmentsOf(emoji, label, messageId))
+    .filter((each) => !waiting.includes(textOf(each)))
   // A crowd that reacts must not fill the turns to come.
-  if (texts.length === 0 || waiting.length + texts.length > maxEvents) return refuse("reaction-repeated")
-  waiting.push(...texts)
+  if (told.length === 0 || waiting.length + told.length > maxEvents) return refuse("reaction-repeated")
+  waiting.push(...told.map(textOf))
   const { origin, trusted } = decision
   const entry = entryOf(update, context, { ...seen, rule: decision.rule })
-  entry.events = texts.map((text) => ({ sessionKey: place.sessionKey, text, origin, trusted }))
+  entry.events = told.map((segments) => {
+    return { sessionKey: place.sessionKey, text: textOf(segments), segments, origin, trusted }
+  })
   return { kind: "noted", what: "reaction", entry, chatId: seen.chat }
+}
+
+/** Names are words of those who bear them, also where they may command. */
+function segmentsOf(emoji: string, label: string, messageId: number) {
+  return [
+    { kind: "operator", text: `${channelName} reaction added: ${emoji} by ` },
+    { kind: "value", text: label },
+    { kind: "operator", text: ` on msg ${messageId}` },
+  ]
+}
+
+function textOf(segments: ReturnType<typeof segmentsOf>): string {
+  return segments.map(({ text }) => text).join("")
 }
 
 function addedEmoji({ old_reaction: before, new_reaction: after }: MessageReactionUpdated): string[] {

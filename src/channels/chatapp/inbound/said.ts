@@ -3,7 +3,15 @@
 import type { Message, Sticker } from "grammy/types"
 import type { TurnInput } from "../../../agent/turn-input.ts"
 import type { Json } from "../../../kernel/index.ts"
-import { type Content, type RemoteFile, authorLabel, forwardLabel, referenceOf, stickerFacts } from "./content/index.ts"
+import {
+  type Content,
+  type RemoteFile,
+  authorLabel,
+  forwardLabel,
+  referenceOf,
+  stickerFacts,
+  viaBotLabel,
+} from "./content/index.ts"
 import { type Standing, headerOf } from "./header.ts"
 import { refOf } from "./join.ts"
 import type { Place } from "./place.ts"
@@ -15,14 +23,16 @@ export type Pending = { files: RemoteFile[] }
 export function saidInput(
   message: Message,
   said: { place: Place; content: Content; standing: Standing; isLate?: boolean },
-  context: Pick<PlanContext, "agentId" | "botId" | "settings">,
+  context: Pick<PlanContext, "agentId" | "botId" | "settings" | "look">,
 ): TurnInput {
   const { place, content, standing } = said
   const forwarded = forwardLabel(message)
-  const reference = referenceOf(message, context.botId)
+  const viaBot = viaBotLabel(message)
+  const writtenBy = (messageId: number) => context.look.writtenBy(message.chat, messageId)
+  const reference = referenceOf(message, context.botId, writtenBy)
   const author = authorLabel(message)
-  // Forwarded words are somebody else's, whoever sends them on.
-  const hasOwnWords = standing.trusted && forwarded === undefined
+  // Forwarded words are somebody else's, whoever sends them on; so are those that another bot has written for the sender.
+  const hasOwnWords = standing.trusted && forwarded === undefined && viaBot === undefined
   const trusted = hasOwnWords && (reference?.isOwn ?? true)
   const files = [...content.files, ...(reference?.files ?? [])]
   return {
@@ -37,6 +47,7 @@ export function saidInput(
     about: {
       ...(author === undefined ? {} : { sender: author }),
       ...(forwarded === undefined ? {} : { forwardedFrom: forwarded }),
+      ...(viaBot === undefined ? {} : { viaBot }),
     },
     text: content.text,
     ...(message.sticker ? { sticker: stickerOf(message.sticker) } : {}),

@@ -3,9 +3,10 @@
 import { createReadStream } from "node:fs"
 import { realpath, stat } from "node:fs/promises"
 import { isAbsolute, sep } from "node:path"
-import { type Clock, describeError, withTimeout } from "../../../kernel/index.ts"
+import { type Clock, describeError, isOutOfHandles, withTimeout } from "../../../kernel/index.ts"
 import type { CallResult, Client } from "../client.ts"
 import type { CallFailure } from "../failure.ts"
+import { callTimeoutMs } from "../outbound/limits.ts"
 import { type KeptFile, type MediaFolder, TooLarge } from "./keep.ts"
 
 export interface Wanted {
@@ -23,7 +24,15 @@ export type Fetched =
       why: "too-large" | "refused" | "unreachable" | "untrusted-path"
       bytes?: number
       detail: string
+      /** It may be had later. */
+      again?: Again
     }
+
+/** A try that is worth another: after how long at least, and whether it counts. */
+interface Again {
+  afterMs?: number
+  isFree?: true
+}
 
 export interface DownloadOptions {
   client: () => Client | undefined
@@ -39,7 +48,10 @@ export interface DownloadOptions {
 
 const attempts = 4
 const firstDelayMs = 500
-const getFileTimeoutMs = 30_000
+/** A platform that is there answers far sooner; another connection may get the answer. */
+const getFileTimeoutMs = 10_000
+/** Between two tries while this process has no handles to spare. */
+const handlesPauseMs = 1_000
 
 export async function downloadFile(wanted: Wanted, options: DownloadOptions): Promise<Fetched> {
   const { folder, clock, maxBytes } = options
@@ -59,23 +71,28 @@ export async function downloadFile(wanted: Wanted, options: DownloadOptions): Pr
 
 /** Network failures are tried again; what the platform refuses stays refused. */
 async function tryUntilDone(wanted: Wanted, options: DownloadOptions): Promise<Fetched> {
-  for (let attempt = 1; ; attempt += 1) {
+  let counted = 0
+  for (;;) {
     const outcome = await tryOnce(wanted, options)
     options.signal.throwIfAborted()
-    if (outcome.kind === "kept" || outcome.why !== "unreachable" || attempt === attempts) return outcome
-    await options.clock.sleep(firstDelayMs * 2 ** (attempt - 1), options.signal)
+    if (outcome.kind === "kept" || !outcome.again) return outcome
+    const { afterMs = 0, isFree } = outcome.again
+    if (!isFree) counted += 1
+    if (counted === attempts) return outcome
+    const ownMs = isFree ? 0 : firstDelayMs * 2 ** (counted - 1)
+    await options.clock.sleep(Math.max(afterMs, ownMs), options.signal)
   }
 }
 
 async function tryOnce(wanted: Wanted, options: DownloadOptions): Promise<Fetched> {
   const { maxBytes, signal, folder } = options
   const client = options.client()
-  if (!client) return { kind: "left-out", why: "unreachable", detail: "the account is not running" }
-  const limits = { timeoutMs: options.timeoutMs, signal }
+  if (!client) return unreachable("the account is not running")
   const found = await client.call("getFile", { file_id: wanted.fileId }, { timeoutMs: getFileTimeoutMs, signal })
   if (!found.ok) return explain(found.failure)
   const { file_path: path, file_size: size } = found.value
   if (size !== undefined && size > maxBytes) return tooLarge(size)
+  const limits = { timeoutMs: callTimeoutMs(options.timeoutMs / 1000, size ?? maxBytes), signal }
   if (path === undefined) return { kind: "left-out", why: "refused", detail: "the platform named no path" }
   const save = (bytes: AsyncIterable<Buffer>) =>
     folder.save(wanted.uniqueId, bytes, { maxBytes, claimed: wanted.mediaType, signal })
@@ -89,7 +106,7 @@ async function tryOnce(wanted: Wanted, options: DownloadOptions): Promise<Fetche
   } catch (error) {
     if (error instanceof TooLarge) return tooLarge(error.bytes)
     signal.throwIfAborted()
-    return { kind: "left-out", why: "unreachable", detail: describeError(error) }
+    return unreachable(describeError(error), isOutOfHandles(error) ? { afterMs: handlesPauseMs, isFree: true } : {})
   }
 }
 
@@ -115,11 +132,24 @@ async function copyLocal(
 function explain(failure: CallFailure): Fetched {
   if (failure.kind === "refused") {
     if (/too big/i.test(failure.description)) return tooLarge(undefined)
-    const again = failure.code === 429 || failure.code >= 500
-    return { kind: "left-out", why: again ? "unreachable" : "refused", detail: failure.description }
+    const { code, description: detail } = failure
+    if (code === 429 || failure.retryAfterSeconds !== undefined) return unreachable(detail, pause(failure))
+    return code >= 500 ? unreachable(detail) : { kind: "left-out", why: "refused", detail }
   }
-  const detail = failure.kind === "page" ? `HTTP ${failure.status}` : failure.reason
-  return { kind: "left-out", why: "unreachable", detail }
+  if (failure.kind === "page") {
+    return unreachable(`HTTP ${failure.status}`, failure.status === 429 ? pause(failure) : {})
+  }
+  const isOurs = failure.kind === "unsent" && failure.isOutOfHandles
+  return unreachable(failure.reason, isOurs ? { afterMs: handlesPauseMs, isFree: true } : {})
+}
+
+/** As long as the platform asks: to come earlier makes it longer. It has answered, so this is no failed try. */
+function pause({ retryAfterSeconds = 1 }: { retryAfterSeconds?: number }): Again {
+  return { afterMs: Math.max(1, retryAfterSeconds) * 1000, isFree: true }
+}
+
+function unreachable(detail: string, again: Again = {}): Fetched {
+  return { kind: "left-out", why: "unreachable", detail, again }
 }
 
 function tooLarge(bytes: number | undefined): Fetched {

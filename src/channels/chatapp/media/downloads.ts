@@ -9,6 +9,8 @@ type PerAccount = Pick<DownloadOptions, "client" | "maxBytes" | "timeoutMs" | "l
 interface Download {
   promise: Promise<Fetched>
   isOver: boolean
+  /** Monotonic. */
+  startedAt: number
 }
 
 /** Results that nobody came for: their turn was stopped. */
@@ -27,19 +29,26 @@ export class Downloads {
     this.#parts = parts
   }
 
-  /** What has become of the files: undefined for those that are still under way after `patienceMs`. */
+  /**
+   * What has become of the files: undefined for those that are still under way after `patienceMs`. While it is worth
+   * asking again, for `holdMs` since the first began, those that are there are kept for then.
+   */
   async get(
     account: string,
     files: readonly Wanted[],
     settings: PerAccount,
-    { patienceMs, signal }: { patienceMs: number; signal: AbortSignal },
-  ): Promise<(Fetched | undefined)[]> {
+    { patienceMs, holdMs = Infinity, signal }: { patienceMs: number; holdMs?: number; signal: AbortSignal },
+  ): Promise<{ files: (Fetched | undefined)[]; isWorthWaiting: boolean }> {
     const keys = files.map((file) => `${account}:${file.uniqueId}`)
     const running = files.map((file, index) => this.#start(keys[index] as string, file, settings))
-    await this.#wait(running, patienceMs, signal)
-    if (!running.every((download) => download.isOver)) return files.map(() => undefined)
-    for (const key of keys) this.#byFile.delete(key)
-    return await Promise.all(running.map((download) => download.promise))
+    const heldUntil = Math.min(...running.map(({ startedAt }) => startedAt)) + holdMs
+    const restMs = Math.max(0, heldUntil - this.#parts.clock.monotonic())
+    await this.#wait(running, Math.min(patienceMs, restMs), signal)
+    const isWorthWaiting = running.some((download) => !download.isOver) && patienceMs < restMs
+    if (isWorthWaiting) return { files: files.map(() => undefined), isWorthWaiting }
+    for (const [index, key] of keys.entries()) if (running[index]?.isOver) this.#byFile.delete(key)
+    const outcomes = await Promise.all(running.map(({ isOver, promise }) => (isOver ? promise : undefined)))
+    return { files: outcomes, isWorthWaiting }
   }
 
   /** Ends what is under way; a turn that is tried again begins anew. */
@@ -53,7 +62,7 @@ export class Downloads {
     if (known) return known
     const { folder, clock, background } = this.#parts
     const { promise, resolve } = Promise.withResolvers<Fetched>()
-    const download: Download = { promise, isOver: false }
+    const download: Download = { promise, isOver: false, startedAt: clock.monotonic() }
     const { signal } = this.#stopped
     background.run("download a file", async () => {
       let outcome: Fetched

@@ -2,17 +2,17 @@
 // they are pictures. A file that cannot be had is such a line too, never a failed turn.
 import { readFile } from "node:fs/promises"
 import type { TurnContext, TurnInput, TurnMedia } from "../../../agent/turn-input.ts"
-import type { Clock, Log } from "../../../kernel/index.ts"
-import { JobPostponed } from "../../../store/index.ts"
+import type { Clock, Ids, Log } from "../../../kernel/index.ts"
+import { type JobHandler, JobPostponed, type Store } from "../../../store/index.ts"
 import type { Client } from "../client.ts"
 import { type RemoteFile, maxPictureBytes, stickerText } from "../inbound/content/index.ts"
-import type { Pending } from "../inbound/said.ts"
 import { pictureSize } from "../outbound/picture-size.ts"
 import type { AccountSettings } from "../settings.ts"
 import type { Stickers } from "../stickers/index.ts"
 import type { Fetched } from "./download.ts"
 import type { Downloads } from "./downloads.ts"
 import type { KeptFile } from "./keep.ts"
+import { type LatePending, createLateFiles, fetchLater, isUnreachable } from "./late.ts"
 import { headBytes, isPicture, isText } from "./sniff.ts"
 
 export interface Picture {
@@ -34,6 +34,8 @@ export interface FetchParts {
   settings: (account: string) => AccountSettings
   client: (account: string) => Client | undefined
   describePicture: DescribePicture
+  store: Store
+  ids: Ids
   clock: Clock
   log: Log
 }
@@ -41,6 +43,8 @@ export interface FetchParts {
 /** How long a turn waits in its place; then the place goes to others and the download goes on. */
 const patienceMs = 10_000
 const postponeMs = 1_000
+/** How long its chat waits for files; then the turn goes on, and another shows them when they are there. */
+const holdMs = 30_000
 /** No model takes more pixels on a side. */
 const maxPictureSide = 8_000
 /** Of all pictures of a turn together. */
@@ -52,16 +56,19 @@ const mebibyte = 1024 * 1024
 
 export async function fetchFiles(parts: FetchParts, input: TurnInput, signal: AbortSignal): Promise<TurnInput> {
   const { pending, ...rest } = input
-  const files = (pending as Pending | undefined)?.files ?? []
+  const { files = [], isLate = false } = (pending as LatePending | undefined) ?? {}
   if (files.length === 0 || !input.route) return rest
   const { account } = input.route
   const known = new Map(files.map((file) => [file, file.sticker && describedSticker(parts, account, file)]))
   const wanted = files.filter((file) => known.get(file) === undefined)
   const fetched = await fetchAll(parts, account, wanted, signal)
+  const late = isLate ? [] : wanted.filter((file) => isMissing(fetched.get(file)))
+  if (late.length > 0) await fetchLater(parts, input, late)
   const turn = new TurnFiles(rest, files.length)
   for (const [index, file] of files.entries()) {
-    const outcome = fetched.get(file)
-    if (!outcome) turn.describeSticker(file, known.get(file) as string)
+    const outcome = fetched.get(file) ?? unreachable
+    if (!wanted.includes(file)) turn.describeSticker(file, known.get(file) as string)
+    else if (late.includes(file)) turn.note({ file, index }, lateText)
     else if (file.sticker && outcome.kind === "kept") await addSticker(parts, turn, file, outcome.file, signal)
     else await addFile(parts, turn, { file, index, outcome, account, signal })
   }
@@ -73,11 +80,32 @@ async function fetchAll(
   account: string,
   files: readonly RemoteFile[],
   signal: AbortSignal,
-): Promise<Map<RemoteFile, Fetched>> {
-  const outcomes = await parts.downloads.get(account, files, downloadSettings(parts, account), { patienceMs, signal })
-  if (outcomes.includes(undefined)) throw new JobPostponed(parts.clock.now() + postponeMs, "a download takes long")
-  return new Map(files.map((file, index) => [file, outcomes[index] as Fetched]))
+): Promise<Map<RemoteFile, Fetched | undefined>> {
+  if (files.length === 0) return new Map()
+  const limits = { patienceMs, holdMs, signal }
+  const outcomes = await parts.downloads.get(account, files, downloadSettings(parts, account), limits)
+  if (outcomes.isWorthWaiting) throw new JobPostponed(parts.clock.now() + postponeMs, "a download takes long")
+  return new Map(files.map((file, index) => [file, outcomes.files[index]]))
 }
+
+/** The handler of the jobs that fetch what a turn did not wait for. */
+export function createLateFetch(parts: FetchParts): JobHandler {
+  return createLateFiles({
+    ...parts,
+    async fetch(account, files, signal) {
+      const settings = downloadSettings(parts, account)
+      return (await parts.downloads.get(account, files, settings, { patienceMs, signal })).files
+    },
+  })
+}
+
+/** Under way for too long, or it cannot be had now. */
+function isMissing(outcome: Fetched | undefined): boolean {
+  return outcome === undefined || isUnreachable(outcome)
+}
+
+const unreachable: Fetched = { kind: "left-out", why: "unreachable", detail: "it takes too long" }
+const lateText = "it cannot be fetched yet; it will be shown by itself as soon as it is there"
 
 function downloadSettings(parts: FetchParts, account: string) {
   const { mediaMaxMb, timeoutSeconds, localFileRoots } = parts.settings(account)
@@ -152,7 +180,8 @@ async function addPreview(parts: FetchParts, turn: TurnFiles, { file, account, s
   if (!preview) return
   const wanted = { ...preview, mediaType: "image/jpeg" }
   const options = { patienceMs, signal }
-  const [outcome] = await parts.downloads.get(account, [wanted], downloadSettings(parts, account), options)
+  const { files } = await parts.downloads.get(account, [wanted], downloadSettings(parts, account), options)
+  const [outcome] = files
   if (outcome?.kind !== "kept" || !canBeShown(outcome.file, file)) return
   const { path, mediaType, bytes } = outcome.file
   if (turn.show({ path, mediaType }, bytes)) turn.noteMore("A small preview of it is shown.")

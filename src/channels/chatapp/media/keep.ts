@@ -1,11 +1,9 @@
 // Files that people sent: streamed below `<state>/media/inbound`, counted while they come, named by what they are and
 // not by what the sender calls them. A finished file is found again by the platform's own id of its content.
 import { createHash } from "node:crypto"
-import { createWriteStream } from "node:fs"
-import { mkdir, open, readdir, rename, rm, utimes } from "node:fs/promises"
+import { open, readdir, rm, utimes } from "node:fs/promises"
 import { join } from "node:path"
-import { Readable } from "node:stream"
-import { pipeline } from "node:stream/promises"
+import { writeDurableFile } from "../../../kernel/index.ts"
 import { pruneFolder } from "../../../kernel/prune-folder.ts"
 import { type Sniffed, headBytes, sniff } from "./sniff.ts"
 
@@ -32,8 +30,6 @@ const maxFolderBytes = 500 * 1024 * 1024
 
 export class MediaFolder {
   readonly path: string
-  #made = false
-  #saves = 0
 
   constructor(mediaRoot: string) {
     this.path = join(mediaRoot, "inbound")
@@ -43,11 +39,18 @@ export class MediaFolder {
   async find(id: string, claimed: string | undefined, now: number): Promise<KeptFile | undefined> {
     const stem = nameOf(id)
     const names = await readdir(this.path).catch(ignoreMissing)
-    const name = names?.find((candidate) => candidate.startsWith(`${stem}.`) && !candidate.endsWith(".part"))
-    if (name === undefined) return undefined
-    const path = join(this.path, name)
-    await utimes(path, now / 1000, now / 1000)
-    return await describe(path, claimed)
+    for (const name of names ?? []) {
+      if (!name.startsWith(`${stem}-`)) continue
+      const path = join(this.path, name)
+      const kept = await describe(path, claimed)
+      if (kept.bytes > 0 && String(kept.bytes) === /-(\d+)\./.exec(name)?.[1]) {
+        await utimes(path, now / 1000, now / 1000)
+        return kept
+      }
+      // It is not what was written once: it is fetched again.
+      await rm(path, { force: true })
+    }
+    return undefined
   }
 
   /** Throws `TooLarge` as soon as that is known; nothing of a file that is not whole stays. */
@@ -56,42 +59,32 @@ export class MediaFolder {
     source: AsyncIterable<Buffer>,
     limits: { maxBytes: number; claimed: string | undefined; signal: AbortSignal },
   ): Promise<KeptFile> {
-    await this.#make()
-    // Two accounts may bring the same file at the same time.
-    this.#saves += 1
-    const part = join(this.path, `${nameOf(id)}.${process.pid}-${this.#saves}.part`)
-    try {
-      const counted = Readable.from(count(source, limits.maxBytes))
-      await pipeline(counted, createWriteStream(part, { mode: 0o600 }), { signal: limits.signal })
-      const kept = await describe(part, limits.claimed)
-      const path = join(this.path, `${nameOf(id)}${kept.extension}`)
-      await rename(part, path)
-      return { ...kept, path }
-    } catch (error) {
-      await rm(part, { force: true })
-      throw error
-    }
+    const stem = join(this.path, nameOf(id))
+    const written = await writeDurableFile(stem, count(source, limits), {
+      // Its size stands in its name, so that whoever finds it knows whether it is whole.
+      name: async (temporary, bytes) => `${stem}-${bytes}${(await describe(temporary, limits.claimed)).extension}`,
+    })
+    return await describe(written.path, limits.claimed)
   }
 
   /** Removes what is old, then the oldest until the rest has room. Downloads under way are young. */
   async clean(now: number): Promise<{ removed: number }> {
     return { removed: await pruneFolder(this.path, { now, keepMs, maxBytes: maxFolderBytes }) }
   }
-
-  async #make(): Promise<void> {
-    if (this.#made) return
-    await mkdir(this.path, { recursive: true, mode: 0o700 })
-    this.#made = true
-  }
 }
 
-async function* count(source: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
+async function* count(
+  source: AsyncIterable<Buffer>,
+  { maxBytes, signal }: { maxBytes: number; signal: AbortSignal },
+): AsyncGenerator<Buffer> {
   let bytes = 0
   for await (const chunk of source) {
+    signal.throwIfAborted()
     bytes += chunk.length
     if (bytes > maxBytes) throw new TooLarge()
     yield chunk
   }
+  if (bytes === 0) throw new Error("the file is empty")
 }
 
 async function describe(path: string, claimed: string | undefined): Promise<KeptFile> {

@@ -68,11 +68,12 @@ describe("a file of a message", () => {
   test("that is no picture is told of by path, type and size, and text is shown inside a boundary", async (context) => {
     const bench = await begin(context)
     const pdf = await receive(bench, { kind: "document", data: Buffer.from("%PDF-1.7 \x00"), name: "../../a\nb.pdf" })
-    assert.match(notes(pdf)[0] ?? "", /^\[file, document: application\/pdf, 10 bytes, \/.+\/[0-9a-f]{24}\.pdf\]$/)
+    assert.match(notes(pdf)[0] ?? "", /^\[file, document: application\/pdf, 10 bytes, \/.+\/[0-9a-f]{24}-10\.pdf\]$/)
     assert.equal(pdf.media, undefined)
     const text = await receive(bench, { kind: "document", data: Buffer.from("one\ntwo"), name: "notes.md" })
     assert.deepEqual(text.context, [{ label: "Contents of file, document:", text: "one\ntwo" }])
-    assert.equal(text.trusted, true, "who sends a file answers for it")
+    // Its sender has passed the words on and not said them: his own stand as they are, and the turn is one with others'.
+    assert.deepEqual([text.trusted, text.wrap], [false, false])
   })
 
   test("is what its bytes say, not what it is called", async (context) => {
@@ -230,6 +231,21 @@ function downloadOptions(client: Client, folder: MediaFolder, more: { localRoots
   }
 }
 
+test("a kept file that is empty, or shorter than it was, is fetched again and not shown", async (context) => {
+  const bench = await begin(context)
+  const first = await receive(bench, { kind: "photo", data: picture })
+  const path = first.media?.[0]?.path ?? ""
+  for (const damaged of [Buffer.alloc(0), picture.subarray(0, 20)]) {
+    writeFileSync(path, damaged)
+    const again = await fetch(bench)
+    assert.equal(again.media?.[0]?.path, path)
+    assert.deepEqual(readFileSync(path), picture)
+  }
+  assert.equal(bench.emulator.control.calls({ method: "getFile" }).length, 3)
+  await fetch(bench)
+  assert.equal(bench.emulator.control.calls({ method: "getFile" }).length, 3, "a whole one is not")
+})
+
 test("a server that sends more than it said is cut off at the limit, and nothing of it stays", async () => {
   const root = temporaryFolder()
   let sent = 0
@@ -310,7 +326,7 @@ describe("a sticker", () => {
     }
     for (let time = 0; time < 2; time += 1) {
       const input = await receive(bench, sticker)
-      assert.equal(input.text, '<media:sticker> 👋 from the set "Cats" (A cat that waves)')
+      assert.equal(input.text, "<media:sticker> 👋 from the set ⟦Cats⟧ (⟦A cat that waves⟧)")
       assert.equal(input.media, undefined)
       const { fileId, fileUniqueId, ...rest } = input.sticker ?? { fileId: "", fileUniqueId: "" }
       assert.ok(fileId && fileUniqueId)

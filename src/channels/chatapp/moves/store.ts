@@ -3,6 +3,7 @@
 import { type Json, type JsonObject, isJsonObject } from "../../../kernel/index.ts"
 import { moveSession } from "../../../sessions/index.ts"
 import { type Store, type Write, moveJobs, moveOutbox } from "../../../store/index.ts"
+import { decorationLane, isDecorationLane } from "../outbound/decoration.ts"
 import { channelName } from "../settings.ts"
 
 export interface ChatMove {
@@ -40,6 +41,9 @@ export function isKnownMove(store: Store, { oldId }: ChatMove): boolean {
 /** Done again it changes nothing, or takes along what came under the old id meanwhile. */
 export function moveChat(write: Write, move: ChatMove): void {
   moveHistory(write, move)
+  write
+    .prepare("update or replace chat_membership set chat_id = ? where channel = ? and chat_id = ?")
+    .run(move.newId, channelName, move.oldId)
   for (const { from, to } of sessionsOf(write, move)) {
     moveSession(write, from, to)
     const change = (payload: Json) => readdress(payload, move, { from, to })
@@ -97,7 +101,8 @@ function moveMessages(write: Write, move: ChatMove): void {
     )
     .all(channelName, move.oldId) as { lane_key: string; account: string }[]
   for (const { lane_key: lane, account } of lanes) {
-    moveOutbox(write, lane, `${channelName}:${account}:${move.newId}`, (row) => ({
+    const address = `${channelName}:${account}:${move.newId}`
+    moveOutbox(write, lane, isDecorationLane(lane) ? decorationLane(address) : address, (row) => ({
       chatId: move.newId,
       route: moveRoute(JSON.parse(row.route) as Json, move),
       payload: withoutReference(JSON.parse(row.payload) as Json),

@@ -10,7 +10,7 @@ import { describeFailure } from "../failure.ts"
 import type { AccountSettings } from "../settings.ts"
 import type { ReactPayload } from "./action.ts"
 import type { DraftCalls } from "./draft.ts"
-import { addressOf } from "./plan.ts"
+import { reactRow } from "./decoration.ts"
 import { type ReactionEmoji, nearestReaction } from "./reaction-emoji.ts"
 import type { ActionBudget } from "./typing.ts"
 
@@ -75,25 +75,33 @@ export interface AckParts {
   budget: ActionBudget
   background: Background
   log: Log
+  /** Aborts when the account stops: nothing waits for an ack then. */
+  signal: AbortSignal | undefined
+  /** It was not shown. */
+  onDropped: () => void
 }
 
 /** At once and in the background. */
 export function showAck({ route, emoji }: Ack & { emoji: ReactionEmoji }, parts: AckParts): void {
-  const { client, calls, budget, background, log } = parts
-  if (!budget.take()) return
+  const { client, calls, budget, background, log, onDropped, signal } = parts
+  if (!budget.take()) return onDropped()
   const call = client.call(
     "setMessageReaction",
     { chat_id: route.chatId, message_id: Number(route.messageId), reaction: [{ type: "emoji", emoji }] },
-    { timeoutMs: callTimeoutMs },
+    { timeoutMs: callTimeoutMs, ...(signal ? { signal } : {}) },
   )
   background.run("ack reaction", async () => {
     const result = await calls.track(ackKey(route.account, route.chatId), call)
     if (result.ok) return
-    log.info({ chat: route.chatId, message: route.messageId, reason: describeFailure(result.failure) }, "ack not shown")
+    onDropped()
+    log.debug(
+      { chat: route.chatId, message: route.messageId, reason: describeFailure(result.failure) },
+      "ack not shown",
+    )
   })
 }
 
-/** The row that takes it back behind the reply, unless the agent has put a reaction of its own there. */
+/** The row that takes it back when the reply has gone, unless the agent has put a reaction of its own there. */
 export function takeAckBack(ack: Ack, earlier: readonly OutboxRow[]): NewOutbox[] {
   const { messageId, ...route } = ack.route
   const isReplaced = earlier.some(
@@ -101,5 +109,5 @@ export function takeAckBack(ack: Ack, earlier: readonly OutboxRow[]): NewOutbox[
       kind === "react" && chatId === route.chatId && (JSON.parse(payload) as ReactPayload).messageId === messageId,
   )
   if (isReplaced || ack.emoji === undefined) return []
-  return [{ ...addressOf(route), kind: "react", payload: { messageId, emoji: null } }]
+  return [reactRow(route, { messageId, emoji: null, afterReply: true })]
 }

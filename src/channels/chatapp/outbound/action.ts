@@ -1,12 +1,14 @@
-// What is done to a message that is there already: edit, delete, react. Rows of the outbox like sends, so that they
-// keep their place in the chat; doing them twice changes nothing, so whatever went wrong on the way is tried again.
+// What is done to a message that is there already: edit, delete, react. Rows of the outbox like sends; edits and deletions
+// keep their place in the chat, reactions are decoration and have a lane of their own. Doing them twice changes nothing, so whatever went wrong on the way is tried again.
 import type { ReplyButton, SendOutcome } from "../../../delivery/contract.ts"
 import type { Json } from "../../../kernel/index.ts"
 import type { OutboxRow } from "../../../store/index.ts"
 import type { CallResult } from "../client.ts"
 import { type CallFailure, describeFailure } from "../failure.ts"
 import { inlineKeyboard } from "./buttons.ts"
-import { floodWaitMs, isUnreadable, tokenRefusedDelayMs, tryAgain } from "./outcome.ts"
+import { decorationTimeoutMs } from "./decoration.ts"
+import { callTimeoutMs } from "./limits.ts"
+import { floodWaitMs, isUnreadable, tokenRefusedDelayMs, tryAgain, waitForHandles } from "./outcome.ts"
 import type { FormattedText } from "./payload.ts"
 import type { ReactionEmoji } from "./reaction-emoji.ts"
 import type { SendContext } from "./send.ts"
@@ -32,13 +34,17 @@ export function isAction(kind: string): kind is ActionKind {
   return kind === "edit" || kind === "delete" || kind === "react"
 }
 
-export async function sendAction(row: OutboxRow, kind: ActionKind, context: SendContext): Promise<SendOutcome> {
+export type ActionContext = Omit<SendContext, "mediaRoot">
+
+export async function sendAction(row: OutboxRow, kind: ActionKind, context: ActionContext): Promise<SendOutcome> {
   const payload = JSON.parse(row.payload) as EditPayload | DeletePayload | ReactPayload
   if ("buttons" in payload && payload.buttons) await context.keepLongValues(payload.buttons)
   const result = await call(row, kind, payload, context)
-  if (result.ok) return { kind: "sent" }
+  // An edit is a further row of the message: whose words it holds now, and which buttons it has, is known by that.
+  const done = kind === "edit" ? { kind: "sent" as const, remoteId: payload.messageId } : { kind: "sent" as const }
+  if (result.ok) return done
   const { failure } = result
-  if (failure.kind === "refused" && isDone(kind, payload, failure.description)) return { kind: "sent" }
+  if (failure.kind === "refused" && isDone(kind, payload, failure.description)) return done
   const waitMs = floodWaitMs(failure)
   if (waitMs !== undefined) context.onFlood(waitMs)
   return judge(row, payload, failure, context)
@@ -48,9 +54,10 @@ function call(
   row: OutboxRow,
   kind: ActionKind,
   payload: EditPayload | DeletePayload | ReactPayload,
-  { client, settings, signal }: SendContext,
+  { client, settings, signal }: ActionContext,
 ): Promise<CallResult<unknown>> {
-  const limits = { timeoutMs: settings.timeoutSeconds * 1000, signal }
+  const timeoutMs = kind === "react" ? decorationTimeoutMs : callTimeoutMs(settings.timeoutSeconds)
+  const limits = { timeoutMs, signal }
   const message = { chat_id: row.chat_id, message_id: Number(payload.messageId) }
   if (kind === "delete") return client.call("deleteMessage", message, limits)
   if (kind === "react") {
@@ -84,11 +91,12 @@ function judge(
   row: OutboxRow,
   payload: EditPayload | DeletePayload | ReactPayload,
   failure: CallFailure,
-  { settings: { retry } }: SendContext,
+  { settings: { retry } }: ActionContext,
 ): SendOutcome {
   const error = describeFailure(failure)
   const waitMs = floodWaitMs(failure)
   if (waitMs !== undefined) return { kind: "retry", delayMs: waitMs, error }
+  if (failure.kind === "unsent" && failure.isOutOfHandles) return waitForHandles(error)
   if (failure.kind === "refused") {
     if (failure.code === 401) return { kind: "retry", delayMs: tokenRefusedDelayMs, error }
     if ("parseMode" in payload && isUnreadable(failure.description)) {

@@ -154,7 +154,7 @@ describe("a draft", () => {
 
   test("that is still on its way holds the answer back until it is through", async () => {
     const route = await begin()
-    bench.emulator.control.fault({ kind: "slow", method: "sendMessageDraft", delayMs: 300 })
+    bench.emulator.control.fault({ kind: "slow", method: "sendMessageDraft", delayMs: 100 })
     const observer = observe(route)
     const begun = bench.emulator.control.waitForCall({ method: "sendMessageDraft", phase: "started" })
     observer.onDelta?.({ kind: "text", text: "one" })

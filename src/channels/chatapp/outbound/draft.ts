@@ -13,23 +13,40 @@ const minIntervalMs = 300
 const afterFailureMs = 1_000
 /** The platform shows a draft for thirty seconds. */
 const refreshMs = 20_000
-/** The final message waits for a draft that is on its way, so this bounds how late it can be. */
+/** A later text waits for it. The final message does not: it cuts what is still on its way. */
 const callTimeoutMs = 1_500
 
 /** Calls on their way that what follows has to come after: drafts, reactions. By chat. */
 export class DraftCalls {
   readonly #calls = new Map<string, Promise<void>>()
+  readonly #cuts = new Map<string, () => void>()
 
   /** Resolves when none of the chat is on its way: what is sent then comes after it. */
   async idle(chatId: string): Promise<void> {
     await this.#calls.get(chatId)
   }
 
-  async track<T>(chatId: string, call: Promise<T>): Promise<T> {
+  /** The same, but one that takes longer than `graceMs` is cut: a reply does not wait for decoration. */
+  async finish(chatId: string, graceMs: number): Promise<void> {
+    const call = this.#calls.get(chatId)
+    if (!call) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, graceMs)
+    await Promise.race([call, promise])
+    clearTimeout(timer)
+    if (this.#calls.get(chatId) === call) this.#cuts.get(chatId)?.()
+  }
+
+  /** `cut` ends the call. */
+  async track<T>(chatId: string, call: Promise<T>, cut: () => void = () => undefined): Promise<T> {
     const done = call.then(() => undefined)
     this.#calls.set(chatId, done)
+    this.#cuts.set(chatId, cut)
     const result = await call
-    if (this.#calls.get(chatId) === done) this.#calls.delete(chatId)
+    if (this.#calls.get(chatId) === done) {
+      this.#calls.delete(chatId)
+      this.#cuts.delete(chatId)
+    }
     return result
   }
 }
@@ -43,6 +60,8 @@ export interface DraftOptions {
   budget: ActionBudget
   clock: Clock
   background: Background
+  /** It was not shown. */
+  onDropped: () => void
 }
 
 /** Private chats only: inside topics, or everywhere when the configuration says so. */
@@ -134,6 +153,7 @@ async function showDraft(options: DraftOptions, text: string): Promise<Attempt> 
   const { client, route, budget, calls } = options
   const current = client()
   if (!current || !budget.take()) return { kind: "later", pauseMs: minIntervalMs }
+  const cut = new AbortController()
   const call = current.call(
     "sendMessageDraft",
     {
@@ -145,10 +165,11 @@ async function showDraft(options: DraftOptions, text: string): Promise<Attempt> 
       keep_on_stop: true,
       ...(route.threadId === undefined ? {} : { message_thread_id: Number(route.threadId) }),
     },
-    { timeoutMs: callTimeoutMs },
+    { timeoutMs: callTimeoutMs, signal: cut.signal },
   )
-  const result = await calls.track(route.chatId, call)
+  const result = await calls.track(route.chatId, call, () => cut.abort())
   if (result.ok) return { kind: "shown" }
+  options.onDropped()
   const waitMs = floodWaitMs(result.failure)
   if (waitMs !== undefined) return { kind: "later", pauseMs: waitMs }
   const isRefused = result.failure.kind === "refused" && result.failure.code < 500

@@ -13,6 +13,7 @@ const headBytes = 128 * 1024
 
 export interface OpenMedia {
   upload: Upload
+  bytes: number
   fitsPhoto: boolean
   close(): Promise<void>
 }
@@ -33,6 +34,7 @@ export async function openMedia(options: { path: string; root: string; maxMb: nu
     const opened = file
     return {
       upload: new Upload(() => opened.createReadStream({ autoClose: false, start: 0 }), fileName(path)),
+      bytes: info.size,
       fitsPhoto: info.size <= photoLimits.bytes && (await fitsPhoto(opened)),
       close: () => opened.close(),
     }

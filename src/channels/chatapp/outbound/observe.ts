@@ -28,11 +28,12 @@ export function observeTurn(input: TurnInput, view: TurnView, parts: ObservePart
   const { budget, drafts: calls } = account
   const client = () => account.client
   const everyMs = parts.config().session.typingIntervalSeconds * 1_000
-  const typing = startTyping({ client, route, budget, everyMs, clock, background })
+  const onDropped = () => account.noteDropped()
+  const typing = startTyping({ client, route, budget, everyMs, clock, background, onDropped })
   const settings = parts.settings.account(route.account)
   acknowledge(input, account, settings, parts)
   if (!wantsDraft(route, settings, account.hasTopics)) return typing
-  const draft = startDraft({ client, route, view, settings, calls, budget, clock, background })
+  const draft = startDraft({ client, route, view, settings, calls, budget, clock, background, onDropped })
   return {
     onStep: draft.onStep,
     onDelta: draft.onDelta,
@@ -57,6 +58,8 @@ function acknowledge(input: TurnInput, account: Account, settings: AccountSettin
     )
   }
   if (emoji !== undefined && account.client) {
-    showAck({ ...ack, emoji }, { client: account.client, calls, budget: account.budget, background, log })
+    const onDropped = () => account.noteDropped()
+    const { client, budget, stopping: signal } = account
+    showAck({ ...ack, emoji }, { client, calls, budget, background, log, onDropped, signal })
   }
 }

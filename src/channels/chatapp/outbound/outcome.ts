@@ -7,6 +7,8 @@ import type { AlbumPayload, FormattedText, MediaPayload, StickerPayload, TextPay
 /** With a refused token nothing will arrive until a person has changed it. */
 export const tokenRefusedDelayMs = 5 * 60 * 1000
 
+const handlesDelayMs = 2_000
+
 /** How long the platform asks to wait; undefined when it is not too many requests that it complains of. */
 export function floodWaitMs(failure: CallFailure): number | undefined {
   if (failure.kind !== "refused" || (failure.code !== 429 && failure.retryAfterSeconds === undefined)) return undefined
@@ -23,6 +25,11 @@ export function tryAgain(error: string, attempt: number, retry: RetryPolicy): Se
   return { kind: "retry", error, delayMs: backoffMs(retry, Math.min(attempt, 30)) }
 }
 
+/** Without handles nothing can be tried: that is no try, and lasts as long as it lasts. */
+export function waitForHandles(error: string): SendOutcome {
+  return { kind: "retry", error, delayMs: handlesDelayMs }
+}
+
 export type SentPayload = TextPayload | MediaPayload | AlbumPayload | StickerPayload
 
 export function judgeSend(
@@ -33,7 +40,7 @@ export function judgeSend(
   const again = () => tryAgain(error, context.attempt, context.retry)
   switch (failure.kind) {
     case "unsent":
-      return again()
+      return failure.isOutOfHandles ? waitForHandles(error) : again()
     case "lost":
       return { kind: "uncertain", error }
     case "page":

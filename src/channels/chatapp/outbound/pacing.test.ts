@@ -37,6 +37,14 @@ function pacerAt() {
 }
 
 describe("a chat", () => {
+  test("is held back for whole milliseconds, which the store can keep", () => {
+    const { time, send, meetFlood } = pacerAt()
+    time.now += 0.25
+    meetFlood("1", 1_000)
+    time.now += 0.4
+    assert.deepEqual(send("1"), { kind: "chat", delayMs: 1_000 })
+  })
+
   test("may burst, then gets about one message a second", () => {
     const sent = pacerAt().sentWithin("1", 20_000)
     assert.ok(sent >= 78 && sent <= 80, `${sent}`)

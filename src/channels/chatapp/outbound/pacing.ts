@@ -144,7 +144,8 @@ function refill(bucket: Bucket, rate: Rate, now: number): void {
 
 /** 0 when so many may go now. More than the bucket ever holds may go when it is full. */
 function waitMs(bucket: Bucket, rate: Rate, messages: number, now: number): number {
-  if (now < bucket.blockedUntil) return bucket.blockedUntil - now
+  // Whole milliseconds: the store keeps no parts of them.
+  if (now < bucket.blockedUntil) return Math.ceil(bucket.blockedUntil - now)
   refill(bucket, rate, now)
   const missing = Math.min(messages, capacity(bucket, rate, now)) - (bucket.tokens - bucket.underWay)
   return missing <= 1e-9 ? 0 : Math.ceil((missing / rate.perSecond) * 1000)

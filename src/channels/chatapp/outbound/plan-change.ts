@@ -5,6 +5,7 @@ import type { Route } from "../../../sessions/route.ts"
 import type { NewOutbox, Store } from "../../../store/index.ts"
 import type { AccountSettings } from "../settings.ts"
 import { ownMessage } from "../tool/store.ts"
+import { reactRow } from "./decoration.ts"
 import { addressOf, planEdit } from "./plan.ts"
 import { reactionEmoji } from "./reaction-emoji.ts"
 import type { Renderer } from "./render.ts"
@@ -29,7 +30,7 @@ export function planChange({ store, settings, render }: ChangeParts, route: Rout
     case "delete":
       return { ...addressOf(route), kind: "delete", payload: { messageId } }
     case "react":
-      return { ...addressOf(route), kind: "react", payload: { messageId, emoji: emojiOf(change.emoji) } }
+      return reactRow(route, { messageId, emoji: emojiOf(change.emoji) })
   }
 }
 

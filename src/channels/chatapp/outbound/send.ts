@@ -1,15 +1,16 @@
 // One outbox row -> one call -> what came of it. Never decides to send twice: that is the outbox's part.
 import type { ReplyButton, SendOutcome } from "../../../delivery/contract.ts"
-import { AppError } from "../../../kernel/index.ts"
+import { AppError, describeError, isOutOfHandles } from "../../../kernel/index.ts"
 import type { Route } from "../../../sessions/route.ts"
 import type { OutboxRow } from "../../../store/index.ts"
 import type { AlbumItem, CallResult, Client } from "../client.ts"
 import type { AccountSettings } from "../settings.ts"
 import { isAction, sendAction } from "./action.ts"
 import { inlineKeyboard } from "./buttons.ts"
+import { callTimeoutMs } from "./limits.ts"
 import { type OpenMedia, openMedia } from "./media.ts"
 import { type MediaKind, mediaKind } from "./media-kind.ts"
-import { type SentPayload, floodWaitMs, judgeSend } from "./outcome.ts"
+import { type SentPayload, floodWaitMs, judgeSend, waitForHandles } from "./outcome.ts"
 import type { AlbumPayload, FormattedText, MediaPayload, TextPayload } from "./payload.ts"
 
 export interface SendContext {
@@ -75,6 +76,7 @@ async function send(
       ? sendAlbum(payload, open, chatId, context)
       : sendMedia(row, payload, open[0] as OpenMedia, chatId, context))
   } catch (error) {
+    if (isOutOfHandles(error)) return waitForHandles(describeError(error))
     if (error instanceof AppError) return { kind: "rejected", error: error.message }
     throw error
   } finally {
@@ -109,17 +111,17 @@ function sendMedia(
   const wanted = payload.sendAs ?? (row.kind as MediaKind)
   switch (wanted === "photo" && !media.fitsPhoto ? "document" : wanted) {
     case "photo":
-      return client.call("sendPhoto", { ...common, photo: upload }, limits(context))
+      return client.call("sendPhoto", { ...common, photo: upload }, limits(context, [media]))
     case "video":
-      return client.call("sendVideo", { ...common, video: upload }, limits(context))
+      return client.call("sendVideo", { ...common, video: upload }, limits(context, [media]))
     case "animation":
-      return client.call("sendAnimation", { ...common, animation: upload }, limits(context))
+      return client.call("sendAnimation", { ...common, animation: upload }, limits(context, [media]))
     case "audio":
-      return client.call("sendAudio", { ...common, audio: upload }, limits(context))
+      return client.call("sendAudio", { ...common, audio: upload }, limits(context, [media]))
     case "voice":
-      return client.call("sendVoice", { ...common, voice: upload }, limits(context))
+      return client.call("sendVoice", { ...common, voice: upload }, limits(context, [media]))
     case "document":
-      return client.call("sendDocument", { ...common, document: upload }, limits(context))
+      return client.call("sendDocument", { ...common, document: upload }, limits(context, [media]))
   }
 }
 
@@ -138,7 +140,11 @@ function sendAlbum(
     media: upload,
     ...(index === 0 ? captionOf(payload.caption) : {}),
   }))
-  return context.client.call("sendMediaGroup", { chat_id: chatId, media, ...addressing(payload) }, limits(context))
+  return context.client.call(
+    "sendMediaGroup",
+    { chat_id: chatId, media, ...addressing(payload) },
+    limits(context, open),
+  )
 }
 
 function captionOf(caption: FormattedText | undefined) {
@@ -161,6 +167,7 @@ function replyParameters(messageId: string, quote: string | undefined) {
   return quote === undefined ? reference : { ...reference, quote }
 }
 
-function limits({ settings, signal }: SendContext) {
-  return { timeoutMs: settings.timeoutSeconds * 1000, signal }
+function limits({ settings, signal }: SendContext, uploads: readonly OpenMedia[] = []) {
+  const bytes = uploads.reduce((sum, { bytes: own }) => sum + own, 0)
+  return { timeoutMs: callTimeoutMs(settings.timeoutSeconds, bytes), signal }
 }

@@ -2,7 +2,7 @@
 import { join } from "node:path"
 import type { Config } from "../../../config/index.ts"
 import type { ChannelSender, SendOutcome } from "../../../delivery/contract.ts"
-import type { Redactor } from "../../../kernel/index.ts"
+import type { Clock, Redactor } from "../../../kernel/index.ts"
 import type { OutboxRow, Store } from "../../../store/index.ts"
 import type { Account } from "../account.ts"
 import type { Accounts } from "../accounts.ts"
@@ -10,8 +10,9 @@ import type { Client } from "../client.ts"
 import { type Settings, channelName, mainAccount } from "../settings.ts"
 import type { ChatMoves } from "../moves/moves.ts"
 import { ackKey, ackOf, takeAckBack } from "./ack.ts"
-import { isAction } from "./action.ts"
+import { isAction, sendAction } from "./action.ts"
 import { keepLongValues } from "./buttons.ts"
+import { DecorationPlaces, isDecoration, judgeDecoration } from "./decoration.ts"
 import type { DraftCalls } from "./draft.ts"
 import { planChange } from "./plan-change.ts"
 import type { Renderer } from "./render.ts"
@@ -30,6 +31,7 @@ export interface SenderOptions {
   render: Renderer
   stateFolder: string
   redactor: Redactor
+  clock: Clock
   moves: ChatMoves
   /** For tests, whose servers are on this machine. */
   fetching?: TakeOptions["fetching"]
@@ -45,11 +47,15 @@ function movedTo(outcome: SendOutcome): string | undefined {
 /** While an account has no token its replies wait. */
 const noTokenDelayMs = 60_000
 
+/** A draft that is on its way should be there before its message, or it would stand below it; then it is cut. */
+const draftGraceMs = 250
+
 /** The outbox may begin before the channel has been started. */
 const startWaitMs = 5_000
 
 export function createSender(options: SenderOptions): ChannelSender {
   const { settings, plan, accounts } = options
+  const decoration = new DecorationPlaces(options)
   return {
     channel: channelName,
     plan,
@@ -73,6 +79,7 @@ export function createSender(options: SenderOptions): ChannelSender {
     pace(row) {
       const account = accounts.get(row.account)
       if (!account?.client) return { kind: "go" }
+      if (isDecoration(row)) return decoration.take(row)
       return account.pacer.take({ id: row.id, chatId: row.chat_id, messages: messageCount(row) })
     },
     isAnswer({ kind, payload }) {
@@ -92,14 +99,37 @@ export function createSender(options: SenderOptions): ChannelSender {
         return { kind: "retry", delayMs: noTokenDelayMs, error: `account ${row.account} is not running` }
       }
       try {
-        const outcome = await sendFrom(account, account.client, row, signal, options)
+        const outcome = isDecoration(row)
+          ? await decorate(account, account.client, row, { signal, decoration, ...options })
+          : await sendFrom(account, account.client, row, signal, options)
         return "error" in outcome ? { ...outcome, error: options.redactor.redact(outcome.error) } : outcome
       } finally {
         account.pacer.ended(row.id)
+        decoration.ended(row)
       }
     },
     resolveTarget: (target, account) => resolveTarget(target, account ?? mainAccount(settings.accounts())),
   }
+}
+
+/** A reaction comes after the ack of its chat that is on its way; what does not work is given up. */
+async function decorate(
+  account: Account,
+  client: Client,
+  row: OutboxRow,
+  { acks, settings, decoration, signal }: SenderOptions & { decoration: DecorationPlaces; signal: AbortSignal },
+): Promise<SendOutcome> {
+  await acks.idle(ackKey(row.account, row.chat_id))
+  const outcome = await sendAction(row, "react", {
+    client,
+    settings: settings.account(row.account),
+    keepLongValues: async () => undefined,
+    onFlood: (retryAfterMs) => decoration.pause(row.account, retryAfterMs),
+    signal,
+  })
+  const judged = judgeDecoration(outcome, row)
+  if (judged.kind === "dropped") account.noteDropped()
+  return judged
 }
 
 async function sendFrom(
@@ -107,14 +137,14 @@ async function sendFrom(
   client: Client,
   row: OutboxRow,
   signal: AbortSignal,
-  { acks, settings, stateFolder, store, moves }: SenderOptions,
+  { settings, stateFolder, store, moves }: SenderOptions,
 ): Promise<SendOutcome> {
-  await (row.kind === "react" ? acks.idle(ackKey(row.account, row.chat_id)) : account.drafts.idle(row.chat_id))
+  await account.drafts.finish(row.chat_id, draftGraceMs)
   const outcome = await sendRow(row, {
     client,
     settings: settings.account(row.account),
     mediaRoot: join(stateFolder, "media"),
-    keepLongValues: (buttons) => keepLongValues(store, buttons),
+    keepLongValues: (buttons) => keepLongValues(store, buttons, row),
     onFlood: (retryAfterMs) => account.pacer.refused(row.id, retryAfterMs),
     signal,
   })

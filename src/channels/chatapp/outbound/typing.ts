@@ -45,8 +45,10 @@ export function startTyping(options: {
   everyMs: number
   clock: Clock
   background: Background
+  /** It was not shown. */
+  onDropped: () => void
 }): TurnObserver {
-  const { client, route, budget, everyMs, clock, background } = options
+  const { client, route, budget, everyMs, clock, background, onDropped } = options
   const ended = new AbortController()
   const show = async (): Promise<boolean> => {
     const current = client()
@@ -61,6 +63,7 @@ export function startTyping(options: {
       },
       { timeoutMs: callTimeoutMs, signal: ended.signal },
     )
+    if (!result.ok && !ended.signal.aborted) onDropped()
     if (result.ok || result.failure.kind !== "refused") return true
     if (result.failure.retryAfterSeconds !== undefined) budget.pause(result.failure.retryAfterSeconds * 1000)
     return result.failure.code === 429 || result.failure.code >= 500

@@ -2,14 +2,12 @@
 // each redirect the same -> a file in the folder that is given, bounded in size and time. Knows no cookies and no secrets.
 import { randomUUID } from "node:crypto"
 import { lookup } from "node:dns/promises"
-import { createWriteStream } from "node:fs"
-import { mkdir, rm } from "node:fs/promises"
+import { rm } from "node:fs/promises"
 import { type IncomingMessage, request as httpRequest } from "node:http"
 import { request as httpsRequest } from "node:https"
 import { isIP } from "node:net"
 import { basename, join } from "node:path"
-import { pipeline } from "node:stream/promises"
-import { AppError, runWithTimeout } from "../../../kernel/index.ts"
+import { AppError, runWithTimeout, writeDurableFile } from "../../../kernel/index.ts"
 import { isPublicAddress } from "./public-address.ts"
 
 export interface FetchOptions {
@@ -110,26 +108,23 @@ async function save(response: IncomingMessage, url: URL, folder: string, maxByte
   const path = join(own, nameOf(url))
   const tooLarge = () => refuse(`it is larger than ${maxBytes / 1024 / 1024} MB (mediaMaxMb)`)
   try {
-    await mkdir(own, { recursive: true, mode: 0o700 })
     if (Number(response.headers["content-length"] ?? 0) > maxBytes) throw tooLarge()
-    await pipeline(
-      response,
-      async function* (chunks: AsyncIterable<Buffer>) {
-        let bytes = 0
-        for await (const chunk of chunks) {
-          bytes += chunk.length
-          if (bytes > maxBytes) throw tooLarge()
-          yield chunk
-        }
-      },
-      createWriteStream(path, { mode: 0o600, flags: "wx" }),
-    )
+    await writeDurableFile(path, upTo(maxBytes, response, tooLarge))
   } catch (error) {
     response.destroy()
     await rm(own, { recursive: true, force: true })
     throw error
   }
   return { path, mediaType: mediaType === "" ? "application/octet-stream" : mediaType }
+}
+
+async function* upTo(maxBytes: number, chunks: AsyncIterable<Buffer>, tooLarge: () => Error): AsyncGenerator<Buffer> {
+  let bytes = 0
+  for await (const chunk of chunks) {
+    bytes += chunk.length
+    if (bytes > maxBytes) throw tooLarge()
+    yield chunk
+  }
 }
 
 /** The last part of the address, as far as it is harmless on any disk. */

@@ -7,7 +7,9 @@ import { AppError, type Json } from "../../../kernel/index.ts"
 import type { Route } from "../../../sessions/route.ts"
 import type { NewOutbox, OutboxRow, Store } from "../../../store/index.ts"
 import type { ActionKind } from "../outbound/action.ts"
+import { knowsChat } from "../known.ts"
 import { buttonsRefused } from "../outbound/buttons.ts"
+import { reactRow } from "../outbound/decoration.ts"
 import { addressOf, planEdit, planReply, planSticker } from "../outbound/plan.ts"
 import { emojiOf } from "../outbound/plan-change.ts"
 import type { Renderer } from "../outbound/render.ts"
@@ -16,7 +18,7 @@ import { type Settings } from "../settings.ts"
 import type { Stickers } from "../stickers/index.ts"
 import { type Gate, shutBy } from "./gates.ts"
 import { type Reach, isOwners, reachOf } from "./reach.ts"
-import { type SendKey, addRows, earlierSend, hasSentTo, isPaired, ownMessage } from "./store.ts"
+import { type SendKey, addRows, earlierSend, ownMessage } from "./store.ts"
 import { type TakeOptions, isAddress, takeMedia } from "./take-media.ts"
 
 export interface OperationOptions {
@@ -134,7 +136,7 @@ export class Operations {
     const { route } = this.#reach(input, context)
     this.#gate(route, "reactions")
     const emoji = emojiOf(input.remove ? "" : input.emoji)
-    return await this.#act("react", { messageId: input.messageId, emoji }, route, context)
+    return await this.#put([reactRow(route, { messageId: input.messageId, emoji })], route, context)
   }
 
   #act(kind: ActionKind, payload: Json, route: Route, context: ToolContext): Promise<ToolResult> {
@@ -155,10 +157,7 @@ export class Operations {
   }
 
   #knows(route: Route, settings: Settings): boolean {
-    const { store } = this.#options
-    const { allow, groups } = settings.account(route.account)
-    if (allow.ids.has(route.chatId) || groups?.[route.chatId] !== undefined) return true
-    return hasSentTo(store, route) || isPaired(store, route)
+    return knowsChat(this.#options.store, settings.account(route.account), route)
   }
 
   #gate({ account }: Pick<Route, "account">, gate: Gate) {
@@ -184,9 +183,10 @@ export class Operations {
 
   async #outcome(ids: readonly number[], route: Route, { signal }: ToolContext): Promise<ToolResult> {
     const rows = await this.#options.waitFor(ids, { timeoutMs: waitMs, signal })
-    const trouble = rows.find((row) => row.state === "dead" || row.state === "uncertain")
+    const trouble = rows.find((row) => ["dead", "dropped", "uncertain"].includes(row.state))
     if (trouble) {
-      const what = trouble.state === "dead" ? "It was not done" : "It may or may not have arrived: do not repeat it"
+      const what =
+        trouble.state !== "uncertain" ? "It was not done" : "It may or may not have arrived: do not repeat it"
       return { content: [{ type: "text", text: `${what}. ${trouble.error ?? ""}`.trim() }], isError: true }
     }
     const messageId = rows.findLast((row) => row.remote_id !== null)?.remote_id

@@ -1,5 +1,4 @@
-// What tools have sent, by run: the same send in the same run is made once, whatever crashes in between. And whom the
-// bot knows.
+// What tools have sent, by run: the same send in the same run is made once, whatever crashes in between.
 import type { NewOutbox, Store, Write } from "../../../store/index.ts"
 
 /** Longer than any run lasts. */
@@ -55,21 +54,6 @@ interface ChatKey {
   channel: string
   account: string
   chatId: string
-}
-
-/** The bot has sent something there. */
-export function hasSentTo(store: Store, { channel, account, chatId }: ChatKey): boolean {
-  const row = store.handle
-    .prepare(`select 1 from outbox where channel = ? and account = ? and chat_id = ? and remote_id is not null limit 1`)
-    .get(channel, account, chatId)
-  return row !== undefined
-}
-
-export function isPaired(store: Store, { channel, account, chatId }: ChatKey): boolean {
-  const row = store.handle
-    .prepare("select 1 from pairing_allow where channel = ? and account = ? and sender_id = ?")
-    .get(channel, account, chatId)
-  return row !== undefined
 }
 
 /** What the outbox says of a message that the bot has sent itself; undefined for a message of somebody else. */

@@ -3,7 +3,6 @@
 // No other path answers anything. Host and Origin are not checked: this is the one public surface.
 import type { IncomingMessage } from "node:http"
 import type { HttpBindings } from "@hono/node-server"
-import type { Update } from "grammy/types"
 import { AppError, type Clock, type Log, type Redactor, type Secret, toAppError } from "../../../kernel/index.ts"
 import {
   type FailureThrottle,
@@ -19,14 +18,16 @@ import type { WebhookAddress } from "./address.ts"
 export interface WebhookRoute {
   account: string
   secret: Secret
-  /** Durable when it resolves. */
-  take(update: Update): Promise<void>
+  /** Durable when it resolves. It may be anything: what is no update is set aside and not sent again for ever. */
+  take(body: unknown): Promise<void>
 }
 
 export interface WebhookListenersOptions {
   clock: Clock
   log: Log
   redactor: Redactor
+  /** Of each address, at once. */
+  maxConnections?: number
 }
 
 /** An update with the longest message, what it replies to and all formatting stays far below. */
@@ -83,6 +84,7 @@ export class WebhookListeners {
     const listener = listen({
       host,
       port,
+      maxConnections: this.#options.maxConnections,
       purpose: "the chat webhook (channels.chatapp.webhookBind)",
       hint: "Stop the other program, or set channels.chatapp.webhookBind to another host:port",
       fetch: (_request, env) => this.#answer(routes, (env as HttpBindings).incoming),
@@ -117,9 +119,9 @@ export class WebhookListeners {
         hint: "The platform sends it in X-Telegram-Bot-Api-Secret-Token; it is set by the gateway itself",
       })
     }
-    const update = asUpdate(await readJson(request, bodyLimits))
+    const body = await readJson(request, bodyLimits)
     try {
-      await route.take(update)
+      await route.take(body)
     } catch (error) {
       if (error instanceof AppError) throw error
       throw new AppError("storage-failed", "The update was not stored", { cause: error, retryAfterSeconds })
@@ -133,12 +135,6 @@ export class WebhookListeners {
       "update refused",
     )
   }
-}
-
-function asUpdate(body: unknown): Update {
-  const { update_id: id } = (typeof body === "object" && body !== null ? body : {}) as { update_id?: unknown }
-  if (!Number.isSafeInteger(id)) throw new AppError("bad-request", "The body is not an update: it has no update_id")
-  return body as Update
 }
 
 /** The body was not read, or not to its end: the connection cannot be used again. */

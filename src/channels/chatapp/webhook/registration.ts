@@ -5,7 +5,7 @@ import { type Clock, type Json, type Log, type Secret, backoffMs } from "../../.
 import type { Client } from "../client.ts"
 import { type CallFailure, describeFailure, isTokenRefused } from "../failure.ts"
 import type { PollState } from "../polling.ts"
-import { allowedUpdates } from "../updates.ts"
+import { allowedUpdates } from "../updates/kinds.ts"
 
 export interface WebhookReport {
   url: string
@@ -90,7 +90,7 @@ async function ensure(options: RegistrationOptions): Promise<Outcome> {
   if (known === digest && value.url === url && isSameSet(value.allowed_updates)) return { kind: "set" }
   if (known === digest && value.url !== url) {
     const hint = "Another program uses this token; stop it, or give each its own bot"
-    log.warn({ hint, found: value.url ? new URL(value.url).host : "none" }, "webhook was changed elsewhere")
+    log.warn({ hint, found: URL.parse(value.url ?? "")?.host ?? "none" }, "webhook was changed elsewhere")
   }
   const set = await client.call(
     "setWebhook",

@@ -189,9 +189,23 @@ describe("the listener", () => {
     }
     assert.equal((await fetch(url(), { headers })).status, 405)
     assert.equal((await post("not json", headers)).status, 400)
-    assert.equal((await post("{}", headers)).status, 400)
     assert.equal((await post(JSON.stringify({ update_id: 1, x: "y".repeat(1024 * 1024) }), headers)).status, 413)
     assert.equal((await post(JSON.stringify(update(1, "fine")), headers, "/chatapp-webhook?x=1")).status, 200)
+  })
+
+  test("sets aside what is no update and answers 200, so that it is not sent again for ever", async () => {
+    await begin()
+    await registered()
+    const headers = { "x-telegram-bot-api-secret-token": await secretOf() }
+    const bodies = ["{}", "null", "[1]", '"x"', '{"update_id":"5"}', '{"update_id":5,"message":{"chat":null}}', "{}"]
+    for (const body of bodies) assert.equal((await post(body, headers)).status, 200, body)
+    assert.equal((await post(JSON.stringify(update(6, "after")), headers)).status, 200)
+    assert.deepEqual(texts(), ["after"])
+    const rows = bench.store.handle.prepare("select update_id, body from unreadable_update order by id").all()
+    assert.deepEqual(
+      rows.map((row) => [row["update_id"], row["body"]]),
+      [...bodies.slice(0, 5).map((body) => [null, body]), [5, bodies[5]]],
+    )
   })
 
   test("takes an update once, however often and however close together it comes", async () => {

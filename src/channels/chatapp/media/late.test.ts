@@ -1,0 +1,146 @@
+// Files that cannot be had at once: their chat goes on, and they are shown when they are there.
+import assert from "node:assert/strict"
+import { type TestContext, describe, test } from "node:test"
+import type { TurnInput } from "../../../agent/turn-input.ts"
+import { type Clock, systemClock } from "../../../kernel/index.ts"
+import { type JobEnd, JobPostponed, type JobRow } from "../../../store/index.ts"
+import { type Bench, startBench } from "../test-bench/bench.ts"
+
+const owner = 4242
+const picture = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+)
+
+/** Pauses pass at once, and time with them. */
+function quickClock(isQuick: (ms: number) => boolean = (ms) => ms >= 500): {
+  clock: Clock
+  pauses: number[]
+  pass: (ms: number) => void
+} {
+  const pauses: number[] = []
+  let ahead = 0
+  const clock: Clock = {
+    now: () => systemClock.now() + Math.round(ahead),
+    monotonic: () => systemClock.monotonic() + ahead,
+    async sleep(ms, signal) {
+      await systemClock.sleep(isQuick(ms) ? 5 : ms, signal)
+      pauses.push(ms)
+      if (isQuick(ms)) ahead += ms
+    },
+  }
+  return { clock, pauses, pass: (ms) => (ahead += ms) }
+}
+
+async function begin(context: TestContext, clock: Clock): Promise<Bench> {
+  const bench = await startBench({ clock, chatapp: { allowFrom: [owner] } })
+  context.after(() => bench.end())
+  bench.emulator.control.addUser({ id: owner })
+  return bench
+}
+
+async function send(bench: Bench): Promise<TurnInput> {
+  bench.emulator.control.sendMedia({ userId: owner, kind: "photo", data: picture, caption: "what is this?" })
+  await bench.until(() => bench.jobs().length === 1, "the message")
+  return bench.jobs()[0]?.input as TurnInput
+}
+
+const fetch = (bench: Bench, input: TurnInput) => bench.channel.preparation.fetch(input, AbortSignal.timeout(20_000))
+const lateJobs = (bench: Bench) => bench.jobs().filter((job) => job.kind === "late-files")
+const handler = (bench: Bench) => {
+  const found = bench.channel.jobs["late-files"]
+  assert.ok(found)
+  return found
+}
+
+async function untilDone<T>(work: () => Promise<T>): Promise<{ value: T; postponed: number }> {
+  for (let postponed = 0; ; postponed += 1) {
+    try {
+      return { value: await work(), postponed }
+    } catch (error) {
+      if (!(error instanceof JobPostponed) || postponed > 500) throw error
+    }
+  }
+}
+
+async function endWith(bench: Bench, end: JobEnd): Promise<void> {
+  await bench.store.write(async (write) => end.commit?.(write))
+}
+
+describe("a picture", () => {
+  test("whose getFile hangs holds its chat for half a minute, and gets a turn of its own later", async (context) => {
+    const { clock } = quickClock()
+    const bench = await begin(context, clock)
+    const { control } = bench.emulator
+    control.fault({ kind: "hang", method: "getFile", times: 0 })
+    const input = await send(bench)
+    const begunAt = clock.monotonic()
+    const { value: prepared, postponed } = await untilDone(() => fetch(bench, input))
+    assert.ok(postponed >= 1 && postponed <= 3, `its place was free ${postponed} times`)
+    assert.ok(clock.monotonic() - begunAt < 40_000)
+    assert.match(prepared.header ?? "", /\[file, photo: it cannot be fetched yet/)
+    assert.equal(prepared.text, input.text)
+    const [late] = lateJobs(bench)
+    assert.ok(late && late.urgent === 1 && !late.lane_key.endsWith(input.sessionKey))
+    // Begun again after a crash, the turn leaves no second one.
+    await untilDone(() => fetch(bench, input))
+    assert.equal(lateJobs(bench).length, 1)
+    control.clearFaults({})
+    await control.restart({})
+    const { value: end } = await untilDone(() => handler(bench).run(late as JobRow, AbortSignal.timeout(20_000)))
+    await endWith(bench, end)
+    const shown = bench.jobs().at(-1)
+    assert.deepEqual([shown?.kind, shown?.lane_key], ["turn", input.sessionKey])
+    assert.deepEqual(shown?.input.route, input.route)
+    assert.deepEqual([shown?.input.origin, shown?.input.trusted], [input.origin, input.trusted])
+    const { value: withPicture } = await untilDone(() => fetch(bench, shown?.input as TurnInput))
+    assert.equal(withPicture.media?.length, 1)
+  })
+
+  for (const method of ["getFile", "download"]) {
+    test(`whose ${method} meets 429 is waited for as long as the platform asks, and not lost`, async (context) => {
+      const { clock, pauses } = quickClock((ms) => ms === 2_000)
+      const bench = await begin(context, clock)
+      bench.emulator.control.fault({ kind: "429", method, retryAfter: 2, times: 6 })
+      const sent = await send(bench)
+      const { value: input } = await untilDone(() => fetch(bench, sent))
+      assert.equal(input.media?.length, 1)
+      assert.equal(pauses.filter((ms) => ms === 2_000).length, 6)
+      assert.equal(lateJobs(bench).length, 0)
+    })
+  }
+
+  for (const kind of ["cut-body", "status"] as const) {
+    test(`whose bytes meet ${kind} again and again is fetched later and not lost`, async (context) => {
+      const { clock } = quickClock()
+      const bench = await begin(context, clock)
+      bench.emulator.control.fault({ kind, method: "download", times: 5 })
+      const input = await send(bench)
+      const { value: prepared } = await untilDone(() => fetch(bench, input))
+      assert.match(prepared.header ?? "", /cannot be fetched yet/)
+      const [late] = lateJobs(bench)
+      const { value: end } = await untilDone(() => handler(bench).run(late as JobRow, AbortSignal.timeout(20_000)))
+      await endWith(bench, end)
+      const shown = bench.jobs().at(-1)?.input as TurnInput
+      const { value: withPicture } = await untilDone(() => fetch(bench, shown))
+      assert.equal(withPicture.media?.length, 1)
+    })
+  }
+
+  test("that cannot be had for an hour is told of, once", async (context) => {
+    const { clock, pass } = quickClock()
+    const bench = await begin(context, clock)
+    bench.emulator.control.fault({ kind: "status", status: 500, method: "getFile", times: 0 })
+    const input = await send(bench)
+    const { value: prepared } = await untilDone(() => fetch(bench, input))
+    assert.match(prepared.header ?? "", /cannot be fetched yet/)
+    const late = lateJobs(bench)[0] as JobRow
+    await assert.rejects(handler(bench).run(late, AbortSignal.timeout(20_000)), JobPostponed)
+    pass(3_600_000)
+    await endWith(bench, await handler(bench).run(late, AbortSignal.timeout(20_000)))
+    const events = bench.store.handle.prepare("select session_key, text from event").all()
+    assert.equal(events.length, 1)
+    assert.match(String(events[0]?.["text"]), /photo.*could not be fetched/)
+    assert.equal(bench.jobs().length, 2, "no turn")
+  })
+})
