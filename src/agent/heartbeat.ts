@@ -2,6 +2,7 @@
 // at once when something woke it; waiting events override quiet hours, an empty HEARTBEAT.md and a switched-off interval.
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { durationMs } from "../kernel/duration.ts"
 import type { Clock, Ids, Log } from "../kernel/index.ts"
 import { type Route, type SessionSettings, type Sessions, mainKey } from "../sessions/index.ts"
 import {
@@ -13,7 +14,7 @@ import {
   hasEvents,
   readSteps,
 } from "../store/index.ts"
-import { type HeartbeatConfig, durationMs } from "./config.ts"
+import type { HeartbeatConfig } from "./config.ts"
 import { isHeartbeatAck } from "./prompt.ts"
 import { producedMedia } from "./tool-runner.ts"
 import { type TurnInput, heartbeatJob } from "./turn-input.ts"
