@@ -86,7 +86,7 @@ export class Load {
 
   /** Repeats what is still open until it is answered. */
   async finish(): Promise<void> {
-    for (const name of [...this.#pending.keys()]) {
+    for (const name of this.#pending.keys()) {
       await this.#world.until(`${name} is answered`, async () => {
         const answered = await (name === "wake" ? this.#sendWake() : this.#sendRun(name))
         return answered ? true : undefined
