@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { Worker } from "node:worker_threads"
 import type { EmulatorEvent } from "../../emulator/feed.ts"
+import { comeToRest } from "../../test/support/endurance/endure.ts"
 import { Load } from "../../test/support/endurance/load.ts"
 import { ModelWatch, type Tally, openWork, tally } from "../../test/support/endurance/tally.ts"
 import { text } from "../../test/support/model-server/index.ts"
@@ -64,12 +65,12 @@ export async function runMixedLoad(ends: Ends, options: MixedOptions): Promise<M
   ])
   clearTimeout(timer)
   const began = performance.now()
-  await load.finish()
-  await world.until("all work is done", () => (openWork(world) === 0 ? true : undefined), 300_000)
+  const stuck = await comeToRest(world, load)
   const drainSeconds = (performance.now() - began) / 1000
   await stopSampling()
   const found = tally(world, load, { watch, crashes: false })
   await world.gateway.kill("SIGTERM")
+  found.lost.unshift(...stuck)
   return { minutes, people, samples, found, drainSeconds, browserFailures: browser.failures }
 }
 

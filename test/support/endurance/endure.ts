@@ -22,6 +22,8 @@ export interface EnduranceOptions {
 
 /** With more than this under way nothing is added: what waits is load enough, and the end comes in time. */
 const maxBacklog = 25
+/** For everything to be done at the end. */
+const restMs = 180_000
 /** What comes in a round beside the webhooks. */
 const loads: Record<Disturbance, { messages: number; photoShare: number }> = {
   kill: { messages: 1, photoShare: 0.2 },
@@ -55,13 +57,36 @@ export async function endure(context: Pick<TestContext, "after">, options: Endur
     options.onRound?.(done)
   }
   if (!lives) await world.start()
-  await load.finish()
-  // What was running at several kills in a row waits a little before it is tried again.
-  await until("all work is done", () => (openWork(world) === 0 ? true : undefined), 180_000)
-  await world.settle()
+  const stuck = await comeToRest(world, load)
   const found = tally(world, load, { watch, crashes: disturbance === "kill" || disturbance === "cut" })
   await world.gateway.kill("SIGTERM")
-  return found
+  return { ...found, lost: [...stuck, ...found.lost] }
+}
+
+/** Until everything that was sent has come in and nothing is open; what does not come to rest is told. */
+export async function comeToRest(world: World, load: Load): Promise<string[]> {
+  const waits: readonly [string, () => Promise<unknown>][] = [
+    ["webhooks are not accepted any more", () => load.finish()],
+    ["messages of chats did not come in", () => until("they come in", () => haveComeIn(world, load), restMs)],
+    // What was running at several kills in a row waits a little before it is tried again.
+    ["work did not end", () => until("it ends", () => (openWork(world) === 0 ? true : undefined), restMs)],
+    ["a chat is dead", () => world.settle()],
+    ["the last work did not end", () => until("it ends", () => (openWork(world) === 0 ? true : undefined))],
+  ]
+  for (const [what, wait] of waits) {
+    try {
+      await wait()
+    } catch (error) {
+      return [`${what}: ${String(error)}`]
+    }
+  }
+  return []
+}
+
+function haveComeIn(world: World, load: Load): true | undefined {
+  const payloads = world.rows<{ payload: string }>("select payload from job where payload like '%please do job-chat-%'")
+  const here = new Set(payloads.map(({ payload }) => /please do (job-chat-\d+)/.exec(payload)?.[1]))
+  return load.chats.every(({ ids }) => ids.every((id) => here.has(id))) ? true : undefined
 }
 
 /** A world with a clean life behind it, which leaves its compiled code and halves what the starts cost. */
