@@ -387,6 +387,18 @@ test("the list shows what cannot be read too", async (context) => {
   assert.equal((await findArchives(join(folder, "nowhere"))).length, 0)
 })
 
+test("a backup of a damaged database is none, and says why", async (context) => {
+  const place = await stateFolderWith(context)
+  await place.store.close()
+  const file = join(place.stateFolder, "svc.db")
+  const bytes = readFileSync(file)
+  // A page of some table or index, behind those of the schema.
+  bytes.fill(0xff, bytes.length - 4096)
+  writeFileSync(file, bytes)
+  await assert.rejects(place.create(), { code: "backup-failed", message: /database is damaged/ })
+  assert.deepEqual(readdirSync(join(place.stateFolder, "backups")), [])
+})
+
 test("a backup that is stopped leaves nothing", async (context) => {
   const place = await stateFolderWith(context, { "media/a.jpg": photo })
   const stop = new AbortController()

@@ -55,7 +55,7 @@ export async function createBackup(options: CreateOptions): Promise<CreateReport
     const file = join(folder, archiveName(origin, database.createdAt, scheduled !== undefined))
     await packUnchanged(options, { database, copy, partial, file })
     await rm(copy)
-    const facts = await verifyBackup(file, options)
+    const facts = await readBack(file, options)
     const removed = scheduled ? await removeOldBackups(folder, origin, scheduled.keep) : []
     return { ...facts, removed }
   } finally {
@@ -70,6 +70,20 @@ function checkStateFolder(stateFolder: string): void {
   throw new AppError("not-found", `There is nothing to back up: ${database} does not exist`, {
     hint: "name the state folder: --state-dir <dir>",
   })
+}
+
+/** What does not stand the test is no backup, and must not be taken for the newest one. */
+async function readBack(file: string, options: CreateOptions): Promise<BackupFacts> {
+  try {
+    return await verifyBackup(file, options)
+  } catch (error) {
+    await rm(file, { force: true })
+    if (!(error instanceof AppError) || error.code !== "backup-damaged") throw error
+    throw new AppError("backup-failed", `The backup did not stand its test: ${error.message}`, {
+      cause: error,
+      hint: "the database in use may be damaged: stop the gateway and restore an older backup (svc backup list)",
+    })
+  }
 }
 
 /** One at a time for a state folder: what lies about while it is held was left by a killed one. */
