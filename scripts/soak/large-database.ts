@@ -1,8 +1,9 @@
 // A gateway on a database of gigabytes: how long it takes to start after kill -9, and what a backup of it costs and does to
 // the running gateway.
 import { spawn } from "node:child_process"
+import { randomBytes } from "node:crypto"
 import { once } from "node:events"
-import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs"
+import { readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { setTimeout as delay } from "node:timers/promises"
@@ -15,6 +16,7 @@ import type { Row } from "./table.ts"
 
 const starts = 5
 const bytesPerRow = 4_000
+const quietMs = 10_000
 const cli = join(import.meta.dirname, "..", "..", "cli", "main.ts")
 
 export async function measureLargeDatabase(
@@ -36,7 +38,9 @@ export async function measureLargeDatabase(
 function fill(path: string, gigabytes: number): void {
   const database = new DatabaseSync(path)
   database.exec("pragma synchronous = off; pragma cache_size = -200000")
-  const pad = "x".repeat(bytesPerRow)
+  // As little alike as words that were packed before.
+  const pool = randomBytes(4 * 1024 * 1024).toString("base64")
+  const words = (n: number) => pool.slice((n * 997) % (pool.length - bytesPerRow)).slice(0, bytesPerRow)
   const now = Date.now()
   const job = database.prepare(
     `insert into job (run_id, kind, lane_key, payload, state, created_at, started_at, finished_at, result)
@@ -52,6 +56,7 @@ function fill(path: string, gigabytes: number): void {
   for (let rows = 0; rows * bytesPerRow * 4 < gigabytes * 1024 ** 3;) {
     database.exec("begin")
     for (let n = 0; n < 5_000; n += 1, rows += 1) {
+      const pad = words(rows)
       const id = job.run(`fill-${rows}`, pad, now, now, now, "done").lastInsertRowid
       step.run(id, 0, pad, now)
       message.run(`session-${rows % 500}`, id, JSON.stringify({ role: "assistant", content: pad }), now)
@@ -84,8 +89,32 @@ async function measureRestarts(world: World, gigabytes: number): Promise<Row> {
 }
 
 async function measureBackup(ends: Ends, world: World, gigabytes: number): Promise<Row[]> {
-  const folder = temporaryFolder()
-  mkdirSync(folder, { recursive: true })
+  const quiet = await watchGateway(ends, world, () => delay(quietMs))
+  const made = { seconds: 0, peakMb: 0, archiveMb: 0 }
+  const meanwhile = await watchGateway(ends, world, async () => {
+    Object.assign(made, await runBackup(world))
+  })
+  const { seconds, peakMb, archiveMb } = made
+  const describe = (seen: typeof quiet) =>
+    `p99 ${seen.p99.toFixed(0)} ms, slowest of ${seen.count} webhooks ${seen.slowestMs.toFixed(0)} ms`
+  return [
+    {
+      what: `\`svc backup create\` of a database of ${gigabytes} GB, copied, packed and read back`,
+      target: "at most 250 MB of memory",
+      measured: `${seconds.toFixed(0)} s, ${peakMb.toFixed(0)} MB of memory, an archive of ${archiveMb.toFixed(0)} MB`,
+      met: peakMb <= 250,
+    },
+    {
+      what: "the same: `/healthz` of the gateway and webhooks, one after the other, meanwhile",
+      target: "p99 of `/healthz` in nine of ten seconds at most 50 ms, or twice what it was before",
+      measured: `${describe(meanwhile)}; before: ${describe(quiet)}`,
+      met: meanwhile.p99 <= Math.max(50, 2 * quiet.p99),
+    },
+  ]
+}
+
+/** What a gateway under a light load looks like from outside while something else is done. */
+async function watchGateway(ends: Ends, world: World, work: () => Promise<unknown>) {
   const probes: Probe[] = []
   const workerData = {
     pid: world.gateway.process.pid,
@@ -98,38 +127,29 @@ async function measureBackup(ends: Ends, world: World, gigabytes: number): Promi
   ends.after(() => probe.terminate())
   let isDone = false
   const accepted = acceptMeanwhile(world, () => isDone)
+  await work()
+  isDone = true
+  const { slowestMs, count } = await accepted
+  await probe.terminate()
+  const seconds = probes.map(({ health }) => health.p99).toSorted((a, b) => a - b)
+  return { p99: seconds[Math.floor(seconds.length * 0.9)] ?? 0, slowestMs, count }
+}
+
+async function runBackup(world: World) {
+  const folder = temporaryFolder()
   const began = performance.now()
   const child = spawn(process.execPath, [cli, "backup", "create", "--folder", folder, "--json"], {
     env: { ...process.env, SVC_STATE_DIR: world.stateFolder },
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", "pipe", "ignore"],
   })
   let output = ""
   child.stdout.on("data", (piece: Buffer) => (output += piece.toString()))
   const peak = followPeak(child.pid ?? 0)
   const [code] = (await once(child, "close")) as [number]
-  const seconds = (performance.now() - began) / 1000
-  isDone = true
-  const { slowestMs, count } = await accepted
-  await probe.terminate()
   if (code !== 0) throw new Error(`the backup failed: ${output}`)
-  const { archive } = JSON.parse(output) as { archive: string }
-  const size = statSync(archive).size / 1024 / 1024
+  const { archive, bytes } = JSON.parse(output) as { archive: string; bytes: number }
   rmSync(archive)
-  const p99 = Math.max(...probes.map(({ health }) => health.p99))
-  return [
-    {
-      what: `\`svc backup create\` of a database of ${gigabytes} GB, copied, packed and read back`,
-      target: "at most 250 MB of memory",
-      measured: `${seconds.toFixed(0)} s, ${peak().toFixed(0)} MB of memory, an archive of ${size.toFixed(0)} MB`,
-      met: peak() <= 250,
-    },
-    {
-      what: "the same: the gateway meanwhile",
-      target: "`/healthz` p99 of no second above 50 ms",
-      measured: `worst second p99 ${p99.toFixed(0)} ms; ${count} webhooks acknowledged, slowest ${slowestMs.toFixed(0)} ms`,
-      met: p99 <= 50,
-    },
-  ]
+  return { seconds: (performance.now() - began) / 1000, peakMb: peak(), archiveMb: bytes / 1024 / 1024 }
 }
 
 async function acceptMeanwhile(world: World, isDone: () => boolean) {
