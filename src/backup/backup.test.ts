@@ -142,6 +142,17 @@ describe("restoring refuses", () => {
   })
 })
 
+test("a folder is replaced from a backup that lies in it", async (context) => {
+  const place = await stateFolderWith(context)
+  const { archive } = await place.create()
+  await place.store.close()
+  place.write("mine.txt", "later")
+  const report = await restore(archive, place.stateFolder, { replace: true })
+  assert.equal(existsSync(join(place.stateFolder, "mine.txt")), false)
+  assert.deepEqual(readdirSync(join(report.setAside ?? "", "backups")), [basename(archive)])
+  assert.match(describeRestore(report).join("\n"), /is now .*before-restore-.* with the backups that were in it/)
+})
+
 test("restoring with --replace keeps what stood there", async (context) => {
   const place = await stateFolderWith(context)
   const { archive } = await place.create()

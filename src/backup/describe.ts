@@ -35,7 +35,10 @@ function aboutPlaces({ folder, setAside, elsewhere }: RestoreReport): string[] {
   const lines = elsewhere.map(
     ({ from, to }) => `The configuration also used ${from}; its copy is ${to}. Put it back by hand.`,
   )
-  if (setAside !== undefined)
-    lines.push(`What stood in ${folder} is now ${setAside}; remove it when you do not need it.`)
+  if (setAside !== undefined) {
+    lines.push(
+      `What stood in ${folder} is now ${setAside}, with the backups that were in it; remove it when you need neither.`,
+    )
+  }
   return [...lines, `Start it with: SVC_STATE_DIR=${folder} svc gateway`]
 }

@@ -43,10 +43,11 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRep
     const read = await unpack(options.archive, options, (path) => placeIn(staging, path))
     const settled = settle(staging, read, options)
     await syncTree(staging)
+    // Now, because the archive may lie in the folder that is set aside.
+    const facts = await factsOf(options.archive, read)
     const setAside = await putInPlace(staging, to, { present, at: options.clock.now() })
     // SQLite's own name for what belongs to the lock, which it cannot find any more.
     for (const name of [workLock, `${workLock}-journal`]) await rm(join(to, name), { force: true })
-    const facts = await factsOf(options.archive, read)
     const moved = setAside === undefined ? {} : { setAside }
     return { ...facts, folder: to, ...moved, ...settled, elsewhere: listElsewhere(to, read) }
   } finally {
@@ -141,28 +142,44 @@ async function putInPlace(
   to: string,
   { present, at }: { present: StateLock | "none"; at: number },
 ): Promise<string | undefined> {
-  const parent = dirname(to)
   if (present === "none") {
     // Only an empty folder: anything else came in the meantime, and stays.
     await rmdir(to).catch(ignoreMissing)
-    await rename(staging, to)
-    await syncFolder(parent)
+    await rename(staging, to).catch(refuseTaken(to))
+    await syncFolder(dirname(to))
     return undefined
   }
   const setAside = `${to}.before-restore-${new Date(at).toISOString().replaceAll(/[:.]/g, "-")}`
+  await rename(to, setAside).catch(refuseMounted(to))
   try {
-    await rename(to, setAside)
+    await rename(staging, to)
   } catch (error) {
-    throw new AppError("conflict", `${to} cannot be renamed`, {
-      cause: error,
-      hint: "it may be a mounted disk: restore to a new folder in it, and start the gateway with SVC_STATE_DIR set to that",
-    })
+    await rename(setAside, to)
+    throw error
   }
-  await rename(staging, to)
-  await syncFolder(parent)
+  await syncFolder(dirname(to))
   return setAside
 }
 
+function refuseTaken(to: string): (cause: unknown) => never {
+  return (cause) => {
+    throw new AppError("conflict", `Something came into being at ${to} meanwhile`, {
+      cause,
+      hint: "name another folder",
+    })
+  }
+}
+
+function refuseMounted(to: string): (cause: unknown) => never {
+  return (cause) => {
+    throw new AppError("conflict", `${to} cannot be renamed`, {
+      cause,
+      hint: "it may be a mounted disk: restore to a new folder in it, and start the gateway with SVC_STATE_DIR set to that",
+    })
+  }
+}
+
+/** What is in the folder is met by the rename. */
 function ignoreMissing(error: NodeJS.ErrnoException): void {
-  if (error.code !== "ENOENT") throw error
+  if (error.code !== "ENOENT" && error.code !== "ENOTEMPTY") throw error
 }
