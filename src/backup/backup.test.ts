@@ -95,7 +95,7 @@ test("what is committed while the copy is made neither gets in nor holds it up",
         write.addEvent({ sessionKey: session, text: "x".repeat(2000), origin: "system", trusted: true })
     })
   }
-  for (let n = 0; n < 20; n += 1) await fill("before", 500)
+  for (let n = 0; n < 8; n += 1) await fill("before", 500)
   let isDone = false
   const made = place.create().finally(() => (isDone = true))
   let written = 0
@@ -108,8 +108,8 @@ test("what is committed while the copy is made neither gets in nor holds it up",
   await restore(archive, to)
   const count = (folder: string, session: string) =>
     rows(folder, `select count(*) as n from event where session_key = '${session}'`)[0]?.["n"]
-  assert.equal(count(to, "before"), 10_000)
-  assert.ok(written > 3, "it was written to meanwhile")
+  assert.equal(count(to, "before"), 4_000)
+  assert.ok(written > 1, "it was written to meanwhile")
   assert.equal(count(place.stateFolder, "during"), written)
 })
 
