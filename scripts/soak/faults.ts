@@ -30,12 +30,13 @@ export async function countFaults(options: {
   }
   try {
     const found = await Ends.run((ends) => endure(ends, { disturbance, times, random, onRound }))
-    const { acknowledged, photos, lost, doubled, disordered, inDoubt } = found
+    const { acknowledged, photos, lost, doubled, disordered, inDoubt, loop } = found
+    const stretch = loop === undefined ? "" : `; longest stretch of the event loop ${loop.maxMs.toFixed(0)} ms`
     const doubt = crashes ? `, ${inDoubt} answers in doubt` : ""
     return {
       what,
       target,
-      measured: `${acknowledged} acknowledged (${photos} with photos): ${lost.length} lost, ${doubled.length} doubled, ${disordered.length} chats out of order${doubt}`,
+      measured: `${acknowledged} acknowledged (${photos} with photos): ${lost.length} lost, ${doubled.length} doubled, ${disordered.length} chats out of order${doubt}${stretch}`,
       met: lost.length + doubled.length + disordered.length === 0,
       details: [...lost, ...doubled, ...disordered],
     }

@@ -12,6 +12,7 @@ const parts = 12
 const maxGrowthMbPerHour = 30
 const maxMoreHandles = 15
 const maxHealthP99Ms = 50
+const maxStretchMs = 50
 const maxStuckSeconds = 60
 
 export function judge(run: MixedRun): Row[] {
@@ -29,6 +30,7 @@ export function judge(run: MixedRun): Row[] {
     judgeMemory(samples),
     judgeHandles(samples),
     judgeHealth(samples),
+    ...judgeLoop(samples),
     judgeLanes(samples, drainSeconds),
     judgeBrowser(samples, browserFailures),
   ]
@@ -81,6 +83,15 @@ function judgeHealth(samples: readonly Sample[]): Row {
     measured: `p99 ${round(typical)} ms (median of all samples), longest ${round(longest)} ms, ${failed} unanswered`,
     met: typical <= maxHealthP99Ms && failed === 0,
   }
+}
+
+/** No row where the gateway does not tell. */
+function judgeLoop(samples: readonly Sample[]): Row[] {
+  const last = samples.findLast(({ loop }) => loop !== undefined)?.loop
+  if (!last) return []
+  const measured = `longest ${round(last.maxMs)} ms; ${last.over50} above ${maxStretchMs} ms`
+  const target = `none above ${maxStretchMs} ms`
+  return [{ what: "the same: stretches of the event loop, by `/metrics`", target, measured, met: last.over50 === 0 }]
 }
 
 function judgeLanes(samples: readonly Sample[], drainSeconds: number): Row {

@@ -31,6 +31,11 @@ const charts: readonly { title: string; unit: string; lines: readonly Line[] }[]
     ],
   },
   {
+    title: "Event loop, by /metrics",
+    unit: "ms",
+    lines: [{ name: "longest stretch so far", value: (sample) => sample.loop?.maxMs ?? 0 }],
+  },
+  {
     title: "Answers: how long people waited",
     unit: "s",
     lines: [{ name: "p99", value: (sample) => sample.answerP99 / 1000 }],

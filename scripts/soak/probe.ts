@@ -4,6 +4,7 @@ import { readFileSync, readdirSync, statSync } from "node:fs"
 import { Agent, get } from "node:http"
 import { join } from "node:path"
 import { parentPort, workerData } from "node:worker_threads"
+import { type LoopFigures, readLoop } from "../../test/support/endurance/event-loop.ts"
 
 export interface ProbeTask {
   pid: number
@@ -22,6 +23,8 @@ export interface Probe {
   databaseMb: number
   logMb: number
   filesMb: number
+  /** Unset where the gateway does not tell. */
+  loop?: LoopFigures
 }
 
 const healthEveryMs = 50
@@ -67,10 +70,14 @@ function sample({ pid, stateFolder }: ProbeTask, times: number[], failed: number
 const task = workerData as ProbeTask
 let times: number[] = []
 let failed = 0
+const token = readFileSync(join(task.stateFolder, "gateway-token"), "utf8").trim()
 setInterval(() => {
-  parentPort?.postMessage(sample(task, times, failed))
+  const seen = sample(task, times, failed)
   times = []
   failed = 0
+  void readLoop(`http://127.0.0.1:${task.port}`, token).then((loop) => {
+    parentPort?.postMessage(loop === undefined ? seen : { ...seen, loop })
+  })
 }, task.everyMs)
 for (;;) {
   await askHealth(task.port).then(

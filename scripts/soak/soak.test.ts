@@ -1,5 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
+import { parseLoop } from "../../test/support/endurance/event-loop.ts"
 import { judge, leastOfParts, slopePerSecond } from "./judge.ts"
 import type { MixedRun, Sample } from "./mixed.ts"
 import { renderPage } from "./page.ts"
@@ -49,6 +50,18 @@ test("each fault is seen, and no other", () => {
   assert.deepEqual(missed({ ...run(), browserFailures: ["no"] }), [5])
 })
 
+test("a gateway that tells of its event loop is judged by that too", () => {
+  const told = (over50: number) => run(() => ({ loop: { maxMs: 60, over50 } }))
+  assert.deepEqual([missed(told(0)), missed(told(2))], [[], [4]])
+  const text = `# TYPE svc_event_loop_delay_seconds histogram
+svc_event_loop_delay_seconds_bucket{le="0.05"} 7
+svc_event_loop_delay_seconds_count 9
+svc_event_loop_delay_max_seconds 0.061
+`
+  assert.deepEqual(parseLoop(text), { maxMs: 61, over50: 2 })
+  assert.equal(parseLoop("nothing"), undefined)
+})
+
 test("what memory gains while it warms up is no growth", () => {
   assert.deepEqual(
     missed(run(({ seconds, memoryMb }) => ({ memoryMb: memoryMb - Math.max(0, 300 - seconds) / 3 }))),
@@ -70,7 +83,7 @@ test("a slope is that of the lower edge", () => {
 
 test("the page stands alone, and shows words as words", () => {
   const page = renderPage(run(), [{ what: "<b>", target: "t", measured: "m", met: false }])
-  assert.equal(page.match(/<svg /g)?.length, 7)
+  assert.equal(page.match(/<svg /g)?.length, 8)
   assert.match(page, /&lt;b&gt;.*NO/)
   assert.doesNotMatch(page, /NaN|Infinity|undefined|<script|https?:/)
   assert.doesNotMatch(renderPage({ ...run(), samples: [] }, []), /NaN|Infinity|undefined/)

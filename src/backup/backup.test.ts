@@ -123,7 +123,7 @@ describe("restoring refuses", () => {
     const present = join(temporaryFolder(), "state")
     await restore(archive, present)
     await assert.rejects(restore(archive, present), { code: "conflict" })
-    const lock = acquireStateLock(present, { pid: 4711, bootId: "b", startedAt: "then" })
+    const lock = await acquireStateLock(present, { pid: 4711, bootId: "b", startedAt: "then" })
     context.after(() => lock.release())
     for (const replace of [false, true]) {
       await assert.rejects(restore(archive, present, { replace }), { code: "already-running", message: /process 4711/ })

@@ -53,12 +53,17 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRep
   } finally {
     work?.release()
     await rm(staging, { recursive: true, force: true })
-    if (present !== "none") present.release()
+    if (present !== "none") await present.release()
   }
 }
 
+/** A state folder that no gateway can start on meanwhile. */
+interface Held {
+  release(): unknown
+}
+
 /** `none`: nothing stands there, or an empty folder. Throws `conflict` or `already-running`. */
-async function lockPresent(to: string, { replace, clock, ids }: RestoreOptions): Promise<StateLock | "none"> {
+async function lockPresent(to: string, { replace, clock, ids }: RestoreOptions): Promise<Held | "none"> {
   const facts = await stat(to).catch(() => undefined)
   if (!facts) return "none"
   const names = facts.isDirectory() ? await readdir(to) : []
@@ -69,13 +74,13 @@ async function lockPresent(to: string, { replace, clock, ids }: RestoreOptions):
     })
   }
   // Also without --replace: that a gateway runs there is the more important thing to know.
-  const lock = acquireStateLock(to, {
+  const lock: Held = await acquireStateLock(to, {
     pid: process.pid,
     bootId: ids.uuid(),
     startedAt: new Date(clock.now()).toISOString(),
   })
   if (replace) return lock
-  lock.release()
+  await lock.release()
   throw new AppError("conflict", `${to} holds a state folder already`, {
     hint: "name a new folder, or set the present one aside with --replace (it is kept beside, under another name)",
   })
@@ -140,7 +145,7 @@ async function syncTree(folder: string): Promise<void> {
 async function putInPlace(
   staging: string,
   to: string,
-  { present, at }: { present: StateLock | "none"; at: number },
+  { present, at }: { present: Held | "none"; at: number },
 ): Promise<string | undefined> {
   if (present === "none") {
     // Only an empty folder: anything else came in the meantime, and stays.

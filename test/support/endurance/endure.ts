@@ -6,6 +6,7 @@ import { spawnGateway } from "../gateway.ts"
 import { text } from "../model-server/index.ts"
 import { type World, createWorld, until } from "../world.ts"
 import { CutDisk } from "./cut-disk.ts"
+import { readLoop } from "./event-loop.ts"
 import { FailingDisk } from "./failing-disk.ts"
 import { Load } from "./load.ts"
 import { ModelWatch, type Tally, openWork, tally } from "./tally.ts"
@@ -59,8 +60,9 @@ export async function endure(context: Pick<TestContext, "after">, options: Endur
   if (!lives) await world.start()
   const stuck = await comeToRest(world, load)
   const found = tally(world, load, { watch, crashes: disturbance === "kill" || disturbance === "cut" })
+  const loop = await readLoop(world.gateway.url, world.gateway.token)
   await world.gateway.kill("SIGTERM")
-  return { ...found, lost: [...stuck, ...found.lost] }
+  return { ...found, lost: [...stuck, ...found.lost], ...(loop === undefined ? {} : { loop }) }
 }
 
 /** Until everything that was sent has come in and nothing is open; what does not come to rest is told. */

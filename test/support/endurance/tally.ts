@@ -4,6 +4,7 @@ import type { User } from "grammy/types"
 import type { RecordedRequest } from "../model-server/index.ts"
 import { lastPrompt, messagesOf } from "../prompts.ts"
 import type { World } from "../world.ts"
+import type { LoopFigures } from "./event-loop.ts"
 import type { Load } from "./load.ts"
 
 export interface Tally {
@@ -18,6 +19,8 @@ export interface Tally {
   disordered: string[]
   /** Answers that came twice, or whose arrival is not known, as a crash in the middle of a send allows. */
   inDoubt: number
+  /** Of the last life; unset where the gateway does not tell. */
+  loop?: LoopFigures
 }
 
 export interface TallyOptions {
