@@ -53,6 +53,7 @@ test("a backup of a folder in use holds configuration, media, secrets and the da
     "logs/gateway.log": "not this",
     "browser/managed/user-data/Cookies": "not this",
     reserve: "not this",
+    "in-flight": "not this",
     "gateway.json": "not this",
     ".svc.json.abcdef.tmp": "not this",
   })

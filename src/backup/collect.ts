@@ -6,8 +6,17 @@ import { type Variables, loadConfigFile } from "../config/index.ts"
 import { AppError } from "../kernel/index.ts"
 import { elsewhereRoot, maxMembers, stateRoot } from "./contract.ts"
 
-/** At the top of the state folder. */
-const excluded = new Set(["gateway.owner", "gateway.json", "reserve", "logs", "traces", "run"])
+/** At the top of the state folder: what belongs to one process, or is made anew. */
+const excluded = new Set([
+  "gateway.owner",
+  "gateway.json",
+  "in-flight",
+  "hanging.json",
+  "reserve",
+  "logs",
+  "traces",
+  "run",
+])
 const databaseOrLock = /^svc\.db|\.lock(-\w+)?$/
 
 export interface Collected {
