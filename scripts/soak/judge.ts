@@ -73,15 +73,15 @@ function judgeHandles(samples: readonly Sample[]): Row {
 }
 
 function judgeHealth(samples: readonly Sample[]): Row {
-  const p99 = samples.map(({ health }) => health.p99).toSorted((a, b) => a - b)
-  const typical = p99[Math.floor(p99.length / 2)] ?? 0
+  const times = samples.flatMap(({ health }) => health.times).toSorted((a, b) => a - b)
+  const p99 = times[Math.floor(times.length * 0.99)] ?? 0
   const failed = samples.reduce((sum, { health }) => sum + health.failed, 0)
   const longest = Math.max(0, ...samples.map(({ health }) => health.max))
   return {
     what: "the same: `/healthz`, asked from another thread 20 times a second",
     target: `p99 at most ${maxHealthP99Ms} ms, always answered`,
-    measured: `p99 ${round(typical)} ms (median of all samples), longest ${round(longest)} ms, ${failed} unanswered`,
-    met: typical <= maxHealthP99Ms && failed === 0,
+    measured: `p99 ${round(p99)} ms, longest ${round(longest)} ms, ${failed} unanswered`,
+    met: p99 <= maxHealthP99Ms && failed === 0,
   }
 }
 

@@ -4,14 +4,26 @@ import type { Row } from "./table.ts"
 
 const width = 720
 const height = 150
-const margin = { left: 60, right: 12, top: 10, bottom: 24 }
+const margin = { left: 60, right: 26, top: 10, bottom: 24 }
 
 interface Line {
   name: string
   value: (sample: Sample) => number
 }
 
-const charts: readonly { title: string; unit: string; lines: readonly Line[] }[] = [
+interface Chart {
+  title: string
+  unit: string
+  lines: readonly Line[]
+}
+
+const eventLoop: Chart = {
+  title: "Event loop, by /metrics",
+  unit: "ms",
+  lines: [{ name: "longest stretch so far", value: (sample) => sample.loop?.maxMs ?? 0 }],
+}
+
+const charts: readonly Chart[] = [
   { title: "Memory", unit: "MB", lines: [{ name: "resident", value: (sample) => sample.memoryMb }] },
   {
     title: "Handles and threads",
@@ -30,11 +42,7 @@ const charts: readonly { title: string; unit: string; lines: readonly Line[] }[]
       { name: "longest", value: (sample) => sample.health.max },
     ],
   },
-  {
-    title: "Event loop, by /metrics",
-    unit: "ms",
-    lines: [{ name: "longest stretch so far", value: (sample) => sample.loop?.maxMs ?? 0 }],
-  },
+  eventLoop,
   {
     title: "Answers: how long people waited",
     unit: "s",
@@ -78,12 +86,20 @@ td, th { border-bottom: 1px solid #ddd; padding: .35em .5em; text-align: left; v
 <table><tr><th>what</th><th>target</th><th>measured</th><th>met</th></tr>
 ${rows.join("\n")}
 </table>
-${charts.map((chart) => renderChart(chart, run.samples)).join("\n")}
+${chartsOf(run)
+  .map((chart) => renderChart(chart, run.samples))
+  .join("\n")}
 </body></html>
 `
 }
 
-function renderChart({ title, unit, lines }: (typeof charts)[number], samples: readonly Sample[]): string {
+/** Nothing is drawn of what the gateway does not tell. */
+function chartsOf({ samples }: MixedRun): readonly Chart[] {
+  const isTold = samples.some(({ loop }) => loop !== undefined)
+  return charts.filter((chart) => isTold || chart !== eventLoop)
+}
+
+function renderChart({ title, unit, lines }: Chart, samples: readonly Sample[]): string {
   const end = Math.max(1, samples.at(-1)?.seconds ?? 1)
   const top = niceTop(Math.max(0, ...samples.flatMap((sample) => lines.map(({ value }) => value(sample)))))
   const x = (seconds: number) => margin.left + (seconds / end) * (width - margin.left - margin.right)

@@ -19,7 +19,8 @@ export interface Probe {
   threads: number
   /** Of the gateway's own CPU, in seconds since its start. */
   cpuSeconds: number
-  health: { p50: number; p99: number; max: number; failed: number }
+  /** `times`: of every request, in milliseconds. */
+  health: { p50: number; p99: number; max: number; failed: number; times: number[] }
   databaseMb: number
   logMb: number
   filesMb: number
@@ -60,7 +61,7 @@ function sample({ pid, stateFolder }: ProbeTask, times: number[], failed: number
     handles: readdirSync(`/proc/${pid}/fd`).length,
     threads: number("Threads"),
     cpuSeconds: (Number(fields[11]) + Number(fields[12])) / 100,
-    health: { p50: at(0.5), p99: at(0.99), max: sorted.at(-1) ?? 0, failed },
+    health: { p50: at(0.5), p99: at(0.99), max: sorted.at(-1) ?? 0, failed, times: sorted },
     databaseMb: sizeMb(join(stateFolder, "svc.db")) + sizeMb(join(stateFolder, "svc.db-wal")),
     logMb: sizeMb(join(stateFolder, "logs")),
     filesMb: sizeMb(join(stateFolder, "media")),
