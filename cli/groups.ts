@@ -93,6 +93,11 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import("./commands/config.ts")).addConfig,
   },
   {
+    name: "backup",
+    description: "Make, check, list and restore backups of the state folder",
+    load: async () => (await import("./commands/backup.ts")).addBackup,
+  },
+  {
     name: "emulator",
     description: "Run the chat platform emulator, for trying things out without the real platform",
     load: async () => (await import("./commands/emulator.ts")).addEmulator,

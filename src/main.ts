@@ -1,6 +1,7 @@
 // Composes the product and runs it until it is told to stop. This file and src/main/ are the only place where
 // features meet: each gets the others' functions as parameters and imports none of them.
 // Start: core -> token -> parts -> listeners -> work -> gateway.json. Stop: intake first, the store last.
+import type { BackupSchedule } from "./backup/index.ts"
 import { type BrowserService, createBrowserService } from "./browser/index.ts"
 import type { Channel } from "./channels/contract.ts"
 import { createChatappChannel, createPairing } from "./channels/index.ts"
@@ -11,6 +12,7 @@ import { AppError, describeError } from "./kernel/index.ts"
 import { createActions } from "./main/actions.ts"
 import { type AgentParts, composeAgent } from "./main/agent.ts"
 import { type Core, type GatewayOptions, openCore } from "./main/core.ts"
+import { composeBackups } from "./main/backup.ts"
 import { writeBrowserProfile } from "./main/browser-profiles.ts"
 import { composeGmail } from "./main/gmail.ts"
 import { composeHooks } from "./main/hooks.ts"
@@ -97,6 +99,7 @@ interface Parts {
   chatapp: Channel
   server: GatewayServer
   hooks: Hooks
+  backups: BackupSchedule
   /** Where the gateway really listens, once it does. */
   ports: { gateway: number; control: number }
   /** From then on nothing new is taken in. */
@@ -104,7 +107,7 @@ interface Parts {
 }
 
 /** Everything made and linked, nothing started. */
-function compose(core: Core, stop: StopRequest, token: GatewayToken): Parts {
+function compose(core: Core, options: GatewayOptions, stop: StopRequest, token: GatewayToken): Parts {
   const { environment, log, redactor, ids, clock, store, background } = core
   const shared = { store, log, redactor, ids, clock, background, maxConnections: core.handles.perListener }
   const { gateway } = core.config()
@@ -151,6 +154,7 @@ function compose(core: Core, stop: StopRequest, token: GatewayToken): Parts {
   })
   channels.set(chatapp.name, chatapp)
   const hooks = composeHooks(core, agent, { accepting: () => !draining, gatewayToken: token.token })
+  const backups = composeBackups(core, options.program)
   const server = createGatewayServer({
     bind: gateway.bind,
     port: gateway.port,
@@ -168,12 +172,13 @@ function compose(core: Core, stop: StopRequest, token: GatewayToken): Parts {
       parts: () => states,
       ports: () => ports,
       requestStop: () => stop.request("requested over the API"),
+      backups,
     }),
     hooks,
     ...shared,
     log: log.child({ part: "gateway" }),
   })
-  return { states, browser, agent, chatapp, server, hooks, ports, drain: () => void (draining = true) }
+  return { states, browser, agent, chatapp, server, hooks, backups, ports, drain: () => void (draining = true) }
 }
 
 async function start(core: Core, options: GatewayOptions, stop: StopRequest, stack: AsyncStack): Promise<void> {
@@ -186,7 +191,7 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
     log: core.log,
   })
   core.redactor.add(token.token.reveal())
-  const parts = compose(core, stop, token)
+  const parts = compose(core, options, stop, token)
   const { states, browser, agent, chatapp, server } = parts
   // The listeners open before anything works, so that a port in use ends the start at once.
   parts.ports.gateway = (await server.start()).port
@@ -208,6 +213,8 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
   const gmail = composeGmail(core, () => parts.ports.gateway)
   stack.push("mail watch", () => gmail.stop())
   core.background.run("start mail watch", () => gmail.restart())
+  stack.push("backups", () => parts.backups.stop())
+  parts.backups.start()
   stack.push("intake", parts.drain)
   followConfig(core, {
     restartHeartbeat: () => agent.heartbeat.start(),

@@ -37,9 +37,16 @@ function describeStatus(status: GatewayStatus): [string, string][] {
     ],
     ["events", `${events.waiting} waiting, ${events.setAside} set aside${events.setAside > 0 ? " (svc events)" : ""}`],
   ]
+  if (status.backup) rows.push(["backup", describeBackup(status.backup)])
   if (!store.accepting) rows.push(["store", "not accepting: look at the log (svc logs)"])
   if (status.configProblem !== undefined) {
     rows.push(["problem", `the configuration file is not in force: ${status.configProblem}`])
   }
   return rows
+}
+
+function describeBackup({ running, last, failure }: NonNullable<GatewayStatus["backup"]>): string {
+  const age = last ? `last made ${describeDuration(Date.now() - last.createdAt)} ago` : "none made yet"
+  const now = running ? ", one is being made" : ""
+  return `${age}${now}${failure ? `; the last try FAILED: ${failure.error}` : ""}`
 }

@@ -1,24 +1,11 @@
 // The keys of `agents.*`: defaults of every agent, and the list of agents with what each sets for itself.
 import { z } from "zod"
+import { durationMs } from "../kernel/duration.ts"
 
 const later = true
 
 const defaultHeartbeatPrompt =
   "Read HEARTBEAT.md if it exists and do what it says. Do not take up old tasks from earlier talk by yourself. If nothing needs attention, reply HEARTBEAT_OK."
-
-const unitMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
-/** Milliseconds of `90s`, `30m`, `1h30m` or `2d`; a bare number counts minutes. Undefined when it is none of these. */
-export function durationMs(value: string | number): number | undefined {
-  const text = String(value).trim().toLowerCase()
-  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 60_000
-  if (!/^(\d+(\.\d+)?(ms|s|m|h|d))+$/.test(text)) return undefined
-  let total = 0
-  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)) {
-    total += Number(amount) * (unitMs[unit ?? ""] ?? 0)
-  }
-  return total
-}
 
 const timeZone = z.string().refine(isTimeZone, { error: "is not a time zone name" })
 const clockTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$|^24:00$/, "must be a time of day such as 08:30")

@@ -2,10 +2,11 @@
 // at once when something woke it; waiting events override quiet hours, an empty HEARTBEAT.md and a switched-off interval.
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { durationMs } from "../kernel/duration.ts"
 import type { Clock, Ids, Log } from "../kernel/index.ts"
 import { type Route, type SessionSettings, type Sessions, mainKey } from "../sessions/index.ts"
 import { type JobEnd, type JobRow, type Store, type Write, hasEvents, readSteps } from "../store/index.ts"
-import { type HeartbeatConfig, durationMs } from "./config.ts"
+import type { HeartbeatConfig } from "./config.ts"
 import { endEvents } from "./events.ts"
 import { isHeartbeatAck } from "./prompt.ts"
 import { producedMedia } from "./tool-runner.ts"

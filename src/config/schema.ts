@@ -2,6 +2,7 @@
 // The schema is made once, when this module is first imported.
 import { z } from "zod"
 import { agentsSchema } from "../agent/config.ts"
+import { backupSchema } from "../backup/config.ts"
 import { browserSchema, nodeHostSchema } from "../browser/config.ts"
 import { chatappSchema } from "../channels/chatapp/config.ts"
 import { channelDefaultsSchema, commandsSchema } from "../channels/config.ts"
@@ -61,6 +62,7 @@ export const configSchema = z
     logging: loggingSchema,
     gateway: gatewaySchema,
     storage: storageSchema,
+    backup: backupSchema,
     session: sessionSchema,
     models: modelsSchema,
     agents: agentsSchema,

@@ -43,5 +43,12 @@ export interface GatewayStatus {
   model: ({ id: string } | { error: string }) & { warnings?: string[] }
   /** What the calls of models took. */
   usage: { today: UsageSums }
+  /** Absent while no schedule is set. Times in milliseconds since the epoch. */
+  backup?: {
+    everyMs: number
+    running: boolean
+    last: { createdAt: number; archive?: string; bytes?: number } | null
+    failure: { at: number; error: string } | null
+  }
   memoryMb: number
 }

@@ -1,4 +1,5 @@
 // What the gateway's HTTP API can ask for: the status of everything, pairing, channels, messages sent by hand.
+import type { BackupSchedule } from "../backup/index.ts"
 import { readRange } from "../budget/index.ts"
 import type { Channel } from "../channels/contract.ts"
 import type { Pairing } from "../channels/index.ts"
@@ -23,6 +24,7 @@ export interface ActionParts {
   parts: () => Record<string, PartState>
   ports: () => { gateway: number; control: number }
   requestStop: () => void
+  backups: BackupSchedule
 }
 
 export function createActions(core: Core, parts: ActionParts): GatewayActions {
@@ -86,6 +88,7 @@ async function status(core: Core, parts: ActionParts): Promise<GatewayStatus> {
   const { environment, store } = core
   const issues = core.holder.issues()
   const ports = parts.ports()
+  const backup = parts.backups.state()
   return {
     version: version(),
     pid: process.pid,
@@ -104,6 +107,7 @@ async function status(core: Core, parts: ActionParts): Promise<GatewayStatus> {
     channels: await listChannels(parts, { probe: false, signal: AbortSignal.timeout(2_000) }),
     model: describeModel(core, parts),
     usage: { today: parts.agent.ledger.today() },
+    ...(backup === undefined ? {} : { backup }),
     memoryMb: Math.round(process.memoryUsage.rss() / 1024 / 1024),
   }
 }

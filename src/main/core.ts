@@ -37,6 +37,8 @@ export interface GatewayOptions {
   /** Errors only on the console; the log file is written all the same. */
   quiet?: boolean
   logLevel?: string
+  /** File of the command line, for work that is done by a process of its own. */
+  program?: string
   /** Called once everything is ready. */
   onReady?: (ready: { pid: number; port: number; controlPort: number; stateFolder: string }) => void
   /** Where a test may kill the process; the shipped program has none. */
