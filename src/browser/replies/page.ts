@@ -38,12 +38,15 @@ export const freshSnapshot = z.object({
   truncated: z.boolean().exactOptional().describe("True when parts were left out; the text says which."),
 })
 
+const note = z.string().exactOptional().describe("A download that nobody waited for, and that was refused.")
+
 export const actReply = z.object({
   ...pageReply.shape,
   ...freshSnapshot.shape,
   dialog: dialogInfo.exactOptional().describe("A question that the action made the page ask; it waits for an answer."),
   closed: z.literal(true).exactOptional().describe("The action made the page close its own tab."),
   result: z.unknown().exactOptional().describe("Of `evaluate`: what the code gave."),
+  note,
 })
 
 export const navigateReply = z.object({
@@ -51,6 +54,7 @@ export const navigateReply = z.object({
   ...freshSnapshot.shape,
   loaded: z.boolean().describe("False when the page was there but went on loading past the time limit."),
   download: z.boolean().describe("True when the address gave a file; the tab stays where it was."),
+  note,
 })
 
 export const dialogReply = z.object({
