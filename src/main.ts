@@ -19,6 +19,7 @@ import { composeHooks } from "./main/hooks.ts"
 import { followConfig } from "./main/reload.ts"
 import { createRenameConfig } from "./main/rename-config.ts"
 import { mainAgentId } from "./main/main-agent.ts"
+import { createOwnPorts } from "./main/own-ports.ts"
 import { type StopRequest, listenForStop } from "./main/signals.ts"
 import { version } from "./main/version.ts"
 
@@ -124,6 +125,7 @@ function compose(core: Core, options: GatewayOptions, stop: StopRequest, token: 
     settings: () => core.config().browser,
     writeProfile: (name, entry) => writeBrowserProfile(core, name, entry),
     controlPort: ports.control,
+    ownPorts: createOwnPorts(core.config, () => ports.gateway),
     stateFolder: environment.stateFolder,
     environment: environment.variables,
     token: token.token,

@@ -13,6 +13,7 @@ import type {
 } from "./contract.ts"
 import { debugOperations, storageOperations } from "./debug.ts"
 import { fileOperations } from "./files/operations.ts"
+import { safeName } from "./files/safe-path.ts"
 import { savePicture } from "./media.ts"
 import { act } from "./page/act.ts"
 import { navigate } from "./page/navigate.ts"
@@ -203,11 +204,12 @@ function pageOperations(options: CoreOptions) {
       const url = await guard.checkOpen(caller, request.url)
       const tab = await pick(caller, request.targetId)
       const { live } = registry.get(caller.profile)
+      const refusals = refusalsIn(live, tab)
       const outcome = await traces.around(live, tab, `navigate ${url}`, () =>
         visit(tab, url, limits("Loading the page", request.timeoutMs, caller), guard),
       )
       const fresh = await freshSnapshot(tab, request.snapshot, guard, limits("", request.timeoutMs, caller))
-      return { ...(await pageReply(tab)), ...outcome, ...fresh }
+      return { ...(await pageReply(tab)), ...outcome, ...fresh, ...refusals() }
     },
     async screenshot(caller: Caller, request: ScreenshotRequest): Promise<ScreenshotReply & { data: string }> {
       const { fullPage, ref, element, labels, type } = request
@@ -234,14 +236,28 @@ function pageOperations(options: CoreOptions) {
       }
       if (request.kind === "evaluate" || request.kind === "wait") guard.checkRead(tab)
       const { live } = registry.get(caller.profile)
+      const refusals = refusalsIn(live, tab)
       const title = "ref" in request ? `${request.kind} ${request.ref ?? ""}` : request.kind
       const outcome = await traces.around(live, tab, title.trim(), () =>
         act(tab, request, limits(`The ${request.kind}`, request.timeoutMs, caller)),
       )
       const fresh = await freshSnapshot(tab, request.snapshot, guard, limits("", request.timeoutMs, caller))
       const closed = tab.isOpen ? {} : { closed: true as const }
-      return { ...(await pageReply(tab)), ...outcome, ...fresh, ...closed }
+      return { ...(await pageReply(tab)), ...outcome, ...fresh, ...closed, ...refusals() }
     },
+  }
+}
+
+/** What to say of downloads that begin in the tab from here on and that nobody waits for. */
+function refusalsIn(live: LiveBrowser | undefined, tab: Tab): () => { note?: string } {
+  const mark = live?.downloads.mark ?? 0
+  return () => {
+    const names = live?.downloads.refusedIn(tab, mark).map(({ suggestedFilename }) => safeName(suggestedFilename)) ?? []
+    if (names.length === 0) return {}
+    const what = [...new Set(names)].slice(0, 3).join(", ")
+    return {
+      note: `A download of ${what} was refused, because nobody waited for it. Use download with the ref of what gives the file, or wait for the download and do this again.`,
+    }
   }
 }
 
@@ -267,7 +283,7 @@ async function visit(
 ) {
   return tab.operate({ ...limits, renews: true }, async (operation) => {
     await placeFor(tab, url, guard, operation.signal)
-    const outcome = await navigate(tab, url, operation)
+    const outcome = await navigate(tab, url, operation, (failed) => guard.explain(tab, failed))
     try {
       // Where redirects have led counts as much as where they began.
       await guard.checkArrival(tab, operation.signal)

@@ -9,6 +9,8 @@ import { GuardProxy } from "./page/policy/guard-proxy.ts"
 import { RequestGate } from "./page/policy/request-gate.ts"
 import {
   createUrlPolicy,
+  type IsOwnPort,
+  isUnknownName,
   rememberNames,
   type Resolve,
   systemResolve,
@@ -21,6 +23,8 @@ import type { BrowserProfile, LiveBrowser } from "./profiles/contract.ts"
 export interface GuardOptions {
   /** As the configuration is at that moment. */
   navigation(): BrowserConfig["navigation"]
+  /** Ports of this machine that no page may reach. */
+  isOwnPort: IsOwnPort
   clock: Clock
   ids: Ids
   log: Log
@@ -52,7 +56,9 @@ async function closeSideWays(session: CdpSession): Promise<void> {
 export class Guard {
   readonly #options: GuardOptions
   readonly #resolve: Resolve
+  /** Of guests, and of everybody else in browsers of ours. */
   readonly #proxy: GuardProxy
+  readonly ownProxy: GuardProxy
   readonly #watched = new WeakMap<LiveBrowser, Watched>()
   /** Contexts of guests, in all browsers. */
   readonly #spaces = new Set<string>()
@@ -63,15 +69,17 @@ export class Guard {
     const { clock, ids, log } = options
     this.#resolve = rememberNames(options.resolve ?? systemResolve, () => clock.monotonic())
     this.#proxy = new GuardProxy({ policy: () => this.#current.guest, log, secret: new Secret(ids.token(32)) })
+    this.ownProxy = new GuardProxy({ policy: () => this.#current.own, log, secret: new Secret(ids.token(32)) })
   }
 
   get #current(): { own: UrlPolicy; guest: UrlPolicy } {
+    const { isOwnPort } = this.#options
     const navigation = this.#options.navigation()
     if (this.#policies?.of !== navigation) {
       this.#policies = {
         of: navigation,
-        own: createUrlPolicy(navigation, this.#resolve),
-        guest: createUrlPolicy({ ...navigation, policy: "strict" }, this.#resolve),
+        own: createUrlPolicy(navigation, this.#resolve, isOwnPort),
+        guest: createUrlPolicy({ ...navigation, policy: "strict" }, this.#resolve, isOwnPort),
       }
     }
     return this.#policies
@@ -81,8 +89,24 @@ export class Guard {
   async checkOpen(caller: Caller, url: string): Promise<string> {
     const policy = caller.guest === undefined ? this.#current.own : this.#current.guest
     const address = policy.checkOpen(url)
-    if (policy.filters) await policy.checkRequest(address, caller.signal)
+    try {
+      await policy.checkRequest(address, caller.signal)
+    } catch (error) {
+      // A name that is not known here may be known to the browser, which may be elsewhere.
+      if (policy.filters || !isUnknownName(error)) throw error
+      caller.signal?.throwIfAborted()
+    }
     return address
+  }
+
+  /** Why an address that the tab asked for failed, when it was asked for through a proxy of ours. */
+  explain(tab: Tab, url: string): AppError | undefined {
+    return (this.isGuest(tab) ? this.#proxy : this.ownProxy).explain(url)
+  }
+
+  /** Ports that the proxies listen on. */
+  get ports(): number[] {
+    return [this.#proxy.port, this.ownProxy.port].filter((port) => port !== undefined)
   }
 
   /** Throws `navigation-refused` when the content of a page at this address may not leave the tab. */
@@ -98,8 +122,7 @@ export class Guard {
     try {
       await policy.checkRequest(tab.url, signal)
     } catch (error) {
-      if (error instanceof AppError && error.code === "navigation-failed") return
-      throw error
+      if (!isUnknownName(error)) throw error
     }
   }
 
@@ -120,8 +143,9 @@ export class Guard {
   /** Puts the policy into force before anything is done in the browser. Gives the space in which the caller's tabs are. */
   async enter(profile: BrowserProfile, live: LiveBrowser, caller: Caller): Promise<string | undefined> {
     const { guests, gate } = this.#watch(profile, live)
-    const needsGate = this.#current.own.filters || (caller.guest !== undefined && !guests.hasProxy)
-    if (needsGate) await gate.start()
+    const filters = this.#current.own.filters || (caller.guest !== undefined && !guests.hasProxy)
+    if (filters) await gate.start("everything")
+    else if (!live.guarded) await gate.start("unencrypted")
     this.#options.background.run("guest spaces", () => guests.sweep())
     if (caller.guest === undefined) return undefined
     const space = await guests.spaceFor(caller.guest)
@@ -156,10 +180,11 @@ export class Guard {
       root: connection.root,
       policyFor: (frameId) => {
         const tab = tabOf(frameId)
-        return tab ? this.#gatePolicy(guests, tab) : this.#strangerPolicy(guests)
+        return tab ? this.#gatePolicy(live, guests, tab) : this.#strangerPolicy(live, guests)
       },
       login: (challenge, { requestId, frameId }) =>
         this.#proxy.login(challenge) ??
+        this.ownProxy.login(challenge) ??
         tabOf(frameId)?.credentials.answer(challenge, requestId) ?? { response: "Default" },
       background,
       log,
@@ -167,7 +192,7 @@ export class Guard {
     tabs.onTab((tab) =>
       tab.onSession((session) => {
         watchAddresses(session, {
-          policy: () => this.#gatePolicy(guests, tab),
+          policy: () => this.#gatePolicy(live, guests, tab),
           onBreach: (url) => this.#blank(tab, url),
         })
         if (this.isGuest(tab)) background.run("guest page", () => closeSideWays(session))
@@ -179,17 +204,17 @@ export class Guard {
   }
 
   /** What the gate holds a tab to. Guests behind the proxy need nothing more. */
-  #gatePolicy(guests: Guests, tab: Tab): UrlPolicy | undefined {
+  #gatePolicy(live: LiveBrowser, guests: Guests, tab: Tab): UrlPolicy | undefined {
     const { own, guest } = this.#current
     if (this.isGuest(tab)) return guests.hasProxy ? undefined : guest
-    return own.filters ? own : undefined
+    return own.filters || !live.guarded ? own : undefined
   }
 
   /** For requests of workers, and of pages that are too new to be known. */
-  #strangerPolicy(guests: Guests): UrlPolicy | undefined {
+  #strangerPolicy(live: LiveBrowser, guests: Guests): UrlPolicy | undefined {
     const { own, guest } = this.#current
     if (!guests.hasProxy && !guests.isEmpty) return guest
-    return own.filters ? own : undefined
+    return own.filters || !live.guarded ? own : undefined
   }
 
   /** The page may have seen something by now; nobody reads it from there. */
@@ -203,6 +228,6 @@ export class Guard {
   }
 
   async stop(): Promise<void> {
-    await this.#proxy.stop()
+    await Promise.all([this.#proxy.stop(), this.ownProxy.stop()])
   }
 }

@@ -66,7 +66,7 @@ export class Tabs {
 
   get memory(): TabsMemory {
     const tabs = this.#ended ?? this.#tabs
-    return { nextRef: this.refs.next, firstRef: this.refs.first, lastTargetId: this.#lastId, tabs }
+    return { nextRef: this.refs.next, firstRef: this.refs.first, lastTargetId: this.#lastId, tabs: new Map(tabs) }
   }
 
   get list(): Tab[] {

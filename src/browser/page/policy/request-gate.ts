@@ -2,7 +2,8 @@
 // frames, workers, beacons. It stands at the browser's own session, so that no page or worker is missed however new it is.
 import { AppError, type Background, describeError, type Log } from "../../../kernel/index.ts"
 import { CdpError, type CdpSession } from "../../cdp/index.ts"
-import type { UrlPolicy } from "./url-policy.ts"
+import { metadataPatterns } from "./addresses.ts"
+import { isUnknownName, type UrlPolicy } from "./url-policy.ts"
 
 export interface RequestGateOptions {
   root: CdpSession
@@ -37,11 +38,19 @@ interface PausedEvent {
   frameId?: string
 }
 
+/** What the gate holds up: all of it, or only what can speak to a server that does not prove its name. */
+export type Seen = "everything" | "unencrypted"
+
+const patternsFor: Record<Seen, string[]> = {
+  everything: ["*"],
+  unencrypted: ["http://*", ...metadataPatterns.map((host) => `https://${host}/*`)],
+}
+
 type Verdict = { pass: true } | { pass: false; reason: "BlockedByClient" | "NameNotResolved" }
 
 export class RequestGate {
   readonly #options: RequestGateOptions
-  #started: Promise<unknown> | undefined
+  #started: { sees: Seen; done: Promise<unknown> } | undefined
 
   constructor(options: RequestGateOptions) {
     this.#options = options
@@ -56,15 +65,22 @@ export class RequestGate {
     )
   }
 
-  /** Resolves when every request is seen. A request that waits for its answer waits for as long as the connection lives. */
-  async start(): Promise<void> {
-    const { root } = this.#options
-    this.#started ??= root.send("Fetch.enable", { handleAuthRequests: true, patterns: [{ urlPattern: "*" }] })
+  /**
+   * Resolves when all such requests are seen; once it sees everything, it goes on to. A request that waits for its answer
+   * waits for as long as the connection lives.
+   */
+  async start(sees: Seen): Promise<void> {
+    if (this.#started === undefined || (sees === "everything" && this.#started.sees !== sees)) {
+      const patterns = patternsFor[sees].map((urlPattern) => ({ urlPattern }))
+      const done = this.#options.root.send("Fetch.enable", { handleAuthRequests: true, patterns })
+      this.#started = { sees, done }
+    }
+    const started = this.#started
     try {
-      await this.#started
+      await started.done
     } catch (error) {
       // Whoever comes next tries again, and gets nowhere before it has worked.
-      this.#started = undefined
+      if (this.#started === started) this.#started = undefined
       throw error
     }
   }
@@ -93,10 +109,12 @@ export class RequestGate {
       await policy.checkRequest(url)
       return { pass: true }
     } catch (error) {
+      const unknown = isUnknownName(error)
+      // A name that is not known here may be known to the browser, which may be elsewhere.
+      if (unknown && !policy.filters) return { pass: true }
       // Whatever went wrong: a request that nobody answers would hold its page up for good.
       const host = URL.canParse(url) ? new URL(url).host : ""
       this.#options.log.info({ host, reason: describeError(error) }, "request refused")
-      const unknown = error instanceof AppError && error.code === "navigation-failed"
       return { pass: false, reason: unknown ? "NameNotResolved" : "BlockedByClient" }
     }
   }
