@@ -133,7 +133,7 @@ function isEffectivelyEmpty(path: string): boolean {
   try {
     return readFileSync(path, "utf8")
       .split("\n")
-      .every((line) => /^\s*(#.*|[-*+]\s*(\[[ x]\])?\s*)?$/.test(line))
+      .every((line) => /^(?:#.*|[-*+](?:\s*\[[ x]\])?)?$/.test(line.trim()))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return false
     throw error

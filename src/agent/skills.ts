@@ -65,8 +65,8 @@ function splitHeader(file: string): { description?: string; body: string } {
   const text = file.replace(/^\ufeff/, "").replaceAll("\r\n", "\n")
   const header = /^---\n([\s\S]*?)\n---(?:\n|$)/.exec(text)
   if (!header) return { body: text.trim() }
-  const line = /^description:[ \t]*(.+)$/m.exec(header[1] as string)?.[1]?.trim()
-  const description = line?.replace(/^(["'])(.*)\1$/, "$2")
+  const line = /^description:(.+)$/m.exec(header[1] as string)?.[1]?.trim()
+  const description = line?.replace(/^"(.*)"$|^'(.*)'$/, "$1$2")
   return { ...(description ? { description } : {}), body: text.slice(header[0].length).trim() }
 }
 

@@ -1,6 +1,6 @@
 // The keys of `hooks.*`: the webhook endpoints, their secret, and the mappings of foreign payloads.
 import { z } from "zod"
-import { AppError } from "../kernel/index.ts"
+import { AppError, trimBoth } from "../kernel/index.ts"
 import { compilePath, compileTemplate } from "./template.ts"
 
 const later = true
@@ -127,7 +127,7 @@ const mapping = z
         path: z
           .string()
           .trim()
-          .overwrite((text) => text.replace(/^\/+|\/+$/g, ""))
+          .overwrite((text) => trimBoth(text, "/"))
           .min(1)
           .optional()
           .meta({ description: "Path below `hooks.path`; exact.", defaultText: "the preset's name" }),
@@ -229,7 +229,7 @@ export const hooksSchema = z
     path: z
       .string()
       .trim()
-      .overwrite((text) => `/${text.replace(/^\/+|\/+$/g, "")}`)
+      .overwrite((text) => `/${trimBoth(text, "/")}`)
       .refine((path) => !/^\/(?:api|healthz|readyz)(?:\/|$)/.test(path), { error: "is a path of the gateway's own" })
       .refine((path) => path !== "/", { error: 'must not be "/": give the endpoints a path of their own' })
       .refine((path) => /^[\w./~-]+$/.test(path), { error: "may have letters, digits and the characters . / ~ _ -" })

@@ -1,4 +1,5 @@
 // The word by which the model says that nothing needs attention, and what counts as saying so.
+import { trimBoth } from "../../kernel/index.ts"
 
 export const heartbeatToken = "HEARTBEAT_OK"
 
@@ -8,12 +9,8 @@ export const heartbeatToken = "HEARTBEAT_OK"
  */
 export function isHeartbeatAck(text: string, hasMedia: boolean, maxChars: number): boolean {
   if (hasMedia) return false
-  const plain = trimMarks(
-    text
-      .replace(/<[^<>]*>/g, " ")
-      .replace(/&nbsp;/gi, " ")
-      .trim(),
-  ).trim()
+  const bare = text.replace(/<[^<>]*>/g, " ").replace(/&nbsp;/gi, " ")
+  const plain = trimBoth(bare.trim(), "*`~_").trim()
   if (plain === "") return true
   let rest = plain
   let found = false
@@ -24,14 +21,3 @@ export function isHeartbeatAck(text: string, hasMedia: boolean, maxChars: number
   }
   return found && rest.replace(/\s+/g, " ").length <= maxChars
 }
-
-/** Without the marks of Markdown at both ends; a pattern for the end would look at a long run from each of its places. */
-function trimMarks(text: string): string {
-  let from = 0
-  let to = text.length
-  while (from < to && marks.includes(text[from] as string)) from += 1
-  while (to > from && marks.includes(text[to - 1] as string)) to -= 1
-  return text.slice(from, to)
-}
-
-const marks = "*`~_"

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from "node:http"
 import type { Readable } from "node:stream"
 import type { ApiMethods } from "grammy/types"
-import { describeError, withTimeout } from "../../kernel/index.ts"
+import { describeError, withTimeout, trimEnd } from "../../kernel/index.ts"
 import { type CallFailure, explainFailure } from "./failure.ts"
 import { type NetworkSettings, createAgentMaker } from "./network.ts"
 import { TransportError, createTransport } from "./transport.ts"
@@ -96,7 +96,7 @@ export async function createClient(options: {
   network?: NetworkSettings
 }): Promise<Client> {
   const { Api, InputFile } = await import("grammy/web")
-  const apiRoot = options.apiRoot.replace(/\/+$/, "")
+  const apiRoot = trimEnd(options.apiRoot, "/")
   const makeAgent = await createAgentMaker(apiRoot.startsWith("https:"), options.network)
   const transport = createTransport(apiRoot, makeAgent)
   const api = new Api(options.token, {
