@@ -243,6 +243,9 @@ export const hooksSchema = z
     keepDays: z.int().min(1).max(3650).default(7).meta({
       description: "Days for which deliveries are kept to be looked at and replayed. Repeats are known for at least 7.",
     }),
+    keepMb: z.int().min(1).max(1_048_576).default(1_024).meta({
+      description: "Megabytes that kept deliveries may take together; beyond that the oldest go before their time.",
+    }),
     presets: z
       .array(z.string().min(1))
       .default([])

@@ -103,7 +103,10 @@ export function createHooks(options: HooksOptions): Hooks {
       }
     },
     deliveries: createDeliveryActions({ ...door.process, store, runs: door.runs, settings: current }),
-    stop: () => transforms.stop(),
+    async stop() {
+      await door.process.recorder.stop()
+      await transforms.stop()
+    },
   }
 }
 
@@ -127,9 +130,14 @@ async function receive(door: Door, settings: Settings, request: IncomingMessage)
   try {
     return await deliver(door, settings, request, { draft, query, candidates: hasToken ? undefined : candidates })
   } catch (thrown) {
-    recordRefusal(door.process, draft, thrown)
+    const isProven = hasToken || draft.proof.kind === "signature"
+    recordRefusal(door.process, draft, thrown, isProven ? undefined : addressOf(request))
     throw thrown
   }
+}
+
+function addressOf(request: IncomingMessage): string {
+  return request.socket.remoteAddress ?? "unknown"
 }
 
 function draftOf(
@@ -223,8 +231,6 @@ async function prove(
   }
   door.process.recorder.count("unauthorized")
   draft.mapping = candidates[0]?.id ?? ""
-  // Whoever cannot prove a thing may not fill the disk either.
-  draft.body = Buffer.alloc(0)
   return auth.refuse(request, "signature")
 }
 
@@ -244,7 +250,7 @@ function refuseStranger(
     const known = settings.mappings.at(endpoint).find((mapping) => mapping.path === endpoint)
     if (known && request.method === "POST") {
       const stranger = draftOf(door.options, request, { endpoint, query: "", beganAt })
-      recordRefusal(door.process, { ...stranger, mapping: known.id }, thrown)
+      recordRefusal(door.process, { ...stranger, mapping: known.id }, thrown, addressOf(request))
     }
     throw thrown
   }
