@@ -122,6 +122,7 @@ const specKeys: [string, Json][] = [
         verify: { scheme: "github", secret: "s" },
         forEach: "payload.items",
         callbackUrl: "https://host/x",
+        callbackSecret: "s",
       },
     ],
   ],

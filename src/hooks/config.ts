@@ -178,10 +178,13 @@ const mapping = z
         secret: true,
       }),
     callbackSecret: z.string().min(1).optional().meta({
-      description: "Secret of that signature (`whsec_...` or plain text).",
+      description: "Secret of that signature (`whsec_...` or plain text); required with `callbackUrl`.",
       secret: true,
-      defaultText: "`hooks.token`",
     }),
+  })
+  .refine((entry) => entry.callbackUrl === undefined || entry.callbackSecret !== undefined, {
+    path: ["callbackSecret"],
+    error: "is required with callbackUrl: whoever gets the result could post hooks with any other secret of yours",
   })
   .meta({ description: "One mapping." })
 

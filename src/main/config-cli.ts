@@ -9,8 +9,11 @@ export function registerConfigCommands(program: Command, io: ConfigCommandIo): v
   register(program, {
     ...io,
     async findWarnings({ config, environment }) {
-      const { findModelWarnings } = await import("./models/warnings.ts")
-      return findModelWarnings(config, environment.variables)
+      const [{ findModelWarnings }, { findSecretWarnings }] = await Promise.all([
+        import("./models/warnings.ts"),
+        import("./secret-warnings.ts"),
+      ])
+      return [...findSecretWarnings(config), ...findModelWarnings(config, environment.variables)]
     },
   })
 }
