@@ -162,6 +162,10 @@ const mapping = z
     timeoutSeconds: z.int().min(1).max(604_800).optional().meta({ description: "Seconds that the run may take." }),
     transform: transform.optional().meta({ description: "Code that makes the action out of the payload." }),
     verify: verify.optional().meta({ description: "Signature that is accepted instead of the token." }),
+    hide: z.array(z.string().trim().min(1).max(100)).max(50).default([]).meta({
+      description:
+        "Headers and query parameters of the sender that are credentials: never kept, shown, logged or given to templates and transforms. Names that say so themselves (`key`, `sig`, `api_key`, `token`, ...) always are.",
+    }),
     forEach: templatePath.optional().meta({
       description:
         "Path of a list in the payload; the action is taken for each element, which templates see as `item`.",

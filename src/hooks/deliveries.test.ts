@@ -82,6 +82,33 @@ describe("a delivery is kept", () => {
     }
   })
 
+  test("without what could be a credential, by its name or by the word of a mapping", async () => {
+    const hide = ["X-Shop-Proof", "code"]
+    server.configure({
+      mappings: [{ id: "m", match: { path: "m" }, messageTemplate: "{{query.code}}|{{query.page}}", hide }],
+    })
+    const names = ["api_key", "apikey", "key", "sig", "signature", "access_token", "X-Amz-Signature", "code", "Code"]
+    const query = new URLSearchParams([...names.map((name): [string, string] => [name, "HIDDEN"]), ["page", "7"], ["monkey", "b"]])
+    const headers = { ...bearer, "x-shop-proof": "HIDDEN", "x-api-key": "HIDDEN", "x-plain": "shown" }
+    const answer = await server.send(`/hooks/m?${query}`, { headers, body: "{}" })
+    assert.equal(answer.status, 202)
+    const [item] = (await list()).items
+    const detail = server.hooks.deliveries.read(item?.id ?? 0)
+    assert.deepEqual(detail.query, { page: "7", monkey: "b" })
+    assert.equal(detail.headers["x-plain"], "shown")
+    const everything = ["hook_delivery", "job", "event", "inbox"].map((table) =>
+      JSON.stringify(server.rows(`select * from ${table}`)),
+    )
+    assert.ok(!(everything.join("") + server.logged()).includes("HIDDEN"))
+    const tested = await server.hooks.deliveries.test({
+      path: "m",
+      body: "{}",
+      query: { code: "HIDDEN" },
+      dryRun: true,
+    })
+    assert.ok(!JSON.stringify(tested).includes("HIDDEN"))
+  })
+
   test("and of strangers one small row for an address, mapping and hour, with how many they were", async () => {
     const local = await startHooks()
     try {

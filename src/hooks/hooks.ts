@@ -126,7 +126,7 @@ async function receive(door: Door, settings: Settings, request: IncomingMessage)
   if (request.method === "OPTIONS")
     return secured(new Response(null, { status: 204, headers: { allow: "POST, OPTIONS" } }))
   if (request.method !== "POST") throw new AppError("method-not-allowed", "Webhooks are sent with POST")
-  const draft = draftOf(options, request, { endpoint, query, beganAt })
+  const draft = draftOf(options, request, { endpoint, query, beganAt, hidden: settings.mappings.hiddenAt(endpoint) })
   try {
     return await deliver(door, settings, request, { draft, query, candidates: hasToken ? undefined : candidates })
   } catch (thrown) {
@@ -143,7 +143,7 @@ function addressOf(request: IncomingMessage): string {
 function draftOf(
   { clock }: HooksOptions,
   request: IncomingMessage,
-  parts: { endpoint: string; query: string; beganAt: number },
+  parts: { endpoint: string; query: string; beganAt: number; hidden: ReadonlySet<string> },
 ): Delivery {
   return {
     receivedAt: clock.now(),
@@ -151,8 +151,8 @@ function draftOf(
     mapping: "",
     path: parts.endpoint,
     method: request.method ?? "",
-    headers: publicHeaders(request.headers),
-    query: publicQuery(parts.query),
+    headers: publicHeaders(request.headers, parts.hidden),
+    query: publicQuery(parts.query, parts.hidden),
     body: Buffer.alloc(0),
     payload: null,
     proof: { kind: "token" },
@@ -249,7 +249,8 @@ function refuseStranger(
     const endpoint = path.slice(settings.base.length + 1)
     const known = settings.mappings.at(endpoint).find((mapping) => mapping.path === endpoint)
     if (known && request.method === "POST") {
-      const stranger = draftOf(door.options, request, { endpoint, query: "", beganAt })
+      const hidden = settings.mappings.hiddenAt(endpoint)
+      const stranger = draftOf(door.options, request, { endpoint, query: "", beganAt, hidden })
       recordRefusal(door.process, { ...stranger, mapping: known.id }, thrown, addressOf(request))
     }
     throw thrown
