@@ -154,8 +154,11 @@ function transformsDirProblem({ hooks }: Config, path: string, { home }: Environ
   return isInside ? undefined : `must be a folder in that of the configuration (${base}), not one that a link leads to`
 }
 
+/** Without links, as far as it exists. */
 function realOf(path: string): string {
-  return exists(path) ? realpathSync(path) : path
+  if (exists(path)) return realpathSync(path)
+  const parent = dirname(path)
+  return parent === path ? path : resolve(realOf(parent), basenameOf(path))
 }
 
 function byPlace(a: ConfigIssue, b: ConfigIssue): number {

@@ -88,7 +88,11 @@ describe("a delivery is kept", () => {
       mappings: [{ id: "m", match: { path: "m" }, messageTemplate: "{{query.code}}|{{query.page}}", hide }],
     })
     const names = ["api_key", "apikey", "key", "sig", "signature", "access_token", "X-Amz-Signature", "code", "Code"]
-    const query = new URLSearchParams([...names.map((name): [string, string] => [name, "HIDDEN"]), ["page", "7"], ["monkey", "b"]])
+    const query = new URLSearchParams([
+      ...names.map((name): [string, string] => [name, "HIDDEN"]),
+      ["page", "7"],
+      ["monkey", "b"],
+    ])
     const headers = { ...bearer, "x-shop-proof": "HIDDEN", "x-api-key": "HIDDEN", "x-plain": "shown" }
     const answer = await server.send(`/hooks/m?${query}`, { headers, body: "{}" })
     assert.equal(answer.status, 202)
