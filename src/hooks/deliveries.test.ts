@@ -127,7 +127,7 @@ describe("a delivery is kept", () => {
           { id: "s", ...signed },
         ],
       })
-      const headers = { ...Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`x-h${n}`, "h".repeat(200)])) }
+      const headers = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`x-h${n}`, "h".repeat(200)]))
       const statuses = new Set<number>()
       for (let round = 0; round < 30; round += 1) {
         for (const path of ["m", "s"]) {
@@ -141,7 +141,7 @@ describe("a delivery is kept", () => {
       const rows = local.rows(`select mapping, address, times, length(body) as body,
         length(method) + length(path) + length(headers) + length(query) as bytes from hook_delivery order by mapping`)
       assert.deepEqual(
-        rows.map(({ bytes: _, ...row }) => row),
+        rows.map(({ mapping, address, times, body }) => ({ mapping, address, times, body })),
         ["m", "s"].map((mapping) => ({ mapping, address: "127.0.0.1", times: 30, body: 0 })),
       )
       for (const { bytes } of rows) assert.ok(Number(bytes) <= 512, String(bytes))
