@@ -228,14 +228,18 @@ function readEntity(text: string, start: number): { codePoint: number; end: numb
   }
   let end = at
   while (end - at < longestName && isLetter(text.charCodeAt(end))) end += 1
-  for (let length = end - at; length > 1; length -= 1) {
-    const character = namedEntities.get(text.slice(at, at + length))
-    if (character === undefined) continue
-    end = at + length
-    return { codePoint: character.charCodeAt(0), end: text[end] === ";" ? end + 1 : end }
+  if (text.charCodeAt(end) === semicolon) {
+    const character = namedEntities.get(text.slice(at, end))
+    return character === undefined ? undefined : { codePoint: character.charCodeAt(0), end: end + 1 }
   }
-  return undefined
+  // Without a semicolon only the oldest names are read, whatever follows them.
+  const second = text.charCodeAt(at + 1) | 0x20
+  const first = second === 0x74 ? text.charCodeAt(at) | 0x20 : 0
+  if (first === 0x6c) return { codePoint: 0x3c, end: at + 2 }
+  return first === 0x67 ? { codePoint: 0x3e, end: at + 2 } : undefined
 }
+
+const semicolon = 0x3b
 
 function readNumber(text: string, start: number): { codePoint: number; end: number } | undefined {
   const isHex = (text.charCodeAt(start) | 0x20) === 0x78
