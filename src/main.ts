@@ -20,7 +20,7 @@ import { followConfig } from "./main/reload.ts"
 import { createRenameConfig } from "./main/rename-config.ts"
 import { mainAgentId } from "./main/main-agent.ts"
 import { createOwnPorts } from "./main/own-ports.ts"
-import { type StopRequest, listenForStop } from "./main/signals.ts"
+import { type StopRequest, keepInspectorClosed, listenForStop } from "./main/signals.ts"
 import { version } from "./main/version.ts"
 
 export type { GatewayOptions } from "./main/core.ts"
@@ -34,6 +34,7 @@ const sendGraceMs = 2_000
  * Errors of the start are printed as a person wants them.
  */
 export async function runGateway(options: GatewayOptions = {}): Promise<number> {
+  keepInspectorClosed()
   for (;;) {
     const end = await runOnce(options)
     if (end !== "restart") return end
@@ -191,6 +192,7 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
     stateFolder: core.environment.stateFolder,
     ids: core.ids,
     log: core.log,
+    redactor: core.redactor,
   })
   core.redactor.add(token.token.reveal())
   const parts = compose(core, options, stop, token)

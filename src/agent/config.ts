@@ -1,6 +1,7 @@
 // The keys of `agents.*`: defaults of every agent, and the list of agents with what each sets for itself.
 import { z } from "zod"
 import { durationMs } from "../kernel/duration.ts"
+import { linearPatternProblem } from "../kernel/index.ts"
 
 const later = true
 
@@ -11,7 +12,13 @@ const timeZone = z.string().refine(isTimeZone, { error: "is not a time zone name
 const clockTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$|^24:00$/, "must be a time of day such as 08:30")
 /** Words by which an agent is called in a group. */
 export const mentionPatterns = z.array(
-  z.string().min(1).refine(isRegularExpression, { error: "is not a valid regular expression" }),
+  z
+    .string()
+    .min(1)
+    .superRefine((pattern, context) => {
+      const problem = linearPatternProblem(pattern)
+      if (problem !== undefined) context.addIssue(problem)
+    }),
 )
 
 const modelName = z.string().trim().min(1)
@@ -203,15 +210,6 @@ export const agentsSchema = z
   })
   .prefault({})
   .meta({ description: "Agents." })
-
-function isRegularExpression(text: string): boolean {
-  try {
-    return new RegExp(text, "iu") instanceof RegExp
-  } catch (error) {
-    if (error instanceof SyntaxError) return false
-    throw error
-  }
-}
 
 function isTimeZone(text: string): boolean {
   try {

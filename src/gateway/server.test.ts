@@ -226,9 +226,14 @@ test("readiness is 503 with the state of each part until all have started", asyn
     readiness: () => ({ ok: false, parts: { store: "ready", chatapp: "starting" } }),
   })
   try {
-    const answer = await gateway.send("/readyz")
+    const answer = await gateway.get("/readyz")
     assert.equal(answer.status, 503)
     assert.deepEqual(answer.json, { ok: false, parts: { store: "ready", chatapp: "starting" } })
+    const stranger = await gateway.send("/readyz")
+    assert.deepEqual([stranger.status, stranger.json], [503, { ok: false }])
+    const guess = () => gateway.send("/readyz", { headers: { authorization: "Bearer guessed-value" } })
+    for (let count = 0; count < 20; count += 1) assert.equal((await guess()).status, 401)
+    assert.equal((await guess()).status, 429)
   } finally {
     await gateway.stop()
   }

@@ -125,7 +125,9 @@ function guard(surface: Surface, incoming: IncomingMessage, path: string, isWebS
   if (isWebSocket) throw new AppError("not-found", "There is no WebSocket endpoint")
   if (!path.startsWith("/")) throw new AppError("bad-request", "The request target must be a path")
   if (/%(?![0-9a-f]{2})/i.test(path)) throw new AppError("bad-request", "The path has a broken percent-encoding")
-  if (path === "/healthz" || path === "/readyz") return
+  if (path === "/healthz") return
+  // Asking without a token is allowed; guessing one here is no way round the throttle.
+  if (path === "/readyz" && incoming.headers.authorization === undefined) return
   checkBearer({
     authorization: incoming.headers.authorization,
     token: token.token,
@@ -143,9 +145,11 @@ function createApp(options: GatewayServerOptions): Hono<Env> {
   app.onError(errorHandler({ log: options.log, redactor: options.redactor }))
   app.notFound(() => errorResponse(new AppError("not-found", "There is nothing under this path"), options.redactor))
   app.get("/healthz", () => jsonResponse({ ok: true }))
-  app.get("/readyz", () => {
+  app.get("/readyz", (context) => {
     const readiness = options.readiness()
-    return jsonResponse(readiness, readiness.ok ? 200 : 503)
+    // Strangers learn whether, not what there is and what is broken; who shows a token has shown the right one by now.
+    const isKnown = context.env.incoming.headers.authorization !== undefined
+    return jsonResponse(isKnown ? readiness : { ok: readiness.ok }, readiness.ok ? 200 : 503)
   })
   for (const path of ["/healthz", "/readyz"]) app.all(path, () => notAllowed(["GET"], options.redactor))
   addApiRoutes(app, options)

@@ -10,7 +10,7 @@ import { systemClock } from "../kernel/index.ts"
 import type { OutboxRow } from "../store/index.ts"
 import { callbackChannel, createCallbackSender, queueCallback } from "./callback.ts"
 import { isPublicAddress } from "./guarded-post.ts"
-import { hookToken, hooksConfig } from "./hooks.fixture.ts"
+import { hooksConfig } from "./hooks.fixture.ts"
 
 interface Received {
   headers: IncomingMessage["headers"]
@@ -81,15 +81,15 @@ test("posts the result signed in the Standard Webhooks form, once it is in the o
   assert.equal(headers["webhook-id"], "run_run-1")
 })
 
-test("tells of a run that failed, and signs with the hook token where there is no other secret", async (context) => {
+test("tells of a run that failed, and never signs with the hook token: who gets results could post hooks with it", async (context) => {
   const { url, received } = await receiver(context, 200)
   const row = await queued(context, url, true)
-  await sender(url, { mappings: [{ callbackUrl: url }] }).send(row, signal())
+  await sender(url).send(row, signal())
   const [{ headers, body }] = received as [Received]
-  const key = Buffer.from(hookToken).toString("base64")
-  assert.partialDeepStrictEqual(new Webhook(key).verify(body, headers as Record<string, string>), {
+  assert.partialDeepStrictEqual(new Webhook(secret).verify(body, headers as Record<string, string>), {
     type: "hook.run.failed",
   })
+  assert.throws(() => hooksConfig({ mappings: [{ callbackUrl: url }] }), /callbackSecret/)
 })
 
 test("is tried again after refusals and failures, and given up after a redirect or 410", async (context) => {

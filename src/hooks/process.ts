@@ -19,7 +19,7 @@ import { planDelivery, selectMapping } from "./mapping/plan.ts"
 import { agentAction, wakeAction } from "./payload.ts"
 import type { Recorder } from "./recorder.ts"
 import type { Settings } from "./settings.ts"
-import { deliveryRow } from "./store.ts"
+import { type DeliveryRecord, deliveryRow } from "./store.ts"
 import { type TemplateValues, lookUp } from "./template.ts"
 import type { RunTransform } from "./transform/contract.ts"
 
@@ -117,9 +117,10 @@ function runIdsOf(answer: Json): string[] {
   return typeof runId === "string" ? [runId] : []
 }
 
-export function recordRefusal(options: ProcessOptions, delivery: Delivery, thrown: unknown): void {
+/** `stranger` is the address of a sender that has proven nothing. */
+export function recordRefusal(options: ProcessOptions, delivery: Delivery, thrown: unknown, stranger?: string): void {
   const error = toAppError(thrown)
-  options.recorder.keep({
+  const record: DeliveryRecord = {
     delivery,
     verdict: error.status >= 500 ? "failed" : "refused",
     status: error.status,
@@ -127,7 +128,9 @@ export function recordRefusal(options: ProcessOptions, delivery: Delivery, throw
     answer: null,
     error: `${error.code}: ${error.message}`,
     tookMs: options.clock.monotonic() - delivery.beganAt,
-  })
+  }
+  if (stranger === undefined) options.recorder.keep(record)
+  else options.recorder.keepStranger(record, stranger)
 }
 
 export function templateValues(delivery: Delivery): TemplateValues {

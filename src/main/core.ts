@@ -102,7 +102,10 @@ export async function openCore(options: GatewayOptions): Promise<Core> {
       ids: systemIds,
       log: log.child({ part: "store" }),
       crashPoint,
-      keep: () => ({ hookDeliveriesMs: holder.current().hooks.keepDays * dayMs }),
+      keep: () => {
+        const { keepDays, keepMb } = holder.current().hooks
+        return { hookDeliveriesMs: keepDays * dayMs, hookDeliveriesBytes: keepMb * 1024 * 1024 }
+      },
     })
     return {
       environment,

@@ -183,6 +183,17 @@ export interface HookDeliveryTable {
   /** Delivery that this one repeats at a person's wish. */
   replay_of: number | null
   took_us: number
+  /** Who sent it, of those that proved nothing: one row stands for all of an address and hour. */
+  address: string | null
+  /** How many requests the row stands for. */
+  times: Generated<number>
+}
+
+/** One row; triggers keep it. */
+export interface HookKeptTable {
+  id: number
+  /** What all kept deliveries take, about. */
+  bytes: number
 }
 
 export interface MetaTable {
@@ -269,6 +280,7 @@ export interface Database {
   pairing_allow: PairingAllowTable
   meta: MetaTable
   hook_delivery: HookDeliveryTable
+  hook_kept: HookKeptTable
   usage: UsageTable
   unreadable_update: UnreadableUpdateTable
 }

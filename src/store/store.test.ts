@@ -130,6 +130,9 @@ test("refuses a second owner of the state folder and names the first", () => {
   const folder = temporaryFolder()
   const owner = { pid: 4711, bootId: "one", startedAt: "2026-01-01T00:00:00.000Z" }
   const lock = acquireStateLock(folder, owner)
+  for (const name of readdirSync(folder).filter((each) => each.startsWith("gateway."))) {
+    assert.equal(statSync(join(folder, name)).mode & 0o777, 0o600, name)
+  }
   assert.throws(
     () => acquireStateLock(folder, { ...owner, pid: 1, bootId: "two" }),
     (error) => error instanceof AppError && error.code === "already-running" && error.message.includes("4711"),

@@ -1,5 +1,6 @@
 // The keys of `channels.chatapp.*`. An account may override every key but `accounts`; `resolveChatappAccount` in
 // src/config gives one account's settings with all defaults applied, so nobody else looks at two places.
+import { trimBoth } from "../../kernel/index.ts"
 import { z } from "zod"
 
 const later = true
@@ -79,7 +80,7 @@ const customCommand = z.strictObject({
 const webhookPath = z
   .string()
   .trim()
-  .overwrite((text) => `/${text.replace(/^\/+|\/+$/g, "")}`)
+  .overwrite((text) => `/${trimBoth(text, "/")}`)
 
 function isDecodable(url: string): boolean {
   try {

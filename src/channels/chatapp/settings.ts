@@ -41,11 +41,8 @@ export interface Settings {
   accounts(): string[]
 }
 
-/**
- * Reads the live configuration; what is derived from it is kept until the configuration object changes.
- * `onSlowPattern` hears of a mention pattern that takes too long and is switched off.
- */
-export function createSettings(config: () => Config, onSlowPattern?: (pattern: string) => void): Settings {
+/** Reads the live configuration; what is derived from it is kept until the configuration object changes. */
+export function createSettings(config: () => Config): Settings {
   let source: Config | undefined
   let derived = new Map<string, AccountSettings>()
   const refresh = (): Config => {
@@ -61,7 +58,7 @@ export function createSettings(config: () => Config, onSlowPattern?: (pattern: s
       const current = refresh()
       let settings = derived.get(accountId)
       if (!settings) {
-        settings = derive(resolveChatappAccount(current, accountId), current, onSlowPattern)
+        settings = derive(resolveChatappAccount(current, accountId), current)
         derived.set(accountId, settings)
       }
       return settings
@@ -70,11 +67,7 @@ export function createSettings(config: () => Config, onSlowPattern?: (pattern: s
   }
 }
 
-function derive(
-  account: ChatappAccountConfig,
-  config: Config,
-  onSlowPattern?: (pattern: string) => void,
-): AccountSettings {
+function derive(account: ChatappAccountConfig, config: Config): AccountSettings {
   const { inbound } = config.messages
   const listed = parseAllowList(allLists(account), idPrefixes)
   return {
@@ -87,14 +80,14 @@ function derive(
     allow: parseAllowList(account.allowFrom, idPrefixes),
     groupAllow: parseAllowList(account.groupAllowFrom ?? [], idPrefixes),
     groupBook: createGroupBook(account.groups, idPrefixes),
-    mentionsOf: mentionsByAgent(config, onSlowPattern),
+    mentionsOf: mentionsByAgent(config),
     listedNames: listed.names,
     listedIds: listed.ids,
   }
 }
 
 /** An agent's own patterns, else those for all, else its name and emoji. */
-function mentionsByAgent({ agents, messages }: Config, onSlow: (pattern: string) => void = () => undefined) {
+function mentionsByAgent({ agents, messages }: Config) {
   const compiled = new Map<string, MentionPatterns>()
   return (agentId: string): MentionPatterns => {
     let patterns = compiled.get(agentId)
@@ -106,7 +99,7 @@ function mentionsByAgent({ agents, messages }: Config, onSlow: (pattern: string)
         name: identity?.name ?? name,
         emoji: identity?.emoji,
       }
-      patterns = compileMentions(words, onSlow)
+      patterns = compileMentions(words)
       compiled.set(agentId, patterns)
     }
     return patterns

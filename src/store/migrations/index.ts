@@ -13,6 +13,7 @@ import * as usage from "./0010-usage.ts"
 import * as segments from "./0011-segments.ts"
 import * as unreadable from "./0015-unreadable-updates.ts"
 import * as provenance from "./0017-provenance.ts"
+import * as strangers from "./0018-strangers.ts"
 
 export const migrations: Record<string, Migration> = {
   "0001-first": first,
@@ -28,4 +29,5 @@ export const migrations: Record<string, Migration> = {
   "0011-segments": segments,
   "0015-unreadable-updates": unreadable,
   "0017-provenance": provenance,
+  "0018-strangers": strangers,
 }

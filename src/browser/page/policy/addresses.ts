@@ -69,7 +69,7 @@ const global6 = listOf(["2000::/3"])
 
 /** `address` without brackets. What is no address at all counts as private: nothing is known of it. */
 export function kindOf(address: string): AddressKind {
-  const plain = address.replace(/^\[|\]$/g, "").replace(/%.*$/, "")
+  const plain = address.replace(/^\[|\]$/g, "").split("%", 1)[0] ?? ""
   const inner = isIP(plain) === 6 ? embedded(plain) : undefined
   if (inner !== undefined) return kindOf(inner)
   const family = familyOf(plain)
