@@ -39,6 +39,7 @@ const eventRow: EventRow = {
   created_at: noon,
   consumed_by: null,
   segments: null,
+  share_history: 0,
 }
 
 function promptOf(change: Partial<TurnInput>, events: Partial<EventRow>[] = []): string {

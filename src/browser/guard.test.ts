@@ -12,6 +12,7 @@ import type { ToolContext } from "../agent/tool.ts"
 import { type BrowserBench, startBrowserBench } from "../../test/support/browser-service.ts"
 import { startRemoteBrowser } from "../../test/support/remote-browser.ts"
 import { until } from "../../test/support/world.ts"
+import { toolContext } from "../../test/support/tool-context.ts"
 import { type BrowserConfig, browserSchema } from "./config.ts"
 import { systemResolve } from "./page/policy/url-policy.ts"
 
@@ -152,15 +153,7 @@ function change(context: TestContext, to: typeof navigation): void {
   context.after(() => (navigation = before))
 }
 
-const context: ToolContext = {
-  agentId: "main",
-  sessionKey: "agent:main:hook:1",
-  runId: "1",
-  origin: "webhook",
-  trusted: false,
-  route: null,
-  signal: new AbortController().signal,
-}
+const context = toolContext({ sessionKey: "agent:main:hook:1", origin: "webhook", trusted: false, tainted: true })
 
 async function useAs(more: Partial<ToolContext>, input: { action: string } & Record<string, unknown>): Promise<string> {
   const { tool } = open.service

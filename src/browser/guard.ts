@@ -6,7 +6,7 @@ import { CdpError, type CdpSession } from "./cdp/index.ts"
 import type { BrowserConfig } from "./config.ts"
 import { Guests } from "./page/guests.ts"
 import { GuardProxy } from "./page/policy/guard-proxy.ts"
-import { RequestGate } from "./page/policy/request-gate.ts"
+import { type GatedRequest, RequestGate } from "./page/policy/request-gate.ts"
 import {
   createUrlPolicy,
   rememberNames,
@@ -54,6 +54,9 @@ export class Guard {
   readonly #resolve: Resolve
   readonly #proxy: GuardProxy
   readonly #watched = new WeakMap<LiveBrowser, Watched>()
+  /** Tabs with an address that may lead only to certain sites, and whether one led elsewhere. */
+  readonly #held = new WeakMap<Tab, { may: (url: string) => boolean; refused: boolean }>()
+  readonly #gates = new WeakMap<Tab, RequestGate>()
   /** Contexts of guests, in all browsers. */
   readonly #spaces = new Set<string>()
   #policies: { of: BrowserConfig["navigation"]; own: UrlPolicy; guest: UrlPolicy } | undefined
@@ -117,11 +120,32 @@ export class Guard {
     return this.isGuest(tab) && browserContextId !== undefined ? { browserContextId } : {}
   }
 
+  /** From now on the tab's own documents come only from where they may; without `may` from everywhere again. */
+  async hold(tab: Tab, may: ((url: string) => boolean) | undefined): Promise<void> {
+    if (!may) return void this.#held.delete(tab)
+    const gate = this.#gates.get(tab)
+    if (!gate) throw new AppError("internal", "The tab is not watched")
+    await gate.start("documents")
+    this.#held.set(tab, { may, refused: false })
+  }
+
+  /** True when the tab was kept from going on to where it may not. */
+  wasHeld(tab: Tab): boolean {
+    return this.#held.get(tab)?.refused ?? false
+  }
+
+  #isHeldBack(tab: Tab | undefined, { url, frameId, type }: GatedRequest): boolean {
+    const held = tab && this.#held.get(tab)
+    if (!held || type !== "Document" || frameId !== tab.targetId || held.may(url)) return false
+    held.refused = true
+    return true
+  }
+
   /** Puts the policy into force before anything is done in the browser. Gives the space in which the caller's tabs are. */
   async enter(profile: BrowserProfile, live: LiveBrowser, caller: Caller): Promise<string | undefined> {
     const { guests, gate } = this.#watch(profile, live)
     const needsGate = this.#current.own.filters || (caller.guest !== undefined && !guests.hasProxy)
-    if (needsGate) await gate.start()
+    if (needsGate) await gate.start("all")
     this.#options.background.run("guest spaces", () => guests.sweep())
     if (caller.guest === undefined) return undefined
     const space = await guests.spaceFor(caller.guest)
@@ -154,6 +178,7 @@ export class Guard {
       frameId === undefined ? undefined : tabs.list.find((tab) => tab.hasFrame(frameId))
     const gate = new RequestGate({
       root: connection.root,
+      isHeldBack: (request) => this.#isHeldBack(tabOf(request.frameId), request),
       policyFor: (frameId) => {
         const tab = tabOf(frameId)
         return tab ? this.#gatePolicy(guests, tab) : this.#strangerPolicy(guests)
@@ -164,15 +189,16 @@ export class Guard {
       background,
       log,
     })
-    tabs.onTab((tab) =>
+    tabs.onTab((tab) => {
+      this.#gates.set(tab, gate)
       tab.onSession((session) => {
         watchAddresses(session, {
           policy: () => this.#gatePolicy(guests, tab),
           onBreach: (url) => this.#blank(tab, url),
         })
         if (this.isGuest(tab)) background.run("guest page", () => closeSideWays(session))
-      }),
-    )
+      })
+    })
     const watched = { guests, gate }
     this.#watched.set(live, watched)
     return watched

@@ -2,6 +2,7 @@
 // The schema is made once, when this module is first imported.
 import { z } from "zod"
 import { agentsSchema } from "../agent/config.ts"
+import { approvalsSchema } from "../approvals/config.ts"
 import { browserSchema, nodeHostSchema } from "../browser/config.ts"
 import { chatappSchema } from "../channels/chatapp/config.ts"
 import { channelDefaultsSchema, commandsSchema } from "../channels/config.ts"
@@ -64,6 +65,7 @@ export const configSchema = z
     session: sessionSchema,
     models: modelsSchema,
     agents: agentsSchema,
+    approvals: approvalsSchema,
     messages: messagesSchema,
     commands: commandsSchema,
     channels: z

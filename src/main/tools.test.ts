@@ -4,7 +4,7 @@ import { describe, test } from "node:test"
 import fc from "fast-check"
 import { brokenToolRules } from "../../test/support/tool-rules.ts"
 import { createSkillTool } from "../agent/skills.ts"
-import type { Tool, ToolContext } from "../agent/tool.ts"
+import type { Tool } from "../agent/tool.ts"
 import { readToolInput } from "../agent/tool-input.ts"
 import { runTool, toolSchemas } from "../agent/tool-runner.ts"
 import type { BrowserCore } from "../browser/core.ts"
@@ -16,6 +16,7 @@ import type { Operations } from "../channels/chatapp/tool/operations.ts"
 import { configSchema } from "../config/index.ts"
 import { type Json, type JsonObject, type Log, systemIds } from "../kernel/index.ts"
 import { silentLog } from "../../test/support/store.ts"
+import { toolContext } from "../../test/support/tool-context.ts"
 import { toolNames, warnOfUnknownTools } from "./tools.ts"
 
 const allOn: GateSettings = { actions: { sticker: true } as GateSettings["actions"], reactionLevel: "extensive" }
@@ -144,15 +145,7 @@ const documented: Record<string, JsonObject[]> = {
   skill: [{ name: "orders" }],
 }
 
-const context: ToolContext = {
-  agentId: "main",
-  sessionKey: "agent:main:main",
-  runId: "run",
-  origin: "owner",
-  trusted: true,
-  route: null,
-  signal: new AbortController().signal,
-}
+const context = toolContext()
 
 describe("each documented call is accepted, and does something", () => {
   for (const [name, forms] of Object.entries(documented)) {
@@ -160,7 +153,7 @@ describe("each documented call is accepted, and does something", () => {
       test(`${name} ${JSON.stringify(input)}`, async () => {
         const calls: string[] = []
         const tools = productTools(allOn, calls)
-        const result = await runTool({ tools, context, ids: systemIds, log: silentLog }, { id: "1", name, input })
+        const { result } = await runTool({ tools, context, ids: systemIds, log: silentLog }, { id: "1", name, input })
         assert.equal(result.isError, false, JSON.stringify(result.content))
         assert.equal(calls.length > 0, name !== "skill")
       })
@@ -197,7 +190,7 @@ describe("a field that an action cannot do without is asked for by name", () => 
     test(`${name} ${JSON.stringify(input)}`, async () => {
       const calls: string[] = []
       const tools = productTools(allOn, calls)
-      const result = await runTool({ tools, context, ids: systemIds, log: silentLog }, { id: "1", name, input })
+      const { result } = await runTool({ tools, context, ids: systemIds, log: silentLog }, { id: "1", name, input })
       assert.equal(result.isError, true)
       assert.match(result.content[0]?.type === "text" ? result.content[0].text : "", reason)
       assert.deepEqual(calls, [])

@@ -13,6 +13,8 @@ const keepGroupHistoryMs = 7 * day
 /** More than a year, so that a month can be held against the same month of the year before. */
 const keepUsageMs = 400 * day
 const everyMs = 10 * 60 * 1000
+/** Longer than a session that is in use goes on without a message in it. */
+const keepSitesMs = 400 * day
 /** Small enough that a batch never holds up a waiting writer noticeably. */
 const batch = 500
 /** Of one table in one go; what is left waits for the next time. */
@@ -52,6 +54,16 @@ const statements: readonly [string, number | ((keep: KeepTimes) => number)][] = 
     `delete from group_history where id in
        (select id from (select id, created_at from group_history order by id limit ?2) where created_at < ?1)`,
     keepGroupHistoryMs,
+  ],
+  [
+    `delete from approval where id in
+       (select id from approval where asked_at < ? limit ?)`,
+    keepFinishedMs,
+  ],
+  [
+    `delete from session_site where (session_id, site) in
+       (select session_id, site from session_site where created_at < ? limit ?)`,
+    keepSitesMs,
   ],
   ["delete from usage where id in (select id from usage where created_at < ? limit ?)", keepUsageMs],
 ]

@@ -4,8 +4,20 @@ import { AppError, type Background, describeError, type Log } from "../../../ker
 import { CdpError, type CdpSession } from "../../cdp/index.ts"
 import type { UrlPolicy } from "./url-policy.ts"
 
+export interface GatedRequest {
+  url: string
+  frameId: string | undefined
+  /** `Document` for what a frame shows. */
+  type: string
+}
+
+/** Which requests are looked at: all, or only those for what frames show. */
+export type GateScope = "documents" | "all"
+
 export interface RequestGateOptions {
   root: CdpSession
+  /** The tab may not go there now, whatever the policy is. */
+  isHeldBack(request: GatedRequest): boolean
   /** The policy for a request of this frame; undefined lets it pass. Workers have frames that nobody knows. */
   policyFor(frameId: string | undefined): UrlPolicy | undefined
   /** The answer to a site or proxy that asks for a login: those who stand further from the network are not asked. */
@@ -35,6 +47,7 @@ interface PausedEvent {
   requestId: string
   request: { url: string }
   frameId?: string
+  resourceType: string
 }
 
 type Verdict = { pass: true } | { pass: false; reason: "BlockedByClient" | "NameNotResolved" }
@@ -42,6 +55,7 @@ type Verdict = { pass: true } | { pass: false; reason: "BlockedByClient" | "Name
 export class RequestGate {
   readonly #options: RequestGateOptions
   #started: Promise<unknown> | undefined
+  #scope: GateScope | undefined
 
   constructor(options: RequestGateOptions) {
     this.#options = options
@@ -56,21 +70,32 @@ export class RequestGate {
     )
   }
 
-  /** Resolves when every request is seen. A request that waits for its answer waits for as long as the connection lives. */
-  async start(): Promise<void> {
+  /**
+   * Resolves when every request of the scope is seen; it only ever widens. A request that waits for its answer waits for as
+   * long as the connection lives.
+   */
+  async start(scope: GateScope): Promise<void> {
     const { root } = this.#options
-    this.#started ??= root.send("Fetch.enable", { handleAuthRequests: true, patterns: [{ urlPattern: "*" }] })
+    if (this.#scope === undefined || (scope === "all" && this.#scope === "documents")) {
+      this.#scope = scope
+      const isAll = scope === "all"
+      const pattern = { urlPattern: "*", ...(isAll ? {} : { resourceType: "Document" }) }
+      this.#started = root.send("Fetch.enable", { handleAuthRequests: isAll, patterns: [pattern] })
+    }
     try {
       await this.#started
     } catch (error) {
       // Whoever comes next tries again, and gets nowhere before it has worked.
-      this.#started = undefined
+      this.#scope = undefined
       throw error
     }
   }
 
-  async #answer({ requestId, request, frameId }: PausedEvent): Promise<void> {
-    const verdict = await this.#judge(request.url, frameId)
+  async #answer({ requestId, request, frameId, resourceType }: PausedEvent): Promise<void> {
+    const isHeld = this.#options.isHeldBack({ url: request.url, frameId, type: resourceType })
+    const verdict: Verdict = isHeld
+      ? { pass: false, reason: "BlockedByClient" }
+      : await this.#judge(request.url, frameId)
     const [method, parameters] = verdict.pass
       ? ["Fetch.continueRequest", {}]
       : ["Fetch.failRequest", { errorReason: verdict.reason }]

@@ -11,6 +11,7 @@ import { systemIds } from "../../../kernel/index.ts"
 import { createSessions } from "../../../sessions/index.ts"
 import type { Route } from "../../../sessions/route.ts"
 import { silentLog } from "../../../../test/support/store.ts"
+import { toolContext } from "../../../../test/support/tool-context.ts"
 import { type TurnInput, turnJob } from "../../../agent/turn-input.ts"
 import { readButtonValue } from "../outbound/buttons.ts"
 import { type Bench, startBench } from "../test-bench/bench.ts"
@@ -56,16 +57,8 @@ function begin(chatapp: Record<string, unknown> = {}): void {
   bench.setConfig({ dmPolicy: "allowlist", ...chatapp })
 }
 
-const context = (more: Partial<ToolContext> = {}): ToolContext => ({
-  agentId: "main",
-  sessionKey: "agent:main:main",
-  runId: run,
-  origin: "owner",
-  trusted: true,
-  route,
-  signal: AbortSignal.timeout(60_000),
-  ...more,
-})
+const context = (more: Partial<ToolContext> = {}): ToolContext =>
+  toolContext({ runId: run, route, signal: AbortSignal.timeout(60_000), ...more })
 
 async function use(name: string, given: Record<string, unknown>, more: Partial<ToolContext> = {}): Promise<ToolResult> {
   // As a turn of an owner has them: what others may do with them is the tools' own matter too.
