@@ -12,7 +12,7 @@ import type { ToolContext } from "../agent/tool.ts"
 import { type BrowserBench, startBrowserBench } from "../../test/support/browser-service.ts"
 import { startRemoteBrowser } from "../../test/support/remote-browser.ts"
 import { until } from "../../test/support/world.ts"
-import { toolContext } from "../../test/support/tool-context.ts"
+import { memorySites, toolContext } from "../../test/support/tool-context.ts"
 import { type BrowserConfig, browserSchema } from "./config.ts"
 import { systemResolve } from "./page/policy/url-policy.ts"
 
@@ -153,7 +153,9 @@ function change(context: TestContext, to: typeof navigation): void {
   context.after(() => (navigation = before))
 }
 
-const context = toolContext({ sessionKey: "agent:main:hook:1", origin: "webhook", trusted: false, tainted: true })
+/** Which sites such a turn may be sent to is looked at elsewhere. */
+const sites = { ...memorySites(), has: () => true }
+const context = toolContext({ sessionKey: "agent:main:hook:1", origin: "webhook", trusted: false, tainted: true, sites })
 
 async function useAs(more: Partial<ToolContext>, input: { action: string } & Record<string, unknown>): Promise<string> {
   const { tool } = open.service

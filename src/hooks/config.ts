@@ -147,6 +147,11 @@ const mapping = z
     }),
     messageTemplate: template.optional().meta({ description: "Template of the agent's message." }),
     textTemplate: template.optional().meta({ description: "Template of the wake text." }),
+    shareHistory: z.boolean().optional().meta({
+      description:
+        "Whether a heartbeat that this mapping causes is shown the main session's history beside the payload's words.",
+      defaultText: "`hooks.shareHistory`",
+    }),
     deliver: z.boolean().optional().meta({ description: "Whether the reply goes to a chat.", defaultText: "`true`" }),
     allowUnsafeExternalContent: z.boolean().default(false).meta({
       description:
@@ -242,6 +247,10 @@ export const hooksSchema = z
       .meta({ description: "Bytes of a request body at most; larger ones get 413." }),
     keepDays: z.int().min(1).max(3650).default(7).meta({
       description: "Days for which deliveries are kept to be looked at and replayed. Repeats are known for at least 7.",
+    }),
+    shareHistory: z.boolean().default(false).meta({
+      description:
+        "Whether heartbeats that webhooks cause are shown the main session's history. Words of others then stand beside private ones.",
     }),
     presets: z
       .array(z.string().min(1))

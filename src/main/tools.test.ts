@@ -25,7 +25,7 @@ const usual: GateSettings = { actions: {} as GateSettings["actions"], reactionLe
 /** Takes every call, and remembers it. */
 function recorder(calls: string[]) {
   const take = (name: string) => async () => (calls.push(name), { content: [{ type: "text", text: "ok" }] })
-  return new Proxy({}, { get: (_target, name) => take(String(name)) })
+  return new Proxy({}, { get: (_target, name) => (name === "gate" ? () => undefined : take(String(name))) })
 }
 
 function productTools(settings: GateSettings, calls: string[] = []): Tool[] {

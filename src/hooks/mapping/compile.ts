@@ -17,6 +17,7 @@ export interface CompiledMapping {
   channel: string
   timeoutSeconds: number | undefined
   unwrapped: boolean
+  shareHistory: boolean
   templates: Record<TemplateField, Template | undefined>
   /** The texts of a preset, by event; the mapping's own template wins. */
   preset: CompiledPreset | undefined
@@ -47,7 +48,7 @@ export interface Mappings {
   at(path: string): readonly CompiledMapping[]
 }
 
-export type MappingsView = Pick<HooksConfig, "mappings" | "presets" | "gmail">
+export type MappingsView = Pick<HooksConfig, "mappings" | "presets" | "gmail"> & Partial<Pick<HooksConfig, "shareHistory">>
 
 export function compileMappings(view: MappingsView, log: Log): Mappings {
   const known = view.presets.filter((name): name is HookPresetName => Object.hasOwn(presets, name))
@@ -95,6 +96,7 @@ function compileMapping(view: MappingsView, entry: HookMappingConfig, id: string
     channel: entry.channel ?? "last",
     timeoutSeconds: entry.timeoutSeconds,
     unwrapped: entry.allowUnsafeExternalContent || gmail?.allowUnsafeExternalContent === true,
+    shareHistory: entry.shareHistory ?? view.shareHistory ?? false,
     templates: {
       name: compiled(entry.name ?? preset?.title),
       sessionKey: compiled(entry.sessionKey),

@@ -54,7 +54,7 @@ export class Operations {
   /** What the turn may not do by itself; undefined for all else. Throws for chats that nobody may reach. */
   gate(deed: Deed, context: ToolContext): Gated | undefined {
     if (context.trusted && !context.tainted) return undefined
-    const { route } = this.#reach(deed.input, { ...context, approved: true })
+    const { route } = this.#reach(deed.input, { ...context, approved: true }, context.trusted)
     return gateOf(this.#options.store, deed, route, context)
   }
 
@@ -153,13 +153,14 @@ export class Operations {
     return this.#put([{ ...addressOf(route), kind, payload }], route, context)
   }
 
-  #reach({ to, threadId }: Place, context: ToolContext): Reach {
+  /** Whether the bot knows a chat is told only to turns that may hear it. */
+  #reach({ to, threadId }: Place, context: ToolContext, looks = true): Reach {
     const { settings, mainAccount } = this.#options
     const account = context.route?.account ?? mainAccount()
     const named = to === undefined || to.trim() === "" ? undefined : resolveTarget(to, account)
     const target = named ?? (threadId === undefined ? undefined : (context.route ?? undefined))
     const reach = reachOf(target && threadId !== undefined ? { ...target, threadId } : target, context, (route) =>
-      this.#knows(route, settings),
+      !looks || this.#knows(route, settings),
     )
     // The message that the turn answers is not what a message of its own refers to.
     const { messageId: _answered, ...route } = reach.route

@@ -235,7 +235,9 @@ describe("a target", () => {
   })
 
   test("may be the turn's own chat for anybody, but not other people's messages in it", async () => {
-    const foreign = { origin: "webhook", trusted: false } as const
+    const foreign = { origin: "webhook", trusted: false, tainted: true } as const
+    const job = { runId: run, kind: "turn", laneKey: run, payload: {}, runAt: 4e12 }
+    await bench.store.write(async (write) => write.addJob(job))
     const { messageId } = answerOf(await message({ action: "send", to: me, message: "x" }, foreign))
     await assert.rejects(message({ action: "delete", messageId: first }, foreign), { code: "forbidden" })
     await message({ action: "delete", messageId }, foreign)
