@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import type { ModelRequest } from "../models/contract.ts"
-import { call, main, promptOf, scriptedModels, smallTool, startAgent } from "./agent.fixture.ts"
+import { call, main, movableClock, promptOf, scriptedModels, smallTool, startAgent } from "./agent.fixture.ts"
 import type { Tool, ToolContext } from "./tool.ts"
 
 /** A tool that brings words of others, and one that says how it was called. */
@@ -83,28 +83,50 @@ describe("a turn is tainted", () => {
     assert.deepEqual(seen, ["x tainted"])
   })
 
-  for (const at of ["turn.afterTool", "turn.afterModel", "turn.beforeModel"] as const) {
-    test(`after a crash at ${at} too, though the past is gone that had tainted it`, async (context) => {
+  const passes = ["turn.beforeModel", "turn.afterModel", "turn.beforeTool", "turn.afterTool"]
+  for (const place of [4, 5, 6, 7]) {
+    test(`after a crash too (${passes[(place - 1) % 4]}, place ${place})`, async (context) => {
       const seen: string[] = []
-      const calls = [[call("read")], [act("x")]]
-      let passes = 0
+      const clock = movableClock()
+      const models = scriptedModels([[call("read")], [act("x")], "done"])
+      let passed = 0
       const crashPoint = (label: string) => {
-        if (label === at && ++passes === 2) throw new Error("crash")
+        if (passes.includes(label) && ++passed === place) throw new Error(`crash at ${label}`)
       }
-      const first = await startAgent(context, {
-        models: scriptedModels([...calls, "done"]),
-        tools: tools(seen),
-        crashPoint,
-      })
+      const first = await startAgent(context, { models, tools: tools(seen), crashPoint, clock })
       const runId = await first.enqueue({ text: "go" })
+      await first.settle(runId)
       await first.stop()
-      const left = [...calls, "done"].slice(at === "turn.beforeModel" ? 1 : 2)
-      const models = scriptedModels(left)
-      const second = await startAgent(context, { models, tools: tools(seen), folder: first.folder })
-      await second.settle(runId)
-      assert.ok(seen.length > 0 && seen.every((words) => words === "x tainted"), seen.join())
+      clock.forward(60_000)
+      const second = await startAgent(context, { models, tools: tools(seen), clock, folder: first.folder })
+      const job = await second.settle(runId)
+      assert.equal(job.state, "done")
+      // The call that was cut before it began is not made again: it is told to the model.
+      assert.deepEqual(seen, place === 7 ? [] : ["x tainted"])
+      assert.deepEqual(trusts(second), [1, 1, 0, 0, 0, 0])
     })
   }
+
+  test("after a crash although the past that had tainted it is gone by then", async (context) => {
+    const seen: string[] = []
+    const clock = movableClock()
+    const models = scriptedModels([[call("read")], "read", [act("x")], "done"])
+    let isSecond = false
+    const crashPoint = (label: string) => {
+      if (isSecond && label === "turn.afterModel") throw new Error("crash")
+    }
+    const first = await startAgent(context, { models, tools: tools(seen), crashPoint, clock })
+    await first.say("read")
+    isSecond = true
+    const runId = await first.enqueue({ text: "go" })
+    await first.settle(runId)
+    await first.store.write(async (write) => void write.prepare("delete from message").run())
+    await first.stop()
+    clock.forward(60_000)
+    const second = await startAgent(context, { models, tools: tools(seen), clock, folder: first.folder })
+    await second.settle(runId)
+    assert.deepEqual(seen, ["x tainted"])
+  })
 })
 
 describe("a heartbeat that words of others have caused", () => {
