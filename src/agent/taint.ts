@@ -51,8 +51,14 @@ export function keepNamedSites(write: Write, session: Session, input: TurnInput)
     // The prompt of a heartbeat is the configuration's, and the owner's file.
     ...(input.purpose === "heartbeat" && input.trusted ? [input.text] : []),
   ]
-  const bySender = input.trusted || input.guestSession ? (input.sites ?? []) : []
-  addSites(write, session.sessionId, [...bySender, ...ofOperator.flatMap(sitesIn)])
+  // What stands beside the words of somebody who is trusted takes nothing from what he has typed.
+  const bySender = mayName(input) ? (input.sites ?? []) : []
+  const byOperator = ofOperator.flatMap((text) => [...sitesIn(text), ...addressesIn(text)])
+  addSites(write, session.sessionId, [...bySender, ...byOperator])
+}
+
+function mayName({ trusted, wrap, guestSession, purpose }: TurnInput): boolean {
+  return trusted || guestSession === true || (purpose === "chat" && wrap === false)
 }
 
 export function sessionSites(store: Store, session: Session, input: TurnInput): SessionSites {

@@ -35,7 +35,7 @@ export interface TurnInput {
   wrap?: boolean
   /** The sender is a guest, and in this session there is nobody else: nothing in it is somebody else's secret. */
   guestSession?: true
-  /** Sites that words name which the sender has typed himself; see `sitesIn` of the kernel. */
+  /** Sites and whole addresses in the words that the sender has typed himself; see `sites.ts` of the kernel. */
   sites?: readonly string[]
   /** One line of our own about sender, chat and time; outside the boundary, so free of foreign words. */
   header?: string

@@ -29,8 +29,7 @@ import {
 export const approvalExpiryKind = "approval-expiry"
 
 /** Nobody can read more; and a page that makes the agent ask must not fill an owner's chat. */
-const maxAskedPerSession = 5
-const maxAsked = 30
+const maxAsked = { ofSession: 5, ofOrigin: 10, all: 20 }
 
 export interface ApprovalsOptions extends ApprovalLinks {
   store: Store
@@ -81,15 +80,15 @@ function request(options: ApprovalsOptions, write: Write, question: ApprovalQues
     log.info({ approval: allowed.id, tool, run }, "approval used")
     return { kind: "allowed" }
   }
-  const open = earlier.find((row) => row.state === "asked" && row.expires_at > write.now)
-  if (open) return { kind: "waiting", id: open.id, until: open.expires_at }
+  const waiting = earlier.find((row) => row.state === "asked" && row.expires_at > write.now)
+  if (waiting) return { kind: "waiting", id: waiting.id, until: waiting.expires_at }
   // An owner who has said no is not asked the same again at once.
   if (earlier.some((row) => row.state === "denied" && (row.decided_at ?? 0) + options.validMs() > write.now))
     return { kind: "denied" }
-  const counts = countAsked(store.handle, write.now)
-  const own = counts.find((each) => each.session === sessionKey)?.count ?? 0
-  const all = counts.reduce((sum, each) => sum + each.count, 0)
-  if (own >= maxAskedPerSession || all >= maxAsked) return { kind: "full" }
+  const open = countAsked(store.handle, { session: sessionKey, origin: question.origin, now: write.now })
+  const isFull =
+    open.ofSession >= maxAsked.ofSession || open.ofOrigin >= maxAsked.ofOrigin || open.all >= maxAsked.all
+  if (isFull) return { kind: "full" }
   return ask(options, write, question, digest)
 }
 

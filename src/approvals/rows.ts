@@ -39,13 +39,18 @@ export function sameAction(handle: Handle, sessionKey: string, digest: string): 
     .all(sessionKey, digest) as unknown as ApprovalRow[]
 }
 
-export function countAsked(handle: Handle, now: number): { session: string; count: number }[] {
-  return handle
+/** How many questions wait for an answer: of this session, of this source, and of all. */
+export function countAsked(
+  handle: Handle,
+  { session, origin, now }: { session: string; origin: string; now: number },
+): { ofSession: number; ofOrigin: number; all: number } {
+  const row = handle
     .prepare(
-      `select session_key as session, count(*) as count from approval
-       where state in ('asked', 'allowed') and state = 'asked' and expires_at > ? group by session_key`,
+      `select count(*) as n, sum(session_key = ?) as s, sum(origin = ?) as o from approval
+       where state in ('asked', 'allowed') and state = 'asked' and expires_at > ?`,
     )
-    .all(now) as { session: string; count: number }[]
+    .get(session, origin, now)
+  return { ofSession: Number(row?.["s"]), ofOrigin: Number(row?.["o"]), all: Number(row?.["n"]) }
 }
 
 /** False when somebody was faster. */

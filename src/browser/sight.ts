@@ -14,7 +14,7 @@ const maxFrames = 30
 export function sightOperations(options: CoreOptions) {
   const { pick, running } = { ...createAccess(options), running: runningTabs(options) }
   return {
-    /** Whether the page that the tab shows has this very address among its links, whatever stands behind its `#`. */
+    /** Whether the page that the tab shows has this very address among its links, with their fragment or without any. */
     async showsLink(caller: Caller, address: string, targetId: string | undefined): Promise<boolean> {
       // Nothing is started to look at it.
       if (!running(caller)) return false
@@ -72,7 +72,7 @@ const hasFocusInFrame = `(() => {
 function hasLink(wanted: string): string {
   return `(() => {
     for (const link of Document.prototype.querySelectorAll.call(document, "a[href], area[href]"))
-      if (typeof link.href === "string" && link.href.split("#", 1)[0] === ${wanted}) return true
+      if (typeof link.href === "string" && [link.href, link.href.split("#", 1)[0]].includes(${wanted})) return true
     return false
   })()`
 }

@@ -8,6 +8,7 @@ import {
   isJsonObject,
   type JsonObject,
   parseJson,
+  plainAddress,
   siteOf,
 } from "../kernel/index.ts"
 import type { BrowserCore, Caller } from "./core.ts"
@@ -29,7 +30,7 @@ import {
   snapshotRequest,
   waitDownloadRequest,
 } from "./requests/index.ts"
-import { gateOf, isRunningCode, kindOfAddress } from "./tool/gate.ts"
+import { gateOf, isBare, isRunningCode, kindOfAddress } from "./tool/gate.ts"
 import { type BrowserToolInput, description, input, inputSchema, readOnly, requestOf, withUrl } from "./tool/input.ts"
 
 export type { BrowserToolInput } from "./tool/input.ts"
@@ -100,8 +101,8 @@ function refuseUntrusted(value: BrowserToolInput, { trusted }: ToolContext): voi
 }
 
 /**
- * An address that a tainted turn has made itself stays on named sites. Where an address leads that the owner has named, or
- * that was opened before words of others were read, belongs to the named sites from then on.
+ * An address that a tainted turn has made itself stays on named sites. A site that was opened before words of others were
+ * read belongs to the named ones from then on, and so does the site to which a named address or a front page leads.
  */
 async function openAddress(
   core: BrowserCore,
@@ -110,24 +111,25 @@ async function openAddress(
   { tainted, approved, sites }: ToolContext,
 ): Promise<ToolResult> {
   const { url, targetId } = withUrl(value)
-  const kind = tainted && !approved ? await kindOfAddress(core, { url, targetId }, caller, { sites }) : "named"
+  const kind = tainted && !approved ? await kindOfAddress(core, { url, targetId }, caller, { sites }) : "none"
   const staysOn = (address: string) => {
     const site = siteOf(address)
     return site === undefined || sites.has(site)
   }
   const result = await run(core, value, kind === "composed" || kind === "unknown" ? { ...caller, staysOn } : caller)
-  if (!approved && kind === "named") await sites.add(sitesReached(String(url), result))
+  const address = plainAddress(String(url).trim())
+  const site = siteOf(address)
+  if (approved || site === undefined || (tainted && kind !== "named")) return result
+  const isNamed = sites.has(address) || isBare(address)
+  await sites.add([site, ...(isNamed ? arrivedAt(result) : [])])
   return result
 }
 
-/** Where it was sent, and where that has led: both are known to the browser, whatever the page says. */
-function sitesReached(asked: string, { content }: ToolResult): string[] {
-  const [first] = content
+/** The browser says it, not the page. */
+function arrivedAt({ content: [first] }: ToolResult): string[] {
   const reply = first?.type === "text" ? parseJson(first.text) : {}
-  const arrived = isJsonObject(reply) ? reply["url"] : undefined
-  return [siteOf(asked.trim()), typeof arrived === "string" ? siteOf(arrived) : undefined].filter(
-    (site) => site !== undefined,
-  )
+  const arrived = isJsonObject(reply) && typeof reply["url"] === "string" ? siteOf(reply["url"]) : undefined
+  return arrived === undefined ? [] : [arrived]
 }
 
 /** A fault of the input, with the action that it was found in: all of them share their fields. */

@@ -26,17 +26,18 @@ export function sitesIn(text: string): string[] {
   return [...sites]
 }
 
-/** Complete addresses that stand in a text, in the form that a browser gives them, without their fragment. */
+/**
+ * Complete addresses that stand in a text, in the form that a browser gives them, and each without its fragment. Another
+ * fragment makes another address: the page that is opened can read it.
+ */
 export function addressesIn(text: string): Set<string> {
-  return new Set(wordsOf(text).flatMap((word) => (hasScheme(word) ? [plainAddress(word)] : [])))
+  const addresses = wordsOf(text).flatMap((word) => (hasScheme(word) && URL.canParse(word) ? [new URL(word).href] : []))
+  return new Set(addresses.flatMap((address) => [address, address.split("#", 1)[0] as string]))
 }
 
-/** The address as it is asked for: what follows `#` never leaves the browser. */
+/** The address in the form that a browser gives it. */
 export function plainAddress(address: string): string {
-  if (!URL.canParse(address)) return address
-  const url = new URL(address)
-  url.hash = ""
-  return url.href
+  return URL.canParse(address) ? new URL(address).href : address
 }
 
 const between = new Set(' \t\r\n\f\v\u0085\u00a0\u2028\u2029<>"`|{}[]()*,;⟦⟧“”„«»\'')

@@ -117,6 +117,8 @@ test("search results are followed to sites that nobody has named, by click and b
       ["browser", { action: "snapshot" }],
       ([, page]) => ["browser", { action: "act", request: { kind: "click", ref: refOf(page, "First") } }],
       ["browser", { action: "navigate", url: `${search.url}/?q=green+tea` }],
+      // A page reads what stands behind the #, too.
+      ["browser", { action: "navigate", url: `${other.url}/b?id=8#${secret}` }],
       ["browser", { action: "navigate", url: `${other.url}/b?id=8` }],
       // Not on the page that is open, and made from what was read.
       ["browser", { action: "navigate", url: `${one.url}/a?id=${secret}` }],
@@ -131,7 +133,7 @@ test("search results are followed to sites that nobody has named, by click and b
   const results = lastResults(world, "look for tea")
   assert.deepEqual(
     results.map((result) => /Not done/.test(result)),
-    [false, false, false, false, false, true],
+    [false, false, false, false, true, false, true],
   )
 })
 

@@ -20,7 +20,7 @@ export async function gateOf(
     case "navigate":
       return await gateAddress(core, value, caller, context)
     case "act":
-      return await gateAct(core, parseAct(requestOf(value)), caller, context)
+      return await gateAct(core, value, caller, context)
     case "upload":
       return await gateWords(core, { value, what: "Give files to", fields: ["paths", "ref", "inputRef"] }, caller, context)
     case "dialog":
@@ -43,12 +43,16 @@ export async function kindOfAddress(
   const site = typeof url === "string" ? siteOf(url.trim()) : undefined
   if (site === undefined) return "none"
   const address = plainAddress((url as string).trim())
-  const { pathname, search, username, password } = new URL(address)
-  const isBare = pathname === "/" && search === "" && username === "" && password === ""
-  if (sites.has(address) || (isBare && sites.has(site))) return "named"
+  if (sites.has(address) || (isBare(address) && sites.has(site))) return "named"
   if (sites.quotes(address)) return "followed"
   if (await core.showsLink(caller, address, typeof targetId === "string" ? targetId : undefined)) return "followed"
   return sites.has(site) ? "composed" : "unknown"
+}
+
+/** The front page of a site, with nothing in its address but the site. */
+export function isBare(address: string): boolean {
+  const { pathname, search, hash, username, password } = new URL(address)
+  return pathname === "/" && search + hash + username + password === ""
 }
 
 async function gateAddress(
@@ -64,7 +68,7 @@ async function gateAddress(
     reason:
       "The address is on a site that the owner has not named, and it is no link of the page that is open. A link is followed by a click on its ref, or by its whole address as the page has it",
     summary: `Open an address of ${siteOf(address)}`,
-    action: { action: "open", url: address },
+    action: { action: "open", url: address, ...profileOf(value) },
   }
 }
 
@@ -74,10 +78,11 @@ const plainKeys =
 
 async function gateAct(
   core: BrowserCore,
-  request: ActRequest,
+  value: BrowserToolInput,
   caller: Caller,
   context: Asked,
 ): Promise<Gated | undefined> {
+  const request = parseAct(requestOf(value))
   const carries = wordsIn(request)
   if (!carries) return undefined
   const { targetId } = request
@@ -87,7 +92,7 @@ async function gateAct(
   if (isWithin || (!carries.isCode && pages.every((site) => context.sites.has(site)))) return undefined
   const { targetId: _tab, timeoutMs: _time, ...what } = request
   const { snapshot: _fresh, ...action } = what as typeof what & { snapshot?: unknown }
-  return gated(carries.what, pages, JSON.parse(JSON.stringify(action)) as JsonObject)
+  return gated(carries.what, pages, { ...(JSON.parse(JSON.stringify(action)) as JsonObject), ...profileOf(value) })
 }
 
 interface Carried {
@@ -130,7 +135,12 @@ async function gateWords(
     const field = (value as JsonObject)[name]
     return field === undefined ? [] : [[name, field]]
   })
-  return gated(what, pages, { action: value.action, ...Object.fromEntries(given) })
+  return gated(what, pages, { action: value.action, ...Object.fromEntries(given), ...profileOf(value) })
+}
+
+function profileOf(value: BrowserToolInput): JsonObject {
+  const { profile } = value as JsonObject
+  return profile === undefined ? {} : { profile }
 }
 
 function gated(what: string, pages: readonly string[], action: JsonObject): Gated {

@@ -2,7 +2,7 @@
 // trusted. The same for a new message and for its edited form.
 import type { Message, Sticker } from "grammy/types"
 import type { TurnInput } from "../../../agent/turn-input.ts"
-import { type Json, sitesIn } from "../../../kernel/index.ts"
+import { type Json, addressesIn, sitesIn } from "../../../kernel/index.ts"
 import { type Content, type RemoteFile, authorLabel, forwardLabel, referenceOf, stickerFacts } from "./content/index.ts"
 import { type Standing, headerOf } from "./header.ts"
 import { refOf } from "./join.ts"
@@ -26,7 +26,8 @@ export function saidInput(
   const trusted = hasOwnWords && (reference?.isOwn ?? true)
   // What another bot has put into somebody's mouth he has not typed, either.
   const isTyped = forwarded === undefined && message.via_bot === undefined
-  const sites = isTyped ? sitesIn(message.text ?? message.caption ?? "") : []
+  const typed = isTyped ? (message.text ?? message.caption ?? "") : ""
+  const sites = [...sitesIn(typed), ...addressesIn(typed)]
   const files = [...content.files, ...(reference?.files ?? [])]
   return {
     agentId: context.agentId,
