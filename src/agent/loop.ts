@@ -1,14 +1,7 @@
 // The agent loop: model step -> journal -> tool calls -> journal -> model step ..., until the model has answered.
 // Each step is on the disk before the next begins, so that after a crash the loop goes on after the last one.
 import { AppError, type CrashPoint } from "../kernel/index.ts"
-import type {
-  ModelDelta,
-  ModelMessage,
-  ModelReply,
-  ModelRequest,
-  ToolResultPart,
-  UsedFor,
-} from "../models/contract.ts"
+import type { ModelDelta, ModelMessage, ModelReply, ModelRequest, ToolResultPart, UsedFor } from "../models/contract.ts"
 import {
   type GatedCall,
   type Permission,

@@ -363,7 +363,16 @@ function finish(options: TurnOptions, job: JobRow, turn: TurnRun): JobEnd {
     }
     const media = producedMedia(result.toolResults)
     const { isTainted } = result
-    const outgoing: TurnDelivery = { input, jobId: job.id, text, media, isError: false, modelSteps, isStopped, isTainted }
+    const outgoing: TurnDelivery = {
+      input,
+      jobId: job.id,
+      text,
+      media,
+      isError: false,
+      modelSteps,
+      isStopped,
+      isTainted,
+    }
     if (reasoning !== "") outgoing.reasoning = reasoning
     const delivered = options.deliver(write, outgoing)
     reportHook(options, write, input, text, delivered, undefined)

@@ -86,8 +86,7 @@ function request(options: ApprovalsOptions, write: Write, question: ApprovalQues
   if (earlier.some((row) => row.state === "denied" && (row.decided_at ?? 0) + options.validMs() > write.now))
     return { kind: "denied" }
   const open = countAsked(store.handle, { session: sessionKey, origin: question.origin, now: write.now })
-  const isFull =
-    open.ofSession >= maxAsked.ofSession || open.ofOrigin >= maxAsked.ofOrigin || open.all >= maxAsked.all
+  const isFull = open.ofSession >= maxAsked.ofSession || open.ofOrigin >= maxAsked.ofOrigin || open.all >= maxAsked.all
   if (isFull) return { kind: "full" }
   return ask(options, write, question, digest)
 }

@@ -155,7 +155,13 @@ function change(context: TestContext, to: typeof navigation): void {
 
 /** Which sites such a turn may be sent to is looked at elsewhere. */
 const sites = { ...memorySites(), has: () => true }
-const context = toolContext({ sessionKey: "agent:main:hook:1", origin: "webhook", trusted: false, tainted: true, sites })
+const context = toolContext({
+  sessionKey: "agent:main:hook:1",
+  origin: "webhook",
+  trusted: false,
+  tainted: true,
+  sites,
+})
 
 async function useAs(more: Partial<ToolContext>, input: { action: string } & Record<string, unknown>): Promise<string> {
   const { tool } = open.service

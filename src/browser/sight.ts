@@ -57,7 +57,11 @@ function runningTabs({ registry, guard }: CoreOptions) {
 
 /** A frame without an address of its own (`about:`, `blob:`) belongs to the page that has made it. */
 function siteOfFrame(tab: Tab, frame: Frame): string {
-  for (let at: Frame | undefined = frame; at; at = at.parentId === undefined ? undefined : tab.frames.get(at.parentId)) {
+  for (
+    let at: Frame | undefined = frame;
+    at;
+    at = at.parentId === undefined ? undefined : tab.frames.get(at.parentId)
+  ) {
     const site = siteOf(at.url.startsWith("blob:") ? at.url.slice("blob:".length) : at.url)
     if (site !== undefined) return site
   }

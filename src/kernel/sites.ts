@@ -40,7 +40,7 @@ export function plainAddress(address: string): string {
   return URL.canParse(address) ? new URL(address).href : address
 }
 
-const between = new Set(' \t\r\n\f\v\u0085\u00a0\u2028\u2029<>"`|{}[]()*,;⟦⟧“”„«»\'')
+const between = new Set(" \t\r\n\f\v\u0085\u00a0\u2028\u2029<>\"`|{}[]()*,;⟦⟧“”„«»'")
 const atTheEnd = new Set(".:!?…_~")
 
 function wordsOf(text: string): string[] {
@@ -74,6 +74,9 @@ function siteNamedBy(word: string): string | undefined {
   const last = (dots.at(-1) ?? "").toLowerCase()
   const isNumber = dots.length === 4 && dots.every((part) => /^\d{1,3}$/.test(part))
   const isName =
-    dots.length > 1 && !dots.includes("") && /^(?:\p{L}{2,63}|xn--[a-z0-9-]{1,59})$/u.test(last) && !fileEndings.has(last)
+    dots.length > 1 &&
+    !dots.includes("") &&
+    /^(?:\p{L}{2,63}|xn--[a-z0-9-]{1,59})$/u.test(last) &&
+    !fileEndings.has(last)
   return isLocal || isNumber || isName ? siteOf(`https://${host}/`) : undefined
 }

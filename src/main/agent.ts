@@ -82,6 +82,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
   const ledger = composeLedger(core)
   const models = composeModels(core, ledger)
   const approvals = composeApprovals(core, { sessions, channels: links.channels })
+  const parts = { sessions, models, ledger, approvals, channels: links.channels }
   const senders = () =>
     new Map<string, ChannelSender>([...links.channels()].map(([name, channel]) => [name, channel.sender]))
   const prefix = (input: TurnInput) => prefixOf(core.config(), { models, sessions }, input)
@@ -122,14 +123,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
     [turnJobKind]: { run: turns.handle, onDead: turns.onDead },
     [heartbeatJobKind]: { run: heartbeat.handle, onDead: heartbeat.onDead },
     [approvalExpiryKind]: { run: approvals.expire },
-    [commandJobKind]: composeCommands(core, {
-      sessions,
-      models,
-      ledger,
-      approvals,
-      runner: () => runner,
-      channels: links.channels,
-    }),
+    [commandJobKind]: composeCommands(core, { ...parts, runner: () => runner }),
   }
   const runner: LaneRunner = composeRunner(core, handlers)
   const worker = composeWorker(core, senders)

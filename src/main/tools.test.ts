@@ -147,6 +147,14 @@ const documented: Record<string, JsonObject[]> = {
 
 const context = toolContext()
 
+test("every tool that reaches something says what a tainted call may not do", () => {
+  const free = productTools(allOn).filter((tool) => tool.gate === undefined)
+  assert.deepEqual(
+    free.map(({ name }) => name),
+    ["skill"],
+  )
+})
+
 describe("each documented call is accepted, and does something", () => {
   for (const [name, forms] of Object.entries(documented)) {
     for (const input of forms) {

@@ -56,15 +56,24 @@ const stateOf = (id: string) => world.rows<{ state: string }>("select state from
 
 test("a touched button lets exactly that call through, once; its value is no text to the model", async () => {
   const { question, id } = await ask("the plan [x](http://evil.example)")
-  assert.match(question.text ?? "", /Send a message to the private chat 1002[^]*"text": "the plan \[x\]\(http:\/\/evil\.example\)"/)
+  assert.match(
+    question.text ?? "",
+    /Send a message to the private chat 1002[^]*"text": "the plan \[x\]\(http:\/\/evil\.example\)"/,
+  )
   assert.deepEqual(toBob(), [])
   touch(question, "Allow once")
   await world.reply("Sent once.", { after: question })
   await world.settle()
   assert.deepEqual([toBob().length, stateOf(id)], [1, "used"])
   const prompt = world.model.requests.map(lastPrompt).find((each) => each.includes("has allowed the call")) ?? ""
-  assert.match(prompt, /^The call of the tool message:\n<untrusted-content [^>]*>\n\{"account":"default","action":"send"/m)
-  assert.equal(world.model.requests.some((request) => JSON.stringify(messagesOf(request)).includes("/approve")), false)
+  assert.match(
+    prompt,
+    /^The call of the tool message:\n<untrusted-content [^>]*>\n\{"account":"default","action":"send"/m,
+  )
+  assert.equal(
+    world.model.requests.some((request) => JSON.stringify(messagesOf(request)).includes("/approve")),
+    false,
+  )
   assert.match(lastResults(world, "has allowed the call")[1] ?? "", /Not done/)
   touch(question, "Deny")
   await world.reply(/answered before \(used\)/, { after: question })
@@ -82,9 +91,14 @@ test("a refusal is told to the agent, and the same is not asked again at once", 
 test("nobody but an owner answers: neither by a button that all of a group see nor in words", async () => {
   await started
   const eve = await world.addPerson({ firstName: "Eve" })
-  const { id: group } = world.emulator.control.addChat({ type: "supergroup", title: "Team", members: [world.ada.id, eve.id] })
+  const { id: group } = world.emulator.control.addChat({
+    type: "supergroup",
+    title: "Team",
+    members: [world.ada.id, eve.id],
+  })
   const { question, id } = await ask("what Eve wants", group)
-  const answers = () => world.rows<{ payload: string }>("select payload from inbox where payload like '%refused%'").length
+  const answers = () =>
+    world.rows<{ payload: string }>("select payload from inbox where payload like '%refused%'").length
   touch(question, "Allow once", eve.id)
   await world.until("it is refused", () => answers() > 0 || undefined)
   world.emulator.control.sendText({ userId: eve.id, chatId: group, text: `/approve allow ${id}` })
@@ -101,7 +115,10 @@ test("a question outlives kill -9, is answered by command line, and its answer s
   await world.start()
   const environment = { SVC_STATE_DIR: world.stateFolder }
   const list = await runProgram(["approvals", "list", "--state", "asked", "--json"], { environment })
-  assert.equal(JSON.parse(list.stdout).approvals.some((each: { id: string }) => each.id === id), true)
+  assert.equal(
+    JSON.parse(list.stdout).approvals.some((each: { id: string }) => each.id === id),
+    true,
+  )
   const show = await runProgram(["approvals", "show", id.slice(0, 10)], { environment })
   assert.match(show.stdout, /state: asked[^]*"text": "sent after a crash"/)
   await runProgram(["approvals", "allow", id], { environment })
@@ -115,7 +132,9 @@ test("without an answer in time it is told that the question has expired", async
   const before = toBob().length
   const { question, id } = await ask("too late")
   await world.gateway.kill("SIGTERM")
-  world.change(`update approval set expires_at = 1 where id = '${id}'; update job set run_at = 1 where lane_key = 'approval:${id}'`)
+  world.change(
+    `update approval set expires_at = 1 where id = '${id}'; update job set run_at = 1 where lane_key = 'approval:${id}'`,
+  )
   await world.start()
   await world.reply("It has expired.", { after: question })
   touch(question, "Allow once")

@@ -22,10 +22,20 @@ export async function gateOf(
     case "act":
       return await gateAct(core, value, caller, context)
     case "upload":
-      return await gateWords(core, { value, what: "Give files to", fields: ["paths", "ref", "inputRef"] }, caller, context)
+      return await gateWords(
+        core,
+        { value, what: "Give files to", fields: ["paths", "ref", "inputRef"] },
+        caller,
+        context,
+      )
     case "dialog":
       if (value["promptText"] === undefined) return undefined
-      return await gateWords(core, { value, what: "Answer a question of", fields: ["accept", "promptText"] }, caller, context)
+      return await gateWords(
+        core,
+        { value, what: "Answer a question of", fields: ["accept", "promptText"] },
+        caller,
+        context,
+      )
     default:
       return undefined
   }

@@ -48,7 +48,8 @@ export interface Mappings {
   at(path: string): readonly CompiledMapping[]
 }
 
-export type MappingsView = Pick<HooksConfig, "mappings" | "presets" | "gmail"> & Partial<Pick<HooksConfig, "shareHistory">>
+export type MappingsView = Pick<HooksConfig, "mappings" | "presets" | "gmail"> &
+  Partial<Pick<HooksConfig, "shareHistory">>
 
 export function compileMappings(view: MappingsView, log: Log): Mappings {
   const known = view.presets.filter((name): name is HookPresetName => Object.hasOwn(presets, name))

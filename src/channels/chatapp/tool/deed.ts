@@ -80,7 +80,9 @@ function reasonAgainst(store: Store, deed: Deed, route: Route, context: ToolCont
     const { media } = deed.input
     // The address itself would carry words to whoever it names.
     const isFetched = media !== undefined && isAddress(media) && !sites.quotes(media)
-    return isFetched ? "This turn has read words of others and may not fetch files from the web to send them" : undefined
+    return isFetched
+      ? "This turn has read words of others and may not fetch files from the web to send them"
+      : undefined
   }
   if (deed.kind === "sticker") return undefined
   const { messageId } = deed.input

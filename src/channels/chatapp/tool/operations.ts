@@ -159,8 +159,10 @@ export class Operations {
     const account = context.route?.account ?? mainAccount()
     const named = to === undefined || to.trim() === "" ? undefined : resolveTarget(to, account)
     const target = named ?? (threadId === undefined ? undefined : (context.route ?? undefined))
-    const reach = reachOf(target && threadId !== undefined ? { ...target, threadId } : target, context, (route) =>
-      !looks || this.#knows(route, settings),
+    const reach = reachOf(
+      target && threadId !== undefined ? { ...target, threadId } : target,
+      context,
+      (route) => !looks || this.#knows(route, settings),
     )
     // The message that the turn answers is not what a message of its own refers to.
     const { messageId: _answered, ...route } = reach.route

@@ -73,7 +73,12 @@ export function isPaired(store: Store, { channel, account, chatId }: ChatKey): b
 }
 
 /** Whether this very run has sent the message. */
-export function isOfRun(store: Store, runId: string, { channel, account, chatId }: ChatKey, messageId: string): boolean {
+export function isOfRun(
+  store: Store,
+  runId: string,
+  { channel, account, chatId }: ChatKey,
+  messageId: string,
+): boolean {
   const row = store.handle
     .prepare(
       `select 1 from outbox where channel = ? and account = ? and chat_id = ? and remote_id = ?
