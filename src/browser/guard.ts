@@ -33,6 +33,9 @@ interface Watched {
   gate: RequestGate
 }
 
+/** Long enough for a page that loads slowly and then sends itself on; then the tab may be a person's again. */
+const holdMs = 30_000
+
 /** No tab is in it: the place of a guest who has opened nothing yet. */
 const nowhere = "none"
 
@@ -55,7 +58,7 @@ export class Guard {
   readonly #proxy: GuardProxy
   readonly #watched = new WeakMap<LiveBrowser, Watched>()
   /** Tabs with an address that may lead only to certain sites, and whether one led elsewhere. */
-  readonly #held = new WeakMap<Tab, { may: (url: string) => boolean; refused: boolean }>()
+  readonly #held = new WeakMap<Tab, { may: (url: string) => boolean; until: number; refused: boolean }>()
   readonly #gates = new WeakMap<Tab, RequestGate>()
   /** Contexts of guests, in all browsers. */
   readonly #spaces = new Set<string>()
@@ -120,13 +123,13 @@ export class Guard {
     return this.isGuest(tab) && browserContextId !== undefined ? { browserContextId } : {}
   }
 
-  /** From now on the tab's own documents come only from where they may; without `may` from everywhere again. */
+  /** For a while the tab's own documents come only from where they may; without `may` from everywhere again. */
   async hold(tab: Tab, may: ((url: string) => boolean) | undefined): Promise<void> {
     if (!may) return void this.#held.delete(tab)
     const gate = this.#gates.get(tab)
     if (!gate) throw new AppError("internal", "The tab is not watched")
     await gate.start("documents")
-    this.#held.set(tab, { may, refused: false })
+    this.#held.set(tab, { may, until: this.#options.clock.monotonic() + holdMs, refused: false })
   }
 
   /** True when the tab was kept from going on to where it may not. */
@@ -137,6 +140,7 @@ export class Guard {
   #isHeldBack(tab: Tab | undefined, { url, frameId, type }: GatedRequest): boolean {
     const held = tab && this.#held.get(tab)
     if (!held || type !== "Document" || frameId !== tab.targetId || held.may(url)) return false
+    if (this.#options.clock.monotonic() > held.until) return false
     held.refused = true
     return true
   }
