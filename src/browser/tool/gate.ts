@@ -76,7 +76,7 @@ async function gateAddress(
   const address = String(url).trim()
   return {
     reason:
-      "The address is on a site that the owner has not named, and it is no link of the page that is open. A link is followed by a click on its ref, or by its whole address as the page has it",
+      "The address is on a site that the owner has not named (by writing it), and it is no link of the page that is open. A link is followed by a click on its ref, or by its whole address as the page has it",
     summary: `Open an address of ${siteOf(address)}`,
     action: { action: "open", url: address, ...profileOf(value) },
   }
@@ -156,7 +156,7 @@ function profileOf(value: BrowserToolInput): JsonObject {
 function gated(what: string, pages: readonly string[], action: JsonObject): Gated {
   const named = [...new Set(pages)].map((site) => (site === "" ? "a page without a site" : site))
   return {
-    reason: `${named.join(", ")}: this turn has read words of others and may not do this there by itself`,
+    reason: `${named.join(", ")}: this turn has read words of others and may not do this by itself on a site that the owner has not named (by writing its address)`,
     summary: `${what} a page of ${named.join(", ")}`,
     action: { ...action, site: named },
   }
