@@ -43,6 +43,11 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import("./commands/pairing.ts")).addPairing,
   },
   {
+    name: "approvals",
+    description: "Answer what the agent asks to be allowed",
+    load: async () => (await import("./commands/approvals.ts")).addApprovals,
+  },
+  {
     name: "message",
     description: "Send messages to chats, edit, delete and react to them",
     load: async () => (await import("./commands/message.ts")).addMessage,

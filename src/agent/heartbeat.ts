@@ -192,7 +192,8 @@ function finish(
     if (turn.input.route !== null) {
       options.sessions.saveSettings(write, turn.session, { ...settings, lastAlert: { text, at: write.now } })
     }
-    const delivery = { input: turn.input, jobId: job.id, text, media, isError: false }
+    const { isTainted } = turn.result
+    const delivery = { input: turn.input, jobId: job.id, text, media, isError: false, isTainted }
     const delivered = options.turnOptions.deliver(write, delivery)
     end.result = JSON.stringify({ text: text.slice(0, 500), delivered })
   }

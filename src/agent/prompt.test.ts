@@ -46,6 +46,7 @@ const eventRow: EventRow = {
   shown_to: 0,
   refusals: 0,
   set_aside_at: null,
+  share_history: 0,
 }
 
 function promptOf(change: Partial<TurnInput>, events: Partial<EventRow>[] = []): string {

@@ -33,6 +33,10 @@ export interface TurnInput {
   trusted: boolean
   /** False: the text is shown without that boundary though it is not trusted. It gives its turn no authority. */
   wrap?: boolean
+  /** The sender is a guest, and in this session there is nobody else: nothing in it is somebody else's secret. */
+  guestSession?: true
+  /** Sites and whole addresses in the words that the sender has typed himself; see `sites.ts` of the kernel. */
+  sites?: readonly string[]
   /** One line of our own about sender, chat and time; outside the boundary, so free of foreign words. */
   header?: string
   /** Foreign words about the text (sender's name, hook name); shown inside the boundary or escaped. */
@@ -74,6 +78,8 @@ export interface TurnInput {
   hook?: {
     name: string
     wakeMode: "now" | "next-heartbeat"
+    /** A heartbeat that shows the summary may be given the main session's history. */
+    shareHistory?: boolean
     /** Where the result is posted, and the mapping that says so. */
     callback?: { url: string; mapping: string }
   }
@@ -115,6 +121,8 @@ export interface TurnPreparation {
 export interface TurnStep {
   /** From 0; a turn that goes on after a crash begins with its next. */
   number: number
+  /** Words of others are part of what it is written from. */
+  isTainted?: boolean
   /** What the step before it has said, when there was one. */
   before?: string
 }

@@ -2,7 +2,7 @@
 // when no model took it. Whose words are in it is decided here, for the tools and for what the turn sends.
 import type { Log } from "../kernel/index.ts"
 import type { ContentPart, ModelMessage } from "../models/contract.ts"
-import { type Origin, estimateTokens, mainKey } from "../sessions/index.ts"
+import { estimateTokens, mainKey } from "../sessions/index.ts"
 import {
   type JobRow,
   type Store,
@@ -14,6 +14,7 @@ import {
 } from "../store/index.ts"
 import { eventRoom, sizeOfEvents, smallerRoom, takeEvents } from "./events.ts"
 import { type PromptOptions, userMessage } from "./prompt.ts"
+import { type PromptTrust, trustOf } from "./taint.ts"
 import type { TurnInput } from "./turn-input.ts"
 
 export interface PromptParts extends PromptOptions {
@@ -21,13 +22,9 @@ export interface PromptParts extends PromptOptions {
   log: Log
 }
 
-export interface PromptStep {
+export interface PromptStep extends PromptTrust {
   input: TurnInput
   message: ModelMessage
-  /** The least trusted source of what was shown. */
-  origin: Origin
-  /** True when everything shown to the model came from people who may command it. */
-  trusted: boolean
   /** How many waiting events were shown. */
   events: number
   /** Characters that they could have. */
@@ -46,16 +43,18 @@ export function takePrompt(
   const takesRefused = purpose !== "chat" || sessionKey !== mainKey(input.agentId)
   const wanted = { sessionKey, jobId: job.id, takesRefused }
   const events = room === undefined ? [] : takeEvents(options.store, write, { ...wanted, room })
-  const foreign = events.find(({ event }) => event.trusted === 0)?.event
+  const trust = trustOf(
+    input,
+    events.map(({ event }) => event),
+  )
   const step: PromptStep = {
     input,
     message: userMessage(options, input, events, pictures),
-    origin: input.trusted && foreign ? (foreign.origin as Origin) : input.origin,
-    trusted: input.trusted && foreign === undefined,
+    ...trust,
     events: events.length,
     ...(events.length === 0 ? {} : { eventRoom: sizeOfEvents(events) }),
   }
-  markProvenance(write, job.id, step)
+  markProvenance(write, job.id, { origin: trust.foreign ?? trust.origin, trusted: trust.trusted && !trust.foreign })
   return step
 }
 

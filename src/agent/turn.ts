@@ -12,24 +12,28 @@ import {
 } from "../kernel/index.ts"
 import type { ModelMessage, ModelRegistry, ModelRequest, ModelSelection, UsedFor } from "../models/contract.ts"
 import { ModelFailure } from "../models/index.ts"
-import { type Session, type Sessions, estimateTokens, mainKey, withoutImages } from "../sessions/index.ts"
+import { type Origin, type Session, type Sessions, estimateTokens, mainKey, withoutImages } from "../sessions/index.ts"
+import type { Approvals } from "../approvals/index.ts"
 import {
   type JobEnd,
   type JobRow,
   type Step,
   type Store,
   type Write,
+  lowerProvenance,
   readSteps,
   replaceJobPayload,
   settleEvents,
   takeJoined,
 } from "../store/index.ts"
+import { type AskingTurn, askOwner } from "./approval-turn.ts"
 import { type EventsOf, endEvents, mayBeEvents } from "./events.ts"
 import { fitRequests } from "./fit.ts"
 import { type LoopOptions, type LoopResult, runLoop } from "./loop.ts"
 import { type ToolSources, offeredTools } from "./offered-tools.ts"
 import { systemPrompt, userMessage, readPictures } from "./prompt.ts"
 import { TurnStopped, stoppedLoop } from "./stopped.ts"
+import { type PromptTrust, entriesOf, keepNamedSites, sessionSites } from "./taint.ts"
 import type { ToolContext } from "./tool.ts"
 import type { ToolPolicy } from "./tool-policy.ts"
 import { producedMedia } from "./tool-runner.ts"
@@ -48,6 +52,8 @@ export interface TurnOptions extends ToolSources {
   store: Store
   sessions: Sessions
   models: ModelRegistry
+  /** Where an owner is asked about what a turn may not do by itself; without it nobody can be asked. */
+  approvals?: Approvals
   profile: (agentId: string) => AgentProfile
   clock: Clock
   /** How the model is shown a time, in milliseconds since the epoch. */
@@ -74,6 +80,8 @@ export interface TurnDelivery {
   reasoning?: string
   /** Questions that were put to the model; the text is the answer to the last. */
   modelSteps?: number
+  /** Words of others were part of what the text was written from: it must not make anything be fetched. */
+  isTainted?: boolean
   /** Somebody has stopped it: the text is what had been written by then. */
   isStopped?: boolean
 }
@@ -91,6 +99,7 @@ export interface TurnRun {
   shownEvents: number
   session: Session
   prompt: ModelMessage
+  trust: PromptTrust
   input: TurnInput
 }
 
@@ -109,9 +118,19 @@ async function runTurn(
   const observer = watchWriting(options.observe(input, job.run_id, view))
   const seconds = input.timeoutSeconds ?? options.profile(input.agentId).timeoutSeconds
   const limit = withTimeout(seconds * 1000, "The turn", signal)
-  const loop = (steps: Step[]) =>
-    runLoop({
-      ...conversation(options, session, step, toolContext(job, step, limit.signal)),
+  let isForeign = false
+  const loop = async (steps: Step[]) => {
+    const { foreign, ...talk } = conversation(options, session, step, {
+      ...toolContext(job, step, limit.signal),
+      sites: sessionSites(options.store, session, input),
+    })
+    isForeign = step.foreign !== undefined || foreign !== undefined
+    // What goes out while the turn is still at work carries it, too.
+    if (foreign !== undefined) await options.store.write(async (write) => lowerProvenance(write, job.id))
+    return await runLoop({
+      ...talk,
+      isForeign,
+      ...asking(options, { job, session, input, trust: step }),
       store: options.store,
       jobId: job.id,
       steps,
@@ -125,11 +144,12 @@ async function runTurn(
       onRestart: observer.onRestart,
       crashPoint: options.crashPoint,
     })
+  }
   try {
     for (let steps = journaled; ;) {
       try {
         const result = await loop(steps.length > 0 ? steps : [promptRow(step)])
-        return { result, session, prompt: step.message, input, shownEvents: step.events }
+        return { result, session, prompt: step.message, trust: step, input, shownEvents: step.events }
       } catch (error) {
         const trouble = limit.signal.aborted || step.events === 0 ? undefined : mayBeEvents(error)
         // What a person was sent of an answer cannot be taken back: it is not begun anew.
@@ -144,7 +164,8 @@ async function runTurn(
     // The reason of an abort says more than whatever error it surfaced as.
     const reason: unknown = limit.signal.aborted ? limit.signal.reason : error
     if (!(reason instanceof TurnStopped) || (!reason.wasSeen && input.purpose !== "chat")) throw reason
-    return { session, ...(await stopped(options, job, step, { reason, writing: observer.writing() })) }
+    const seen = { reason, writing: observer.writing(), isForeign }
+    return { session, trust: step, ...(await stopped(options, job, step, seen)) }
   } finally {
     limit.clear()
     observer.end()
@@ -153,6 +174,10 @@ async function runTurn(
 
 function promptRow(step: PromptStep): Step {
   return { n: 0, kind: "prompt", data: step }
+}
+
+function asking({ approvals, timeText }: TurnOptions, turn: AskingTurn): Pick<LoopOptions, "approve"> {
+  return approvals ? { approve: (call) => askOwner({ approvals, timeText }, turn, call) } : {}
 }
 
 /** The observer of a turn, with the words of the step under way: what is left of it when somebody stops it. */
@@ -180,14 +205,15 @@ function watchWriting(observer: TurnObserver): Required<TurnObserver> & { writin
 function conversation(
   options: TurnOptions,
   session: Session,
-  { input, message }: PromptStep,
+  { input, message, withoutPast }: PromptStep,
   context: ToolContext,
-): Pick<LoopOptions, "system" | "history" | "prompt" | "complete" | "tools" | "context"> {
+): Pick<LoopOptions, "system" | "history" | "prompt" | "complete" | "tools" | "context"> & { foreign?: Origin } {
   const { selection, info } = usableModel(options, session, input)
   const { id: model, promptTokens } = info
   const budget = Math.max(1_000, Math.min(maxHistoryTokens, promptTokens * historyShare))
   const room = Math.max(1_000, budget - estimateTokens(message))
-  const history = options.sessions.history(session.sessionId, { budget, room, maxTurns: input.historyTurns })
+  const maxTurns = withoutPast ? 0 : input.historyTurns
+  const { messages: history, foreign } = options.sessions.history(session.sessionId, { budget, room, maxTurns })
   const { tools, skills } = offeredTools(options, input, context)
   const ask = (request: ModelRequest) => options.models.complete(selection, request)
   return {
@@ -197,6 +223,7 @@ function conversation(
     complete: fitRequests({ complete: ask, historyLength: history.length, model, promptTokens, log: options.log }),
     tools,
     context,
+    ...(foreign === undefined ? {} : { foreign }),
   }
 }
 
@@ -252,6 +279,7 @@ async function begin(
       pictures,
       room: () => roomForEvents(options, input, promptTokensOf(options, session, input)),
     })
+    keepNamedSites(write, session, input)
     // Its own insert: the events are held in this very transaction, or not at all.
     write
       .prepare("insert into step (job_id, n, kind, data, created_at) values (?, 0, 'prompt', ?, ?)")
@@ -275,10 +303,10 @@ async function stopped(
   options: TurnOptions,
   job: JobRow,
   { input, message, events }: PromptStep,
-  { reason, writing }: { reason: TurnStopped; writing: string },
-): Promise<Omit<TurnRun, "session">> {
+  { reason, writing, isForeign }: { reason: TurnStopped; writing: string; isForeign: boolean },
+): Promise<Omit<TurnRun, "session" | "trust">> {
   const isSilent = !reason.wasSeen
-  const result = await stoppedLoop({ store: options.store, jobId: job.id }, writing)
+  const result = await stoppedLoop({ store: options.store, jobId: job.id, isForeign }, writing)
   // Events that no model has answered to are shown again by the next turn, so the conversation does not keep them here.
   const isUnread = isSilent && result.modelSteps === 1
   const prompt = isUnread ? userMessage(options, input, [], []) : message
@@ -346,9 +374,11 @@ function selectModel(session: Session, input: TurnInput): ModelSelection {
   }
 }
 
-function toolContext(job: JobRow, step: PromptStep, signal: AbortSignal): ToolContext {
+/** The loop says of each call whether it is tainted; until then all are. */
+function toolContext(job: JobRow, step: PromptStep, signal: AbortSignal): Omit<ToolContext, "sites"> {
   const { agentId, sessionKey, route } = step.input
-  return { agentId, sessionKey, runId: job.run_id, origin: step.origin, trusted: step.trusted, route, signal }
+  const { origin, trusted } = step
+  return { agentId, sessionKey, runId: job.run_id, origin, trusted, route, signal, tainted: true, approved: false }
 }
 
 function finish(options: TurnOptions, job: JobRow, turn: TurnRun): JobEnd {
@@ -364,7 +394,17 @@ function finish(options: TurnOptions, job: JobRow, turn: TurnRun): JobEnd {
       return
     }
     const media = producedMedia(result.toolResults)
-    const outgoing: TurnDelivery = { input, jobId: job.id, text, media, isError: false, modelSteps, isStopped }
+    const { isTainted } = result
+    const outgoing: TurnDelivery = {
+      input,
+      jobId: job.id,
+      text,
+      media,
+      isError: false,
+      modelSteps,
+      isStopped,
+      isTainted,
+    }
     if (reasoning !== "") outgoing.reasoning = reasoning
     const delivered = options.deliver(write, outgoing)
     reportHook(options, write, input, text, delivered, undefined)
@@ -374,8 +414,9 @@ function finish(options: TurnOptions, job: JobRow, turn: TurnRun): JobEnd {
 }
 
 export function keepTranscript(options: TurnOptions, write: Write, job: JobRow, turn: TurnRun): void {
-  const messages = [turn.prompt, ...turn.result.messages].map(withoutImages)
-  options.sessions.append(write, turn.session, job.id, messages)
+  const entries = entriesOf({ message: turn.prompt, trust: turn.trust }, turn.result)
+  const kept = entries.map((entry) => ({ ...entry, message: withoutImages(entry.message) }))
+  options.sessions.append(write, turn.session, job.id, kept)
 }
 
 /** Failures that another try would only repeat: the sender gets one short message and the lane goes on. */
@@ -445,7 +486,8 @@ function reportHook(
     { kind: "operator", text: "a run has ended with this result:" },
     { kind: "value", text: told },
   ]
-  write.addEvent({ sessionKey, text: told, segments, origin: "webhook", trusted: false })
+  const shareHistory = input.hook.shareHistory ?? false
+  write.addEvent({ sessionKey, text: told, segments, origin: "webhook", trusted: false, shareHistory })
   if (input.hook.wakeMode === "now") write.addJob(heartbeatJob(options.ids.uuid(), sessionKey, "hook"))
 }
 

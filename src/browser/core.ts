@@ -32,6 +32,7 @@ import type {
   TabActionRequest,
 } from "./requests/index.ts"
 import { placeFor, settingOperations } from "./settings.ts"
+import { sightOperations } from "./sight.ts"
 import { traceOperations } from "./traces.ts"
 import { freshSnapshot, labelledPicture, snapshotOperations } from "./snapshots.ts"
 
@@ -50,6 +51,7 @@ export function createBrowserCore(options: CoreOptions) {
     ...fileOperations(options),
     ...settingOperations(options),
     ...traceOperations(options),
+    ...sightOperations(options),
   }
 }
 
@@ -145,7 +147,7 @@ function tabOperations(options: CoreOptions) {
       const { tabs, space } = await enter(caller)
       const tab = await tabs.create(space)
       try {
-        await visit(tab, url, { what: "Opening the page", timeoutMs: request.timeoutMs, signal: caller.signal }, guard)
+        await visit(tab, url, limits("Opening the page", request.timeoutMs, caller), { guard, caller })
       } catch (error) {
         // A tab that shows nothing would only be in the way.
         await tabs.close(tab)
@@ -206,7 +208,7 @@ function pageOperations(options: CoreOptions) {
       const { live } = registry.get(caller.profile)
       const refusals = refusalsIn(live, tab)
       const outcome = await traces.around(live, tab, `navigate ${url}`, () =>
-        visit(tab, url, limits("Loading the page", request.timeoutMs, caller), guard),
+        visit(tab, url, limits("Loading the page", request.timeoutMs, caller), { guard, caller }),
       )
       const fresh = await freshSnapshot(tab, request.snapshot, guard, limits("", request.timeoutMs, caller))
       return { ...(await pageReply(tab)), ...outcome, ...fresh, ...refusals() }
@@ -235,6 +237,8 @@ function pageOperations(options: CoreOptions) {
         return reply
       }
       if (request.kind === "evaluate" || request.kind === "wait") guard.checkRead(tab)
+      // What the page does now is the answer to an action that was looked at by itself.
+      await guard.hold(tab, undefined)
       const { live } = registry.get(caller.profile)
       const refusals = refusalsIn(live, tab)
       const title = "ref" in request ? `${request.kind} ${request.ref ?? ""}` : request.kind
@@ -279,11 +283,15 @@ async function visit(
   tab: Tab,
   url: string,
   limits: { what: string; timeoutMs: number; signal?: AbortSignal | undefined },
-  guard: Guard,
+  { guard, caller }: { guard: Guard; caller: Caller },
 ) {
   return tab.operate({ ...limits, renews: true }, async (operation) => {
     await placeFor(tab, url, guard, operation.signal)
-    const outcome = await navigate(tab, url, operation, (failed) => guard.explain(tab, failed))
+    // From before it leaves until the next thing is done in the tab: pages also send themselves on.
+    await guard.hold(tab, caller.staysOn)
+    const outcome = await navigate(tab, url, operation, (failed) => guard.explain(tab, failed)).catch((error: unknown) => {
+      throw guard.wasHeld(tab) ? leadsAway() : error
+    })
     try {
       // Where redirects have led counts as much as where they began.
       await guard.checkArrival(tab, operation.signal)
@@ -292,6 +300,12 @@ async function visit(
       throw error
     }
     return outcome
+  })
+}
+
+function leadsAway(): AppError {
+  return new AppError("navigation-refused", "The address leads to another site", {
+    hint: "An address that this turn has made itself may not: open the front page of the site, and follow its links",
   })
 }
 

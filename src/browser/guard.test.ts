@@ -12,6 +12,7 @@ import type { ToolContext } from "../agent/tool.ts"
 import { type BrowserBench, startBrowserBench } from "../../test/support/browser-service.ts"
 import { startRemoteBrowser } from "../../test/support/remote-browser.ts"
 import { until } from "../../test/support/world.ts"
+import { memorySites, toolContext } from "../../test/support/tool-context.ts"
 import { type BrowserConfig, browserSchema } from "./config.ts"
 
 /** What was asked of the listener that nobody may reach, by the name of the trap. */
@@ -149,15 +150,15 @@ function change(context: TestContext, to: typeof navigation): void {
   context.after(() => (navigation = before))
 }
 
-const context: ToolContext = {
-  agentId: "main",
+/** Which sites such a turn may be sent to is looked at elsewhere. */
+const sites = { ...memorySites(), has: () => true }
+const context = toolContext({
   sessionKey: "agent:main:hook:1",
-  runId: "1",
   origin: "webhook",
   trusted: false,
-  route: null,
-  signal: new AbortController().signal,
-}
+  tainted: true,
+  sites,
+})
 
 async function useAs(more: Partial<ToolContext>, input: { action: string } & Record<string, unknown>): Promise<string> {
   const { tool } = open.service

@@ -6,7 +6,7 @@ import { CdpError, type CdpSession } from "./cdp/index.ts"
 import type { BrowserConfig } from "./config.ts"
 import { Guests } from "./page/guests.ts"
 import { GuardProxy } from "./page/policy/guard-proxy.ts"
-import { RequestGate } from "./page/policy/request-gate.ts"
+import { type GatedRequest, RequestGate } from "./page/policy/request-gate.ts"
 import {
   createUrlPolicy,
   type IsOwnPort,
@@ -37,6 +37,9 @@ interface Watched {
   gate: RequestGate
 }
 
+/** Long enough for a page that loads slowly and then sends itself on; then the tab may be a person's again. */
+const holdMs = 30_000
+
 /** No tab is in it: the place of a guest who has opened nothing yet. */
 const nowhere = "none"
 
@@ -60,6 +63,9 @@ export class Guard {
   readonly #proxy: GuardProxy
   readonly ownProxy: GuardProxy
   readonly #watched = new WeakMap<LiveBrowser, Watched>()
+  /** Tabs with an address that may lead only to certain sites, and whether one led elsewhere. */
+  readonly #held = new WeakMap<Tab, { may: (url: string) => boolean; until: number; refused: boolean }>()
+  readonly #gates = new WeakMap<Tab, RequestGate>()
   /** Contexts of guests, in all browsers. */
   readonly #spaces = new Set<string>()
   #policies: { of: BrowserConfig["navigation"]; own: UrlPolicy; guest: UrlPolicy } | undefined
@@ -140,6 +146,28 @@ export class Guard {
     return this.isGuest(tab) && browserContextId !== undefined ? { browserContextId } : {}
   }
 
+  /** For a while the tab's own documents come only from where they may; without `may` from everywhere again. */
+  async hold(tab: Tab, may: ((url: string) => boolean) | undefined): Promise<void> {
+    if (!may) return void this.#held.delete(tab)
+    const gate = this.#gates.get(tab)
+    if (!gate) throw new AppError("internal", "The tab is not watched")
+    await gate.start("documents")
+    this.#held.set(tab, { may, until: this.#options.clock.monotonic() + holdMs, refused: false })
+  }
+
+  /** True when the tab was kept from going on to where it may not. */
+  wasHeld(tab: Tab): boolean {
+    return this.#held.get(tab)?.refused ?? false
+  }
+
+  #isHeldBack(tab: Tab | undefined, { url, frameId, type }: GatedRequest): boolean {
+    const held = tab && this.#held.get(tab)
+    if (!held || type !== "Document" || frameId !== tab.targetId || held.may(url)) return false
+    if (this.#options.clock.monotonic() > held.until) return false
+    held.refused = true
+    return true
+  }
+
   /** Puts the policy into force before anything is done in the browser. Gives the space in which the caller's tabs are. */
   async enter(profile: BrowserProfile, live: LiveBrowser, caller: Caller): Promise<string | undefined> {
     const { guests, gate } = this.#watch(profile, live)
@@ -178,6 +206,7 @@ export class Guard {
       frameId === undefined ? undefined : tabs.list.find((tab) => tab.hasFrame(frameId))
     const gate = new RequestGate({
       root: connection.root,
+      isHeldBack: (request) => this.#isHeldBack(tabOf(request.frameId), request),
       policyFor: (frameId) => {
         const tab = tabOf(frameId)
         return tab ? this.#gatePolicy(live, guests, tab) : this.#strangerPolicy(live, guests)
@@ -189,15 +218,16 @@ export class Guard {
       background,
       log,
     })
-    tabs.onTab((tab) =>
+    tabs.onTab((tab) => {
+      this.#gates.set(tab, gate)
       tab.onSession((session) => {
         watchAddresses(session, {
           policy: () => this.#gatePolicy(live, guests, tab),
           onBreach: (url) => this.#blank(tab, url),
         })
         if (this.isGuest(tab)) background.run("guest page", () => closeSideWays(session))
-      }),
-    )
+      })
+    })
     const watched = { guests, gate }
     this.#watched.set(live, watched)
     return watched

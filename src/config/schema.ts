@@ -4,6 +4,7 @@ import { z } from "zod"
 import { secretWeakness } from "../kernel/secret.ts"
 import { agentsSchema } from "../agent/config.ts"
 import { backupSchema } from "../backup/config.ts"
+import { approvalsSchema } from "../approvals/config.ts"
 import { browserSchema, nodeHostSchema } from "../browser/config.ts"
 import { chatappSchema } from "../channels/chatapp/config.ts"
 import { channelDefaultsSchema, commandsSchema } from "../channels/config.ts"
@@ -67,6 +68,7 @@ export const configSchema = z
     session: sessionSchema,
     models: modelsSchema,
     agents: agentsSchema,
+    approvals: approvalsSchema,
     messages: messagesSchema,
     commands: commandsSchema,
     channels: z

@@ -29,6 +29,8 @@ export interface Reply {
   replyTo?: string
   asVoice?: boolean
   silent?: boolean
+  /** Nobody fetches what its links name: they may have been made to carry something away. */
+  noPreview?: boolean
   /** Words of the message that `replyTo` names, to be shown with the reference. */
   quote?: string
   /** Rows of buttons below the last message. */

@@ -82,7 +82,16 @@ function acceptWake(options: AcceptOptions, key: DeliveryKey, action: WakeAction
     ...key,
     payload: null,
     answer,
-    events: [{ sessionKey, text: action.text, origin: "webhook", trusted: false, ...segmentsOf(action) }],
+    events: [
+      {
+        sessionKey,
+        text: action.text,
+        origin: "webhook",
+        trusted: false,
+        ...segmentsOf(action),
+        ...(action.shareHistory ? { shareHistory: true } : {}),
+      },
+    ],
     jobs: action.mode === "now" ? [heartbeatJob(options.ids.uuid(), sessionKey, "wake")] : [],
   }
   return { entry, answer, status: 200, runIds: [] }
@@ -124,7 +133,12 @@ export async function turnInput(options: AcceptOptions, action: AgentAction, map
     ...segmentsOf(action),
     route,
     ...(problem === undefined ? {} : { routeProblem: problem }),
-    hook: { name: action.name, wakeMode: action.wakeMode, ...callback },
+    hook: {
+      name: action.name,
+      wakeMode: action.wakeMode,
+      ...(action.shareHistory ? { shareHistory: true } : {}),
+      ...callback,
+    },
     ...(action.model === undefined ? {} : { model: action.model }),
     ...(action.thinking === undefined ? {} : { thinking: action.thinking }),
     ...(action.timeoutSeconds === undefined ? {} : { timeoutSeconds: action.timeoutSeconds }),

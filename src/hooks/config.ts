@@ -147,6 +147,11 @@ const mapping = z
     }),
     messageTemplate: template.optional().meta({ description: "Template of the agent's message." }),
     textTemplate: template.optional().meta({ description: "Template of the wake text." }),
+    shareHistory: z.boolean().optional().meta({
+      description:
+        "Whether a heartbeat that this mapping causes is shown the main session's history beside the payload's words.",
+      defaultText: "`hooks.shareHistory`",
+    }),
     deliver: z.boolean().optional().meta({ description: "Whether the reply goes to a chat.", defaultText: "`true`" }),
     allowUnsafeExternalContent: z.boolean().default(false).meta({
       description:
@@ -252,6 +257,10 @@ export const hooksSchema = z
     }),
     keepMb: z.int().min(1).max(1_048_576).default(1_024).meta({
       description: "Megabytes that kept deliveries may take together; beyond that the oldest go before their time.",
+    }),
+    shareHistory: z.boolean().default(false).meta({
+      description:
+        "Whether heartbeats that webhooks cause are shown the main session's history. Words of others then stand beside private ones.",
     }),
     presets: z
       .array(z.string().min(1))

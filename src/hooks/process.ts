@@ -42,8 +42,8 @@ export interface Outcome {
 
 /** Who takes a delivery, before anything is made of it. */
 export type Taker =
-  | { kind: "wake"; id: "wake" }
-  | { kind: "agent"; id: "agent" }
+  | { kind: "wake"; id: "wake"; shareHistory: boolean }
+  | { kind: "agent"; id: "agent"; shareHistory: boolean }
   | { kind: "mapping"; id: string; mapping: CompiledMapping }
 
 /** Throws what the sender is to be told. */
@@ -60,8 +60,9 @@ export async function processDelivery(
 /** Throws `not-found`, or `unauthorized` when a signature is not that of the mapping which matches. */
 export function findTaker(settings: Settings, delivery: Delivery): Taker {
   const { path, proof } = delivery
-  if (path === "wake") return { kind: "wake", id: "wake" }
-  if (path === "agent") return { kind: "agent", id: "agent" }
+  const { shareHistory = false } = settings.view
+  if (path === "wake") return { kind: "wake", id: "wake", shareHistory }
+  if (path === "agent") return { kind: "agent", id: "agent", shareHistory }
   const mapping = selectMapping(settings.mappings.at(path), delivery.payload)
   if (!mapping) throw new AppError("not-found", "There is no webhook under this path")
   if (proof.kind === "signature" && mapping.verifyKey !== proof.verifyKey) {
@@ -76,8 +77,11 @@ export async function planActions(
   delivery: Delivery,
   taker: Taker,
 ): Promise<readonly HookAction[]> {
-  if (taker.kind === "wake") return [wakeAction(delivery.payload)]
-  if (taker.kind === "agent") return [agentAction(delivery.payload)]
+  if (taker.kind !== "mapping") {
+    const shared = taker.shareHistory ? { shareHistory: true as const } : {}
+    const action = taker.kind === "wake" ? wakeAction(delivery.payload) : agentAction(delivery.payload)
+    return [{ ...action, ...shared }]
+  }
   return (await planDelivery(options, taker.mapping, templateValues(delivery))).actions
 }
 

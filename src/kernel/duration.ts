@@ -8,7 +8,7 @@ export function durationMs(value: string | number): number | undefined {
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 60_000
   if (!/^(\d+(\.\d+)?(ms|s|m|h|d))+$/.test(text)) return undefined
   let total = 0
-  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)) {
+  for (const [, amount, unit] of text.matchAll(/(?<![\d.])(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)) {
     total += Number(amount) * (unitMs[unit ?? ""] ?? 0)
   }
   return total

@@ -1,5 +1,6 @@
 // What the gateway's HTTP API can ask for: the status of everything, pairing, channels, messages sent by hand.
 import type { BackupSchedule } from "../backup/index.ts"
+import type { Approvals } from "../approvals/index.ts"
 import { readRange } from "../budget/index.ts"
 import type { Channel } from "../channels/contract.ts"
 import type { Pairing } from "../channels/index.ts"
@@ -10,6 +11,7 @@ import { AppError, type Json } from "../kernel/index.ts"
 import type { Route } from "../sessions/index.ts"
 import { type NewOutbox, countEvents, countJobs, countOutbox } from "../store/index.ts"
 import type { AgentParts } from "./agent.ts"
+import { describeDecided } from "./approvals.ts"
 import { type Core, userTimeZone } from "./core.ts"
 import { mainAgentId } from "./main-agent.ts"
 import { createModelActions } from "./models/actions.ts"
@@ -44,6 +46,7 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
     listModels: models.list,
     testModel: models.test,
     requestStop: parts.requestStop,
+    approvals: approvalActions(parts.agent.approvals),
     hooks: parts.hooks,
     async listPairing({ channel, account }) {
       const { requests, approved } = parts.pairing.list(channel, account)
@@ -62,6 +65,19 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
     listChannels: (options) => listChannels(parts, options),
     sendMessage: (message, signal) => sendMessage(core, parts, message, signal),
     changeMessage: (action) => changeMessage(core, parts, action),
+  }
+}
+
+function approvalActions(approvals: Approvals): GatewayActions["approvals"] {
+  return {
+    list: (query) => approvals.list(query),
+    read: (id) => approvals.read(id),
+    async decide(id, decision) {
+      const decided = await approvals.decide(id, decision, "gateway")
+      const message = describeDecided(decided)
+      if (decided.kind !== "decided") throw new AppError("conflict", message)
+      return { message, approval: approvals.read(decided.row.id) }
+    },
   }
 }
 

@@ -16,6 +16,7 @@ import {
   turnJobKind,
 } from "../agent/index.ts"
 import type { HeartbeatConfig } from "../agent/config.ts"
+import { type Approvals, approvalExpiryKind } from "../approvals/index.ts"
 import { type Ledger, createLedger } from "../budget/index.ts"
 import type { Channel } from "../channels/contract.ts"
 import { commandJobKind, lateFilesJobKind } from "../channels/index.ts"
@@ -40,6 +41,7 @@ import {
 } from "../models/index.ts"
 import { type Route, type Sessions, createSessions } from "../sessions/index.ts"
 import { type JobHandler, LaneRunner, cancelWaiting, recoverJobs } from "../store/index.ts"
+import { composeApprovals } from "./approvals.ts"
 import { composeCommands } from "./commands.ts"
 import { type Core, userTimeZone, workspaceOf } from "./core.ts"
 import { callbackSender } from "./hooks.ts"
@@ -51,6 +53,7 @@ export interface AgentParts {
   sessions: Sessions
   models: ModelRegistry
   ledger: Ledger
+  approvals: Approvals
   delivery: Delivery
   runner: LaneRunner
   worker: OutboxWorker
@@ -78,6 +81,8 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
   const sessions = createSessions({ store, ids, config: () => core.config().session })
   const ledger = composeLedger(core)
   const models = composeModels(core, ledger)
+  const approvals = composeApprovals(core, { sessions, channels: links.channels })
+  const parts = { sessions, models, ledger, approvals, channels: links.channels }
   const senders = () =>
     new Map<string, ChannelSender>([...links.channels()].map(([name, channel]) => [name, channel.sender]))
   const prefix = (input: TurnInput) => prefixOf(core.config(), { models, sessions }, input)
@@ -92,6 +97,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
     store,
     sessions,
     models,
+    approvals,
     tools: links.tools,
     skills: (agentId) => skillsOf(core, agentId),
     profile: (agentId) => profileOf(core.config(), agentId),
@@ -117,13 +123,8 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
     [turnJobKind]: { run: turns.handle, onDead: turns.onDead },
     [heartbeatJobKind]: { run: heartbeat.handle, onDead: heartbeat.onDead },
     [lateFilesJobKind]: channelJob(links, lateFilesJobKind),
-    [commandJobKind]: composeCommands(core, {
-      sessions,
-      models,
-      ledger,
-      runner: () => runner,
-      channels: links.channels,
-    }),
+    [approvalExpiryKind]: { run: approvals.expire },
+    [commandJobKind]: composeCommands(core, { ...parts, runner: () => runner }),
   })
   const runner: LaneRunner = composeRunner(core, handlers)
   const worker = composeWorker(core, senders)
@@ -131,6 +132,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
     sessions,
     models,
     ledger,
+    approvals,
     delivery,
     runner,
     worker,

@@ -32,6 +32,8 @@ export interface NewEvent {
   trusted: boolean
   /** The text in pieces, where it is known whose words each of them is. Nothing here reads them. */
   segments?: Json
+  /** A heartbeat that shows it may be given the session's history, though others wrote it. */
+  shareHistory?: boolean
 }
 
 export interface NewOutbox {
@@ -77,8 +79,8 @@ const sqlHold = `update job set run_at = min(?, created_at + ?)
 // The open states are named as the partial index names them: without that SQLite reads the whole table.
 const sqlWaiting = `select 1 from job where lane_key = ? and state in ('ready', 'running')
   and kind = ? and state = 'ready' and attempts = 0`
-const sqlEvent = `insert into event (session_key, text, origin, trusted, created_at, segments)
-  values (?, ?, ?, ?, ?, ?)`
+const sqlEvent = `insert into event (session_key, text, origin, trusted, created_at, segments, share_history)
+  values (?, ?, ?, ?, ?, ?, ?)`
 const openRow = "select 1 from outbox where lane_key = ?1 and state in ('new', 'sending')"
 const sqlOutbox = `insert into outbox
   (lane_key, job_id, channel, account, chat_id, route, kind, payload, run_at, created_at, head, origin, trusted)
@@ -118,7 +120,8 @@ export function insertJob(handle: SqliteHandle, job: NewJob, now: number, inboxI
 
 export function insertEvent(handle: SqliteHandle, event: NewEvent, now: number): void {
   const segments = event.segments === undefined ? null : JSON.stringify(event.segments)
-  run(handle, sqlEvent, event.sessionKey, event.text, event.origin, event.trusted ? 1 : 0, now, segments)
+  const { sessionKey, text, origin, trusted, shareHistory } = event
+  run(handle, sqlEvent, sessionKey, text, origin, trusted ? 1 : 0, now, segments, shareHistory ? 1 : 0)
 }
 
 /** The id of the new row. */

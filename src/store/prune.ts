@@ -18,6 +18,8 @@ const everyMs = 10 * 60 * 1000
 const sizeEveryMs = 5_000
 /** Few enough that little more goes than must. */
 const sizeBatch = 5
+/** Longer than a session that is in use goes on without a message in it. */
+const keepSitesMs = 400 * day
 /** Small enough that a batch never holds up a waiting writer noticeably. */
 const batch = 500
 /** Of one table in one go; what is left waits for the next time. */
@@ -65,6 +67,16 @@ const statements: readonly [string, number | ((keep: KeepTimes) => number)][] = 
     `delete from unreadable_update where id in
        (select id from (select id, received_at from unreadable_update order by id limit ?2) where received_at < ?1)`,
     keepFinishedMs,
+  ],
+  [
+    `delete from approval where id in
+       (select id from approval where asked_at < ? limit ?)`,
+    keepFinishedMs,
+  ],
+  [
+    `delete from session_site where (session_id, site) in
+       (select session_id, site from session_site where created_at < ? limit ?)`,
+    keepSitesMs,
   ],
   ["delete from usage where id in (select id from usage where created_at < ? limit ?)", keepUsageMs],
 ]

@@ -109,6 +109,8 @@ export interface EventTable {
   refusals: number
   /** No further turn shows it. */
   set_aside_at: number | null
+  /** 1: a heartbeat that shows it may be given the session's history, though others wrote it. */
+  share_history: number
 }
 
 export interface SessionTable {
@@ -131,6 +133,46 @@ export interface MessageTable {
   /** Rough size, for trimming without parsing. */
   tokens: number
   created_at: number
+  /** Least trusted source of what it says, or was written under. */
+  origin: string
+  /** 0: it holds words of others, or was said after such words had been read. */
+  trusted: number
+}
+
+/** Sites that the owner has named in a session, or that the agent opened before it had read words of others. */
+export interface SessionSiteTable {
+  session_id: string
+  site: string
+  created_at: number
+}
+
+export type ApprovalState = "asked" | "allowed" | "denied" | "expired" | "used"
+
+/** A question to the owner about exactly one action, and its answer. */
+export interface ApprovalTable {
+  id: string
+  run_id: string
+  session_key: string
+  agent_id: string
+  /** Least trusted source of what the turn that asked acted on. */
+  origin: string
+  tool: string
+  /** Canonical JSON: what is allowed, and nothing else. */
+  action: string
+  /** Of tool and action. */
+  digest: string
+  /** The action in our words, for the owner. */
+  text: string
+  /** How the turn begins that is told the answer, JSON. */
+  resume: string
+  state: ApprovalState
+  asked_at: number
+  expires_at: number
+  decided_by: string | null
+  decided_at: number | null
+  used_at: number | null
+  /** The call that used it: the same call made again after a crash is still allowed. */
+  used_by: string | null
 }
 
 export interface OffsetTable {
@@ -283,6 +325,8 @@ export interface Database {
   hook_kept: HookKeptTable
   usage: UsageTable
   unreadable_update: UnreadableUpdateTable
+  session_site: SessionSiteTable
+  approval: ApprovalTable
 }
 
 export type JobRow = Selectable<JobTable>
@@ -290,4 +334,5 @@ export type OutboxRow = Selectable<OutboxTable>
 export type EventRow = Selectable<EventTable>
 export type SessionRow = Selectable<SessionTable>
 export type HookDeliveryRow = Selectable<HookDeliveryTable>
+export type ApprovalRow = Selectable<ApprovalTable>
 export type NewOutboxRow = Insertable<OutboxTable>

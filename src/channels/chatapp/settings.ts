@@ -6,7 +6,7 @@ import {
   listChatappAccounts,
   resolveChatappAccount,
 } from "../../config/index.ts"
-import { directKey } from "../../sessions/keys.ts"
+import { directKey, guestKey } from "../../sessions/keys.ts"
 import { type Envelope, createEnvelope } from "./inbound/envelope.ts"
 import { type MentionPatterns, compileMentions } from "../mentions.ts"
 import { type AllowList, type GroupBook, createGroupBook, parseAllowList } from "../access.ts"
@@ -32,6 +32,8 @@ export interface AccountSettings extends ChatappAccountConfig {
   envelope: Envelope
   /** The session of a direct chat. */
   directSession(agentId: string, chatId: string): string
+  /** The session of somebody who is heard but not trusted: never one that holds the words of others. */
+  guestSession(agentId: string, chatId: string): string
   /** How long short messages of one person are waited for; 0: not at all. */
   debounceMs: number
 }
@@ -75,6 +77,7 @@ function derive(account: ChatappAccountConfig, config: Config): AccountSettings 
     envelope: createEnvelope(config),
     directSession: (agentId, chatId) =>
       directKey(agentId, { channel: channelName, account: account.accountId, chatId }, config.session),
+    guestSession: (agentId, chatId) => guestKey(agentId, { channel: channelName, account: account.accountId, chatId }),
     debounceMs: inbound.byChannel[channelName] ?? inbound.debounceMs,
     textChunkLimit: Math.min(account.textChunkLimit, maxTextChars),
     allow: parseAllowList(account.allowFrom, idPrefixes),

@@ -17,6 +17,7 @@ export interface CompiledMapping {
   channel: string
   timeoutSeconds: number | undefined
   unwrapped: boolean
+  shareHistory: boolean
   templates: Record<TemplateField, Template | undefined>
   /** The texts of a preset, by event; the mapping's own template wins. */
   preset: CompiledPreset | undefined
@@ -51,7 +52,8 @@ export interface Mappings {
   hiddenAt(path: string): ReadonlySet<string>
 }
 
-export type MappingsView = Pick<HooksConfig, "mappings" | "presets" | "gmail">
+export type MappingsView = Pick<HooksConfig, "mappings" | "presets" | "gmail"> &
+  Partial<Pick<HooksConfig, "shareHistory">>
 
 export function compileMappings(view: MappingsView, log: Log): Mappings {
   const known = view.presets.filter((name): name is HookPresetName => Object.hasOwn(presets, name))
@@ -100,6 +102,7 @@ function compileMapping(view: MappingsView, entry: HookMappingConfig, id: string
     channel: entry.channel ?? "last",
     timeoutSeconds: entry.timeoutSeconds,
     unwrapped: entry.allowUnsafeExternalContent || gmail?.allowUnsafeExternalContent === true,
+    shareHistory: entry.shareHistory ?? view.shareHistory ?? false,
     templates: {
       name: compiled(entry.name ?? preset?.title),
       sessionKey: compiled(entry.sessionKey),

@@ -12,6 +12,7 @@ import * as commands from "./0009-commands.ts"
 import * as usage from "./0010-usage.ts"
 import * as segments from "./0011-segments.ts"
 import * as unreadable from "./0015-unreadable-updates.ts"
+import * as approvals from "./0016-approvals.ts"
 import * as provenance from "./0017-provenance.ts"
 import * as strangers from "./0018-strangers.ts"
 
@@ -28,6 +29,7 @@ export const migrations: Record<string, Migration> = {
   "0010-usage": usage,
   "0011-segments": segments,
   "0015-unreadable-updates": unreadable,
+  "0016-approvals": approvals,
   "0017-provenance": provenance,
   "0018-strangers": strangers,
 }

@@ -89,7 +89,7 @@ export function isMetadataHost(hostname: string): boolean {
 
 /** Whether a connection to the address ends on this machine: loopback in any form, and what its networks know it by. */
 export function isThisMachine(address: string): boolean {
-  const plain = address.replace(/^\[|\]$/g, "").replace(/%.*$/, "")
+  const plain = address.replace(/^\[|\]$/g, "").split("%", 1)[0] ?? ""
   const inner = isIP(plain) === 6 ? embedded(plain) : undefined
   if (inner !== undefined) return isThisMachine(inner)
   const family = familyOf(plain)

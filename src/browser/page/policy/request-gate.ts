@@ -5,8 +5,17 @@ import { CdpError, type CdpSession } from "../../cdp/index.ts"
 import { metadataPatterns } from "./addresses.ts"
 import { isUnknownName, type UrlPolicy } from "./url-policy.ts"
 
+export interface GatedRequest {
+  url: string
+  frameId: string | undefined
+  /** `Document` for what a frame shows. */
+  type: string
+}
+
 export interface RequestGateOptions {
   root: CdpSession
+  /** The tab may not go there now, whatever the policy is. */
+  isHeldBack(request: GatedRequest): boolean
   /** The policy for a request of this frame; undefined lets it pass. Workers have frames that nobody knows. */
   policyFor(frameId: string | undefined): UrlPolicy | undefined
   /** The answer to a site or proxy that asks for a login: those who stand further from the network are not asked. */
@@ -36,21 +45,24 @@ interface PausedEvent {
   requestId: string
   request: { url: string }
   frameId?: string
+  resourceType: string
 }
 
-/** What the gate holds up: all of it, or only what can speak to a server that does not prove its name. */
-export type Seen = "everything" | "unencrypted"
+/** What the gate holds up: all of it, what can speak to a server that does not prove its name, or what frames show. */
+export type Seen = "everything" | "unencrypted" | "documents"
 
-const patternsFor: Record<Seen, string[]> = {
-  everything: ["*"],
-  unencrypted: ["http://*", ...metadataPatterns.map((host) => `https://${host}/*`)],
+const patternsFor: Record<Seen, { urlPattern: string; resourceType?: "Document" }[]> = {
+  everything: [{ urlPattern: "*" }],
+  unencrypted: ["http://*", ...metadataPatterns.map((host) => `https://${host}/*`)].map((urlPattern) => ({ urlPattern })),
+  documents: [{ urlPattern: "*", resourceType: "Document" }],
 }
 
 type Verdict = { pass: true } | { pass: false; reason: "BlockedByClient" | "NameNotResolved" }
 
 export class RequestGate {
   readonly #options: RequestGateOptions
-  #started: { sees: Seen; done: Promise<unknown> } | undefined
+  #sees = new Set<Seen>()
+  #started: Promise<unknown> | undefined
 
   constructor(options: RequestGateOptions) {
     this.#options = options
@@ -66,27 +78,33 @@ export class RequestGate {
   }
 
   /**
-   * Resolves when all such requests are seen; once it sees everything, it goes on to. A request that waits for its answer
-   * waits for as long as the connection lives.
+   * Resolves when all such requests are seen; what is seen only ever grows. A request that waits for its answer waits for
+   * as long as the connection lives.
    */
   async start(sees: Seen): Promise<void> {
-    if (this.#started === undefined || (sees === "everything" && this.#started.sees !== sees)) {
-      const patterns = patternsFor[sees].map((urlPattern) => ({ urlPattern }))
-      const done = this.#options.root.send("Fetch.enable", { handleAuthRequests: true, patterns })
-      this.#started = { sees, done }
+    if (!this.#sees.has("everything") && !this.#sees.has(sees)) {
+      this.#sees.add(sees)
+      const kinds = this.#sees.has("everything") ? (["everything"] as const) : [...this.#sees]
+      // Logins are answered where a proxy or a policy stands, not where addresses alone are looked at.
+      const handleAuthRequests = kinds.some((kind) => kind !== "documents")
+      const patterns = kinds.flatMap((kind) => patternsFor[kind])
+      this.#started = this.#options.root.send("Fetch.enable", { handleAuthRequests, patterns })
     }
     const started = this.#started
     try {
-      await started.done
+      await started
     } catch (error) {
       // Whoever comes next tries again, and gets nowhere before it has worked.
-      if (this.#started === started) this.#started = undefined
+      if (this.#started === started) this.#sees.clear()
       throw error
     }
   }
 
-  async #answer({ requestId, request, frameId }: PausedEvent): Promise<void> {
-    const verdict = await this.#judge(request.url, frameId)
+  async #answer({ requestId, request, frameId, resourceType }: PausedEvent): Promise<void> {
+    const isHeld = this.#options.isHeldBack({ url: request.url, frameId, type: resourceType })
+    const verdict: Verdict = isHeld
+      ? { pass: false, reason: "BlockedByClient" }
+      : await this.#judge(request.url, frameId)
     const [method, parameters] = verdict.pass
       ? ["Fetch.continueRequest", {}]
       : ["Fetch.failRequest", { errorReason: verdict.reason }]

@@ -11,7 +11,7 @@ import { type Speaker, planCommandClick } from "./command.ts"
 import { senderLabel } from "./content/index.ts"
 import { placeInput } from "./conversation.ts"
 import { type Standing, clickHeaderOf } from "./header.ts"
-import { isDirect, placeOf } from "./place.ts"
+import { isDirect, placeFor, placeOf } from "./place.ts"
 import { type PlanContext, type Planned, type SkipReason, entryOf, skip } from "./planned.ts"
 import { senderOf } from "./principal.ts"
 
@@ -34,10 +34,11 @@ function decide(update: Update, query: CallbackQuery, context: PlanContext): Pla
   const { settings } = context
   const whole = withThread(message, context)
   if (!whole) return refuse("topic-unknown")
-  const place = placeOf(whole, context)
+  const touched = placeOf(whole, context)
   const sender = senderOf(from)
-  const decision = decideAccess({ chat: message.chat, topicId: place.topicId, sender }, context)
+  const decision = decideAccess({ chat: message.chat, topicId: touched.topicId, sender }, context)
   if (decision.kind !== "accept") return refuse("click-refused")
+  const place = placeFor(touched, decision, context)
   const isOnlyMember = decision.rule === "group-open" && settings.capabilities.inlineButtons === "allowlist"
   if (isOnlyMember) return refuse("click-refused")
   if (buttonsRefused(settings, message.chat.type) !== undefined) return refuse("buttons-off")

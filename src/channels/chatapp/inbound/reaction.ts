@@ -5,7 +5,7 @@ import { channelName } from "../settings.ts"
 import { decideAccess } from "./access.ts"
 import { chatLabel, senderLabel } from "./content/index.ts"
 import { maxEvents } from "./lookups.ts"
-import { generalTopic, placeOf } from "./place.ts"
+import { generalTopic, placeFor, placeOf } from "./place.ts"
 import { type PlanContext, type Planned, type SkipReason, entryOf, skip } from "./planned.ts"
 import { senderOf } from "./principal.ts"
 
@@ -29,9 +29,10 @@ export function planReaction(update: Update, reaction: MessageReactionUpdated, c
   if (wanted === "own" && !sent) return refuse("reaction-to-others")
   const topicId = topicOf(reaction, sent?.threadId, sent !== undefined)
   if (topicId === "unknown") return refuse("topic-unknown")
-  const place = placeOf(messageAt(reaction, topicId), context)
-  const decision = decideAccess({ chat, topicId: place.topicId, sender }, context)
+  const shown = placeOf(messageAt(reaction, topicId), context)
+  const decision = decideAccess({ chat, topicId: shown.topicId, sender }, context)
   if (decision.kind !== "accept") return refuse("reaction-refused")
+  const place = placeFor(shown, decision, context)
   const label = actor ? chatLabel(actor) : user ? senderLabel(user) : sender.id
   const waiting = look.waitingEvents(place.sessionKey)
   const told = added

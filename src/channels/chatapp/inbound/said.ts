@@ -2,7 +2,7 @@
 // trusted. The same for a new message and for its edited form.
 import type { Message, Sticker } from "grammy/types"
 import type { TurnInput } from "../../../agent/turn-input.ts"
-import type { Json } from "../../../kernel/index.ts"
+import { type Json, addressesIn, sitesIn } from "../../../kernel/index.ts"
 import {
   type Content,
   type RemoteFile,
@@ -34,6 +34,10 @@ export function saidInput(
   // Forwarded words are somebody else's, whoever sends them on; so are those that another bot has written for the sender.
   const hasOwnWords = standing.trusted && forwarded === undefined && viaBot === undefined
   const trusted = hasOwnWords && (reference?.isOwn ?? true)
+  // What another bot has put into somebody's mouth he has not typed, either.
+  const isTyped = forwarded === undefined && message.via_bot === undefined
+  const typed = isTyped ? (message.text ?? message.caption ?? "") : ""
+  const sites = [...sitesIn(typed), ...addressesIn(typed)]
   const files = [...content.files, ...(reference?.files ?? [])]
   return {
     agentId: context.agentId,
@@ -43,6 +47,8 @@ export function saidInput(
     trusted,
     // Words of somebody else beside them take their authority, not their form.
     ...(hasOwnWords && !trusted ? { wrap: false } : {}),
+    ...(!standing.trusted && place.route.chatKind === "private" ? { guestSession: true as const } : {}),
+    ...(sites.length > 0 ? { sites } : {}),
     header: headerOf(message, { place, standing, envelope: context.settings.envelope, isLate: said.isLate ?? false }),
     about: {
       ...(author === undefined ? {} : { sender: author }),

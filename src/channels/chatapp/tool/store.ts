@@ -56,6 +56,22 @@ interface ChatKey {
   chatId: string
 }
 
+/** Whether this very run has sent the message. */
+export function isOfRun(
+  store: Store,
+  runId: string,
+  { channel, account, chatId }: ChatKey,
+  messageId: string,
+): boolean {
+  const row = store.handle
+    .prepare(
+      `select 1 from outbox where channel = ? and account = ? and chat_id = ? and remote_id = ? and kind <> 'edit'
+         and job_id = (select id from job where run_id = ?) limit 1`,
+    )
+    .get(channel, account, chatId, messageId, runId)
+  return row !== undefined
+}
+
 /** What the outbox says of a message that the bot has sent itself; undefined for a message of somebody else. */
 export function ownMessage(store: Store, { channel, account, chatId }: ChatKey, messageId: string): string | undefined {
   const row = store.handle
