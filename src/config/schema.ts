@@ -5,7 +5,7 @@ import { agentsSchema } from "../agent/config.ts"
 import { browserSchema, nodeHostSchema } from "../browser/config.ts"
 import { chatappSchema } from "../channels/chatapp/config.ts"
 import { channelDefaultsSchema, commandsSchema } from "../channels/config.ts"
-import { messagesSchema } from "../delivery/config.ts"
+import { deliverySchema, messagesSchema } from "../delivery/config.ts"
 import { gatewaySchema } from "../gateway/config.ts"
 import { hooksSchema } from "../hooks/config.ts"
 import { modelsSchema } from "../models/config.ts"
@@ -65,6 +65,7 @@ export const configSchema = z
     models: modelsSchema,
     agents: agentsSchema,
     messages: messagesSchema,
+    delivery: deliverySchema,
     commands: commandsSchema,
     channels: z
       .strictObject({

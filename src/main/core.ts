@@ -18,14 +18,16 @@ import {
   type Log,
   type LogLevel,
   type Redactor,
+  type SteadyClock,
   createBackground,
   createLog,
   createRedactor,
+  createSteadyClock,
   noCrash,
   systemClock,
   systemIds,
 } from "../kernel/index.ts"
-import { type StateLock, type Store, acquireStateLock, openStore } from "../store/index.ts"
+import { KeptWrites, type StateLock, type Store, acquireStateLock, openStore } from "../store/index.ts"
 
 export interface GatewayOptions {
   stateDir?: string
@@ -40,6 +42,8 @@ export interface GatewayOptions {
   crashPoint?: CrashPoint
   /** For tests that cannot wait as long as the platform wants. */
   pollTiming?: ChatappOptions["pollTiming"]
+  /** Default: the system's. */
+  clock?: Clock
 }
 
 export interface Core {
@@ -50,11 +54,13 @@ export interface Core {
   flushLog: () => void
   redactor: Redactor
   background: Background
-  clock: Clock
+  clock: SteadyClock
   ids: Ids
   crashPoint: CrashPoint
   pollTiming: ChatappOptions["pollTiming"]
   store: Store
+  /** Whether the store can be written, and the results that wait for it. */
+  kept: KeptWrites
   lock: StateLock
   bootId: string
   startedAt: string
@@ -70,7 +76,9 @@ export async function openCore(options: GatewayOptions): Promise<Core> {
   if (environment.chatappBotToken !== undefined) redactor.add(environment.chatappBotToken)
   const { log, flush } = openLog(environment, redactor, options)
   const bootId = systemIds.uuid()
-  const startedAt = new Date(systemClock.now()).toISOString()
+  // The edge: nobody behind it sees the wall clock jump.
+  const clock = createSteadyClock(options.clock ?? systemClock)
+  const startedAt = new Date(clock.now()).toISOString()
   const holder = createConfigHolder({
     path: environment.configPath,
     env: environment.variables,
@@ -86,15 +94,17 @@ export async function openCore(options: GatewayOptions): Promise<Core> {
     holder.subscribe(learn)
     const lock = acquireStateLock(environment.stateFolder, { pid: process.pid, bootId, startedAt })
     const crashPoint = options.crashPoint ?? noCrash
-    const store = await openStore({
+    const kept = new KeptWrites({ clock, log: log.child({ part: "store" }) })
+    const opened = await openStore({
       folder: environment.stateFolder,
       bootId,
-      clock: systemClock,
+      clock,
       ids: systemIds,
       log: log.child({ part: "store" }),
       crashPoint,
       keep: () => ({ hookDeliveriesMs: holder.current().hooks.keepDays * dayMs }),
     })
+    const store = kept.observe(opened)
     return {
       environment,
       holder,
@@ -103,11 +113,12 @@ export async function openCore(options: GatewayOptions): Promise<Core> {
       flushLog: flush,
       redactor,
       background: createBackground(log),
-      clock: systemClock,
+      clock,
       ids: systemIds,
       crashPoint,
       pollTiming: options.pollTiming,
       store,
+      kept,
       lock,
       bootId,
       startedAt,

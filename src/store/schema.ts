@@ -42,6 +42,12 @@ export interface JobTable {
   urgent: number
   /** The message that it came from. */
   ref: string | null
+  /** Who waits for it: see `workClasses`. */
+  class: number
+  /** How long `run_at` was to be away when it was set; null: it is a time that was asked for. */
+  delay_ms: number | null
+  /** While it is held for more jobs of its key: it runs then at the latest. */
+  hold_until: number | null
 }
 
 export interface StepTable {
@@ -78,6 +84,12 @@ export interface OutboxTable {
   /** The platform's id of the sent message. */
   remote_id: string | null
   error: string | null
+  /** As for jobs. */
+  delay_ms: number | null
+  /** Time that has really passed since its first try, as its processes have measured it. */
+  waited_ms: number
+  /** The question that asks whether it has arrived; the question itself has the same. */
+  doubt: string | null
 }
 
 export interface EventTable {

@@ -85,17 +85,20 @@ export function createSender(options: SenderOptions): ChannelSender {
       const ack = ackOf(config, settings.account(input.route.account), input)
       return ack ? takeAckBack(ack, earlier) : []
     },
-    async send(row, signal) {
+    isRepeatable: ({ kind }) => isAction(kind),
+    async send(row, signal, begin) {
       await accounts.settled(startWaitMs, signal)
       const account = accounts.get(row.account)
       if (!account?.client) {
         return { kind: "retry", delayMs: noTokenDelayMs, error: `account ${row.account} is not running` }
       }
+      const ended = account.beginSend()
       try {
-        const outcome = await sendFrom(account, account.client, row, signal, options)
+        const outcome = await sendFrom(account, account.client, row, { signal, begin }, options)
         return "error" in outcome ? { ...outcome, error: options.redactor.redact(outcome.error) } : outcome
       } finally {
         account.pacer.ended(row.id)
+        ended()
       }
     },
     resolveTarget: (target, account) => resolveTarget(target, account ?? mainAccount(settings.accounts())),
@@ -106,10 +109,11 @@ async function sendFrom(
   account: Account,
   client: Client,
   row: OutboxRow,
-  signal: AbortSignal,
+  { signal, begin }: { signal: AbortSignal; begin: () => void },
   { acks, settings, stateFolder, store, moves }: SenderOptions,
 ): Promise<SendOutcome> {
   await (row.kind === "react" ? acks.idle(ackKey(row.account, row.chat_id)) : account.drafts.idle(row.chat_id))
+  begin()
   const outcome = await sendRow(row, {
     client,
     settings: settings.account(row.account),
