@@ -4,7 +4,7 @@
 import type { BackupSchedule } from "./backup/index.ts"
 import { type BrowserService, createBrowserService } from "./browser/index.ts"
 import type { Channel } from "./channels/contract.ts"
-import { createChatappChannel, createPairing } from "./channels/index.ts"
+import { type Pairing, createChatappChannel, createPairing } from "./channels/index.ts"
 import { createGatewayServer, loadGatewayToken, removeGatewayFile, writeGatewayFile } from "./gateway/index.ts"
 import type { GatewayServer, GatewayToken, PartState } from "./gateway/index.ts"
 import type { Hooks } from "./hooks/index.ts"
@@ -22,6 +22,7 @@ import { mainAgentId } from "./main/main-agent.ts"
 import { createOwnPorts } from "./main/own-ports.ts"
 import { type StopRequest, keepInspectorClosed, listenForStop } from "./main/signals.ts"
 import { version } from "./main/version.ts"
+import { followWallClock } from "./main/wall-clock.ts"
 
 export type { GatewayOptions } from "./main/core.ts"
 
@@ -74,6 +75,7 @@ class AsyncStack {
     this.#core = core
     this.push("lock", () => core.lock.release())
     this.push("store", () => core.store.close())
+    this.push("kept results", () => core.kept.stop())
     this.push("config", () => core.holder.stop())
     this.push("background", () => core.background.idle())
   }
@@ -99,6 +101,7 @@ interface Parts {
   browser: BrowserService
   agent: AgentParts
   chatapp: Channel
+  pairing: Pairing
   server: GatewayServer
   hooks: Hooks
   backups: BackupSchedule
@@ -120,6 +123,10 @@ function compose(core: Core, options: GatewayOptions, stop: StopRequest, token: 
     browser: "starting",
     chatapp: "starting",
     agent: "starting",
+  }
+  const partsNow = (): Parts["states"] => {
+    const { store: state = "ready" } = states
+    return { ...states, store: core.kept.problem() || !store.accepting() ? "failed" : state }
   }
   let draining = false
   const browser = createBrowserService({
@@ -163,16 +170,16 @@ function compose(core: Core, options: GatewayOptions, stop: StopRequest, token: 
     port: gateway.port,
     allowedHosts: () => core.config().gateway.allowedHosts,
     token,
-    readiness: () => ({
-      ok: Object.values(states).every((state) => state === "ready" || state === "off"),
-      parts: states,
-    }),
+    readiness: () => {
+      const parts = partsNow()
+      return { ok: Object.values(parts).every((state) => state === "ready" || state === "off"), parts }
+    },
     actions: createActions(core, {
       agent,
       channels: () => channels,
       pairing,
       hooks: hooks.deliveries,
-      parts: () => states,
+      parts: partsNow,
       ports: () => ports,
       requestStop: () => stop.request("requested over the API"),
       backups,
@@ -181,7 +188,18 @@ function compose(core: Core, options: GatewayOptions, stop: StopRequest, token: 
     ...shared,
     log: log.child({ part: "gateway" }),
   })
-  return { states, browser, agent, chatapp, server, hooks, backups, ports, drain: () => void (draining = true) }
+  return {
+    states,
+    browser,
+    agent,
+    chatapp,
+    pairing,
+    server,
+    hooks,
+    backups,
+    ports,
+    drain: () => void (draining = true),
+  }
 }
 
 async function start(core: Core, options: GatewayOptions, stop: StopRequest, stack: AsyncStack): Promise<void> {
@@ -210,6 +228,7 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
   stack.push("lanes", () => agent.runner.stop(turnGraceMs))
   stack.push("heartbeat", () => agent.heartbeat.stop())
   await agent.start()
+  stack.push("clock", followWallClock(core, [parts.pairing.followClock]))
   states["agent"] = "ready"
   stack.push("chatapp", () => chatapp.stop())
   await chatapp.start()

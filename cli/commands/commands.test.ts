@@ -62,6 +62,7 @@ test("status tells what runs and what is wrong", async (context) => {
   assert.match(result.stdout, /\n {10}may not work: agents\.defaults\.model: The provider x has no key\\x1b\[2J\njobs /)
   assert.match(result.stdout, /^outbox {4}4 waiting, 5 sending, 6 uncertain, 7 failed$/m)
   assert.match(result.stdout, /^events {4}8 waiting, 9 set aside \(svc events\)$/m)
+  assert.match(result.stdout, /6 may not have arrived: svc deliveries list --state uncertain/)
   assert.match(result.stdout, /not accepting/)
   assert.match(result.stdout, /hooks\.token: too short/)
 })
@@ -325,9 +326,11 @@ test("channels status asks the platform only with --probe", async (context) => {
     tokenSource: "env",
     counters: {},
   }
-  const plain = await ask(context, ["channels", "status"], { channels: [{ ...account, error: "bad token" }] })
+  const plain = await ask(context, ["channels", "status"], {
+    channels: [{ ...account, uncertain: 3, error: "bad token" }],
+  })
   assert.equal(request(plain).path, "/api/channels")
-  assert.match(plain.stdout, /^chatapp +default +stopped +polling +env +- +- +- +- +bad token$/m)
+  assert.match(plain.stdout, /^chatapp +default +stopped +polling +env +- +- +- +- +3 +bad token$/m)
   const probed = await ask(
     context,
     ["channels", "status", "--probe"],

@@ -38,6 +38,12 @@ function describeStatus(status: GatewayStatus): [string, string][] {
     ["events", `${events.waiting} waiting, ${events.setAside} set aside${events.setAside > 0 ? " (svc events)" : ""}`],
   ]
   if (status.backup) rows.push(["backup", describeBackup(status.backup)])
+  if (outbox.uncertain > 0) {
+    rows.push(["", `${outbox.uncertain} may not have arrived: svc deliveries list --state uncertain`])
+  }
+  if (store.problem !== undefined) {
+    rows.push(["store", `${store.problem}; ${store.unwritten ?? 0} results wait to be written`])
+  }
   if (!store.accepting) rows.push(["store", "not accepting: look at the log (svc logs)"])
   if (status.configProblem !== undefined) {
     rows.push(["problem", `the configuration file is not in force: ${status.configProblem}`])

@@ -111,11 +111,10 @@ const agentDefaults = z
       )
       .optional()
       .meta({ description: "Allowed models, each with an optional alias. When unset, all models are allowed." }),
-    maxConcurrent: z
-      .int()
-      .min(1)
-      .default(4)
-      .meta({ description: "Turns that may run at once; inside one session there is always only one." }),
+    maxConcurrent: z.int().min(1).default(4).meta({
+      description:
+        "Turns of people that may run at once; inside one session there is always only one. Webhooks (`hooks.maxConcurrent`) and heartbeats (one) have places of their own.",
+    }),
     timeoutSeconds: z.int().min(1).max(86_400).default(600).meta({ description: "Seconds that one turn may take." }),
     thinkingDefault: z.enum(["off", "minimal", "low", "medium", "high"]).optional().meta({
       description: "How much the model thinks before it answers.",

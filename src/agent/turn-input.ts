@@ -97,6 +97,7 @@ export const heartbeatJobKind = "heartbeat"
 /** The job of a turn, in the lane of its session. */
 export function turnJob(runId: string, input: TurnInput, hold?: { holdMs: number; maxHoldMs: number }): NewJob {
   const job: NewJob = { runId, kind: turnJobKind, laneKey: input.sessionKey, payload: input as unknown as Json }
+  if (input.purpose === "hook") job.class = "hooks"
   if (input.join && hold) job.join = { key: input.join.key, ...hold }
   if (input.ref !== undefined) job.ref = input.ref
   return job
@@ -104,7 +105,7 @@ export function turnJob(runId: string, input: TurnInput, hold?: { holdMs: number
 
 /** A wake of a session: several that wait become one. */
 export function heartbeatJob(runId: string, sessionKey: string, reason: "wake" | "interval" | "hook"): NewJob {
-  return { runId, kind: heartbeatJobKind, laneKey: sessionKey, payload: { reason }, coalesce: true }
+  return { runId, kind: heartbeatJobKind, laneKey: sessionKey, payload: { reason }, class: "timers", coalesce: true }
 }
 
 /** What a channel does with the input of a turn of its own before the prompt is made. */

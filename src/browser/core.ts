@@ -289,9 +289,11 @@ async function visit(
     await placeFor(tab, url, guard, operation.signal)
     // From before it leaves until the next thing is done in the tab: pages also send themselves on.
     await guard.hold(tab, caller.staysOn)
-    const outcome = await navigate(tab, url, operation, (failed) => guard.explain(tab, failed)).catch((error: unknown) => {
-      throw guard.wasHeld(tab) ? leadsAway() : error
-    })
+    const outcome = await navigate(tab, url, operation, (failed) => guard.explain(tab, failed)).catch(
+      (error: unknown) => {
+        throw guard.wasHeld(tab) ? leadsAway() : error
+      },
+    )
     try {
       // Where redirects have led counts as much as where they began.
       await guard.checkArrival(tab, operation.signal)

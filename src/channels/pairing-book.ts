@@ -6,6 +6,8 @@ import type { PairedSender, PairingRequest } from "./store.ts"
 import { deleteRequest, readPaired, readRequests, saveRequest } from "./store.ts"
 
 export const codeLifetimeMs = 60 * 60 * 1000
+/** As far as clocks are adjusted. */
+const aheadMs = 60_000
 
 /** Letters and digits that nobody mistakes for one another: 32 symbols, eight of them are forty bits. */
 const alphabet = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
@@ -109,6 +111,14 @@ export class PairingBook {
     this.#setPaired(new Map(paired.map((sender) => [sender.senderId, sender])))
   }
 
+  /** The wall clock was set. */
+  followClock(stepMs: number): void {
+    for (const request of this.#requests.values()) {
+      request.createdAt += stepMs
+      request.lastSeenAt += stepMs
+    }
+  }
+
   approve(request: PairingRequest, now: number): void {
     this.#remove(request)
     const { senderId, label } = request
@@ -168,6 +178,8 @@ function shortLabel(label: string): string {
     : `${characters.slice(0, maxLabelCharacters).join("")}…`
 }
 
+/** Times of an earlier process may lie ahead, when the clock was wrong then: such a request must not live for years. */
 function isOpen(request: PairingRequest, now: number): boolean {
-  return now - request.createdAt < codeLifetimeMs
+  const age = now - request.createdAt
+  return age > -aheadMs && age < codeLifetimeMs
 }

@@ -8,7 +8,7 @@ import { approvalsSchema } from "../approvals/config.ts"
 import { browserSchema, nodeHostSchema } from "../browser/config.ts"
 import { chatappSchema } from "../channels/chatapp/config.ts"
 import { channelDefaultsSchema, commandsSchema } from "../channels/config.ts"
-import { messagesSchema } from "../delivery/config.ts"
+import { deliverySchema, messagesSchema } from "../delivery/config.ts"
 import { gatewaySchema, isLoopbackBind } from "../gateway/config.ts"
 import { hooksSchema } from "../hooks/config.ts"
 import { modelsSchema } from "../models/config.ts"
@@ -70,6 +70,7 @@ export const configSchema = z
     agents: agentsSchema,
     approvals: approvalsSchema,
     messages: messagesSchema,
+    delivery: deliverySchema,
     commands: commandsSchema,
     channels: z
       .strictObject({

@@ -33,7 +33,13 @@ export interface GatewayStatus {
   parts: Record<string, PartState>
   /** The last configuration error while the last good one stays in force. */
   configProblem?: string
-  store: { accepting: boolean }
+  store: {
+    accepting: boolean
+    /** Why it cannot be written now. */
+    problem?: string
+    /** Results of runs and sends that wait for it. */
+    unwritten?: number
+  }
   jobs: { ready: number; running: number; dead: number }
   outbox: { new: number; sending: number; uncertain: number; dead: number }
   /** System events; those set aside no model took. */

@@ -3,7 +3,15 @@
 // no question gets slower as the tables grow.
 import { type Kysely, type Selectable, sql } from "kysely"
 import { AppError, type Json } from "../kernel/index.ts"
-import type { Database, EventRow, JobState, OutboxRow, OutboxState, Store, UnreadableUpdateTable } from "../store/index.ts"
+import type {
+  Database,
+  EventRow,
+  JobState,
+  OutboxRow,
+  OutboxState,
+  Store,
+  UnreadableUpdateTable,
+} from "../store/index.ts"
 import type {
   DeliveryDetail,
   DeliverySummary,

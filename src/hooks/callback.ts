@@ -70,7 +70,12 @@ export function createCallbackSender(options: CallbackOptions): ChannelSender {
     resolveTarget() {
       throw noTarget()
     },
-    send: (row, signal) => sendCallback(options, row, signal),
+    // The receiver knows a repeat by its id.
+    isRepeatable: () => true,
+    send(row, signal, begin) {
+      begin()
+      return sendCallback(options, row, signal)
+    },
   }
 }
 

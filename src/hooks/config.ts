@@ -247,6 +247,10 @@ export const hooksSchema = z
       .refine((path) => /^[\w./~-]+$/.test(path), { error: "may have letters, digits and the characters . / ~ _ -" })
       .default("/hooks")
       .meta({ description: "Base path of the endpoints." }),
+    maxConcurrent: z.int().min(1).max(64).default(1).meta({
+      description:
+        "Runs of webhooks at once, beside the turns of people (`agents.defaults.maxConcurrent`), which never wait for them.",
+    }),
     maxBodyBytes: z
       .int()
       .min(1)

@@ -9,7 +9,7 @@ import type { MessageChange } from "../delivery/index.ts"
 import type { GatewayActions, GatewayStatus, MessageAction, MessageToSend, PartState } from "../gateway/index.ts"
 import { AppError, type Json } from "../kernel/index.ts"
 import type { Route } from "../sessions/index.ts"
-import { type NewOutbox, countEvents, countJobs, countOutbox } from "../store/index.ts"
+import { type NewOutbox, countEvents, countJobs, countOutbox, countUncertain } from "../store/index.ts"
 import type { AgentParts } from "./agent.ts"
 import { describeDecided } from "./approvals.ts"
 import { type Core, userTimeZone } from "./core.ts"
@@ -62,7 +62,7 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
     },
     explainAccess: ({ channel, ...question }) => channelNamed(parts, channel).explain(question),
     unpinName: (pin) => unpinName(parts, pin),
-    listChannels: (options) => listChannels(parts, options),
+    listChannels: (options) => listChannels(core, parts, options),
     sendMessage: (message, signal) => sendMessage(core, parts, message, signal),
     changeMessage: (action) => changeMessage(core, parts, action),
   }
@@ -95,9 +95,13 @@ async function unpinName(parts: ActionParts, pin: { channel: string; name: strin
   })
 }
 
-async function listChannels(parts: ActionParts, options: { probe: boolean; signal: AbortSignal }) {
+async function listChannels(core: Core, parts: ActionParts, options: { probe: boolean; signal: AbortSignal }) {
   const lists = await Promise.all([...parts.channels().values()].map((channel) => channel.status(options)))
-  return lists.flat()
+  const counts = countUncertain(core.store)
+  return lists.flat().map((status) => {
+    const own = counts.find(({ channel, account }) => channel === status.channel && account === status.account)
+    return { ...status, uncertain: own?.uncertain ?? 0 }
+  })
 }
 
 async function status(core: Core, parts: ActionParts): Promise<GatewayStatus> {
@@ -116,16 +120,21 @@ async function status(core: Core, parts: ActionParts): Promise<GatewayStatus> {
     controlPort: ports.control,
     parts: parts.parts(),
     ...(issues.length === 0 ? {} : { configProblem: issues.map(formatIssue).join("\n") }),
-    store: { accepting: store.accepting() },
+    store: { accepting: store.accepting(), ...storageProblem(core) },
     jobs: countJobs(store),
     outbox: countOutbox(store),
     events: countEvents(store),
-    channels: await listChannels(parts, { probe: false, signal: AbortSignal.timeout(2_000) }),
+    channels: await listChannels(core, parts, { probe: false, signal: AbortSignal.timeout(2_000) }),
     model: describeModel(core, parts),
     usage: { today: parts.agent.ledger.today() },
     ...(backup === undefined ? {} : { backup }),
     memoryMb: Math.round(process.memoryUsage.rss() / 1024 / 1024),
   }
+}
+
+function storageProblem({ kept }: Core): Omit<GatewayStatus["store"], "accepting"> {
+  const problem = kept.problem()
+  return problem ? { problem: problem.error, unwritten: problem.waiting } : {}
 }
 
 function describeModel(core: Core, parts: ActionParts): GatewayStatus["model"] {

@@ -1,4 +1,5 @@
 // The agent with everything it needs: sessions, models, tools, turns, heartbeats, the lanes that run them, delivery.
+import { join } from "node:path"
 import {
   type Heartbeat,
   type TurnInput,
@@ -24,8 +25,11 @@ import type { Config } from "../config/index.ts"
 import {
   type ChannelSender,
   type Delivery,
+  FlightLog,
   OutboxWorker,
   createDelivery,
+  createResendHandler,
+  resendJobKind,
   responsePrefix,
   streamReply,
 } from "../delivery/index.ts"
@@ -126,8 +130,9 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
     [approvalExpiryKind]: { run: approvals.expire },
     [commandJobKind]: composeCommands(core, { ...parts, runner: () => runner }),
   })
+  handlers[resendJobKind] = createResendHandler({ store, wake: () => worker.wake() })
   const runner: LaneRunner = composeRunner(core, handlers)
-  const worker = composeWorker(core, senders)
+  const worker: OutboxWorker = composeWorker(core, senders, links)
   return {
     sessions,
     models,
@@ -205,8 +210,8 @@ function composeHeartbeat(
   })
 }
 
-function composeWorker(core: Core, senders: () => Map<string, ChannelSender>): OutboxWorker {
-  const { store, clock, background, crashPoint, log } = core
+function composeWorker(core: Core, senders: () => Map<string, ChannelSender>, links: AgentLinks): OutboxWorker {
+  const { store, clock, background, crashPoint, log, ids, kept } = core
   // Results posted to a webhook's sender take the outbox too, but are no chat that anything could be sent to.
   const callback = callbackSender(core)
   const outlets = () => senders().set(callbackChannel, callback)
@@ -215,17 +220,24 @@ function composeWorker(core: Core, senders: () => Map<string, ChannelSender>): O
     clock,
     background,
     crashPoint,
+    ids,
+    kept,
     senders: outlets,
+    flights: new FlightLog(join(core.environment.stateFolder, "in-flight")),
+    onUncertain: () => core.config().delivery.onUncertain,
+    canShowButtons: (route) => links.channels().get(route.channel)?.commands.canShowButtons(route) ?? false,
     log: log.child({ part: "outbox" }),
   })
 }
 
 function composeRunner(core: Core, handlers: Record<string, JobHandler>): LaneRunner {
-  const { store, clock, log, background } = core
+  const { store, clock, log, background, kept } = core
   return new LaneRunner({
     store,
     handlers,
+    kept,
     maxConcurrent: () => core.config().agents.defaults.maxConcurrent,
+    maxHooks: () => core.config().hooks.maxConcurrent,
     clock,
     log: log.child({ part: "lanes" }),
     background,
@@ -233,8 +245,8 @@ function composeRunner(core: Core, handlers: Record<string, JobHandler>): LaneRu
 }
 
 async function recover({ store, log }: Core, handlers: Record<string, JobHandler>): Promise<void> {
-  const { resumed, dead } = await recoverJobs(store, async (job, error, write) => {
-    await handlers[job.kind]?.onDead?.(job, error, write)
+  const { resumed, dead } = await recoverJobs(store, {
+    onDead: async (job, error, write) => await handlers[job.kind]?.onDead?.(job, error, write),
   })
   if (resumed > 0) log.info({ jobs: resumed }, "jobs of an earlier process go on")
   for (const job of dead)

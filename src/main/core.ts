@@ -19,16 +19,18 @@ import {
   type Log,
   type LogLevel,
   type Redactor,
+  type SteadyClock,
   createBackground,
   createLog,
   createRedactor,
+  createSteadyClock,
   noCrash,
   planHandles,
   readHandleLimit,
   systemClock,
   systemIds,
 } from "../kernel/index.ts"
-import { type StateLock, type Store, acquireStateLock, openStore } from "../store/index.ts"
+import { KeptWrites, type StateLock, type Store, acquireStateLock, openStore } from "../store/index.ts"
 
 export interface GatewayOptions {
   stateDir?: string
@@ -45,6 +47,8 @@ export interface GatewayOptions {
   crashPoint?: CrashPoint
   /** For tests that cannot wait as long as the platform wants. */
   pollTiming?: ChatappOptions["pollTiming"]
+  /** Default: the system's. */
+  clock?: Clock
 }
 
 export interface Core {
@@ -55,11 +59,13 @@ export interface Core {
   flushLog: () => void
   redactor: Redactor
   background: Background
-  clock: Clock
+  clock: SteadyClock
   ids: Ids
   crashPoint: CrashPoint
   pollTiming: ChatappOptions["pollTiming"]
   store: Store
+  /** Whether the store can be written, and the results that wait for it. */
+  kept: KeptWrites
   lock: StateLock
   bootId: string
   startedAt: string
@@ -79,7 +85,9 @@ export async function openCore(options: GatewayOptions): Promise<Core> {
   const handles = planHandles(readHandleLimit())
   if (handles.warning !== undefined) log.warn({ limit: handles.limit }, handles.warning)
   const bootId = systemIds.uuid()
-  const startedAt = new Date(systemClock.now()).toISOString()
+  // The edge: nobody behind it sees the wall clock jump.
+  const clock = createSteadyClock(options.clock ?? systemClock)
+  const startedAt = new Date(clock.now()).toISOString()
   const holder = createConfigHolder({
     path: environment.configPath,
     env: environment.variables,
@@ -95,10 +103,11 @@ export async function openCore(options: GatewayOptions): Promise<Core> {
     holder.subscribe(learn)
     const lock = acquireStateLock(environment.stateFolder, { pid: process.pid, bootId, startedAt })
     const crashPoint = options.crashPoint ?? noCrash
-    const store = await openStore({
+    const kept = new KeptWrites({ clock, log: log.child({ part: "store" }) })
+    const opened = await openStore({
       folder: environment.stateFolder,
       bootId,
-      clock: systemClock,
+      clock,
       ids: systemIds,
       log: log.child({ part: "store" }),
       crashPoint,
@@ -107,6 +116,7 @@ export async function openCore(options: GatewayOptions): Promise<Core> {
         return { hookDeliveriesMs: keepDays * dayMs, hookDeliveriesBytes: keepMb * 1024 * 1024 }
       },
     })
+    const store = kept.observe(opened)
     return {
       environment,
       holder,
@@ -115,11 +125,12 @@ export async function openCore(options: GatewayOptions): Promise<Core> {
       flushLog: flush,
       redactor,
       background: createBackground(log),
-      clock: systemClock,
+      clock,
       ids: systemIds,
       crashPoint,
       pollTiming: options.pollTiming,
       store,
+      kept,
       lock,
       bootId,
       startedAt,

@@ -1,8 +1,10 @@
 // The only door of the store.
 export * from "./events.ts"
 export type { IngestEntry, IngestResult, NewEvent, NewJob, NewOutbox } from "./ingest.ts"
+export { type WorkClass, workClasses } from "./ingest.ts"
 export * from "./jobs.ts"
 export * from "./journal.ts"
+export * from "./kept-writes.ts"
 export * from "./lane-runner.ts"
 export * from "./lock.ts"
 export { migrations } from "./migrations/index.ts"

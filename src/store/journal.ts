@@ -27,3 +27,11 @@ export async function writeStep(store: Store, jobId: number, step: Step): Promis
     if (tainted || foreign) lowerProvenance(write, jobId)
   })
 }
+
+/** Whether a call of a tool has begun of which no result is known yet. */
+export function isToolRunning(store: Store, jobId: number): boolean {
+  const row = store.handle
+    .prepare("select sum(kind = 'tool-start') > sum(kind = 'tool-result') as running from step where job_id = ?")
+    .get(jobId)
+  return row?.["running"] === 1
+}

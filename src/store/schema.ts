@@ -46,6 +46,12 @@ export interface JobTable {
   origin: string | null
   /** 0 once words are in it that nobody with standing has written. */
   trusted: number | null
+  /** Who waits for it: see `workClasses`. */
+  class: number
+  /** How long `run_at` was to be away when it was set; null: it is a time that was asked for. */
+  delay_ms: number | null
+  /** While it is held for more jobs of its key: it runs then at the latest. */
+  hold_until: number | null
 }
 
 export interface StepTable {
@@ -86,6 +92,12 @@ export interface OutboxTable {
   /** Those of the turn that wrote it; null where nobody knows. */
   origin: string | null
   trusted: number | null
+  /** As for jobs. */
+  delay_ms: number | null
+  /** Time that has really passed since its first try, as its processes have measured it. */
+  waited_ms: number
+  /** The question that asks whether it has arrived; the question itself has the same. */
+  doubt: string | null
 }
 
 export interface EventTable {

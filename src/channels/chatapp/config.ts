@@ -178,13 +178,10 @@ const overridable = {
       "Folders of a local Bot API server, whose files are read where they lie; files elsewhere are left out.",
     defaultText: "none",
   }),
-  timeoutSeconds: z
-    .int()
-    .min(1)
-    .meta({
-      description:
-        "Seconds that one request to the platform may take at most. Those without a file end after 60 s, uploads a second later for each 50 KB.",
-    }),
+  timeoutSeconds: z.int().min(1).meta({
+    description:
+      "Seconds that one request to the platform may take at most. Those without a file end after 60 s, uploads a second later for each 50 KB.",
+  }),
   historyLimit: historyLimit.optional().meta({
     description: "Messages of a group that are shown as context; 0 disables.",
     defaultText: "`messages.groupChat.historyLimit`, else 50",

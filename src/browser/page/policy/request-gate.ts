@@ -53,7 +53,9 @@ export type Seen = "everything" | "unencrypted" | "documents"
 
 const patternsFor: Record<Seen, { urlPattern: string; resourceType?: "Document" }[]> = {
   everything: [{ urlPattern: "*" }],
-  unencrypted: ["http://*", ...metadataPatterns.map((host) => `https://${host}/*`)].map((urlPattern) => ({ urlPattern })),
+  unencrypted: ["http://*", ...metadataPatterns.map((host) => `https://${host}/*`)].map((urlPattern) => ({
+    urlPattern,
+  })),
   documents: [{ urlPattern: "*", resourceType: "Document" }],
 }
 

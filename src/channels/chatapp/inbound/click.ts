@@ -3,6 +3,8 @@
 // never counts for more than the turn that made it: whoever touches it has not written it.
 import type { CallbackQuery, Message, Update } from "grammy/types"
 import { type TurnInput, turnJob } from "../../../agent/turn-input.ts"
+import { resendJob } from "../../../delivery/doubt.ts"
+import type { Json } from "../../../kernel/index.ts"
 import type { Origin } from "../../../sessions/route.ts"
 import { leastTrusted } from "../../../store/index.ts"
 import { type ButtonValue, buttonsRefused } from "../outbound/buttons.ts"
@@ -45,6 +47,8 @@ function decide(update: Update, query: CallbackQuery, context: PlanContext): Pla
   const button = context.look.buttonValue(data)
   if (!button) return refuse("button-lapsed")
   const speaker: Speaker = { place, sender, decision }
+  if (button.handler !== undefined)
+    return planHandled(update, { ...seen, rule: decision.rule }, button.value, place, context)
   if (button.runs) return planCommandClick(update, message, button.value, speaker, context)
   const key = `click:${settings.accountId}:${seen.chat}:${seen.message}:${sender.id}:${data}`
   if (context.earlier.isJoinOpen(key)) return refuse("click-repeated")
@@ -53,6 +57,19 @@ function decide(update: Update, query: CallbackQuery, context: PlanContext): Pla
   entry.jobs = [{ ...job, join: { key, holdMs: 0, maxHoldMs: 0 } }]
   const { route, sessionKey } = place
   return { kind: "accepted", entry, route, sessionKey, remember: decision.trusted || !isDirect(message.chat) }
+}
+
+/** Of ours, and about the chat it stands in: no turn, and nothing that a model is told. */
+function planHandled(
+  update: Update,
+  seen: Record<string, Json>,
+  value: string,
+  { route, sessionKey }: ReturnType<typeof placeOf>,
+  context: PlanContext,
+): Planned {
+  const entry = entryOf(update, context, seen)
+  entry.jobs = [resendJob(context.ids.uuid(), value, route)]
+  return { kind: "accepted", entry, route, sessionKey, remember: false }
 }
 
 function inputOf(

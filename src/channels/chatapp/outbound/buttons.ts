@@ -1,8 +1,8 @@
 // Buttons below a message. The platform takes 64 bytes a value: longer ones stay here, under a key made of the value
 // itself, so that sending the same button again needs no new one. Commands of ours always stay here, under keys of their
-// own, so that no value that somebody else has chosen can pass for one.
+// own, so that no value that somebody else has chosen can pass for one; so do values that we handle ourselves.
 import { createHash } from "node:crypto"
-import type { ReplyButton } from "../../../delivery/contract.ts"
+import type { ButtonHandler, ReplyButton } from "../../../delivery/contract.ts"
 import type { Route } from "../../../sessions/route.ts"
 import { type OutboxRow, type Provenance, type Store, provenanceOf } from "../../../store/index.ts"
 import type { AccountSettings } from "../settings.ts"
@@ -10,6 +10,9 @@ import type { AccountSettings } from "../settings.ts"
 const maxDataBytes = 64
 const keyPrefix = "kept:"
 const commandPrefix = "run:"
+/** One for each handler. */
+const handlerPrefixes: Record<ButtonHandler, string> = { resend: "resend:" }
+const ownPrefixes = [keyPrefix, commandPrefix, ...Object.values(handlerPrefixes)]
 /** Buttons of older messages no longer do anything. */
 const keepMs = 90 * 24 * 60 * 60 * 1000
 
@@ -59,17 +62,25 @@ export interface ButtonValue {
   runs: boolean
   /** Whose words the turn held that made it, where it is kept with its value. */
   madeBy?: Provenance
+  /** Who of us handles it. */
+  handler?: ButtonHandler
 }
 
 /** What a button that was touched stands for; undefined when its key is not known any more. */
 export function readButtonValue(store: Store, data: string): ButtonValue | undefined {
-  if (!data.startsWith(keyPrefix) && !data.startsWith(commandPrefix)) return { value: data, runs: false }
+  if (!isOwnKey(data)) return { value: data, runs: false }
   const row = store.handle.prepare("select value, origin, trusted from chat_button where key = ?").get(data) as
     | { value: string; origin: string | null; trusted: number | null }
     | undefined
   if (!row) return undefined
   const madeBy = provenanceOf(row)
-  return { value: row.value, runs: data.startsWith(commandPrefix), ...(madeBy ? { madeBy } : {}) }
+  const [handler] = Object.entries(handlerPrefixes).find(([, prefix]) => data.startsWith(prefix)) ?? []
+  return {
+    value: row.value,
+    runs: data.startsWith(commandPrefix),
+    ...(madeBy ? { madeBy } : {}),
+    ...(handler === undefined ? {} : { handler: handler as ButtonHandler }),
+  }
 }
 
 /** Why buttons may not be used in this chat; undefined when they may. */
@@ -83,11 +94,16 @@ export function buttonsRefused({ capabilities }: AccountSettings, chatKind: Rout
 }
 
 /** A value that looks like one of our keys is kept too: else it would be taken for one. */
-function isKept({ data, runs }: ReplyButton): boolean {
-  if (runs || Buffer.byteLength(data) > maxDataBytes) return true
-  return data.startsWith(keyPrefix) || data.startsWith(commandPrefix)
+function isKept({ data, runs, handler }: ReplyButton): boolean {
+  if (runs || handler !== undefined || Buffer.byteLength(data) > maxDataBytes) return true
+  return isOwnKey(data)
 }
 
-function keyOf({ data, runs }: ReplyButton): string {
-  return (runs ? commandPrefix : keyPrefix) + createHash("sha256").update(data).digest("base64url")
+function isOwnKey(data: string): boolean {
+  return ownPrefixes.some((prefix) => data.startsWith(prefix))
+}
+
+function keyOf({ data, runs, handler }: ReplyButton): string {
+  const prefix = handler === undefined ? (runs ? commandPrefix : keyPrefix) : handlerPrefixes[handler]
+  return prefix + createHash("sha256").update(data).digest("base64url")
 }
