@@ -111,23 +111,23 @@ interface Parts {
   drain: () => void
 }
 
+function firstStates(): Parts["states"] {
+  return { store: "ready", gateway: "starting", browser: "starting", chatapp: "starting", agent: "starting" }
+}
+
+function statesNow({ kept, store }: Core, states: Parts["states"]): Parts["states"] {
+  const { store: state = "ready" } = states
+  return { ...states, store: kept.problem() || !store.accepting() ? "failed" : state }
+}
+
 /** Everything made and linked, nothing started. */
 function compose(core: Core, options: GatewayOptions, stop: StopRequest, token: GatewayToken): Parts {
   const { environment, log, redactor, ids, clock, store, background } = core
   const shared = { store, log, redactor, ids, clock, background, maxConnections: core.handles.perListener }
   const { gateway } = core.config()
   const ports = { gateway: gateway.port, control: gateway.port + 2 }
-  const states: Parts["states"] = {
-    store: "ready",
-    gateway: "starting",
-    browser: "starting",
-    chatapp: "starting",
-    agent: "starting",
-  }
-  const partsNow = (): Parts["states"] => {
-    const { store: state = "ready" } = states
-    return { ...states, store: core.kept.problem() || !store.accepting() ? "failed" : state }
-  }
+  const states = firstStates()
+  const partsNow = () => statesNow(core, states)
   let draining = false
   const browser = createBrowserService({
     settings: () => core.config().browser,
