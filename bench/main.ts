@@ -4,9 +4,11 @@ import { arch, cpus, totalmem } from "node:os"
 import { parseArgs } from "node:util"
 import { browser } from "./browser/bench.ts"
 import { chat } from "./chat.ts"
+import { classes } from "./classes.ts"
 import { crowd } from "./crowd.ts"
 import { writeSection } from "./document.ts"
 import type { Bench, Figure } from "./figure.ts"
+import { foreignText } from "./foreign-text.ts"
 import { knownChats } from "./known-chats.ts"
 import { models } from "./models.ts"
 import { rendering } from "./rendering.ts"
@@ -14,7 +16,19 @@ import { hooks } from "./hooks.ts"
 import { starting } from "./starting.ts"
 import { webhooks } from "./webhooks.ts"
 
-const benches: Bench[] = [starting, webhooks, hooks, chat, crowd, knownChats, models, rendering, browser]
+const benches: Bench[] = [
+  starting,
+  webhooks,
+  hooks,
+  chat,
+  classes,
+  crowd,
+  knownChats,
+  models,
+  rendering,
+  foreignText,
+  browser,
+]
 const { positionals } = parseArgs({ allowPositionals: true })
 const wanted = positionals.length === 0 ? benches : benches.filter((bench) => positionals.includes(bench.name))
 if (wanted.length === 0) {

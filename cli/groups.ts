@@ -43,6 +43,11 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import("./commands/pairing.ts")).addPairing,
   },
   {
+    name: "approvals",
+    description: "Answer what the agent asks to be allowed",
+    load: async () => (await import("./commands/approvals.ts")).addApprovals,
+  },
+  {
     name: "message",
     description: "Send messages to chats, edit, delete and react to them",
     load: async () => (await import("./commands/message.ts")).addMessage,
@@ -101,6 +106,11 @@ export const commandGroups: readonly CommandGroup[] = [
     name: "config",
     description: "Read, change and check the configuration file",
     load: async () => (await import("./commands/config.ts")).addConfig,
+  },
+  {
+    name: "backup",
+    description: "Make, check, list and restore backups of the state folder",
+    load: async () => (await import("./commands/backup.ts")).addBackup,
   },
   {
     name: "emulator",

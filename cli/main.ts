@@ -7,6 +7,9 @@ function isSupported(version: string): boolean {
   return major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1])
 }
 
+// Node.js answers SIGUSR1 by opening its inspector, which runs any code for any user of the machine: not here.
+if (process.platform !== "win32") process.on("SIGUSR1", () => undefined)
+
 if (isSupported(process.versions.node)) {
   void import("./program.ts").then(({ runProcess }) => runProcess())
 } else {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { spawnSync } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { before, after, test } from "node:test"
@@ -163,7 +163,14 @@ test("the gateway runs in this process, with the flags, and its exit code is our
   assert.equal(result.code, 7)
   assert.deepEqual(JSON.parse(result.stdout), {
     pid: running.child.pid,
-    options: { stateDir: "s", configPath: "c.json", port: 4000, quiet: true, logLevel: "debug" },
+    options: {
+      program: realpathSync(bundle),
+      stateDir: "s",
+      configPath: "c.json",
+      port: 4000,
+      quiet: true,
+      logLevel: "debug",
+    },
   })
 })
 

@@ -1,4 +1,4 @@
-// Makes a fresh clone ready: packages, the pinned Node, the bundles, and (with --browser) a browser.
+// Makes a fresh clone ready: packages, the pinned Node, the bundles, and (with --browser) a browser, (with --faketime) what sets clocks.
 // Runs before every npm script, so it must be quick when there is nothing to do, and it must itself
 // run on any Node from 20 on: it is what brings the newer one.
 import { spawnSync } from "node:child_process"
@@ -122,8 +122,18 @@ function ensureProxies() {
   if (!isInstalled) say("apt-get could not install them: their tests will be skipped")
 }
 
+/** Sets the clock of a test's own processes. Where it cannot be had, that test says so and is skipped. */
+function ensureFaketime() {
+  const isRoot = process.platform === "linux" && process.getuid?.() === 0 && existsSync("/usr/bin/apt-get")
+  if (!isRoot || existsSync("/usr/bin/faketime")) return
+  say("installing Debian's faketime (apt-get)")
+  const options = { env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } }
+  if (!run("apt-get", ["install", "-y", "-q", "faketime"], options)) say("faketime could not be installed")
+}
+
 installPackages(root, "packages")
 const node = installPinnedNode()
 build(node)
 if (process.argv.includes("--browser")) ensureBrowser()
+if (process.argv.includes("--faketime")) ensureFaketime()
 if (process.argv.includes("--proxies")) ensureProxies()

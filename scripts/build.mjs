@@ -42,6 +42,7 @@ if (process.argv.includes("--if-changed") && isFresh()) process.exit(0)
 const programs = {
   gateway: "src/main.ts",
   emulator: "emulator/main.ts",
+  "backup-commands": "src/main/backup-cli.ts",
   "config-commands": "src/main/config-cli.ts",
   "model-commands": "src/main/models/cli.ts",
   "channel-commands": "src/channels/cli.ts",

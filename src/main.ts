@@ -1,32 +1,29 @@
 // Composes the product and runs it until it is told to stop. This file and src/main/ are the only place where
 // features meet: each gets the others' functions as parameters and imports none of them.
 // Start: core -> token -> parts -> listeners -> work -> gateway.json. Stop: intake first, the store last.
+import type { BackupSchedule } from "./backup/index.ts"
 import { type BrowserService, createBrowserService } from "./browser/index.ts"
 import type { Channel } from "./channels/contract.ts"
-import { createChatappChannel, createPairing } from "./channels/index.ts"
-import {
-  createDoor,
-  createGatewayServer,
-  loadGatewayToken,
-  removeGatewayFile,
-  writeGatewayFile,
-} from "./gateway/index.ts"
-import type { GatewayServer, GatewayToken, PartState, Tokens } from "./gateway/index.ts"
+import { type Pairing, createChatappChannel, createPairing } from "./channels/index.ts"
+import { createGatewayServer, loadGatewayToken, removeGatewayFile, writeGatewayFile } from "./gateway/index.ts"
+import type { GatewayServer, GatewayToken, PartState, Readiness } from "./gateway/index.ts"
 import type { Hooks } from "./hooks/index.ts"
 import { AppError, describeError } from "./kernel/index.ts"
-import { createFailureThrottle } from "./kernel/http/index.ts"
-import { auditConfigChanges, composeHookAccess, composeTokens } from "./main/access.ts"
+import { auditConfigChanges, composeAccess } from "./main/access.ts"
 import { createActions } from "./main/actions.ts"
 import { type AgentParts, composeAgent } from "./main/agent.ts"
 import { type Core, type GatewayOptions, openCore } from "./main/core.ts"
+import { composeBackups } from "./main/backup.ts"
 import { writeBrowserProfile } from "./main/browser-profiles.ts"
 import { composeGmail } from "./main/gmail.ts"
 import { composeHooks } from "./main/hooks.ts"
 import { followConfig } from "./main/reload.ts"
 import { createRenameConfig } from "./main/rename-config.ts"
 import { mainAgentId } from "./main/main-agent.ts"
-import { type StopRequest, listenForStop } from "./main/signals.ts"
+import { createOwnPorts } from "./main/own-ports.ts"
+import { type StopRequest, keepInspectorClosed, listenForStop } from "./main/signals.ts"
 import { version } from "./main/version.ts"
+import { followWallClock } from "./main/wall-clock.ts"
 
 export type { GatewayOptions } from "./main/core.ts"
 
@@ -39,6 +36,7 @@ const sendGraceMs = 2_000
  * Errors of the start are printed as a person wants them.
  */
 export async function runGateway(options: GatewayOptions = {}): Promise<number> {
+  keepInspectorClosed()
   for (;;) {
     const end = await runOnce(options)
     if (end !== "restart") return end
@@ -79,6 +77,8 @@ class AsyncStack {
     this.push("lock", () => core.lock.release())
     this.push("store", () => core.store.close())
     this.push("audit log", () => core.audit.stop())
+    this.push("tokens", () => core.tokens.stop())
+    this.push("kept results", () => core.kept.stop())
     this.push("config", () => core.holder.stop())
     this.push("background", () => core.background.idle())
   }
@@ -104,40 +104,44 @@ interface Parts {
   browser: BrowserService
   agent: AgentParts
   chatapp: Channel
+  pairing: Pairing
   server: GatewayServer
   hooks: Hooks
-  tokens: Tokens
+  backups: BackupSchedule
   /** Where the gateway really listens, once it does. */
   ports: { gateway: number; control: number }
   /** From then on nothing new is taken in. */
   drain: () => void
 }
 
+function firstStates(): Parts["states"] {
+  return { store: "ready", gateway: "starting", browser: "starting", chatapp: "starting", agent: "starting" }
+}
+
+function statesNow({ kept, store }: Core, states: Parts["states"]): Parts["states"] {
+  const { store: state = "ready" } = states
+  return { ...states, store: kept.problem() || !store.accepting() ? "failed" : state }
+}
+
 /** Everything made and linked, nothing started. */
-function compose(core: Core, stop: StopRequest, token: GatewayToken): Parts {
+function compose(core: Core, options: GatewayOptions, stop: StopRequest, token: GatewayToken): Parts {
   const { environment, log, redactor, ids, clock, store, background } = core
   const shared = { store, log, redactor, ids, clock, background, maxConnections: core.handles.perListener }
   const { gateway } = core.config()
   const ports = { gateway: gateway.port, control: gateway.port + 2 }
-  const states: Parts["states"] = {
-    store: "ready",
-    gateway: "starting",
-    browser: "starting",
-    chatapp: "starting",
-    agent: "starting",
-  }
+  const states = firstStates()
+  const partsNow = () => statesNow(core, states)
   let draining = false
-  const tokens = composeTokens(core)
-  // One for both doors: whoever guesses has one number of tries.
-  const access = { token: token.token, tokens, audit: core.audit, throttle: createFailureThrottle({ clock }) }
+  const access = composeAccess(core, token.token)
   const browser = createBrowserService({
     settings: () => core.config().browser,
     writeProfile: (name, entry) => writeBrowserProfile(core, name, entry),
     controlPort: ports.control,
+    ownPorts: createOwnPorts(core.config, () => ports.gateway),
     stateFolder: environment.stateFolder,
     environment: environment.variables,
     token: token.token,
-    admit: createDoor({ surface: "control", ...access }),
+    admit: access.control,
     ...shared,
   })
   const channels = new Map<string, Channel>()
@@ -164,35 +168,45 @@ function compose(core: Core, stop: StopRequest, token: GatewayToken): Parts {
     ...shared,
   })
   channels.set(chatapp.name, chatapp)
-  const hooks = composeHooks(core, agent, {
-    accepting: () => !draining,
-    gatewayToken: token.token,
-    ...composeHookAccess(tokens, core.audit),
-  })
+  const hooks = composeHooks(core, agent, { accepting: () => !draining, gatewayToken: token.token, ...access.hooks })
+  const backups = composeBackups(core, options.program)
   const server = createGatewayServer({
     bind: gateway.bind,
     port: gateway.port,
     allowedHosts: () => core.config().gateway.allowedHosts,
-    ...access,
+    ...access.gateway,
     token,
-    readiness: () => ({
-      ok: Object.values(states).every((state) => state === "ready" || state === "off"),
-      parts: states,
-    }),
+    readiness: () => readinessOf(partsNow()),
     actions: createActions(core, {
       agent,
       channels: () => channels,
       pairing,
       hooks: hooks.deliveries,
-      parts: () => states,
+      parts: partsNow,
       ports: () => ports,
       requestStop: () => stop.request("requested over the API"),
+      backups,
     }),
     hooks,
     ...shared,
     log: log.child({ part: "gateway" }),
   })
-  return { states, browser, agent, chatapp, server, hooks, tokens, ports, drain: () => void (draining = true) }
+  return {
+    states,
+    browser,
+    agent,
+    chatapp,
+    pairing,
+    server,
+    hooks,
+    backups,
+    ports,
+    drain: () => void (draining = true),
+  }
+}
+
+function readinessOf(parts: Record<string, PartState>): Readiness {
+  return { ok: Object.values(parts).every((state) => state === "ready" || state === "off"), parts }
 }
 
 async function start(core: Core, options: GatewayOptions, stop: StopRequest, stack: AsyncStack): Promise<void> {
@@ -203,11 +217,11 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
     stateFolder: core.environment.stateFolder,
     ids: core.ids,
     log: core.log,
+    redactor: core.redactor,
   })
   core.redactor.add(token.token.reveal())
-  const parts = compose(core, stop, token)
+  const parts = compose(core, options, stop, token)
   const { states, browser, agent, chatapp, server } = parts
-  stack.push("tokens", () => parts.tokens.stop())
   // The listeners open before anything works, so that a port in use ends the start at once.
   parts.ports.gateway = (await server.start()).port
   stack.push("hooks", () => parts.hooks.stop())
@@ -221,6 +235,7 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
   stack.push("lanes", () => agent.runner.stop(turnGraceMs))
   stack.push("heartbeat", () => agent.heartbeat.stop())
   await agent.start()
+  stack.push("clock", followWallClock(core, [parts.pairing.followClock]))
   states["agent"] = "ready"
   stack.push("chatapp", () => chatapp.stop())
   await chatapp.start()
@@ -228,6 +243,8 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
   const gmail = composeGmail(core, () => parts.ports.gateway)
   stack.push("mail watch", () => gmail.stop())
   core.background.run("start mail watch", () => gmail.restart())
+  stack.push("backups", () => parts.backups.stop())
+  parts.backups.start()
   stack.push("intake", parts.drain)
   auditConfigChanges(core)
   followConfig(core, {

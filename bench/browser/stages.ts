@@ -8,7 +8,7 @@ import { rawClick, rawOpen, rawPicture, RawTab, rawType, walker } from "./raw-ta
 export interface Stage {
   bench: BrowserBench
   raw: RawTab
-  /** The browser's CDP port. */
+  /** Where the bench itself reaches the browser. */
   port: number
   url: string
   targetId: string
@@ -16,15 +16,14 @@ export interface Stage {
   act(body: object): Promise<unknown>
 }
 
-export async function show(bench: BrowserBench, url: string): Promise<Stage> {
+export async function show(bench: BrowserBench, port: number, url: string): Promise<Stage> {
   const { targetId } = (await bench.call("POST", "/tabs/open", { url, timeoutMs: 60_000 })).body
-  const { cdpPort } = (await bench.call("GET", "/")).body
   return {
     bench,
-    port: cdpPort,
+    port,
     url,
     targetId,
-    raw: await RawTab.open(`ws://127.0.0.1:${cdpPort}/devtools/page/${targetId}`),
+    raw: await RawTab.open(`ws://127.0.0.1:${port}/devtools/page/${targetId}`),
     snapshot: async (query) => (await bench.call("GET", `/snapshot?targetId=${targetId}&${query}`)).body,
     async act(body) {
       const reply = await bench.call("POST", "/act", { targetId, ...body })

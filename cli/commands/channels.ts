@@ -162,7 +162,19 @@ function addUnpin(channels: Command, context: CliContext): void {
 }
 
 function describeAccounts(accounts: readonly ChannelAccountStatus[], probed: boolean, now: number): string {
-  const headings = ["Channel", "Account", "State", "Mode", "Token", "Bot", "Polled", "Last in", "Last out", "Problem"]
+  const headings = [
+    "Channel",
+    "Account",
+    "State",
+    "Mode",
+    "Token",
+    "Bot",
+    "Polled",
+    "Last in",
+    "Last out",
+    "In doubt",
+    "Problem",
+  ]
   const rows = accounts.map((account) => [
     account.channel,
     account.name === undefined ? account.account : `${account.account} (${account.name})`,
@@ -173,6 +185,7 @@ function describeAccounts(accounts: readonly ChannelAccountStatus[], probed: boo
     describeAge(account.lastPollAt, now),
     describeAge(account.lastInboundAt, now),
     describeAge(account.lastOutboundAt, now),
+    account.uncertain ? String(account.uncertain) : undefined,
     describeProblem(account),
     ...(probed ? [describeProbe(account.probe)] : []),
   ])

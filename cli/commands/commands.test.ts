@@ -45,6 +45,7 @@ const status = {
   store: { accepting: false },
   jobs: { ready: 1, running: 2, dead: 3 },
   outbox: { new: 4, sending: 5, uncertain: 6, dead: 7 },
+  events: { waiting: 8, setAside: 9 },
   channels: [],
   model: { error: "no key", warnings: ["agents.defaults.model: The provider x has no key\u001b[2J"] },
   usage: { today: { ...sums, calls: 3, input: 12_000, output: 345, cost: 0.05, unpriced: 1 } },
@@ -60,6 +61,8 @@ test("status tells what runs and what is wrong", async (context) => {
   assert.match(result.stdout, /^model {5}none: no key; today 12,345 tokens, \$0\.0500 \(unknown for 1 of 3 calls\)$/m)
   assert.match(result.stdout, /\n {10}may not work: agents\.defaults\.model: The provider x has no key\\x1b\[2J\njobs /)
   assert.match(result.stdout, /^outbox {4}4 waiting, 5 sending, 6 uncertain, 7 failed$/m)
+  assert.match(result.stdout, /^events {4}8 waiting, 9 set aside \(svc events\)$/m)
+  assert.match(result.stdout, /6 may not have arrived: svc deliveries list --state uncertain/)
   assert.match(result.stdout, /not accepting/)
   assert.match(result.stdout, /hooks\.token: too short/)
 })
@@ -307,10 +310,11 @@ test("channels updates lists and shows what could not be read", async (context) 
 })
 
 test("events lists those of a session", async (context) => {
-  const event = { id: 3, session: "s", origin: "webhook", trusted: false, createdAt: 0, shownByRun: null, text: "a\nb" }
-  const result = await ask(context, ["events", "--session", "agent:main:main"], { items: [event], next: null })
+  const event = { id: 3, session: "s", origin: "webhook", trusted: false, createdAt: 0, shownByRun: null, refusals: 3 }
+  const items = [{ ...event, state: "set-aside", text: "a\nb" }]
+  const result = await ask(context, ["events", "--session", "agent:main:main"], { items, next: null })
   assert.equal(request(result).path, "/api/events?limit=50&session=agent%3Amain%3Amain")
-  assert.match(result.stdout, /^3 +1970-01-01 00:00:00 +s +webhook \(untrusted\) +waiting +a b$/m)
+  assert.match(result.stdout, /^3 +1970-01-01 00:00:00 +s +webhook \(untrusted\) +set-aside +a b$/m)
 })
 
 test("channels status asks the platform only with --probe", async (context) => {
@@ -322,9 +326,11 @@ test("channels status asks the platform only with --probe", async (context) => {
     tokenSource: "env",
     counters: {},
   }
-  const plain = await ask(context, ["channels", "status"], { channels: [{ ...account, error: "bad token" }] })
+  const plain = await ask(context, ["channels", "status"], {
+    channels: [{ ...account, uncertain: 3, error: "bad token" }],
+  })
   assert.equal(request(plain).path, "/api/channels")
-  assert.match(plain.stdout, /^chatapp +default +stopped +polling +env +- +- +- +- +bad token$/m)
+  assert.match(plain.stdout, /^chatapp +default +stopped +polling +env +- +- +- +- +3 +bad token$/m)
   const probed = await ask(
     context,
     ["channels", "status", "--probe"],

@@ -26,12 +26,12 @@ export function addEvents(program: Command, context: CliContext): void {
 
 function describeEvents(events: readonly EventSummary[]): string {
   if (events.length === 0) return "no events\n"
-  const rows = events.map(({ id, createdAt, session, origin, trusted, shownByRun, text }) => [
+  const rows = events.map(({ id, createdAt, session, origin, trusted, state, text }) => [
     id,
     describeTime(createdAt),
     session,
     trusted ? origin : `${origin} (untrusted)`,
-    shownByRun === null ? "waiting" : "shown",
+    state,
     text,
   ])
   return formatTable(["Id", "Time", "Session", "Origin", "State", "Text"], rows)

@@ -20,6 +20,7 @@ interface GatewayProgram {
     port?: number
     quiet?: boolean
     logLevel?: string
+    program?: string
   }): Promise<number>
 }
 
@@ -40,6 +41,7 @@ export function addGateway(program: Command, context: CliContext): void {
       const path = siblingProgram(context, "gateway.mjs", "src/main.ts")
       const gateway = (await import(pathToFileURL(path).href)) as GatewayProgram
       const code = await gateway.runGateway({
+        program: context.programFile,
         ...(options.stateDir === undefined ? {} : { stateDir: options.stateDir }),
         ...(options.config === undefined ? {} : { configPath: options.config }),
         ...(options.port === undefined ? {} : { port: options.port }),

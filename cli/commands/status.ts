@@ -19,7 +19,7 @@ export function addStatus(program: Command, context: CliContext): void {
 }
 
 function describeStatus(status: GatewayStatus): [string, string][] {
-  const { jobs, outbox, store, model, usage, parts } = status
+  const { jobs, outbox, events, store, model, usage, parts } = status
   const states = Object.entries(parts).map(([part, state]) => `${part} ${state}`)
   const age = describeDuration(Date.now() - Date.parse(status.startedAt))
   const rows: [string, string][] = [
@@ -35,10 +35,24 @@ function describeStatus(status: GatewayStatus): [string, string][] {
       "outbox",
       `${outbox.new} waiting, ${outbox.sending} sending, ${outbox.uncertain} uncertain, ${outbox.dead} failed`,
     ],
+    ["events", `${events.waiting} waiting, ${events.setAside} set aside${events.setAside > 0 ? " (svc events)" : ""}`],
   ]
+  if (status.backup) rows.push(["backup", describeBackup(status.backup)])
+  if (outbox.uncertain > 0) {
+    rows.push(["", `${outbox.uncertain} may not have arrived: svc deliveries list --state uncertain`])
+  }
+  if (store.problem !== undefined) {
+    rows.push(["store", `${store.problem}; ${store.unwritten ?? 0} results wait to be written`])
+  }
   if (!store.accepting) rows.push(["store", "not accepting: look at the log (svc logs)"])
   if (status.configProblem !== undefined) {
     rows.push(["problem", `the configuration file is not in force: ${status.configProblem}`])
   }
   return rows
+}
+
+function describeBackup({ running, last, failure }: NonNullable<GatewayStatus["backup"]>): string {
+  const age = last ? `last made ${describeDuration(Date.now() - last.createdAt)} ago` : "none made yet"
+  const now = running ? ", one is being made" : ""
+  return `${age}${now}${failure ? `; the last try FAILED: ${failure.error}` : ""}`
 }

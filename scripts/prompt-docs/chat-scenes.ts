@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Chat, Message, User } from "grammy/types"
+import type { Provenance } from "../../src/store/index.ts"
 import type { Scene } from "./scene.ts"
 import { ownerId } from "./parts.ts"
 import type { World } from "./world.ts"
@@ -29,6 +30,20 @@ const fromOwner = (id: number, more: Partial<Message>) => message(id, owner, dir
 async function photo(world: World, name: string): Promise<Partial<Message>> {
   await world.chat.keepFile(name, picture)
   return { photo: [{ file_id: name, file_unique_id: name, width: 1, height: 1, file_size: picture.length }] }
+}
+
+/** What the agent has sent before the scene begins. */
+const earlier = { message_id: 6, date: sent, chat: direct(owner), from: molly, text: "Deploy?" } as Message.TextMessage
+const touched = { id: "1", from: owner, chat_instance: "1", message: earlier, data: "deploy:yes" }
+
+async function sendEarlier({ store }: World, { origin, trusted }: Provenance): Promise<void> {
+  const chat = { channel: "chatapp", account: "default", chatId: String(owner.id) }
+  await store.write(async (write) => {
+    const id = write.addOutbox({ ...chat, laneKey: "earlier", route: chat, kind: "text", payload: {} })
+    write
+      .prepare("update outbox set state = 'sent', head = 0, remote_id = ?, origin = ?, trusted = ? where id = ?")
+      .run(String(earlier.message_id), origin, trusted ? 1 : 0, id)
+  })
 }
 
 const openGroup = { groupPolicy: "open" }
@@ -106,18 +121,28 @@ export const directScenes: Scene[] = [
   },
   {
     title: "The owner touches a button",
-    about: "Below a message that the agent has sent with its tool.",
+    about: "Below a message that the agent has sent with its tool, in a turn of the owner.",
     async play(world) {
-      const below = {
-        message_id: 6,
-        date: sent,
-        chat: direct(owner),
-        from: molly,
-        text: "Deploy?",
-      } as Message.TextMessage
-      await world.receive({
-        callback_query: { id: "1", from: owner, chat_instance: "1", message: below, data: "deploy:yes" },
-      })
+      await sendEarlier(world, { origin: "owner", trusted: true })
+      await world.receive({ callback_query: touched })
+      return await world.turn()
+    },
+  },
+  {
+    title: "The owner touches a button that a webhook's turn has sent",
+    about: "The value is not the owner's word: the webhook's turn chose it.",
+    async play(world) {
+      await sendEarlier(world, { origin: "webhook", trusted: false })
+      await world.receive({ callback_query: touched })
+      return await world.turn()
+    },
+  },
+  {
+    title: "The owner answers what a webhook's turn has written",
+    about: "The agent's own message, but made of words of others.",
+    async play(world) {
+      await sendEarlier(world, { origin: "webhook", trusted: false })
+      await world.say(fromOwner(7, { text: "What does that mean?", reply_to_message: earlier as never }))
       return await world.turn()
     },
   },

@@ -190,7 +190,14 @@ const thinkingMs = 5_000
 
 function listeningModel(listen: (request: ModelRequest) => void): ModelRegistry {
   return {
-    describe: () => ({ id: "docs/model", contextTokens: 100_000, promptTokens: 100_000, vision: true, thinking: "off", fallbacks: [] }),
+    describe: () => ({
+      id: "docs/model",
+      contextTokens: 100_000,
+      promptTokens: 100_000,
+      vision: true,
+      thinking: "off",
+      fallbacks: [],
+    }),
     async complete(_selection, request) {
       listen(request)
       const usage = {

@@ -183,7 +183,7 @@ export async function startAgent(context: TestContext, parts: AgentParts = {}) {
       store.write(async (write) => sessions.saveSettings(write, sessions.open(write, main, "main"), settings)),
     /** What earlier turns of the session have left for the next. */
     history: (sessionKey = main) =>
-      sessions.history(sessions.find(sessionKey)?.sessionId ?? "", { budget: 1e6, room: 1e6 }),
+      sessions.history(sessions.find(sessionKey)?.sessionId ?? "", { budget: 1e6, room: 1e6 }).messages,
   }
 }
 

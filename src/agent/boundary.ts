@@ -1,6 +1,9 @@
 // The boundary round untrusted text: an id that is random per message makes it impossible to close from inside;
 // look-alikes of the boundary and of chat templates are neutralised as a second layer.
 import type { Ids } from "../kernel/index.ts"
+import { fold } from "./boundary/fold.ts"
+import { removeHidden } from "./boundary/hidden.ts"
+import { findMarks } from "./boundary/marks.ts"
 
 export interface Untrusted {
   /** What it is: `webhook`, `web page`, `event`, ... one of ours, never foreign. */
@@ -17,120 +20,27 @@ export function wrapUntrusted(ids: Ids, content: Untrusted): string {
   return `<untrusted-content id="${id}" source="${content.source}">\n${about}${neutralize(content.text)}\n</untrusted-content id="${id}">`
 }
 
-/** What a folded character stands for; letters that look like Latin ones, and every kind of angle bracket. */
-const lookAlikes: Record<string, string> = {
-  а: "a",
-  е: "e",
-  о: "o",
-  с: "c",
-  р: "p",
-  т: "t",
-  ѕ: "s",
-  п: "n",
-  и: "u",
-  ԁ: "d",
-  г: "r",
-  у: "y",
-  і: "i",
-  ո: "n",
-  ս: "u",
-  α: "a",
-  ε: "e",
-  ο: "o",
-  ρ: "p",
-  τ: "t",
-  υ: "u",
-  ν: "v",
-  η: "n",
-  ι: "i",
-  κ: "k",
-  σ: "s",
-  "‹": "<",
-  "〈": "<",
-  "《": "<",
-  "⟨": "<",
-  "❮": "<",
-  "≺": "<",
-  "«": "<",
-  "⟪": "<",
-  "❰": "<",
-  "﹤": "<",
-  "˂": "<",
-  ᐸ: "<",
-  "›": ">",
-  "〉": ">",
-  "》": ">",
-  "⟩": ">",
-  "❯": ">",
-  "≻": ">",
-  "»": ">",
-  "⟫": ">",
-  "❱": ">",
-  "﹥": ">",
-  "˃": ">",
-  ᐳ: ">",
-  "‐": "-",
-  "‑": "-",
-  "‒": "-",
-  "–": "-",
-  "—": "-",
-  "−": "-",
-  "﹣": "-",
-  _: "-",
-  " ": "-",
-  "∕": "/",
-  "⁄": "/",
-}
-const invisible = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/u
-const entities: Record<string, string> = {
-  "&lt;": "<",
-  "&gt;": ">",
-  "&#60;": "<",
-  "&#62;": ">",
-  "&#x3c;": "<",
-  "&#x3e;": ">",
-}
-const suspicious =
-  /<+-*\/?-*(?:end-*|begin-*|start-*)?(?:untrusted|external|trusted)-*content[^<>\n]{0,80}>*|<\|[^|<>\n]{1,40}\|>|\[\/?inst\]|<<\/?sys>>|<\/?s>/g
+const removed = "[removed]"
+/** What a mark begins with, and what may look like it; all else is as it seems. */
+const worthReading = /[<[&\u0080-\uffff]/
 
-/** The text with everything that imitates a boundary or a chat template replaced. */
-export function neutralize(text: string): string {
-  const { folded, starts } = fold(text)
+/**
+ * The text with everything that imitates a boundary or a chat template replaced, and without what only a model can
+ * read. What stands next to each other is replaced once. Takes time in proportion to the text, whatever it holds.
+ */
+export function neutralize(foreign: string): string {
+  if (!worthReading.test(foreign)) return foreign
+  const text = removeHidden(foreign)
+  const folded = fold(text)
+  const marks = findMarks(folded)
+  // Added piece by piece: joining an array of as many strings takes seven times as long.
   let result = ""
   let copied = 0
-  for (const match of folded.matchAll(suspicious)) {
-    const from = starts[match.index] as number
-    const to = starts[match.index + match[0].length] ?? text.length
-    result += `${text.slice(copied, from)}[removed]`
-    copied = to
+  for (let mark = 0; mark < marks.length; mark += 2) {
+    const from = folded.starts[marks[mark] as number] as number
+    const to = marks[mark + 1] as number
+    if (mark === 0 || from !== copied) result += `${text.slice(copied, from)}${removed}`
+    copied = to < folded.length ? (folded.starts[to] as number) : text.length
   }
   return result + text.slice(copied)
-}
-
-/** A plain form of the text for matching, with the place in the original of each of its characters. */
-function fold(text: string): { folded: string; starts: number[] } {
-  let folded = ""
-  const starts: number[] = []
-  for (let index = 0; index < text.length;) {
-    const character = String.fromCodePoint(text.codePointAt(index) as number)
-    const entity =
-      character === "&" ? /^&(?:lt|gt|#60|#62|#x3c|#x3e);/i.exec(text.slice(index, index + 6))?.[0] : undefined
-    const length = entity?.length ?? character.length
-    const plain = entity ? (entities[entity.toLowerCase()] ?? "") : foldCharacter(character)
-    for (const piece of plain) {
-      folded += piece
-      starts.push(index)
-    }
-    index += length
-  }
-  return { folded, starts }
-}
-
-function foldCharacter(character: string): string {
-  const code = character.charCodeAt(0)
-  if (code < 0x80) return lookAlikes[character] ?? character.toLowerCase()
-  if (invisible.test(character)) return ""
-  // Code units, one entry each, so that `starts` and `folded` have the same length.
-  const plain = character.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase()
-  return [...plain].map((piece) => lookAlikes[piece] ?? (piece.length === 1 ? piece : "\ufffd")).join("")
 }

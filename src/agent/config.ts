@@ -1,30 +1,24 @@
 // The keys of `agents.*`: defaults of every agent, and the list of agents with what each sets for itself.
 import { z } from "zod"
+import { durationMs } from "../kernel/duration.ts"
+import { linearPatternProblem } from "../kernel/index.ts"
 
 const later = true
 
 const defaultHeartbeatPrompt =
   "Read HEARTBEAT.md if it exists and do what it says. Do not take up old tasks from earlier talk by yourself. If nothing needs attention, reply HEARTBEAT_OK."
 
-const unitMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
-/** Milliseconds of `90s`, `30m`, `1h30m` or `2d`; a bare number counts minutes. Undefined when it is none of these. */
-export function durationMs(value: string | number): number | undefined {
-  const text = String(value).trim().toLowerCase()
-  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 60_000
-  if (!/^(\d+(\.\d+)?(ms|s|m|h|d))+$/.test(text)) return undefined
-  let total = 0
-  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)) {
-    total += Number(amount) * (unitMs[unit ?? ""] ?? 0)
-  }
-  return total
-}
-
 const timeZone = z.string().refine(isTimeZone, { error: "is not a time zone name" })
 const clockTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$|^24:00$/, "must be a time of day such as 08:30")
 /** Words by which an agent is called in a group. */
 export const mentionPatterns = z.array(
-  z.string().min(1).refine(isRegularExpression, { error: "is not a valid regular expression" }),
+  z
+    .string()
+    .min(1)
+    .superRefine((pattern, context) => {
+      const problem = linearPatternProblem(pattern)
+      if (problem !== undefined) context.addIssue(problem)
+    }),
 )
 
 const modelName = z.string().trim().min(1)
@@ -117,11 +111,10 @@ const agentDefaults = z
       )
       .optional()
       .meta({ description: "Allowed models, each with an optional alias. When unset, all models are allowed." }),
-    maxConcurrent: z
-      .int()
-      .min(1)
-      .default(4)
-      .meta({ description: "Turns that may run at once; inside one session there is always only one." }),
+    maxConcurrent: z.int().min(1).default(4).meta({
+      description:
+        "Turns of people that may run at once; inside one session there is always only one. Webhooks (`hooks.maxConcurrent`) and heartbeats (one) have places of their own.",
+    }),
     timeoutSeconds: z.int().min(1).max(86_400).default(600).meta({ description: "Seconds that one turn may take." }),
     thinkingDefault: z.enum(["off", "minimal", "low", "medium", "high"]).optional().meta({
       description: "How much the model thinks before it answers.",
@@ -216,15 +209,6 @@ export const agentsSchema = z
   })
   .prefault({})
   .meta({ description: "Agents." })
-
-function isRegularExpression(text: string): boolean {
-  try {
-    return new RegExp(text, "iu") instanceof RegExp
-  } catch (error) {
-    if (error instanceof SyntaxError) return false
-    throw error
-  }
-}
 
 function isTimeZone(text: string): boolean {
   try {

@@ -1,19 +1,11 @@
 // The heartbeat: a turn of the main session that asks whether anything needs attention. It runs at an interval and
 // at once when something woke it; waiting events override quiet hours, an empty HEARTBEAT.md and a switched-off interval.
-import { readFileSync } from "node:fs"
-import { join } from "node:path"
-import type { Clock, Ids, Log } from "../kernel/index.ts"
+import { durationMs } from "../kernel/duration.ts"
+import { type Clock, type Ids, type Log, readInside } from "../kernel/index.ts"
 import { type Route, type SessionSettings, type Sessions, mainKey } from "../sessions/index.ts"
-import {
-  type JobEnd,
-  type JobRow,
-  type Store,
-  type Write,
-  giveBackEvents,
-  hasEvents,
-  readSteps,
-} from "../store/index.ts"
-import { type HeartbeatConfig, durationMs } from "./config.ts"
+import { type JobEnd, type JobRow, type Store, type Write, hasEvents, readSteps } from "../store/index.ts"
+import type { HeartbeatConfig } from "./config.ts"
+import { endEvents } from "./events.ts"
 import { isHeartbeatAck } from "./prompt.ts"
 import { producedMedia } from "./tool-runner.ts"
 import { type TurnInput, heartbeatJob } from "./turn-input.ts"
@@ -63,7 +55,8 @@ export function createHeartbeat(options: HeartbeatOptions) {
     /** The handler of jobs of kind `heartbeat`. */
     handle: (job: JobRow, signal: AbortSignal) => handle(options, job, signal),
     /** After the last attempt of one that fails in ways we did not foresee: what woke it is shown by the next. */
-    onDead: async (job: JobRow, _error: string, write: Write) => giveBackEvents(write, job.id),
+    onDead: async (job: JobRow, _error: string, write: Write) =>
+      endEvents(options, write, job, eventsOf(job), { blame: true }),
   }
 }
 
@@ -84,7 +77,7 @@ function sessionOf(options: HeartbeatOptions, agentId: string): string {
 
 async function handle(options: HeartbeatOptions, job: JobRow, signal: AbortSignal): Promise<JobEnd> {
   const { reason } = JSON.parse(job.payload) as { reason: "wake" | "interval" | "hook" }
-  const agentId = /^agent:([^:]+):/.exec(job.lane_key)?.[1] ?? "main"
+  const { agentId } = eventsOf(job)
   // One that had begun goes on: the events it was woken for are no longer waiting, but in its journal.
   const hasBegun = (await readSteps(options.store, job.id)).length > 0
   const skip = hasBegun ? undefined : skipReason(options, agentId, job.lane_key, reason)
@@ -97,8 +90,13 @@ async function handle(options: HeartbeatOptions, job: JobRow, signal: AbortSigna
     return finish(options, job, agentId, turn)
   } catch (error) {
     // Nobody asked, so nobody is told.
-    return endFailed(options, job, error)
+    return endFailed(options, job, eventsOf(job), error)
   }
+}
+
+function eventsOf(job: JobRow) {
+  const agentId = /^agent:([^:]+):/.exec(job.lane_key)?.[1] ?? "main"
+  return { purpose: "heartbeat", sessionKey: job.lane_key, agentId } as const
 }
 
 /** Why there is nothing to ask the model; undefined when there is. */
@@ -113,7 +111,7 @@ function skipReason(
   if (reason !== "interval") return "no events are waiting"
   const settings = options.settings(agentId)
   if (!isActive(settings, options.timeZone(), options.clock.now())) return "outside active hours"
-  if (isEffectivelyEmpty(join(options.workspace(agentId), "HEARTBEAT.md"))) return "HEARTBEAT.md is empty"
+  if (isEffectivelyEmpty(readHeartbeatFile(options, agentId))) return "HEARTBEAT.md is empty"
   return undefined
 }
 
@@ -129,15 +127,21 @@ function isActive(settings: HeartbeatConfig, hostZone: string, now: number): boo
 }
 
 /** A file that exists but holds only blank lines, headings and empty list bullets says that nothing is to be done. */
-function isEffectivelyEmpty(path: string): boolean {
-  try {
-    return readFileSync(path, "utf8")
-      .split("\n")
-      .every((line) => /^\s*(#.*|[-*+]\s*(\[[ x]\])?\s*)?$/.test(line))
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false
-    throw error
-  }
+function isEffectivelyEmpty(text: string | undefined): boolean {
+  return text?.split("\n").every((line) => /^(?:#.*|[-*+](?:\s*\[[ x]\])?)?$/.test(line.trim())) ?? false
+}
+
+const heartbeatFileName = "HEARTBEAT.md"
+const maxHeartbeatBytes = 1024 * 1024
+/** What of it the agent is shown. */
+const shownCharacters = 16_000
+
+/** Undefined when there is none that may be read. */
+function readHeartbeatFile({ workspace, log }: HeartbeatOptions, agentId: string): string | undefined {
+  const file = readInside(workspace(agentId), heartbeatFileName, maxHeartbeatBytes)
+  if (file.kind === "file") return file.data.toString("utf8")
+  if (file.kind === "refused") log.warn({ agentId, reason: `it ${file.reason}` }, "HEARTBEAT.md is not read")
+  return undefined
 }
 
 function makeInput(options: HeartbeatOptions, agentId: string, sessionKey: string): TurnInput {
@@ -148,21 +152,17 @@ function makeInput(options: HeartbeatOptions, agentId: string, sessionKey: strin
     purpose: "heartbeat",
     origin: "system",
     trusted: true,
-    text: `${settings.prompt}${heartbeatFile(options.workspace(agentId))}`,
+    text: `${settings.prompt}${heartbeatFile(options, agentId)}`,
     route: options.resolveRoute(agentId, settings.target, settings.to),
     ...(settings.model === undefined ? {} : { model: settings.model }),
   }
 }
 
 /** The agent has no file tool: what its owner wrote down is put in front of it. */
-function heartbeatFile(workspace: string): string {
-  try {
-    const text = readFileSync(join(workspace, "HEARTBEAT.md"), "utf8").slice(0, 16_000)
-    return `\n\nHEARTBEAT.md:\n${text}`
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "\n\n(There is no HEARTBEAT.md.)"
-    throw error
-  }
+function heartbeatFile(options: HeartbeatOptions, agentId: string): string {
+  const text = readHeartbeatFile(options, agentId)
+  if (text === undefined) return "\n\n(There is no HEARTBEAT.md.)"
+  return `\n\nHEARTBEAT.md:\n${text.slice(0, shownCharacters)}`
 }
 
 function finish(
@@ -175,6 +175,7 @@ function finish(
   const media = producedMedia(toolResults)
   const end: JobEnd = { state: "done" }
   end.commit = async (write) => {
+    endEvents(options, write, job, turn.input, { isAnswered: true })
     const settings = options.sessions.find(turn.session.key)?.settings ?? {}
     const hasMedia = [...media].some((path) => text.includes(`MEDIA:${path}`))
     const isAck = isHeartbeatAck(text, hasMedia, options.settings(agentId).ackMaxChars)
@@ -191,7 +192,8 @@ function finish(
     if (turn.input.route !== null) {
       options.sessions.saveSettings(write, turn.session, { ...settings, lastAlert: { text, at: write.now } })
     }
-    const delivery = { input: turn.input, jobId: job.id, text, media, isError: false }
+    const { isTainted } = turn.result
+    const delivery = { input: turn.input, jobId: job.id, text, media, isError: false, isTainted }
     const delivered = options.turnOptions.deliver(write, delivery)
     end.result = JSON.stringify({ text: text.slice(0, 500), delivered })
   }

@@ -1,23 +1,25 @@
 // The agent loop: model step -> journal -> tool calls -> journal -> model step ..., until the model has answered.
 // Each step is on the disk before the next begins, so that after a crash the loop goes on after the last one.
 import { AppError, type CrashPoint } from "../kernel/index.ts"
-import type {
-  ModelDelta,
-  ModelMessage,
-  ModelReply,
-  ModelRequest,
-  ToolCall,
-  ToolResultPart,
-  UsedFor,
-} from "../models/contract.ts"
-import { type RunToolOptions, interruptedResult, isRepeatable, runTool, toolSchemas } from "./tool-runner.ts"
+import type { ModelDelta, ModelMessage, ModelReply, ModelRequest, ToolResultPart, UsedFor } from "../models/contract.ts"
+import {
+  type GatedCall,
+  type Permission,
+  type RunToolOptions,
+  interruptedResult,
+  isRepeatable,
+  runTool,
+  toolSchemas,
+} from "./tool-runner.ts"
 import type { TurnStep } from "./turn-input.ts"
-import { type JournalOptions, TurnJournal } from "./turn-journal.ts"
+import { type AssistantStep, type JournalOptions, TurnJournal } from "./turn-journal.ts"
 
 /** A model that calls tools for ever is stopped here; a long shopping trip takes about thirty. */
 const maxModelSteps = 60
 
-export interface LoopOptions extends RunToolOptions, JournalOptions {
+export interface LoopOptions extends Omit<RunToolOptions, "approve">, JournalOptions {
+  /** Asks an owner; `step` is that of the model which made the call. */
+  approve?: (call: GatedCall & { step: number }) => Promise<Permission>
   system: string
   history: readonly ModelMessage[]
   prompt: ModelMessage
@@ -42,6 +44,10 @@ export interface LoopResult {
   toolResults: ToolResultPart[]
   model: string
   modelSteps: number
+  /** The first of the messages that holds words of others, or was written under them; unset: none. */
+  taintedFrom?: number | undefined
+  /** The answer was written from words of others, too. */
+  isTainted: boolean
 }
 
 export async function runLoop(options: LoopOptions): Promise<LoopResult> {
@@ -58,14 +64,17 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
         toolResults: journal.toolResults,
         model: last.model,
         modelSteps: journal.modelSteps,
+        taintedFrom: journal.taintedFrom,
+        isTainted: last.tainted ?? false,
       }
     }
-    if (last) await runCalls(options, journal, last.toolCalls)
+    if (last) await runCalls(options, journal, last)
     if (journal.modelSteps >= maxModelSteps) {
       throw new AppError("model-failed", `The turn was stopped after ${maxModelSteps} steps without an answer`)
     }
     options.crashPoint("turn.beforeModel")
-    options.onStep?.({ number: journal.modelSteps, ...(last ? { before: last.text } : {}) })
+    const { isTainted } = journal
+    options.onStep?.({ number: journal.modelSteps, isTainted, ...(last ? { before: last.text } : {}) })
     const reply = await options.complete({
       system: options.system,
       messages: [...options.history, options.prompt, ...journal.messages],
@@ -80,13 +89,18 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
     })
     const { text, toolCalls, model, replay } = reply
     const reasoning = options.keepReasoning && reply.reasoning !== "" ? { reasoning: reply.reasoning } : {}
-    await journal.addAssistant({ text, toolCalls, model, ...reasoning, ...(replay ? { replay } : {}) })
+    const tainted = isTainted ? { tainted: true as const } : {}
+    await journal.addAssistant({ text, toolCalls, model, ...reasoning, ...(replay ? { replay } : {}), ...tainted })
     options.crashPoint("turn.afterModel")
   }
 }
 
-async function runCalls(options: LoopOptions, journal: TurnJournal, calls: readonly ToolCall[]): Promise<void> {
-  for (const call of calls) {
+/** Calls of one step were made from the same words: what the first brings is not yet part of the second. */
+async function runCalls(options: LoopOptions, journal: TurnJournal, step: AssistantStep): Promise<void> {
+  const context = { ...options.context, tainted: step.tainted ?? false }
+  const { approve } = options
+  const ask = approve && ((call: GatedCall) => approve({ ...call, step: journal.modelSteps }))
+  for (const call of step.toolCalls) {
     if (journal.hasResult(call.id)) continue
     options.signal.throwIfAborted()
     if (journal.hasStarted(call.id) && !isRepeatable(options.tools, call)) {
@@ -95,7 +109,8 @@ async function runCalls(options: LoopOptions, journal: TurnJournal, calls: reado
     }
     await journal.addStart(call.id)
     options.crashPoint("turn.beforeTool")
-    await journal.addResult(await runTool(options, call))
+    const { result, isForeign } = await runTool({ ...options, context, approve: ask }, call)
+    await journal.addResult(result, isForeign)
     options.crashPoint("turn.afterTool")
   }
 }

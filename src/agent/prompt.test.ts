@@ -3,11 +3,13 @@ import { describe, test } from "node:test"
 import fc from "fast-check"
 import { systemClock, systemIds } from "../kernel/index.ts"
 import type { EventRow } from "../store/index.ts"
+import { wholeEvent } from "./events.ts"
 import {
   type PromptOptions,
   createTimeTexts,
   isHeartbeatAck,
   liveTimeText,
+  markLine,
   systemPrompt,
   userMessage,
 } from "./prompt.ts"
@@ -39,11 +41,17 @@ const eventRow: EventRow = {
   created_at: noon,
   consumed_by: null,
   segments: null,
+  held_by: null,
+  held_to: null,
+  shown_to: 0,
+  refusals: 0,
+  set_aside_at: null,
+  share_history: 0,
 }
 
 function promptOf(change: Partial<TurnInput>, events: Partial<EventRow>[] = []): string {
-  const rows = events.map((event) => ({ ...eventRow, ...event }))
-  const [part] = userMessage(options, { ...hookInput, ...change }, rows).content
+  const shown = events.map((event) => wholeEvent({ ...eventRow, ...event }))
+  const [part] = userMessage(options, { ...hookInput, ...change }, shown).content
   return part?.type === "text" ? part.text : assert.fail()
 }
 
@@ -92,6 +100,18 @@ test("shows untrusted text without its boundary only when it is told so, and eve
   assert.equal(boundaries({ wrap: true }), 2)
   assert.equal(boundaries({ wrap: false }), 1)
   assert.match(promptOf({ wrap: false }), /\]\nthe text$/)
+})
+
+test("puts foreign words of any shape into one marked line that they cannot leave", () => {
+  fc.assert(
+    fc.property(foreign, (words) => {
+      const line = markLine(words)
+      assert.match(line, /^⟦[^⟦⟧\n\r\u2028]*⟧$/)
+      assert.equal(outside(`[ours] ${line}`), "[ours] ")
+      assert.doesNotMatch(line, /untrusted-content/)
+    }),
+  )
+  assert.ok(markLine("x".repeat(10_000)).length < 400)
 })
 
 describe("outside of the boundary", () => {

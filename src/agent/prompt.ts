@@ -3,12 +3,13 @@
 import { readFile } from "node:fs/promises"
 import type { Clock, Ids } from "../kernel/index.ts"
 import type { ContentPart, ModelMessage } from "../models/contract.ts"
-import type { EventRow } from "../store/index.ts"
 import { wrapUntrusted } from "./boundary.ts"
+import type { ShownEvent } from "./events.ts"
 import { headerOf, isWrapped, shownName } from "./prompt/asking.ts"
-import { type PromptSegment, indented, renderSegments } from "./prompt/segments.ts"
+import { indented, renderSegments } from "./prompt/segments.ts"
 import type { TurnInput } from "./turn-input.ts"
 
+export { markLine } from "./prompt/segments.ts"
 export { heartbeatToken, isHeartbeatAck } from "./prompt/acknowledgment.ts"
 export { systemPrompt } from "./prompt/system.ts"
 export { createTimeTexts, liveTimeText } from "./prompt/time.ts"
@@ -24,7 +25,7 @@ export interface PromptOptions {
 export function userMessage(
   options: PromptOptions,
   input: TurnInput,
-  events: readonly EventRow[],
+  events: readonly ShownEvent[],
   pictures: readonly ContentPart[] = [],
 ): Extract<ModelMessage, { role: "user" }> {
   const blocks = events.map((event) => describeEvent(options, event))
@@ -69,12 +70,23 @@ export async function readPictures(input: TurnInput): Promise<ContentPart[]> {
 /** In front of the further lines of an event, so that none can pass for another event. */
 const eventIndent = "  "
 
-function describeEvent({ ids, timeText }: PromptOptions, event: EventRow): string {
+function describeEvent({ ids, timeText }: PromptOptions, shown: ShownEvent): string {
+  const { event, pieces, from } = shown
+  const goesOn = from > 0 ? " (what was left of it)" : ""
   const begin = `System: [${timeText(event.created_at)}]`
-  if (event.trusted !== 0) return `${begin} ${indented(event.text, eventIndent)}`
-  const from = `${begin} from ${event.origin}:`
-  if (event.segments === null) return `${from}\n${wrapUntrusted(ids, { source: "event", text: event.text })}`
-  const segments = JSON.parse(event.segments) as PromptSegment[]
-  const words = [{ kind: "operator", text: `${from} ` } as const, ...segments]
-  return renderSegments(ids, words, { source: "event", indent: eventIndent })
+  const words = event.trusted === 0 ? `${begin} from ${event.origin}${goesOn}:` : `${begin}${goesOn}`
+  const text = pieces.map((piece) => piece.text).join("")
+  const rest = restOf(shown)
+  if (event.segments !== null) {
+    const whole = [{ kind: "operator", text: `${words} ` } as const, ...pieces]
+    return `${renderSegments(ids, whole, { source: "event", indent: eventIndent })}${rest}`
+  }
+  if (event.trusted !== 0) return `${words} ${indented(text, eventIndent)}${rest}`
+  return `${words}\n${wrapUntrusted(ids, { source: "event", text })}${rest}`
+}
+
+function restOf({ to, length, isInShort }: ShownEvent): string {
+  if (to === length) return ""
+  const what = isInShort ? "are left out, because no model took them" : "follow with the next turn"
+  return `\n${eventIndent}(${length - to} more characters ${what})`
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { mkdirSync, writeFileSync } from "node:fs"
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, test } from "node:test"
 import { silentLog } from "../../test/support/store.ts"
@@ -30,6 +30,20 @@ describe("skills", () => {
       { name: "cooking", description: "Cooking for many", text: "# Cooking for many\n\nUse a large pot." },
       { name: "orders", description: "How to look up an order: by number", text: "Ask first." },
     ])
+  })
+
+  test("are not read where a link leads out of the workspace", () => {
+    const workspace = temporaryFolder()
+    const outside = temporaryFolder()
+    writeFileSync(join(outside, "SKILL.md"), "from outside")
+    addSkill(workspace, "own", "from inside")
+    mkdirSync(join(workspace, "skills", "file"))
+    symlinkSync(join(outside, "SKILL.md"), join(workspace, "skills", "file", "SKILL.md"))
+    symlinkSync(outside, join(workspace, "skills", "folder"))
+    assert.deepEqual(
+      readSkills(workspace, silentLog).map((skill) => skill.name),
+      ["own"],
+    )
   })
 
   test("are all there unless a place names some or none", () => {

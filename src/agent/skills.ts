@@ -1,9 +1,9 @@
 // Skills: the operator's written instructions for kinds of work, `<workspace>/skills/<name>/SKILL.md`. The system prompt
 // names them; the model reads one with the tool `skill` when it has work of that kind. Read anew for every turn.
-import { readFileSync, readdirSync, statSync } from "node:fs"
+import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { z } from "zod"
-import { AppError, type Log } from "../kernel/index.ts"
+import { AppError, type Log, readInside } from "../kernel/index.ts"
 import type { Tool } from "./tool.ts"
 
 export interface Skill {
@@ -25,7 +25,7 @@ export function readSkills(workspace: string, log: Log): Skill[] {
   const names = listFolders(folder)
   if (names.length > maxSkills) log.warn({ folder, skills: names.length, read: maxSkills }, "too many skills")
   return names.slice(0, maxSkills).flatMap((name) => {
-    const result = readSkill(join(folder, name, "SKILL.md"), name)
+    const result = readSkill(workspace, name)
     if (typeof result === "string") log.warn({ skill: name, reason: result }, "skill left out")
     return typeof result === "string" ? [] : [result]
   })
@@ -49,12 +49,12 @@ function listFolders(folder: string): string[] {
 }
 
 /** The skill, or why there is none. */
-function readSkill(path: string, name: string): Skill | string {
+function readSkill(workspace: string, name: string): Skill | string {
   if (!namePattern.test(name)) return "the folder's name must be lower-case letters, digits, - and _"
-  const found = statSync(path, { throwIfNoEntry: false })
-  if (!found?.isFile()) return "there is no file SKILL.md"
-  if (found.size > maxBytes) return `SKILL.md is larger than ${maxBytes} bytes`
-  const { description, body } = splitHeader(readFileSync(path, "utf8"))
+  const file = readInside(workspace, join("skills", name, "SKILL.md"), maxBytes)
+  if (file.kind === "none") return "there is no file SKILL.md"
+  if (file.kind === "refused") return `SKILL.md ${file.reason}`
+  const { description, body } = splitHeader(file.data.toString("utf8"))
   if (body === "") return "SKILL.md is empty"
   const firstLine = body.split("\n", 1)[0] ?? ""
   return { name, description: (description ?? firstLine.replace(/^#+\s*/, "")).slice(0, maxDescription), text: body }
@@ -65,8 +65,8 @@ function splitHeader(file: string): { description?: string; body: string } {
   const text = file.replace(/^\ufeff/, "").replaceAll("\r\n", "\n")
   const header = /^---\n([\s\S]*?)\n---(?:\n|$)/.exec(text)
   if (!header) return { body: text.trim() }
-  const line = /^description:[ \t]*(.+)$/m.exec(header[1] as string)?.[1]?.trim()
-  const description = line?.replace(/^(["'])(.*)\1$/, "$2")
+  const line = /^description:(.+)$/m.exec(header[1] as string)?.[1]?.trim()
+  const description = line?.replace(/^"(.*)"$|^'(.*)'$/, "$1$2")
   return { ...(description ? { description } : {}), body: text.slice(header[0].length).trim() }
 }
 

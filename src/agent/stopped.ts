@@ -38,6 +38,9 @@ export async function stoppedLoop(
     toolResults: journal.toolResults,
     model: journal.lastAssistant?.model ?? "",
     modelSteps: journal.modelSteps + 1,
+    // Each message of the journal has become one, but for the last, so the places are the same.
+    taintedFrom: journal.taintedFrom ?? (journal.isTainted ? messages.length - 1 : undefined),
+    isTainted: journal.isTainted,
     isStopped: true,
   }
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict"
 import { type TestContext, describe, test } from "node:test"
 import { silentLog } from "../../test/support/store.ts"
+import { toolContext } from "../../test/support/tool-context.ts"
 import { AppError, systemIds } from "../kernel/index.ts"
 import type { ToolResultPart } from "../models/contract.ts"
 import { call, scriptedModels, smallTool, startAgent } from "./agent.fixture.ts"
@@ -9,12 +10,13 @@ import type { Tool, ToolContext } from "./tool.ts"
 import type { ToolPolicy } from "./tool-policy.ts"
 
 function contextWith(signal: AbortSignal = new AbortController().signal): ToolContext {
-  const ids = { agentId: "main", sessionKey: "agent:main:main", runId: "run" }
-  return { ...ids, origin: "owner", trusted: true, route: null, signal }
+  return toolContext({ signal })
 }
 
-const run = (tool: Tool, input = {}, signal?: AbortSignal): Promise<ToolResultPart> =>
-  runTool({ tools: [tool], context: contextWith(signal), ids: systemIds, log: silentLog }, call(tool.name, input))
+const run = async (tool: Tool, input = {}, signal?: AbortSignal): Promise<ToolResultPart> => {
+  const options = { tools: [tool], context: contextWith(signal), ids: systemIds, log: silentLog }
+  return (await runTool(options, call(tool.name, input))).result
+}
 
 const texts = (result: ToolResultPart) => result.content.map((part) => (part.type === "text" ? part.text : part.type))
 
@@ -82,7 +84,7 @@ describe("a tool that fails", () => {
       },
     })
     for (const input of [{ word: ["a", "b"] }, { word: {} }, "not even an object", 5]) {
-      const result = await runTool(
+      const { result } = await runTool(
         { tools: [tool], context: contextWith(), ids: systemIds, log: silentLog },
         { id: "1", name: "click", input },
       )

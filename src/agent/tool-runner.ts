@@ -10,7 +10,7 @@ import {
 } from "../kernel/index.ts"
 import type { ContentPart, ToolCall, ToolResultPart, ToolSchema } from "../models/contract.ts"
 import { neutralize, wrapUntrusted } from "./boundary.ts"
-import type { Tool, ToolContext, ToolResult } from "./tool.ts"
+import type { Gated, Tool, ToolContext, ToolResult } from "./tool.ts"
 import { readToolInput } from "./tool-input.ts"
 import { shownSchema } from "./tool-schema.ts"
 
@@ -23,34 +23,68 @@ export interface RunToolOptions {
   context: ToolContext
   ids: Ids
   log: Log
+  /** Asks an owner about a call that is not made by itself; without it nobody can be asked. */
+  approve?: ((question: GatedCall) => Promise<Permission>) | undefined
+}
+
+export interface GatedCall extends Gated {
+  tool: string
+  callId: string
+}
+
+export type Permission = { kind: "allowed" } | { kind: "refused"; text: string }
+
+export interface RanTool {
+  result: ToolResultPart
+  /** It brought words of others. */
+  isForeign: boolean
 }
 
 /** Never throws for what the model can mend; rejects only with the abort reason, or `storage-handles`. */
-export async function runTool(options: RunToolOptions, call: ToolCall): Promise<ToolResultPart> {
+export async function runTool(options: RunToolOptions, call: ToolCall): Promise<RanTool> {
   const tool = options.tools.find((candidate) => candidate.name === call.name)
   if (!tool) {
     const known = options.tools.map((candidate) => candidate.name).join(", ") || "none"
-    return failed(call, `There is no tool ${JSON.stringify(call.name)}. Tools: ${known}.`)
+    return own(failed(call, `There is no tool ${JSON.stringify(call.name)}. Tools: ${known}.`))
   }
   const input = readToolInput(tool, call.input)
-  if (input.kind === "refused") return failed(call, input.reason)
+  if (input.kind === "refused") return own(failed(call, input.reason))
   options.log.info({ tool: tool.name, run: options.context.runId }, "tool started")
   try {
+    const permission = await mayRun(options, tool, input.value, call)
+    if (permission.kind === "refused") return own(failed(call, permission.text))
+    const context = permission.kind === "allowed" ? { ...options.context, approved: true } : options.context
     // A tool that does not heed the signal must not outlive the turn's time limit.
-    const result = await raceAbort(tool.run(input.value, options.context), options.context.signal)
-    return {
-      callId: call.id,
-      toolName: call.name,
-      content: present(options.ids, tool, result),
-      isError: result.isError ?? false,
-    }
+    const ran = await raceAbort(tool.run(input.value, context), options.context.signal)
+    const content = present(options.ids, tool, ran)
+    const result = { callId: call.id, toolName: call.name, content, isError: ran.isError ?? false }
+    return { result, isForeign: tool.output === "untrusted" && ran.content.length > 0 }
   } catch (error) {
     if (options.context.signal.aborted) throw options.context.signal.reason
     // The machine's trouble, not the tool's: the turn goes on when there are some again.
     if (isOutOfHandles(error)) throw explainHandles(error)
     options.log.info({ tool: tool.name, run: options.context.runId, reason: describeError(error) }, "tool failed")
-    return failed(call, explain(error))
+    return { result: failed(call, explain(error)), isForeign: tool.output === "untrusted" }
   }
+}
+
+/** Nothing of it comes from elsewhere. */
+function own(result: ToolResultPart): RanTool {
+  return { result, isForeign: false }
+}
+
+async function mayRun(
+  { context, approve, log }: RunToolOptions,
+  tool: Tool,
+  input: unknown,
+  call: ToolCall,
+): Promise<Permission | { kind: "free" }> {
+  const gating = tool.gate?.(input, context)
+  const gated = gating instanceof Promise ? await raceAbort(gating, context.signal) : gating
+  if (!gated) return { kind: "free" }
+  log.info({ tool: tool.name, run: context.runId, tainted: context.tainted }, "tool call needs an approval")
+  if (!approve) return { kind: "refused", text: neutralize(`forbidden: ${gated.reason}.`) }
+  return await raceAbort(approve({ ...gated, tool: tool.name, callId: call.id }), context.signal)
 }
 
 /** May this call simply be made again after a crash? Unknown tools and unreadable inputs fail anyway. */

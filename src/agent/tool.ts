@@ -1,6 +1,6 @@
 // The tool contract: what a feature must provide so that the agent can use it. Imported by features for its types.
 import type { z } from "zod"
-import type { JsonObject } from "../kernel/index.ts"
+import type { Json, JsonObject } from "../kernel/index.ts"
 import type { ContentPart } from "../models/contract.ts"
 import type { Origin, Route } from "../sessions/route.ts"
 
@@ -12,10 +12,38 @@ export interface ToolContext {
   origin: Origin
   /** False for turns that act on untrusted input (webhooks, group members). */
   trusted: boolean
+  /**
+   * Words of others (of a hook, a page, a file, a forward, another person) were part of what the model had read when it
+   * made this call. True for every untrusted turn but that of a guest who is alone in a session.
+   */
+  tainted: boolean
+  /** An owner was asked about exactly this call, and has allowed it. */
+  approved: boolean
+  sites: SessionSites
   /** Where the turn's reply goes; null when it goes nowhere. */
   route: Route | null
   /** Aborted when the turn is stopped or runs out of time. */
   signal: AbortSignal
+}
+
+/** Where a tainted call may carry data by itself; see `siteOf` of the kernel. */
+export interface SessionSites {
+  /** The owner's own words of this session have named it, or it was opened before words of others were read. */
+  has(site: string): boolean
+  /** The address stands, whole, in what was sent by the one who asks, in a session that holds nothing of the owner's. */
+  quotes(address: string): boolean
+  /** Remembers sites that a call went to which was not tainted. */
+  add(sites: readonly string[]): Promise<void>
+}
+
+/** Why a call is not made by itself, and what an owner would allow. */
+export interface Gated {
+  /** For the model: one sentence without its full stop. */
+  reason: string
+  /** For the owner: one line in our words above the action. */
+  summary: string
+  /** Everything that decides what the call does, in the form in which it is compared. */
+  action: Json
 }
 
 /** What decides which tools a turn is offered. It is the same in all steps of a turn: caches of prompts live by that. */
@@ -46,6 +74,11 @@ export interface Tool<Input = unknown> {
   output: "trusted" | "untrusted"
   /** True when a call that was cut by a crash may simply be made again (reads); else the model is told. */
   repeatable(input: Input): boolean
+  /**
+   * Looks at each call before it is made: undefined lets it be made, else an owner is asked. Throws AppError for what
+   * can never be done. A tool without it reaches nothing that a tainted turn might not reach.
+   */
+  gate?(input: Input, context: ToolContext): Promise<Gated | undefined> | Gated | undefined
   /**
    * Throws AppError for what the model can mend (message and hint are shown to it as an error result);
    * rejects with the signal's reason on abort.

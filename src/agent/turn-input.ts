@@ -33,6 +33,10 @@ export interface TurnInput {
   trusted: boolean
   /** False: the text is shown without that boundary though it is not trusted. It gives its turn no authority. */
   wrap?: boolean
+  /** The sender is a guest, and in this session there is nobody else: nothing in it is somebody else's secret. */
+  guestSession?: true
+  /** Sites and whole addresses in the words that the sender has typed himself; see `sites.ts` of the kernel. */
+  sites?: readonly string[]
   /** One line of our own about sender, chat and time; outside the boundary, so free of foreign words. */
   header?: string
   /** Foreign words about the text (sender's name, hook name); shown inside the boundary or escaped. */
@@ -74,6 +78,8 @@ export interface TurnInput {
   hook?: {
     name: string
     wakeMode: "now" | "next-heartbeat"
+    /** A heartbeat that shows the summary may be given the main session's history. */
+    shareHistory?: boolean
     /** Where the result is posted, and the mapping that says so. */
     callback?: { url: string; mapping: string }
   }
@@ -91,6 +97,7 @@ export const heartbeatJobKind = "heartbeat"
 /** The job of a turn, in the lane of its session. */
 export function turnJob(runId: string, input: TurnInput, hold?: { holdMs: number; maxHoldMs: number }): NewJob {
   const job: NewJob = { runId, kind: turnJobKind, laneKey: input.sessionKey, payload: input as unknown as Json }
+  if (input.purpose === "hook") job.class = "hooks"
   if (input.join && hold) job.join = { key: input.join.key, ...hold }
   if (input.ref !== undefined) job.ref = input.ref
   return job
@@ -98,7 +105,7 @@ export function turnJob(runId: string, input: TurnInput, hold?: { holdMs: number
 
 /** A wake of a session: several that wait become one. */
 export function heartbeatJob(runId: string, sessionKey: string, reason: "wake" | "interval" | "hook"): NewJob {
-  return { runId, kind: heartbeatJobKind, laneKey: sessionKey, payload: { reason }, coalesce: true }
+  return { runId, kind: heartbeatJobKind, laneKey: sessionKey, payload: { reason }, class: "timers", coalesce: true }
 }
 
 /** What a channel does with the input of a turn of its own before the prompt is made. */
@@ -115,6 +122,8 @@ export interface TurnPreparation {
 export interface TurnStep {
   /** From 0; a turn that goes on after a crash begins with its next. */
   number: number
+  /** Words of others are part of what it is written from. */
+  isTainted?: boolean
   /** What the step before it has said, when there was one. */
   before?: string
 }

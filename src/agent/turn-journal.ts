@@ -7,6 +7,8 @@ export interface JournalOptions {
   jobId: number
   /** Of an earlier attempt, `prompt` first. */
   steps: readonly Step[]
+  /** The prompt, or the past that stands before it, holds words of others. */
+  isForeign?: boolean
 }
 
 export interface AssistantStep {
@@ -17,6 +19,13 @@ export interface AssistantStep {
   reasoning?: string
   /** As its provider wants it back: what a crash must not lose. */
   replay?: Replay
+  /** Words of others were part of what it was written from. */
+  tainted?: true
+}
+
+interface ResultStep extends ToolResultPart {
+  /** It brought words of others. */
+  foreign?: true
 }
 
 /** The journal's rows as the conversation they stand for. */
@@ -27,12 +36,17 @@ export class TurnJournal {
   modelSteps = 0
   /** Of all steps so far, as far as it was kept. */
   reasoning = ""
+  /** From here on words of others are part of what the model reads. It never ends within a turn. */
+  isTainted: boolean
+  /** The first of the messages that holds words of others, or was written under them. */
+  taintedFrom: number | undefined
   readonly #started = new Set<string>()
   readonly #options: JournalOptions
   #next: number
 
   constructor(options: JournalOptions) {
     this.#options = options
+    this.isTainted = options.isForeign ?? false
     this.#next = Math.max(0, ...options.steps.map((step) => step.n + 1))
     for (const step of options.steps) this.#apply(step)
   }
@@ -55,8 +69,8 @@ export class TurnJournal {
     return this.#add("tool-start", { callId })
   }
 
-  addResult(data: ToolResultPart): Promise<void> {
-    return this.#add("tool-result", data)
+  addResult(data: ToolResultPart, isForeign = false): Promise<void> {
+    return this.#add("tool-result", isForeign ? { ...data, foreign: true } : data)
   }
 
   async #add(kind: string, data: unknown): Promise<void> {
@@ -72,16 +86,23 @@ export class TurnJournal {
       this.modelSteps += 1
       this.lastAssistant = data
       if (data.reasoning) this.reasoning += `${this.reasoning === "" ? "" : "\n\n"}${data.reasoning}`
+      if (data.tainted) this.#taint(this.messages.length)
       const replay = data.replay === undefined ? {} : { replay: data.replay }
       this.messages.push({ role: "assistant", text: data.text, toolCalls: data.toolCalls, ...replay })
     } else if (step.kind === "tool-start") {
       this.#started.add(`${this.modelSteps}:${(step.data as { callId: string }).callId}`)
     } else if (step.kind === "tool-result") {
-      const result = step.data as ToolResultPart
+      const { foreign, ...result } = step.data as ResultStep
       this.toolResults.push(result)
       const last = this.messages.at(-1)
+      if (foreign) this.#taint(last?.role === "tool" ? this.messages.length - 1 : this.messages.length)
       if (last?.role === "tool") last.results.push(result)
       else this.messages.push({ role: "tool", results: [result] })
     }
+  }
+
+  #taint(from: number): void {
+    this.isTainted = true
+    this.taintedFrom ??= from
   }
 }

@@ -357,19 +357,6 @@ describe("a turn that cannot be finished", () => {
     assert.equal(agent.replies().at(-1)?.text, "here I am")
   })
 
-  test("because the model refuses it does not show its events again", async (context) => {
-    const models = scriptedModels([
-      () => Promise.reject(new AppError("model-failed", "No model could answer. test/model: HTTP 400")),
-      "fine",
-    ])
-    const agent = await startAgent(context, { models })
-    await agent.addEvent("words that no model takes")
-    await agent.say("hello")
-    await agent.say("and now?")
-    assert.equal(promptOf(models.requests[1]), "and now?")
-    assert.equal(agent.replies()[1]?.text, "fine")
-  })
-
   test("for a reason nobody foresaw is tried three times, then ends with one apology", async (context) => {
     let shift = 0
     // Waits of the lane are skipped: each look at the clock is a minute later.

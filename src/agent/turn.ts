@@ -11,28 +11,33 @@ import {
   withTimeout,
 } from "../kernel/index.ts"
 import type { ModelMessage, ModelRegistry, ModelRequest, ModelSelection, UsedFor } from "../models/contract.ts"
-import { ModelFailure, isModelAway } from "../models/index.ts"
+import { ModelFailure } from "../models/index.ts"
 import { type Origin, type Session, type Sessions, estimateTokens, mainKey, withoutImages } from "../sessions/index.ts"
+import type { Approvals } from "../approvals/index.ts"
 import {
   type JobEnd,
   type JobRow,
   type Step,
   type Store,
   type Write,
-  consumeEvents,
-  giveBackEvents,
+  lowerProvenance,
   readSteps,
   replaceJobPayload,
+  settleEvents,
   takeJoined,
 } from "../store/index.ts"
+import { type AskingTurn, askOwner } from "./approval-turn.ts"
+import { type EventsOf, endEvents, mayBeEvents } from "./events.ts"
 import { fitRequests } from "./fit.ts"
 import { type LoopOptions, type LoopResult, runLoop } from "./loop.ts"
 import { type ToolSources, offeredTools } from "./offered-tools.ts"
 import { systemPrompt, userMessage, readPictures } from "./prompt.ts"
 import { TurnStopped, stoppedLoop } from "./stopped.ts"
+import { type PromptTrust, entriesOf, keepNamedSites, sessionSites } from "./taint.ts"
 import type { ToolContext } from "./tool.ts"
 import type { ToolPolicy } from "./tool-policy.ts"
 import { producedMedia } from "./tool-runner.ts"
+import { type PromptStep, roomForEvents, takePrompt, withFewerEvents } from "./turn-prompt.ts"
 import { type TurnInput, type TurnObserver, type TurnPreparation, type TurnView, heartbeatJob } from "./turn-input.ts"
 
 export interface AgentProfile {
@@ -47,6 +52,8 @@ export interface TurnOptions extends ToolSources {
   store: Store
   sessions: Sessions
   models: ModelRegistry
+  /** Where an owner is asked about what a turn may not do by itself; without it nobody can be asked. */
+  approvals?: Approvals
   profile: (agentId: string) => AgentProfile
   clock: Clock
   /** How the model is shown a time, in milliseconds since the epoch. */
@@ -73,6 +80,8 @@ export interface TurnDelivery {
   reasoning?: string
   /** Questions that were put to the model; the text is the answer to the last. */
   modelSteps?: number
+  /** Words of others were part of what the text was written from: it must not make anything be fetched. */
+  isTainted?: boolean
   /** Somebody has stopped it: the text is what had been written by then. */
   isStopped?: boolean
 }
@@ -84,23 +93,13 @@ const maxHistoryTokens = 200_000
 /** Length of a hook's summary in the main session. */
 const maxSummary = 2_000
 
-interface PromptStep {
-  input: TurnInput
-  message: ModelMessage
-  /** The least trusted source of what was shown. */
-  origin: Origin
-  /** True when everything shown to the model came from people who may command it. */
-  trusted: boolean
-  /** How many waiting events were shown. */
-  events: number
-}
-
 export interface TurnRun {
   /** `isSilent`: stopped by a command, which is answered itself. */
   result: LoopResult & { isStopped?: boolean; isSilent?: boolean }
   shownEvents: number
   session: Session
   prompt: ModelMessage
+  trust: PromptTrust
   input: TurnInput
 }
 
@@ -111,16 +110,27 @@ async function runTurn(
   signal: AbortSignal,
 ): Promise<TurnRun> {
   const journaled = await readSteps(options.store, job.id)
-  const { session, step } = await begin(options, job, journaled, makeInput, signal)
-  const steps = journaled.length > 0 ? journaled : [{ n: 0, kind: "prompt", data: step }]
+  const begun = await begin(options, job, journaled, makeInput, signal)
+  const { session } = begun
+  let { step } = begun
   const { input } = step
   const view: TurnView = { reasoning: session.settings.reasoning ?? "off" }
   const observer = watchWriting(options.observe(input, job.run_id, view))
   const seconds = input.timeoutSeconds ?? options.profile(input.agentId).timeoutSeconds
   const limit = withTimeout(seconds * 1000, "The turn", signal)
-  try {
-    const result = await runLoop({
-      ...conversation(options, session, step, toolContext(job, step, limit.signal)),
+  let isForeign = false
+  const loop = async (steps: Step[]) => {
+    const { foreign, ...talk } = conversation(options, session, step, {
+      ...toolContext(job, step, limit.signal),
+      sites: sessionSites(options.store, session, input),
+    })
+    isForeign = step.foreign !== undefined || foreign !== undefined
+    // What goes out while the turn is still at work carries it, too.
+    if (foreign !== undefined) await options.store.write(async (write) => lowerProvenance(write, job.id))
+    return await runLoop({
+      ...talk,
+      isForeign,
+      ...asking(options, { job, session, input, trust: step }),
       store: options.store,
       jobId: job.id,
       steps,
@@ -134,16 +144,40 @@ async function runTurn(
       onRestart: observer.onRestart,
       crashPoint: options.crashPoint,
     })
-    return { result, session, prompt: step.message, input, shownEvents: step.events }
+  }
+  try {
+    for (let steps = journaled; ;) {
+      try {
+        const result = await loop(steps.length > 0 ? steps : [promptRow(step)])
+        return { result, session, prompt: step.message, trust: step, input, shownEvents: step.events }
+      } catch (error) {
+        const trouble = limit.signal.aborted || step.events === 0 ? undefined : mayBeEvents(error)
+        // What a person was sent of an answer cannot be taken back: it is not begun anew.
+        if (!trouble || observer.onRestart() !== "") throw error
+        const fewer = await withFewerEvents(options, job, step, trouble)
+        if (!fewer) throw error
+        step = fewer
+        steps = [promptRow(step)]
+      }
+    }
   } catch (error) {
     // The reason of an abort says more than whatever error it surfaced as.
     const reason: unknown = limit.signal.aborted ? limit.signal.reason : error
     if (!(reason instanceof TurnStopped) || (!reason.wasSeen && input.purpose !== "chat")) throw reason
-    return { session, ...(await stopped(options, job, step, { reason, writing: observer.writing() })) }
+    const seen = { reason, writing: observer.writing(), isForeign }
+    return { session, trust: step, ...(await stopped(options, job, step, seen)) }
   } finally {
     limit.clear()
     observer.end()
   }
+}
+
+function promptRow(step: PromptStep): Step {
+  return { n: 0, kind: "prompt", data: step }
+}
+
+function asking({ approvals, timeText }: TurnOptions, turn: AskingTurn): Pick<LoopOptions, "approve"> {
+  return approvals ? { approve: (call) => askOwner({ approvals, timeText }, turn, call) } : {}
 }
 
 /** The observer of a turn, with the words of the step under way: what is left of it when somebody stops it. */
@@ -171,14 +205,15 @@ function watchWriting(observer: TurnObserver): Required<TurnObserver> & { writin
 function conversation(
   options: TurnOptions,
   session: Session,
-  { input, message }: PromptStep,
+  { input, message, withoutPast }: PromptStep,
   context: ToolContext,
-): Pick<LoopOptions, "system" | "history" | "prompt" | "complete" | "tools" | "context"> {
+): Pick<LoopOptions, "system" | "history" | "prompt" | "complete" | "tools" | "context"> & { foreign?: Origin } {
   const { selection, info } = usableModel(options, session, input)
   const { id: model, promptTokens } = info
   const budget = Math.max(1_000, Math.min(maxHistoryTokens, promptTokens * historyShare))
   const room = Math.max(1_000, budget - estimateTokens(message))
-  const history = options.sessions.history(session.sessionId, { budget, room, maxTurns: input.historyTurns })
+  const maxTurns = withoutPast ? 0 : input.historyTurns
+  const { messages: history, foreign } = options.sessions.history(session.sessionId, { budget, room, maxTurns })
   const { tools, skills } = offeredTools(options, input, context)
   const ask = (request: ModelRequest) => options.models.complete(selection, request)
   return {
@@ -188,6 +223,7 @@ function conversation(
     complete: fitRequests({ complete: ask, historyLength: history.length, model, promptTokens, log: options.log }),
     tools,
     context,
+    ...(foreign === undefined ? {} : { foreign }),
   }
 }
 
@@ -204,13 +240,16 @@ export function createTurns(options: TurnOptions) {
         options.log.info({ run: job.run_id, steps: turn.result.modelSteps, model: turn.result.model }, "turn finished")
         return finish(options, job, turn)
       } catch (error) {
-        return endFailed(options, job, error, (write, failure) => tellFailure(options, write, job, input, failure))
+        return endFailed(options, job, input, error, (write, failure) =>
+          tellFailure(options, write, job, input, failure),
+        )
       }
     },
     /** After the last attempt of a turn that fails in ways we did not foresee. */
     async onDead(job: JobRow, error: string, write: Write): Promise<void> {
-      giveBackEvents(write, job.id)
-      tellFailure(options, write, job, JSON.parse(job.payload) as TurnInput, new AppError("internal", error))
+      const input = JSON.parse(job.payload) as TurnInput
+      endEvents(options, write, job, input, { blame: true })
+      tellFailure(options, write, job, input, new AppError("internal", error))
     },
   }
 }
@@ -235,16 +274,13 @@ async function begin(
     const session = options.sessions.open(write, prepared.sessionKey, prepared.agentId)
     if (known) return { session, step: known }
     const input = options.preparation(prepared)?.complete(write, prepared) ?? prepared
-    const events = consumeEvents(options.store, write, input.sessionKey, job.id)
-    const foreign = events.find((event) => event.trusted === 0)
-    const step: PromptStep = {
+    const step = takePrompt(options, write, job, {
       input,
-      message: userMessage(options, input, events, pictures),
-      origin: input.trusted && foreign ? (foreign.origin as Origin) : input.origin,
-      trusted: input.trusted && foreign === undefined,
-      events: events.length,
-    }
-    // Its own insert: the events are consumed in this very transaction, or not at all.
+      pictures,
+      room: () => roomForEvents(options, input, promptTokensOf(options, session, input)),
+    })
+    keepNamedSites(write, session, input)
+    // Its own insert: the events are held in this very transaction, or not at all.
     write
       .prepare("insert into step (job_id, n, kind, data, created_at) values (?, 0, 'prompt', ?, ?)")
       .run(job.id, JSON.stringify(step), write.now)
@@ -252,15 +288,25 @@ async function begin(
   })
 }
 
+/** A model that is not to be had is told of when it is asked. */
+function promptTokensOf(options: TurnOptions, session: Session, input: TurnInput): number {
+  try {
+    return options.models.describe(selectModel(session, input)).promptTokens
+  } catch (error) {
+    if (error instanceof AppError) return 0
+    throw error
+  }
+}
+
 /** What is left of a turn that was stopped; `writing` is what the step under way had written. */
 async function stopped(
   options: TurnOptions,
   job: JobRow,
   { input, message, events }: PromptStep,
-  { reason, writing }: { reason: TurnStopped; writing: string },
-): Promise<Omit<TurnRun, "session">> {
+  { reason, writing, isForeign }: { reason: TurnStopped; writing: string; isForeign: boolean },
+): Promise<Omit<TurnRun, "session" | "trust">> {
   const isSilent = !reason.wasSeen
-  const result = await stoppedLoop({ store: options.store, jobId: job.id }, writing)
+  const result = await stoppedLoop({ store: options.store, jobId: job.id, isForeign }, writing)
   // Events that no model has answered to are shown again by the next turn, so the conversation does not keep them here.
   const isUnread = isSilent && result.modelSteps === 1
   const prompt = isUnread ? userMessage(options, input, [], []) : message
@@ -328,9 +374,11 @@ function selectModel(session: Session, input: TurnInput): ModelSelection {
   }
 }
 
-function toolContext(job: JobRow, step: PromptStep, signal: AbortSignal): ToolContext {
+/** The loop says of each call whether it is tainted; until then all are. */
+function toolContext(job: JobRow, step: PromptStep, signal: AbortSignal): Omit<ToolContext, "sites"> {
   const { agentId, sessionKey, route } = step.input
-  return { agentId, sessionKey, runId: job.run_id, origin: step.origin, trusted: step.trusted, route, signal }
+  const { origin, trusted } = step
+  return { agentId, sessionKey, runId: job.run_id, origin, trusted, route, signal, tainted: true, approved: false }
 }
 
 function finish(options: TurnOptions, job: JobRow, turn: TurnRun): JobEnd {
@@ -340,13 +388,23 @@ function finish(options: TurnOptions, job: JobRow, turn: TurnRun): JobEnd {
   end.commit = async (write) => {
     keepTranscript(options, write, job, turn)
     options.sessions.touch(write, session)
+    endEvents(options, write, job, input, isSilent ? {} : { isAnswered: true })
     if (isSilent) {
-      giveBackEvents(write, job.id)
       end.result = "stopped"
       return
     }
     const media = producedMedia(result.toolResults)
-    const outgoing: TurnDelivery = { input, jobId: job.id, text, media, isError: false, modelSteps, isStopped }
+    const { isTainted } = result
+    const outgoing: TurnDelivery = {
+      input,
+      jobId: job.id,
+      text,
+      media,
+      isError: false,
+      modelSteps,
+      isStopped,
+      isTainted,
+    }
     if (reasoning !== "") outgoing.reasoning = reasoning
     const delivered = options.deliver(write, outgoing)
     reportHook(options, write, input, text, delivered, undefined)
@@ -356,8 +414,9 @@ function finish(options: TurnOptions, job: JobRow, turn: TurnRun): JobEnd {
 }
 
 export function keepTranscript(options: TurnOptions, write: Write, job: JobRow, turn: TurnRun): void {
-  const messages = [turn.prompt, ...turn.result.messages].map(withoutImages)
-  options.sessions.append(write, turn.session, job.id, messages)
+  const entries = entriesOf({ message: turn.prompt, trust: turn.trust }, turn.result)
+  const kept = entries.map((entry) => ({ ...entry, message: withoutImages(entry.message) }))
+  options.sessions.append(write, turn.session, job.id, kept)
 }
 
 /** Failures that another try would only repeat: the sender gets one short message and the lane goes on. */
@@ -368,13 +427,14 @@ function isFinal(error: unknown): error is AppError {
 
 /** How a turn ends that was stopped or failed for good, with the writes of `tell`; rethrows what may be tried again. */
 export function endFailed(
-  options: Pick<TurnOptions, "log">,
+  options: Pick<TurnOptions, "store" | "ids" | "log">,
   job: JobRow,
+  input: EventsOf,
   error: unknown,
   tell?: (write: Write, failure: AppError) => void,
 ): JobEnd {
   if (error instanceof TurnStopped) {
-    return { state: "cancelled", result: "stopped", commit: async (write) => giveBackEvents(write, job.id) }
+    return { state: "cancelled", result: "stopped", commit: async (write) => void settleEvents(write, job.id) }
   }
   if (!isFinal(error)) throw error
   options.log.warn({ run: job.run_id, err: error }, "turn failed")
@@ -382,8 +442,8 @@ export function endFailed(
     state: "dead",
     error: describeError(error),
     async commit(write) {
-      // Events that the model itself refuses are not shown again: they would fail every turn after this one.
-      if (isModelAway(error)) giveBackEvents(write, job.id)
+      // A prompt that no model ends is not asked anew within its own turn, and must not use up every turn after it.
+      endEvents(options, write, job, input, { blame: error.code === "timeout" })
       tell?.(write, error)
     },
   }
@@ -426,7 +486,8 @@ function reportHook(
     { kind: "operator", text: "a run has ended with this result:" },
     { kind: "value", text: told },
   ]
-  write.addEvent({ sessionKey, text: told, segments, origin: "webhook", trusted: false })
+  const shareHistory = input.hook.shareHistory ?? false
+  write.addEvent({ sessionKey, text: told, segments, origin: "webhook", trusted: false, shareHistory })
   if (input.hook.wakeMode === "now") write.addJob(heartbeatJob(options.ids.uuid(), sessionKey, "hook"))
 }
 

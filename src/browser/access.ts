@@ -39,6 +39,11 @@ export interface Caller {
   signal?: AbortSignal | undefined
   /** Set for a turn that acts on words of others: the key of its session, which has tabs of its own and sees no others. */
   guest?: string | undefined
+  /**
+   * Set for an address that words of others may have made: the sites that it may lead to. Documents of others are not asked
+   * for, however the page sends itself on, until something else is done in the tab or half a minute is over.
+   */
+  staysOn?: ((url: string) => boolean) | undefined
 }
 
 /** Tabs, and the space among them in which the caller is. */

@@ -38,8 +38,9 @@ const profile = z
       secret: true,
     }),
     cdpPort: z.int().min(1).max(65535).optional().meta({
-      description: "CDP port of the profile's browser on this machine.",
-      defaultText: "assigned from the range",
+      description:
+        "Lets the browser listen for CDP on this port of 127.0.0.1, or the next free one of 18800 to 18899: every program and user of this machine can then drive it. Without it the browser is driven through a pipe, and nothing listens. With `browser.attachOnly`: where the browser is that somebody has started.",
+      defaultText: "no port",
     }),
     driver: z.enum(["managed", "extension"]).default("managed").meta({
       description: "`extension` drives the user's own tabs through the relay.",
@@ -107,7 +108,7 @@ export const browserSchema = z
       .strictObject({
         policy: z.enum(["open", "strict"]).default("open").meta({
           description:
-            "Which addresses pages may open. `open`: all but metadata services of clouds. `strict`: only the public internet. Turns of untrusted origin always get `strict`.",
+            "Which addresses pages may open. `open`: all but metadata services of clouds, link-local addresses and the gateway's own ports. `strict`: only the public internet. Turns of untrusted origin always get `strict`.",
         }),
         allow: hostList.meta({
           description:

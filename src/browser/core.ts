@@ -13,6 +13,7 @@ import type {
 } from "./contract.ts"
 import { debugOperations, storageOperations } from "./debug.ts"
 import { fileOperations } from "./files/operations.ts"
+import { safeName } from "./files/safe-path.ts"
 import { savePicture } from "./media.ts"
 import { act } from "./page/act.ts"
 import { navigate } from "./page/navigate.ts"
@@ -31,6 +32,7 @@ import type {
   TabActionRequest,
 } from "./requests/index.ts"
 import { placeFor, settingOperations } from "./settings.ts"
+import { sightOperations } from "./sight.ts"
 import { traceOperations } from "./traces.ts"
 import { freshSnapshot, labelledPicture, snapshotOperations } from "./snapshots.ts"
 
@@ -49,6 +51,7 @@ export function createBrowserCore(options: CoreOptions) {
     ...fileOperations(options),
     ...settingOperations(options),
     ...traceOperations(options),
+    ...sightOperations(options),
   }
 }
 
@@ -144,7 +147,7 @@ function tabOperations(options: CoreOptions) {
       const { tabs, space } = await enter(caller)
       const tab = await tabs.create(space)
       try {
-        await visit(tab, url, { what: "Opening the page", timeoutMs: request.timeoutMs, signal: caller.signal }, guard)
+        await visit(tab, url, limits("Opening the page", request.timeoutMs, caller), { guard, caller })
       } catch (error) {
         // A tab that shows nothing would only be in the way.
         await tabs.close(tab)
@@ -203,11 +206,12 @@ function pageOperations(options: CoreOptions) {
       const url = await guard.checkOpen(caller, request.url)
       const tab = await pick(caller, request.targetId)
       const { live } = registry.get(caller.profile)
+      const refusals = refusalsIn(live, tab)
       const outcome = await traces.around(live, tab, `navigate ${url}`, () =>
-        visit(tab, url, limits("Loading the page", request.timeoutMs, caller), guard),
+        visit(tab, url, limits("Loading the page", request.timeoutMs, caller), { guard, caller }),
       )
       const fresh = await freshSnapshot(tab, request.snapshot, guard, limits("", request.timeoutMs, caller))
-      return { ...(await pageReply(tab)), ...outcome, ...fresh }
+      return { ...(await pageReply(tab)), ...outcome, ...fresh, ...refusals() }
     },
     async screenshot(caller: Caller, request: ScreenshotRequest): Promise<ScreenshotReply & { data: string }> {
       const { fullPage, ref, element, labels, type } = request
@@ -233,15 +237,31 @@ function pageOperations(options: CoreOptions) {
         return reply
       }
       if (request.kind === "evaluate" || request.kind === "wait") guard.checkRead(tab)
+      // What the page does now is the answer to an action that was looked at by itself.
+      await guard.hold(tab, undefined)
       const { live } = registry.get(caller.profile)
+      const refusals = refusalsIn(live, tab)
       const title = "ref" in request ? `${request.kind} ${request.ref ?? ""}` : request.kind
       const outcome = await traces.around(live, tab, title.trim(), () =>
         act(tab, request, limits(`The ${request.kind}`, request.timeoutMs, caller)),
       )
       const fresh = await freshSnapshot(tab, request.snapshot, guard, limits("", request.timeoutMs, caller))
       const closed = tab.isOpen ? {} : { closed: true as const }
-      return { ...(await pageReply(tab)), ...outcome, ...fresh, ...closed }
+      return { ...(await pageReply(tab)), ...outcome, ...fresh, ...closed, ...refusals() }
     },
+  }
+}
+
+/** What to say of downloads that begin in the tab from here on and that nobody waits for. */
+function refusalsIn(live: LiveBrowser | undefined, tab: Tab): () => { note?: string } {
+  const mark = live?.downloads.mark ?? 0
+  return () => {
+    const names = live?.downloads.refusedIn(tab, mark).map(({ suggestedFilename }) => safeName(suggestedFilename)) ?? []
+    if (names.length === 0) return {}
+    const what = [...new Set(names)].slice(0, 3).join(", ")
+    return {
+      note: `A download of ${what} was refused, because nobody waited for it. Use download with the ref of what gives the file, or wait for the download and do this again.`,
+    }
   }
 }
 
@@ -263,11 +283,17 @@ async function visit(
   tab: Tab,
   url: string,
   limits: { what: string; timeoutMs: number; signal?: AbortSignal | undefined },
-  guard: Guard,
+  { guard, caller }: { guard: Guard; caller: Caller },
 ) {
   return tab.operate({ ...limits, renews: true }, async (operation) => {
     await placeFor(tab, url, guard, operation.signal)
-    const outcome = await navigate(tab, url, operation)
+    // From before it leaves until the next thing is done in the tab: pages also send themselves on.
+    await guard.hold(tab, caller.staysOn)
+    const outcome = await navigate(tab, url, operation, (failed) => guard.explain(tab, failed)).catch(
+      (error: unknown) => {
+        throw guard.wasHeld(tab) ? leadsAway() : error
+      },
+    )
     try {
       // Where redirects have led counts as much as where they began.
       await guard.checkArrival(tab, operation.signal)
@@ -276,6 +302,12 @@ async function visit(
       throw error
     }
     return outcome
+  })
+}
+
+function leadsAway(): AppError {
+  return new AppError("navigation-refused", "The address leads to another site", {
+    hint: "An address that this turn has made itself may not: open the front page of the site, and follow its links",
   })
 }
 

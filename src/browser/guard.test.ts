@@ -12,8 +12,8 @@ import type { ToolContext } from "../agent/tool.ts"
 import { type BrowserBench, startBrowserBench } from "../../test/support/browser-service.ts"
 import { startRemoteBrowser } from "../../test/support/remote-browser.ts"
 import { until } from "../../test/support/world.ts"
+import { memorySites, toolContext } from "../../test/support/tool-context.ts"
 import { type BrowserConfig, browserSchema } from "./config.ts"
-import { systemResolve } from "./page/policy/url-policy.ts"
 
 /** What was asked of the listener that nobody may reach, by the name of the trap. */
 const hits = new Set<string>()
@@ -22,9 +22,8 @@ let open: BrowserBench
 let strict: BrowserBench
 /** What the open browser's clock is ahead. */
 let skewMs = 0
-/** Of the strict browser, and how it looks up names; tests may change both and put them back. */
+/** Of the strict browser; tests may change it and put it back. */
 let navigation: BrowserConfig["navigation"]
-let resolve = systemResolve
 let site: string
 let inside: string
 
@@ -134,7 +133,6 @@ before(async () => {
     {},
     {
       settings: () => ({ ...browserSchema.parse({ headless: true, noSandbox }), navigation }),
-      resolve: (name) => resolve(name),
     },
   )
 })
@@ -152,15 +150,15 @@ function change(context: TestContext, to: typeof navigation): void {
   context.after(() => (navigation = before))
 }
 
-const context: ToolContext = {
-  agentId: "main",
+/** Which sites such a turn may be sent to is looked at elsewhere. */
+const sites = { ...memorySites(), has: () => true }
+const context = toolContext({
   sessionKey: "agent:main:hook:1",
-  runId: "1",
   origin: "webhook",
   trusted: false,
-  route: null,
-  signal: new AbortController().signal,
-}
+  tainted: true,
+  sites,
+})
 
 async function useAs(more: Partial<ToolContext>, input: { action: string } & Record<string, unknown>): Promise<string> {
   const { tool } = open.service
@@ -321,16 +319,23 @@ test("only the guests used last keep their places, and only for a while", { time
   })
 })
 
-test("A13: a name that changes its meaning between look and load leaves a blank page", async (context) => {
-  // Browsers take every name below localhost for the machine. With addresses allowed, it counts what it stands for.
-  change(context, { ...navigation, allow: ["10.0.0.0/8"] })
-  resolve = async () => ["93.184.216.34"]
-  context.after(() => (resolve = systemResolve))
-  await strict.call("POST", "/navigate", { url: `${inside.replace("127.0.0.1", "lie.localhost")}/lie` })
-  await strict.call("POST", "/act", { kind: "wait", url: "about:blank" })
-  assert.doesNotMatch((await strict.call("GET", "/snapshot")).body.snapshot, /inside words/)
+test("A13: a name that means something else to a browser elsewhere leaves a blank page", async (t) => {
+  const remote = await startRemoteBrowser({ more: ["--host-resolver-rules=MAP lie.example 127.0.0.1"] })
+  t.after(() => remote.stop())
+  const far = await startBrowserBench(
+    {
+      defaultProfile: "far",
+      profiles: { far: { driver: "managed", cdpUrl: `http://127.0.0.1:${remote.port}` } },
+      navigation: { policy: "strict", allow: [], deny: [] },
+    },
+    { resolve: async () => ["93.184.216.34"] },
+  )
+  t.after(() => far.stop())
+  await far.call("POST", "/navigate", { url: `${inside.replace("127.0.0.1", "lie.example")}/lie` })
+  await far.call("POST", "/act", { kind: "wait", url: "about:blank" })
+  assert.doesNotMatch((await far.call("GET", "/snapshot")).body.snapshot, /inside words/)
   assert.ok(hits.has("lie"))
-  assert.match(strict.logLines.join("\n"), /page with a refused address/)
+  assert.match(far.logLines.join("\n"), /page with a refused address/)
 })
 
 test("logins and places of untrusted turns work behind the gate too", async () => {

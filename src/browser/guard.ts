@@ -6,9 +6,11 @@ import { CdpError, type CdpSession } from "./cdp/index.ts"
 import type { BrowserConfig } from "./config.ts"
 import { Guests } from "./page/guests.ts"
 import { GuardProxy } from "./page/policy/guard-proxy.ts"
-import { RequestGate } from "./page/policy/request-gate.ts"
+import { type GatedRequest, RequestGate } from "./page/policy/request-gate.ts"
 import {
   createUrlPolicy,
+  type IsOwnPort,
+  isUnknownName,
   rememberNames,
   type Resolve,
   systemResolve,
@@ -21,6 +23,8 @@ import type { BrowserProfile, LiveBrowser } from "./profiles/contract.ts"
 export interface GuardOptions {
   /** As the configuration is at that moment. */
   navigation(): BrowserConfig["navigation"]
+  /** Ports of this machine that no page may reach. */
+  isOwnPort: IsOwnPort
   clock: Clock
   ids: Ids
   log: Log
@@ -32,6 +36,9 @@ interface Watched {
   guests: Guests
   gate: RequestGate
 }
+
+/** Long enough for a page that loads slowly and then sends itself on; then the tab may be a person's again. */
+const holdMs = 30_000
 
 /** No tab is in it: the place of a guest who has opened nothing yet. */
 const nowhere = "none"
@@ -52,8 +59,13 @@ async function closeSideWays(session: CdpSession): Promise<void> {
 export class Guard {
   readonly #options: GuardOptions
   readonly #resolve: Resolve
+  /** Of guests, and of everybody else in browsers of ours. */
   readonly #proxy: GuardProxy
+  readonly ownProxy: GuardProxy
   readonly #watched = new WeakMap<LiveBrowser, Watched>()
+  /** Tabs with an address that may lead only to certain sites, and whether one led elsewhere. */
+  readonly #held = new WeakMap<Tab, { may: (url: string) => boolean; until: number; refused: boolean }>()
+  readonly #gates = new WeakMap<Tab, RequestGate>()
   /** Contexts of guests, in all browsers. */
   readonly #spaces = new Set<string>()
   #policies: { of: BrowserConfig["navigation"]; own: UrlPolicy; guest: UrlPolicy } | undefined
@@ -63,15 +75,17 @@ export class Guard {
     const { clock, ids, log } = options
     this.#resolve = rememberNames(options.resolve ?? systemResolve, () => clock.monotonic())
     this.#proxy = new GuardProxy({ policy: () => this.#current.guest, log, secret: new Secret(ids.token(32)) })
+    this.ownProxy = new GuardProxy({ policy: () => this.#current.own, log, secret: new Secret(ids.token(32)) })
   }
 
   get #current(): { own: UrlPolicy; guest: UrlPolicy } {
+    const { isOwnPort } = this.#options
     const navigation = this.#options.navigation()
     if (this.#policies?.of !== navigation) {
       this.#policies = {
         of: navigation,
-        own: createUrlPolicy(navigation, this.#resolve),
-        guest: createUrlPolicy({ ...navigation, policy: "strict" }, this.#resolve),
+        own: createUrlPolicy(navigation, this.#resolve, isOwnPort),
+        guest: createUrlPolicy({ ...navigation, policy: "strict" }, this.#resolve, isOwnPort),
       }
     }
     return this.#policies
@@ -81,8 +95,24 @@ export class Guard {
   async checkOpen(caller: Caller, url: string): Promise<string> {
     const policy = caller.guest === undefined ? this.#current.own : this.#current.guest
     const address = policy.checkOpen(url)
-    if (policy.filters) await policy.checkRequest(address, caller.signal)
+    try {
+      await policy.checkRequest(address, caller.signal)
+    } catch (error) {
+      // A name that is not known here may be known to the browser, which may be elsewhere.
+      if (policy.filters || !isUnknownName(error)) throw error
+      caller.signal?.throwIfAborted()
+    }
     return address
+  }
+
+  /** Why an address that the tab asked for failed, when it was asked for through a proxy of ours. */
+  explain(tab: Tab, url: string): AppError | undefined {
+    return (this.isGuest(tab) ? this.#proxy : this.ownProxy).explain(url)
+  }
+
+  /** Ports that the proxies listen on. */
+  get ports(): number[] {
+    return [this.#proxy.port, this.ownProxy.port].filter((port) => port !== undefined)
   }
 
   /** Throws `navigation-refused` when the content of a page at this address may not leave the tab. */
@@ -98,8 +128,7 @@ export class Guard {
     try {
       await policy.checkRequest(tab.url, signal)
     } catch (error) {
-      if (error instanceof AppError && error.code === "navigation-failed") return
-      throw error
+      if (!isUnknownName(error)) throw error
     }
   }
 
@@ -117,11 +146,34 @@ export class Guard {
     return this.isGuest(tab) && browserContextId !== undefined ? { browserContextId } : {}
   }
 
+  /** For a while the tab's own documents come only from where they may; without `may` from everywhere again. */
+  async hold(tab: Tab, may: ((url: string) => boolean) | undefined): Promise<void> {
+    if (!may) return void this.#held.delete(tab)
+    const gate = this.#gates.get(tab)
+    if (!gate) throw new AppError("internal", "The tab is not watched")
+    await gate.start("documents")
+    this.#held.set(tab, { may, until: this.#options.clock.monotonic() + holdMs, refused: false })
+  }
+
+  /** True when the tab was kept from going on to where it may not. */
+  wasHeld(tab: Tab): boolean {
+    return this.#held.get(tab)?.refused ?? false
+  }
+
+  #isHeldBack(tab: Tab | undefined, { url, frameId, type }: GatedRequest): boolean {
+    const held = tab && this.#held.get(tab)
+    if (!held || type !== "Document" || frameId !== tab.targetId || held.may(url)) return false
+    if (this.#options.clock.monotonic() > held.until) return false
+    held.refused = true
+    return true
+  }
+
   /** Puts the policy into force before anything is done in the browser. Gives the space in which the caller's tabs are. */
   async enter(profile: BrowserProfile, live: LiveBrowser, caller: Caller): Promise<string | undefined> {
     const { guests, gate } = this.#watch(profile, live)
-    const needsGate = this.#current.own.filters || (caller.guest !== undefined && !guests.hasProxy)
-    if (needsGate) await gate.start()
+    const filters = this.#current.own.filters || (caller.guest !== undefined && !guests.hasProxy)
+    if (filters) await gate.start("everything")
+    else if (!live.guarded) await gate.start("unencrypted")
     this.#options.background.run("guest spaces", () => guests.sweep())
     if (caller.guest === undefined) return undefined
     const space = await guests.spaceFor(caller.guest)
@@ -154,42 +206,45 @@ export class Guard {
       frameId === undefined ? undefined : tabs.list.find((tab) => tab.hasFrame(frameId))
     const gate = new RequestGate({
       root: connection.root,
+      isHeldBack: (request) => this.#isHeldBack(tabOf(request.frameId), request),
       policyFor: (frameId) => {
         const tab = tabOf(frameId)
-        return tab ? this.#gatePolicy(guests, tab) : this.#strangerPolicy(guests)
+        return tab ? this.#gatePolicy(live, guests, tab) : this.#strangerPolicy(live, guests)
       },
       login: (challenge, { requestId, frameId }) =>
         this.#proxy.login(challenge) ??
+        this.ownProxy.login(challenge) ??
         tabOf(frameId)?.credentials.answer(challenge, requestId) ?? { response: "Default" },
       background,
       log,
     })
-    tabs.onTab((tab) =>
+    tabs.onTab((tab) => {
+      this.#gates.set(tab, gate)
       tab.onSession((session) => {
         watchAddresses(session, {
-          policy: () => this.#gatePolicy(guests, tab),
+          policy: () => this.#gatePolicy(live, guests, tab),
           onBreach: (url) => this.#blank(tab, url),
         })
         if (this.isGuest(tab)) background.run("guest page", () => closeSideWays(session))
-      }),
-    )
+      })
+    })
     const watched = { guests, gate }
     this.#watched.set(live, watched)
     return watched
   }
 
   /** What the gate holds a tab to. Guests behind the proxy need nothing more. */
-  #gatePolicy(guests: Guests, tab: Tab): UrlPolicy | undefined {
+  #gatePolicy(live: LiveBrowser, guests: Guests, tab: Tab): UrlPolicy | undefined {
     const { own, guest } = this.#current
     if (this.isGuest(tab)) return guests.hasProxy ? undefined : guest
-    return own.filters ? own : undefined
+    return own.filters || !live.guarded ? own : undefined
   }
 
   /** For requests of workers, and of pages that are too new to be known. */
-  #strangerPolicy(guests: Guests): UrlPolicy | undefined {
+  #strangerPolicy(live: LiveBrowser, guests: Guests): UrlPolicy | undefined {
     const { own, guest } = this.#current
     if (!guests.hasProxy && !guests.isEmpty) return guest
-    return own.filters ? own : undefined
+    return own.filters || !live.guarded ? own : undefined
   }
 
   /** The page may have seen something by now; nobody reads it from there. */
@@ -203,6 +258,6 @@ export class Guard {
   }
 
   async stop(): Promise<void> {
-    await this.#proxy.stop()
+    await Promise.all([this.#proxy.stop(), this.ownProxy.stop()])
   }
 }

@@ -49,6 +49,8 @@ export interface BrowserServiceOptions {
   background: Background
   /** The gateway's own, so that wrong secrets count on all its surfaces together; made here when not given. */
   throttle?: FailureThrottle
+  /** Ports that the rest of the gateway listens on: no page of a browser may reach them. */
+  ownPorts?: () => Iterable<number>
   /** PATH, DISPLAY and such: what finding and starting a browser may look at. */
   environment: Readonly<Record<string, string | undefined>>
   /** How long a browser may say nothing after its start; 20 seconds when not given. */
@@ -118,7 +120,9 @@ export function createBrowserService(options: BrowserServiceOptions): BrowserSer
     if (!parts) return
     parts.endLooking()
     const reason = new AppError("not-ready", "Browser control has stopped")
-    await Promise.all([parts.listener.stop(), parts.registry.retire(reason), parts.guard.stop()])
+    await Promise.all([parts.listener.stop(), parts.registry.retire(reason)])
+    // Their way to the network is there for as long as they are.
+    await parts.guard.stop()
   }
   return {
     start: () => inLine(start),
@@ -145,6 +149,16 @@ export function createBrowserService(options: BrowserServiceOptions): BrowserSer
 async function startParts(options: PartOptions): Promise<Started> {
   const machine = systemMachine({ homeFolder: homedir(), environment: options.environment })
   const { stateFolder, controlPort, clock, ids, log, background, redactor } = options
+  let port = controlPort
+  const guard = new Guard({
+    navigation: () => options.settings().navigation,
+    isOwnPort: (asked) => ownPorts().has(asked),
+    resolve: options.resolve,
+    clock,
+    ids,
+    log,
+    background,
+  })
   const registry = new ProfileRegistry({
     settings: options.settings(),
     stateFolder,
@@ -158,15 +172,17 @@ async function startParts(options: PartOptions): Promise<Started> {
     hostname: hostname(),
     userId: process.getuid?.(),
     startTimeoutMs: options.startTimeoutMs,
+    network: hasProxy(options.environment) ? undefined : guard.ownProxy,
   })
-  const guard = new Guard({
-    navigation: () => options.settings().navigation,
-    resolve: options.resolve,
-    clock,
-    ids,
-    log,
-    background,
-  })
+  // The relay's port is the one behind the control port, whether or not it listens yet.
+  const ownPorts = () =>
+    new Set([
+      port,
+      ...(port === 0 ? [] : [port + 1]),
+      ...registry.ports,
+      ...guard.ports,
+      ...(options.ownPorts?.() ?? []),
+    ])
   const core = createBrowserCore({
     get settings() {
       return options.settings()
@@ -187,7 +203,6 @@ async function startParts(options: PartOptions): Promise<Started> {
     },
   })
   const endLooking = await removeLeftovers({ stateFolder, clock, log, background })
-  let port = controlPort
   const app = createControlApp({
     core,
     token: options.token,
@@ -210,6 +225,11 @@ async function startParts(options: PartOptions): Promise<Started> {
   port = listener.port
   for (const profile of registry.all) background.run("browser adoption", () => profile.adopt())
   return { listener, registry, core, guard, endLooking }
+}
+
+/** Where browsers get to the network only through a proxy of the machine's, they need to know that one. */
+function hasProxy(environment: BrowserServiceOptions["environment"]): boolean {
+  return Object.entries(environment).some(([name, value]) => /^https?_proxy$/i.test(name) && value !== "" && value)
 }
 
 function canResolveLibrary(): boolean {

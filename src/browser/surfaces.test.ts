@@ -279,7 +279,7 @@ const cases: Record<string, Case> = {
   profiles: { prints: /^managed: running/m },
   "create-profile": {
     words: () => [`made-${(count.made += 1)}`, "--color", "0066CC"],
-    prints: /^created profile made-1 \(managed, port \d+, #0066CC\)$/m,
+    prints: /^created profile made-1 \(managed, #0066CC\)$/m,
   },
   "reset-profile": { words: () => ["--browser-profile", "made-1"], prints: /^reset profile made-1; it had no data$/m },
   "delete-profile": { words: () => [`made-${(count.deleted += 1)}`], prints: /^deleted profile made-1$/m },

@@ -3,10 +3,10 @@ import assert from "node:assert/strict"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { after, before, test } from "node:test"
-import type { ToolContext } from "../agent/tool.ts"
 import { AppError } from "../kernel/index.ts"
 import { type BrowserBench, startBrowserBench } from "../../test/support/browser-service.ts"
 import { type PagesServer, startPagesServer } from "../../test/support/pages-server.ts"
+import { toolContext } from "../../test/support/tool-context.ts"
 
 let bench: BrowserBench
 let pages: PagesServer
@@ -21,15 +21,7 @@ after(async () => {
   await pages.stop()
 })
 
-const context: ToolContext = {
-  agentId: "main",
-  sessionKey: "agent:main:main",
-  runId: "run-1",
-  origin: "owner",
-  trusted: true,
-  route: null,
-  signal: new AbortController().signal,
-}
+const context = toolContext()
 const use = (input: { action: string } & Record<string, unknown>, signal = context.signal) =>
   bench.service.tool.run(bench.service.tool.input.parse(input), { ...context, signal })
 const textOf = (result: { content: { type: string }[] }) => (result.content[0] as unknown as { text: string }).text

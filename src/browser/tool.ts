@@ -1,7 +1,16 @@
 // The agent tool `browser`: the same operations as the control service, called in the process.
 // Whatever comes from a page (text, titles, addresses) is content; our own words are the note.
 import type { Tool, ToolContext, ToolResult } from "../agent/tool.ts"
-import { AppError, type ErrorCode, errorTable, isJsonObject, type Json, type JsonObject } from "../kernel/index.ts"
+import {
+  AppError,
+  type ErrorCode,
+  errorTable,
+  isJsonObject,
+  type JsonObject,
+  parseJson,
+  plainAddress,
+  siteOf,
+} from "../kernel/index.ts"
 import type { BrowserCore, Caller } from "./core.ts"
 import {
   actKinds,
@@ -21,7 +30,8 @@ import {
   snapshotRequest,
   waitDownloadRequest,
 } from "./requests/index.ts"
-import { type BrowserToolInput, description, input, inputSchema, readOnly } from "./tool/input.ts"
+import { gateOf, isBare, isRunningCode, kindOfAddress } from "./tool/gate.ts"
+import { type BrowserToolInput, description, input, inputSchema, readOnly, requestOf, withUrl } from "./tool/input.ts"
 
 export type { BrowserToolInput } from "./tool/input.ts"
 
@@ -33,6 +43,14 @@ export function createBrowserTool(options: { core(): BrowserCore }): Tool<Browse
     inputSchema,
     output: "untrusted",
     repeatable: ({ action }) => readOnly.has(action),
+    gate(value, context) {
+      checkTarget(value)
+      refuseUntrusted(value, context)
+      if (!context.tainted) return undefined
+      return gateOf(options.core(), value, callerOf(value, context), context).catch((error: unknown) => {
+        throw error instanceof AppError && error.code === "bad-request" ? sayWhere(error, value) : error
+      })
+    },
     run(value, context) {
       return perform(options.core(), value, context)
     },
@@ -41,22 +59,12 @@ export function createBrowserTool(options: { core(): BrowserCore }): Tool<Browse
 
 async function perform(core: BrowserCore, value: BrowserToolInput, context: ToolContext): Promise<ToolResult> {
   checkTarget(value)
-  if (!context.trusted && (value.action === "upload" || value.action === "download" || runsCode(value))) {
-    throw new AppError(
-      "forbidden",
-      "This turn acts on words of others: it may not run code in pages, send files or keep files",
-      { hint: "Read the page with a snapshot and act by refs" },
-    )
-  }
-  if (!context.trusted && value.action === "stop") {
-    throw new AppError("forbidden", "This turn acts on words of others: it may not stop the browser", {
-      hint: "Close your own tabs with the action close",
-    })
-  }
-  const profile = typeof value["profile"] === "string" ? value["profile"] : undefined
-  const guest = context.trusted ? undefined : context.sessionKey
+  refuseUntrusted(value, context)
   try {
-    return await run(core, value, { profile, signal: context.signal, guest })
+    const caller = callerOf(value, context)
+    return value.action === "open" || value.action === "navigate"
+      ? await openAddress(core, value, caller, context)
+      : await run(core, value, caller)
   } catch (error) {
     if (error instanceof AppError && error.code === "bad-request") throw sayWhere(error, value)
     const foreign = error instanceof AppError && pageWords.has(error.code)
@@ -68,6 +76,60 @@ async function perform(core: BrowserCore, value: BrowserToolInput, context: Tool
       content: [{ type: "text", text: error.message }],
     }
   }
+}
+
+function callerOf(value: BrowserToolInput, { trusted, sessionKey, signal }: ToolContext): Caller {
+  const profile = typeof value["profile"] === "string" ? value["profile"] : undefined
+  return { profile, signal, guest: trusted ? undefined : sessionKey }
+}
+
+/** What turns never do that act for somebody who is not trusted; nobody is asked about it. */
+function refuseUntrusted(value: BrowserToolInput, { trusted }: ToolContext): void {
+  if (trusted) return
+  if (value.action === "upload" || value.action === "download" || isRunningCode(value)) {
+    throw new AppError(
+      "forbidden",
+      "This turn acts on words of others: it may not run code in pages, send files or keep files",
+      { hint: "Read the page with a snapshot and act by refs" },
+    )
+  }
+  if (value.action === "stop") {
+    throw new AppError("forbidden", "This turn acts on words of others: it may not stop the browser", {
+      hint: "Close your own tabs with the action close",
+    })
+  }
+}
+
+/**
+ * An address that a tainted turn has made itself stays on named sites. A site that was opened before words of others were
+ * read belongs to the named ones from then on, and so does the site to which a named address or a front page leads.
+ */
+async function openAddress(
+  core: BrowserCore,
+  value: BrowserToolInput,
+  caller: Caller,
+  { tainted, approved, sites }: ToolContext,
+): Promise<ToolResult> {
+  const { url, targetId } = withUrl(value)
+  const kind = tainted && !approved ? await kindOfAddress(core, { url, targetId }, caller, { sites }) : "none"
+  const staysOn = (address: string) => {
+    const site = siteOf(address)
+    return site === undefined || sites.has(site)
+  }
+  const result = await run(core, value, kind === "composed" || kind === "unknown" ? { ...caller, staysOn } : caller)
+  const address = plainAddress(String(url).trim())
+  const site = siteOf(address)
+  if (approved || site === undefined || (tainted && kind !== "named")) return result
+  const isNamed = sites.has(address) || isBare(address)
+  await sites.add([site, ...(isNamed ? arrivedAt(result) : [])])
+  return result
+}
+
+/** The browser says it, not the page. */
+function arrivedAt({ content: [first] }: ToolResult): string[] {
+  const reply = first?.type === "text" ? parseJson(first.text) : {}
+  const arrived = isJsonObject(reply) && typeof reply["url"] === "string" ? siteOf(reply["url"]) : undefined
+  return arrived === undefined ? [] : [arrived]
 }
 
 /** A fault of the input, with the action that it was found in: all of them share their fields. */
@@ -96,12 +158,6 @@ function checkTarget({ target, node }: BrowserToolInput): void {
       hint: "Leave target and node out",
     },
   )
-}
-
-/** `evaluate`, and `wait` for a function. */
-function runsCode(value: BrowserToolInput): boolean {
-  const request = value.action === "act" ? requestOf(value) : undefined
-  return isJsonObject(request) && (request["kind"] === "evaluate" || request["fn"] !== undefined)
 }
 
 async function run(core: BrowserCore, value: BrowserToolInput, caller: Caller): Promise<ToolResult> {
@@ -158,14 +214,6 @@ const afterLoad = "Take a snapshot to read the page and to get refs of its eleme
 
 function json(value: unknown, note?: string): ToolResult {
   return { content: [{ type: "text", text: JSON.stringify(value) }], ...(note === undefined ? {} : { note }) }
-}
-
-/** Models also write `targetUrl`, which other tools of this kind use. */
-function withUrl(value: BrowserToolInput): JsonObject {
-  const fields = value as JsonObject
-  return fields["url"] === undefined && fields["targetUrl"] !== undefined
-    ? { ...fields, url: fields["targetUrl"] }
-    : fields
 }
 
 async function navigate(core: BrowserCore, value: BrowserToolInput, caller: Caller): Promise<ToolResult> {
@@ -241,15 +289,4 @@ async function act(core: BrowserCore, value: BrowserToolInput, caller: Caller): 
   if (reply.dialog)
     return json(reply, "The page asks a question and waits: answer it with the action dialog (accept true or false).")
   return withFresh(reply)
-}
-
-/** The request with the outer targetId; models also write its fields beside the action. */
-function requestOf(value: BrowserToolInput): Json {
-  const { action: _action, request, ...outer } = value as JsonObject
-  const shared = ["targetId", "snapshot"].filter((name) => outer[name] !== undefined)
-  if (isJsonObject(request)) {
-    const given = Object.fromEntries(shared.map((name) => [name, outer[name]])) as JsonObject
-    return { ...given, ...request }
-  }
-  return outer
 }

@@ -28,6 +28,8 @@ export interface ChannelAccountStatus {
   /** Ids that listed @names stand for. */
   pins: { name: string; id: string; pinnedAt: number }[]
   counters: Record<string, number>
+  /** Messages of which nobody knows whether they have arrived. */
+  uncertain?: number
   probe?: ChannelProbe
 }
 

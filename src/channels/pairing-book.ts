@@ -6,6 +6,8 @@ import type { PairedSender, PairingRequest } from "./store.ts"
 import { deleteRequest, readPaired, readRequests, saveRequest } from "./store.ts"
 
 export const codeLifetimeMs = 60 * 60 * 1000
+/** As far as clocks are adjusted. */
+const aheadMs = 60_000
 
 /** Letters and digits that nobody mistakes for one another: 32 symbols, eight of them are forty bits. */
 const alphabet = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
@@ -16,6 +18,10 @@ const codeLength = 8
  * fewer are told within the hour that a code lives.
  */
 export const maxRequests = 20_000
+/** Of all accounts together: each has its share, so that a flood at one takes nothing from those who wrote to another. */
+export const maxRequestsOfAll = 40_000
+/** People name themselves; a label is one line for the operator. */
+const maxLabelCharacters = 120
 
 /** `issued` is told to the sender; `seen` is not: one answer per sender and hour. */
 export type PairingAnswer = { kind: "issued"; code: string } | { kind: "seen" }
@@ -25,6 +31,7 @@ export class PairingBook {
   readonly account: string
   readonly #store: Store
   readonly #ids: Ids
+  readonly #accounts: () => number
   /** By sender, oldest first. */
   #requests = new Map<string, PairingRequest>()
   #senderOfCode = new Map<string, string>()
@@ -32,11 +39,13 @@ export class PairingBook {
   #pairedIds: ReadonlySet<string> = new Set()
   readonly #changed = new Set<string>()
 
-  constructor(options: { store: Store; ids: Ids; channel: string; account: string }) {
+  /** `accounts`: how many books there are. */
+  constructor(options: { store: Store; ids: Ids; channel: string; account: string; accounts?: () => number }) {
     this.channel = options.channel
     this.account = options.account
     this.#store = options.store
     this.#ids = options.ids
+    this.#accounts = options.accounts ?? (() => 1)
     this.reload()
   }
 
@@ -72,7 +81,8 @@ export class PairingBook {
     if (known) this.#remove(known)
     this.#makeRoom(now)
     const code = this.#newCode()
-    this.#requests.set(sender.senderId, { ...sender, code, createdAt: now, lastSeenAt: now, denied: false })
+    const label = shortLabel(sender.label)
+    this.#requests.set(sender.senderId, { ...sender, label, code, createdAt: now, lastSeenAt: now, denied: false })
     this.#senderOfCode.set(code, sender.senderId)
     return { kind: "issued", code }
   }
@@ -99,6 +109,14 @@ export class PairingBook {
     this.#requests = new Map(requests.map((request) => [request.senderId, { ...request }]))
     this.#senderOfCode = new Map(requests.map((request) => [request.code, request.senderId]))
     this.#setPaired(new Map(paired.map((sender) => [sender.senderId, sender])))
+  }
+
+  /** The wall clock was set. */
+  followClock(stepMs: number): void {
+    for (const request of this.#requests.values()) {
+      request.createdAt += stepMs
+      request.lastSeenAt += stepMs
+    }
   }
 
   approve(request: PairingRequest, now: number): void {
@@ -137,8 +155,9 @@ export class PairingBook {
 
   /** Requests are in the order of their creation, so lapsed ones stand first. */
   #makeRoom(now: number): void {
+    const most = Math.min(maxRequests, Math.max(1, Math.floor(maxRequestsOfAll / this.#accounts())))
     for (const request of this.#requests.values()) {
-      if (isOpen(request, now) && this.#requests.size < maxRequests) return
+      if (isOpen(request, now) && this.#requests.size < most) return
       this.#remove(request)
       this.#changed.add(request.senderId)
     }
@@ -152,6 +171,15 @@ export class PairingBook {
   }
 }
 
+function shortLabel(label: string): string {
+  const characters = [...label.slice(0, 4 * maxLabelCharacters).replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, " ")]
+  return characters.length <= maxLabelCharacters
+    ? characters.join("")
+    : `${characters.slice(0, maxLabelCharacters).join("")}…`
+}
+
+/** Times of an earlier process may lie ahead, when the clock was wrong then: such a request must not live for years. */
 function isOpen(request: PairingRequest, now: number): boolean {
-  return now - request.createdAt < codeLifetimeMs
+  const age = now - request.createdAt
+  return age > -aheadMs && age < codeLifetimeMs
 }

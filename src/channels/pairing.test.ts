@@ -6,7 +6,7 @@ import { afterEach, beforeEach, test } from "node:test"
 import pino from "pino"
 import { type Clock, noCrash, systemClock, systemIds } from "../kernel/index.ts"
 import { type Store, openStore } from "../store/index.ts"
-import { maxRequests } from "./pairing-book.ts"
+import { maxRequests, maxRequestsOfAll } from "./pairing-book.ts"
 import { type Pairing, createPairing } from "./pairing.ts"
 
 const hour = 60 * 60 * 1000
@@ -108,6 +108,25 @@ test("a flood of strangers never shuts out the next person", async () => {
   const rows = store.handle.prepare("select count(*) as n from pairing_request").get()
   assert.equal(rows?.["n"], maxRequests)
   assert.equal((await pairing.approve("chatapp", last)).senderId, "999999")
+})
+
+test("a flood at one account takes nothing from those who wrote to another", async () => {
+  const other = (await ask("7", "quiet")) ?? ""
+  for (const account of ["a", "b", "c"]) pairing.book("chatapp", account)
+  for (let sender = 1; sender <= maxRequestsOfAll; sender += 1) {
+    pairing.book("chatapp", "a").ask({ senderId: String(sender), chatId: "1", label: "" }, now)
+  }
+  const { length } = pairing.list("chatapp").requests
+  assert.ok(length <= maxRequestsOfAll && length > 1)
+  assert.equal((await pairing.approve("chatapp", other)).senderId, "7")
+})
+
+test("people name themselves: a label is one line, and no longer than an operator reads", () => {
+  const label = `${"😀".repeat(500)}\nSystem: approved`
+  pairing.book("chatapp", "default").ask({ senderId: "1", chatId: "1", label }, now)
+  pairing.book("chatapp", "default").ask({ senderId: "2", chatId: "1", label: "a\nb\u2028c" }, now)
+  const labels = pairing.list("chatapp").requests.map((request) => request.label)
+  assert.deepEqual(labels, [`${"😀".repeat(120)}…`, "a b c"])
 })
 
 test("guessing codes is slowed down, and a right code counts again afterwards", async () => {

@@ -49,6 +49,11 @@ export interface Pairing {
    * lapsed. Throws as `approve` does.
    */
   deny(channel: string, codeOrSender: string, account?: string, options?: { notify?: boolean }): Promise<Approval>
+  /**
+   * The wall clock was set: open requests live as long as they would have. Inside a transaction; returns what to do when
+   * that fails.
+   */
+  followClock(write: Write, stepMs: number): () => void
   /** Throws `not-found` when the sender was not let in. Without an account: in all of them. */
   revoke(channel: string, senderId: string, account?: string): Promise<void>
 }
@@ -66,7 +71,8 @@ export function createPairing(options: PairingOptions): Pairing {
   const wrong = new WrongCodes(options)
   const book = (channel: string, account: string): PairingBook => {
     const key = `${channel}:${account}`
-    const known = books.get(key) ?? new PairingBook({ store: options.store, ids: options.ids, channel, account })
+    const { store, ids } = options
+    const known = books.get(key) ?? new PairingBook({ store, ids, channel, account, accounts: () => books.size })
     books.set(key, known)
     return known
   }
@@ -113,6 +119,15 @@ export function createPairing(options: PairingOptions): Pairing {
       const { senderId, label } = request
       options.log.info({ channel, account: owner.account, sender: senderId }, "pairing denied")
       return { account: owner.account, senderId, label }
+    },
+    followClock(write, stepMs) {
+      write
+        .prepare("update pairing_request set created_at = created_at + ?1, last_seen_at = last_seen_at + ?1")
+        .run(stepMs)
+      for (const each of books.values()) each.followClock(stepMs)
+      return () => {
+        for (const each of books.values()) each.followClock(-stepMs)
+      }
     },
     async revoke(channel, senderId, account) {
       const plain = senderId.trim()

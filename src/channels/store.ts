@@ -87,6 +87,13 @@ export function readPaired(store: Store, channel: string, account: string): Pair
     .all(channel, account) as unknown as PairedSender[]
 }
 
+export function isPairedSender(store: Store, channel: string, account: string, senderId: string): boolean {
+  const row = store.handle
+    .prepare("select 1 from pairing_allow where channel = ? and account = ? and sender_id = ?")
+    .get(channel, account, senderId)
+  return row !== undefined
+}
+
 /** Every account that has a request or somebody let in. */
 export function readPairingAccounts(store: Store, channel: string): string[] {
   const rows = store.handle

@@ -58,7 +58,8 @@ function plainSyntaxMessage(message: string): string {
     Colon: ":",
   }
   return message
-    .replace(/\s*\(\d+:\d+\)\s*$/, "")
+    .replace(/\(\d{1,9}:\d{1,9}\)\s{0,9}$/, "")
+    .trimEnd()
     .replace(/\.$/, "")
     .replace(/Unexpected token (\w+) found/, (_, name: string) => `unexpected ${names[name] ?? name.toLowerCase()}`)
     .replace("Unexpected end of input found", endsTooEarly)

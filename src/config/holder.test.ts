@@ -1,6 +1,16 @@
 import assert from "node:assert/strict"
 import { EventEmitter, once } from "node:events"
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, it } from "node:test"
@@ -194,4 +204,19 @@ describe("changedPaths", () => {
     assert.deepEqual(changedPaths(before, after).sort(), ["agents", "hooks"])
     assert.deepEqual(changedPaths(before, after, 3).sort(), ["agents.defaults.heartbeat", "hooks.path"])
   })
+})
+
+it("takes the right to write its files and their folder from others, and says so", () => {
+  writeFileSync(path, "{ $include: './part.json' }")
+  writeFileSync(join(folder, "part.json"), "{}")
+  for (const [file, mode] of [
+    [path, 0o664],
+    [join(folder, "part.json"), 0o646],
+    [folder, 0o777],
+  ] as const) {
+    chmodSync(file, mode)
+  }
+  start()
+  for (const file of [path, join(folder, "part.json"), folder]) assert.equal(statSync(file).mode & 0o022, 0, file)
+  assert.equal(lines.filter((line) => line.msg === "configuration rights narrowed").length, 3)
 })

@@ -10,6 +10,7 @@ import type { ConfigIssue } from "./document.ts"
 import { configFileName } from "./environment.ts"
 import type { Variables } from "./environment.ts"
 import { configInvalid, formatIssue, loadConfigFile, loadConfigOrThrow } from "./load.ts"
+import { narrowRights } from "./rights.ts"
 import type { ConfigSnapshot } from "./load.ts"
 import type { Config } from "./schema.ts"
 import { watchConfig } from "./watch.ts"
@@ -47,7 +48,9 @@ export const lastGoodFileName = `${configFileName}.last-good`
 
 /** Throws AppError `config-invalid`, listing every issue, when the first read fails. */
 export function createConfigHolder(options: HolderOptions): ConfigHolder {
-  const holder = new Holder(options, loadConfigOrThrow({ path: options.path, env: options.env }))
+  const snapshot = loadConfigOrThrow({ path: options.path, env: options.env })
+  narrowRights(snapshot.files, options.log)
+  const holder = new Holder(options, snapshot)
   holder.start()
   return holder
 }

@@ -71,7 +71,7 @@ function flatten(issue: SchemaIssue, prefix: ConfigPath = []): FlatIssue[] {
   const meant = branches.filter((branch) => branch.every((inner) => isInside(inner, path)))
   if (meant.length === 1 && meant[0]) return meant[0]
   const allowed = branches.flat().filter((inner) => !isInside(inner, path))
-  const texts = [...new Set(allowed.map((inner) => inner.message.replace(/^must be /, "").replace(/, not .*$/, "")))]
+  const texts = [...new Set(allowed.map((inner) => inner.message.replace(/^must be /, "").split(", not ", 1)[0]))]
   return [{ path, message: texts.length === 0 ? "has a wrong value" : `must be ${texts.join(", or ")}` }]
 }
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { after, describe, it } from "node:test"
@@ -122,6 +122,7 @@ const specKeys: [string, Json][] = [
         verify: { scheme: "github", secret: "s" },
         forEach: "payload.items",
         callbackUrl: "https://host/x",
+        callbackSecret: "s",
       },
     ],
   ],
@@ -391,5 +392,24 @@ describe("a file", () => {
   it("may begin with a byte order mark and have any line ends", () => {
     assert.equal(good("\ufeff{\r\n  gateway: {port: 7},\r\n}\r\n").config.gateway.port, 7)
     assert.equal(bad("\ufeff{\r\n  gateway: {port: 0},\r\n}\r\n")[0]?.line, 2)
+  })
+})
+
+describe("hooks.transformsDir", () => {
+  const dir = (name: string) => JSON.stringify({ hooks: { transformsDir: name } })
+
+  it("may be any folder in that of the file, also one that is not there yet", () => {
+    mkdirSync(join(folder, "code"), { recursive: true })
+    for (const name of ["code", "./code/deeper", "later", ".", join(folder, "code"), "..dots"]) good(dir(name))
+  })
+
+  it("is refused elsewhere, and where a link leads elsewhere, with its line", () => {
+    symlinkSync(tmpdir(), join(folder, "away"))
+    for (const name of ["..", "../other", tmpdir(), "/", "~", "away", "away/below"]) {
+      const [issue] = bad(dir(name), { HOME: tmpdir() })
+      assert.equal(issue?.path, "hooks.transformsDir", name)
+      assert.match(issue?.message ?? "", /must be a folder in that of the configuration/)
+      assert.equal(issue?.line, 1)
+    }
   })
 })

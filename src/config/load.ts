@@ -2,10 +2,10 @@
 // a snapshot that is right as a whole, or every issue that was found.
 import { createHash } from "node:crypto"
 import { lstatSync, readlinkSync, realpathSync } from "node:fs"
-import { dirname, resolve } from "node:path"
+import { dirname, isAbsolute, relative, resolve, sep } from "node:path"
 import { AppError } from "../kernel/errors.ts"
 import type { JsonObject } from "../kernel/json.ts"
-import { addVariables, readEnvironment } from "./environment.ts"
+import { addVariables, readEnvironment, resolveHome } from "./environment.ts"
 import type { Environment, Variables } from "./environment.ts"
 import type { ConfigIssue } from "./document.ts"
 import { describeSchemaIssue, toConfigIssues } from "./issue-text.ts"
@@ -13,7 +13,7 @@ import { formatConfigPath } from "./path.ts"
 import { collectSecrets } from "./redact.ts"
 import { configSchema } from "./schema.ts"
 import type { Config } from "./schema.ts"
-import { buildSourceTree, issueAt, treeToJson } from "./source-tree.ts"
+import { buildSourceTree, findNode, issueAt, treeToJson } from "./source-tree.ts"
 import type { SourceNode, SourceTree } from "./source-tree.ts"
 import { substituteVariables } from "./substitute.ts"
 
@@ -128,6 +128,11 @@ function validate(path: string, file: string, tree: SourceTree, outer: Environme
   if (!parsed.success || issues.length > 0) {
     return { kind: "invalid", issues: issues.sort(byPlace), files: files.length > 0 ? files : [file] }
   }
+  const misplaced = transformsDirProblem(parsed.data, path, environment)
+  if (misplaced !== undefined) {
+    const at = ["hooks", "transformsDir"]
+    return { kind: "invalid", issues: [issueAt(findNode(tree.root, at).node, at, misplaced)], files }
+  }
   const config = applyOverrides(parsed.data, environment)
   const hash = createHash("sha256")
   for (const document of tree.documents) hash.update(document.file).update("\0").update(document.text).update("\0")
@@ -136,6 +141,24 @@ function validate(path: string, file: string, tree: SourceTree, outer: Environme
     kind: "ok",
     snapshot: { config, source, path, files, secrets, hash: hash.digest("hex"), environment },
   }
+}
+
+/** Whoever may write there runs code in the gateway: it is a place as well kept as the configuration's own. */
+function transformsDirProblem({ hooks }: Config, path: string, { home }: Environment): string | undefined {
+  if (hooks.transformsDir === undefined) return undefined
+  const base = dirname(resolve(path))
+  const folder = resolveHome(hooks.transformsDir, home, base)
+  const isInside = [relative(base, folder), relative(realOf(base), realOf(folder))].every(
+    (way) => way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way),
+  )
+  return isInside ? undefined : `must be a folder in that of the configuration (${base}), not one that a link leads to`
+}
+
+/** Without links, as far as it exists. */
+function realOf(path: string): string {
+  if (exists(path)) return realpathSync(path)
+  const parent = dirname(path)
+  return parent === path ? path : resolve(realOf(parent), basenameOf(path))
 }
 
 function byPlace(a: ConfigIssue, b: ConfigIssue): number {

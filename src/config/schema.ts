@@ -1,12 +1,15 @@
 // The whole configuration: the features' schemas put together, and the few keys that belong to no feature.
 // The schema is made once, when this module is first imported.
 import { z } from "zod"
+import { secretWeakness } from "../kernel/secret.ts"
 import { agentsSchema } from "../agent/config.ts"
+import { backupSchema } from "../backup/config.ts"
+import { approvalsSchema } from "../approvals/config.ts"
 import { browserSchema, nodeHostSchema } from "../browser/config.ts"
 import { chatappSchema } from "../channels/chatapp/config.ts"
 import { channelDefaultsSchema, commandsSchema } from "../channels/config.ts"
-import { messagesSchema } from "../delivery/config.ts"
-import { gatewaySchema } from "../gateway/config.ts"
+import { deliverySchema, messagesSchema } from "../delivery/config.ts"
+import { gatewaySchema, isLoopbackBind } from "../gateway/config.ts"
 import { hooksSchema } from "../hooks/config.ts"
 import { modelsSchema } from "../models/config.ts"
 import { sessionSchema } from "../sessions/config.ts"
@@ -61,10 +64,13 @@ export const configSchema = z
     logging: loggingSchema,
     gateway: gatewaySchema,
     storage: storageSchema,
+    backup: backupSchema,
     session: sessionSchema,
     models: modelsSchema,
     agents: agentsSchema,
+    approvals: approvalsSchema,
     messages: messagesSchema,
+    delivery: deliverySchema,
     commands: commandsSchema,
     channels: z
       .strictObject({
@@ -76,6 +82,14 @@ export const configSchema = z
     hooks: hooksSchema,
     browser: browserSchema,
     nodeHost: nodeHostSchema,
+  })
+  .superRefine((config, context) => {
+    const { token } = config.hooks
+    const weakness = config.hooks.enabled && token !== undefined ? secretWeakness(token) : undefined
+    if (weakness !== undefined && !isLoopbackBind(config.gateway.bind)) {
+      const message = `${weakness}, and gateway.bind lets other machines try it; make one with: openssl rand -hex 24`
+      context.addIssue({ code: "custom", path: ["hooks", "token"], message })
+    }
   })
   .superRefine((config, context) => {
     if (config.hooks.token === undefined || config.hooks.token !== config.gateway.auth.token) return

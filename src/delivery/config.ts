@@ -1,4 +1,4 @@
-// The keys of `messages.*`: what holds for messages of every channel, in and out.
+// The keys of `messages.*` and `delivery.*`: what holds for messages of every channel, in and out.
 import { z } from "zod"
 import { mentionPatterns } from "../agent/config.ts"
 
@@ -76,3 +76,15 @@ export const messagesSchema = z
   .meta({ description: "Messages of every channel." })
 
 export type MessagesConfig = z.infer<typeof messagesSchema>
+
+export const deliverySchema = z
+  .strictObject({
+    onUncertain: z.enum(["ask", "resend", "leave"]).default("ask").meta({
+      description:
+        "What becomes of a message of which nobody knows whether it has arrived (its connection or the gateway ended before the platform answered): `ask` tells the chat and puts a button there that sends it again; `resend` sends it once more, so that it may come twice; `leave` only counts it. The agent is told in any case.",
+    }),
+  })
+  .prefault({})
+  .meta({ description: "How messages go out." })
+
+export type DeliveryConfig = z.infer<typeof deliverySchema>

@@ -17,7 +17,11 @@ export interface ReplyButton {
   style?: "danger" | "success" | "primary"
   /** `data` is a command of ours, which a touch runs. Never set for what a model or anybody else has written. */
   runs?: true
+  /** `data` is for us: a touch is handled here and comes to no model. `resend`: see `delivery/doubt.ts`. */
+  handler?: ButtonHandler
 }
+
+export type ButtonHandler = "resend"
 
 export interface Reply {
   /** The model's thinking, shown in front of the text; as it is, without markup. */
@@ -29,6 +33,8 @@ export interface Reply {
   replyTo?: string
   asVoice?: boolean
   silent?: boolean
+  /** Nobody fetches what its links name: they may have been made to carry something away. */
+  noPreview?: boolean
   /** Words of the message that `replyTo` names, to be shown with the reference. */
   quote?: string
   /** Rows of buttons below the last message. */
@@ -84,8 +90,13 @@ export interface ChannelSender {
   afterReply?(input: TurnInput, earlier: readonly OutboxRow[]): NewOutbox[]
   /** True when the row says something to the people of its chat: then a turn that wrote it has answered there. */
   isAnswer?(row: OutboxRow): boolean
-  /** Makes the one call of a row. Never throws for what the platform answers. */
-  send(row: OutboxRow, signal: AbortSignal): Promise<SendOutcome>
+  /** True when another copy of the same call changes nothing: then a doubt is none, and it is simply made again. */
+  isRepeatable?(row: OutboxRow): boolean
+  /**
+   * Makes the one call of a row. Never throws for what the platform answers. `begin` must be called right before the
+   * request is made: a row whose call has not begun is sent again without asking anybody.
+   */
+  send(row: OutboxRow, signal: AbortSignal, begin: () => void): Promise<SendOutcome>
   /** A target as a person writes it (`123`, `-100123`, `@name`, `123:topic:4`). Throws `target-invalid`. */
   resolveTarget(target: string, account: string | undefined): Route
 }

@@ -1,11 +1,12 @@
 // A channel for tests: one row a paragraph or file, every call recorded and answered as the test says.
 import type { TestContext } from "node:test"
 import { silentLog, testStore, type TestStoreOptions } from "../../test/support/store.ts"
-import { AppError, createBackground, noCrash, systemClock } from "../kernel/index.ts"
+import { AppError, createBackground, noCrash, systemClock, systemIds } from "../kernel/index.ts"
 import type { Route } from "../sessions/route.ts"
-import type { NewOutbox, OutboxRow } from "../store/index.ts"
+import type { KeptWrites, NewOutbox, OutboxRow, Store } from "../store/index.ts"
 import type { ChannelSender, Reply, SendOutcome } from "./contract.ts"
-import { OutboxWorker } from "./worker.ts"
+import type { FlightLog } from "./flight-log.ts"
+import { OutboxWorker, type OutboxWorkerOptions } from "./worker.ts"
 
 export interface RecordingSender extends ChannelSender {
   /** `chat: text` of every call, in the order in which they began. */
@@ -28,7 +29,8 @@ export function recordingSender(respond: Respond = () => ({ kind: "sent" }), cha
       const media = reply.media.map((file) => file.path)
       return [...reply.text.split("\n\n"), ...media].filter(Boolean).map((text) => outboxRow(text, route))
     },
-    async send(row, signal) {
+    async send(row, signal, begin) {
+      begin()
       calls.push(`${row.chat_id}: ${textOf(row)}`)
       return await respond(row, signal)
     },
@@ -57,6 +59,12 @@ export const textOf = (row: Pick<OutboxRow, "payload">) => (JSON.parse(row.paylo
 
 export interface TestOutboxOptions extends TestStoreOptions {
   sender: RecordingSender
+  /** That of an earlier worker in the same process; default: one of its own. */
+  store?: Store
+  onUncertain?: OutboxWorkerOptions["onUncertain"]
+  canShowButtons?: OutboxWorkerOptions["canShowButtons"]
+  flights?: FlightLog
+  kept?: KeptWrites
 }
 
 /** A worker at work over a store of its own, or over one that an earlier worker left. */
@@ -64,7 +72,7 @@ export async function startOutbox(context: TestContext, options: TestOutboxOptio
   let stop = async (): Promise<void> => undefined
   // Before the store's own: what is being sent must end while there is still a store.
   context.after(() => stop())
-  const store = await testStore(context, options)
+  const store = options.store ?? (await testStore(context, options))
   const background = createBackground(silentLog)
   const worker = new OutboxWorker({
     store,
@@ -73,6 +81,11 @@ export async function startOutbox(context: TestContext, options: TestOutboxOptio
     log: silentLog,
     background,
     crashPoint: options.crashPoint ?? noCrash,
+    ids: systemIds,
+    onUncertain: options.onUncertain ?? (() => "ask"),
+    canShowButtons: options.canShowButtons ?? (() => true),
+    ...(options.flights ? { flights: options.flights } : {}),
+    ...(options.kept ? { kept: options.kept } : {}),
   })
   await worker.start()
   stop = async () => {

@@ -142,6 +142,7 @@ function deliverTurn(options: DeliveryOptions, write: Write, delivery: TurnDeliv
   for (const path of parsed.refused)
     options.log.warn({ path, session: input.sessionKey }, "media refused: not made by this turn")
   const { reply } = parsed
+  if (delivery.isTainted) reply.noPreview = true
   if (isHeartbeatAck(reply.text, reply.media.length > 0, options.ackMaxChars()) && input.purpose !== "chat") {
     return "not delivered: nothing needs attention"
   }
@@ -173,6 +174,7 @@ function leftOver(delivery: TurnDelivery, whole: Reply, early: readonly EarlyPar
   const rest = partText(text.slice(sent), openFence(text.slice(0, sent)))
   const { reply } = parseReply({ text: rest, allowedMedia: media, currentMessageId: input.route?.messageId })
   const left: Reply = { ...reply, media: whole.media, ...(whole.asVoice ? { asVoice: true } : {}) }
+  if (whole.noPreview) left.noPreview = true
   return left.text === "" && left.media.length === 0 ? undefined : left
 }
 

@@ -1,4 +1,5 @@
 // Fenced code in a text that is cut: where a fence is open, and how to end and begin it anew.
+import { trimEnd } from "../kernel/index.ts"
 
 export interface Fence {
   /** The line that opened it, without its end. */
@@ -7,7 +8,7 @@ export interface Fence {
   mark: string
 }
 
-const fenceLine = /^[ \t]{0,8}(`{3,}|~{3,})([^\n]*)$/gm
+const fenceLine = /^[ \t]{0,8}(`{3,}(?!`)|~{3,}(?!~))([^\n]*)/gm
 
 /** The block of code that the end of the text lies in; `before` is the one that its beginning lies in. */
 export function openFence(text: string, before?: Fence): Fence | undefined {
@@ -25,5 +26,5 @@ export function openFence(text: string, before?: Fence): Fence | undefined {
 /** The text with its block of code ended, when it ends inside of one. */
 export function closeFence(text: string): string {
   const open = openFence(text)
-  return open ? `${text.replace(/\n+$/, "")}\n${open.mark}` : text
+  return open ? `${trimEnd(text, "\n")}\n${open.mark}` : text
 }

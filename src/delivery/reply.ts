@@ -8,11 +8,11 @@ export interface ParsedReply {
   refused: string[]
 }
 
-const replyTag = /\[\[\s*reply_to(?:_current|\s*:\s*([^\]\s]+))\s*\]\]/gi
-const voiceTag = /\[\[\s*audio_as_voice\s*\]\]/gi
+const replyTag = /\[\[\s{0,9}reply_to(?:_current|\s{0,9}:\s{0,9}([^[\]\s]+))\s{0,9}\]\]/gi
+const voiceTag = /\[\[\s{0,9}audio_as_voice\s{0,9}\]\]/gi
 
 /** A tag that was never finished, because the answer was cut. */
-const begunTag = /\[\[\s*(?:reply_to|audio_as)[^\]\n]*\]?$/i
+const begunTag = /\[\[\s{0,9}(?:reply_to|audio_as)[^[\]\n]*\]?$/i
 
 export interface ParseOptions {
   text: string
@@ -58,7 +58,7 @@ function takeMediaLines(text: string): { text: string; paths: string[] } {
     const mark = /^\s{0,3}(`{3,}|~{3,})/.exec(line)?.[1]
     if (mark && fence === undefined) fence = mark
     else if (mark && fence !== undefined && mark.startsWith(fence)) fence = undefined
-    const path = fence === undefined ? /^\s*MEDIA:\s*(\S.*?)\s*$/.exec(line)?.[1] : undefined
+    const path = fence === undefined ? /^MEDIA:\s*(\S.*)$/.exec(line.trim())?.[1] : undefined
     if (path === undefined) return [line]
     if (/^https?:\/\//i.test(path)) return [path]
     paths.push(path)

@@ -25,11 +25,11 @@ export async function claimRows(store: Store, ids: readonly number[]): Promise<O
   })
 }
 
-/** Not before `runAt`; nothing was tried. */
-export async function putOff(store: Store, rows: readonly { id: number; runAt: number }[]): Promise<void> {
-  await store.write(async () => {
-    const update = store.handle.prepare("update outbox set run_at = ? where id = ? and state = 'new'")
-    for (const { id, runAt } of rows) update.run(runAt, id)
+/** Not before its delay is over; nothing was tried. */
+export async function putOff(store: Store, rows: readonly { id: number; delayMs: number }[]): Promise<void> {
+  await store.write(async ({ now }) => {
+    const update = store.handle.prepare("update outbox set run_at = ?, delay_ms = ? where id = ? and state = 'new'")
+    for (const { id, delayMs } of rows) update.run(now + delayMs, Math.ceil(delayMs), id)
   })
 }
 

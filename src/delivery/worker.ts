@@ -1,19 +1,27 @@
 // The outbox worker: due rows -> pace -> claim -> the one call -> what came of it.
 // Chats do not wait for each other; inside a chat order holds, whatever fails. What has to wait for its turn is not
-// claimed: a chat's next row is put off in the store, an account that is at its limit is left out for a moment.
-import { type Background, type Clock, type CrashPoint, type Log, describeError, raceAbort } from "../kernel/index.ts"
+// claimed: a chat's next row is put off in the store, an account that is at its limit is left out for a moment. What the
+// disk does not take of a call that was made is kept until it does: what was sent is not sent again.
+import { AppError, type Background, type Clock, type CrashPoint, type Ids, type Log } from "../kernel/index.ts"
+import { describeError, raceAbort } from "../kernel/index.ts"
+import type { Route } from "../sessions/route.ts"
 import {
+  KeptWrites,
   type OutboxRow,
   type Store,
+  isStorageFailure,
   markAgain,
   markDead,
   markDropped,
   markSent,
   markUncertain,
-  recoverOutbox,
   replacePayload,
 } from "../store/index.ts"
+import type { DeliveryConfig } from "./config.ts"
 import type { ChannelSender, SendOutcome } from "./contract.ts"
+import { type DoubtOptions, tellDoubt } from "./doubt.ts"
+import type { FlightLog } from "./flight-log.ts"
+import { recoverSending } from "./recover.ts"
 import { claimRows, dueHeads, nextDueWithout, putOff, rowsById } from "./store.ts"
 
 export interface OutboxWorkerOptions {
@@ -23,12 +31,30 @@ export interface OutboxWorkerOptions {
   log: Log
   background: Background
   crashPoint: CrashPoint
+  ids: Ids
+  /** `delivery.onUncertain`. */
+  onUncertain: () => DeliveryConfig["onUncertain"]
+  canShowButtons: (route: Route) => boolean
+  /** Without it every row that a crash leaves in `sending` is in doubt. */
+  flights?: FlightLog
+  /** Shared with whoever else writes ends; default: its own. */
+  kept?: KeptWrites
 }
 
 /** Sends under way at once, over all chats. */
 const maxConcurrent = 32
-/** A row that cannot have arrived is tried for this long, then given up so that its chat is not blocked for ever. */
-const giveUpAfterMs = 6 * 60 * 60 * 1000
+/**
+ * A row that cannot have arrived is given up after so many tries in so much time that has really passed since the first
+ * of them (measured, not read from a clock), so that its chat is not blocked for ever.
+ */
+const giveUpAfter = { tries: 8, waitedMs: 6 * 60 * 60 * 1000 }
+/** A row that its sender cannot even make a call of. */
+const maxFaults = 3
+const faultDelayMs = 2_000
+/** After a claim that failed. */
+const claimPauseMs = 500
+/** Of a stop: for results that the disk does not take. */
+const lastWriteMs = 1_000
 /** How long to wait is the channel's decision; this only keeps a hasty one from a loop. */
 const minRetryMs = 50
 
@@ -36,16 +62,25 @@ export class OutboxWorker {
   readonly #options: OutboxWorkerOptions
   readonly #sending = new Map<number, Promise<void>>()
   readonly #abort = new AbortController()
-  /** Accounts (`channel:account`) at their limit, until when. */
+  readonly #kept: KeptWrites
+  readonly #doubts: DoubtOptions
+  /** No result is waited for any longer. */
+  readonly #noMore = new AbortController()
+  /** Accounts (`channel:account`) at their limit, until when by the monotonic clock. */
   readonly #pausedUntil = new Map<string, number>()
+  /** Since when rows that were tried wait for another try, by the monotonic clock. At most one a chat. */
+  readonly #waitingSince = new Map<number, number>()
   readonly #watchers = new Set<() => void>()
   #stopped = true
-  #working = false
+  #working: Promise<void> | undefined
   #again = false
   #timer: NodeJS.Timeout | undefined
 
   constructor(options: OutboxWorkerOptions) {
     this.#options = options
+    this.#kept = options.kept ?? new KeptWrites(options)
+    this.#doubts = { ...options, policy: options.onUncertain }
+    this.#kept.onRecovered(() => this.#work())
     options.store.onAdded(({ outbox }) => {
       if (outbox) this.#work()
     })
@@ -53,20 +88,35 @@ export class OutboxWorker {
 
   /** Takes over what a dead process was sending, then begins. */
   async start(): Promise<void> {
-    const { resend, uncertain } = await recoverOutbox(this.#options.store)
-    for (const row of resend) this.#options.log.warn(ids(row), "delivery in doubt after a crash: sent once more")
-    for (const row of uncertain) this.#options.log.warn(ids(row), "delivery in doubt after a crash: not repeated")
+    await recoverSending(this.#options)
+    this.#options.flights?.clear()
     this.#stopped = false
     this.#work()
   }
 
-  /** Begins no new call and waits for those under way; after `graceMs` they are cut and stay in doubt. */
+  /** Looks again for rows that may go. */
+  wake(): void {
+    this.#work()
+  }
+
+  /**
+   * Claims nothing new: a claim under way is waited for, and its rows go like those under way, except when there is no
+   * time left for them. After `graceMs` calls are cut: those that had begun stay in doubt, the others are given back.
+   */
   async stop(graceMs: number): Promise<void> {
     this.#stopped = true
     clearTimeout(this.#timer)
-    const timer = setTimeout(() => this.#abort.abort(new Error("the gateway is stopping")), graceMs)
+    const cut = () => this.#abort.abort(new Error("the gateway is stopping"))
+    const timer = setTimeout(cut, graceMs)
+    await this.#working
+    const { promise: over, resolve } = Promise.withResolvers<void>()
+    this.#abort.signal.addEventListener("abort", () => resolve())
+    await Promise.race([over, Promise.all(this.#sending.values())])
+    const last = setTimeout(() => this.#noMore.abort(new Error("the gateway is stopping")), lastWriteMs)
     await Promise.all(this.#sending.values())
     clearTimeout(timer)
+    clearTimeout(last)
+    this.#options.flights?.close()
   }
 
   /** The rows once all of them have ended, or as they are when the time is over or the signal aborts. */
@@ -95,16 +145,23 @@ export class OutboxWorker {
       this.#again = true
       return
     }
-    this.#working = true
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#working = promise
     this.#options.background.run("outbox", async () => {
+      let pauseMs = claimPauseMs
       try {
         do {
           this.#again = false
           await this.#claim()
         } while (this.#again)
+        pauseMs = 0
+      } catch (error) {
+        // Said once by those who keep the writes.
+        if (!isStorageFailure(error)) throw error
       } finally {
-        this.#working = false
-        this.#schedule()
+        this.#working = undefined
+        resolve()
+        this.#schedule(pauseMs)
       }
     })
   }
@@ -131,81 +188,107 @@ export class OutboxWorker {
     this.#sending.set(row.id, sending)
   }
 
-  #pace(due: readonly OutboxRow[]): { ready: number[]; late: { id: number; runAt: number }[] } {
+  #pace(due: readonly OutboxRow[]): { ready: number[]; late: { id: number; delayMs: number }[] } {
     const ready: number[] = []
-    const late: { id: number; runAt: number }[] = []
-    const now = this.#options.clock.now()
+    const late: { id: number; delayMs: number }[] = []
+    const now = this.#options.clock.monotonic()
     for (const row of due) {
       const account = accountOf(row)
       if (this.#pausedUntil.has(account)) continue
       const pace = this.#options.senders().get(row.channel)?.pace?.(row) ?? { kind: "go" }
       if (pace.kind === "go") ready.push(row.id)
-      else if (pace.kind === "chat") late.push({ id: row.id, runAt: now + pace.delayMs })
+      else if (pace.kind === "chat") late.push({ id: row.id, delayMs: pace.delayMs })
       else this.#pausedUntil.set(account, now + pace.delayMs)
     }
     return { ready, late }
   }
 
   #paused(): string[] {
-    const now = this.#options.clock.now()
+    const now = this.#options.clock.monotonic()
     for (const [account, until] of this.#pausedUntil) if (until <= now) this.#pausedUntil.delete(account)
     return [...this.#pausedUntil.keys()]
   }
 
-  #schedule(): void {
+  #schedule(pauseMs: number): void {
     clearTimeout(this.#timer)
     // With every place taken, the next send that ends begins the next one.
     if (this.#stopped || this.#sending.size >= maxConcurrent) return
+    const { store, clock } = this.#options
     const paused = this.#paused()
-    const due = Math.min(nextDueWithout(this.#options.store, paused) ?? Infinity, ...this.#pausedUntil.values())
-    if (due === Infinity) return
-    const wait = Math.min(Math.max(due - this.#options.clock.now(), 1), 60_000)
-    this.#timer = setTimeout(() => this.#work(), wait)
+    const untilRow = (nextDueWithout(store, paused) ?? Infinity) - store.clock.now()
+    const untilAccount = Math.min(...this.#pausedUntil.values()) - clock.monotonic()
+    const wait = Math.max(Math.min(untilRow, untilAccount), pauseMs, 1)
+    if (wait === Infinity) return
+    this.#timer = setTimeout(() => this.#work(), Math.min(wait, 60_000))
     this.#timer.unref()
   }
 
   async #send(row: OutboxRow): Promise<void> {
-    const { crashPoint, senders, log } = this.#options
+    const { crashPoint, flights, log, clock } = this.#options
     crashPoint("outbox.sending")
-    let outcome: SendOutcome
-    try {
-      const sender = senders().get(row.channel)
-      outcome = sender
-        ? await raceAbort(sender.send(row, this.#abort.signal), this.#abort.signal)
-        : { kind: "retry", delayMs: 30_000, error: `channel ${row.channel} is not running` }
-    } catch (error) {
-      // Senders answer with outcomes; what they throw is a fault of ours, and the call may have been made.
-      if (!this.#abort.signal.aborted) log.error({ ...ids(row), err: error }, "delivery failed unexpectedly")
-      outcome = { kind: "uncertain", error: describeError(error) }
-    }
+    const call: Call = { isBegun: false, waitedMs: this.#waited(row), startedAt: clock.monotonic() }
+    const outcome = await this.#call(row, call)
+    call.waitedMs += clock.monotonic() - call.startedAt
+    crashPoint("outbox.answered")
+    if (call.isBegun) flights?.end(row, endOf(outcome))
     crashPoint("outbox.sent")
     try {
-      await this.#record(row, outcome)
+      await this.#kept.write(() => this.#record(row, outcome, call), this.#noMore.signal)
     } catch (error) {
-      // Left as `sending`: the next start finds it in doubt. Better than a second copy now.
+      // Left as `sending`: the next start looks at what is known of it. Better than a second copy now.
       log.error({ ...ids(row), err: error }, "delivery not recorded")
     }
+    if (call.isBegun) flights?.recorded()
     crashPoint("outbox.recorded")
     for (const check of this.#watchers) check()
   }
 
-  async #record(row: OutboxRow, outcome: SendOutcome): Promise<void> {
+  async #call(row: OutboxRow, call: Call): Promise<SendOutcome> {
+    const { senders, flights, log } = this.#options
+    const { signal } = this.#abort
+    const begin = () => {
+      signal.throwIfAborted()
+      flights?.begin(row)
+      call.isBegun = true
+    }
+    try {
+      const sender = senders().get(row.channel)
+      if (!sender) return { kind: "retry", delayMs: 30_000, error: `channel ${row.channel} is not running` }
+      // A stop that has no time left for this row.
+      signal.throwIfAborted()
+      return await raceAbort(sender.send(row, signal, begin), signal)
+    } catch (error) {
+      const message = describeError(error)
+      if (!signal.aborted) log.error({ ...ids(row), err: error }, "delivery failed unexpectedly")
+      // Senders answer with outcomes; what they throw is a fault of ours, and the call may have been made.
+      if (call.isBegun) return { kind: "uncertain", error: message }
+      if (signal.aborted) return { kind: "retry", delayMs: 0, error: message }
+      if (row.attempts >= maxFaults && !isStorageLike(error)) return { kind: "rejected", error: message }
+      return { kind: "retry", delayMs: faultDelayMs, error: message }
+    }
+  }
+
+  /** Time that has passed since its first try, as far as it was measured. */
+  #waited(row: OutboxRow): number {
+    const since = this.#waitingSince.get(row.id)
+    this.#waitingSince.delete(row.id)
+    return row.waited_ms + (since === undefined ? 0 : this.#options.clock.monotonic() - since)
+  }
+
+  async #record(row: OutboxRow, outcome: SendOutcome, call: Call): Promise<void> {
     const { store, clock, log } = this.#options
-    const age = clock.now() - row.created_at
+    const isOver = row.attempts >= giveUpAfter.tries && call.waitedMs >= giveUpAfter.waitedMs
     if (outcome.kind === "sent") {
       await markSent(store, row, outcome.remoteId)
       log.debug({ ...ids(row), remote: outcome.remoteId }, "delivery sent")
     } else if (outcome.kind === "replace") {
       await replacePayload(store, row, JSON.stringify(outcome.payload), outcome.error)
       log.info({ ...ids(row), reason: outcome.error }, "delivery refused in this form, sent in another")
-    } else if (outcome.kind === "retry" && age < giveUpAfterMs) {
-      const delayMs = Math.max(outcome.delayMs, minRetryMs)
-      await markAgain(store, row, { runAt: clock.now() + delayMs, error: outcome.error })
-      log.info({ ...ids(row), delayMs, reason: outcome.error }, "delivery put off")
+    } else if (outcome.kind === "retry" && !isOver) {
+      await this.#putOff(row, outcome, call)
+      this.#waitingSince.set(row.id, clock.monotonic())
     } else if (outcome.kind === "uncertain") {
-      // Only a crash allows a repeat: here a second copy would be our own doing.
-      await markUncertain(store, row, outcome.error)
-      log.warn({ ...ids(row), reason: outcome.error }, "delivery in doubt: not repeated")
+      await this.#doubt(row, outcome.error)
     } else if (outcome.kind === "dropped") {
       await markDropped(store, row, outcome.error)
       log.debug({ ...ids(row), reason: outcome.error }, "decoration given up")
@@ -214,6 +297,50 @@ export class OutboxWorker {
       log.warn({ ...ids(row), reason: outcome.error }, "delivery given up")
     }
   }
+
+  async #putOff(row: OutboxRow, { delayMs, error }: { delayMs: number; error: string }, call: Call): Promise<void> {
+    const { store, log } = this.#options
+    if (!call.isBegun && this.#abort.signal.aborted) {
+      await markAgain(store, row, { delayMs: 0, error: row.error, isUntried: true })
+      log.info(ids(row), "delivery given back by a stop")
+      return
+    }
+    const waitMs = Math.max(delayMs, minRetryMs)
+    await markAgain(store, row, { delayMs: waitMs, error, waitedMs: call.waitedMs })
+    log.info({ ...ids(row), delayMs: waitMs, reason: error }, "delivery put off")
+  }
+
+  async #doubt(row: OutboxRow, error: string): Promise<void> {
+    const { store, log, senders, onUncertain } = this.#options
+    const isHarmless = senders().get(row.channel)?.isRepeatable?.(row) ?? false
+    if (isHarmless || (onUncertain() === "resend" && row.resent === 0)) {
+      await markAgain(store, row, { delayMs: minRetryMs, error, resent: true })
+      log.warn({ ...ids(row), reason: error }, "delivery in doubt: sent once more")
+      return
+    }
+    await markUncertain(store, row, error, (write) => tellDoubt(this.#doubts, write, row))
+    log.warn({ ...ids(row), reason: error }, "delivery in doubt: not repeated")
+  }
+}
+
+interface Call {
+  /** The request may have left. */
+  isBegun: boolean
+  /** Since the first try of its row. */
+  waitedMs: number
+  startedAt: number
+}
+
+function endOf(outcome: SendOutcome): Parameters<FlightLog["end"]>[1] {
+  if (outcome.kind === "sent") return { kind: "sent", remoteId: outcome.remoteId }
+  return { kind: outcome.kind === "uncertain" ? "in-doubt" : "not-sent" }
+}
+
+/** Files that cannot be written or opened just now: no fault of the row. */
+function isStorageLike(error: unknown): boolean {
+  if (error instanceof AppError) return isStorageFailure(error)
+  const { code } = error as NodeJS.ErrnoException
+  return code !== undefined && ["ENOSPC", "EIO", "EROFS", "EMFILE", "ENFILE", "EDQUOT"].includes(code)
 }
 
 function ids(row: OutboxRow) {

@@ -1,8 +1,10 @@
 // Wire types of `/api/*` beyond the status: what the lists and the actions answer, and what the gateway asks of
 // the rest of the product to answer them. No runtime.
+import type { ApprovalDetail, ApprovalSummary } from "../approvals/contract.ts"
 import type { UsageGroup, UsageSummary } from "../budget/contract.ts"
 import type { Json } from "../kernel/index.ts"
 import type { ModelCheck, ModelRow } from "../models/index.ts"
+import type { ApprovalState } from "../store/index.ts"
 import type { GatewayStatus } from "./contract.ts"
 
 export interface Page<Item> {
@@ -59,6 +61,10 @@ export interface EventSummary {
   origin: string
   trusted: boolean
   createdAt: number
+  /** `shown`: a model has answered it; `set-aside`: no model took it, and no turn shows it any more. */
+  state: "waiting" | "shown" | "set-aside"
+  /** How many prompts came to nothing because of it. */
+  refusals: number
   /** Run whose turn showed it; null while it waits. */
   shownByRun: string | null
   text: string
@@ -207,6 +213,13 @@ export interface GatewayActions {
   explainAccess(question: AccessToExplain): object
   unpinName(pin: { channel: string; name: string; account?: string }): Promise<{ accounts: string[] }>
   listChannels(options: { probe: boolean; signal: AbortSignal }): Promise<unknown[]>
+  approvals: {
+    list(query: { state?: ApprovalState; limit: number }): ApprovalSummary[]
+    /** Throws `not-found`, `conflict`. */
+    read(id: string): ApprovalDetail
+    /** Throws `not-found`, and `conflict` when it was answered before or the time is over. */
+    decide(id: string, decision: "allow" | "deny"): Promise<{ message: string; approval: ApprovalDetail }>
+  }
   /** What was queued (delivery ids), or with `dryRun` what would be. */
   sendMessage(message: MessageToSend, signal: AbortSignal): Promise<{ deliveries: number[]; route: unknown }>
   changeMessage(action: MessageAction): Promise<{ deliveries: number[]; route: unknown }>

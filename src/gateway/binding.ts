@@ -2,6 +2,7 @@
 import { type Socket, isIP } from "node:net"
 import { plainAddress } from "../kernel/http/index.ts"
 import { AppError, type Log } from "../kernel/index.ts"
+import { isLoopbackBind } from "./config.ts"
 import type { GatewayToken } from "./token.ts"
 
 export interface Binding {
@@ -16,7 +17,7 @@ export function resolveBinding(options: { bind: string; token: GatewayToken; log
   const host = listenAddress(options.bind)
   // The guard knows the usual loopback names, with their port; any other address is named by the connection.
   const ownHosts = host === "127.0.0.1" || host === "::1" ? () => [] : addressOf
-  if (isLoopback(host)) return { host, ownHosts }
+  if (isLoopbackBind(host)) return { host, ownHosts }
   if (options.token.length < publicTokenCharacters) {
     throw new AppError("config-invalid", `gateway.bind is "${options.bind}" but the gateway token is short`, {
       hint: `Listening beyond this machine needs a token of at least ${publicTokenCharacters} characters`,
@@ -34,10 +35,6 @@ function listenAddress(bind: string): string {
     throw new AppError("config-invalid", `gateway.bind "${bind}" is neither loopback, lan nor an address`)
   }
   return address
-}
-
-function isLoopback(address: string): boolean {
-  return address === "::1" || address.startsWith("127.")
 }
 
 /** An address cannot be rebound as a name can. */

@@ -3,6 +3,12 @@ import { z } from "zod"
 
 const later = true
 
+/** Whether nobody but this machine can reach a listener of this `gateway.bind`. */
+export function isLoopbackBind(bind: string): boolean {
+  const address = bind.replace(/^\[(.*)\]$/, "$1").toLowerCase()
+  return ["loopback", "localhost", "::1"].includes(address) || address.startsWith("127.")
+}
+
 export const gatewaySchema = z
   .strictObject({
     port: z.int().min(1).max(65535).default(18789).meta({

@@ -33,13 +33,28 @@ export interface GatewayStatus {
   parts: Record<string, PartState>
   /** The last configuration error while the last good one stays in force. */
   configProblem?: string
-  store: { accepting: boolean }
+  store: {
+    accepting: boolean
+    /** Why it cannot be written now. */
+    problem?: string
+    /** Results of runs and sends that wait for it. */
+    unwritten?: number
+  }
   jobs: { ready: number; running: number; dead: number }
   outbox: { new: number; sending: number; uncertain: number; dead: number }
+  /** System events; those set aside no model took. */
+  events: { waiting: number; setAside: number }
   channels: unknown[]
   /** `warnings`: what may not work of the models that the configuration names. */
   model: ({ id: string } | { error: string }) & { warnings?: string[] }
   /** What the calls of models took. */
   usage: { today: UsageSums }
+  /** Absent while no schedule is set. Times in milliseconds since the epoch. */
+  backup?: {
+    everyMs: number
+    running: boolean
+    last: { createdAt: number; archive?: string; bytes?: number } | null
+    failure: { at: number; error: string } | null
+  }
   memoryMb: number
 }

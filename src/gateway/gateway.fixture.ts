@@ -1,4 +1,5 @@
 // For the tests of this folder: the gateway's listener over a real store in a temporary folder.
+import type { ApprovalDetail } from "../approvals/contract.ts"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { type SendOptions, send } from "../../test/support/http-client.ts"
@@ -114,6 +115,16 @@ function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
       async test(request) {
         calls.push(request)
         return { mapping: "wake", actions: [] }
+      },
+    },
+    approvals: {
+      list: (query) => (calls.push(query), []),
+      read(id) {
+        throw new AppError("not-found", `There is no approval ${id}`)
+      },
+      async decide(id, decision) {
+        calls.push({ [decision]: id })
+        return { message: "done", approval: {} as ApprovalDetail }
       },
     },
     listModels: () => ({ models: [], asked: ["a/b"] }),

@@ -43,6 +43,12 @@ const modelTest = z.strictObject({
   model: z.string().trim().min(1).max(300).optional(),
   timeoutSeconds: z.number().min(1).max(3600).optional(),
 })
+const approvalsQuery = z.object({
+  limit: page.limit,
+  state: z.enum(["asked", "allowed", "denied", "expired", "used"]).optional(),
+})
+const approvalId = z.object({ id: z.string().trim().min(4).max(64) })
+const nothing = z.strictObject({})
 const channelsQuery = z.object({ probe: z.enum(["true", "false", "1", "0"]).default("false") })
 const pairingQuery = z.object({ account: z.string().trim().min(1).max(100).optional() })
 const hooksQuery = z.object({ ...page, mapping: z.string().trim().min(1).max(100).optional() })
@@ -263,6 +269,28 @@ const routes: readonly Route[] = [
       return { body: await actions.revokePairing(input) }
     },
   },
+  {
+    method: "GET",
+    path: "/api/approvals",
+    handle: async ({ actions }, context) => ({
+      body: { approvals: actions.approvals.list(given(parse(approvalsQuery, context.req.query()))) },
+    }),
+  },
+  {
+    method: "GET",
+    path: "/api/approvals/:id",
+    handle: async ({ actions }, context) => ({
+      body: actions.approvals.read(parse(approvalId, context.req.param()).id),
+    }),
+  },
+  ...(["allow", "deny"] as const).map((decision): Route => ({
+    method: "POST",
+    path: `/api/approvals/:id/${decision}`,
+    async handle({ actions }, context) {
+      await parseBody(nothing, context)
+      return { body: await actions.approvals.decide(parse(approvalId, context.req.param()).id, decision) }
+    },
+  })),
   {
     method: "GET",
     path: "/api/channels",

@@ -3,7 +3,15 @@
 // no question gets slower as the tables grow.
 import { type Kysely, type Selectable, sql } from "kysely"
 import { AppError, type Json } from "../kernel/index.ts"
-import type { Database, JobState, OutboxRow, OutboxState, Store, UnreadableUpdateTable } from "../store/index.ts"
+import type {
+  Database,
+  EventRow,
+  JobState,
+  OutboxRow,
+  OutboxState,
+  Store,
+  UnreadableUpdateTable,
+} from "../store/index.ts"
 import type {
   DeliveryDetail,
   DeliverySummary,
@@ -202,6 +210,7 @@ export async function listEvents(store: Store, query: PageQuery & { session?: st
     .selectFrom("event")
     .leftJoin("job", "job.id", "event.consumed_by")
     .select(["event.id", "event.session_key", "event.origin", "event.trusted", "event.created_at", "job.run_id"])
+    .select(["event.refusals", "event.set_aside_at", "event.consumed_by"])
     .select(sql<string>`substr(event.text, 1, 1000)`.as("text"))
     .where("event.id", "<", range.below)
     .where("event.id", ">=", range.from)
@@ -215,10 +224,17 @@ export async function listEvents(store: Store, query: PageQuery & { session?: st
     origin: row.origin,
     trusted: row.trusted === 1,
     createdAt: row.created_at,
+    state: eventState(row),
+    refusals: row.refusals,
     shownByRun: row.run_id,
     text: row.text,
   }))
   return { items, next: nextCursor(rows, query.limit, range) }
+}
+
+function eventState(row: Pick<EventRow, "set_aside_at" | "consumed_by">): EventSummary["state"] {
+  if (row.set_aside_at !== null) return "set-aside"
+  return row.consumed_by === null ? "waiting" : "shown"
 }
 
 interface Range {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, test } from "node:test"
@@ -31,13 +31,21 @@ test("a token is generated once and kept where only its owner can read it", () =
   assert.ok(!first.logged().includes(text))
 })
 
-test("a configured token wins, stands in a file for the command line, and ends when it is taken out", () => {
+test("a configured token wins, stands in no file of ours, and ends when it is taken out", () => {
+  writeFileSync(join(stateFolder, "gateway-token.configured"), "left-by-an-earlier-version-0123")
   load()
   const generated = readFileSync(tokenFile(), "utf8").trim()
   const configured = load({ configured: " configured-secret-0123456789 " })
   assert.ok(configured.token.matches("configured-secret-0123456789"))
   assert.equal(configured.source, "config")
-  assert.equal(readFileSync(configured.file, "utf8").trim(), "configured-secret-0123456789")
+  const local = readFileSync(configured.file, "utf8").trim()
+  assert.ok(configured.token.matches(local) && !configured.token.matches(generated))
+  for (const file of readdirSync(stateFolder)) {
+    const text = statSync(join(stateFolder, file)).isFile() ? readFileSync(join(stateFolder, file), "utf8") : ""
+    assert.ok(!/configured-secret|left-by-an-earlier/.test(text), file)
+  }
+  const next = load({ configured: "configured-secret-0123456789" })
+  assert.ok(!next.token.matches(local), "the local one is new at every start")
   assert.equal(modeOf(configured.file), 0o600)
   const again = load()
   assert.ok(again.token.matches(generated))

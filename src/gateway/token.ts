@@ -2,7 +2,7 @@
 // Fails closed: without a usable secret nothing listens. The CLI finds the secret in the file that is returned.
 import { chmodSync, readFileSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { AppError, type Ids, type Log, Secret, writePrivateFile } from "../kernel/index.ts"
+import { AppError, type Ids, type Log, type Redactor, Secret, writePrivateFile } from "../kernel/index.ts"
 
 export interface GatewayToken {
   token: Secret
@@ -21,6 +21,8 @@ export interface GatewayTokenOptions {
   stateFolder: string
   ids: Ids
   log: Log
+  /** Learns the secret that is made for the command line. */
+  redactor?: Redactor
 }
 
 const generatedBytes = 32
@@ -36,23 +38,37 @@ export function loadGatewayToken(options: GatewayTokenOptions): GatewayToken {
   return loaded
 }
 
-/** Kept apart from the generated one, so that taking the key out of the config really ends that secret. */
-function configuredFile(stateFolder: string): string {
-  return join(stateFolder, "gateway-token.configured")
+/**
+ * What the command line of this machine uses while a token is configured: another secret, new at every start, so that
+ * the configured one is in no file but its own, and ends when it is taken out.
+ */
+function localFile(stateFolder: string): string {
+  return join(stateFolder, "gateway-token.local")
+}
+
+/** Earlier versions kept the configured token itself there. */
+function removeCopy(stateFolder: string): void {
+  rmSync(join(stateFolder, "gateway-token.configured"), { force: true })
 }
 
 function fromConfig(options: GatewayTokenOptions, configured: string): GatewayToken {
   const token = configured.trim()
   checkForm(token, "gateway.auth.token")
-  const file = configuredFile(options.stateFolder)
-  explainFailure(file, "be written", () => writePrivateFile(file, `${token}\n`))
-  return { token: new Secret(token), length: token.length, file, source: "config" }
+  const file = localFile(options.stateFolder)
+  const local = options.ids.token(generatedBytes)
+  explainFailure(file, "be written", () => {
+    removeCopy(options.stateFolder)
+    writePrivateFile(file, `${local}\n`)
+  })
+  options.redactor?.add(local)
+  return { token: new Secret(token, [local]), length: token.length, file, source: "config" }
 }
 
 function fromFile(options: GatewayTokenOptions): GatewayToken {
   const file = join(options.stateFolder, "gateway-token")
   const token = explainFailure(file, "be read or made", () => {
-    rmSync(configuredFile(options.stateFolder), { force: true })
+    removeCopy(options.stateFolder)
+    rmSync(localFile(options.stateFolder), { force: true })
     return readOrMake(file, options)
   })
   checkForm(token, file)

@@ -64,8 +64,17 @@ export async function acceptActions(
   return { entry, answer, runIds, status: first === undefined ? 204 : runIds.length > 0 ? 202 : 200 }
 }
 
+/** Bytes of a wake's text. It stands in the main session's prompt; a report of this length has a run of its own. */
+const maxWakeBytes = 64 * 1024
+
 // The payload itself is kept with the delivery's own row, once.
 function acceptWake(options: AcceptOptions, key: DeliveryKey, action: WakeAction): Acceptance {
+  const bytes = Buffer.byteLength(action.text)
+  if (bytes > maxWakeBytes) {
+    throw new AppError("payload-too-large", `The wake's text has ${bytes} bytes, and ${maxWakeBytes} are the most`, {
+      hint: "Send long texts to the agent endpoint, or shorten what the mapping's template takes in",
+    })
+  }
   const sessionKey = options.mainSessionKey()
   const answer = { ok: true, mode: action.mode }
   const entry: IngestEntry = {
@@ -73,7 +82,16 @@ function acceptWake(options: AcceptOptions, key: DeliveryKey, action: WakeAction
     ...key,
     payload: null,
     answer,
-    events: [{ sessionKey, text: action.text, origin: "webhook", trusted: false, ...segmentsOf(action) }],
+    events: [
+      {
+        sessionKey,
+        text: action.text,
+        origin: "webhook",
+        trusted: false,
+        ...segmentsOf(action),
+        ...(action.shareHistory ? { shareHistory: true } : {}),
+      },
+    ],
     jobs: action.mode === "now" ? [heartbeatJob(options.ids.uuid(), sessionKey, "wake")] : [],
   }
   return { entry, answer, status: 200, runIds: [] }
@@ -115,7 +133,12 @@ export async function turnInput(options: AcceptOptions, action: AgentAction, map
     ...segmentsOf(action),
     route,
     ...(problem === undefined ? {} : { routeProblem: problem }),
-    hook: { name: action.name, wakeMode: action.wakeMode, ...callback },
+    hook: {
+      name: action.name,
+      wakeMode: action.wakeMode,
+      ...(action.shareHistory ? { shareHistory: true } : {}),
+      ...callback,
+    },
     ...(action.model === undefined ? {} : { model: action.model }),
     ...(action.thinking === undefined ? {} : { thinking: action.thinking }),
     ...(action.timeoutSeconds === undefined ? {} : { timeoutSeconds: action.timeoutSeconds }),

@@ -11,6 +11,8 @@ export interface WakeAction {
   /** The text in pieces, when a template made it. */
   segments?: readonly PromptSegment[]
   mode: WakeMode
+  /** The heartbeat that shows it may be given the main session's history. Set by the configuration alone. */
+  shareHistory?: true
 }
 
 export interface AgentAction {
@@ -32,6 +34,8 @@ export interface AgentAction {
   timeoutSeconds: number | undefined
   /** Shown to the model without the boundary for foreign text. Set by the configuration of a mapping alone. */
   unwrapped?: true
+  /** The heartbeat that shows its summary may be given the main session's history. Set by the configuration alone. */
+  shareHistory?: true
   /** Where the result is posted when the run has ended, as the mapping had it when the delivery came. */
   callbackUrl?: string
 }

@@ -10,7 +10,7 @@ import { systemClock } from "../kernel/index.ts"
 import type { OutboxRow } from "../store/index.ts"
 import { callbackChannel, createCallbackSender, queueCallback } from "./callback.ts"
 import { isPublicAddress } from "./guarded-post.ts"
-import { hookToken, hooksConfig } from "./hooks.fixture.ts"
+import { hooksConfig } from "./hooks.fixture.ts"
 
 interface Received {
   headers: IncomingMessage["headers"]
@@ -66,12 +66,13 @@ function sender(url: string, change: Record<string, unknown> = {}) {
 }
 
 const signal = () => new AbortController().signal
+const noCall = () => undefined
 
 test("posts the result signed in the Standard Webhooks form, once it is in the outbox", async (context) => {
   const { url, received } = await receiver(context, 202)
   const row = await queued(context, url)
   assert.equal(row.channel, callbackChannel)
-  assert.deepEqual(await sender(url).send(row, signal()), { kind: "sent" })
+  assert.deepEqual(await sender(url).send(row, signal(), noCall), { kind: "sent" })
   const [{ headers, body }] = received as [Received]
   const verified = new Webhook(secret).verify(body, headers as Record<string, string>)
   assert.partialDeepStrictEqual(verified, {
@@ -81,15 +82,15 @@ test("posts the result signed in the Standard Webhooks form, once it is in the o
   assert.equal(headers["webhook-id"], "run_run-1")
 })
 
-test("tells of a run that failed, and signs with the hook token where there is no other secret", async (context) => {
+test("tells of a run that failed, and never signs with the hook token: who gets results could post hooks with it", async (context) => {
   const { url, received } = await receiver(context, 200)
   const row = await queued(context, url, true)
-  await sender(url, { mappings: [{ callbackUrl: url }] }).send(row, signal())
+  await sender(url).send(row, signal(), noCall)
   const [{ headers, body }] = received as [Received]
-  const key = Buffer.from(hookToken).toString("base64")
-  assert.partialDeepStrictEqual(new Webhook(key).verify(body, headers as Record<string, string>), {
+  assert.partialDeepStrictEqual(new Webhook(secret).verify(body, headers as Record<string, string>), {
     type: "hook.run.failed",
   })
+  assert.throws(() => hooksConfig({ mappings: [{ callbackUrl: url }] }), /callbackSecret/)
 })
 
 test("is tried again after refusals and failures, and given up after a redirect or 410", async (context) => {
@@ -102,13 +103,13 @@ test("is tried again after refusals and failures, and given up after a redirect 
   ] as const) {
     const { url, received } = await receiver(context, status, { location: "http://127.0.0.1:9/elsewhere" })
     const row = await queued(context, url)
-    const outcome = await sender(url).send({ ...row, attempts: 4 }, signal())
+    const outcome = await sender(url).send({ ...row, attempts: 4 }, signal(), noCall)
     assert.equal(outcome.kind, kind, String(status))
     if (outcome.kind === "retry") assert.equal(outcome.delayMs, 40_000)
     assert.equal(received.length, 1)
   }
   const row = await queued(context, "http://127.0.0.1:9/nobody")
-  assert.equal((await sender("http://127.0.0.1:9/nobody").send(row, signal())).kind, "retry")
+  assert.equal((await sender("http://127.0.0.1:9/nobody").send(row, signal(), noCall)).kind, "retry")
 })
 
 test("never reaches loopback or private addresses unless that is allowed, and nothing that is not configured", async (context) => {
@@ -122,11 +123,11 @@ test("never reaches loopback or private addresses unless that is allowed, and no
     `http://0x7f.1:${port}/`,
   ]) {
     const row = await queued(context, hidden)
-    const outcome = await sender(hidden, { callbackAllowPrivate: false }).send(row, signal())
+    const outcome = await sender(hidden, { callbackAllowPrivate: false }).send(row, signal(), noCall)
     assert.equal(outcome.kind, "rejected", hidden)
   }
   const row = await queued(context, url)
-  assert.equal((await sender(`${url}/other`).send(row, signal())).kind, "rejected")
+  assert.equal((await sender(`${url}/other`).send(row, signal(), noCall)).kind, "rejected")
   assert.equal(received.length, 0)
 })
 
@@ -138,7 +139,7 @@ test("a receiver that does not answer is given up in time", async (context) => {
     server.close()
   })
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-  const outcome = await sender(url).send(await queued(context, url), signal())
+  const outcome = await sender(url).send(await queued(context, url), signal(), noCall)
   assert.equal(outcome.kind, "retry")
 })
 

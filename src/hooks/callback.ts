@@ -11,7 +11,7 @@ import { guardedPost } from "./guarded-post.ts"
 export const callbackChannel = "callback"
 
 export interface CallbackOptions {
-  config: () => Pick<HooksConfig, "token" | "mappings" | "callbackAllowPrivate">
+  config: () => Pick<HooksConfig, "mappings" | "callbackAllowPrivate">
   clock: Clock
   timeoutMs?: number
 }
@@ -70,7 +70,12 @@ export function createCallbackSender(options: CallbackOptions): ChannelSender {
     resolveTarget() {
       throw noTarget()
     },
-    send: (row, signal) => sendCallback(options, row, signal),
+    // The receiver knows a repeat by its id.
+    isRepeatable: () => true,
+    send(row, signal, begin) {
+      begin()
+      return sendCallback(options, row, signal)
+    },
   }
 }
 
@@ -120,7 +125,7 @@ function retryDelay(row: OutboxRow): number {
 function signingSecret(config: ReturnType<CallbackOptions["config"]>, payload: CallbackPayload): string | undefined {
   const entries = config.mappings.filter((mapping) => mapping.callbackUrl === payload.url)
   const entry = entries.find((mapping) => (mapping.id ?? mapping.preset) === payload.mapping) ?? entries[0]
-  return entry && (entry.callbackSecret ?? config.token)
+  return entry?.callbackSecret
 }
 
 /** https://www.standardwebhooks.com: `whsec_` secrets are base64, others are taken as they are. */

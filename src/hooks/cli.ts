@@ -86,7 +86,8 @@ const headings = ["Id", "Time", "Mapping", "Path", "Verdict", "Status", "Runs", 
 function listRow(io: HooksCommandIo, item: HookDeliverySummary): (string | number | null)[] {
   const runs = item.runIds.length > 1 ? `${item.runIds.length} runs` : (item.runIds[0] ?? null)
   const took = `${item.tookMs.toFixed(1)} ms`
-  return [item.id, io.time(item.receivedAt), item.mapping, item.path, item.verdict, item.status, runs, took, item.error]
+  const error = item.times > 1 ? `${item.error ?? ""} (${item.times} times)` : item.error
+  return [item.id, io.time(item.receivedAt), item.mapping, item.path, item.verdict, item.status, runs, took, error]
 }
 
 function addShow(hooks: Command, io: HooksCommandIo): void {
@@ -109,6 +110,7 @@ function describe(io: HooksCommandIo, detail: HookDeliveryDetail): string {
     ["Mapping", detail.mapping],
     ["Verdict", `${detail.verdict}, status ${detail.status}, ${detail.tookMs.toFixed(1)} ms`],
     ["Error", detail.error],
+    ["From", detail.address === null ? null : `${detail.address}, ${detail.times} times within the hour`],
     ["Replay of", detail.replayOf],
     ["Answer", detail.answer === null ? null : JSON.stringify(detail.answer)],
     ...Object.entries(detail.headers).map(([name, value]) => [`header ${name}`, value]),

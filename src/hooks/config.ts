@@ -1,6 +1,6 @@
 // The keys of `hooks.*`: the webhook endpoints, their secret, and the mappings of foreign payloads.
 import { z } from "zod"
-import { AppError } from "../kernel/index.ts"
+import { AppError, trimBoth } from "../kernel/index.ts"
 import { compilePath, compileTemplate } from "./template.ts"
 
 const later = true
@@ -127,7 +127,7 @@ const mapping = z
         path: z
           .string()
           .trim()
-          .overwrite((text) => text.replace(/^\/+|\/+$/g, ""))
+          .overwrite((text) => trimBoth(text, "/"))
           .min(1)
           .optional()
           .meta({ description: "Path below `hooks.path`; exact.", defaultText: "the preset's name" }),
@@ -147,6 +147,11 @@ const mapping = z
     }),
     messageTemplate: template.optional().meta({ description: "Template of the agent's message." }),
     textTemplate: template.optional().meta({ description: "Template of the wake text." }),
+    shareHistory: z.boolean().optional().meta({
+      description:
+        "Whether a heartbeat that this mapping causes is shown the main session's history beside the payload's words.",
+      defaultText: "`hooks.shareHistory`",
+    }),
     deliver: z.boolean().optional().meta({ description: "Whether the reply goes to a chat.", defaultText: "`true`" }),
     allowUnsafeExternalContent: z.boolean().default(false).meta({
       description:
@@ -162,6 +167,10 @@ const mapping = z
     timeoutSeconds: z.int().min(1).max(604_800).optional().meta({ description: "Seconds that the run may take." }),
     transform: transform.optional().meta({ description: "Code that makes the action out of the payload." }),
     verify: verify.optional().meta({ description: "Signature that is accepted instead of the token." }),
+    hide: z.array(z.string().trim().min(1).max(100)).max(50).default([]).meta({
+      description:
+        "Headers and query parameters of the sender that are credentials: never kept, shown, logged or given to templates and transforms. Names that say so themselves (`key`, `sig`, `api_key`, `token`, ...) always are.",
+    }),
     forEach: templatePath.optional().meta({
       description:
         "Path of a list in the payload; the action is taken for each element, which templates see as `item`.",
@@ -178,10 +187,13 @@ const mapping = z
         secret: true,
       }),
     callbackSecret: z.string().min(1).optional().meta({
-      description: "Secret of that signature (`whsec_...` or plain text).",
+      description: "Secret of that signature (`whsec_...` or plain text); required with `callbackUrl`.",
       secret: true,
-      defaultText: "`hooks.token`",
     }),
+  })
+  .refine((entry) => entry.callbackUrl === undefined || entry.callbackSecret !== undefined, {
+    path: ["callbackSecret"],
+    error: "is required with callbackUrl: whoever gets the result could post hooks with any other secret of yours",
   })
   .meta({ description: "One mapping." })
 
@@ -229,12 +241,16 @@ export const hooksSchema = z
     path: z
       .string()
       .trim()
-      .overwrite((text) => `/${text.replace(/^\/+|\/+$/g, "")}`)
+      .overwrite((text) => `/${trimBoth(text, "/")}`)
       .refine((path) => !/^\/(?:api|healthz|readyz)(?:\/|$)/.test(path), { error: "is a path of the gateway's own" })
       .refine((path) => path !== "/", { error: 'must not be "/": give the endpoints a path of their own' })
       .refine((path) => /^[\w./~-]+$/.test(path), { error: "may have letters, digits and the characters . / ~ _ -" })
       .default("/hooks")
       .meta({ description: "Base path of the endpoints." }),
+    maxConcurrent: z.int().min(1).max(64).default(1).meta({
+      description:
+        "Runs of webhooks at once, beside the turns of people (`agents.defaults.maxConcurrent`), which never wait for them.",
+    }),
     maxBodyBytes: z
       .int()
       .min(1)
@@ -242,6 +258,13 @@ export const hooksSchema = z
       .meta({ description: "Bytes of a request body at most; larger ones get 413." }),
     keepDays: z.int().min(1).max(3650).default(7).meta({
       description: "Days for which deliveries are kept to be looked at and replayed. Repeats are known for at least 7.",
+    }),
+    keepMb: z.int().min(1).max(1_048_576).default(1_024).meta({
+      description: "Megabytes that kept deliveries may take together; beyond that the oldest go before their time.",
+    }),
+    shareHistory: z.boolean().default(false).meta({
+      description:
+        "Whether heartbeats that webhooks cause are shown the main session's history. Words of others then stand beside private ones.",
     }),
     presets: z
       .array(z.string().min(1))

@@ -16,6 +16,9 @@ export interface HookDeliverySummary {
   bytes: number
   replayOf: number | null
   tookMs: number
+  /** Who sent it, when nothing was proven; then the row stands for `times` requests of that address in one hour. */
+  address: string | null
+  times: number
 }
 
 export interface HookDeliveryDetail extends HookDeliverySummary {

@@ -82,6 +82,95 @@ describe("a delivery is kept", () => {
     }
   })
 
+  test("without what could be a credential, by its name or by the word of a mapping", async () => {
+    const hide = ["X-Shop-Proof", "code"]
+    server.configure({
+      mappings: [{ id: "m", match: { path: "m" }, messageTemplate: "{{query.code}}|{{query.page}}", hide }],
+    })
+    const names = ["api_key", "apikey", "key", "sig", "signature", "access_token", "X-Amz-Signature", "code", "Code"]
+    const query = new URLSearchParams([
+      ...names.map((name): [string, string] => [name, "HIDDEN"]),
+      ["page", "7"],
+      ["monkey", "b"],
+    ])
+    const headers = { ...bearer, "x-shop-proof": "HIDDEN", "x-api-key": "HIDDEN", "x-plain": "shown" }
+    const answer = await server.send(`/hooks/m?${query}`, { headers, body: "{}" })
+    assert.equal(answer.status, 202)
+    const [item] = (await list()).items
+    const detail = server.hooks.deliveries.read(item?.id ?? 0)
+    assert.deepEqual(detail.query, { page: "7", monkey: "b" })
+    assert.equal(detail.headers["x-plain"], "shown")
+    const everything = ["hook_delivery", "job", "event", "inbox"].map((table) =>
+      JSON.stringify(server.rows(`select * from ${table}`)),
+    )
+    assert.ok(!(everything.join("") + server.logged()).includes("HIDDEN"))
+    const tested = await server.hooks.deliveries.test({
+      path: "m",
+      body: "{}",
+      query: { code: "HIDDEN" },
+      dryRun: true,
+    })
+    assert.ok(!JSON.stringify(tested).includes("HIDDEN"))
+  })
+
+  test("and of strangers one small row for an address, mapping and hour, with how many they were", async () => {
+    const local = await startHooks()
+    try {
+      const signed = {
+        match: { path: "s" },
+        messageTemplate: "x",
+        verify: { scheme: "github", secret: "0".repeat(20) },
+      }
+      local.configure({
+        mappings: [
+          { id: "m", match: { path: "m" }, messageTemplate: "x" },
+          { id: "s", ...signed },
+        ],
+      })
+      const headers = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`x-h${n}`, "h".repeat(200)]))
+      const statuses = new Set<number>()
+      for (let round = 0; round < 30; round += 1) {
+        for (const path of ["m", "s"]) {
+          const body = path === "s" ? "b".repeat(1_000) : "{}"
+          statuses.add((await local.send(`/hooks/${path}?page=${"q".repeat(500)}`, { headers, body })).status)
+        }
+      }
+      assert.deepEqual([...statuses].toSorted(), [401, 429])
+      await local.background.idle()
+      await local.hooks.stop()
+      const rows = local.rows(`select mapping, address, times, length(body) as body,
+        length(method) + length(path) + length(headers) + length(query) as bytes from hook_delivery order by mapping`)
+      assert.deepEqual(
+        rows.map(({ mapping, address, times, body }) => ({ mapping, address, times, body })),
+        ["m", "s"].map((mapping) => ({ mapping, address: "127.0.0.1", times: 30, body: 0 })),
+      )
+      for (const { bytes } of rows) assert.ok(Number(bytes) <= 512, String(bytes))
+    } finally {
+      await local.stop()
+    }
+  })
+
+  test("and only so much of them all together: the oldest go, a few at a time", async () => {
+    const local = await startHooks({}, {}, { keepDays: 7, keepBytes: 100_000 })
+    try {
+      for (let n = 0; n < 60; n += 1) {
+        await local.post("/hooks/wake", { text: `t${n}`, mode: "next-heartbeat", filler: "f".repeat(5_000) })
+      }
+      const kept = () =>
+        local.rows(
+          "select (select bytes from hook_kept) as bytes, count(*) as n, max(id) as newest from hook_delivery",
+        )[0]
+      assert.ok(Number(kept()?.bytes) > 300_000)
+      await local.store().prune()
+      const { bytes, n, newest } = kept() ?? {}
+      assert.ok(Number(bytes) <= 100_000 && Number(bytes) > 0, String(bytes))
+      assert.ok(Number(n) > 0 && Number(n) < 20, String(n))
+      assert.equal(newest, 60)
+    } finally {
+      await local.stop()
+    }
+  })
+
   test("in the transaction of what it caused: both or neither", async () => {
     await Promise.all(Array.from({ length: 20 }, (_, n) => server.post("/hooks/agent", { message: `m${n}` })))
     const known = new Set(server.rows("select run_id from job").map((row) => row.run_id))

@@ -1,7 +1,7 @@
 // A request to a webhook endpoint, read and proven: what everything behind the door works on. Made from a live
 // request, or from a kept one that is replayed. Carries no secret: no token, no signature, no cookie.
 import type { IncomingHttpHeaders } from "node:http"
-import type { Json } from "../kernel/index.ts"
+import { type Json, isSecretName } from "../kernel/index.ts"
 
 /** How the sender has shown that it may post here. */
 export type Proof =
@@ -36,24 +36,29 @@ export interface Delivery {
   replayOf?: number
 }
 
-const secretName = /authori[sz]ation|cookie|token|secret|signature|password|hmac|api-?key|x-twilio-email-event-webhook/i
+function isHidden(name: string, hidden: ReadonlySet<string>): boolean {
+  if (name === "__proto__" || isSecretName(name)) return true
+  return hidden.has(name.toLowerCase()) || /^x-twilio-email-event-webhook/i.test(name)
+}
 
-/** Lower-case names; whatever could be a secret or a signature is left out. */
-export function publicHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+const none: ReadonlySet<string> = new Set()
+
+/** Lower-case names; whatever could be a secret or a signature is left out, and what mappings name (`hidden`). */
+export function publicHeaders(headers: IncomingHttpHeaders, hidden = none): Record<string, string> {
   const kept: Record<string, string> = {}
   for (const name in headers) {
-    if (secretName.test(name) || name === "__proto__") continue
+    if (isHidden(name, hidden)) continue
     const value = headers[name]
     if (value !== undefined) kept[name] = typeof value === "string" ? value : value.join(", ")
   }
   return kept
 }
 
-export function publicQuery(query: string): Record<string, string> {
+export function publicQuery(query: string, hidden = none): Record<string, string> {
   if (query === "") return {}
   const kept: Record<string, string> = {}
   for (const [name, value] of new URLSearchParams(query)) {
-    if (!secretName.test(name) && name !== "__proto__") kept[name] ??= value
+    if (!isHidden(name, hidden)) kept[name] ??= value
   }
   return kept
 }

@@ -45,13 +45,16 @@ export function hooksConfig(input: Record<string, unknown> = {}) {
 export async function startHooks(
   overrides: Partial<HooksOptions> = {},
   input: Record<string, unknown> = {},
-  keep: { keepDays: number } = { keepDays: 7 },
+  keep: { keepDays: number; keepBytes?: number } = { keepDays: 7 },
 ) {
   const folder = temporaryFolder()
   const redactor = createRedactor()
   const { log, flush } = createLog({ folder: join(folder, "logs"), level: "debug", redactor })
   const base = { clock: systemClock, ids: systemIds, log, redactor }
-  const keepTimes = () => ({ hookDeliveriesMs: keep.keepDays * 24 * 60 * 60 * 1000 })
+  const keepTimes = () => ({
+    hookDeliveriesMs: keep.keepDays * 24 * 60 * 60 * 1000,
+    hookDeliveriesBytes: keep.keepBytes ?? 1024 ** 3,
+  })
   const open = () => openStore({ folder, bootId: "boot", crashPoint: noCrash, keep: keepTimes, ...base })
   let store = await open()
   let config: HooksView = hooksConfig(input)

@@ -120,7 +120,10 @@ export function createHooks(options: HooksOptions): Hooks {
       }
     },
     deliveries: createDeliveryActions({ ...door.process, store, runs: door.runs, settings: current }),
-    stop: () => transforms.stop(),
+    async stop() {
+      await door.process.recorder.stop()
+      await transforms.stop()
+    },
   }
 }
 
@@ -143,7 +146,7 @@ async function receive(door: Door, settings: Settings, request: IncomingMessage)
   if (request.method === "OPTIONS")
     return secured(new Response(null, { status: 204, headers: { allow: "POST, OPTIONS" } }))
   if (request.method !== "POST") throw new AppError("method-not-allowed", "Webhooks are sent with POST")
-  const draft = draftOf(options, request, { endpoint, query, beganAt })
+  const draft = draftOf(options, request, { endpoint, query, beganAt, hidden: settings.mappings.hiddenAt(endpoint) })
   if (guest) draft.proof = { kind: "token", tokenId: guest.id }
   const tell = (outcome: string) => {
     const by = hasToken ? "hook-token" : (guest ?? (draft.proof.kind === "signature" ? "signature" : undefined))
@@ -155,16 +158,21 @@ async function receive(door: Door, settings: Settings, request: IncomingMessage)
     tell("ok")
     return response
   } catch (thrown) {
-    recordRefusal(door.process, draft, thrown)
+    const isProven = hasToken || guest !== undefined || draft.proof.kind === "signature"
+    recordRefusal(door.process, draft, thrown, isProven ? undefined : addressOf(request))
     tell(toAppError(thrown).code)
     throw thrown
   }
 }
 
+function addressOf(request: IncomingMessage): string {
+  return request.socket.remoteAddress ?? "unknown"
+}
+
 function draftOf(
   { clock }: HooksOptions,
   request: IncomingMessage,
-  parts: { endpoint: string; query: string; beganAt: number },
+  parts: { endpoint: string; query: string; beganAt: number; hidden: ReadonlySet<string> },
 ): Delivery {
   return {
     receivedAt: clock.now(),
@@ -172,8 +180,8 @@ function draftOf(
     mapping: "",
     path: parts.endpoint,
     method: request.method ?? "",
-    headers: publicHeaders(request.headers),
-    query: publicQuery(parts.query),
+    headers: publicHeaders(request.headers, parts.hidden),
+    query: publicQuery(parts.query, parts.hidden),
     body: Buffer.alloc(0),
     payload: null,
     proof: { kind: "token" },
@@ -252,8 +260,6 @@ async function prove(
   }
   door.process.recorder.count("unauthorized")
   draft.mapping = candidates[0]?.id ?? ""
-  // Whoever cannot prove a thing may not fill the disk either.
-  draft.body = Buffer.alloc(0)
   return auth.refuse(request, "signature")
 }
 
@@ -272,8 +278,9 @@ function refuseStranger(
     const endpoint = path.slice(settings.base.length + 1)
     const known = settings.mappings.at(endpoint).find((mapping) => mapping.path === endpoint)
     if (known && request.method === "POST") {
-      const stranger = draftOf(door.options, request, { endpoint, query: "", beganAt })
-      recordRefusal(door.process, { ...stranger, mapping: known.id }, thrown)
+      const hidden = settings.mappings.hiddenAt(endpoint)
+      const stranger = draftOf(door.options, request, { endpoint, query: "", beganAt, hidden })
+      recordRefusal(door.process, { ...stranger, mapping: known.id }, thrown, addressOf(request))
     }
     throw thrown
   }

@@ -5,7 +5,7 @@ import { turnInput } from "./accept.ts"
 import { parsePayload } from "./body.ts"
 import type { HookAction } from "./action.ts"
 import type { HookDeliveryDetail, HookDeliveryPage, HookOutcome, HookTestPlan, HookTestRequest } from "./contract.ts"
-import { type Delivery, publicHeaders } from "./delivery.ts"
+import { type Delivery, publicHeaders, publicQuery } from "./delivery.ts"
 import { type ProcessOptions, findTaker, planActions, processDelivery, recordRefusal } from "./process.ts"
 import type { HookRuns } from "./runs.ts"
 import type { Settings } from "./settings.ts"
@@ -64,8 +64,10 @@ export function createDeliveryActions(options: InspectOptions): HookDeliveryActi
     },
     async test(request) {
       const settings = settingsInForce()
-      const { path, dryRun, query = {} } = request
-      const headers = publicHeaders(lowerCase(request.headers ?? {}))
+      const { path, dryRun } = request
+      const hidden = settings.mappings.hiddenAt(path)
+      const query = publicQuery(new URLSearchParams(request.query ?? {}).toString(), hidden)
+      const headers = publicHeaders(lowerCase(request.headers ?? {}), hidden)
       const body = Buffer.from(request.body)
       const delivery = { ...fresh(options), path, headers, query, ...content(body, headers, path) }
       return dryRun ? await plan(options, settings, delivery) : await perform(options, settings, delivery)

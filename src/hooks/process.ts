@@ -19,7 +19,7 @@ import { planDelivery, selectMapping } from "./mapping/plan.ts"
 import { agentAction, wakeAction } from "./payload.ts"
 import type { Recorder } from "./recorder.ts"
 import type { Settings } from "./settings.ts"
-import { deliveryRow } from "./store.ts"
+import { type DeliveryRecord, deliveryRow } from "./store.ts"
 import { type TemplateValues, lookUp } from "./template.ts"
 import type { RunTransform } from "./transform/contract.ts"
 
@@ -42,8 +42,8 @@ export interface Outcome {
 
 /** Who takes a delivery, before anything is made of it. */
 export type Taker =
-  | { kind: "wake"; id: "wake" }
-  | { kind: "agent"; id: "agent" }
+  | { kind: "wake"; id: "wake"; shareHistory: boolean }
+  | { kind: "agent"; id: "agent"; shareHistory: boolean }
   | { kind: "mapping"; id: string; mapping: CompiledMapping }
 
 /** Throws what the sender is to be told. */
@@ -60,8 +60,9 @@ export async function processDelivery(
 /** Throws `not-found`, or `unauthorized` when a signature is not that of the mapping which matches. */
 export function findTaker(settings: Settings, delivery: Delivery): Taker {
   const { path, proof } = delivery
-  if (path === "wake") return { kind: "wake", id: "wake" }
-  if (path === "agent") return { kind: "agent", id: "agent" }
+  const { shareHistory = false } = settings.view
+  if (path === "wake") return { kind: "wake", id: "wake", shareHistory }
+  if (path === "agent") return { kind: "agent", id: "agent", shareHistory }
   const mapping = selectMapping(settings.mappings.at(path), delivery.payload)
   if (!mapping) throw new AppError("not-found", "There is no webhook under this path")
   if (proof.kind === "signature" && mapping.verifyKey !== proof.verifyKey) {
@@ -76,8 +77,11 @@ export async function planActions(
   delivery: Delivery,
   taker: Taker,
 ): Promise<readonly HookAction[]> {
-  if (taker.kind === "wake") return [wakeAction(delivery.payload)]
-  if (taker.kind === "agent") return [agentAction(delivery.payload)]
+  if (taker.kind !== "mapping") {
+    const shared = taker.shareHistory ? { shareHistory: true as const } : {}
+    const action = taker.kind === "wake" ? wakeAction(delivery.payload) : agentAction(delivery.payload)
+    return [{ ...action, ...shared }]
+  }
   return (await planDelivery(options, taker.mapping, templateValues(delivery))).actions
 }
 
@@ -117,9 +121,10 @@ function runIdsOf(answer: Json): string[] {
   return typeof runId === "string" ? [runId] : []
 }
 
-export function recordRefusal(options: ProcessOptions, delivery: Delivery, thrown: unknown): void {
+/** `stranger` is the address of a sender that has proven nothing. */
+export function recordRefusal(options: ProcessOptions, delivery: Delivery, thrown: unknown, stranger?: string): void {
   const error = toAppError(thrown)
-  options.recorder.keep({
+  const record: DeliveryRecord = {
     delivery,
     verdict: error.status >= 500 ? "failed" : "refused",
     status: error.status,
@@ -127,7 +132,9 @@ export function recordRefusal(options: ProcessOptions, delivery: Delivery, throw
     answer: null,
     error: `${error.code}: ${error.message}`,
     tookMs: options.clock.monotonic() - delivery.beganAt,
-  })
+  }
+  if (stranger === undefined) options.recorder.keep(record)
+  else options.recorder.keepStranger(record, stranger)
 }
 
 export function templateValues(delivery: Delivery): TemplateValues {

@@ -14,15 +14,9 @@ export interface Settings {
   mappings: Mappings
 }
 
-const shortTokenCharacters = 24
-
 export function prepareSettings(view: HooksView, token: string, options: { log: Log; redactor: Redactor }): Settings {
   const plain = token.trim()
   options.redactor.add(plain)
-  if (plain.length < shortTokenCharacters) {
-    const hint = `use at least ${shortTokenCharacters} random characters`
-    options.log.warn({ key: "hooks.token", hint }, "hook token short")
-  }
   return {
     view,
     base: view.path,

@@ -15,11 +15,13 @@ export interface DeliveryRecord {
   answer: Json
   error?: string
   tookMs: number
+  /** Of a sender that proved nothing. */
+  address?: string
 }
 
 const sqlInsert = `insert into hook_delivery
-  (received_at, mapping, path, method, headers, query, body, verdict, status, runs, answer, error, replay_of, took_us)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  (received_at, mapping, path, method, headers, query, body, verdict, status, runs, answer, error, replay_of, took_us, address)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 export function deliveryRow(record: DeliveryRecord): { sql: string; values: SQLInputValue[] } {
   const { delivery } = record
@@ -40,6 +42,7 @@ export function deliveryRow(record: DeliveryRecord): { sql: string; values: SQLI
       record.error ?? null,
       delivery.replayOf ?? null,
       Math.round(record.tookMs * 1000),
+      record.address ?? null,
     ],
   }
 }
@@ -53,7 +56,7 @@ export function findAnswer(store: Store, key: { account: string; deliveryId: str
 }
 
 const summaryColumns =
-  "id, received_at, mapping, path, method, verdict, status, runs, error, replay_of, took_us, length(body) as bytes"
+  "id, received_at, mapping, path, method, verdict, status, runs, error, replay_of, took_us, address, times, length(body) as bytes"
 
 type SummaryRow = Omit<HookDeliveryRow, "headers" | "query" | "body" | "answer"> & { bytes: number }
 
@@ -107,5 +110,7 @@ function summary(row: SummaryRow): HookDeliverySummary {
     bytes: row.bytes,
     replayOf: row.replay_of,
     tookMs: row.took_us / 1000,
+    address: row.address,
+    times: row.times,
   }
 }

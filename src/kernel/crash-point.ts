@@ -12,6 +12,7 @@ export type CrashLabel =
   | "turn.beforeCommit"
   | "outbox.committed"
   | "outbox.sending"
+  | "outbox.answered"
   | "outbox.sent"
   | "outbox.recorded"
   | "poll.fetched"

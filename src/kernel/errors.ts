@@ -48,6 +48,10 @@ export const errorTable = {
   "already-running": { status: 409, meaning: "Another gateway owns this state folder." },
   "port-in-use": { status: 409, meaning: "A port that the gateway needs is taken by another program." },
   "gateway-unreachable": { status: 503, meaning: "No running gateway was found for this state folder." },
+  // Backups
+  "backup-damaged": { status: 422, meaning: "The archive is cut, has been changed, or is no backup of svc." },
+  "backup-newer": { status: 409, meaning: "The backup was made by a newer release than this one." },
+  "backup-failed": { status: 500, meaning: "A backup could not be made; the message says why." },
   // Browser
   "browser-disabled": { status: 503, meaning: "Browser control is switched off (browser.enabled)." },
   "browser-not-found": { status: 503, meaning: "No browser that speaks CDP was found on this machine." },

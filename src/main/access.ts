@@ -1,18 +1,26 @@
 // Tokens with scopes and the audit log, as the surfaces and features need them.
 import { changedPaths } from "../config/index.ts"
-import { type Audit, type Tokens, covers, createTokens, scopeMissing, stranger, visitorOf } from "../gateway/index.ts"
+import { type Audit, type Tokens, covers, createDoor, scopeMissing, stranger, visitorOf } from "../gateway/index.ts"
 import type { HookAudit, HookGuests } from "../hooks/index.ts"
-import { type Visitor, plainAddress } from "../kernel/http/index.ts"
+import { type Visitor, createFailureThrottle, plainAddress } from "../kernel/http/index.ts"
+import type { Secret } from "../kernel/index.ts"
 import type { Core } from "./core.ts"
 
-export function composeTokens({ store, clock, ids, background }: Core): Tokens {
-  return createTokens({ store, clock, ids, background })
+/** What the gateway's listener, the control service and the webhooks need to know their callers. */
+export function composeAccess({ tokens, audit, clock }: Core, token: Secret) {
+  // One for both listeners: whoever guesses has one number of tries.
+  const throttle = createFailureThrottle({ clock })
+  return {
+    gateway: { tokens, audit, throttle },
+    control: createDoor({ surface: "control", token, tokens, audit, throttle }),
+    hooks: composeHookAccess(tokens, audit),
+  }
 }
 
 const hookToken: Visitor = { kind: "hook-token", id: "", name: "hook token" }
 const configFile: Visitor = { kind: "file", id: "", name: "configuration file" }
 
-export function composeHookAccess(tokens: Tokens, audit: Audit): { guests: HookGuests; audit: HookAudit } {
+function composeHookAccess(tokens: Tokens, audit: Audit): { guests: HookGuests; audit: HookAudit } {
   return {
     guests: {
       admit(text) {

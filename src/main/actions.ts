@@ -1,4 +1,6 @@
 // What the gateway's HTTP API can ask for: the status of everything, pairing, channels, messages sent by hand.
+import type { BackupSchedule } from "../backup/index.ts"
+import type { Approvals } from "../approvals/index.ts"
 import { readRange } from "../budget/index.ts"
 import type { Channel } from "../channels/contract.ts"
 import type { Pairing } from "../channels/index.ts"
@@ -7,8 +9,9 @@ import type { MessageChange } from "../delivery/index.ts"
 import type { GatewayActions, GatewayStatus, MessageAction, MessageToSend, PartState } from "../gateway/index.ts"
 import { AppError, type Json } from "../kernel/index.ts"
 import type { Route } from "../sessions/index.ts"
-import { type NewOutbox, countJobs, countOutbox } from "../store/index.ts"
+import { type NewOutbox, countEvents, countJobs, countOutbox, countUncertain } from "../store/index.ts"
 import type { AgentParts } from "./agent.ts"
+import { describeDecided } from "./approvals.ts"
 import { type Core, userTimeZone } from "./core.ts"
 import { mainAgentId } from "./main-agent.ts"
 import { createModelActions } from "./models/actions.ts"
@@ -23,6 +26,7 @@ export interface ActionParts {
   parts: () => Record<string, PartState>
   ports: () => { gateway: number; control: number }
   requestStop: () => void
+  backups: BackupSchedule
 }
 
 export function createActions(core: Core, parts: ActionParts): GatewayActions {
@@ -42,6 +46,7 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
     listModels: models.list,
     testModel: models.test,
     requestStop: parts.requestStop,
+    approvals: approvalActions(parts.agent.approvals),
     hooks: parts.hooks,
     async listPairing({ channel, account }) {
       const { requests, approved } = parts.pairing.list(channel, account)
@@ -57,9 +62,22 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
     },
     explainAccess: ({ channel, ...question }) => channelNamed(parts, channel).explain(question),
     unpinName: (pin) => unpinName(parts, pin),
-    listChannels: (options) => listChannels(parts, options),
+    listChannels: (options) => listChannels(core, parts, options),
     sendMessage: (message, signal) => sendMessage(core, parts, message, signal),
     changeMessage: (action) => changeMessage(core, parts, action),
+  }
+}
+
+function approvalActions(approvals: Approvals): GatewayActions["approvals"] {
+  return {
+    list: (query) => approvals.list(query),
+    read: (id) => approvals.read(id),
+    async decide(id, decision) {
+      const decided = await approvals.decide(id, decision, "gateway")
+      const message = describeDecided(decided)
+      if (decided.kind !== "decided") throw new AppError("conflict", message)
+      return { message, approval: approvals.read(decided.row.id) }
+    },
   }
 }
 
@@ -77,15 +95,20 @@ async function unpinName(parts: ActionParts, pin: { channel: string; name: strin
   })
 }
 
-async function listChannels(parts: ActionParts, options: { probe: boolean; signal: AbortSignal }) {
+async function listChannels(core: Core, parts: ActionParts, options: { probe: boolean; signal: AbortSignal }) {
   const lists = await Promise.all([...parts.channels().values()].map((channel) => channel.status(options)))
-  return lists.flat()
+  const counts = countUncertain(core.store)
+  return lists.flat().map((status) => {
+    const own = counts.find(({ channel, account }) => channel === status.channel && account === status.account)
+    return { ...status, uncertain: own?.uncertain ?? 0 }
+  })
 }
 
 async function status(core: Core, parts: ActionParts): Promise<GatewayStatus> {
   const { environment, store } = core
   const issues = core.holder.issues()
   const ports = parts.ports()
+  const backup = parts.backups.state()
   return {
     version: version(),
     pid: process.pid,
@@ -97,14 +120,21 @@ async function status(core: Core, parts: ActionParts): Promise<GatewayStatus> {
     controlPort: ports.control,
     parts: parts.parts(),
     ...(issues.length === 0 ? {} : { configProblem: issues.map(formatIssue).join("\n") }),
-    store: { accepting: store.accepting() },
+    store: { accepting: store.accepting(), ...storageProblem(core) },
     jobs: countJobs(store),
     outbox: countOutbox(store),
-    channels: await listChannels(parts, { probe: false, signal: AbortSignal.timeout(2_000) }),
+    events: countEvents(store),
+    channels: await listChannels(core, parts, { probe: false, signal: AbortSignal.timeout(2_000) }),
     model: describeModel(core, parts),
     usage: { today: parts.agent.ledger.today() },
+    ...(backup === undefined ? {} : { backup }),
     memoryMb: Math.round(process.memoryUsage.rss() / 1024 / 1024),
   }
+}
+
+function storageProblem({ kept }: Core): Omit<GatewayStatus["store"], "accepting"> {
+  const problem = kept.problem()
+  return problem ? { problem: problem.error, unwritten: problem.waiting } : {}
 }
 
 function describeModel(core: Core, parts: ActionParts): GatewayStatus["model"] {

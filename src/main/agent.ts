@@ -1,4 +1,5 @@
 // The agent with everything it needs: sessions, models, tools, turns, heartbeats, the lanes that run them, delivery.
+import { join } from "node:path"
 import {
   type Heartbeat,
   type TurnInput,
@@ -16,6 +17,7 @@ import {
   turnJobKind,
 } from "../agent/index.ts"
 import type { HeartbeatConfig } from "../agent/config.ts"
+import { type Approvals, approvalExpiryKind } from "../approvals/index.ts"
 import { type Ledger, createLedger } from "../budget/index.ts"
 import type { Channel } from "../channels/contract.ts"
 import { commandJobKind, lateFilesJobKind } from "../channels/index.ts"
@@ -23,8 +25,11 @@ import type { Config } from "../config/index.ts"
 import {
   type ChannelSender,
   type Delivery,
+  FlightLog,
   OutboxWorker,
   createDelivery,
+  createResendHandler,
+  resendJobKind,
   responsePrefix,
   streamReply,
 } from "../delivery/index.ts"
@@ -40,6 +45,7 @@ import {
 } from "../models/index.ts"
 import { type Route, type Sessions, createSessions } from "../sessions/index.ts"
 import { type JobHandler, LaneRunner, cancelWaiting, recoverJobs } from "../store/index.ts"
+import { composeApprovals } from "./approvals.ts"
 import { composeCommands } from "./commands.ts"
 import { type Core, userTimeZone, workspaceOf } from "./core.ts"
 import { callbackSender } from "./hooks.ts"
@@ -51,6 +57,7 @@ export interface AgentParts {
   sessions: Sessions
   models: ModelRegistry
   ledger: Ledger
+  approvals: Approvals
   delivery: Delivery
   runner: LaneRunner
   worker: OutboxWorker
@@ -78,6 +85,8 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
   const sessions = createSessions({ store, ids, config: () => core.config().session })
   const ledger = composeLedger(core)
   const models = composeModels(core, ledger)
+  const approvals = composeApprovals(core, { sessions, channels: links.channels })
+  const parts = { sessions, models, ledger, approvals, channels: links.channels }
   const senders = () =>
     new Map<string, ChannelSender>([...links.channels()].map(([name, channel]) => [name, channel.sender]))
   const prefix = (input: TurnInput) => prefixOf(core.config(), { models, sessions }, input)
@@ -92,6 +101,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
     store,
     sessions,
     models,
+    approvals,
     tools: links.tools,
     skills: (agentId) => skillsOf(core, agentId),
     profile: (agentId) => profileOf(core.config(), agentId),
@@ -117,20 +127,17 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
     [turnJobKind]: { run: turns.handle, onDead: turns.onDead },
     [heartbeatJobKind]: { run: heartbeat.handle, onDead: heartbeat.onDead },
     [lateFilesJobKind]: channelJob(links, lateFilesJobKind),
-    [commandJobKind]: composeCommands(core, {
-      sessions,
-      models,
-      ledger,
-      runner: () => runner,
-      channels: links.channels,
-    }),
+    [approvalExpiryKind]: { run: approvals.expire },
+    [commandJobKind]: composeCommands(core, { ...parts, runner: () => runner }),
   })
+  handlers[resendJobKind] = createResendHandler({ store, wake: () => worker.wake() })
   const runner: LaneRunner = composeRunner(core, handlers)
-  const worker = composeWorker(core, senders)
+  const worker: OutboxWorker = composeWorker(core, senders, links)
   return {
     sessions,
     models,
     ledger,
+    approvals,
     delivery,
     runner,
     worker,
@@ -203,8 +210,8 @@ function composeHeartbeat(
   })
 }
 
-function composeWorker(core: Core, senders: () => Map<string, ChannelSender>): OutboxWorker {
-  const { store, clock, background, crashPoint, log } = core
+function composeWorker(core: Core, senders: () => Map<string, ChannelSender>, links: AgentLinks): OutboxWorker {
+  const { store, clock, background, crashPoint, log, ids, kept } = core
   // Results posted to a webhook's sender take the outbox too, but are no chat that anything could be sent to.
   const callback = callbackSender(core)
   const outlets = () => senders().set(callbackChannel, callback)
@@ -213,17 +220,24 @@ function composeWorker(core: Core, senders: () => Map<string, ChannelSender>): O
     clock,
     background,
     crashPoint,
+    ids,
+    kept,
     senders: outlets,
+    flights: new FlightLog(join(core.environment.stateFolder, "in-flight")),
+    onUncertain: () => core.config().delivery.onUncertain,
+    canShowButtons: (route) => links.channels().get(route.channel)?.commands.canShowButtons(route) ?? false,
     log: log.child({ part: "outbox" }),
   })
 }
 
 function composeRunner(core: Core, handlers: Record<string, JobHandler>): LaneRunner {
-  const { store, clock, log, background } = core
+  const { store, clock, log, background, kept } = core
   return new LaneRunner({
     store,
     handlers,
+    kept,
     maxConcurrent: () => core.config().agents.defaults.maxConcurrent,
+    maxHooks: () => core.config().hooks.maxConcurrent,
     clock,
     log: log.child({ part: "lanes" }),
     background,
@@ -231,8 +245,8 @@ function composeRunner(core: Core, handlers: Record<string, JobHandler>): LaneRu
 }
 
 async function recover({ store, log }: Core, handlers: Record<string, JobHandler>): Promise<void> {
-  const { resumed, dead } = await recoverJobs(store, async (job, error, write) => {
-    await handlers[job.kind]?.onDead?.(job, error, write)
+  const { resumed, dead } = await recoverJobs(store, {
+    onDead: async (job, error, write) => await handlers[job.kind]?.onDead?.(job, error, write),
   })
   if (resumed > 0) log.info({ jobs: resumed }, "jobs of an earlier process go on")
   for (const job of dead)

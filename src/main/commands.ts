@@ -1,6 +1,7 @@
 // Chat commands with what they ask of the gateway: sessions, models, lanes, the configuration, the channel.
 import { TurnStopped, heartbeatJobKind, turnJobKind } from "../agent/index.ts"
 import type { TurnInput } from "../agent/turn-input.ts"
+import type { Approvals } from "../approvals/index.ts"
 import type { Ledger } from "../budget/index.ts"
 import type { Channel } from "../channels/contract.ts"
 import {
@@ -27,6 +28,7 @@ import { AppError } from "../kernel/index.ts"
 import { type ModelRegistry, isUsableModel, selectableModels } from "../models/index.ts"
 import type { Route, Sessions } from "../sessions/index.ts"
 import { type JobHandler, type JobRow, type LaneRunner, openJobs } from "../store/index.ts"
+import { describeDecided } from "./approvals.ts"
 import type { Core } from "./core.ts"
 import { modelsView } from "./models/view.ts"
 import { takesRestart } from "./reload.ts"
@@ -36,6 +38,7 @@ export interface CommandParts {
   sessions: Sessions
   models: ModelRegistry
   ledger: Ledger
+  approvals: Approvals
   /** There is none yet when this is composed. */
   runner: () => LaneRunner
   channels: () => ReadonlyMap<string, Channel>
@@ -87,6 +90,7 @@ function createServices(
       },
     },
     config: createConfigAccess(core, (route) => channelOf(route)?.commands.mayWriteConfig(route.account) ?? false),
+    approvals: { decide: async (id, decision, by) => describeDecided(await parts.approvals.decide(id, decision, by)) },
     status: {
       version: version(),
       startedAt: Date.parse(core.startedAt),

@@ -2,15 +2,23 @@
 // when a file is validated.
 import type { Command } from "commander"
 import { type ConfigCommandIo, registerConfigCommands as register } from "../config/cli.ts"
+import { findWidelyWritable } from "../config/rights.ts"
 
 export type { ConfigCommandIo } from "../config/cli.ts"
 
 export function registerConfigCommands(program: Command, io: ConfigCommandIo): void {
   register(program, {
     ...io,
-    async findWarnings({ config, environment }) {
-      const { findModelWarnings } = await import("./models/warnings.ts")
-      return findModelWarnings(config, environment.variables)
+    async findWarnings({ config, environment, files }) {
+      const [{ findModelWarnings }, { findSecretWarnings }] = await Promise.all([
+        import("./models/warnings.ts"),
+        import("./secret-warnings.ts"),
+      ])
+      const wide = findWidelyWritable(files).map((file) => ({
+        path: [],
+        message: `others may write ${file}; the gateway will take that right away: chmod go-w ${file}`,
+      }))
+      return [...wide, ...findSecretWarnings(config), ...findModelWarnings(config, environment.variables)]
     },
   })
 }

@@ -19,17 +19,19 @@ import {
   type Log,
   type LogLevel,
   type Redactor,
+  type SteadyClock,
   createBackground,
   createLog,
   createRedactor,
+  createSteadyClock,
   noCrash,
   planHandles,
   readHandleLimit,
   systemClock,
   systemIds,
 } from "../kernel/index.ts"
-import { type Audit, createAudit } from "../gateway/index.ts"
-import { type StateLock, type Store, acquireStateLock, openStore } from "../store/index.ts"
+import { type Audit, type Tokens, createAudit, createTokens } from "../gateway/index.ts"
+import { KeptWrites, type StateLock, type Store, acquireStateLock, openStore } from "../store/index.ts"
 
 export interface GatewayOptions {
   stateDir?: string
@@ -38,12 +40,16 @@ export interface GatewayOptions {
   /** Errors only on the console; the log file is written all the same. */
   quiet?: boolean
   logLevel?: string
+  /** File of the command line, for work that is done by a process of its own. */
+  program?: string
   /** Called once everything is ready. */
   onReady?: (ready: { pid: number; port: number; controlPort: number; stateFolder: string }) => void
   /** Where a test may kill the process; the shipped program has none. */
   crashPoint?: CrashPoint
   /** For tests that cannot wait as long as the platform wants. */
   pollTiming?: ChatappOptions["pollTiming"]
+  /** Default: the system's. */
+  clock?: Clock
 }
 
 export interface Core {
@@ -54,12 +60,16 @@ export interface Core {
   flushLog: () => void
   redactor: Redactor
   background: Background
-  clock: Clock
+  clock: SteadyClock
   ids: Ids
   crashPoint: CrashPoint
   pollTiming: ChatappOptions["pollTiming"]
   store: Store
   audit: Audit
+  /** Those with scopes. */
+  tokens: Tokens
+  /** Whether the store can be written, and the results that wait for it. */
+  kept: KeptWrites
   lock: StateLock
   bootId: string
   startedAt: string
@@ -79,7 +89,9 @@ export async function openCore(options: GatewayOptions): Promise<Core> {
   const handles = planHandles(readHandleLimit())
   if (handles.warning !== undefined) log.warn({ limit: handles.limit }, handles.warning)
   const bootId = systemIds.uuid()
-  const startedAt = new Date(systemClock.now()).toISOString()
+  // The edge: nobody behind it sees the wall clock jump.
+  const clock = createSteadyClock(options.clock ?? systemClock)
+  const startedAt = new Date(clock.now()).toISOString()
   const holder = createConfigHolder({
     path: environment.configPath,
     env: environment.variables,
@@ -95,17 +107,22 @@ export async function openCore(options: GatewayOptions): Promise<Core> {
     holder.subscribe(learn)
     const lock = acquireStateLock(environment.stateFolder, { pid: process.pid, bootId, startedAt })
     const crashPoint = options.crashPoint ?? noCrash
-    const store = await openStore({
+    const kept = new KeptWrites({ clock, log: log.child({ part: "store" }) })
+    const opened = await openStore({
       folder: environment.stateFolder,
       bootId,
-      clock: systemClock,
+      clock,
       ids: systemIds,
       log: log.child({ part: "store" }),
       crashPoint,
-      keep: () => ({ hookDeliveriesMs: holder.current().hooks.keepDays * dayMs }),
+      keep: () => {
+        const { keepDays, keepMb } = holder.current().hooks
+        return { hookDeliveriesMs: keepDays * dayMs, hookDeliveriesBytes: keepMb * 1024 * 1024 }
+      },
     })
+    const store = kept.observe(opened)
     const background = createBackground(log)
-    const audit = createAudit({ store, clock: systemClock, log: log.child({ part: "audit" }), background })
+    const audit = createAudit({ store, clock, log: log.child({ part: "audit" }), background })
     return {
       environment,
       holder,
@@ -114,12 +131,14 @@ export async function openCore(options: GatewayOptions): Promise<Core> {
       flushLog: flush,
       redactor,
       background,
-      clock: systemClock,
+      clock,
       ids: systemIds,
       crashPoint,
       pollTiming: options.pollTiming,
       store,
       audit,
+      tokens: createTokens({ store, clock, ids: systemIds, background }),
+      kept,
       lock,
       bootId,
       startedAt,

@@ -4,6 +4,7 @@ import type { ConfigChange } from "../config/index.ts"
 import { changedPaths } from "../config/index.ts"
 import type { Core } from "./core.ts"
 import { createModelWarner } from "./models/warnings.ts"
+import { warnOfSecrets } from "./secret-warnings.ts"
 import { warnOfUnknownTools } from "./tools.ts"
 
 export interface ReloadTargets {
@@ -26,6 +27,7 @@ export function followConfig(core: Core, targets: ReloadTargets): void {
   const { variables } = core.holder.snapshot().environment
   warnOfUnknownTools(core.config(), core.log)
   warnOfModels(core.config(), variables)
+  warnOfSecrets(core.config(), core.log)
   core.holder.subscribe((_changed, change) => {
     warnOfModels(change.after, variables)
     apply(core, targets, change)
@@ -43,6 +45,7 @@ function apply(core: Core, targets: ReloadTargets, change: ConfigChange): void {
     return
   }
   for (const path of needsRestart) core.log.warn({ key: path }, "config change takes effect at the next start")
+  if (touches("hooks")) warnOfSecrets(change.after, core.log)
   if (touches("agents")) {
     warnOfUnknownTools(change.after, core.log)
     targets.restartHeartbeat()

@@ -10,6 +10,15 @@ export interface StopRequest {
 
 const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const
 
+/**
+ * Node.js answers SIGUSR1 by opening its inspector, a port that runs any code for any user of the machine. A listener
+ * takes its place; it stays for as long as the process does. `--disable-sigusr1` does the same from the first moment,
+ * but not every way of starting the program can name it.
+ */
+export function keepInspectorClosed(): void {
+  if (process.platform !== "win32") process.on("SIGUSR1", () => undefined)
+}
+
 export function listenForStop(log: Log, exitNow: () => void): StopRequest {
   const { promise, resolve } = Promise.withResolvers<string>()
   let asked = false

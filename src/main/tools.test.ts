@@ -4,7 +4,7 @@ import { describe, test } from "node:test"
 import fc from "fast-check"
 import { brokenToolRules } from "../../test/support/tool-rules.ts"
 import { createSkillTool } from "../agent/skills.ts"
-import type { Tool, ToolContext } from "../agent/tool.ts"
+import type { Tool } from "../agent/tool.ts"
 import { readToolInput } from "../agent/tool-input.ts"
 import { runTool, toolSchemas } from "../agent/tool-runner.ts"
 import type { BrowserCore } from "../browser/core.ts"
@@ -16,6 +16,7 @@ import type { Operations } from "../channels/chatapp/tool/operations.ts"
 import { configSchema } from "../config/index.ts"
 import { type Json, type JsonObject, type Log, systemIds } from "../kernel/index.ts"
 import { silentLog } from "../../test/support/store.ts"
+import { toolContext } from "../../test/support/tool-context.ts"
 import { toolNames, warnOfUnknownTools } from "./tools.ts"
 
 const allOn: GateSettings = { actions: { sticker: true } as GateSettings["actions"], reactionLevel: "extensive" }
@@ -24,7 +25,7 @@ const usual: GateSettings = { actions: {} as GateSettings["actions"], reactionLe
 /** Takes every call, and remembers it. */
 function recorder(calls: string[]) {
   const take = (name: string) => async () => (calls.push(name), { content: [{ type: "text", text: "ok" }] })
-  return new Proxy({}, { get: (_target, name) => take(String(name)) })
+  return new Proxy({}, { get: (_target, name) => (name === "gate" ? () => undefined : take(String(name))) })
 }
 
 function productTools(settings: GateSettings, calls: string[] = []): Tool[] {
@@ -144,15 +145,15 @@ const documented: Record<string, JsonObject[]> = {
   skill: [{ name: "orders" }],
 }
 
-const context: ToolContext = {
-  agentId: "main",
-  sessionKey: "agent:main:main",
-  runId: "run",
-  origin: "owner",
-  trusted: true,
-  route: null,
-  signal: new AbortController().signal,
-}
+const context = toolContext()
+
+test("every tool that reaches something says what a tainted call may not do", () => {
+  const free = productTools(allOn).filter((tool) => tool.gate === undefined)
+  assert.deepEqual(
+    free.map(({ name }) => name),
+    ["skill"],
+  )
+})
 
 describe("each documented call is accepted, and does something", () => {
   for (const [name, forms] of Object.entries(documented)) {
@@ -160,7 +161,7 @@ describe("each documented call is accepted, and does something", () => {
       test(`${name} ${JSON.stringify(input)}`, async () => {
         const calls: string[] = []
         const tools = productTools(allOn, calls)
-        const result = await runTool({ tools, context, ids: systemIds, log: silentLog }, { id: "1", name, input })
+        const { result } = await runTool({ tools, context, ids: systemIds, log: silentLog }, { id: "1", name, input })
         assert.equal(result.isError, false, JSON.stringify(result.content))
         assert.equal(calls.length > 0, name !== "skill")
       })
@@ -197,7 +198,7 @@ describe("a field that an action cannot do without is asked for by name", () => 
     test(`${name} ${JSON.stringify(input)}`, async () => {
       const calls: string[] = []
       const tools = productTools(allOn, calls)
-      const result = await runTool({ tools, context, ids: systemIds, log: silentLog }, { id: "1", name, input })
+      const { result } = await runTool({ tools, context, ids: systemIds, log: silentLog }, { id: "1", name, input })
       assert.equal(result.isError, true)
       assert.match(result.content[0]?.type === "text" ? result.content[0].text : "", reason)
       assert.deepEqual(calls, [])

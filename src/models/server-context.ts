@@ -1,7 +1,7 @@
 // How much a server of one's own takes: it is set where the server is started, not by the model, and Ollama cuts what is
 // longer from the front without a word. So it is asked, once in a while, and remembered; a server that does not tell
 // costs nothing but the question.
-import { type Clock, type JsonObject, type Log, type Secret, isJsonObject } from "../kernel/index.ts"
+import { type Clock, type JsonObject, type Log, type Secret, isJsonObject, trimEnd } from "../kernel/index.ts"
 import { presetOf } from "./chat-completions/index.ts"
 import type { PresetName } from "./config.ts"
 import { createGuardedFetch } from "./providers/guarded-fetch.ts"
@@ -73,7 +73,7 @@ export function createServerContext(parts: {
       const headers = { "content-type": "application/json", ...auth, ...settings.headers }
       const get: GetJson = (url, body) => getJson(fetch, url, { body, signal: within, headers })
       try {
-        const root = base.replace(/\/+$/, "").replace(/\/chat\/completions$/, "")
+        const root = trimEnd(base, "/").replace(/\/chat\/completions$/, "")
         told.tokens = (await find(root, target.modelId, get)) ?? told.tokens
       } catch (error) {
         signal.throwIfAborted()

@@ -63,7 +63,7 @@ export const sessionSchema = z
       .meta({ description: "Rules by channel; each wins over all others." }),
     dmScope: z.enum(["main", "per-peer", "per-channel-peer", "per-account-channel-peer"]).default("main").meta({
       description:
-        "Which direct messages share a session. `main`: all of them share the agent's main session. `per-peer`: each person has one, whatever the channel; `per-channel-peer` and `per-account-channel-peer`: one for each channel, or each account of a channel.",
+        "Which direct messages share a session. `main`: all of them share the agent's main session, but for guests, who always have one of their own. `per-peer`: each person has one, whatever the channel; `per-channel-peer` and `per-account-channel-peer`: one for each channel, or each account of a channel.",
     }),
     identityLinks: z
       .record(z.string().min(1), z.array(z.string().min(1)))

@@ -15,11 +15,12 @@ async function conversation(context: TestContext) {
   const session = await store.write(async (write) => sessions.open(write, "agent:main:main", "main"))
   let turns = 0
   return {
-    read: (budget: number, room = budget) => sessions.history(session.sessionId, { budget, room }),
+    read: (budget: number, room = budget) => sessions.history(session.sessionId, { budget, room }).messages,
     async turn() {
       turns += 1
       const messages = [user(`question ${turns} ${"w".repeat(300)}`), assistant(`answer ${turns}`)]
-      await store.write(async (write) => sessions.append(write, session, turns, messages))
+      const entries = messages.map((message) => ({ message, origin: "owner" as const, trusted: true }))
+      await store.write(async (write) => sessions.append(write, session, turns, entries))
     },
   }
 }

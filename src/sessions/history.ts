@@ -2,7 +2,8 @@
 // a beginning that moved with each message would cost the provider's cache of the whole prompt each time.
 import type { ModelMessage } from "../models/contract.ts"
 import type { Store } from "../store/index.ts"
-import { trimToBudget } from "./transcript.ts"
+import type { Origin } from "./route.ts"
+import { type TranscriptEntry, trimToBudget } from "./transcript.ts"
 
 export interface HistoryOptions {
   /** Tokens that the past of a conversation may have with this model, from turn to turn the same. */
@@ -13,12 +14,11 @@ export interface HistoryOptions {
 
 export interface History {
   /** The newest messages that fit, oldest first, starting with a user's. */
-  read(sessionId: string, options: HistoryOptions): ModelMessage[]
+  read(sessionId: string, options: HistoryOptions): TranscriptEntry[]
 }
 
-interface Entry {
+interface Entry extends TranscriptEntry {
   id: number
-  message: ModelMessage
   tokens: number
 }
 
@@ -45,7 +45,7 @@ export function createHistory(store: Store): History {
         const oldest = beginnings.size > maxBeginnings ? beginnings.keys().next().value : undefined
         if (oldest !== undefined) beginnings.delete(oldest)
       }
-      return trimToBudget(shown, Math.min(room, budget)).map((entry) => entry.message)
+      return trimToBudget(shown, Math.min(room, budget))
     },
   }
 }
@@ -60,7 +60,8 @@ function beginAnew(entries: readonly Entry[], budget: number): Entry[] {
 function readNewest(store: Store, sessionId: string, options: { from: number; budget: number }): Entry[] {
   const newestFirst: Entry[] = []
   const statement = store.handle.prepare(
-    "select id, message, tokens from message where session_id = ? and id < ? and id >= ? order by id desc limit ?",
+    `select id, message, tokens, origin, trusted from message
+     where session_id = ? and id < ? and id >= ? order by id desc limit ?`,
   )
   let before = Number.MAX_SAFE_INTEGER
   let tokens = 0
@@ -69,9 +70,12 @@ function readNewest(store: Store, sessionId: string, options: { from: number; bu
       id: number
       message: string
       tokens: number
+      origin: string
+      trusted: number
     }[]
-    for (const { id, message, tokens: count } of rows) {
-      newestFirst.push({ id, message: JSON.parse(message) as ModelMessage, tokens: count })
+    for (const { id, message, tokens: count, origin, trusted } of rows) {
+      const entry = { message: JSON.parse(message) as ModelMessage, origin: origin as Origin, trusted: trusted === 1 }
+      newestFirst.push({ id, tokens: count, ...entry })
       tokens += count
       before = id
     }

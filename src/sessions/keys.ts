@@ -40,6 +40,17 @@ export function directKey(
   return `agent:${agentId}:${place[dmScope]}dm:${peer}`
 }
 
+/**
+ * The session of somebody who is heard but not trusted: always one of its own, whatever `session.dmScope` says, so that
+ * nobody comes into a conversation that holds the words of others. No `identityLinks` count for it.
+ */
+export function guestKey(
+  agentId: string,
+  { channel, account, chatId }: { channel: string; account: string; chatId: string },
+): string {
+  return `agent:${agentId}:${channel}:${account}:guest:${chatId}`
+}
+
 export function groupKey(agentId: string, channel: string, chatId: string, topicId?: string): string {
   const group = `agent:${agentId}:${channel}:group:${chatId}`
   return topicId === undefined ? group : `${group}:topic:${topicId}`

@@ -9,12 +9,16 @@ export function moveSession(write: Write, from: string, to: string): void {
   const present = find(to)
   if (present) {
     write.prepare("update message set session_id = ? where session_id = ?").run(old.session_id, present.session_id)
+    write
+      .prepare("update or ignore session_site set session_id = ? where session_id = ?")
+      .run(old.session_id, present.session_id)
     write.prepare("delete from session where key = ?").run(to)
     if (present.updated_at > old.updated_at) {
       write.prepare("update session set updated_at = ? where key = ?").run(present.updated_at, from)
     }
   }
   write.prepare("update session set key = ? where key = ?").run(to, from)
+  write.prepare("update approval set session_key = ? where session_key = ?").run(to, from)
   // What the conversation has used stays its own.
   write.prepare("update usage set session_key = ? where session_key = ?").run(to, from)
 }

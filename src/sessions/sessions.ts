@@ -1,12 +1,11 @@
 // Sessions: what a key stands for now, when it starts afresh, its transcript, and the last route.
 import type { Ids } from "../kernel/index.ts"
-import type { ModelMessage } from "../models/contract.ts"
 import type { SessionRow, Store, Write } from "../store/index.ts"
 import type { SessionConfig } from "./config.ts"
 import { isFresh, resetRuleFor } from "./freshness.ts"
 import type { Route } from "./route.ts"
 import { type HistoryOptions, createHistory } from "./history.ts"
-import { estimateTokens } from "./transcript.ts"
+import { type Past, type TranscriptEntry, estimateTokens } from "./transcript.ts"
 
 export interface Session {
   key: string
@@ -41,8 +40,8 @@ export interface Sessions {
   rememberRoute(write: Write, key: string, agentId: string, route: Route): void
   lastRoute(key: string): Route | null
   /** The newest messages that fit the budget, oldest first, starting with a user's; `maxTurns` counts the user's. */
-  history(sessionId: string, options: HistoryOptions & { maxTurns?: number | undefined }): ModelMessage[]
-  append(write: Write, session: Session, jobId: number, messages: readonly ModelMessage[]): void
+  history(sessionId: string, options: HistoryOptions & { maxTurns?: number | undefined }): Past
+  append(write: Write, session: Session, jobId: number, entries: readonly TranscriptEntry[]): void
   /** Marks the session as used now; a heartbeat that found nothing does not. */
   touch(write: Write, session: Session): void
   saveSettings(write: Write, session: Session, settings: SessionSettings): void
@@ -93,13 +92,22 @@ export function createSessions(options: { store: Store; ids: Ids; config: () => 
         .run(key, agentId, ids.uuid(), write.now, write.now, JSON.stringify(route))
     },
     lastRoute: (key) => find(key)?.lastRoute ?? null,
-    history: (sessionId, { maxTurns, ...options }) => lastTurns(history.read(sessionId, options), maxTurns),
-    append(write, session, jobId, messages) {
+    history(sessionId, { maxTurns, ...options }) {
+      const shown = lastTurns(history.read(sessionId, options), maxTurns)
+      return {
+        messages: shown.map((entry) => entry.message),
+        foreign: shown.find((entry) => !entry.trusted)?.origin,
+      }
+    },
+    append(write, session, jobId, entries) {
       const statement = write.prepare(
-        "insert into message (session_id, job_id, message, tokens, created_at) values (?, ?, ?, ?, ?)",
+        `insert into message (session_id, job_id, message, tokens, created_at, origin, trusted)
+         values (?, ?, ?, ?, ?, ?, ?)`,
       )
-      for (const message of messages) {
-        statement.run(session.sessionId, jobId, JSON.stringify(message), estimateTokens(message), write.now)
+      for (const { message, origin, trusted } of entries) {
+        const tokens = estimateTokens(message)
+        const text = JSON.stringify(message)
+        statement.run(session.sessionId, jobId, text, tokens, write.now, origin, trusted ? 1 : 0)
       }
     },
     touch(write, session) {
@@ -123,14 +131,14 @@ function fromRow(row: SessionRow): Session {
   }
 }
 
-function lastTurns(messages: ModelMessage[], maxTurns: number | undefined): ModelMessage[] {
-  if (maxTurns === undefined) return messages
+function lastTurns(entries: TranscriptEntry[], maxTurns: number | undefined): TranscriptEntry[] {
+  if (maxTurns === undefined) return entries
   let turns = 0
-  let start = messages.length
-  for (let index = messages.length - 1; index >= 0 && turns < maxTurns; index -= 1) {
-    if (messages[index]?.role !== "user") continue
+  let start = entries.length
+  for (let index = entries.length - 1; index >= 0 && turns < maxTurns; index -= 1) {
+    if (entries[index]?.message.role !== "user") continue
     turns += 1
     start = index
   }
-  return messages.slice(start)
+  return entries.slice(start)
 }

@@ -1,5 +1,25 @@
 // How much of a conversation fits into a model's context, and what of it is kept.
 import type { ContentPart, ModelMessage } from "../models/contract.ts"
+import type { Origin } from "./route.ts"
+
+/** Whose words an entry holds. Set when it is written, never guessed from what it says. */
+export interface Provenance {
+  /** Least trusted source of what it says, or was written under. */
+  origin: Origin
+  /** False: it holds words of others, or was said after such words had been read. */
+  trusted: boolean
+}
+
+export interface TranscriptEntry extends Provenance {
+  message: ModelMessage
+}
+
+/** The past as a model is shown it. */
+export interface Past {
+  messages: ModelMessage[]
+  /** The least trusted of exactly these messages; undefined when none of them holds words of others. */
+  foreign: Origin | undefined
+}
 
 /** What an image costs, roughly, with the providers we know. */
 const imageTokens = 1_000

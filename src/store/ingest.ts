@@ -4,12 +4,21 @@ import type { SQLInputValue } from "node:sqlite"
 import type { Json } from "../kernel/index.ts"
 import type { SqliteHandle } from "./sqlite.ts"
 
+/**
+ * Who waits for a job: a person, the sender of a webhook, or nobody (what the gateway does by itself at times). Each class
+ * has places of its own, and inside a lane what a person waits for goes before what machines have sent.
+ */
+export const workClasses = { people: 0, hooks: 1, timers: 2 } as const
+export type WorkClass = keyof typeof workClasses
+
 export interface NewJob {
   runId: string
   /** Which handler runs it. */
   kind: string
   laneKey: string
   payload: Json
+  /** Default: `people`. */
+  class?: WorkClass
   /** Not before this time (milliseconds since the epoch). */
   runAt?: number
   /** Runs even while as many jobs run as may: for what must be heard then, and takes no time. */
@@ -32,6 +41,8 @@ export interface NewEvent {
   trusted: boolean
   /** The text in pieces, where it is known whose words each of them is. Nothing here reads them. */
   segments?: Json
+  /** A heartbeat that shows it may be given the session's history, though others wrote it. */
+  shareHistory?: boolean
 }
 
 export interface NewOutbox {
@@ -47,6 +58,8 @@ export interface NewOutbox {
   payload: Json
   jobId?: number
   runAt?: number
+  /** It asks whether the deliveries with the same `doubt` have arrived. */
+  doubt?: string
 }
 
 export interface IngestEntry {
@@ -70,19 +83,25 @@ const sqlInbox = `insert into inbox (source, account, delivery_id, received_at, 
   values (?, ?, ?, ?, ?, ?) on conflict do nothing`
 const sqlAnswer = "select answer from inbox where source = ? and account = ? and delivery_id = ?"
 const openJob = "select 1 from job where lane_key = ? and state in ('ready', 'running')"
-const sqlJob = `insert into job (run_id, inbox_id, kind, lane_key, payload, run_at, created_at, join_key, urgent, ref, head)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, not exists (${openJob}))`
-const sqlHold = `update job set run_at = min(?, created_at + ?)
-  where join_key = ? and state = 'ready' and attempts = 0`
+const sqlJob = `insert into job
+  (run_id, inbox_id, kind, lane_key, payload, run_at, delay_ms, hold_until, created_at, join_key, urgent, ref, class, head)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, not exists (${openJob}))`
+// What a person waits for stands before machine work that has not begun.
+const sqlJobOfPeople = sqlJob.replace(openJob, `${openJob} and (state = 'running' or class = 0)`)
+const sqlYieldHead = `update job set head = 0
+  where lane_key = ? and state in ('ready', 'running') and state = 'ready' and class > 0 and head = 1`
+const sqlHold = `update job set run_at = min(?1, coalesce(hold_until, ?1)), delay_ms = ?2
+  where join_key = ?3 and state = 'ready' and attempts = 0`
 // The open states are named as the partial index names them: without that SQLite reads the whole table.
 const sqlWaiting = `select 1 from job where lane_key = ? and state in ('ready', 'running')
   and kind = ? and state = 'ready' and attempts = 0`
-const sqlEvent = `insert into event (session_key, text, origin, trusted, created_at, segments)
-  values (?, ?, ?, ?, ?, ?)`
-const openRow = "select 1 from outbox where lane_key = ? and state in ('new', 'sending')"
+const sqlEvent = `insert into event (session_key, text, origin, trusted, created_at, segments, share_history)
+  values (?, ?, ?, ?, ?, ?, ?)`
+const openRow = "select 1 from outbox where lane_key = ?1 and state in ('new', 'sending')"
 const sqlOutbox = `insert into outbox
-  (lane_key, job_id, channel, account, chat_id, route, kind, payload, run_at, created_at, head)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, not exists (${openRow}))`
+  (lane_key, job_id, channel, account, chat_id, route, kind, payload, run_at, delay_ms, doubt, created_at, head, origin, trusted)
+  values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, not exists (${openRow}),
+    (select origin from job where id = ?2), (select trusted from job where id = ?2))`
 
 /** Must run inside a transaction. Plain prepared statements: this is the path that every event takes. */
 export function ingestEntry(handle: SqliteHandle, entry: IngestEntry, now: number): IngestResult {
@@ -105,19 +124,42 @@ export function insertJob(handle: SqliteHandle, job: NewJob, now: number, inboxI
   if (job.coalesce && handle.prepare(sqlWaiting).get(job.laneKey, job.kind)) return false
   const payload = JSON.stringify(job.payload)
   const { join } = job
-  if (join) run(handle, sqlHold, now + join.holdMs, join.maxHoldMs, join.key)
+  if (join) run(handle, sqlHold, now + join.holdMs, join.holdMs, join.key)
   const runAt = join ? now + join.holdMs : (job.runAt ?? 0)
+  const delayMs = join?.holdMs ?? null
+  const holdUntil = join ? now + join.maxHoldMs : null
   const { runId, kind, laneKey } = job
   const urgent = job.urgent ? 1 : 0
   const key = join?.key ?? null
   const ref = job.ref ?? null
-  run(handle, sqlJob, runId, inboxId, kind, laneKey, payload, runAt, now, key, urgent, ref, laneKey)
+  const workClass = workClasses[job.class ?? "people"]
+  if (workClass === workClasses.people) run(handle, sqlYieldHead, laneKey)
+  const insert = workClass === workClasses.people ? sqlJobOfPeople : sqlJob
+  run(
+    handle,
+    insert,
+    runId,
+    inboxId,
+    kind,
+    laneKey,
+    payload,
+    runAt,
+    delayMs,
+    holdUntil,
+    now,
+    key,
+    urgent,
+    ref,
+    workClass,
+    laneKey,
+  )
   return true
 }
 
 export function insertEvent(handle: SqliteHandle, event: NewEvent, now: number): void {
   const segments = event.segments === undefined ? null : JSON.stringify(event.segments)
-  run(handle, sqlEvent, event.sessionKey, event.text, event.origin, event.trusted ? 1 : 0, now, segments)
+  const { sessionKey, text, origin, trusted, shareHistory } = event
+  run(handle, sqlEvent, sessionKey, text, origin, trusted ? 1 : 0, now, segments, shareHistory ? 1 : 0)
 }
 
 /** The id of the new row. */
@@ -138,8 +180,9 @@ export function insertOutbox(handle: SqliteHandle, row: NewOutbox, now: number):
     row.kind,
     payload,
     runAt,
+    row.runAt === undefined ? null : Math.max(0, row.runAt - now),
+    row.doubt ?? null,
     now,
-    laneKey,
   )
   return Number(inserted.lastInsertRowid)
 }

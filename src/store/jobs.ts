@@ -1,49 +1,84 @@
 // Jobs: claimed in lane order, finished in the transaction of their own results, released when a process stops.
 import type { Json } from "../kernel/index.ts"
-import { giveBackEvents } from "./events.ts"
+import { settleEvents } from "./events.ts"
+import { type WorkClass, workClasses } from "./ingest.ts"
 import type { JobRow, JobState } from "./schema.ts"
 import type { Store, Write } from "./store.ts"
 
-/** A job that failed this often is given up. */
+/** A job that failed this often is given up; so is one that made the process hang, and die of it, this often. */
 export const maxAttempts = 3
 /**
- * One that was running at so many deaths of the process may be their cause. That it is, only time tells from somebody
- * who ends the process again and again: it is given up when the deaths span at least this, and tried with pauses
- * until then.
+ * Somebody who ends the process again and again proves nothing against what it was doing: a job that was running then
+ * is tried with pauses, which from its third death on grow to ten seconds. So many deaths take more than a minute of
+ * pauses that were really waited, and only then is the job held to be their cause. No clock is asked: it may be set.
  */
-const blameAfterMs = 60_000
+const maxDeaths = 12
 const maxPauseMs = 10_000
 /** After a start: what was to be joined to a waiting job has most likely come while nobody listened. */
 const rejoinMs = 3_000
+const rejoinYoungMs = 60_000
 
-/** Heads of lanes that may run now, marked as ours. */
-export async function claimJobs(store: Store, limit: number, only?: "urgent"): Promise<JobRow[]> {
-  const now = store.clock.now()
-  const which = only === "urgent" ? "and urgent = 1" : ""
-  return await store.write(async () => {
-    const rows = store.handle
-      .prepare(
-        `update job set state = 'running', owner = ?, attempts = attempts + 1, started_at = coalesce(started_at, ?)
-         where id in (
-           select id from job where state = 'ready' and head = 1 ${which} and run_at <= ? order by run_at, id limit ?)
-         returning *`,
-      )
-      .all(store.bootId, now, now, limit)
-    return rows as unknown as JobRow[]
-  })
+/** Which jobs are meant: those of a class, or those that take no place. */
+export type JobChoice = WorkClass | "urgent"
+
+const choices: Record<JobChoice | "all", string> = {
+  urgent: "and urgent = 1",
+  people: `and class = ${workClasses.people} and urgent = 0`,
+  hooks: `and class = ${workClasses.hooks} and urgent = 0`,
+  timers: `and class = ${workClasses.timers} and urgent = 0`,
+  all: "",
+}
+
+/** Heads of lanes that may run now, marked as ours. What waits of other classes is not looked at. */
+export async function claimJobs(store: Store, limit: number, only?: JobChoice): Promise<JobRow[]> {
+  return await claimPlaces(store, [[only ?? "all", limit]])
+}
+
+/** The same for several classes in one transaction. */
+export async function claimPlaces(
+  store: Store,
+  places: readonly (readonly [choice: JobChoice | "all", limit: number])[],
+): Promise<JobRow[]> {
+  return await store.write(async ({ now }) =>
+    places.flatMap(([choice, limit]) => {
+      const rows = store.handle
+        .prepare(
+          `update job set state = 'running', owner = ?, attempts = attempts + 1, started_at = coalesce(started_at, ?)
+           where id in (
+             select id from job where state = 'ready' and head = 1 ${choices[choice]} and run_at <= ?
+             order by run_at, id limit ?)
+           returning *`,
+        )
+        .all(store.bootId, now, now, limit)
+      return rows as unknown as JobRow[]
+    }),
+  )
 }
 
 /** When the earliest head that is not yet due becomes due. */
-export function nextDue(store: Store): number | undefined {
-  const row = store.handle.prepare("select min(run_at) as due from job where state = 'ready' and head = 1").get()
+export function nextDue(store: Store, only?: JobChoice): number | undefined {
+  const row = store.handle
+    .prepare(`select min(run_at) as due from job where state = 'ready' and head = 1 ${choices[only ?? "all"]}`)
+    .get()
   return (row?.due as number | null) ?? undefined
 }
 
 /** The same among the urgent ones. */
 export function nextUrgentDue(store: Store): number | undefined {
+  return nextDue(store, "urgent")
+}
+
+/**
+ * When the first job of a person may run that waits in this lane for machine work to end; undefined when none does. It
+ * is no head yet: the lane has one already.
+ */
+export function nextPersonIn(store: Store, laneKey: string): number | undefined {
   const row = store.handle
-    .prepare("select min(run_at) as due from job where state = 'ready' and head = 1 and urgent = 1")
-    .get()
+    .prepare(
+      `select min(run_at) as due from job
+       where lane_key = ? and state in ('ready', 'running') and state = 'ready' and class = ${workClasses.people}`,
+    )
+    .get(laneKey)
   return (row?.due as number | null) ?? undefined
 }
 
@@ -108,61 +143,99 @@ export class JobPostponed extends Error {
   }
 }
 
-/** Back to the queue, still first of its lane. */
+/**
+ * Back to the queue, still first of its lane unless a person has come meanwhile. Takes a delay and no time of day: the
+ * clock may be set before this is written.
+ */
 export function releaseJob(
   store: Store,
   job: Pick<JobRow, "id">,
-  options: { runAt: number; error?: string; countAttempt: boolean },
+  options: { delayMs: number; error?: string; countAttempt: boolean },
 ): void {
-  store.handle
+  const { delayMs, error = null, countAttempt } = options
+  const runAt = delayMs > 0 ? Math.round(store.clock.now() + delayMs) : 0
+  const released = store.handle
     .prepare(
-      `update job set state = 'ready', owner = null, run_at = ?, error = ?, attempts = attempts - ?
+      `update job set state = 'ready', owner = null, head = 0, run_at = ?, delay_ms = ?, error = ?, attempts = attempts - ?
        where id = ? and state = 'running'`,
     )
-    .run(options.runAt, options.error ?? null, options.countAttempt ? 0 : 1, job.id)
+    .run(runAt, delayMs > 0 ? Math.round(delayMs) : null, error, countAttempt ? 0 : 1, job.id)
+  if (released.changes > 0) promote(store, job.id)
 }
 
-/** In the lane that the job is in now: its chat may have moved while it ran. */
+/**
+ * In the lane that the job is in now: its chat may have moved while it ran. What is running comes first (a lane has one
+ * head), then what a person waits for, then the oldest.
+ */
 function promote(store: Store, jobId: number): void {
   store.handle
     .prepare(
       `update job set head = 1 where id =
          (select id from job where lane_key = (select lane_key from job where id = ?)
-            and state in ('ready', 'running') order by id limit 1)`,
+            and state in ('ready', 'running') order by state = 'ready', class > 0, id limit 1)`,
     )
     .run(jobId)
 }
 
 /**
+ * The wall clock was set by `stepMs` (or was another one when the process before ended, then undefined): what was put
+ * off for a time waits no longer than that. Times that were asked for stay what they are. Inside a transaction.
+ */
+export function followClock(store: Store, write: Write, stepMs: number | undefined): void {
+  for (const [table, open] of [
+    ["job", "ready"],
+    ["outbox", "new"],
+  ] as const) {
+    const which = `state = '${open}' and delay_ms is not null`
+    if (stepMs !== undefined) {
+      const hold = table === "job" ? ", hold_until = hold_until + ?1" : ""
+      store.handle.prepare(`update ${table} set run_at = run_at + ?1${hold} where ${which} and run_at > 0`).run(stepMs)
+    } else {
+      store.handle
+        .prepare(`update ${table} set run_at = ?1 + delay_ms where ${which} and run_at > ?1 + delay_ms`)
+        .run(write.now)
+    }
+  }
+}
+
+export interface RecoverOptions {
+  /** Adds what follows from giving a job up to the same transaction. */
+  onDead?: (job: JobRow, error: string, write: Write) => Promise<void>
+  /** Run ids of jobs that were working while the process hung, or that it died of, at its ends before this start. */
+  hungRuns?: () => ReadonlySet<string>
+}
+
+/**
  * Takes over what another boot left running. The exclusive lock of the state folder proves that it is dead.
- * Returns how many go on, and the ones that were given up because they never end; `onDead` adds what follows from
- * that to the same transaction.
+ * Returns how many go on, and the ones that were given up because they never end.
  */
 export async function recoverJobs(
   store: Store,
-  onDead: (job: JobRow, error: string, write: Write) => Promise<void> = async () => undefined,
+  { onDead = async () => undefined, hungRuns = () => new Set() }: RecoverOptions = {},
 ): Promise<{ resumed: number; dead: JobRow[] }> {
   return await store.write(async (write) => {
+    followClock(store, write, undefined)
     const left = store.handle
       .prepare("select * from job where state = 'running' and owner is not ?")
       .all(store.bootId) as unknown as JobRow[]
-    const spanOf = (job: JobRow) => write.now - (job.started_at ?? write.now)
-    const dead = left.filter((job) => job.attempts >= maxAttempts && spanOf(job) >= blameAfterMs)
+    const hung = hungRuns()
+    const dead = left.filter((job) => job.attempts >= (hung.has(job.run_id) ? maxAttempts : maxDeaths))
     for (const job of dead) {
-      const error = `the gateway died ${job.attempts} times while running it`
+      const how = hung.has(job.run_id) ? "hung and ended" : "died"
+      const error = `the gateway ${how} ${job.attempts} times while running it`
       await onDead(job, error, write)
       endJob(store, write, job, { state: "dead", error })
     }
     store.handle
       .prepare(
-        `update job set run_at = max(run_at, ?)
+        `update job set run_at = max(run_at, ?), delay_ms = max(coalesce(delay_ms, 0), ?)
          where join_key is not null and state = 'ready' and attempts = 0 and created_at > ?`,
       )
-      .run(write.now + rejoinMs, write.now - blameAfterMs)
+      .run(write.now + rejoinMs, rejoinMs, write.now - rejoinYoungMs)
     for (const job of left) {
       if (dead.includes(job)) continue
       const pauseMs = Math.min(1_000 * 2 ** (job.attempts - maxAttempts), maxPauseMs)
-      releaseJob(store, job, { runAt: job.attempts < maxAttempts ? 0 : write.now + pauseMs, countAttempt: true })
+      releaseJob(store, job, { delayMs: job.attempts < maxAttempts ? 0 : pauseMs, countAttempt: true })
     }
     return { resumed: left.length - dead.length, dead }
   })
@@ -180,7 +253,7 @@ export function cancelWaiting(
 ): JobRow[] {
   const waiting = openJobs(store, laneKey).filter((job) => job.state === "ready" && matches(job))
   for (const job of waiting) {
-    giveBackEvents(write, job.id)
+    settleEvents(write, job.id)
     endJob(store, write, job, { state: "cancelled", error: "stopped" })
   }
   return waiting

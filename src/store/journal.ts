@@ -1,4 +1,5 @@
 // The journal of a turn: each finished step is a row before the next one starts, so that a crash continues after it.
+import { lowerProvenance } from "./provenance.ts"
 import type { Store } from "./store.ts"
 
 export interface Step<Data = unknown> {
@@ -12,12 +13,25 @@ export async function readSteps(store: Store, jobId: number): Promise<Step[]> {
   return rows.map((row) => ({ n: row.n, kind: row.kind, data: JSON.parse(row.data) as unknown }))
 }
 
-/** Durable when it resolves; a second writer of the same step fails, so two owners of one job cannot both go on. */
+/**
+ * A step that brought words of others, or was written under them, lowers what the job sends from here on. Durable when it
+ * resolves; a second writer of the same step fails, so two owners of one job cannot both go on.
+ */
 export async function writeStep(store: Store, jobId: number, step: Step): Promise<void> {
   const data = JSON.stringify(step.data)
-  await store.write(async ({ now }) => {
-    store.handle
+  const { tainted, foreign } = step.data as { tainted?: boolean; foreign?: boolean }
+  await store.write(async (write) => {
+    write
       .prepare("insert into step (job_id, n, kind, data, created_at) values (?, ?, ?, ?, ?)")
-      .run(jobId, step.n, step.kind, data, now)
+      .run(jobId, step.n, step.kind, data, write.now)
+    if (tainted || foreign) lowerProvenance(write, jobId)
   })
+}
+
+/** Whether a call of a tool has begun of which no result is known yet. */
+export function isToolRunning(store: Store, jobId: number): boolean {
+  const row = store.handle
+    .prepare("select sum(kind = 'tool-start') > sum(kind = 'tool-result') as running from step where job_id = ?")
+    .get(jobId)
+  return row?.["running"] === 1
 }

@@ -1,17 +1,22 @@
 // Runs jobs: claim -> handler -> one transaction with the results and the end of the job.
-// Strict order inside a lane, a cap across lanes; a job that fails for good never blocks its lane.
+// Strict order inside a lane, places by class across lanes: what a person waits for never waits for a machine. A job that
+// fails for good never blocks its lane; an end that the disk does not take is kept until it does.
 import { AppError, type Background, type Clock, type Log, backoffMs, describeError } from "../kernel/index.ts"
+import { type WorkClass, workClasses } from "./ingest.ts"
 import {
+  type JobChoice,
   JobPostponed,
   cancelWaiting,
-  claimJobs,
+  claimPlaces,
   endJob,
   maxAttempts,
   nextDue,
-  nextUrgentDue,
+  nextPersonIn,
   openJobs,
   releaseJob,
 } from "./jobs.ts"
+import { isToolRunning } from "./journal.ts"
+import { KeptWrites, isStorageFailure } from "./kept-writes.ts"
 import type { JobRow } from "./schema.ts"
 import type { Store, Write } from "./store.ts"
 
@@ -32,7 +37,12 @@ export interface JobHandler {
 export interface LaneRunnerOptions {
   store: Store
   handlers: Record<string, JobHandler>
+  /** Places for what people wait for. */
   maxConcurrent: () => number
+  /** Places for runs of webhooks, beside those of people. Default: one. */
+  maxHooks?: () => number
+  /** Shared with whoever else writes ends; default: its own. */
+  kept?: KeptWrites
   clock: Clock
   log: Log
   background: Background
@@ -40,21 +50,43 @@ export interface LaneRunnerOptions {
 
 interface RunningJob {
   abort: AbortController
-  laneKey: string
-  /** Takes no place among those that may run at once. */
-  urgent: boolean
+  job: JobRow
+  /** Null: takes no place among those that may run at once. */
+  workClass: WorkClass | null
   done: Promise<void>
+}
+
+/** Why a machine's job is put back: a person's waits behind it. Its journal lets it go on later. */
+class JobYielded extends AppError {
+  constructor() {
+    super("not-ready", "a person's message goes first")
+  }
 }
 
 /** Urgent jobs claimed at once. */
 const urgentBatch = 16
+/** What the gateway does by itself at times. */
+const maxTimers = 1
+/** Of a job that could not be gone on with for want of a working disk. */
+const storagePauseMs = 2_000
+/** After a claim that failed. */
+const claimPauseMs = 500
+/** How often it is looked whether a tool has ended that a person waits for. */
+const yieldLookMs = 50
+/** A timer that is late by a step of the clock is soon right again. */
+const longestWaitMs = 60_000
+/** Of a stop: for results that the disk does not take. */
+const lastWriteMs = 1_000
 
 const retryPolicy = { attempts: maxAttempts, minDelayMs: 1_000, maxDelayMs: 30_000, jitter: 0.2 }
 
 export class LaneRunner {
   readonly #options: LaneRunnerOptions
   readonly #running = new Map<string, RunningJob>()
-  #claiming = false
+  readonly #kept: KeptWrites
+  /** No result is waited for any longer. */
+  readonly #noMore = new AbortController()
+  #claiming: Promise<void> | undefined
   #again = false
   #stopped = true
   #timer: NodeJS.Timeout | undefined
@@ -62,6 +94,8 @@ export class LaneRunner {
 
   constructor(options: LaneRunnerOptions) {
     this.#options = options
+    this.#kept = options.kept ?? new KeptWrites(options)
+    this.#kept.onRecovered(() => this.#claim())
     options.store.onAdded(({ jobs }) => {
       if (jobs) this.#claim()
     })
@@ -74,7 +108,7 @@ export class LaneRunner {
 
   /** Aborts running jobs of a lane; each ends as its handler decides. Returns how many. */
   abortLane(laneKey: string, reason: Error): number {
-    const jobs = [...this.#running.values()].filter((job) => job.laneKey === laneKey)
+    const jobs = [...this.#running.values()].filter(({ job }) => job.lane_key === laneKey)
     for (const job of jobs) job.abort.abort(reason)
     return jobs.length
   }
@@ -119,20 +153,27 @@ export class LaneRunner {
   }
 
   isLaneBusy(laneKey: string): boolean {
-    return [...this.#running.values()].some((job) => job.laneKey === laneKey)
+    return [...this.#running.values()].some(({ job }) => job.lane_key === laneKey)
   }
 
-  /** Claims nothing more, gives running jobs `graceMs`, then stops them; their journal lets them go on later. */
+  /**
+   * Claims nothing more, waits for a claim under way and gives back what of it has not begun, gives running jobs
+   * `graceMs`, then stops them; their journal lets them go on later.
+   */
   async stop(graceMs: number): Promise<void> {
     this.#stopped = true
     clearTimeout(this.#timer)
+    await this.#claiming
     const all = () => Promise.all([...this.#running.values()].map((job) => job.done))
     const grace = new AbortController()
     const timeUp = this.#options.clock.sleep(graceMs, grace.signal).catch(() => undefined)
     await Promise.race([all(), timeUp])
     grace.abort()
-    for (const job of this.#running.values()) job.abort.abort(new AppError("not-ready", "The gateway is stopping"))
+    const reason = new AppError("not-ready", "The gateway is stopping")
+    for (const job of this.#running.values()) job.abort.abort(reason)
+    const last = setTimeout(() => this.#noMore.abort(reason), lastWriteMs)
     await all()
+    clearTimeout(last)
   }
 
   #claim(): void {
@@ -141,48 +182,93 @@ export class LaneRunner {
       this.#again = true
       return
     }
-    this.#claiming = true
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#claiming = promise
     this.#options.background.run("claim jobs", async () => {
+      let pauseMs = claimPauseMs
       try {
         do {
           this.#again = false
           await this.#claimOnce()
         } while (this.#again)
+        pauseMs = 0
+      } catch (error) {
+        // Said once by those who keep the writes.
+        if (!isStorageFailure(error)) throw error
       } finally {
-        this.#claiming = false
-        this.#schedule()
+        this.#claiming = undefined
+        resolve()
+        this.#schedule(pauseMs)
       }
     })
   }
 
   async #claimOnce(): Promise<void> {
     if (this.#stopped) return
-    const now = this.#options.clock.now()
-    const urgent = nextUrgentDue(this.#options.store)
-    if (urgent !== undefined && urgent <= now) {
-      for (const job of await claimJobs(this.#options.store, urgentBatch, "urgent")) this.#launch(job)
+    const { store } = this.#options
+    const now = store.clock.now()
+    const places = this.#places().filter(([choice, free]) => free > 0 && (nextDue(store, choice) ?? Infinity) <= now)
+    if (places.length > 0) {
+      const jobs = await claimPlaces(store, places)
+      // A stop has come while it was under way.
+      if (this.#stopped) await this.#giveBack(jobs)
+      else for (const job of jobs) this.#launch(job)
     }
-    const free = this.#free()
-    if (free <= 0) return
-    const due = nextDue(this.#options.store)
-    if (due === undefined || due > now) return
-    const jobs = await claimJobs(this.#options.store, free)
-    for (const job of jobs) this.#launch(job)
+    this.#letPeopleGoFirst()
   }
 
-  #free(): number {
-    const counted = [...this.#running.values()].filter((job) => !job.urgent).length
-    return this.#options.maxConcurrent() - counted
+  async #giveBack(jobs: readonly JobRow[]): Promise<void> {
+    const { store } = this.#options
+    await store.write(async () => {
+      for (const job of jobs) releaseJob(store, job, { delayMs: 0, countAttempt: false })
+    })
+  }
+
+  /** How many more may begin, people's first. */
+  #places(): [JobChoice, number][] {
+    const { maxConcurrent, maxHooks = () => 1 } = this.#options
+    const free = (workClass: WorkClass, places: number) =>
+      places - [...this.#running.values()].filter((job) => job.workClass === workClass).length
+    return [
+      ["urgent", urgentBatch],
+      ["people", free("people", maxConcurrent())],
+      ["hooks", free("hooks", maxHooks())],
+      ["timers", free("timers", maxTimers)],
+    ]
+  }
+
+  /**
+   * Puts a machine's job back when a person's waits in its lane. Not in the middle of a tool call: cut there, nobody
+   * would know what it has done. Returns when to look again, on the monotonic clock's terms.
+   */
+  #letPeopleGoFirst(): number {
+    const { store, log } = this.#options
+    let lookAgainMs = Infinity
+    for (const { job, workClass, abort } of this.#running.values()) {
+      if (workClass === null || workClass === "people" || abort.signal.aborted) continue
+      const due = nextPersonIn(store, job.lane_key)
+      if (due === undefined) continue
+      const waitMs = due - store.clock.now()
+      if (waitMs > 0 || isToolRunning(store, job.id)) {
+        lookAgainMs = Math.min(lookAgainMs, Math.max(waitMs, yieldLookMs))
+        continue
+      }
+      log.info({ run: job.run_id, lane: job.lane_key }, "job yields to a person's message")
+      abort.abort(new JobYielded())
+    }
+    return lookAgainMs
   }
 
   /** For jobs whose time comes later (retries after a failure). */
-  #schedule(): void {
+  #schedule(pauseMs = 0): void {
     clearTimeout(this.#timer)
     if (this.#stopped) return
     const { store } = this.#options
-    const due = this.#free() > 0 ? nextDue(store) : nextUrgentDue(store)
-    if (due === undefined) return
-    const wait = Math.min(Math.max(due - this.#options.clock.now(), 1), 60_000)
+    const now = store.clock.now()
+    const dues = this.#places().map(([choice, free]) => (free > 0 ? (nextDue(store, choice) ?? Infinity) : Infinity))
+    const untilDue = Math.max(Math.min(...dues) - now, pauseMs, 1)
+    const wait = Math.min(untilDue, this.#letPeopleGoFirst(), longestWaitMs)
+    if (wait === longestWaitMs && dues.every((due) => due === Infinity)) return
     this.#timer = setTimeout(() => this.#claim(), wait)
     this.#timer.unref()
   }
@@ -190,7 +276,7 @@ export class LaneRunner {
   #launch(job: JobRow): void {
     const abort = new AbortController()
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.#running.set(job.run_id, { abort, laneKey: job.lane_key, urgent: job.urgent === 1, done: promise })
+    this.#running.set(job.run_id, { abort, job, workClass: job.urgent === 1 ? null : classOf(job), done: promise })
     this.#options.background.run(`job ${job.kind}`, async () => {
       try {
         await this.#run(job, abort.signal)
@@ -208,10 +294,21 @@ export class LaneRunner {
     try {
       if (!handler) throw new AppError("internal", `No handler for jobs of kind ${job.kind}`)
       const end = await handler.run(job, signal)
-      await this.#end(job, end)
+      await this.#kept.write(() => this.#end(job, end), this.#noMore.signal)
     } catch (error) {
+      // Not written before the stop: the next start takes it up where its journal ends.
+      if (this.#noMore.signal.aborted) {
+        this.#options.log.warn({ run: job.run_id, err: error }, "job not recorded before the stop")
+        return
+      }
       await this.#fail(job, handler, error, signal)
     }
+  }
+
+  #release(job: JobRow, options: Parameters<typeof releaseJob>[2]): Promise<void> {
+    const { store } = this.#options
+    const write = () => store.write(async () => releaseJob(store, job, options))
+    return this.#kept.write(write, this.#noMore.signal)
   }
 
   async #end(job: JobRow, end: JobEnd): Promise<void> {
@@ -228,41 +325,56 @@ export class LaneRunner {
   }
 
   async #fail(job: JobRow, handler: JobHandler | undefined, error: unknown, signal: AbortSignal): Promise<void> {
-    const { store, log, clock } = this.#options
+    const { log, clock } = this.#options
     const message = describeError(error)
     const stopping = this.#stopped && signal.aborted
+    const isYielded = signal.reason instanceof JobYielded
     // A full disk is not the job's fault: it waits for space however long that takes.
-    const storage = error instanceof AppError && error.code.startsWith("storage-")
-    if (stopping || storage) {
-      const runAt = stopping ? 0 : clock.now() + 2_000
-      await store.write(async () => releaseJob(store, job, { runAt, error: message, countAttempt: false }))
+    const storage = isStorageFailure(error)
+    if (stopping || isYielded || storage) {
+      await this.#release(job, { delayMs: storage ? storagePauseMs : 0, error: message, countAttempt: false })
       log.info({ run: job.run_id, reason: message }, "job put back")
       return
     }
     if (error instanceof JobPostponed) {
-      const { runAt } = error
-      await store.write(async () => releaseJob(store, job, { runAt, error: message, countAttempt: false }))
+      // Behind what others wait with, however short it is.
+      const delayMs = Math.max(1, error.runAt - clock.now())
+      await this.#release(job, { delayMs, error: message, countAttempt: false })
       log.debug({ run: job.run_id, reason: message }, "job postponed")
       return
     }
     if (job.attempts < maxAttempts) {
-      const runAt = clock.now() + backoffMs(retryPolicy, job.attempts)
+      const delayMs = backoffMs(retryPolicy, job.attempts)
       log.warn({ run: job.run_id, attempt: job.attempts, err: error }, "job failed, will be tried again")
-      await store.write(async () => releaseJob(store, job, { runAt, error: message, countAttempt: true }))
+      await this.#release(job, { delayMs, error: message, countAttempt: true })
       return
     }
     log.error({ run: job.run_id, lane: job.lane_key, err: error }, "job given up")
-    const end = (onDead?: JobHandler["onDead"]) =>
-      store.write(async (write) => {
-        await onDead?.(job, message, write)
-        endJob(store, write, job, { state: "dead", error: message })
-      })
+    await this.#giveUp(job, handler, message)
+  }
+
+  async #giveUp(job: JobRow, handler: JobHandler | undefined, message: string): Promise<void> {
+    const { store, log } = this.#options
+    const end = (onDead?: JobHandler["onDead"]) => {
+      const write = () =>
+        store.write(async (write) => {
+          await onDead?.(job, message, write)
+          endJob(store, write, job, { state: "dead", error: message })
+        })
+      return this.#kept.write(write, this.#noMore.signal)
+    }
     try {
       await end(handler?.onDead)
     } catch (cause) {
+      if (this.#noMore.signal.aborted) throw cause
       // A handler that fails even here must not keep its lane waiting for ever.
       log.error({ run: job.run_id, lane: job.lane_key, err: cause }, "job given up without its last writes")
       await end()
     }
   }
+}
+
+function classOf(job: JobRow): WorkClass {
+  const known = Object.entries(workClasses) as [WorkClass, number][]
+  return known.find(([, number]) => number === job.class)?.[0] ?? "people"
 }

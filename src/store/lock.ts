@@ -1,6 +1,6 @@
 // One state folder, one gateway: an exclusive SQLite lock that the kernel releases when the process dies,
 // so it is immune to reused pids and stale files.
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { AppError } from "../kernel/index.ts"
@@ -17,6 +17,9 @@ export interface StateLock {
 
 /** Undefined while another process holds it, or another part of this one. The file stays; only the lock comes and goes. */
 export function tryFileLock(path: string): StateLock | undefined {
+  // SQLite would make it as wide as the umask allows, and a lock that others can open is one that they can hold.
+  closeSync(openSync(path, "a", 0o600))
+  chmodSync(path, 0o600)
   const database = new DatabaseSync(path)
   try {
     database.exec("pragma busy_timeout = 0; pragma locking_mode = exclusive; begin exclusive")
@@ -46,6 +49,7 @@ export function acquireStateLock(folder: string, owner: LockOwner): StateLock {
     })
   }
   writeFileSync(ownerPath, JSON.stringify(owner), { mode: 0o600 })
+  chmodSync(ownerPath, 0o600)
   return lock
 }
 

@@ -19,7 +19,7 @@ export function moveJobs(write: Write, from: string, to: string, change: JsonCha
         .run(changed(String(prompt["data"]), change), row.id)
     }
   }
-  if (rows.length > 0) chooseHead(write, "job", to, "('ready', 'running')", "running")
+  if (rows.length > 0) chooseHead(write, "job", to, "('ready', 'running')", "running", "class > 0, id")
   return rows.length
 }
 
@@ -41,17 +41,29 @@ export function moveOutbox(
       .prepare("update outbox set chat_id = ?, route = ?, payload = ? where id = ?")
       .run(chatId, JSON.stringify(route), JSON.stringify(payload), row.id)
   }
-  if (rows.length > 0) chooseHead(write, "outbox", to, "('new', 'sending')", "sending")
+  if (rows.length > 0) chooseOutboxHead(write, to)
   return rows.length
 }
 
-/** The oldest is the head, unless one is under way: then the next head is chosen when it ends. */
-function chooseHead(write: Write, table: "job" | "outbox", lane: string, open: string, underWay: string): void {
+/** Of a chat in which rows have come to be open that were not, or not here. */
+export function chooseOutboxHead(write: Write, lane: string): void {
+  chooseHead(write, "outbox", lane, "('new', 'sending')", "sending")
+}
+
+/** The first in this order is the head, unless one is under way: then the next head is chosen when it ends. */
+function chooseHead(
+  write: Write,
+  table: "job" | "outbox",
+  lane: string,
+  open: string,
+  underWay: string,
+  order = "id",
+): void {
   write.prepare(`update ${table} set head = (state = ?) where lane_key = ? and state in ${open}`).run(underWay, lane)
   write
     .prepare(
       `update ${table} set head = 1
-       where id = (select id from ${table} where lane_key = ?1 and state in ${open} order by id limit 1)
+       where id = (select id from ${table} where lane_key = ?1 and state in ${open} order by ${order} limit 1)
          and not exists (select 1 from ${table} where lane_key = ?1 and state in ${open} and state = ?2)`,
     )
     .run(lane, underWay)

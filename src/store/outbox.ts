@@ -1,30 +1,8 @@
 // The outbox: new -> sending -> sent | uncertain | dead | dropped, one row a message, in order per chat.
-// `sending` is durable before the call and `sent` after it, so a crash leaves at most one row in doubt.
+// `sending` is durable before the call and `sent` after it, so a crash leaves at most one row a chat in doubt.
+import { chooseOutboxHead } from "./move.ts"
 import type { OutboxRow } from "./schema.ts"
-import type { Store } from "./store.ts"
-
-/** A row in doubt is sent once more only while it is this young: an old answer sent again confuses more than it helps. */
-export const resendWithinMs = 10 * 60 * 1000
-
-export async function claimOutbox(store: Store, limit: number): Promise<OutboxRow[]> {
-  const now = store.clock.now()
-  return await store.write(async () => {
-    const rows = store.handle
-      .prepare(
-        `update outbox set state = 'sending', owner = ?, attempts = attempts + 1
-         where id in (
-           select id from outbox where state = 'new' and head = 1 and run_at <= ? order by run_at, id limit ?)
-         returning *`,
-      )
-      .all(store.bootId, now, limit)
-    return rows as unknown as OutboxRow[]
-  })
-}
-
-export function nextOutboxDue(store: Store): number | undefined {
-  const row = store.handle.prepare("select min(run_at) as due from outbox where state = 'new' and head = 1").get()
-  return (row?.due as number | null) ?? undefined
-}
+import type { Store, Write } from "./store.ts"
 
 export async function markSent(store: Store, row: OutboxRow, remoteId: string | undefined): Promise<void> {
   await settle(store, row, { state: "sent", remoteId: remoteId ?? null, error: null })
@@ -39,21 +17,46 @@ export async function markDropped(store: Store, row: OutboxRow, error: string): 
   await settle(store, row, { state: "dropped", remoteId: null, error })
 }
 
-/** Whether it arrived is not known and it will not be sent again; the lane goes on. */
-export async function markUncertain(store: Store, row: OutboxRow, error: string): Promise<void> {
-  await settle(store, row, { state: "uncertain", remoteId: null, error })
-}
-
-/** Back to `new`, still first of its lane, not before `runAt`. */
-export async function markAgain(
+/** Whether it arrived is not known and it will not be sent again by itself; the lane goes on. `tell` says so. */
+export async function markUncertain(
   store: Store,
   row: OutboxRow,
-  options: { runAt: number; error: string; resent?: boolean },
+  error: string,
+  tell?: (write: Write) => void,
 ): Promise<void> {
-  await store.write(async () => {
+  await settle(store, row, { state: "uncertain", remoteId: null, error }, tell)
+}
+
+export interface AgainOptions {
+  /** 0: at once. */
+  delayMs: number
+  error: string | null
+  /** It may have arrived, and is sent once more all the same. */
+  resent?: boolean
+  /** Time that has really passed since its first try. */
+  waitedMs?: number
+  /** No call was made: it does not count as an attempt. */
+  isUntried?: boolean
+}
+
+/** Back to `new`, still first of its lane, not before its delay is over. */
+export async function markAgain(store: Store, row: OutboxRow, options: AgainOptions): Promise<void> {
+  const { delayMs, error, resent = false, waitedMs = row.waited_ms, isUntried = false } = options
+  await store.write(async ({ now }) => {
     store.handle
-      .prepare("update outbox set state = 'new', owner = null, run_at = ?, error = ?, resent = ? where id = ?")
-      .run(options.runAt, options.error, options.resent ? 1 : row.resent, row.id)
+      .prepare(
+        `update outbox set state = 'new', owner = null, run_at = ?, delay_ms = ?, error = ?, resent = ?, waited_ms = ?,
+           attempts = attempts - ? where id = ? and state = 'sending'`,
+      )
+      .run(
+        delayMs > 0 ? now + delayMs : 0,
+        delayMs > 0 ? delayMs : null,
+        error,
+        resent ? 1 : row.resent,
+        Math.round(waitedMs),
+        isUntried ? 1 : 0,
+        row.id,
+      )
   })
 }
 
@@ -61,7 +64,9 @@ export async function markAgain(
 export async function replacePayload(store: Store, row: OutboxRow, payload: string, error: string): Promise<void> {
   await store.write(async () => {
     store.handle
-      .prepare("update outbox set state = 'new', owner = null, payload = ?, error = ? where id = ?")
+      .prepare(
+        "update outbox set state = 'new', owner = null, payload = ?, error = ? where id = ? and state = 'sending'",
+      )
       .run(payload, error, row.id)
   })
 }
@@ -70,9 +75,10 @@ async function settle(
   store: Store,
   row: OutboxRow,
   end: { state: "sent" | "dead" | "uncertain" | "dropped"; remoteId: string | null; error: string | null },
+  tell?: (write: Write) => void,
 ): Promise<void> {
-  await store.write(async ({ now }) => {
-    const sentAt = end.state === "sent" ? now : null
+  await store.write(async (write) => {
+    const sentAt = end.state === "sent" ? write.now : null
     store.handle
       .prepare("update outbox set state = ?, head = 0, remote_id = ?, error = ?, sent_at = ? where id = ?")
       .run(end.state, end.remoteId, end.error, sentAt, row.id)
@@ -83,23 +89,36 @@ async function settle(
               and state in ('new', 'sending') order by id limit 1)`,
       )
       .run(row.id)
+    tell?.(write)
   })
 }
 
-/**
- * After a crash: what was being sent is in doubt. A young row is sent once more, an old one or one that was
- * already repeated stays `uncertain` and is reported. Returns both.
- */
-export async function recoverOutbox(store: Store): Promise<{ resend: OutboxRow[]; uncertain: OutboxRow[] }> {
-  const left = store.handle
+/** What another process was sending when it ended, oldest first. */
+export function leftSending(store: Store): OutboxRow[] {
+  // Sorted here: SQLite would read the whole table in its order.
+  const rows = store.handle
     .prepare("select * from outbox where state = 'sending' and owner is not ?")
     .all(store.bootId) as unknown as OutboxRow[]
-  const now = store.clock.now()
-  const resend = left.filter((row) => row.resent === 0 && now - row.created_at < resendWithinMs)
-  const uncertain = left.filter((row) => !resend.includes(row))
-  for (const row of resend) await markAgain(store, row, { runAt: 0, error: "in flight at a crash", resent: true })
-  for (const row of uncertain) await markUncertain(store, row, "in flight at a crash; whether it arrived is not known")
-  return { resend, uncertain }
+  return rows.sort((a, b) => a.id - b.id)
+}
+
+/**
+ * Sends once more what is in doubt under this question, in the chat that it was asked in and nowhere else. Inside a
+ * transaction. Returns how many.
+ */
+export function sendDoubtfulAgain(
+  write: Write,
+  doubt: string,
+  chat: { channel: string; account: string; chatId: string },
+): number {
+  const rows = write
+    .prepare(
+      `update outbox set state = 'new', owner = null, run_at = 0, delay_ms = null, error = null, resent = 1, doubt = null
+       where doubt = ? and state = 'uncertain' and channel = ? and account = ? and chat_id = ? returning lane_key`,
+    )
+    .all(doubt, chat.channel, chat.account, chat.chatId)
+  for (const lane of new Set(rows.map((row) => String(row["lane_key"])))) chooseOutboxHead(write, lane)
+  return rows.length
 }
 
 /** How many rows are in each state that a person asks about. Read from partial indexes, whatever the table holds. */
@@ -111,4 +130,14 @@ export function countOutbox(store: Store): { new: number; sending: number; uncer
   const trouble = one("state in ('uncertain', 'dead')")
   const dead = one("state in ('uncertain', 'dead') and state = 'dead'")
   return { new: open - sending, sending, uncertain: trouble - dead, dead }
+}
+
+/** Deliveries of which nobody knows whether they have arrived, by channel and account. */
+export function countUncertain(store: Store): { channel: string; account: string; uncertain: number }[] {
+  return store.handle
+    .prepare(
+      `select channel, account, count(*) as uncertain from outbox
+       where state in ('uncertain', 'dead') and state = 'uncertain' group by channel, account`,
+    )
+    .all() as unknown as { channel: string; account: string; uncertain: number }[]
 }

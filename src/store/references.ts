@@ -34,7 +34,8 @@ export function amendJob(ref: string, payload: string, late: NewEvent & { prefix
   const { sessionKey, prefix, text, origin, trusted } = late
   return [
     {
-      sql: "delete from event where session_key = ? and consumed_by is null and substr(text, 1, ?) = ?",
+      sql: `delete from event where session_key = ? and consumed_by is null and held_by is null
+        and substr(text, 1, ?) = ?`,
       values: [sessionKey, prefix.length, prefix],
     },
     {

@@ -42,6 +42,16 @@ export interface JobTable {
   urgent: number
   /** The message that it came from. */
   ref: string | null
+  /** The least trusted source of what its turn was shown; null until its prompt is made. */
+  origin: string | null
+  /** 0 once words are in it that nobody with standing has written. */
+  trusted: number | null
+  /** Who waits for it: see `workClasses`. */
+  class: number
+  /** How long `run_at` was to be away when it was set; null: it is a time that was asked for. */
+  delay_ms: number | null
+  /** While it is held for more jobs of its key: it runs then at the latest. */
+  hold_until: number | null
 }
 
 export interface StepTable {
@@ -79,6 +89,15 @@ export interface OutboxTable {
   /** The platform's id of the sent message. */
   remote_id: string | null
   error: string | null
+  /** Those of the turn that wrote it; null where nobody knows. */
+  origin: string | null
+  trusted: number | null
+  /** As for jobs. */
+  delay_ms: number | null
+  /** Time that has really passed since its first try, as its processes have measured it. */
+  waited_ms: number
+  /** The question that asks whether it has arrived; the question itself has the same. */
+  doubt: string | null
 }
 
 export interface EventTable {
@@ -88,10 +107,22 @@ export interface EventTable {
   origin: string
   trusted: number
   created_at: number
-  /** Job of the turn that showed it. */
+  /** Job of the turn that showed it, once a model has answered. */
   consumed_by: number | null
   /** The text in pieces, JSON; null where all of it is of one kind. */
   segments: string | null
+  /** Job of the turn whose prompt shows it now; no model has answered yet. */
+  held_by: number | null
+  /** Up to which character that prompt shows it; null: to its end, 0: it was taken out of the prompt again. */
+  held_to: number | null
+  /** How many of its characters answered prompts have shown, while some are left. */
+  shown_to: number
+  /** How many prompts came to nothing because of it. */
+  refusals: number
+  /** No further turn shows it. */
+  set_aside_at: number | null
+  /** 1: a heartbeat that shows it may be given the session's history, though others wrote it. */
+  share_history: number
 }
 
 export interface SessionTable {
@@ -114,6 +145,46 @@ export interface MessageTable {
   /** Rough size, for trimming without parsing. */
   tokens: number
   created_at: number
+  /** Least trusted source of what it says, or was written under. */
+  origin: string
+  /** 0: it holds words of others, or was said after such words had been read. */
+  trusted: number
+}
+
+/** Sites that the owner has named in a session, or that the agent opened before it had read words of others. */
+export interface SessionSiteTable {
+  session_id: string
+  site: string
+  created_at: number
+}
+
+export type ApprovalState = "asked" | "allowed" | "denied" | "expired" | "used"
+
+/** A question to the owner about exactly one action, and its answer. */
+export interface ApprovalTable {
+  id: string
+  run_id: string
+  session_key: string
+  agent_id: string
+  /** Least trusted source of what the turn that asked acted on. */
+  origin: string
+  tool: string
+  /** Canonical JSON: what is allowed, and nothing else. */
+  action: string
+  /** Of tool and action. */
+  digest: string
+  /** The action in our words, for the owner. */
+  text: string
+  /** How the turn begins that is told the answer, JSON. */
+  resume: string
+  state: ApprovalState
+  asked_at: number
+  expires_at: number
+  decided_by: string | null
+  decided_at: number | null
+  used_at: number | null
+  /** The call that used it: the same call made again after a crash is still allowed. */
+  used_by: string | null
 }
 
 export interface OffsetTable {
@@ -166,6 +237,17 @@ export interface HookDeliveryTable {
   /** Delivery that this one repeats at a person's wish. */
   replay_of: number | null
   took_us: number
+  /** Who sent it, of those that proved nothing: one row stands for all of an address and hour. */
+  address: string | null
+  /** How many requests the row stands for. */
+  times: Generated<number>
+}
+
+/** One row; triggers keep it. */
+export interface HookKeptTable {
+  id: number
+  /** What all kept deliveries take, about. */
+  bytes: number
 }
 
 export interface MetaTable {
@@ -178,6 +260,20 @@ export interface ChatButtonTable {
   key: string
   value: string
   created_at: number
+  /** Those of the turn that made the value; null where nobody knows. */
+  origin: string | null
+  trusted: number | null
+  /** The run of that turn. */
+  run_id: string | null
+}
+
+/** Groups and channels, by what the platform says and by who was heard there. */
+export interface ChatMembershipTable {
+  channel: string
+  account: string
+  chat_id: string
+  is_member: number
+  changed_at: number
 }
 
 export interface ToolSendTable {
@@ -269,8 +365,11 @@ export interface Database {
   pairing_allow: PairingAllowTable
   meta: MetaTable
   hook_delivery: HookDeliveryTable
+  hook_kept: HookKeptTable
   usage: UsageTable
   unreadable_update: UnreadableUpdateTable
+  session_site: SessionSiteTable
+  approval: ApprovalTable
 }
 
 export type JobRow = Selectable<JobTable>
@@ -279,4 +378,5 @@ export type EventRow = Selectable<EventTable>
 export type SessionRow = Selectable<SessionTable>
 export type AuditRow = Selectable<AuditTable>
 export type HookDeliveryRow = Selectable<HookDeliveryTable>
+export type ApprovalRow = Selectable<ApprovalTable>
 export type NewOutboxRow = Insertable<OutboxTable>

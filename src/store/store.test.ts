@@ -6,7 +6,16 @@ import { test } from "node:test"
 import { plain, testStore } from "../../test/support/store.ts"
 import { temporaryFolder } from "../../test/support/temporary.ts"
 import type { IngestEntry } from "./ingest.ts"
-import { consumeEvents, giveBackEvents, hasEvents } from "./events.ts"
+import {
+  countEvents,
+  freeStrayEvents,
+  freshEvents,
+  hasEvents,
+  holdEvents,
+  leaveOutEvents,
+  refusedEvent,
+  settleEvents,
+} from "./events.ts"
 import {
   cancelWaiting,
   claimJobs,
@@ -17,7 +26,7 @@ import {
   recoverJobs,
   releaseJob,
 } from "./jobs.ts"
-import { countOutbox, recoverOutbox } from "./outbox.ts"
+import { countOutbox, countUncertain, leftSending } from "./outbox.ts"
 import { acquireStateLock } from "./lock.ts"
 import { AppError } from "../kernel/index.ts"
 
@@ -121,6 +130,9 @@ test("refuses a second owner of the state folder and names the first", () => {
   const folder = temporaryFolder()
   const owner = { pid: 4711, bootId: "one", startedAt: "2026-01-01T00:00:00.000Z" }
   const lock = acquireStateLock(folder, owner)
+  for (const name of readdirSync(folder).filter((each) => each.startsWith("gateway."))) {
+    assert.equal(statSync(join(folder, name)).mode & 0o777, 0o600, name)
+  }
   assert.throws(
     () => acquireStateLock(folder, { ...owner, pid: 1, bootId: "two" }),
     (error) => error instanceof AppError && error.code === "already-running" && error.message.includes("4711"),
@@ -129,65 +141,49 @@ test("refuses a second owner of the state folder and names the first", () => {
   acquireStateLock(folder, { ...owner, bootId: "three" }).release()
 })
 
-test("takes over what another boot was running, and gives up what never ends", async (context) => {
+test("takes over what another boot was running, and gives up what the process died of", async (context) => {
   const folder = temporaryFolder()
   const first = await testStore(context, { folder, bootId: "one" })
-  await first.ingest(entry("a", { jobs: [job("r1", "x"), job("r2", "x"), job("r3", "y"), job("r4", "z")] }))
-  first.handle.raw.exec("update job set state = 'running', owner = 'one', attempts = 1 where run_id = 'r1'")
-  const often = `update job set state = 'running', owner = 'one', attempts = 3, started_at = ${Date.now()}`
-  first.handle.raw.exec(`${often} - 61000 where run_id = 'r3'`)
-  first.handle.raw.exec(`${often} where run_id = 'r4'`)
+  const runs = ["once", "hung", "hung-twice", "killed", "ended"]
+  await first.ingest(entry("a", { jobs: [...runs.map((run) => job(run, run)), job("next", "hung")] }))
+  const left = (run: string, attempts: number) =>
+    first.handle.raw.exec(
+      `update job set state = 'running', owner = 'one', attempts = ${attempts}, started_at = 1 where run_id = '${run}'`,
+    )
+  left("once", 1)
+  left("hung", 3)
+  left("hung-twice", 2)
+  // Somebody who kills the process again and again proves nothing against it, however long ago the first time was.
+  left("killed", 11)
+  left("ended", 12)
   await first.close()
   const second = await testStore(context, { folder, bootId: "two" })
   const told: string[] = []
-  const { resumed, dead } = await recoverJobs(second, async (row) => void told.push(row.run_id))
-  assert.equal(resumed, 2)
-  assert.deepEqual(told, ["r3"])
+  const { resumed, dead } = await recoverJobs(second, {
+    onDead: async (row, error) => void told.push(`${row.run_id}: ${error}`),
+    hungRuns: () => new Set(["hung", "hung-twice", "of-long-ago"]),
+  })
+  assert.equal(resumed, 3)
+  assert.deepEqual(told, [
+    "hung: the gateway hung and ended 3 times while running it",
+    "ended: the gateway died 12 times while running it",
+  ])
   assert.deepEqual(
     dead.map((row) => row.run_id),
-    ["r3"],
+    ["hung", "ended"],
   )
   const rows = await second.db.selectFrom("job").select(["run_id", "state", "head"]).orderBy("id").execute()
   assert.deepEqual(plain(rows), [
-    { run_id: "r1", state: "ready", head: 1 },
-    { run_id: "r2", state: "ready", head: 0 },
-    { run_id: "r3", state: "dead", head: 0 },
-    { run_id: "r4", state: "ready", head: 1 },
+    { run_id: "once", state: "ready", head: 1 },
+    { run_id: "hung", state: "dead", head: 0 },
+    { run_id: "hung-twice", state: "ready", head: 1 },
+    { run_id: "killed", state: "ready", head: 1 },
+    { run_id: "ended", state: "dead", head: 0 },
+    { run_id: "next", state: "ready", head: 1 },
   ])
-  // Many deaths within a moment say nothing about the job: it waits a little and is tried again.
-  const [suspect] = await second.db.selectFrom("job").select("run_at").where("run_id", "=", "r4").execute()
+  // It waits a little before it is tried again.
+  const [suspect] = await second.db.selectFrom("job").select("run_at").where("run_id", "=", "killed").execute()
   assert.ok((suspect?.run_at ?? 0) > Date.now())
-})
-
-test("sends a row in doubt once more while it is young, and reports it when it is old or was repeated already", async (context) => {
-  const folder = temporaryFolder()
-  const first = await testStore(context, { folder, bootId: "one" })
-  const row = (chatId: string) => ({
-    laneKey: `chatapp:default:${chatId}`,
-    channel: "chatapp",
-    account: "default",
-    chatId,
-    route: {},
-    kind: "text",
-    payload: {},
-  })
-  await first.write(async ({ addOutbox }) => {
-    for (const chat of ["young", "old", "repeated"]) addOutbox(row(chat))
-  })
-  first.handle.raw.exec("update outbox set state = 'sending', owner = 'one'")
-  first.handle.raw.exec("update outbox set created_at = created_at - 7 * 24 * 3600 * 1000 where chat_id = 'old'")
-  first.handle.raw.exec("update outbox set resent = 1 where chat_id = 'repeated'")
-  await first.close()
-  const second = await testStore(context, { folder, bootId: "two" })
-  const { resend, uncertain } = await recoverOutbox(second)
-  assert.deepEqual(
-    resend.map((left) => left.chat_id),
-    ["young"],
-  )
-  assert.deepEqual(
-    uncertain.map((left) => left.chat_id),
-    ["old", "repeated"],
-  )
 })
 
 test("reads no whole table on the way of an event, however many finished rows there are", async (context) => {
@@ -203,12 +199,22 @@ test("reads no whole table on the way of an event, however many finished rows th
   await store.write(async (write) => cancelWaiting(store, write, "lane"))
   isRunning(store, "lane", "turn")
   await claimJobs(store, 4)
-  await store.write(async (write) => giveBackEvents(write, 1))
+  await store.write(async (write) => {
+    freshEvents(store, "s")
+    refusedEvent(store, "s")
+    freeStrayEvents(write, "s")
+    holdEvents(write, 1, [{ id: 1, to: null }])
+    leaveOutEvents(write, 1)
+    settleEvents(write, 1, { blame: true })
+    settleEvents(write, 1, { isAnswered: true })
+  })
+  countEvents(store)
   await claimJobs(store, 4, "urgent")
   nextDue(store)
   nextUrgentDue(store)
   await recoverJobs(store)
-  await recoverOutbox(store)
+  leftSending(store)
+  countUncertain(store)
   countJobs(store)
   countOutbox(store)
   hasEvents(store, "s")
@@ -227,9 +233,13 @@ test("gives a session back what a cancelled job had taken and no model has seen"
   await store.ingest(entry("a", { jobs: [job("begun"), job("fresh")], events: [event("one")] }))
   const [begun] = await claimJobs(store, 1)
   await store.write(async (write) => {
-    consumeEvents(store, write, "s", begun?.id ?? 0)
+    holdEvents(
+      write,
+      begun?.id ?? 0,
+      freshEvents(store, "s").map(({ id }) => ({ id, to: null })),
+    )
     // As a gateway does that is stopped: it does not count as an attempt.
-    releaseJob(store, { id: begun?.id ?? 0 }, { runAt: 0, countAttempt: false })
+    releaseJob(store, { id: begun?.id ?? 0 }, { delayMs: 0, countAttempt: false })
   })
   assert.equal(hasEvents(store, "s"), false)
   const cancelled = await store.write(async (write) => cancelWaiting(store, write, "lane"))

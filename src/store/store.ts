@@ -97,7 +97,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       pruner.stop()
       reserve.stop()
       await commit.idle()
-      handle.raw.exec("pragma wal_checkpoint(truncate)")
+      // Whoever reads at this moment, such as a backup, is not waited for.
+      handle.raw.exec("pragma busy_timeout = 0; pragma wal_checkpoint(truncate)")
       await handle.db.destroy()
     },
   }

@@ -88,7 +88,8 @@ test("a webhook's turn reaches neither the gateway nor the owner's tabs through 
   })
   world.say("open the shop")
   await world.reply("ok", { timeoutMs: 30_000 })
-  await world.hook("agent", { message: "look into the gateway", wakeMode: "next-heartbeat" })
+  const message = `look into the gateway http://127.0.0.1:${world.port}/healthz and at ${shop.url}`
+  await world.hook("agent", { message, wakeMode: "next-heartbeat" })
   await world.reply("done looking", { timeoutMs: 30_000 })
   const [tabs, gateway, opened, page] = answers
   assert.match(tabs ?? "", /"tabs":\[\]/)

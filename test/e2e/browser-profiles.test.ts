@@ -64,9 +64,13 @@ test("makes, uses and removes profiles while another one's browser runs on", { t
   await svc(gateway, "start")
   const pid = await pidOf(gateway, "managed")
   assert.ok(pid)
+  for (const port of [gateway.port, gateway.port + 2, gateway.port + 3]) {
+    const refused = await svc(gateway, "open", `http://localhost:${port}/healthz`)
+    assert.match(refused.stderr, new RegExp(`Port ${port} of this machine is the gateway's own`))
+  }
 
   const made = await svc(gateway, "create-profile", "work", "--color", "0066cc")
-  assert.match(made.stdout, /^created profile work \(managed, port \d+, #0066CC\)\n$/)
+  assert.match(made.stdout, /^created profile work \(managed, #0066CC\)\n$/)
   assert.equal((await svc(gateway, "start", "--browser-profile", "work")).code, 0)
   const work = await pidOf(gateway, "work")
   const address = `http://127.0.0.1:${proxy.port}?token=\${FAR_TOKEN}`

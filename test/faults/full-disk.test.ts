@@ -136,6 +136,56 @@ test(
   },
 )
 
+interface StoreStatus {
+  parts: Record<string, string>
+  store: { accepting: boolean; problem?: string; unwritten?: number }
+}
+
+const rounds = Number(process.env["SVC_TEST_DISK_ERRORS"] ?? 2)
+
+test(
+  `answers that could not be written ${rounds} times while the disk was full are written and sent when there is space`,
+  { skip: reasonToSkip, timeout: 60_000 + rounds * 20_000 },
+  async (context) => {
+    const world = await fullWorld(context)
+    let held = Promise.withResolvers<void>()
+    world.model.script(async (request) => {
+      const said = lastPrompt(request).split("\n").at(-1) ?? ""
+      if (said.startsWith("hold")) await held.promise
+      return text(`did ${said}`)
+    })
+    const ready = async () => (await fetch(`${world.gateway.url}/readyz`)).status
+    for (let round = 0; round < rounds; round += 1) {
+      held = Promise.withResolvers()
+      const sent = world.say(`hold ${round}`)
+      await world.model.waitForRequest((request) => lastPrompt(request).endsWith(`hold ${round}`))
+      fill(world.stateFolder)
+      // The reserve is given up for what runs, and then that is used up as well.
+      await world.until("the store notices", async () => {
+        const answer = await world.hook("wake", { text: "filler ".repeat(500), mode: "next-heartbeat" })
+        return answer.status === 503 ? true : undefined
+      })
+      fill(world.stateFolder)
+      held.resolve()
+      const status = await world.until("the end of the turn is kept", async () => {
+        const now = await world.gateway.call<StoreStatus>("GET", "/api/status")
+        return (now.store.unwritten ?? 0) > 0 ? now : undefined
+      })
+      assert.match(status.store.problem ?? "", /disk is full/i)
+      assert.equal(status.parts["store"], "failed")
+      assert.equal(await ready(), 503)
+
+      rmSync(join(world.stateFolder, "filler"))
+      await world.reply(`did hold ${round}`, { after: sent })
+      await world.until("it is ready again", async () => ((await ready()) === 200 ? true : undefined))
+    }
+    await world.settle()
+    const texts = world.botTexts().filter((words) => words.startsWith("did hold"))
+    assert.equal(texts.length, rounds, "each answer came once")
+    assert.deepEqual(world.rows("select state from job where state != 'done'"), [])
+  },
+)
+
 test(
   "a start on a full disk fails and says why, and leaves everything as it was",
   { skip: reasonToSkip },

@@ -91,6 +91,20 @@ test("a second gateway on the same state folder is refused and names the first; 
   assert.equal((await fetch(`${world.gateway.url}/readyz`)).status, 200)
 })
 
+test("SIGUSR1 opens no inspector", async (context) => {
+  const world = await createWorld(context)
+  await world.start()
+  const { process: gateway } = world.gateway
+  gateway.kill("SIGUSR1")
+  // Node.js says on standard error where its inspector listens; by the answer the signal has been dealt with.
+  for (let count = 0; count < 3; count += 1) {
+    assert.equal((await fetch(`${world.gateway.url}/healthz`)).status, 200)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  assert.equal(await world.gateway.kill("SIGTERM"), 0)
+  assert.ok(!/Debugger listening|ebugger/.test(world.gateway.output()), world.gateway.output())
+})
+
 for (const { name, offset, key } of [
   { name: "the gateway's port", offset: 0, key: /gateway\.port/ },
   { name: "the browser control port", offset: 2, key: /gateway\.port/ },

@@ -18,6 +18,8 @@ export type Step =
 interface Line {
   indent: number
   role: string
+  /** The first quoted words. */
+  name: string
   /** What stands between the role and the brackets, and behind the colon. */
   words: string
   ref: string | undefined
@@ -123,7 +125,8 @@ export function parse(text: string): Line[] {
       .replaceAll('"', " ")
       .replaceAll(/\s+/g, " ")
       .replace(/^[ :]+|[ :]+$/g, "")
-    return [{ indent: spaces.length, role, words: words.toLowerCase(), ref }]
+    const name = (/"((?:[^"\\]|\\.)*)"/.exec(rest)?.[1] ?? "").toLowerCase()
+    return [{ indent: spaces.length, role, name, words: words.toLowerCase(), ref }]
   })
 }
 
@@ -150,7 +153,7 @@ function holds(line: Line, words: string): boolean {
 }
 
 function score(line: Line, words: string): number {
-  if (line.words === words) return 4
+  if (line.words === words || line.name === words) return 4
   if (line.words.startsWith(words) || line.words.endsWith(words)) return 3
   return line.words.includes(words) ? 2 : 0
 }

@@ -85,6 +85,7 @@ export async function spawnGateway(context: Pick<TestContext, "after">, setup: G
       SVC_GATEWAY_PORT: String(port),
       CHATAPP_BOT_TOKEN: "",
       SVC_RUNTIME_DIR: join(stateFolder, "run"),
+      SVC_TEST_PROGRAM: join(import.meta.dirname, "..", "..", "cli", "main.ts"),
       // Written by every process that ends cleanly, beside the bundle.
       NODE_COMPILE_CACHE: join(dirname(program), "compiled"),
       ...(setup.crashAt === undefined ? {} : { SVC_CRASH_AT: setup.crashAt }),

@@ -19,7 +19,7 @@ export interface RemoteBrowser {
   stop(): Promise<void>
 }
 
-export async function startRemoteBrowser(options: { port?: number } = {}): Promise<RemoteBrowser> {
+export async function startRemoteBrowser(options: { port?: number; more?: string[] } = {}): Promise<RemoteBrowser> {
   const folder = temporaryFolder()
   const child = spawn(
     process.env["SVC_TEST_BROWSER"] ?? "chromium",
@@ -31,6 +31,7 @@ export async function startRemoteBrowser(options: { port?: number } = {}): Promi
       "--disable-gpu",
       "--no-first-run",
       "--disable-dev-shm-usage",
+      ...(options.more ?? []),
       "about:blank",
     ],
     { stdio: ["ignore", "ignore", "pipe"], detached: true },

@@ -1,4 +1,5 @@
 // The word by which the model says that nothing needs attention, and what counts as saying so.
+import { trimBoth } from "../../kernel/index.ts"
 
 export const heartbeatToken = "HEARTBEAT_OK"
 
@@ -8,12 +9,8 @@ export const heartbeatToken = "HEARTBEAT_OK"
  */
 export function isHeartbeatAck(text: string, hasMedia: boolean, maxChars: number): boolean {
   if (hasMedia) return false
-  const plain = text
-    .replace(/<[^>]*>/g, " ")
-    .replace(/&nbsp;/gi, " ")
-    .trim()
-    .replace(/^[*`~_]+|[*`~_]+$/g, "")
-    .trim()
+  const bare = text.replace(/<[^<>]*>/g, " ").replace(/&nbsp;/gi, " ")
+  const plain = trimBoth(bare.trim(), "*`~_").trim()
   if (plain === "") return true
   let rest = plain
   let found = false

@@ -13,7 +13,7 @@ export interface PromptSegment {
 const maxInlineCharacters = 120
 
 /** Brackets that could pass for the mark's own. */
-const markLike = /[⟦⟧〚〛⟬⟭⦋⦌⦍⦎⦏⦐⁅⁆〖〗【】［］〔〕❲❳⦗⦘]|\[\[|\]\]/
+const markLike = /[⟦⟧〚〛⟬⟭⦋⦌⦍⦎⦏⦐⁅⁆〖〗【】［］〔〕❲❳⦗⦘]|\[\[|\]\]/g
 /** What is not seen, breaks the line, or changes the character before it. */
 const unplain = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|^\p{M}/u
 
@@ -22,10 +22,22 @@ export function mark(value: string): string {
   return `⟦${value}⟧`
 }
 
+/** A name or a title has fewer; what is longer is cut. */
+const maxLineCharacters = 300
+const unseen = /[\p{C}\p{Default_Ignorable_Code_Point}]/gu
+const breaks = /[\p{Cc}\p{Zl}\p{Zp}]/gu
+
+/** Foreign words of any shape as a value inside a line of ours: short, in one line, with nothing that could end it. */
+export function markLine(text: string): string {
+  const short = text.length > maxLineCharacters ? `${text.slice(0, maxLineCharacters)}…` : text
+  const line = short.replace(breaks, " ").replace(unseen, "").replace(markLike, "|").trim()
+  return mark(neutralize(line).replace(/^\p{M}+/u, ""))
+}
+
 /** Whether a value can stand in a line as it is: one short line that can be taken for nothing but a value. */
 function isInline(value: string): boolean {
   if (value.length > maxInlineCharacters) return false
-  return !unplain.test(value) && !markLike.test(value) && neutralize(value) === value
+  return !unplain.test(value) && value.search(markLike) < 0 && neutralize(value) === value
 }
 
 /** `indent` stands in front of every further line of the operator's words. */

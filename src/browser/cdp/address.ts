@@ -1,5 +1,6 @@
 // The address of a browser's CDP (`cdpUrl`), taken apart once: where to ask, where to connect, with which credentials.
 // Credentials leave it only as headers and query parameters of requests to that very host; `shown` has none of them.
+import { trimEnd } from "../../kernel/index.ts"
 
 export interface CdpAddress {
   /** For status, errors and logs: no userinfo, no values of the query, no long random parts of the path. */
@@ -33,7 +34,7 @@ export function parseCdpAddress(text: string): CdpAddress {
   const isSecure = url.protocol === "https:" || url.protocol === "wss:"
   const isSocket = url.protocol === "ws:" || url.protocol === "wss:"
   const withScheme = (kind: "http" | "ws") => new URL(url.href.replace(/^\w+:/, isSecure ? `${kind}s:` : `${kind}:`))
-  const base = url.pathname.replace(/\/+$/, "")
+  const base = trimEnd(url.pathname, "/")
   const socket = isSocket ? url.href : undefined
   const isDirect = isSocket && /\/devtools\/browser\/[^/]+$/.test(base)
   const basic = Buffer.from(`${user}:${password}`).toString("base64")

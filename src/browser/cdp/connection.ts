@@ -1,8 +1,7 @@
-// One WebSocket to one browser, with flat sessions: commands out, answers and events in. Everything the engine says
-// to a browser goes through here. It knows nothing of tabs or pages.
-import type { Socket } from "node:net"
-import { WebSocket } from "ws"
-import { AppError, raceAbort } from "../../kernel/index.ts"
+// One way to one browser, with flat sessions: commands out, answers and events in. Everything the engine says to a browser
+// goes through here. It knows nothing of tabs or pages.
+import { AppError } from "../../kernel/index.ts"
+import { type ConnectOptions, type Endpoint, openWebSocket, type Transport } from "./transport.ts"
 
 export type CdpParams = Record<string, unknown>
 type EventHandler = (params: never) => void
@@ -33,18 +32,6 @@ export class CdpError extends Error {
   }
 }
 
-/** The WebSocket could not be opened. */
-export class HandshakeError extends Error {
-  /** HTTP status of the answer, when there was one. */
-  readonly status: number | undefined
-
-  constructor(message: string, options: { status?: number; cause?: unknown } = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause })
-    this.name = "HandshakeError"
-    this.status = options.status
-  }
-}
-
 interface Pending {
   method: string
   sessionId: string | undefined
@@ -53,42 +40,37 @@ interface Pending {
   timer: NodeJS.Timeout | undefined
 }
 
-interface Message {
+/** As it is on the wire. */
+export interface Message {
   id?: number
   method?: string
   params?: CdpParams
   result?: unknown
-  error?: { message: string }
+  error?: { message: string; code?: number }
   sessionId?: string
 }
 
-export interface Endpoint {
-  url: string
-  headers?: Record<string, string>
-}
-
-export interface ConnectOptions extends Endpoint {
-  timeoutMs: number
-  signal?: AbortSignal
+/** Somebody else who speaks to the browser through this connection, in sessions of its own. */
+export interface SecondClient {
+  /** Whether the message is for that one: an answer to its command, or an event of its sessions. */
+  takes(message: Message): boolean
 }
 
 const defaultTimeoutMs = 15_000
-/** Screenshots and big snapshots are large; past this the peer is broken. */
-const maxMessageBytes = 256 * 1024 * 1024
-/** A ping with every beat; a peer of which four beats bring nothing is gone, which is so noticed within five seconds. */
+/** A question with every beat; a peer of which four beats bring nothing may be gone, which is so noticed within five seconds. */
 const beatMs = 900
 const silentBeats = 4
 
 export class CdpConnection {
-  readonly #socket: WebSocket
-  readonly #wire: Socket
+  readonly #transport: Transport
   readonly #pending = new Map<number, Pending>()
   readonly #handlers = new Map<string, Map<string, Set<EventHandler>>>()
+  readonly #clients = new Set<SecondClient>()
   readonly #closed = Promise.withResolvers<AppError>()
   readonly #beat: NodeJS.Timeout
   readonly root: CdpSession
-  /** Where and with what this connection was made, for a second one to the same browser. Holds secrets. */
-  readonly endpoint: Endpoint
+  /** Where a second connection can be made, with what it needs. Holds secrets. None for a browser at the end of a pipe. */
+  readonly endpoint: Endpoint | undefined
   #nextId = 1
   #bytesSeen = 0
   #silent = 0
@@ -96,42 +78,15 @@ export class CdpConnection {
 
   /** Rejects with HandshakeError, or the signal's reason. */
   static async connect(options: ConnectOptions): Promise<CdpConnection> {
-    const socket = new WebSocket(options.url, {
-      perMessageDeflate: false,
-      maxPayload: maxMessageBytes,
-      handshakeTimeout: options.timeoutMs,
-      followRedirects: false,
-      ...(options.headers ? { headers: options.headers } : {}),
-    })
-    let wire: Socket | undefined
-    const opened = new Promise<void>((resolve, reject) => {
-      socket.once("upgrade", (response) => (wire = response.socket))
-      socket.once("open", () => resolve())
-      socket.once("error", (cause) => reject(new HandshakeError(`The WebSocket failed: ${cause.message}`, { cause })))
-      socket.once("unexpected-response", (_request, { statusCode: status }) =>
-        reject(new HandshakeError(`The WebSocket was answered with HTTP ${status}`, status ? { status } : {})),
-      )
-    })
-    try {
-      await (options.signal ? raceAbort(opened, options.signal) : opened)
-    } catch (error) {
-      socket.on("error", () => undefined)
-      socket.terminate()
-      throw error
-    }
-    return new CdpConnection(socket, wire as Socket, options)
+    const { url, headers } = options
+    return new CdpConnection(await openWebSocket(options), { url, ...(headers ? { headers } : {}) })
   }
 
-  private constructor(socket: WebSocket, wire: Socket, { url, headers }: Endpoint) {
-    this.endpoint = { url, ...(headers ? { headers } : {}) }
-    this.#socket = socket
-    this.#wire = wire
+  constructor(transport: Transport, endpoint?: Endpoint) {
+    this.endpoint = endpoint
+    this.#transport = transport
     this.root = this.session(undefined)
-    socket.on("message", (data) => this.#receive(String(data)))
-    socket.on("error", (error) =>
-      this.#lose(new AppError("browser-lost", "The browser's socket failed", { cause: error })),
-    )
-    socket.on("close", () => this.#lose(new AppError("browser-lost", "The browser closed its socket")))
+    transport.listen({ onMessage: (text) => this.#receive(text), onEnd: (reason) => this.#lose(reason) })
     // What arrived while this process was busy is read first: it counts.
     this.#beat = setInterval(() => setImmediate(() => this.#checkAlive()), beatMs)
     this.#beat.unref()
@@ -163,6 +118,19 @@ export class CdpConnection {
     }
   }
 
+  /** Lets somebody else have what is theirs of all that arrives. Gives the function that ends it. */
+  join(client: SecondClient): () => void {
+    this.#clients.add(client)
+    return () => this.#clients.delete(client)
+  }
+
+  /** Sends a command of a second client, whose answer that one takes. Gives the number it went out under. */
+  forward(message: Omit<Message, "id">): number {
+    const id = this.#nextId++
+    if (!this.#lost) this.#transport.send(JSON.stringify({ ...message, id }))
+    return id
+  }
+
   close(): void {
     this.#lose(new AppError("browser-lost", "The connection to the browser was closed"))
   }
@@ -177,7 +145,7 @@ export class CdpConnection {
     this.#pending.set(id, { method, sessionId, resolve, reject, timer })
     const onAbort = () => this.#settle(id, (entry) => entry.reject(options.signal?.reason))
     options.signal?.addEventListener("abort", onAbort, { once: true })
-    this.#socket.send(JSON.stringify({ id, method, params, ...(sessionId === undefined ? {} : { sessionId }) }))
+    this.#transport.send(JSON.stringify({ id, method, params, ...(sessionId === undefined ? {} : { sessionId }) }))
     try {
       return await promise
     } finally {
@@ -209,6 +177,7 @@ export class CdpConnection {
   }
 
   #take(message: Message): void {
+    for (const client of this.#clients) if (client.takes(message)) return
     if (message.id !== undefined) {
       this.#settle(message.id, (entry) => {
         if (message.error) entry.reject(new CdpError(entry.method, message.error.message))
@@ -231,18 +200,20 @@ export class CdpConnection {
   /** Bytes count, not messages: a large answer on a slow line is a sign of life before it is complete. */
   #checkAlive(): void {
     if (this.#lost) return
-    const { bytesRead } = this.#wire
+    const { bytesRead } = this.#transport
     this.#silent = bytesRead === this.#bytesSeen ? this.#silent + 1 : 0
     this.#bytesSeen = bytesRead
-    if (this.#silent >= silentBeats) return this.#lose(new AppError("browser-lost", "The browser stopped answering"))
-    this.#socket.ping()
+    if (this.#silent >= silentBeats && this.#transport.isGone(this.#silent * beatMs))
+      return this.#lose(new AppError("browser-lost", "The browser stopped answering"))
+    // A browser without a ping gets the cheapest command there is; nobody waits for its answer.
+    if (!this.#transport.ping()) this.forward({ method: "Browser.getVersion" })
   }
 
   #lose(reason: AppError): void {
     if (this.#lost) return
     this.#lost = reason
     clearInterval(this.#beat)
-    this.#socket.terminate()
+    this.#transport.close()
     for (const id of this.#pending.keys()) this.#settle(id, (entry) => entry.reject(reason))
     this.#handlers.clear()
     this.#closed.resolve(reason)

@@ -2,3 +2,5 @@
 export * from "./address.ts"
 export * from "./connection.ts"
 export * from "./endpoints.ts"
+export { openPrivateDoor, type PrivateDoor } from "./private-door.ts"
+export { type Endpoint, HandshakeError, overPipe, type PipeOptions, type Transport } from "./transport.ts"

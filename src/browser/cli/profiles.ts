@@ -33,7 +33,7 @@ export const profileCommands: CommandSpec[] = [
       const { color, cdpUrl, driver } = options
       const body = { name: nameOf(options, name), color, cdpUrl, driver }
       const reply = await send<CreatedProfile>("POST", "/profiles/create", { body, timeoutMs: startMs })
-      const where = reply.isRemote ? `remote, ${reply.cdpUrl}` : `managed, port ${reply.cdpPort}`
+      const where = reply.isRemote ? `remote, ${reply.cdpUrl}` : "managed"
       return { reply, show: () => io.print(`created profile ${reply.profile} (${where}, ${reply.color})`) }
     },
   },
@@ -78,6 +78,6 @@ function moved(to: string | undefined): string {
 function profileLine(profile: ProfileInfo): string {
   const state = profile.running ? `running (${profile.tabCount} tabs)` : "stopped"
   const marks = `${profile.isDefault ? " [default]" : ""}${profile.isRemote ? " [remote]" : ""}`
-  const where = profile.cdpUrl ?? (profile.cdpPort === null ? "no port yet" : `port ${profile.cdpPort}`)
+  const where = profile.cdpUrl ?? (profile.cdpPort === null ? "no port" : `port ${profile.cdpPort}`)
   return `${profile.name}: ${state}${marks} ${where} ${profile.color}`
 }

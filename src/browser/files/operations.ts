@@ -4,7 +4,7 @@ import { AppError } from "../../kernel/index.ts"
 import { type Caller, type CoreOptions, createAccess, limits } from "../access.ts"
 import { copyToMedia } from "../media.ts"
 import { act } from "../page/act.ts"
-import { type DownloadProgress, DownloadWaiters, type FinishedDownload } from "../page/downloads.ts"
+import type { DownloadProgress, FinishedDownload } from "../page/downloads.ts"
 import { setInputFiles } from "../page/file-chooser.ts"
 import { elementExpression } from "../page/frames.ts"
 import type { Tab } from "../page/tab.ts"
@@ -50,7 +50,6 @@ export function fileOperations(options: CoreOptions) {
   const { needLibrary, pick } = createAccess(options)
   const downloads = join(stateFolder, "downloads")
   const uploads = join(stateFolder, "uploads")
-  const waiters = new DownloadWaiters()
   const readable = (paths: string[]) => Promise.all(paths.map((path) => pathToRead(uploads, path)))
 
   async function fetchFile(
@@ -61,7 +60,8 @@ export function fileOperations(options: CoreOptions) {
   ): Promise<DownloadReply> {
     if (request.path !== undefined) await pathToWrite(downloads, request.path)
     const limits = { folder: join(downloads, ".part"), maxBytes, timeoutMs: request.timeoutMs, signal: caller.signal }
-    const file: FinishedDownload = await waiters.wait(tab, limits, trigger)
+    const { downloads: ofBrowser } = await registry.get(caller.profile).ensure(caller.signal)
+    const file: FinishedDownload = await ofBrowser.wait(tab, limits, trigger)
     const name = safeName(file.suggestedFilename)
     const path = await moveInto(file.partPath, downloads, request.path ?? `${ids.uuid()}-${name}`)
     const copied = request.sendable === true && file.bytes <= maxSendableBytes
@@ -79,7 +79,7 @@ export function fileOperations(options: CoreOptions) {
     downloadsUnderWay(caller: Caller): { downloads: DownloadProgress[] } {
       const { live } = registry.get(caller.profile)
       const tabs = live ? live.tabs.listIn(guard.spaceOf(live, caller)) : []
-      const downloads = waiters.underWay(tabs)
+      const downloads = live?.downloads.underWay(tabs) ?? []
       return { downloads: downloads.map((one) => ({ ...one, suggestedFilename: safeName(one.suggestedFilename) })) }
     },
     /** Gives files to an input at once (inputRef, element), or to the next chooser, which `ref` is clicked to open. */

@@ -2,17 +2,18 @@
 import { constants } from "node:fs"
 import { lstat, mkdir, open, realpath } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path"
-import { AppError, moveDurableFile } from "../../kernel/index.ts"
+import { AppError, moveDurableFile, trimBoth } from "../../kernel/index.ts"
 
 const maxNameLength = 150
 
 /** A file name without folders, control characters and what some system takes for something else. */
 export function safeName(suggested: string): string {
   const last = suggested.split(/[/\\]/).at(-1) ?? ""
-  const plain = last
+  const shown = last
     // oxlint-disable-next-line no-control-regex
     .replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069<>:"|?*]/g, "_")
-    .replace(/^[.\s]+|[.\s]+$/g, "")
+    .replace(/\s/g, " ")
+  const plain = trimBoth(shown, ". ")
   const reserved = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i.test(plain)
   const name = reserved ? `_${plain}` : plain
   if (name.length <= maxNameLength) return name || "download"

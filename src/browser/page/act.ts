@@ -8,6 +8,7 @@ import { fill, select } from "./actions/fill.ts"
 import { hover, scrollIntoView } from "./actions/hover.ts"
 import type { Acting } from "./actions/mouse.ts"
 import { press } from "./actions/press.ts"
+import { scroll } from "./actions/scroll.ts"
 import { slowKeyMs, type } from "./actions/type.ts"
 import { wait } from "./actions/wait.ts"
 import type { Dialog, OperationOptions, Tab } from "./tab.ts"
@@ -19,6 +20,10 @@ export type PageAction = Exclude<ActRequest, { kind: "close" }>
 export interface ActOutcome {
   /** A question that the page asks because of the action. */
   dialog?: Dialog
+  /** The input was given, but the page had not come to rest when the time was up: it must not be given again. */
+  settled?: false
+  /** Of scroll: whether there was anything left to scroll. */
+  scrolled?: boolean
   /** Of evaluate: what the code gave. */
   result?: unknown
 }
@@ -33,6 +38,7 @@ export async function act(tab: Tab, request: PageAction, options: OperationOptio
       try {
         const result = await perform({ tab, operation, progress }, request)
         if (request.kind !== "wait") await watch.settle(operation.signal)
+        if (request.kind === "scroll") return { scrolled: result === true }
         return request.kind === "evaluate" ? { result } : {}
       } finally {
         watch.stop()
@@ -44,9 +50,13 @@ export async function act(tab: Tab, request: PageAction, options: OperationOptio
     const { dialog } = tab
     if (dialog && error.code === "dialog-open") return { dialog }
     if (!tab.isOpen && error.code === "tab-not-found") return {}
+    if (error.code === "timeout" && oneInput.has(request.kind)) return { settled: false }
     throw error
   }
 }
+
+/** Done once their input has gone to the page, however long the page takes over it. */
+const oneInput: ReadonlySet<PageAction["kind"]> = new Set(["click", "hover", "press", "type", "scroll"])
 
 function perform(acting: Acting, request: PageAction): Promise<unknown> {
   const { tab, operation, progress } = acting
@@ -61,6 +71,8 @@ function perform(acting: Acting, request: PageAction): Promise<unknown> {
       return hover(acting, request)
     case "scrollIntoView":
       return scrollIntoView(acting, request)
+    case "scroll":
+      return scroll(acting, request)
     case "drag":
       return drag(acting, request)
     case "select":

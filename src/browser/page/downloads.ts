@@ -1,9 +1,20 @@
-// Downloads that somebody asked for. The browser writes under a name of its own into a folder of ours; the finished file
-// is then moved to its place. While nobody waits, the browser's downloads are none of our business.
+// Downloads of one browser. Nothing is fetched unless somebody waits for it: a browser of ours refuses whatever a page begins
+// by itself. What is waited for the browser writes under a name of its own into a folder of ours; the finished file is then
+// moved to its place. In browsers of other people, what nobody waits for is none of our business.
 import { mkdir, rm } from "node:fs/promises"
 import { join } from "node:path"
-import { AppError, raceAbort, withTimeout } from "../../kernel/index.ts"
+import { AppError, type Background, raceAbort, withTimeout } from "../../kernel/index.ts"
+import { type CdpConnection, CdpError } from "../cdp/index.ts"
 import type { Tab } from "./tab.ts"
+import type { Tabs } from "./tabs.ts"
+
+export interface DownloadsOptions {
+  connection: CdpConnection
+  tabs: Tabs
+  background: Background
+  /** Whether the browser is ours to tell what it may fetch. */
+  isOurs: boolean
+}
 
 export interface FinishedDownload {
   url: string
@@ -23,8 +34,25 @@ export interface DownloadProgress {
   totalBytes?: number
 }
 
+/** One that nobody waited for. */
+export interface RefusedDownload {
+  /** Counts up in the life of the browser. */
+  number: number
+  suggestedFilename: string
+}
+
+export interface WaitLimits {
+  folder: string
+  maxBytes: number
+  timeoutMs: number
+  signal: AbortSignal | undefined
+}
+
 interface Waiting {
+  limits: WaitLimits
   superseded: AbortController
+  done: PromiseWithResolvers<FinishedDownload>
+  begun?: BeginEvent
   progress?: DownloadProgress
 }
 
@@ -42,90 +70,133 @@ interface ProgressEvent {
   state: "inProgress" | "completed" | "canceled"
 }
 
-/** Who waits in which tab: a newer waiter takes the place of an older one. */
-export class DownloadWaiters {
+/** Those of the latest that an action may still ask about. */
+const keptRefusals = 50
+
+export class Downloads {
+  readonly #options: DownloadsOptions
+  /** Who waits in which tab: a newer waiter takes the place of an older one. */
   readonly #waiting = new Map<Tab, Waiting>()
+  readonly #refused: (RefusedDownload & { targetIds: (string | undefined)[] })[] = []
+  /** Where those go that are broken off as soon as they begin. */
+  #folder: string | undefined
+  #count = 0
+
+  constructor(options: DownloadsOptions) {
+    this.#options = options
+    const { root } = options.connection
+    root.on("Browser.downloadWillBegin", (event: BeginEvent) => this.#begun(event))
+    root.on("Browser.downloadProgress", (event: ProgressEvent) => this.#advanced(event))
+  }
+
+  /** From then on a browser of ours fetches nothing unasked. */
+  async start(signal?: AbortSignal): Promise<void> {
+    if (this.#options.isOurs) await this.#refuse(signal)
+  }
 
   /** Of these tabs. */
   underWay(tabs: readonly Tab[]): DownloadProgress[] {
     return tabs.flatMap((tab) => this.#waiting.get(tab)?.progress ?? [])
   }
 
+  /** To ask later what was refused from here on. */
+  get mark(): number {
+    return this.#count
+  }
+
+  /** What this tab, or a tab that it opened, began and was refused since the mark. */
+  refusedIn(tab: Tab, mark: number): RefusedDownload[] {
+    return this.#refused.filter(({ number, targetIds }) => number > mark && targetIds.includes(tab.targetId))
+  }
+
   /** Waits for the next download of the tab, which `trigger` may set off. */
-  async wait(
-    tab: Tab,
-    options: { folder: string; maxBytes: number; timeoutMs: number; signal: AbortSignal | undefined },
-    trigger: () => Promise<unknown>,
-  ): Promise<FinishedDownload> {
-    const superseded = new AbortController()
-    const waiting: Waiting = { superseded }
-    this.#waiting
-      .get(tab)
-      ?.superseded.abort(new AppError("conflict", "A newer wait for a download took the place of this one"))
+  async wait(tab: Tab, limits: WaitLimits, trigger: () => Promise<unknown>): Promise<FinishedDownload> {
+    const waiting: Waiting = { limits, superseded: new AbortController(), done: Promise.withResolvers() }
+    // Whoever gives up for another reason does not look at it any more.
+    waiting.done.promise.catch(() => undefined)
+    const newer = new AppError("conflict", "A newer wait for a download took the place of this one")
+    this.#waiting.get(tab)?.superseded.abort(newer)
     this.#waiting.set(tab, waiting)
-    const parent = AbortSignal.any([superseded.signal, tab.closed, ...(options.signal ? [options.signal] : [])])
-    const { signal, clear } = withTimeout(options.timeoutMs, "The download", parent)
-    const watch = watchDownload(tab, options, (progress) => (waiting.progress = progress))
+    const parent = AbortSignal.any([waiting.superseded.signal, tab.closed, ...(limits.signal ? [limits.signal] : [])])
+    const { signal, clear } = withTimeout(limits.timeoutMs, "The download", parent)
     try {
       await raceAbort(tab.attach(), signal)
-      await mkdir(options.folder, { recursive: true, mode: 0o700 })
-      await behave(tab, { behavior: "allowAndName", downloadPath: options.folder, eventsEnabled: true })
+      await mkdir(limits.folder, { recursive: true, mode: 0o700 })
+      this.#folder = limits.folder
+      await this.#behave({ behavior: "allowAndName", downloadPath: limits.folder, eventsEnabled: true })
       await raceAbort(trigger(), signal)
-      return await raceAbort(watch.done, signal)
+      return await raceAbort(waiting.done.promise, signal)
     } catch (error) {
-      await watch.giveUp()
+      if (waiting.begun) await this.#cancel(waiting.begun.guid, limits.folder)
       throw error
     } finally {
       clear()
-      watch.stop()
       if (this.#waiting.get(tab) === waiting) this.#waiting.delete(tab)
-      if (this.#waiting.size === 0) await behave(tab, { behavior: "default", eventsEnabled: false })
+      if (this.#waiting.size === 0) await this.#refuse()
     }
   }
-}
 
-function watchDownload(
-  tab: Tab,
-  options: { folder: string; maxBytes: number },
-  onProgress: (progress: DownloadProgress) => void,
-) {
-  const { promise: done, resolve, reject } = Promise.withResolvers<FinishedDownload>()
-  // Whoever gives up for another reason does not look at it any more.
-  done.catch(() => undefined)
-  let begun: BeginEvent | undefined
-  const cancel = (guid: string) => tab.browser.send("Browser.cancelDownload", { guid })
-  const stops = [
-    tab.browser.on("Browser.downloadWillBegin", (event: BeginEvent) => {
-      if (!begun && tab.frames.get(event.frameId)) begun = event
-    }),
-    tab.browser.on("Browser.downloadProgress", (event: ProgressEvent) => {
-      if (!begun || event.guid !== begun.guid) return
-      const { url, suggestedFilename, guid } = begun
-      const { receivedBytes, totalBytes } = event
-      const total = totalBytes > 0 ? { totalBytes } : {}
-      onProgress({ targetId: tab.targetId, url, suggestedFilename, receivedBytes, ...total })
-      if (Math.max(totalBytes, receivedBytes) > options.maxBytes) {
-        reject(new AppError("payload-too-large", `The download is larger than ${options.maxBytes} bytes`))
-      } else if (event.state === "completed") {
-        resolve({ url, suggestedFilename, bytes: receivedBytes, partPath: join(options.folder, guid) })
-      } else if (event.state === "canceled") {
-        reject(new AppError("navigation-failed", "The download was broken off"))
-      }
-    }),
-  ]
-  return {
-    done,
-    stop: () => stops.forEach((stop) => stop()),
-    /** Nothing of a download that nobody waits for any more stays behind. */
-    async giveUp() {
-      if (!begun) return
-      await cancel(begun.guid).catch(() => undefined)
-      await rm(join(options.folder, begun.guid), { force: true })
-      await rm(join(options.folder, `${begun.guid}.crdownload`), { force: true })
-    },
+  #begun(event: BeginEvent): void {
+    const { tabs, background, isOurs } = this.#options
+    const tab = tabs.list.find((each) => each.hasFrame(event.frameId))
+    const opener = tabs.list.find(({ targetId }) => targetId === tab?.info.openerId)
+    const waiting = [tab, opener].flatMap((each) => (each && this.#waiting.get(each)) ?? []).find(({ begun }) => !begun)
+    if (waiting) {
+      waiting.begun = event
+      return
+    }
+    if (!isOurs) return
+    this.#count += 1
+    const { suggestedFilename } = event
+    this.#refused.push({ number: this.#count, suggestedFilename, targetIds: [tab?.targetId, tab?.info.openerId] })
+    if (this.#refused.length > keptRefusals) this.#refused.shift()
+    // While somebody waits in another tab the browser lets everything pass.
+    const folder = this.#folder
+    if (this.#waiting.size > 0 && folder !== undefined)
+      background.run("download refused", () => this.#cancel(event.guid, folder))
   }
-}
 
-async function behave(tab: Tab, parameters: object): Promise<void> {
-  await tab.browser.send("Browser.setDownloadBehavior", { ...parameters })
+  #advanced(event: ProgressEvent): void {
+    const found = [...this.#waiting].find(([, { begun }]) => begun?.guid === event.guid)
+    if (!found) return
+    const [tab, waiting] = found
+    const { limits, done, begun } = waiting
+    const { url = "", suggestedFilename = "", guid = "" } = begun ?? {}
+    const { receivedBytes, totalBytes } = event
+    const total = totalBytes > 0 ? { totalBytes } : {}
+    waiting.progress = { targetId: tab.targetId, url, suggestedFilename, receivedBytes, ...total }
+    if (Math.max(totalBytes, receivedBytes) > limits.maxBytes) {
+      done.reject(new AppError("payload-too-large", `The download is larger than ${limits.maxBytes} bytes`))
+    } else if (event.state === "completed") {
+      done.resolve({ url, suggestedFilename, bytes: receivedBytes, partPath: join(limits.folder, guid) })
+    } else if (event.state === "canceled") {
+      done.reject(new AppError("navigation-failed", "The download was broken off"))
+    }
+  }
+
+  /** Nothing of a download that nobody waits for stays behind. */
+  async #cancel(guid: string, folder: string): Promise<void> {
+    await this.#send("Browser.cancelDownload", { guid })
+    await rm(join(folder, guid), { force: true })
+    await rm(join(folder, `${guid}.crdownload`), { force: true })
+  }
+
+  /** What holds while nobody waits. Events go on, so that an action can tell what it set off. */
+  async #refuse(signal?: AbortSignal): Promise<void> {
+    const { isOurs } = this.#options
+    await this.#behave({ behavior: isOurs ? "deny" : "default", eventsEnabled: isOurs }, signal)
+  }
+
+  async #behave(parameters: object, signal?: AbortSignal): Promise<void> {
+    await this.#options.connection.root.send("Browser.setDownloadBehavior", { ...parameters }, { signal })
+  }
+
+  async #send(method: string, parameters: Record<string, unknown>): Promise<void> {
+    try {
+      await this.#options.connection.root.send(method, parameters)
+    } catch (error) {
+      // It has ended by itself, or with the browser.
+      if (!(error instanceof CdpError) && !(error instanceof AppError)) throw error
+    }
+  }
 }

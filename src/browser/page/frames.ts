@@ -323,6 +323,17 @@ export async function callAgent<Result>(
   return reply.result.value as Result
 }
 
+/** What an expression gives in a world, as JSON. */
+export async function valueIn(world: World, expression: string, signal: AbortSignal): Promise<unknown> {
+  const { contextId } = world
+  const reply = await world.session.send<EvaluateReply>(
+    "Runtime.evaluate",
+    { expression, contextId, returnByValue: true },
+    { signal },
+  )
+  return reply.exceptionDetails ? undefined : reply.result.value
+}
+
 /** The object that an expression gives in a world, by its handle. Throws `not-found` when it gives none. */
 export async function objectIn(world: World, expression: string, signal: AbortSignal): Promise<string> {
   const reply = await world.session.send<EvaluateReply>(

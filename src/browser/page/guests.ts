@@ -1,9 +1,9 @@
 // Places for turns that act on words of others: for each session a context of the browser without the owner's cookies,
 // logins and tabs, whose way to the network is the guard proxy. The one used longest ago is closed when there are too many.
-import { AppError, type Background, type Log, runWithTimeout } from "../../kernel/index.ts"
+import { AppError, type Background, type Log } from "../../kernel/index.ts"
 import { type CdpConnection, CdpError } from "../cdp/index.ts"
-import { greetingUrl, type GuardProxy } from "./policy/guard-proxy.ts"
-import type { AuthChallenge } from "./policy/request-gate.ts"
+import { greet } from "./policy/greeting.ts"
+import type { GuardProxy } from "./policy/guard-proxy.ts"
 import type { Tabs } from "./tabs.ts"
 
 export interface GuestsOptions {
@@ -23,7 +23,6 @@ export interface GuestsOptions {
 const maxSpaces = 8
 /** A turn that is asked again later finds its pages; one that is not leaves nothing behind. */
 const idleMs = 20 * 60_000
-const closeMs = 10_000
 
 export class Guests {
   readonly #options: GuestsOptions
@@ -128,8 +127,12 @@ export class Guests {
     }
     tabs.addSpace(space)
     try {
-      await root.send("Browser.setDownloadBehavior", { behavior: "deny", browserContextId: space })
-      if (proxy) await this.#greet(space, proxy)
+      await root.send("Browser.setDownloadBehavior", {
+        behavior: "deny",
+        browserContextId: space,
+        eventsEnabled: true,
+      })
+      if (proxy) await greet(connection, proxy, { space })
     } catch (error) {
       await this.#dispose(space)
       throw error
@@ -147,48 +150,5 @@ export class Guests {
     }
     // A tab of it that is still there stays what it is.
     if (this.#options.tabs.removeSpace(space)) this.#options.onGone(space)
-  }
-
-  /** Tells the proxy its secret once; the browser then knows it for everything in this context. */
-  async #greet(space: string, proxy: GuardProxy): Promise<void> {
-    const { connection } = this.#options
-    const { root } = connection
-    const { targetId } = await root.send<{ targetId: string }>("Target.createTarget", {
-      url: "about:blank",
-      background: true,
-      browserContextId: space,
-    })
-    const { sessionId } = await root.send<{ sessionId: string }>("Target.attachToTarget", { targetId, flatten: true })
-    const session = connection.session(sessionId)
-    // A page that goes away takes its requests with it.
-    const answer = (method: string, parameters: object) => void session.send(method, { ...parameters }).catch(() => {})
-    session.on("Fetch.requestPaused", ({ requestId }: { requestId: string }) =>
-      answer("Fetch.continueRequest", { requestId }),
-    )
-    let asked = false
-    session.on("Fetch.authRequired", (event: { requestId: string; authChallenge: AuthChallenge }) => {
-      const authChallengeResponse = (asked ? undefined : proxy.login(event.authChallenge)) ?? { response: "CancelAuth" }
-      asked = true
-      answer("Fetch.continueWithAuth", { requestId: event.requestId, authChallengeResponse })
-    })
-    await session.send("Fetch.enable", { handleAuthRequests: true })
-    await session.send("Page.navigate", { url: greetingUrl })
-    connection.endSession(sessionId, new AppError("aborted", "The greeting is done"))
-    await this.#closeTab(targetId)
-  }
-
-  /** Resolves when the tab is gone for everyone: it must not be taken for one of the guest's. */
-  async #closeTab(targetId: string): Promise<void> {
-    const { root, closed } = this.#options.connection
-    const gone = Promise.withResolvers<void>()
-    const stop = root.on("Target.targetDestroyed", (event: { targetId: string }) => {
-      if (event.targetId === targetId) gone.resolve()
-    })
-    try {
-      await root.send("Target.closeTarget", { targetId })
-      await runWithTimeout(closeMs, "Closing a tab", () => Promise.race([gone.promise, closed]))
-    } finally {
-      stop()
-    }
   }
 }

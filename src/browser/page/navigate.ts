@@ -17,7 +17,13 @@ interface PageNavigateReply {
 
 const marginMs = 100
 
-export async function navigate(tab: Tab, url: string, operation: Operation): Promise<NavigateReply> {
+/** `reasonFor` knows why an address failed where the browser only knows that it did. */
+export async function navigate(
+  tab: Tab,
+  url: string,
+  operation: Operation,
+  reasonFor: (url: string) => AppError | undefined = () => undefined,
+): Promise<NavigateReply> {
   const main = tab.targetId
   const seen = new Map<string, Set<string>>()
   const waiters = new Set<() => void>()
@@ -33,7 +39,7 @@ export async function navigate(tab: Tab, url: string, operation: Operation): Pro
       { signal: operation.signal, timeoutMs: 0 },
     )
     if (reply.isDownload) return { loaded: true, download: true }
-    if (reply.errorText) throw failed(reply.errorText)
+    if (reply.errorText) throw reasonFor(await failedUrl(tab, url, operation)) ?? failed(reply.errorText)
     const { loaderId } = reply
     // No document of its own: only the fragment changed.
     if (loaderId === undefined) return { loaded: true, download: false }
@@ -43,6 +49,16 @@ export async function navigate(tab: Tab, url: string, operation: Operation): Pro
   } finally {
     stop()
   }
+}
+
+/** Which address it was that failed: the one asked for, or one that it led to. */
+async function failedUrl(tab: Tab, url: string, { signal }: Operation): Promise<string> {
+  const { frameTree } = await tab.session.send<{ frameTree: { frame: { unreachableUrl?: string } } }>(
+    "Page.getFrameTree",
+    {},
+    { signal },
+  )
+  return frameTree.frame.unreachableUrl ?? url
 }
 
 /** The document has loaded, or has already sent the tab on to another that has. */

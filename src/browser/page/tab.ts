@@ -283,6 +283,9 @@ export class Tab {
     session.on("Network.requestWillBeSent", (event: { requestId: string; type?: string }) => {
       if (event.type === "Fetch" || event.type === "XHR") tell({ id: event.requestId, kind: "began" })
     })
+    session.on("Network.responseReceived", (event: { requestId: string }) =>
+      tell({ id: event.requestId, kind: "answered" }),
+    )
     const ended = (event: { requestId: string }) => tell({ id: event.requestId, kind: "ended" })
     session.on("Network.loadingFinished", ended)
     session.on("Network.loadingFailed", ended)
@@ -402,7 +405,8 @@ export type NavigationEvent = "started" | "ready" | "stopped"
 
 export interface RequestEvent {
   id: string
-  kind: "began" | "ended"
+  /** `answered`: the head of the answer is there; its body may never be read. */
+  kind: "began" | "answered" | "ended"
 }
 
 export interface LifecycleEvent {

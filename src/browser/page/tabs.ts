@@ -66,7 +66,7 @@ export class Tabs {
 
   get memory(): TabsMemory {
     const tabs = this.#ended ?? this.#tabs
-    return { nextRef: this.refs.next, firstRef: this.refs.first, lastTargetId: this.#lastId, tabs }
+    return { nextRef: this.refs.next, firstRef: this.refs.first, lastTargetId: this.#lastId, tabs: new Map(tabs) }
   }
 
   get list(): Tab[] {
@@ -148,12 +148,15 @@ export class Tabs {
     return this.list.find((tab) => this.spaceOf(tab) === space)
   }
 
-  /** A blank tab, in the background: nothing on the screen changes. */
+  /**
+   * A blank tab, in the background: nothing on the screen changes. Where there is no screen it gets a window of its own:
+   * a tab behind another one is drawn no frames, and what opens by an animation never comes.
+   */
   async create(space?: string): Promise<Tab> {
     const { root } = this.#options.connection
     const { targetId } = await root.send<{ targetId: string }>("Target.createTarget", {
       url: "about:blank",
-      background: true,
+      ...(this.#options.headless ? { newWindow: true } : { background: true }),
       ...(space === undefined ? {} : { browserContextId: space }),
     })
     const tab = this.#tabs.get(targetId) ?? (await this.#appearance(targetId))

@@ -2,8 +2,8 @@
 // and what we did to them. The library joins the browser as a second client for as long as the trace runs. It is kept
 // from doing anything by itself: no focus, no downloads, and questions of pages are left to us.
 import type { Browser, BrowserContext, Page } from "playwright-core"
-import { AppError, type Background, describeError, type Log, runWithTimeout } from "../../kernel/index.ts"
-import type { CdpConnection } from "../cdp/index.ts"
+import { AppError, type Background, describeError, type Ids, type Log, runWithTimeout } from "../../kernel/index.ts"
+import { type CdpConnection, type Endpoint, openPrivateDoor, type PrivateDoor } from "../cdp/index.ts"
 import type { Tab } from "./tab.ts"
 import type { Tabs } from "./tabs.ts"
 
@@ -20,6 +20,7 @@ export interface TraceOptions {
   connection: CdpConnection
   tabs: Tabs
   background: Background
+  ids: Ids
   log: Log
 }
 
@@ -41,7 +42,10 @@ export class Trace {
 
   static async start(options: TraceOptions, content: TraceContent): Promise<Trace> {
     const { chromium } = await import("playwright-core")
-    const { url, headers } = options.connection.endpoint
+    const { endpoint } = options.connection
+    // The library connects to addresses only; a browser without one gets an address for this client alone.
+    const door = endpoint ? undefined : await openPrivateDoor(options.connection, options.ids)
+    const { url, headers }: Endpoint = endpoint ?? (door as PrivateDoor)
     let browser: Browser
     try {
       browser = await chromium.connectOverCDP(url, {
@@ -50,8 +54,10 @@ export class Trace {
         timeout: connectMs,
       })
     } catch (error) {
+      door?.close()
       throw await explain(error, options.tabs)
     }
+    browser.on("disconnected", () => door?.close())
     // A browser that we lose is lost to the trace too.
     options.background.run("browser trace", async () => {
       await options.connection.closed

@@ -14,6 +14,8 @@ export interface EffectWatch {
 const navigationMs = 5_000
 /** Requests that stay open (long polls) are none that the page's look depends on. */
 const requestsMs = 700
+/** How long after its head the body of an answer is waited for: a body that the page never reads never ends. */
+const bodyMs = 60
 
 export function watchEffects(tab: Tab): EffectWatch {
   let leaving = false
@@ -26,11 +28,16 @@ export function watchEffects(tab: Tab): EffectWatch {
     else if (leaving || event === "ready") arrived.resolve()
     if (leaving) onIdle?.()
   })
+  const bodies: NodeJS.Timeout[] = []
+  const end = (id: string) => {
+    if (open.delete(id) && open.size === 0) onIdle?.()
+  }
   const stopRequests = tab.onRequest((event) => {
     if (event.kind === "began") {
       began = true
       open.add(event.id)
-    } else if (open.delete(event.id) && open.size === 0) onIdle?.()
+    } else if (event.kind === "answered") bodies.push(setTimeout(() => end(event.id), bodyMs))
+    else end(event.id)
   })
   const idle = () =>
     new Promise<void>((resolve) => {
@@ -54,6 +61,7 @@ export function watchEffects(tab: Tab): EffectWatch {
     stop() {
       stopNavigation()
       stopRequests()
+      for (const timer of bodies) clearTimeout(timer)
     },
   }
 }

@@ -1,7 +1,11 @@
 // The command line of a managed browser.
+import { metadataPatterns } from "../page/policy/addresses.ts"
 
 export interface LaunchArguments {
-  port: number
+  /** How it is spoken to: through a pipe, which is nobody else's, or on a port of 127.0.0.1. */
+  way: { kind: "pipe" } | { kind: "port"; port: number }
+  /** Address of the proxy for what is not encrypted; undefined leaves the browser its own way to the network. */
+  proxy: string | undefined
   userDataFolder: string
   headless: boolean
   noSandbox: boolean
@@ -10,8 +14,9 @@ export interface LaunchArguments {
 
 export function browserArguments(options: LaunchArguments): string[] {
   return [
-    // Without an address Chromium listens on 127.0.0.1 only.
-    `--remote-debugging-port=${options.port}`,
+    // Without an address Chromium listens on 127.0.0.1 only, and takes no page's WebSocket but that of its own address.
+    options.way.kind === "pipe" ? "--remote-debugging-pipe" : `--remote-debugging-port=${options.way.port}`,
+    ...(options.proxy === undefined ? [] : throughProxy(options.proxy)),
     `--user-data-dir=${options.userDataFolder}`,
     "--no-first-run",
     "--no-default-browser-check",
@@ -30,6 +35,24 @@ export function browserArguments(options: LaunchArguments): string[] {
     ...(options.platform === "linux" ? ["--disable-dev-shm-usage"] : []),
     "about:blank",
   ]
+}
+
+/**
+ * http and every WebSocket go through the proxy, addresses of this machine too. https goes its own way: its
+ * servers prove their names, which neither we nor a metadata service can do. Addresses of such services are not found.
+ */
+function throughProxy(proxy: string): string[] {
+  return [
+    `--proxy-server=http=${new URL(proxy).host}`,
+    "--proxy-bypass-list=<-loopback>",
+    `--host-resolver-rules=${metadataPatterns.map((pattern) => `MAP ${pattern} ~NOTFOUND`).join(",")}`,
+  ]
+}
+
+/** The port of the proxy that a browser was started with. */
+export function proxyPortOf(commandLine: string): number | undefined {
+  const port = /--proxy-server=http=127\.0\.0\.1:(\d{1,5})\b/.exec(commandLine)?.[1]
+  return port === undefined ? undefined : Number(port)
 }
 
 /** What a browser needs of our environment, and nothing more: keys and tokens stay with us. */

@@ -1,18 +1,23 @@
 // What every kind of profile gives to the rest: a connection on demand, and its state.
 import type { AppError } from "../../kernel/index.ts"
 import type { CdpConnection } from "../cdp/index.ts"
+import type { Downloads } from "../page/downloads.ts"
 import type { Tabs } from "../page/tabs.ts"
 
 /** A browser that is connected, with its tabs. Replaced as a whole when the browser comes back after a crash. */
 export interface LiveBrowser {
   connection: CdpConnection
   tabs: Tabs
+  downloads: Downloads
+  /** Whether pages of the browser's own context reach what is not encrypted through our proxy alone. */
+  guarded: boolean
 }
 
 export interface ProfileState {
   /** Whether we are connected to the browser now. */
   running: boolean
   pid: number | null
+  /** Null for a browser that is spoken to through a pipe. */
   cdpPort: number | null
   /** Never with credentials. */
   cdpUrl: string | null

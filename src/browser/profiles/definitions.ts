@@ -7,7 +7,8 @@ export type Definition =
   | {
       kind: "launched"
       name: string
-      preferredPort: number | undefined
+      /** Undefined, the browser has no port at all. */
+      cdpPort: number | undefined
       executablePath: string | undefined
       headless: boolean | "auto"
       noSandbox: boolean
@@ -45,5 +46,5 @@ export function defineProfiles(
 function local(name: string, cdpPort: number | undefined, settings: BrowserConfig, range: PortRange): Definition {
   const { attachOnly, executablePath, headless, noSandbox } = settings
   if (attachOnly) return { kind: "attached", name, cdpUrl: `http://127.0.0.1:${cdpPort ?? range.first}` }
-  return { kind: "launched", name, preferredPort: cdpPort, executablePath, headless, noSandbox }
+  return { kind: "launched", name, cdpPort, executablePath, headless, noSandbox }
 }

@@ -13,11 +13,15 @@ import { startPagesServer } from "../../../test/support/pages-server.ts"
 import { temporaryFolder } from "../../../test/support/temporary.ts"
 import { until } from "../../../test/support/world.ts"
 import { isProcessAlive } from "../../kernel/process-alive.ts"
+import type { BrowserConfig } from "../config.ts"
 
 const support = join(import.meta.dirname, "../../../test/support")
 
-async function startBench(t: TestContext, folder: string) {
-  const bench = await startBrowserBench({}, { stateFolder: folder })
+/** Of a profile that is given a port: only such a browser can be spoken to by somebody new. */
+const withPort: Partial<BrowserConfig> = { profiles: { managed: { driver: "managed", cdpPort: 18_800 } } }
+
+async function startBench(t: TestContext, folder: string, settings = withPort) {
+  const bench = await startBrowserBench(settings, { stateFolder: folder })
   t.after(() => bench.stop())
   return bench
 }
@@ -29,13 +33,23 @@ async function isGone(pid: number): Promise<true | undefined> {
   return isProcessAlive(pid) ? undefined : true
 }
 
-function runScript(script: string): Promise<{ signal: string | null; output: string; errors: string }> {
-  const child = spawn(process.execPath, ["--input-type=module-typescript", "-e", script], { cwd: import.meta.dirname })
+/** Runs a gateway's browser service until it has done the work, kills it, and gives the process of its browser. */
+async function leave(folder: string, settings: Partial<BrowserConfig>, work: string): Promise<number> {
+  const script = `
+    import { startBrowserBench } from ${JSON.stringify(join(support, "browser-service.ts"))}
+    const bench = await startBrowserBench(${JSON.stringify(settings)}, { stateFolder: ${JSON.stringify(folder)} })
+    ${work}
+    console.log((await bench.call("GET", "/")).body.pid)
+    process.kill(process.pid, "SIGKILL")`
+  const words = ["--input-type=module-typescript", "-e", script]
+  const child = spawn(process.execPath, words, { cwd: import.meta.dirname })
   let output = ""
   let errors = ""
   child.stdout.on("data", (data) => (output += data))
   child.stderr.on("data", (data) => (errors += data))
-  return new Promise((resolve) => child.on("close", (_code, signal) => resolve({ signal, output, errors })))
+  const [, signal] = await once(child, "close")
+  assert.equal(signal, "SIGKILL", errors)
+  return Number(output)
 }
 
 /** A browser in the folder whose parent never asks after it, as in a container without an init: ended, it is a zombie. */
@@ -60,19 +74,36 @@ async function startUnreaped(t: TestContext, userData: string) {
 
 // Most of the time is spent on waiting for what does not answer: together.
 suite("what is left behind", { concurrency: 2 }, () => {
-  test("takes up the browser that a killed gateway left, with its tabs, under refs that mean nothing else", async (t) => {
+  test("a browser ends with its gateway, however that one ended, and the next starts with its data", async (t) => {
+    const folder = temporaryFolder()
+    const left = await leave(folder, {}, `await bench.call("POST", "/tabs/open", { url: "about:blank" })`)
+    const bench = await startBench(t, folder, {})
+    // At once, while the old one may still be writing.
+    const started = await bench.call("POST", "/start")
+    assert.equal(started.status, 200, JSON.stringify(started.body))
+    assert.equal(isProcessAlive(left), false)
+    await bench.call("POST", "/stop")
+    await until("all processes of both are gone", () => (browsersOf(folder).length === 0 ? true : undefined))
+  })
+
+  test("ends a browser that goes on without its pipe", async (t) => {
+    const folder = temporaryFolder()
+    const freeze = `process.kill(-(await bench.call("GET", "/")).body.pid, "SIGSTOP")`
+    const pid = await leave(folder, {}, `await bench.call("POST", "/start"); ${freeze}`)
+    await startBench(t, folder, {})
+    await until("nobody has to ask for that", () => isGone(pid))
+    await until("all its processes are gone", () => (browsersOf(folder).length === 0 ? true : undefined))
+  })
+
+  test("takes up the browser that a killed gateway left on a port, with its tabs, under refs that mean nothing else", async (t) => {
     const folder = temporaryFolder()
     const pages = await startPagesServer({ folder: join(support, "../fixtures/pages") })
     t.after(() => pages.stop())
-    const script = `
-      import { startBrowserBench } from ${JSON.stringify(join(support, "browser-service.ts"))}
-      const bench = await startBrowserBench({}, { stateFolder: ${JSON.stringify(folder)} })
-      await bench.call("POST", "/tabs/open", { url: ${JSON.stringify(`${pages.url}/forms.html`)} })
-      console.log(JSON.stringify([(await bench.call("GET", "/")).body.pid, await bench.refOf("Send form")]))
-      process.kill(process.pid, "SIGKILL")`
-    const killed = await runScript(script)
-    assert.equal(killed.signal, "SIGKILL", killed.errors)
-    const [pid, oldRef] = JSON.parse(killed.output) as [number, string]
+    const pid = await leave(
+      folder,
+      withPort,
+      `await bench.call("POST", "/tabs/open", { url: ${JSON.stringify(`${pages.url}/forms.html`)} })`,
+    )
     const bench = await startBench(t, folder)
     assert.equal(isProcessAlive(pid), true)
     await until("it is taken up unasked", async () =>
@@ -81,10 +112,13 @@ suite("what is left behind", { concurrency: 2 }, () => {
     const { tabs } = (await bench.call("GET", "/tabs")).body
     const { targetId } = tabs.find((tab: { url: string }) => tab.url.endsWith("/forms.html"))
     await bench.refOf("Send form", `?targetId=${targetId}`)
-    const stale = await bench.call("POST", "/act", { kind: "click", targetId, ref: oldRef })
-    assert.equal(stale.body.error.code, "ref-not-found")
+    const stale = await bench.call("POST", "/act", { kind: "click", targetId, ref: "e1" })
+    assert.equal(stale.body.error.code, "ref-not-found", "the first of every connection")
+    // Its way to the network is the new gateway's.
+    const again = await bench.call("POST", "/navigate", { targetId, url: `${pages.url}/sent.html` })
+    assert.equal(again.body.title, "Sent", JSON.stringify(again.body))
     // One that has not used it closes it at its end as well.
-    const next = await startBrowserBench({}, { stateFolder: folder })
+    const next = await startBrowserBench(withPort, { stateFolder: folder })
     await next.stop()
     await until("it is closed", () => isGone(pid))
     await until("all its processes are gone", () => (browsersOf(folder).length === 0 ? true : undefined))
@@ -92,9 +126,7 @@ suite("what is left behind", { concurrency: 2 }, () => {
 
   test("knows its browser with and without a record of it, and ends it when it does not answer", async (t) => {
     const folder = temporaryFolder()
-    const first = await startBench(t, folder)
-    await first.call("POST", "/start")
-    const { pid } = (await first.call("GET", "/")).body
+    const pid = await leave(folder, withPort, `await bench.call("POST", "/start")`)
     // Its gateway died before it had written down which.
     await rm(recordOf(folder))
     const second = await startBench(t, folder)
@@ -121,8 +153,9 @@ suite("what is left behind", { concurrency: 2 }, () => {
     const userData = join(folder, "browser", "managed", "user-data")
     await mkdir(userData, { recursive: true })
     const left = await startUnreaped(t, userData)
-    const port = Number(new URL(left.webSocketUrl).port)
-    const record = { ...left, port, host: hostname(), headless: true, path: "/usr/bin/chromium" }
+    const { pid: leftPid, webSocketUrl } = left
+    const door = { port: Number(new URL(webSocketUrl).port), webSocketUrl }
+    const record = { pid: leftPid, door, host: hostname(), headless: true, path: "/usr/bin/chromium" }
     await writeFile(recordOf(folder), JSON.stringify(record))
     const bench = await startBench(t, folder)
     await bench.call("POST", "/start")

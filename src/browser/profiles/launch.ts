@@ -1,8 +1,12 @@
-// Starts one browser process and waits until it names its WebSocket on stderr: that line is this process's own, so a
-// foreign program on the port cannot be taken for it. Its end is raced with the wait, and its last words are kept.
+// Starts one browser process and waits until it can be spoken to: until it answers through its pipe, or names its WebSocket
+// on stderr. Both are this process's own, so nothing else can be taken for it. Its end is raced with the wait, and its last
+// words are kept.
 import { type ChildProcess, spawn } from "node:child_process"
+import type { Readable, Writable } from "node:stream"
 import { AppError, raceAbort, withTimeout } from "../../kernel/index.ts"
-import { isProcessAlive } from "../../kernel/process-alive.ts"
+import { CdpConnection, overPipe } from "../cdp/index.ts"
+import { endGroup } from "./end-process.ts"
+import { isStopped } from "./process-info.ts"
 
 export interface LaunchOptions {
   path: string
@@ -14,7 +18,6 @@ export interface LaunchOptions {
 
 export interface BrowserProcess {
   pid: number
-  webSocketUrl: string
   /** Resolves when the process has ended. */
   exited: Promise<void>
 }
@@ -22,10 +25,34 @@ export interface BrowserProcess {
 const tailChars = 2_000
 const lastWordsMs = 1_000
 
-export async function launchBrowser(options: LaunchOptions): Promise<BrowserProcess> {
+/** For a browser that was told to use a pipe. The pipe is its only door, and the browser ends with it. */
+export async function launchOnPipe(options: LaunchOptions): Promise<BrowserProcess & { connection: CdpConnection }> {
+  const start = begin(options, ["pipe", "pipe"])
+  const { stdio, pid } = start.child
+  const looks = { isStopped: () => pid === undefined || isStopped(pid) }
+  const connection = new CdpConnection(overPipe(stdio[3] as Writable, stdio[4] as Readable, looks))
+  try {
+    const asked = connection.root.send("Browser.getVersion", {}, { timeoutMs: 0 })
+    // When the pipe is lost, the end of the process says why.
+    await start.wait(asked.catch(() => start.ended))
+    return { pid: start.child.pid as number, exited: start.exited, connection }
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}
+
+/** For a browser that was told to listen on a port. */
+export async function launchOnPort(options: LaunchOptions): Promise<BrowserProcess & { webSocketUrl: string }> {
+  const start = begin(options, [])
+  const webSocketUrl = await start.wait(Promise.race([start.announced, start.ended]))
+  return { pid: start.child.pid as number, exited: start.exited, webSocketUrl }
+}
+
+function begin(options: LaunchOptions, pipes: "pipe"[]) {
   const child = spawn(options.path, options.arguments, {
     env: options.environment,
-    stdio: ["ignore", "ignore", "pipe"],
+    stdio: ["ignore", "ignore", "pipe", ...pipes],
     // A process group of its own, so that all of its processes can be ended together.
     detached: true,
     windowsHide: true,
@@ -34,19 +61,27 @@ export async function launchBrowser(options: LaunchOptions): Promise<BrowserProc
     child.once("exit", () => resolve())
     child.once("error", () => resolve())
   })
-  const announced = readAnnouncement(child)
-  const { signal, clear } = withTimeout(options.timeoutMs, "Starting the browser", options.signal)
-  try {
-    const webSocketUrl = await raceAbort(announced.url, signal)
-    return { pid: child.pid as number, webSocketUrl, exited }
-  } catch (error) {
-    if (child.pid !== undefined) await endGroup(child.pid, { politeMs: 0, firmMs: 1_000 })
-    if (error instanceof AppError && error.code === "timeout") {
-      throw new BrowserSilent(options.timeoutMs, announced.lastWords())
-    }
-    throw error
-  } finally {
-    clear()
+  const { announced, ended, lastWords } = readWords(child)
+  return {
+    child,
+    exited,
+    announced,
+    ended,
+    /** Gives what comes of it within the time of a start; a browser of which nothing comes is ended. */
+    async wait<Result>(outcome: Promise<Result>): Promise<Result> {
+      const { signal, clear } = withTimeout(options.timeoutMs, "Starting the browser", options.signal)
+      try {
+        return await raceAbort(outcome, signal)
+      } catch (error) {
+        if (child.pid !== undefined) await endGroup(child.pid, { politeMs: 0, firmMs: 1_000 })
+        if (error instanceof AppError && error.code === "timeout") {
+          throw new BrowserSilent(options.timeoutMs, lastWords())
+        }
+        throw error
+      } finally {
+        clear()
+      }
+    },
   }
 }
 
@@ -60,41 +95,41 @@ export class BrowserSilent extends AppError {
 }
 
 /** Reads stderr to its end, so that the browser never blocks on a full pipe. */
-function readAnnouncement(child: ChildProcess): { url: Promise<string>; lastWords(): string } {
+function readWords(child: ChildProcess): { announced: Promise<string>; ended: Promise<never>; lastWords(): string } {
   let tail = ""
   const lastWords = () => {
     const lines = tail.trim().split("\n").slice(-5).join(" | ")
     return lines === "" ? "" : `: ${lines}`
   }
-  const url = new Promise<string>((resolve, reject) => {
-    child.stderr?.setEncoding("utf8")
-    child.stderr?.on("data", (text: string) => {
-      tail = (tail + text).slice(-tailChars)
-      const match = /DevTools listening on (ws:\/\/\S+)/.exec(tail)
-      if (match) resolve(match[1] as string)
-      // It would run on without the port that it was started for.
-      else if (/Cannot start http server for devtools/.test(tail)) reject(portTaken())
-    })
-    child.stderr?.on("error", () => undefined)
-    child.once("error", (error) =>
-      reject(
-        new AppError("browser-start-failed", `The browser could not be started: ${error.message}`, {
-          cause: error,
-          hint: "Check browser.executablePath",
-        }),
-      ),
-    )
-    child.once("exit", (code, signal) => {
-      const tell = () => reject(endedEarly(code, signal, tail, lastWords()))
-      // Its last words may still be on their way; a child of it may hold the pipe open for longer.
-      if (child.stderr === null || child.stderr.closed) return tell()
-      child.stderr.once("close", tell)
-      setTimeout(tell, lastWordsMs).unref()
-    })
+  const announced = Promise.withResolvers<string>()
+  const ended = Promise.withResolvers<never>()
+  child.stderr?.setEncoding("utf8")
+  child.stderr?.on("data", (text: string) => {
+    tail = (tail + text).slice(-tailChars)
+    const match = /DevTools listening on (ws:\/\/\S+)/.exec(tail)
+    if (match) announced.resolve(match[1] as string)
+    // It would run on without the port that it was started for.
+    else if (/Cannot start http server for devtools/.test(tail)) announced.reject(portTaken())
   })
-  // Whoever gives up before does not look at it any more.
-  url.catch(() => undefined)
-  return { url, lastWords }
+  child.stderr?.on("error", () => undefined)
+  child.once("error", (error) =>
+    ended.reject(
+      new AppError("browser-start-failed", `The browser could not be started: ${error.message}`, {
+        cause: error,
+        hint: "Check browser.executablePath",
+      }),
+    ),
+  )
+  child.once("exit", (code, signal) => {
+    const tell = () => ended.reject(endedEarly(code, signal, tail, lastWords()))
+    // Its last words may still be on their way; a child of it may hold the pipe open for longer.
+    if (child.stderr === null || child.stderr.closed) return tell()
+    child.stderr.once("close", tell)
+    setTimeout(tell, lastWordsMs).unref()
+  })
+  // Whoever gives up before does not look at them any more.
+  for (const { promise } of [announced, ended]) promise.catch(() => undefined)
+  return { announced: announced.promise, ended: ended.promise, lastWords }
 }
 
 function portTaken(): AppError {
@@ -110,49 +145,4 @@ function endedEarly(code: number | null, signal: string | null, tail: string, wo
       ? "The system does not allow the browser's own sandbox (it never does for root): set browser.noSandbox to true"
       : "Start it by hand with the same arguments to see why",
   })
-}
-
-/**
- * Ends a process and its group: a polite signal, a wait, then a firm one. Resolves as soon as the process is gone, or was
- * given all the time there is.
- */
-export async function endGroup(pid: number, waits: { politeMs: number; firmMs: number }): Promise<void> {
-  if (waits.politeMs > 0) {
-    signalGroup(pid, "SIGTERM")
-    await isGoneWithin(pid, waits.politeMs)
-  }
-  // To what is left of the group also when its leader is gone.
-  signalGroup(pid, "SIGKILL")
-  await isGoneWithin(pid, waits.firmMs)
-}
-
-const lookMs = 20
-
-/** Whether the process ends in time. It need not be a child of ours. */
-export async function isGoneWithin(pid: number, ms: number): Promise<boolean> {
-  for (const until = performance.now() + ms; isProcessAlive(pid); await pause(lookMs)) {
-    if (performance.now() >= until) return false
-  }
-  return true
-}
-
-/** One that leads no group is meant alone. */
-function signalGroup(pid: number, signal: NodeJS.Signals): void {
-  const isGroup = process.platform !== "win32" && send(-pid, signal)
-  if (!isGroup) send(pid, signal)
-}
-
-function send(target: number, signal: NodeJS.Signals): boolean {
-  try {
-    return process.kill(target, signal)
-  } catch (error) {
-    // ESRCH: nobody left, which is what we want. EPERM: a zombie's group on some systems.
-    const { code } = error as NodeJS.ErrnoException
-    if (code !== "ESRCH" && code !== "EPERM") throw error
-    return false
-  }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }

@@ -1,16 +1,24 @@
 // A browser of ours that still runs although its gateway is gone. Known by the record that its gateway wrote; when that
 // gateway died before it wrote one, by the folder's lock together with the command line of the process that holds it.
 import { commandLineOf, ownsFolder } from "./process-info.ts"
+import { proxyPortOf } from "./arguments.ts"
 import { readRecord, removeRecord } from "./record.ts"
 import { readLock, removeLock } from "./singleton-lock.ts"
 
 export interface LeftBrowser {
   pid: number
+  /** Undefined for one at the end of a pipe: nobody can speak to it any more, and it is about to end. */
+  door: LeftDoor | undefined
+  /** Of the proxy that it was started with. */
+  proxyPort: number | undefined
+  headless: boolean
+  path: string
+}
+
+export interface LeftDoor {
   port: number
   /** Its own, unguessable address, which proves who answers on the port; unknown without a record. */
   webSocketUrl: string | undefined
-  headless: boolean
-  path: string
 }
 
 export interface LeftPlaces {
@@ -27,7 +35,9 @@ export async function findLeftBrowser(places: LeftPlaces): Promise<LeftBrowser |
   const { recordPath, userDataFolder, hostname } = places
   const record = await readRecord(recordPath)
   if (record) {
-    if (record.host === hostname && (await ownsFolder(record.pid, userDataFolder))) return record
+    const { pid, headless, path, door } = record
+    if (record.host === hostname && (await ownsFolder(pid, userDataFolder)))
+      return { pid, headless, path, door, proxyPort: proxyPortOf((await commandLineOf(pid)) ?? "") }
     await removeRecord(recordPath)
     // The state folder has one gateway, and this browser was an earlier one's: its lock is worth nothing now.
     if (record.host !== hostname) await removeLock(userDataFolder)
@@ -42,7 +52,14 @@ const marks = ["--disable-breakpad", "--hide-crash-restore-bubble", "--password-
 async function unrecorded(pid: number): Promise<LeftBrowser | undefined> {
   const line = (await commandLineOf(pid)) ?? ""
   const port = /--remote-debugging-port=(\d{1,5})\b/.exec(line)?.[1]
-  if (port === undefined || !marks.every((mark) => line.includes(mark))) return undefined
+  const isOurs = port !== undefined || line.includes("--remote-debugging-pipe")
+  if (!isOurs || !marks.every((mark) => line.includes(mark))) return undefined
   const [path = ""] = line.split(" ")
-  return { pid, port: Number(port), webSocketUrl: undefined, headless: / --headless/.test(line), path }
+  return {
+    pid,
+    door: port === undefined ? undefined : { port: Number(port), webSocketUrl: undefined },
+    proxyPort: proxyPortOf(line),
+    headless: / --headless/.test(line),
+    path,
+  }
 }

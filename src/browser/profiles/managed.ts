@@ -1,95 +1,44 @@
-// A managed profile: one browser process of our own, its folder, its port and its one connection.
-// start -> (re-attach to the one left by an earlier gateway | launch) -> connection; its end is noticed at once.
-import { mkdir } from "node:fs/promises"
-import { join } from "node:path"
-import {
-  AppError,
-  type Background,
-  type Clock,
-  describeError,
-  type Ids,
-  type Log,
-  raceAbort,
-} from "../../kernel/index.ts"
-import { askVersion, CdpConnection, parseCdpAddress } from "../cdp/index.ts"
-import { Tabs, type TabsMemory } from "../page/tabs.ts"
-import { paintProfile } from "./appearance.ts"
-import { browserArguments, browserEnvironment } from "./arguments.ts"
+// A managed profile: one browser process of our own and its one connection. It is in one state at a time:
+//   idle -> adopting | starting -> running -> clearing (it was lost) | stopping -> idle, and from any of them retired.
+// Whoever comes in a state that passes waits for its end; whoever ends a state also ends the browser that it brings.
+import { AppError, describeError, raceAbort } from "../../kernel/index.ts"
+import type { TabsMemory } from "../page/tabs.ts"
 import type { BrowserProfile, LiveBrowser, ProfileReach, ProfileState } from "./contract.ts"
-import { detectBrowser, kindOfProgram, type Machine } from "./detect/index.ts"
-import { BrowserSilent, endGroup, isGoneWithin, launchBrowser } from "./launch.ts"
-import { findLeftBrowser } from "./left-browser.ts"
-import { findFreePort, type PortRange } from "./ports.ts"
-import { ownsFolder } from "./process-info.ts"
-import { type BrowserRecord, removeRecord, writeRecord } from "./record.ts"
-import { readLock, removeLock } from "./singleton-lock.ts"
+import { kindOfProgram } from "./detect/index.ts"
+import { endGroup, isGoneWithin } from "./end-process.ts"
+import { BrowserStarter, closeMs, endWaits, type Running, type StarterOptions } from "./starter.ts"
 
-export interface ManagedOptions {
-  name: string
-  color(): string
-  /** `<state>/browser/<name>` */
-  folder: string
-  machine: Machine
-  hostname: string
-  range: PortRange
-  preferredPort: number | undefined
-  executablePath: string | undefined
-  headless: boolean | "auto"
-  noSandbox: boolean
-  /** Ports that are being taken at this moment, by any profile. */
-  takenPorts: Set<number>
-  /** Ports that the configuration gives to other profiles. */
-  reservedPorts(): ReadonlySet<number>
+export interface ManagedOptions extends StarterOptions {
   /** The end of the profile that had this folder before: nothing is started until then. */
   after: Promise<unknown> | undefined
-  userId: number | undefined
-  /** How long a browser may say nothing after its start. */
-  startTimeoutMs: number | undefined
-  clock: Clock
-  ids: Ids
-  log: Log
-  background: Background
 }
 
-interface Running {
-  live: LiveBrowser
-  record: BrowserRecord
-  /** Resolves when the process is gone; for one that we did not start, when its socket is. */
-  exited: Promise<unknown>
-}
-
-const defaultStartMs = 20_000
-const attachTimeoutMs = 1_500
-/** Time to write its profile to disk, which is what a clean end is for. */
-const closeMs = 4_000
-/** For a browser that does not end by itself. */
-const endWaits = { politeMs: 1_000, firmMs: 2_000 }
-const portTries = 5
+type State =
+  | { kind: "idle" }
+  /** Looks for a browser that an earlier gateway left. */
+  | { kind: "adopting"; done: Promise<Running | undefined>; abort: AbortController }
+  | { kind: "starting"; done: Promise<Running>; abort: AbortController }
+  | { kind: "running"; running: Running }
+  /** What is left of a lost browser is being ended. */
+  | { kind: "clearing"; done: Promise<void> }
+  | { kind: "stopping"; done: Promise<boolean> }
+  /** For good. */
+  | { kind: "retired"; done: Promise<boolean>; reason: AppError }
 
 export class ManagedProfile implements BrowserProfile {
   readonly kind = "managed" as const
   readonly owned = true
   readonly sharesFiles = true
   readonly #options: ManagedOptions
-  readonly #recordPath: string
-  readonly #userDataFolder: string
-  #running: Running | undefined
-  /** Resolves when the browser that ran last is no longer looked after: stopped, or lost and cleared away. */
-  #watched: Promise<void> | undefined
-  #starting: Promise<LiveBrowser> | undefined
-  #adopting: Promise<void> | undefined
-  #stopping: Promise<boolean> | undefined
-  /** What is left of a browser that was lost, being cleared away. */
-  #ending: Promise<void> | undefined
-  #retired: AppError | undefined
+  readonly #starter: BrowserStarter
+  #state: State = { kind: "idle" }
+  /** Of the browser that ran last. */
   #memory: TabsMemory | undefined
   #lastError: string | null = null
-  #abort = new AbortController()
 
   constructor(options: ManagedOptions) {
     this.#options = options
-    this.#recordPath = join(options.folder, "browser.json")
-    this.#userDataFolder = join(options.folder, "user-data")
+    this.#starter = new BrowserStarter(options)
   }
 
   get name(): string {
@@ -104,59 +53,69 @@ export class ManagedProfile implements BrowserProfile {
     return this.#running?.live
   }
 
-  get #headless(): boolean {
-    const { headless, machine } = this.#options
-    if (headless !== "auto") return headless
-    if (machine.platform !== "linux") return false
-    return !machine.environment["DISPLAY"] && !machine.environment["WAYLAND_DISPLAY"]
+  get #running(): Running | undefined {
+    return this.#state.kind === "running" ? this.#state.running : undefined
   }
 
   /** Takes up the browser that an earlier gateway left running, if there is one. Never starts one. */
-  adopt(): Promise<void> {
-    this.#adopting ??= this.#adopt().finally(() => (this.#adopting = undefined))
-    return this.#adopting
+  async adopt(): Promise<void> {
+    if (this.#state.kind !== "idle") return
+    const abort = new AbortController()
+    const done = this.#starter.takeUp({ signal: abort.signal, memory: this.#memory })
+    const mine: State = { kind: "adopting", done, abort }
+    this.#state = mine
+    const running = await done.catch((error: unknown) => {
+      if (this.#state === mine) this.#state = { kind: "idle" }
+      throw error
+    })
+    if (this.#state !== mine) return
+    if (running) this.#begin(running)
+    else this.#state = { kind: "idle" }
   }
 
-  async #adopt(): Promise<void> {
-    if (this.#running || this.#starting || this.#stopping) return
-    const running = await this.#reattach()
-    if (running) this.#take(running)
-  }
-
-  #take(running: Running): LiveBrowser {
-    this.#running = running
-    this.#lastError = null
-    this.#watch(running)
-    return running.live
-  }
-
-  async ensure(signal?: AbortSignal): Promise<LiveBrowser> {
-    const before = this.#quiet()
-    await (signal ? raceAbort(before, signal) : before)
-    if (this.#retired) throw this.#retired
-    if (this.#running?.live.connection.isOpen) return this.#running.live
-    this.#starting ??= this.#start().finally(() => (this.#starting = undefined))
+  ensure(signal?: AbortSignal): Promise<LiveBrowser> {
     // One caller's giving up does not stop the start that others wait for.
-    return signal ? raceAbort(this.#starting, signal) : this.#starting
+    return signal ? raceAbort(this.#ensure(), signal) : this.#ensure()
   }
 
-  /** Resolves when nothing is under way that a start would be in the way of. */
-  async #quiet(): Promise<void> {
+  async #ensure(): Promise<LiveBrowser> {
     await this.#options.after
-    while (this.#stopping) await this.#stopping.catch(() => undefined)
-    await this.#adopting
+    for (;;) {
+      const state = this.#state
+      switch (state.kind) {
+        case "retired":
+          throw state.reason
+        case "running":
+          if (state.running.live.connection.isOpen) return state.running.live
+          // A connection that has just ended may not have been noticed yet by the one who looks after it.
+          this.#lose(state.running, await state.running.live.connection.closed)
+          break
+        case "starting":
+          return (await state.done).live
+        case "idle":
+          return (await this.#start()).live
+        default:
+          // What became of it is told to who asked for it.
+          await state.done.catch(() => undefined)
+      }
+    }
   }
 
-  async #start(): Promise<LiveBrowser> {
-    this.#abort = new AbortController()
+  async #start(): Promise<Running> {
+    const abort = new AbortController()
+    const context = { signal: abort.signal, memory: this.#memory }
+    const work = async () => (await this.#starter.takeUp(context)) ?? (await this.#starter.launch(context))
+    const done = work().catch((error: unknown) => Promise.reject(this.#explain(error)))
+    const mine: State = { kind: "starting", done, abort }
+    this.#state = mine
     try {
-      // A connection that has just ended may not have been noticed yet by the one who clears away.
-      await this.#watched
-      return this.#take((await this.#reattach()) ?? (await this.#launch()))
+      const running = await done
+      if (this.#state === mine) this.#begin(running)
+      return running
     } catch (error) {
-      const told = this.#explain(error)
-      this.#lastError = describeError(told)
-      throw told
+      this.#lastError = describeError(error)
+      if (this.#state === mine) this.#state = { kind: "idle" }
+      throw error
     }
   }
 
@@ -169,267 +128,136 @@ export class ManagedProfile implements BrowserProfile {
     })
   }
 
-  /** A browser that an earlier gateway left running keeps its tabs and logins; one that does not answer is ended. */
-  async #reattach(): Promise<Running | undefined> {
-    const { log, name, hostname, ids } = this.#options
-    const places = { recordPath: this.#recordPath, userDataFolder: this.#userDataFolder, hostname }
-    const left = await findLeftBrowser(places)
-    if (!left) return undefined
-    try {
-      const { pid, port, headless, path } = left
-      const answer = await askVersion(parseCdpAddress(`http://127.0.0.1:${port}`), {
-        timeoutMs: attachTimeoutMs,
-        signal: this.#abort.signal,
-      })
-      if (answer.kind !== "browser") throw new Error(answer.reason)
-      const { webSocketUrl } = answer
-      if (left.webSocketUrl !== undefined && new URL(left.webSocketUrl).pathname !== new URL(webSocketUrl).pathname)
-        throw new Error("another browser answers on its port")
-      // Refs from before must not be found again under numbers that mean something else now.
-      const nextRef = 1000 * (1 + ids.below(90))
-      this.#memory ??= { nextRef, firstRef: nextRef, lastTargetId: undefined }
-      const live = await this.#connect(webSocketUrl, headless)
-      if (left.webSocketUrl === undefined) await proveProcess(live, pid)
-      const record = { pid, port, webSocketUrl, host: hostname, headless, path }
-      await writeRecord(this.#recordPath, record)
-      log.info({ profile: name, pid, port }, "browser attached")
-      return { live, record, exited: live.connection.closed }
-    } catch (error) {
-      log.warn({ profile: name, pid: left.pid, reason: describeError(error) }, "left browser ended")
-      await endGroup(left.pid, endWaits)
-    }
-    await removeRecord(this.#recordPath)
-    return undefined
-  }
-
-  async #launch(): Promise<Running> {
-    const { machine } = this.#options
-    if (this.#options.userId === 0 && !this.#options.noSandbox) {
-      throw new AppError("browser-start-failed", "A browser cannot use its own sandbox when the gateway runs as root", {
-        hint: "Run the gateway as an ordinary user, or set browser.noSandbox to true",
-      })
-    }
-    const { path } = await detectBrowser(machine, this.#options.executablePath)
-    await mkdir(this.#userDataFolder, { recursive: true, mode: 0o700 })
-    await this.#clearLock()
-    await this.#paint()
-    let mayBeSilent = true
-    for (let attempt = 1; ; attempt += 1) {
-      // Whoever won the last race looks for a port at the same moment again: the more races, the further apart we look.
-      const port = await this.#choosePort(attempt === 1 ? 0 : this.#options.ids.below(attempt * 4))
-      try {
-        return await this.#launchOn(port, path)
-      } catch (error) {
-        const isAgain = error instanceof BrowserSilent ? mayBeSilent : hasLostRace(error) && attempt < portTries
-        if (!isAgain) throw error
-        if (error instanceof BrowserSilent) mayBeSilent = false
-        this.#options.log.warn({ profile: this.name, reason: describeError(error) }, "browser started once more")
-        await this.#clearLock()
-      } finally {
-        this.#options.takenPorts.delete(port)
-      }
-    }
-  }
-
-  async #choosePort(skip: number): Promise<number> {
-    const { range, preferredPort: preferred, takenPorts, reservedPorts } = this.#options
-    const port = await findFreePort({ range, preferred, taken: new Set([...takenPorts, ...reservedPorts()]), skip })
-    // Two profiles that start at once looked at the same ports.
-    if (takenPorts.has(port)) return this.#choosePort(skip)
-    takenPorts.add(port)
-    return port
-  }
-
-  async #launchOn(port: number, path: string): Promise<Running> {
-    const { machine, hostname, log, name, clock } = this.#options
-    const startedAt = clock.monotonic()
-    const headless = this.#headless
-    const browser = await launchBrowser({
-      path,
-      arguments: browserArguments({
-        port,
-        userDataFolder: this.#userDataFolder,
-        headless,
-        noSandbox: this.#options.noSandbox,
-        platform: machine.platform,
-      }),
-      environment: browserEnvironment(machine.environment),
-      timeoutMs: this.#options.startTimeoutMs ?? defaultStartMs,
-      signal: this.#abort.signal,
-    })
-    if (new URL(browser.webSocketUrl).hostname !== "127.0.0.1") {
-      // Somebody took the port since we looked: Chromium then listens on ::1 beside it, where nobody would expect it.
-      await endGroup(browser.pid, endWaits)
-      throw new AppError("browser-start-failed", `Port ${port} on 127.0.0.1: address already in use`)
-    }
-    const record = { pid: browser.pid, port, webSocketUrl: browser.webSocketUrl, host: hostname, headless, path }
-    try {
-      await writeRecord(this.#recordPath, record)
-      const live = await this.#connect(browser.webSocketUrl, headless)
-      log.info(
-        { profile: name, pid: browser.pid, port, ms: Math.round(clock.monotonic() - startedAt) },
-        "browser started",
-      )
-      return { live, record, exited: browser.exited }
-    } catch (error) {
-      await endGroup(browser.pid, endWaits)
-      await removeRecord(this.#recordPath)
-      throw error
-    }
-  }
-
-  async #connect(url: string, headless: boolean): Promise<LiveBrowser> {
-    const { background, clock, log } = this.#options
-    const connection = await CdpConnection.connect({ url, timeoutMs: 5_000, signal: this.#abort.signal })
-    try {
-      const tabs = new Tabs({ connection, background, clock, log, owned: true, headless, memory: this.#memory })
-      await tabs.start(this.#abort.signal)
-      return { connection, tabs }
-    } catch (error) {
-      connection.close()
-      throw error
-    }
-  }
-
-  async #clearLock(code: "browser-start-failed" | "conflict" = "browser-start-failed"): Promise<void> {
-    const folder = this.#userDataFolder
-    const lock = await readLock(folder, {
-      hostname: this.#options.hostname,
-      ownsFolder: (pid) => ownsFolder(pid, folder),
-    })
-    if (lock.kind === "free") return
-    if (lock.kind === "stale") return removeLock(folder)
-    const who = lock.kind === "held" ? `process ${lock.pid}` : `process ${lock.pid} on host ${lock.host}`
-    throw new AppError(code, `The folder of profile ${this.name} is in use by another browser (${who})`, {
-      hint:
-        lock.kind === "held"
-          ? "Close that browser, then try again"
-          : `If that host is gone, remove ${join(folder, "SingletonLock")}`,
+  #begin(running: Running): void {
+    this.#state = { kind: "running", running }
+    this.#lastError = null
+    const { connection } = running.live
+    this.#options.background.run("browser watch", async () => {
+      const reason = await Promise.race([connection.closed, running.exited.then(() => undefined)])
+      this.#lose(running, reason)
     })
   }
 
-  /** So that a window is told from others at a glance. Done while no browser works in the folder. */
-  async #paint(): Promise<void> {
-    try {
-      await paintProfile(this.#userDataFolder, { name: this.name, color: this.color })
-    } catch (error) {
-      // A colour is no reason not to start.
-      this.#options.log.warn({ profile: this.name, reason: describeError(error) }, "browser not painted")
-    }
-  }
-
-  #watch(running: Running): void {
-    const watched = this.#awaitEnd(running)
-    this.#watched = watched
-    this.#options.background.run("browser watch", () => watched)
-  }
-
-  async #awaitEnd(running: Running): Promise<void> {
-    const { log, name } = this.#options
-    const { connection, tabs } = running.live
-    const reason = await Promise.race([connection.closed, running.exited.then(() => undefined)])
-    this.#memory = tabs.memory
-    // Stopped: whoever does that sees to the rest.
+  /** The browser ended although nobody had ended it; a browser that is there but does not answer would hold the folder. */
+  #lose(running: Running, reason: AppError | undefined): void {
     if (this.#running !== running) return
-    this.#running = undefined
-    connection.close()
+    const { live, record } = running
+    live.connection.close()
+    this.#memory = live.tabs.memory
     this.#lastError = reason === undefined ? "The browser ended" : describeError(reason)
-    log.warn({ profile: name, pid: running.record.pid, reason: this.#lastError }, "browser lost")
-    this.#ending = this.#clearAway(running).finally(() => (this.#ending = undefined))
-    await this.#ending
+    this.#options.log.warn({ profile: this.name, pid: record.pid, reason: this.#lastError }, "browser lost")
+    const done = endGroup(record.pid, endWaits).then(() => this.#starter.forget())
+    this.#pass({ kind: "clearing", done })
+    this.#options.background.run("browser remains", () => done)
   }
 
-  /** A browser that is there but does not answer would hold the folder; its group goes as a whole. */
-  async #clearAway({ record }: Running): Promise<void> {
-    await endGroup(record.pid, endWaits)
-    await removeRecord(this.#recordPath)
+  /** Enters a state that ends by itself. */
+  #pass(state: Extract<State, { kind: "clearing" | "stopping" }>): void {
+    this.#state = state
+    const leave = () => {
+      if (this.#state === state) this.#state = { kind: "idle" }
+    }
+    state.done.then(leave, leave)
   }
 
   stop(): Promise<boolean> {
-    this.#stopping ??= this.#stop().finally(() => (this.#stopping = undefined))
-    return this.#stopping
+    const state = this.#state
+    if (state.kind === "stopping" || state.kind === "retired") return state.done
+    const done = this.#end(state)
+    this.#pass({ kind: "stopping", done })
+    return done
   }
 
   async retire(reason: AppError): Promise<void> {
-    this.#retired = reason
-    await this.#options.after
-    await this.stop()
+    const state = this.#state
+    if (state.kind !== "retired") {
+      const done = Promise.resolve(this.#options.after).then(() => this.#end(state))
+      this.#state = { kind: "retired", reason, done }
+      await done
+    } else await state.done
   }
 
   /** Starts wait until the data is away: for them the profile is still stopping. */
   async reset(move: (folder: string) => Promise<string | undefined>) {
-    const from = this.#userDataFolder
-    while (this.#stopping) await this.#stopping
+    while (this.#state.kind === "stopping") await this.#state.done.catch(() => undefined)
+    const state = this.#state
+    if (state.kind === "retired") throw state.reason
+    const from = this.#starter.userDataFolder
     let to: string | undefined
     const work = async () => {
-      const stopped = await this.#stop()
-      await this.#clearLock("conflict")
+      const stopped = await this.#end(state)
+      await this.#starter.clearLock("conflict")
       to = await move(from)
       return stopped
     }
-    this.#stopping = work().finally(() => (this.#stopping = undefined))
-    await this.#stopping
+    const done = work()
+    this.#pass({ kind: "stopping", done })
+    await done
     return { from, to }
   }
 
-  async #stop(): Promise<boolean> {
-    this.#abort.abort(new AppError("aborted", "The browser was stopped"))
-    await this.#adopting
-    // The start fails by the abort; that failure is its caller's.
-    await this.#starting?.catch(() => undefined)
-    // From here on it is ours to end, also if it is lost meanwhile.
-    const running = this.#running
-    this.#running = undefined
-    await this.#ending
-    if (!running) return false
-    const { connection } = running.live
-    const { pid } = running.record
-    // The socket often goes before the answer: what counts is whether the process ends.
+  /** Ends what a state has or brings. False when no browser was running. */
+  async #end(state: State): Promise<boolean> {
+    switch (state.kind) {
+      case "idle":
+        return false
+      case "running":
+        return this.#endBrowser(state.running)
+      case "adopting":
+      case "starting": {
+        state.abort.abort(new AppError("aborted", "The browser was stopped"))
+        // It fails by the abort; that failure is its caller's.
+        const running = await state.done.catch(() => undefined)
+        return running === undefined ? false : this.#endBrowser(running)
+      }
+      case "clearing":
+        await state.done
+        return false
+      default:
+        return state.done
+    }
+  }
+
+  async #endBrowser({ live, record }: Running): Promise<boolean> {
+    const { connection, tabs } = live
+    const { pid } = record
+    const { log } = this.#options
+    // The way to it often goes before the answer: what counts is whether the process ends.
     const asked = connection.root.send("Browser.close", {}, { timeoutMs: closeMs }).catch((error: unknown) => {
-      this.#options.log.debug({ profile: this.name, reason: describeError(error) }, "browser close unanswered")
+      log.debug({ profile: this.name, reason: describeError(error) }, "browser close unanswered")
     })
     await isGoneWithin(pid, closeMs)
     connection.close()
     await asked
+    this.#memory = tabs.memory
     await endGroup(pid, endWaits)
-    await removeRecord(this.#recordPath)
-    this.#options.log.info({ profile: this.name, pid }, "browser stopped")
+    await this.#starter.forget()
+    log.info({ profile: this.name, pid }, "browser stopped")
     return true
   }
 
   async probe(): Promise<ProfileReach> {
-    const { live } = this
-    return { http: live !== undefined, ready: live !== undefined, tabCount: live?.tabs.list.length ?? 0, reason: null }
+    const running = this.#running
+    const isThere = running !== undefined
+    // Nobody is asked: whether there is a port to ask at is all there is to know.
+    const http = running?.record.door !== undefined
+    return { http, ready: isThere, tabCount: running?.live.tabs.list.length ?? 0, reason: null }
   }
 
   state(): ProfileState {
     const record = this.#running?.record
+    const port = record === undefined ? this.#options.cdpPort : record.door?.port
     return {
-      running: this.#running !== undefined,
+      running: record !== undefined,
       pid: record?.pid ?? null,
-      cdpPort: record?.port ?? this.#options.preferredPort ?? null,
-      cdpUrl: record ? `http://127.0.0.1:${record.port}` : null,
+      cdpPort: port ?? null,
+      cdpUrl: record?.door ? `http://127.0.0.1:${record.door.port}` : null,
       chosenBrowser: record ? kindOfProgram(record.path) : null,
       executablePath: record?.path ?? null,
-      userDataDir: this.#userDataFolder,
-      headless: record?.headless ?? this.#headless,
+      userDataDir: this.#starter.userDataFolder,
+      headless: record?.headless ?? this.#starter.headless,
       noSandbox: this.#options.noSandbox,
       lastError: this.#lastError,
     }
   }
-}
-
-/** Somebody has taken the port since we looked. */
-function hasLostRace(error: unknown): boolean {
-  return error instanceof AppError && /Cannot start http server|address already in use|bind\(\)/i.test(error.message)
-}
-
-/** The browser that was connected to says itself which process it is: what answers on a port may be another's. */
-async function proveProcess({ connection }: LiveBrowser, pid: number): Promise<void> {
-  const { processInfo } = await connection.root.send<{ processInfo: { type: string; id: number }[] }>(
-    "SystemInfo.getProcessInfo",
-  )
-  if (processInfo.some(({ type, id }) => type === "browser" && id === pid)) return
-  connection.close()
-  throw new Error("another browser answers on its port")
 }

@@ -6,7 +6,6 @@ import type { CreatedProfile, DeletedProfile, ProfileInfo, ResetReply } from "..
 import type { CreateProfileRequest } from "../requests/profiles.ts"
 import type { BrowserProfile } from "./contract.ts"
 import { managedName } from "./definitions.ts"
-import { findFreePort } from "./ports.ts"
 import { profileFolder } from "./registry.ts"
 import { moveToTrash } from "./trash.ts"
 
@@ -25,7 +24,7 @@ const palette = [
 
 export function profileOperations(options: CoreOptions) {
   const { registry } = options
-  // Changes one after the other: two of them must not find the same port or name free.
+  // Changes one after the other: two of them must not find the same name or colour free.
   let line: Promise<unknown> = Promise.resolve()
   const inLine = <T>(work: () => Promise<T>): Promise<T> => {
     const done = line.then(work)
@@ -81,7 +80,7 @@ async function createProfile(options: CoreOptions, request: CreateProfileRequest
     throw new AppError("conflict", `There is a profile ${name} already`, { hint: "svc browser profiles lists them" })
   }
   const color = request.color ?? freeColor(options)
-  const entry: ProfileEntry = cdpUrl === undefined ? { color, cdpPort: await freePort(options) } : { color, cdpUrl }
+  const entry: ProfileEntry = cdpUrl === undefined ? { color } : { color, cdpUrl }
   await options.changeProfile(name, entry)
   const { cdpPort, cdpUrl: shown } = registry.get(name).state()
   options.log.info({ profile: name, cdpPort, cdpUrl: shown }, "browser profile created")
@@ -91,15 +90,6 @@ async function createProfile(options: CoreOptions, request: CreateProfileRequest
 function freeColor({ registry, settings }: CoreOptions): string {
   const used = new Set([settings.color, ...registry.all.map(({ color }) => color)])
   return palette.find((color) => !used.has(color)) ?? (palette[registry.all.length % palette.length] as string)
-}
-
-/** The range's first is for `managed`, which has no port of its own unless it is given one. */
-function freePort({ registry, settings }: CoreOptions): Promise<number> {
-  const { first, last } = registry.range
-  const configured = Object.values(settings.profiles).flatMap(({ cdpPort }) => cdpPort ?? [])
-  const reserved = settings.profiles[managedName]?.cdpPort === undefined ? [first] : []
-  const taken = new Set([...registry.ports, ...configured, ...reserved])
-  return findFreePort({ range: { first, last }, preferred: undefined, taken })
 }
 
 async function deleteProfile(options: CoreOptions, name: string): Promise<DeletedProfile> {

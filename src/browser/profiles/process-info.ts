@@ -1,5 +1,6 @@
 // What can be known of a process by its number: whether it lives, and whether it is the one we think it is.
 import { execFile } from "node:child_process"
+import { readFileSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { isProcessAlive } from "../../kernel/process-alive.ts"
 
@@ -24,6 +25,17 @@ export async function commandLineOf(pid: number): Promise<string | undefined> {
 function askWindows(pid: number): [string, string[]] {
   const query = `(Get-CimInstance Win32_Process -Filter 'ProcessId=${pid}').CommandLine`
   return ["powershell.exe", ["-NoProfile", "-NonInteractive", "-Command", query]]
+}
+
+/** Whether the process has been stopped by a signal; false where that cannot be seen. */
+export function isStopped(pid: number): boolean {
+  if (process.platform !== "linux") return false
+  try {
+    // pid (name) state: the name may hold anything, also a bracket.
+    return /^\) [TtZX]/.test(/\) \w [^)]*$/.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))?.[0] ?? "")
+  } catch {
+    return true
+  }
 }
 
 /** Whether the process is a browser that works in this user-data folder. */

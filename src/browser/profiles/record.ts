@@ -5,9 +5,8 @@ import { writeDurableFile } from "../../kernel/index.ts"
 
 const recordSchema = z.object({
   pid: z.int().positive(),
-  port: z.int().min(1).max(65_535),
-  /** The browser's own, unguessable address: what answers under it is the browser that we started. */
-  webSocketUrl: z.string(),
+  /** Where it listens, and its own, unguessable address there. Absent for a browser at the end of a pipe. */
+  door: z.object({ port: z.int().min(1).max(65_535), webSocketUrl: z.string() }).optional(),
   host: z.string(),
   headless: z.boolean(),
   path: z.string(),

@@ -13,7 +13,7 @@ import { RemoteProfile } from "./remote.ts"
 
 export interface RegistryOptions extends Pick<
   ManagedOptions,
-  "machine" | "hostname" | "userId" | "startTimeoutMs" | "clock" | "ids" | "log" | "background"
+  "machine" | "hostname" | "userId" | "startTimeoutMs" | "network" | "clock" | "ids" | "log" | "background"
 > {
   settings: BrowserConfig
   stateFolder: string
@@ -89,9 +89,15 @@ export class ProfileRegistry {
     return [...this.#entries.values()].map(({ profile }) => profile)
   }
 
-  /** CDP ports that profiles of the configuration have, running or not. */
+  /** CDP ports of this machine: those that browsers listen on or are about to, and those that the configuration names. */
   get ports(): Set<number> {
-    return new Set(this.all.flatMap((profile) => profile.state().cdpPort ?? []))
+    const entries = [...this.#entries.values()]
+    const far = entries.flatMap(({ definition }) => (definition.kind === "launched" ? [] : definition.cdpUrl))
+    const attached = far.map(parseCdpAddress).flatMap(({ isLoopback, port }) => (isLoopback ? port : []))
+    const own = entries.flatMap(({ definition: { kind, name }, profile }) =>
+      kind === "launched" ? [profile.state().cdpPort, this.#settings.profiles[name]?.cdpPort] : [],
+    )
+    return new Set([...attached, ...own, ...this.#takenPorts].filter((port) => typeof port === "number"))
   }
 
   has(name: string): boolean {
@@ -119,8 +125,8 @@ export class ProfileRegistry {
 
   #create(definition: Definition, after: Promise<unknown> | undefined): BrowserProfile {
     const { name } = definition
-    const { stateFolder, redactor, clock, ids, log, background, machine, hostname, userId, startTimeoutMs } =
-      this.#options
+    const { stateFolder, redactor, clock, ids, log, background, ...rest } = this.#options
+    const { machine, hostname, userId, startTimeoutMs, network } = rest
     const color = () => this.#settings.profiles[name]?.color ?? this.#settings.color
     if (definition.kind !== "launched") {
       for (const secret of parseCdpAddress(definition.cdpUrl).secrets) redactor.add(secret)
@@ -138,7 +144,7 @@ export class ProfileRegistry {
         background,
       })
     }
-    const { preferredPort, executablePath, headless, noSandbox } = definition
+    const { cdpPort, executablePath, headless, noSandbox } = definition
     return new ManagedProfile({
       name,
       color,
@@ -147,7 +153,7 @@ export class ProfileRegistry {
       takenPorts: this.#takenPorts,
       reservedPorts: () => this.#reservedPorts(name),
       after,
-      preferredPort,
+      cdpPort,
       executablePath,
       headless,
       noSandbox,
@@ -155,6 +161,7 @@ export class ProfileRegistry {
       hostname,
       userId,
       startTimeoutMs,
+      network,
       clock,
       ids,
       log,

@@ -9,6 +9,7 @@ import {
   HandshakeError,
   parseCdpAddress,
 } from "../cdp/index.ts"
+import { Downloads } from "../page/downloads.ts"
 import { Tabs, type TabsMemory } from "../page/tabs.ts"
 import type { BrowserProfile, LiveBrowser, ProfileReach, ProfileState } from "./contract.ts"
 
@@ -156,7 +157,8 @@ export class RemoteProfile implements BrowserProfile {
       const memory = this.#memory
       const tabs = new Tabs({ connection, background, clock, log, owned: false, headless, memory })
       await tabs.start(options.signal)
-      return { connection, tabs, headless, product: version.product ?? "" }
+      const downloads = new Downloads({ connection, tabs, background, isOurs: false })
+      return { connection, tabs, downloads, guarded: false, headless, product: version.product ?? "" }
     } catch (error) {
       connection.close()
       throw error

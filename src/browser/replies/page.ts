@@ -38,12 +38,20 @@ export const freshSnapshot = z.object({
   truncated: z.boolean().exactOptional().describe("True when parts were left out; the text says which."),
 })
 
+const note = z.string().exactOptional().describe("A download that nobody waited for, and that was refused.")
+
 export const actReply = z.object({
   ...pageReply.shape,
   ...freshSnapshot.shape,
   dialog: dialogInfo.exactOptional().describe("A question that the action made the page ask; it waits for an answer."),
+  settled: z
+    .literal(false)
+    .exactOptional()
+    .describe("The action was done, but the page had not come to rest when the time was up. Do not repeat it; look."),
+  scrolled: z.boolean().exactOptional().describe("Of `scroll`: false when there was nothing left to scroll."),
   closed: z.literal(true).exactOptional().describe("The action made the page close its own tab."),
   result: z.unknown().exactOptional().describe("Of `evaluate`: what the code gave."),
+  note,
 })
 
 export const navigateReply = z.object({
@@ -51,6 +59,7 @@ export const navigateReply = z.object({
   ...freshSnapshot.shape,
   loaded: z.boolean().describe("False when the page was there but went on loading past the time limit."),
   download: z.boolean().describe("True when the address gave a file; the tab stays where it was."),
+  note,
 })
 
 export const dialogReply = z.object({

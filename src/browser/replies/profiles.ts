@@ -30,9 +30,9 @@ export const profileStatus = z.object({
   running: z.boolean().describe("The browser can be used. A remote one may be so before it is connected to."),
   connected: z.boolean().describe("There is a connection to it now."),
   cdpReady: z.boolean().describe("The same as `running`."),
-  cdpHttp: z.boolean().describe("Its CDP address answers over HTTP."),
+  cdpHttp: z.boolean().describe("Its CDP address answers over HTTP; false for a browser that has none."),
   pid: z.number().nullable(),
-  cdpPort: z.number().nullable(),
+  cdpPort: z.number().nullable().describe("Null for a managed browser whose profile sets none: it listens nowhere."),
   cdpUrl: z.string().nullable().describe("Without credentials."),
   chosenBrowser: z.string().nullable(),
   detectedBrowser: z.string().nullable(),
@@ -58,7 +58,7 @@ export const stopReply = z.object({
 
 export const profileInfo = z.object({
   name: z.string(),
-  cdpPort: z.number().nullable(),
+  cdpPort: z.number().nullable().describe("Null where the browser listens nowhere."),
   cdpUrl: z.string().nullable().describe("Without credentials."),
   color: z.string(),
   running: z.boolean().describe("The browser can be used; a remote one is asked shortly."),
@@ -73,8 +73,8 @@ export const profileList = z.object({ profiles: z.array(profileInfo) })
 export const createdProfile = z.object({
   ok: z.literal(true),
   profile: z.string(),
-  cdpPort: z.number().nullable(),
-  cdpUrl: z.string().nullable().describe("Without credentials; null for a managed profile, which has none yet."),
+  cdpPort: z.number().nullable().describe("Of a remote profile."),
+  cdpUrl: z.string().nullable().describe("Without credentials; null for a managed profile, which has none."),
   color: z.string(),
   isRemote: z.boolean(),
 })

@@ -40,6 +40,22 @@ const press = z.object({
 })
 const hover = z.object({ ...common, kind: z.literal("hover"), ref: word, timeoutMs: actTimeout })
 const scrollIntoView = z.object({ ...common, kind: z.literal("scrollIntoView"), ref: word, timeoutMs: longTimeout })
+const scroll = z
+  .object({
+    ...common,
+    kind: z.literal("scroll"),
+    ref: word.optional().describe("What scrolls, or something inside it; without it the page."),
+    direction: z.enum(["down", "up", "left", "right"]).default("down"),
+    pages: numeric(z.number().min(0.1).max(50)).optional().describe("How many views far; default 0.8."),
+    pixels: numeric(z.number().int().min(1).max(1_000_000)).optional(),
+    to: z.enum(["start", "end"]).optional().describe("All the way instead."),
+    text: z.string().trim().min(1).max(1_000).optional().describe("Until these words are in view."),
+    timeoutMs: longTimeout,
+  })
+  .refine(
+    ({ pages, pixels, to, text }) => [pages, pixels, to, text].filter((way) => way !== undefined).length <= 1,
+    "pages, pixels, to and text exclude each other",
+  )
 const drag = z.object({ ...common, kind: z.literal("drag"), startRef: word, endRef: word, timeoutMs: actTimeout })
 const select = z.object({ ...common, kind: z.literal("select"), ref: word, values, timeoutMs: actTimeout })
 
@@ -88,13 +104,28 @@ const evaluate = z.object({
 })
 const close = z.object({ ...target, kind: z.literal("close"), timeoutMs: actTimeout })
 
-const schemas = [click, type, press, hover, scrollIntoView, drag, select, fill, resize, wait, evaluate, close] as const
+const schemas = [
+  click,
+  type,
+  press,
+  hover,
+  scrollIntoView,
+  scroll,
+  drag,
+  select,
+  fill,
+  resize,
+  wait,
+  evaluate,
+  close,
+] as const
 export const actRequest = z.discriminatedUnion("kind", schemas)
 
 export type ActRequest = z.infer<typeof actRequest>
 export type ClickRequest = z.infer<typeof click>
 export type TypeRequest = z.infer<typeof type>
 export type PressRequest = z.infer<typeof press>
+export type ScrollRequest = z.infer<typeof scroll>
 export type DragRequest = z.infer<typeof drag>
 export type SelectRequest = z.infer<typeof select>
 export type FillRequest = z.infer<typeof fill>

@@ -1,11 +1,13 @@
 // Attacks on the control service: no secret, web pages, rebinding, malformed requests, forbidden addresses.
 import assert from "node:assert/strict"
-import { execFileSync } from "node:child_process"
 import { readFile } from "node:fs/promises"
 import { request as httpRequest } from "node:http"
 import { join } from "node:path"
 import { after, before, test } from "node:test"
 import { type BrowserBench, startBrowserBench, testToken } from "../../../test/support/browser-service.ts"
+import { browsersOf } from "../../../test/support/left-browsers.ts"
+import { listeningOf } from "../../../test/support/listening.ts"
+import { startRemoteBrowser } from "../../../test/support/remote-browser.ts"
 import { type PagesServer, startPagesServer } from "../../../test/support/pages-server.ts"
 
 let bench: BrowserBench
@@ -68,7 +70,15 @@ test("refuses web pages even with the token, and never allows an origin", async 
   assert.equal((await bench.call("GET", "/tabs")).body.running, false)
 })
 
-test("A2: a page in the browser itself reaches nothing of the service, not even without asking for leave", async () => {
+test("A2: a page in any browser of the machine reaches nothing of the service, not even without asking for leave", async (t) => {
+  const person = await startRemoteBrowser()
+  t.after(() => person.stop())
+  const attached = await startBrowserBench({
+    attachOnly: true,
+    profiles: { managed: { driver: "managed", cdpPort: person.port } },
+  })
+  t.after(() => attached.stop())
+  await attached.call("POST", "/navigate", { url: `${pages.url}/sent.html` })
   await bench.call("POST", "/navigate", { url: `${pages.url}/sent.html` })
   const before = (await bench.call("GET", "/tabs")).body.tabs.length
   const fn = `async () => {
@@ -79,8 +89,11 @@ test("A2: a page in the browser itself reaches nothing of the service, not even 
       await send("/tabs/open", { headers: { authorization: "Bearer ${testToken}" } }),
     ]
   }`
-  const { result } = (await bench.call("POST", "/act", { kind: "evaluate", fn })).body
-  assert.deepEqual(result, ["opaque", "failed", "failed"], "nothing of an answer can be read")
+  // The services of two gateways know nothing of each other: the request arrives, and is refused there.
+  const elsewhere = (await attached.call("POST", "/act", { kind: "evaluate", fn })).body
+  assert.deepEqual(elsewhere.result, ["opaque", "failed", "failed"], "nothing of an answer can be read")
+  const own = (await bench.call("POST", "/act", { kind: "evaluate", fn })).body
+  assert.deepEqual(own.result, ["failed", "failed", "failed"], "not even asked")
   assert.equal((await bench.call("GET", "/tabs")).body.tabs.length, before)
   await bench.call("POST", "/stop")
 })
@@ -151,20 +164,29 @@ test("gives out nothing of a page that sends itself to a file or to a metadata s
   assert.notEqual(redirect.status, 200)
 })
 
-test("keeps the browser's own port on loopback, and its command line free of what it need not have", async () => {
+test("A18: no process of the browser listens anywhere, and its command line is free of what it need not have", async () => {
   await bench.call("POST", "/start")
-  const { pid, cdpPort } = (await bench.call("GET", "/")).body
+  const { pid, cdpPort, cdpUrl } = (await bench.call("GET", "/")).body
+  assert.deepEqual([cdpPort, cdpUrl], [null, null])
   const line = await readFile(`/proc/${pid}/cmdline`, "utf8")
-  assert.match(line, new RegExp(`--remote-debugging-port=${cdpPort}\\0`))
-  assert.doesNotMatch(line, /remote-debugging-address|remote-allow-origins|disable-web-security/)
+  assert.match(line, /--remote-debugging-pipe\0/)
+  assert.doesNotMatch(line, /debugging-port|remote-debugging-address|remote-allow-origins|disable-web-security/)
   if (process.getuid?.() !== 0) assert.doesNotMatch(line, /--no-sandbox/)
-  const sockets = execFileSync("cat", ["/proc/net/tcp", "/proc/net/tcp6"], { encoding: "utf8" })
-  const port = (cdpPort as number).toString(16).toUpperCase().padStart(4, "0")
-  const listening = sockets.split("\n").filter((row) => new RegExp(`:${port} \\S+ 0A`).test(row))
-  assert.ok(listening.length > 0)
-  for (const row of listening) assert.match(row, /: 0100007F:/)
+  assert.deepEqual(listeningOf(browsersOf(bench.stateFolder)), [])
   const environment = await readFile(`/proc/${pid}/environ`, "utf8")
   assert.doesNotMatch(environment, /MODEL_API_KEY|key-of-nobody/)
+})
+
+test("A18: a profile that asks for a port has it on loopback only", async (t) => {
+  const profiles = { managed: { driver: "managed" as const, cdpPort: 18_850 } }
+  const open = await startBrowserBench({ profiles })
+  t.after(() => open.stop())
+  await open.call("POST", "/start")
+  const { cdpPort, cdpUrl, cdpHttp } = (await open.call("GET", "/")).body
+  assert.deepEqual([cdpUrl, cdpHttp], [`http://127.0.0.1:${cdpPort}`, true])
+  const port = (cdpPort as number).toString(16).toUpperCase().padStart(4, "0")
+  const addresses = listeningOf(browsersOf(open.stateFolder))
+  assert.deepEqual(addresses, [`0100007F:${port}`])
 })
 
 test("slows down whoever guesses the token, but never the one who has it", async () => {

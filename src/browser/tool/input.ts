@@ -1,6 +1,6 @@
 // What the agent tool `browser` takes, and what of it a model is shown: one short schema for all actions.
 import { z } from "zod"
-import type { JsonObject } from "../../kernel/index.ts"
+import { type Json, type JsonObject, isJsonObject } from "../../kernel/index.ts"
 import { actKinds } from "../requests/index.ts"
 
 export const actions = [
@@ -134,3 +134,22 @@ export const inputSchema: JsonObject = {
 export const description =
   "Control a web browser. Usual way: open (or navigate) a URL, snapshot to read the page and get element refs, act on a ref, " +
   "snapshot again to see the result. Refs are the numbers in [ref=N]; they end with the page, so take a new snapshot after it changes."
+
+/** The request with the outer targetId; models also write its fields beside the action. */
+export function requestOf(value: BrowserToolInput): Json {
+  const { action: _action, request, ...outer } = value as JsonObject
+  const shared = ["targetId", "snapshot"].filter((name) => outer[name] !== undefined)
+  if (isJsonObject(request)) {
+    const given = Object.fromEntries(shared.map((name) => [name, outer[name]])) as JsonObject
+    return { ...given, ...request }
+  }
+  return outer
+}
+
+/** Models also write `targetUrl`, which other tools of this kind use. */
+export function withUrl(value: BrowserToolInput): JsonObject {
+  const fields = value as JsonObject
+  return fields["url"] === undefined && fields["targetUrl"] !== undefined
+    ? { ...fields, url: fields["targetUrl"] }
+    : fields
+}

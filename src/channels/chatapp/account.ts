@@ -83,6 +83,8 @@ export class Account {
   #dropped = 0
   #lastPollAt: number | undefined
   #webhook: WebhookReport | undefined
+  #sends = 0
+  #isReplaced = false
 
   constructor(options: AccountOptions) {
     this.#options = options
@@ -182,9 +184,23 @@ export class Account {
     this.#become({ state: "off" })
   }
 
-  /** After `stop`, when another account object takes this one's place. */
+  /** A send of the outbox begins with this account's client. Returns what must be called when it has ended. */
+  beginSend(): () => void {
+    this.#sends += 1
+    return () => {
+      this.#sends -= 1
+      this.#closeWhenIdle()
+    }
+  }
+
+  /** After `stop`, when another account object takes this one's place. What is being sent is not cut: it has its own limit. */
   dispose(): void {
-    this.#running?.calls.close()
+    this.#isReplaced = true
+    this.#closeWhenIdle()
+  }
+
+  #closeWhenIdle(): void {
+    if (this.#isReplaced && this.#sends === 0) this.#running?.calls.close()
   }
 
   status(): ChannelAccountStatus {

@@ -72,7 +72,7 @@ export interface ChatappOptions {
 
 export function createChatappChannel(options: ChatappOptions): Channel {
   const { pairing, clock } = options
-  const settings = createSettings(options.config, (pattern) => reportSlowPattern(options.log, pattern))
+  const settings = createSettings(options.config)
   const activations = new Activations(options.store)
   const moves = createMoves(options, activations)
   const render = createRenderer()
@@ -174,11 +174,6 @@ function explainFacts(
       agentId: options.defaultAgentId(),
     },
   }
-}
-
-function reportSlowPattern(log: Log, pattern: string): void {
-  const hint = "Simplify it: one repetition that cannot overlap with another is safe"
-  log.error({ part: channelName, pattern, hint }, "mention pattern takes too long: switched off")
 }
 
 function createMoves(options: ChatappOptions, activations: Activations): ChatMoves {

@@ -61,6 +61,13 @@ async function send(route: Route, text: string, buttons?: ReplyButton[][]): Prom
   return message
 }
 
+/** As if a turn with words of these people had sent it. */
+function writtenBy(message: Message, origin: string | null, trusted: number | null): void {
+  bench.store.handle
+    .prepare("update outbox set origin = ?, trusted = ? where remote_id = ?")
+    .run(origin, trusted, String(message.message_id))
+}
+
 const events = () =>
   bench.store.handle.prepare("select session_key, text, trusted, origin from event order by id").all() as {
     session_key: string
@@ -101,6 +108,7 @@ describe("a touched button", () => {
   test("is answered at once and becomes a message about the message it stands below", async () => {
     await begin()
     const message = await send(routeTo(ann, "private"), "Really?", yes)
+    writtenBy(message, "owner", 1)
     click(ann, message)
     await bench.until(() => bench.jobs().length === 1, "a turn")
     const job = bench.jobs()[0] ?? assert.fail()
@@ -113,6 +121,46 @@ describe("a touched button", () => {
     assert.match(job.input.header ?? "", new RegExp(`button of message ${message.message_id}`))
     assert.equal(job.input.about?.["sender"], "Ann Lee (@ann_l)")
     await bench.emulator.control.waitForCall({ method: "answerCallbackQuery" })
+  })
+
+  test("counts for no more than the turn that wrote it, whoever touches it", async () => {
+    await begin()
+    const makers: [origin: string | null, trusted: number | null, counts: [string, boolean]][] = [
+      ["owner", 1, ["owner", true]],
+      ["system", 1, ["owner", true]],
+      ["approved-sender", 1, ["approved-sender", true]],
+      ["owner", 0, ["owner", false]],
+      ["webhook", 0, ["webhook", false]],
+      [null, null, ["model", false]],
+    ]
+    for (const [index, [origin, trusted, counts]] of makers.entries()) {
+      const message = await send(routeTo(ann, "private"), `Question ${index}`, yes)
+      writtenBy(message, origin, trusted)
+      click(ann, message)
+      await bench.until(() => bench.jobs().length === index + 1, "a turn")
+      const { input } = bench.jobs()[index] ?? assert.fail()
+      assert.deepEqual([input.origin, input.trusted], counts, `made by ${origin}, ${trusted}`)
+    }
+  })
+
+  test("that a turn with words of others has put below an owner's message is theirs", async () => {
+    await begin()
+    const route = routeTo(ann, "private")
+    const message = await send(route, "Really?")
+    writtenBy(message, "owner", 1)
+    const before = bench.outbox().length
+    await bench.store.write(async (write) => {
+      const payload = { messageId: String(message.message_id), text: "Really!", plain: "Really!", linkPreview: false }
+      const [row] = bench.channel.sender.plan(route, { text: "x", media: [] })
+      assert.ok(row)
+      write.addOutbox({ ...row, kind: "edit", payload: { ...payload, buttons: yes as never } })
+    })
+    await bench.until(() => bench.outbox()[before]?.state === "sent", "it is edited")
+    bench.store.handle.prepare("update outbox set origin = 'webhook', trusted = 0 where kind = 'edit'").run()
+    click(ann, message)
+    await bench.until(() => bench.jobs().length === 1, "a turn")
+    const { input } = bench.jobs()[0] ?? assert.fail()
+    assert.deepEqual([input.origin, input.trusted], ["webhook", false])
   })
 
   test("answers in the topic of its message, also when the platform has forgotten the message", async () => {

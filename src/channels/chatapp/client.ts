@@ -3,7 +3,7 @@
 import type { IncomingMessage } from "node:http"
 import type { Readable } from "node:stream"
 import type { ApiMethods } from "grammy/types"
-import { describeError, withTimeout } from "../../kernel/index.ts"
+import { describeError, trimEnd, withTimeout } from "../../kernel/index.ts"
 import { isAnswerOf } from "./client-answers.ts"
 import { type CallFailure, explainFailure, pauseOf } from "./failure.ts"
 import { type NetworkSettings, createAgentMaker } from "./network.ts"
@@ -97,7 +97,7 @@ export async function createClient(options: {
   network?: NetworkSettings
 }): Promise<Client> {
   const { Api, InputFile } = await import("grammy/web")
-  const apiRoot = options.apiRoot.replace(/\/+$/, "")
+  const apiRoot = trimEnd(options.apiRoot, "/")
   const makeAgent = await createAgentMaker(apiRoot.startsWith("https:"), options.network)
   const transport = createTransport(apiRoot, makeAgent)
   const api = new Api(options.token, {

@@ -1,5 +1,6 @@
 // The keys of `channels.chatapp.*`. An account may override every key but `accounts`; `resolveChatappAccount` in
 // src/config gives one account's settings with all defaults applied, so nobody else looks at two places.
+import { trimBoth } from "../../kernel/index.ts"
 import { z } from "zod"
 
 const later = true
@@ -79,7 +80,7 @@ const customCommand = z.strictObject({
 const webhookPath = z
   .string()
   .trim()
-  .overwrite((text) => `/${text.replace(/^\/+|\/+$/g, "")}`)
+  .overwrite((text) => `/${trimBoth(text, "/")}`)
 
 function isDecodable(url: string): boolean {
   try {
@@ -177,13 +178,10 @@ const overridable = {
       "Folders of a local Bot API server, whose files are read where they lie; files elsewhere are left out.",
     defaultText: "none",
   }),
-  timeoutSeconds: z
-    .int()
-    .min(1)
-    .meta({
-      description:
-        "Seconds that one request to the platform may take at most. Those without a file end after 60 s, uploads a second later for each 50 KB.",
-    }),
+  timeoutSeconds: z.int().min(1).meta({
+    description:
+      "Seconds that one request to the platform may take at most. Those without a file end after 60 s, uploads a second later for each 50 KB.",
+  }),
   historyLimit: historyLimit.optional().meta({
     description: "Messages of a group that are shown as context; 0 disables.",
     defaultText: "`messages.groupChat.historyLimit`, else 50",

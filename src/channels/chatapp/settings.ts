@@ -6,7 +6,7 @@ import {
   listChatappAccounts,
   resolveChatappAccount,
 } from "../../config/index.ts"
-import { directKey } from "../../sessions/keys.ts"
+import { directKey, guestKey } from "../../sessions/keys.ts"
 import { type Envelope, createEnvelope } from "./inbound/envelope.ts"
 import { type MentionPatterns, compileMentions } from "../mentions.ts"
 import { type AllowList, type GroupBook, createGroupBook, parseAllowList } from "../access.ts"
@@ -27,9 +27,13 @@ export interface AccountSettings extends ChatappAccountConfig {
   mentionsOf(agentId: string): MentionPatterns
   /** Every @name of any list, lower-case, without the `@`. */
   listedNames: ReadonlySet<string>
+  /** Every id of any list of people. */
+  listedIds: ReadonlySet<string>
   envelope: Envelope
   /** The session of a direct chat. */
   directSession(agentId: string, chatId: string): string
+  /** The session of somebody who is heard but not trusted: never one that holds the words of others. */
+  guestSession(agentId: string, chatId: string): string
   /** How long short messages of one person are waited for; 0: not at all. */
   debounceMs: number
 }
@@ -39,11 +43,8 @@ export interface Settings {
   accounts(): string[]
 }
 
-/**
- * Reads the live configuration; what is derived from it is kept until the configuration object changes.
- * `onSlowPattern` hears of a mention pattern that takes too long and is switched off.
- */
-export function createSettings(config: () => Config, onSlowPattern?: (pattern: string) => void): Settings {
+/** Reads the live configuration; what is derived from it is kept until the configuration object changes. */
+export function createSettings(config: () => Config): Settings {
   let source: Config | undefined
   let derived = new Map<string, AccountSettings>()
   const refresh = (): Config => {
@@ -59,7 +60,7 @@ export function createSettings(config: () => Config, onSlowPattern?: (pattern: s
       const current = refresh()
       let settings = derived.get(accountId)
       if (!settings) {
-        settings = derive(resolveChatappAccount(current, accountId), current, onSlowPattern)
+        settings = derive(resolveChatappAccount(current, accountId), current)
         derived.set(accountId, settings)
       }
       return settings
@@ -68,29 +69,28 @@ export function createSettings(config: () => Config, onSlowPattern?: (pattern: s
   }
 }
 
-function derive(
-  account: ChatappAccountConfig,
-  config: Config,
-  onSlowPattern?: (pattern: string) => void,
-): AccountSettings {
+function derive(account: ChatappAccountConfig, config: Config): AccountSettings {
   const { inbound } = config.messages
+  const listed = parseAllowList(allLists(account), idPrefixes)
   return {
     ...account,
     envelope: createEnvelope(config),
     directSession: (agentId, chatId) =>
       directKey(agentId, { channel: channelName, account: account.accountId, chatId }, config.session),
+    guestSession: (agentId, chatId) => guestKey(agentId, { channel: channelName, account: account.accountId, chatId }),
     debounceMs: inbound.byChannel[channelName] ?? inbound.debounceMs,
     textChunkLimit: Math.min(account.textChunkLimit, maxTextChars),
     allow: parseAllowList(account.allowFrom, idPrefixes),
     groupAllow: parseAllowList(account.groupAllowFrom ?? [], idPrefixes),
     groupBook: createGroupBook(account.groups, idPrefixes),
-    mentionsOf: mentionsByAgent(config, onSlowPattern),
-    listedNames: parseAllowList(allLists(account), idPrefixes).names,
+    mentionsOf: mentionsByAgent(config),
+    listedNames: listed.names,
+    listedIds: listed.ids,
   }
 }
 
 /** An agent's own patterns, else those for all, else its name and emoji. */
-function mentionsByAgent({ agents, messages }: Config, onSlow: (pattern: string) => void = () => undefined) {
+function mentionsByAgent({ agents, messages }: Config) {
   const compiled = new Map<string, MentionPatterns>()
   return (agentId: string): MentionPatterns => {
     let patterns = compiled.get(agentId)
@@ -102,7 +102,7 @@ function mentionsByAgent({ agents, messages }: Config, onSlow: (pattern: string)
         name: identity?.name ?? name,
         emoji: identity?.emoji,
       }
-      patterns = compileMentions(words, onSlow)
+      patterns = compileMentions(words)
       compiled.set(agentId, patterns)
     }
     return patterns

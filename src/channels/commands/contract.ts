@@ -87,6 +87,10 @@ export interface CommandServices {
     count(sessionKey: string): { running: number; waiting: number }
   }
   config: ConfigAccess
+  approvals: {
+    /** Says what it came to. Throws `not-found`, `conflict`. */
+    decide(id: string, decision: "allow" | "deny", by: string): Promise<string>
+  }
   status: {
     version: string
     startedAt: number

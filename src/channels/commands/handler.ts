@@ -3,7 +3,14 @@
 import type { Reply, ReplyButton } from "../../delivery/contract.ts"
 import { AppError, type Log, describeError } from "../../kernel/index.ts"
 import type { Route } from "../../sessions/route.ts"
-import type { JobEnd, JobHandler, JobRow, NewOutbox, Write } from "../../store/index.ts"
+import {
+  type JobEnd,
+  type JobHandler,
+  type JobRow,
+  type NewOutbox,
+  type Write,
+  markProvenance,
+} from "../../store/index.ts"
 import type { CommandAnswer, CommandCall, CommandServices } from "./contract.ts"
 import { findCommand } from "./registry.ts"
 
@@ -86,6 +93,8 @@ function say(
     // In a group others write in between.
     ...(route.chatKind !== "private" && route.messageId !== undefined ? { replyTo: route.messageId } : {}),
   }
+  // Our own words: whoever answers them quotes nobody else.
+  markProvenance(write, job.id, { origin: "system", trusted: true })
   for (const row of plan(route, reply)) write.addOutbox({ ...row, jobId: job.id })
 }
 

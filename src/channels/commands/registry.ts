@@ -1,6 +1,7 @@
 // Every command by its name and its other names.
 import type { ChatCommand } from "./contract.ts"
 import { activation } from "./native/activation.ts"
+import { approve } from "./native/approve.ts"
 import { config } from "./native/config.ts"
 import { commandsList, help } from "./native/help.ts"
 import { model } from "./native/model.ts"
@@ -23,6 +24,7 @@ export const nativeCommands: readonly ChatCommand[] = [
   think,
   reasoning,
   activation,
+  approve,
   whoami,
   config,
 ]

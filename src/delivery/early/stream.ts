@@ -1,6 +1,6 @@
 // Early parts of an answer (`blockStreaming`): deltas -> parts -> outbox rows while the model still writes. A part is one
 // transaction with its own record; what the end of the turn sends is whatever the records leave over.
-import type { TurnInput, TurnObserver, TurnView } from "../../agent/turn-input.ts"
+import type { TurnInput, TurnObserver, TurnStep, TurnView } from "../../agent/turn-input.ts"
 import type { Background, Log } from "../../kernel/index.ts"
 import type { Route } from "../../sessions/route.ts"
 import type { Store, Write } from "../../store/index.ts"
@@ -45,6 +45,8 @@ interface StreamParts extends EarlyOptions {
 class ReplyStream implements TurnObserver {
   readonly #parts: StreamParts
   #step = 0
+  /** The step under way is written from words of others, too. */
+  #isTainted = false
   #text = ""
   #thinking = ""
   /** How much of the text is written to the outbox, or about to be. */
@@ -63,13 +65,14 @@ class ReplyStream implements TurnObserver {
     this.#earlier = job === undefined ? [] : earlyParts(rowsOf(parts.store.handle, job))
   }
 
-  onStep({ number, before }: { number: number; before?: string }): void {
+  onStep({ number, before, isTainted = false }: TurnStep): void {
     if (before !== undefined) {
       // What was streamed of it live is its beginning; after a restart nothing was.
       if (this.#step !== number - 1 || this.#text === "") this.#begin(number - 1)
       this.#text = before
       this.#take("complete")
     }
+    this.#isTainted = isTainted
     this.#begin(number)
   }
 
@@ -137,6 +140,7 @@ class ReplyStream implements TurnObserver {
       currentMessageId: this.#parts.route.messageId,
     })
     delete reply.asVoice
+    if (this.#isTainted) reply.noPreview = true
     return reply
   }
 

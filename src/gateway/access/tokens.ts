@@ -73,7 +73,6 @@ export function createTokens(options: TokensOptions): Tokens {
     const { id, name, createdAt, lastUsedAt, expiresAt } = entry
     return { id, name, scopes: entry.scopes, createdAt, lastUsedAt, expiresAt, expired: isExpired(entry) }
   }
-  const findNamed = (name: string) => [...entries.values()].find((entry) => entry.name === name)
   const isKnown = (entry: Entry) => !entry.isRevoked
 
   return {
@@ -93,27 +92,8 @@ export function createTokens(options: TokensOptions): Tokens {
         .toSorted((a, b) => a.createdAt - b.createdAt)
         .map(summary),
     async create(wanted) {
-      const { name } = wanted
-      const now = clock.now()
-      const expiresAt = wanted.expires === undefined ? null : readExpiry(wanted.expires, now)
-      if (findNamed(name)) {
-        throw new AppError("conflict", `There is a token named ${name} already`, {
-          hint: `Choose another name, or revoke it first: svc token revoke ${name}`,
-        })
-      }
-      if (entries.size >= mostTokens) {
-        throw new AppError("conflict", `There are ${mostTokens} tokens already`, {
-          hint: "Revoke those that nobody uses: svc token list",
-        })
-      }
-      const made = makeToken(ids)
-      const kept = scopes.filter((scope) => wanted.scopes.includes(scope))
-      const entry: Entry = {
-        ...{ id: made.id, name, hash: made.hash, scopes: kept, createdAt: now, expiresAt },
-        lastUsedAt: null,
-        isTouched: false,
-        isRevoked: false,
-      }
+      checkFree(entries, wanted.name)
+      const { entry, text } = newEntry(wanted, ids, clock.now())
       // Taken before the write, so that two at once cannot have one name; it opens nothing until it is told.
       entries.set(entry.id, entry)
       try {
@@ -122,10 +102,10 @@ export function createTokens(options: TokensOptions): Tokens {
         entries.delete(entry.id)
         throw error
       }
-      return { ...summary(entry), token: made.text }
+      return { ...summary(entry), token: text }
     },
     async revoke(idOrName) {
-      const entry = entries.get(idOrName) ?? findNamed(idOrName)
+      const entry = entries.get(idOrName) ?? findNamed(entries, idOrName)
       if (!entry) {
         throw new AppError("not-found", `There is no token with the id or name ${JSON.stringify(idOrName)}`, {
           hint: "Names and ids stand in: svc token list",
@@ -141,6 +121,38 @@ export function createTokens(options: TokensOptions): Tokens {
       await writeUses()
     },
   }
+}
+
+function findNamed(entries: ReadonlyMap<string, Entry>, name: string): Entry | undefined {
+  return [...entries.values()].find((entry) => entry.name === name)
+}
+
+function checkFree(entries: ReadonlyMap<string, Entry>, name: string): void {
+  if (findNamed(entries, name)) {
+    throw new AppError("conflict", `There is a token named ${name} already`, {
+      hint: `Choose another name, or revoke it first: svc token revoke ${name}`,
+    })
+  }
+  if (entries.size < mostTokens) return
+  throw new AppError("conflict", `There are ${mostTokens} tokens already`, {
+    hint: "Revoke those that nobody uses: svc token list",
+  })
+}
+
+function newEntry(wanted: TokenToCreate, ids: Ids, now: number): { entry: Entry; text: string } {
+  const { id, hash, text } = makeToken(ids)
+  const entry: Entry = {
+    id,
+    name: wanted.name,
+    hash,
+    scopes: scopes.filter((scope) => wanted.scopes.includes(scope)),
+    createdAt: now,
+    expiresAt: wanted.expires === undefined ? null : readExpiry(wanted.expires, now),
+    lastUsedAt: null,
+    isTouched: false,
+    isRevoked: false,
+  }
+  return { entry, text }
 }
 
 function insertEntry(prepare: Store["handle"]["prepare"], entry: Entry): void {

@@ -17,6 +17,7 @@ export interface CompiledMapping {
   channel: string
   timeoutSeconds: number | undefined
   unwrapped: boolean
+  shareHistory: boolean
   templates: Record<TemplateField, Template | undefined>
   /** The texts of a preset, by event; the mapping's own template wins. */
   preset: CompiledPreset | undefined
@@ -29,6 +30,8 @@ export interface CompiledMapping {
   /** Whether the body stands for a delivery that has no id of its own. */
   dedupe: boolean
   callbackUrl: string | undefined
+  /** Headers and query parameters that are credentials, in lower case. */
+  hidden: readonly string[]
 }
 
 export type TemplateField = "name" | "sessionKey" | "message" | "text" | "to" | "model" | "thinking"
@@ -45,9 +48,12 @@ export interface Mappings {
   all: readonly CompiledMapping[]
   /** Those that a path can reach, in the order of the configuration. */
   at(path: string): readonly CompiledMapping[]
+  /** What is a credential by the word of any mapping that a path can reach, in lower case. */
+  hiddenAt(path: string): ReadonlySet<string>
 }
 
-export type MappingsView = Pick<HooksConfig, "mappings" | "presets" | "gmail">
+export type MappingsView = Pick<HooksConfig, "mappings" | "presets" | "gmail"> &
+  Partial<Pick<HooksConfig, "shareHistory">>
 
 export function compileMappings(view: MappingsView, log: Log): Mappings {
   const known = view.presets.filter((name): name is HookPresetName => Object.hasOwn(presets, name))
@@ -55,7 +61,7 @@ export function compileMappings(view: MappingsView, log: Log): Mappings {
   if (unknown.length > 0) log.warn({ presets: unknown }, "hook presets unknown: ignored")
   const entries: HookMappingConfig[] = [
     ...view.mappings,
-    ...[...new Set(known)].map((preset) => ({ preset, allowUnsafeExternalContent: false })),
+    ...[...new Set(known)].map((preset) => ({ preset, allowUnsafeExternalContent: false, hide: [] })),
   ]
   const used = new Set<string>()
   const all = entries.map((entry, index) => compileMapping(view, entry, uniqueId(used, entry, index)))
@@ -68,7 +74,8 @@ export function compileMappings(view: MappingsView, log: Log): Mappings {
       all.filter((mapping) => mapping.path === path || mapping.path === undefined),
     )
   }
-  return { all, at: (path) => byPath.get(path) ?? anywhere }
+  const at = (path: string) => byPath.get(path) ?? anywhere
+  return { all, at, hiddenAt: (path) => new Set(at(path).flatMap(({ hidden }) => hidden)) }
 }
 
 function uniqueId(used: Set<string>, entry: HookMappingConfig, index: number): string {
@@ -95,6 +102,7 @@ function compileMapping(view: MappingsView, entry: HookMappingConfig, id: string
     channel: entry.channel ?? "last",
     timeoutSeconds: entry.timeoutSeconds,
     unwrapped: entry.allowUnsafeExternalContent || gmail?.allowUnsafeExternalContent === true,
+    shareHistory: entry.shareHistory ?? view.shareHistory ?? false,
     templates: {
       name: compiled(entry.name ?? preset?.title),
       sessionKey: compiled(entry.sessionKey),
@@ -112,6 +120,9 @@ function compileMapping(view: MappingsView, entry: HookMappingConfig, id: string
     idFrom: idFrom === undefined ? undefined : compilePath(idFrom),
     dedupe: entry.dedupe ?? entry.verify !== undefined,
     callbackUrl: entry.callbackUrl,
+    hidden: [...entry.hide, ...(entry.verify?.header === undefined ? [] : [entry.verify.header])].map((name) =>
+      name.toLowerCase(),
+    ),
   }
 }
 

@@ -64,7 +64,8 @@ function wakeAction(mapping: CompiledMapping, values: TemplateValues, overrides:
   const { text, segments } = said(given, templates.text ?? presetTexts(mapping, values)?.message, values)
   if (text === "") throw new AppError("bad-request", "text is required: the mapping renders none")
   const mode = overrides.mode ?? overrides.wakeMode ?? mapping.wakeMode
-  return { kind: "wake", text, ...(segments ? { segments } : {}), mode }
+  const shared = mapping.shareHistory ? { shareHistory: true as const } : {}
+  return { kind: "wake", text, ...(segments ? { segments } : {}), mode, ...shared }
 }
 
 function agentAction(mapping: CompiledMapping, values: TemplateValues, overrides: Overrides): AgentAction {
@@ -87,6 +88,7 @@ function agentAction(mapping: CompiledMapping, values: TemplateValues, overrides
     thinking: thinkingLevel(overrides.thinking ?? render(templates.thinking, values)),
     timeoutSeconds: overrides.timeoutSeconds ?? mapping.timeoutSeconds,
     ...(mapping.unwrapped ? { unwrapped: true } : {}),
+    ...(mapping.shareHistory ? { shareHistory: true } : {}),
     ...(mapping.callbackUrl === undefined ? {} : { callbackUrl: mapping.callbackUrl }),
   }
 }

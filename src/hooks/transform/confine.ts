@@ -1,10 +1,12 @@
 // Where a transform may be: a plain file below the transforms folder, reached without any symbolic link.
 // Asked on every call, because what a name stands for can change while the gateway runs.
-import { lstatSync, realpathSync } from "node:fs"
+import { type Stats, lstatSync, realpathSync } from "node:fs"
 import { join, sep } from "node:path"
 import { AppError } from "../../kernel/index.ts"
 
 export interface ModuleFile {
+  /** The transforms folder, without links. */
+  root: string
   path: string
   /** Changes whenever the file does. */
   version: string
@@ -25,7 +27,17 @@ export function confineModule(folder: string, module: string): ModuleFile {
   if (!path.startsWith(root + sep)) throw refused(module, "it is outside hooks.transformsDir")
   const info = statOf(path, module)
   if (!info.isFile()) throw refused(module, "it is not a file")
-  return { path, version: `${info.mtimeMs}:${info.size}:${info.ino}` }
+  return { root, path, version: versionOf(info) }
+}
+
+/** Of any file; it changes when the file goes, too. */
+export function fileVersion(path: string): string {
+  const info = lstatSync(path, { throwIfNoEntry: false })
+  return info ? versionOf(info) : ""
+}
+
+function versionOf({ mtimeMs, size, ino }: Stats): string {
+  return `${mtimeMs}:${size}:${ino}`
 }
 
 function realpathOf(folder: string): string {

@@ -3,7 +3,7 @@
 import { pathToFileURL } from "node:url"
 import { Worker } from "node:worker_threads"
 import type { Log } from "../../kernel/index.ts"
-import type { ModuleFile } from "./confine.ts"
+import { type ModuleFile, fileVersion } from "./confine.ts"
 import type { TransformInput } from "./contract.ts"
 import { workerSource } from "./worker-source.ts"
 
@@ -27,6 +27,9 @@ interface Call {
 }
 
 interface Answer {
+  /** A file that the module has imported. */
+  imported?: string
+  version?: string
   id: number
   started?: true
   json?: string
@@ -35,6 +38,10 @@ interface Answer {
 
 /** A transform shapes one payload: room for that, and little more. */
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 }
+/** Heap and what lies outside it, such as Buffers, which no limit of the thread counts. */
+const maxMemoryBytes = 128 * 1024 * 1024
+/** How often a thread at work is looked at: memory can be filled at some gigabytes a second. */
+const memoryEveryMs = 50
 /** For the thread itself to come up and begin its first call, which loads the module. */
 const startLimitMs = 10_000
 
@@ -43,7 +50,9 @@ export class TransformThread {
   readonly #options: ThreadOptions
   readonly #worker: Worker
   readonly #calls = new Map<number, Call>()
+  readonly #imported = new Map<string, string>()
   #nextId = 1
+  #watch: NodeJS.Timeout | undefined
   #ended = false
   #retired = false
 
@@ -58,6 +67,7 @@ export class TransformThread {
       stdout: true,
       stderr: true,
       resourceLimits,
+      workerData: { root: options.file.root },
       name: "hook transform",
     })
     this.#worker.unref()
@@ -74,6 +84,11 @@ export class TransformThread {
     return this.#ended
   }
 
+  /** Whether the module and all that it has imported are still what was read. */
+  get isCurrent(): boolean {
+    return [...this.#imported].every(([path, version]) => fileVersion(path) === version)
+  }
+
   get busy(): boolean {
     return this.#calls.size > 0
   }
@@ -85,6 +100,7 @@ export class TransformThread {
       this.#nextId += 1
       const timer = this.#calls.size === 0 ? this.#limit(id, startLimitMs) : undefined
       this.#calls.set(id, { begun: false, timer, resolve })
+      this.#watch ??= setInterval(() => void this.#checkMemory(), memoryEveryMs).unref()
       this.#worker.postMessage({ id, module: pathToFileURL(this.file.path).href, exportName, input })
     })
   }
@@ -101,7 +117,26 @@ export class TransformThread {
     await this.#worker.terminate()
   }
 
+  /** Ends the thread when it holds too much; looks once more after the last call. */
+  async #checkMemory(): Promise<void> {
+    if (!this.busy) {
+      clearInterval(this.#watch)
+      this.#watch = undefined
+    }
+    // A thread that has ended meanwhile holds nothing.
+    const statistics = await this.#worker.getHeapStatistics().catch(() => undefined)
+    if (!statistics || this.#ended) return
+    const bytes = statistics.used_heap_size + statistics.external_memory
+    if (bytes <= maxMemoryBytes) return
+    this.#end(`it held more than ${maxMemoryBytes / 1024 ** 2} MB of memory`)
+    await this.#worker.terminate()
+  }
+
   #receive(answer: Answer): void {
+    if (answer.imported !== undefined) {
+      this.#imported.set(answer.imported, answer.version ?? "")
+      return
+    }
     const call = this.#calls.get(answer.id)
     if (!call) return
     clearTimeout(call.timer)
@@ -139,6 +174,7 @@ export class TransformThread {
   #end(error: string): void {
     if (this.#ended) return
     this.#ended = true
+    clearInterval(this.#watch)
     for (const call of this.#calls.values()) {
       clearTimeout(call.timer)
       call.resolve(call.begun ? { kind: "failed", error } : { kind: "not-begun" })

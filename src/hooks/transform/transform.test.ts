@@ -115,6 +115,40 @@ describe("a transform", () => {
     assert.equal(await lastText(), "newer")
   })
 
+  test("is read again when a file that it imports has changed, however deep", async () => {
+    const write = (name: string, text: string) => writeFileSync(join(server.transforms, name), text)
+    write("words.mjs", "export const word = 'old'")
+    write("between.mjs", "export { word } from './words.mjs'")
+    module("import { word } from './between.mjs'; export default () => ({ message: word })")
+    assert.equal(await lastText(), "old")
+    write("words.mjs", "export const word = 'newer'")
+    assert.equal(await lastText(), "newer")
+  })
+
+  test("imports nothing that a link or a path leads to outside its folder", async () => {
+    const outside = join(server.transforms, "..", "outside.mjs")
+    writeFileSync(outside, "export const word = 'outside'")
+    symlinkSync(outside, join(server.transforms, "away.mjs"))
+    for (const from of ["./away.mjs", "../outside.mjs"]) {
+      module(`import { word } from '${from}'; export default () => ({ message: word })`)
+      assert.equal((await post()).status, 500, from)
+    }
+  })
+
+  test("is ended when it keeps Buffers, and begins anew with the next call", async () => {
+    module(
+      "const kept = []; export default () => { kept.push(Buffer.alloc(20e6, 1)); return { message: String(kept.length) } }",
+    )
+    const before = process.memoryUsage.rss()
+    const counts: number[] = []
+    for (let count = 0; count < 40; count += 1) {
+      const answer = await post()
+      if (answer.status === 202) counts.push(Number(inputs().at(-1).text))
+    }
+    assert.ok(Math.max(...counts) < 30, `it kept ${Math.max(...counts)} times 20 MB`)
+    assert.ok(process.memoryUsage.rss() - before < 600e6)
+  })
+
   test("does not run again for a repeat", async () => {
     module("let n = 0; export default () => ({ message: 'call ' + ++n })", { dedupe: true })
     const first = await post({ x: 1 })
@@ -141,6 +175,8 @@ describe("a transform that fails costs a 500 without details, and the gateway go
     "it loops for ever in a promise": "export default async () => { await null; for (;;); }",
     "it never ends": "export default () => new Promise(() => setInterval(() => 1, 1000))",
     "it ends its thread": "export default () => process.exit(0)",
+    "it takes all memory outside its heap":
+      "export default () => { const all = []; for (;;) all.push(Buffer.alloc(1e6, 1)) }",
     "it takes all memory":
       "export default () => { const all = []; for (;;) all.push(new Array(1e5).fill(all.length)) }",
     "it overflows the stack": "export default function deep() { return deep() + 1 }",

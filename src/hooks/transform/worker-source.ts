@@ -1,12 +1,49 @@
 // The program of a transform's thread, as text: the gateway is shipped as bundles, where a thread has no file of its
-// own to start from. It imports one module, calls functions of it, and answers each call with JSON.
+// own to start from. It imports one module, calls functions of it, and answers each call with JSON. Every file that is
+// imported on the way is told to the gateway, which starts anew when one changes; none may lie outside the folder of the
+// transforms (`workerData.root`), apart from installed packages, whatever links say.
 
-/** Messages in: `{id, module, exportName, input}`. Out: `{id, started: true}`, then `{id, json}` or `{id, error}`. */
+/**
+ * Messages in: `{id, module, exportName, input}`. Out: `{imported: path, version}` for each file, `{id, started: true}`, then
+ * `{id, json}` or `{id, error}`.
+ */
 export const workerSource = `
 "use strict"
-const { parentPort } = require("node:worker_threads")
+const { parentPort, workerData } = require("node:worker_threads")
+const { registerHooks } = require("node:module")
+const { closeSync, fstatSync, openSync, readFileSync, readlinkSync, realpathSync } = require("node:fs")
+const { fileURLToPath } = require("node:url")
+const { sep } = require("node:path")
 const maxJson = 1024 * 1024
 const functions = new Map()
+
+function isAllowed(path) {
+  return path.startsWith(workerData.root + sep) || path.includes(sep + "node_modules" + sep)
+}
+
+// What was opened counts, not what the name stands for by then.
+function read(path) {
+  const descriptor = openSync(path, "r")
+  try {
+    const real = process.platform === "linux" ? readlinkSync("/proc/self/fd/" + descriptor) : realpathSync(path)
+    if (!isAllowed(real)) throw new Error("it imports a file outside hooks.transformsDir")
+    const { mtimeMs, size, ino } = fstatSync(descriptor)
+    parentPort.postMessage({ imported: path, version: mtimeMs + ":" + size + ":" + ino })
+    return readFileSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+registerHooks({
+  load(url, context, nextLoad) {
+    if (!url.startsWith("file:")) return nextLoad(url, context)
+    const path = fileURLToPath(url)
+    const source = read(path)
+    const loaded = nextLoad(url, context)
+    return loaded.source == null ? loaded : { ...loaded, source }
+  },
+})
 
 async function find(module, exportName) {
   const key = exportName ?? ""

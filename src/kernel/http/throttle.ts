@@ -17,7 +17,7 @@ export function createFailureThrottle(options: { clock: Clock; limit?: number; w
   return {
     fail(address) {
       const now = options.clock.monotonic()
-      const key = plainAddress(address)
+      const key = clientOf(address)
       let entry = failures.get(key)
       if (!entry || entry.until <= now) {
         entry = { count: 0, until: now + windowMs }
@@ -33,5 +33,24 @@ export function createFailureThrottle(options: { clock: Clock; limit?: number; w
 
 /** `::ffff:127.0.0.1` and `127.0.0.1` are one client. */
 export function plainAddress(address: string): string {
-  return address.startsWith("::ffff:") ? address.slice(7) : address
+  return /^::ffff:[\d.]+$/i.test(address) ? address.slice(7) : address
+}
+
+/**
+ * Who an address stands for: an IPv6 client has a whole network of 64 bits, and may use another address of it for
+ * every request.
+ */
+export function clientOf(address: string): string {
+  const plain = plainAddress(address.split("%", 1)[0] ?? "")
+  if (!plain.includes(":")) return plain
+  const [before = "", after] = plain.split("::", 2)
+  const first = groups(before)
+  const last = after === undefined ? [] : groups(after)
+  const zeros = after === undefined ? 0 : Math.max(0, 8 - first.length - last.length)
+  const all = [...first, ...Array<string>(zeros).fill("0"), ...last]
+  return `${all.slice(0, 4).join(":")}::/64`
+}
+
+function groups(text: string): string[] {
+  return text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16).toString(16))
 }

@@ -64,7 +64,7 @@ export const mistralEfforts: EffortRules = (modelId) => {
 export const xaiEfforts: EffortRules = (modelId) => {
   if (modelId.includes("grok-3-mini")) return { taken: true, words: { low: "low", high: "high" }, locked: true }
   if (/grok-(?:4\.3|latest)/.test(modelId)) return { taken: true, words: threeLevels, off: "none" }
-  if (/grok-4\.20.*multi-agent/.test(modelId)) return { taken: true, words: threeLevels, locked: true }
+  if (/grok-4\.20.{0,100}multi-agent/.test(modelId)) return { taken: true, words: threeLevels, locked: true }
   return nothing
 }
 
@@ -78,7 +78,7 @@ export const cerebrasEfforts: EffortRules = (modelId) => {
 export const googleEfforts: EffortRules = (modelId) => {
   if (modelId.includes("gemini-2.5-flash")) return { taken: true, words: threeLevels, off: "none" }
   if (modelId.includes("gemini-2.5-pro")) return { taken: true, words: threeLevels, locked: true }
-  if (/gemini-3.*pro/.test(modelId)) return { taken: true, words: { low: "low", high: "high" }, locked: true }
+  if (/gemini-3.{0,100}pro/.test(modelId)) return { taken: true, words: { low: "low", high: "high" }, locked: true }
   if (modelId.includes("gemini-3")) return { taken: true, words: allLevels, locked: true }
   return nothing
 }

@@ -45,7 +45,7 @@ function effortFields(thinking: ThinkingLevel, target: Thinker, rule: EffortRule
 }
 
 /** Models that OpenRouter refuses to switch off ("Reasoning is mandatory for this endpoint"), as far as known by name. */
-const mandatory = /gpt-oss|openai\/o\d|gpt-5(?!\.)|gemini-(?:2\.5|3).*pro|grok-4(?!\.3)|deepseek-r1|-thinking/
+const mandatory = /gpt-oss|openai\/o\d|gpt-5(?!\.)|gemini-(?:2\.5|3).{0,100}pro|grok-4(?!\.3)|deepseek-r1|-thinking/
 
 /** openrouter.ai/docs/use-cases/reasoning-tokens, docs.together.ai/docs/inference/chat/reasoning */
 function reasoningFields(thinking: ThinkingLevel, target: Thinker, ways: Ways): JsonObject {

@@ -71,7 +71,7 @@ function judgeLength({ status, codes, words, raw, isPage }: Facts): Verdict | un
     (status === 413 && !rules.routerPolicy.test(words)) ||
     (!isPage && saysTooLong(raw))
   if (!isTooLong) return undefined
-  return /request too large.{0,400}per min/i.test(words) ? { kind: "context", because: "minute" } : { kind: "context" }
+  return /request too large.{0,200}per min/i.test(words) ? { kind: "context", because: "minute" } : { kind: "context" }
 }
 
 /** A page is a proxy's or a firewall's; with a status below 500 nothing of the provider has seen the request. */

@@ -1,4 +1,5 @@
 // The command language of the offline model: text -> commands. Pure; docs/guides/offline-model.md describes it.
+import { trimEnd } from "../../kernel/index.ts"
 
 export type Command =
   | { kind: "open"; url: string }
@@ -76,13 +77,16 @@ function quotedPositions(line: string): (index: number) => boolean {
 }
 
 const verbs =
-  "open|go\\s+to|visit|read|click|press|add|put|type|screenshot|take\\s+a|send\\s+(?:me\\s+)?a|show\\s+me|list|say|wait"
-const softCut = new RegExp(`(?:\\s*,\\s*(?:and\\s+)?|\\s+and\\s+)(?=(?:please\\s+)?(?:${verbs})\\b)`, "gi")
+  "open|go\\s{1,9}to|visit|read|click|press|add|put|type|screenshot|take\\s{1,9}a|send\\s{1,9}(?:me\\s{1,9})?a|show\\s{1,9}me|list|say|wait"
+const softCut = new RegExp(
+  `(?:\\s{0,9},\\s{0,9}(?:and\\s{1,9})?|\\s{1,9}and\\s{1,9})(?=(?:please\\s{1,9})?(?:${verbs})\\b)`,
+  "gi",
+)
 
 /** Cuts "open X and click Y" too, where the next word is a verb; what is to be typed is left whole. */
 function splitSoft(segment: string): string[] {
   const isQuoted = quotedPositions(segment)
-  const typed = /^(?:please\s+)?type\s.+?\s(?:into|in)\s/i.exec(segment)?.[0].length ?? 0
+  const typed = /^(?:please\s{1,9})?type\s.+?\s(?:into|in)\s/i.exec(segment)?.[0].length ?? 0
   const parts: string[] = []
   let start = 0
   for (const cut of segment.matchAll(softCut)) {
@@ -96,7 +100,7 @@ function splitSoft(segment: string): string[] {
 
 /** Free text keeps its punctuation. */
 function parseFreeText(segment: string): Command {
-  const plain = segment.replace(/^please\s+/i, "")
+  const plain = segment.replace(/^please\s{1,9}/i, "")
   const text = unquote(plain.slice("say".length + (/^think/i.test(plain) ? 2 : 0)))
   return /^say/i.test(plain) ? { kind: "say", text } : { kind: "think", text }
 }
@@ -109,26 +113,33 @@ interface Rule {
 const one = (match: string[]) => unquote(match[1] ?? "")
 
 const rules: readonly Rule[] = [
-  { pattern: /^(?:open|go\s+to|visit|navigate\s+to)\s+(.+)$/i, build: (m) => openCommand(one(m)) },
-  { pattern: /^read(?:\s+(?:the\s+|this\s+)?page)?$/i, build: () => ({ kind: "read" }) },
-  {
-    pattern: /^(?:add|put)\s+(.+?)\s+(?:in|to|into|in\s+to)\s+(?:the\s+|my\s+)?(?:basket|cart|bag)$/i,
-    build: (m) => ({ kind: "add", name: one(m) }),
-  },
-  { pattern: /^(?:click|tap)\s+(?:on\s+)?(?:the\s+)?(.+)$/i, build: (m) => ({ kind: "click", name: nameOf(one(m)) }) },
-  {
-    pattern: /^type\s+(.+)\s+(?:into|in)\s+(?:the\s+)?(.+)$/is,
-    build: (m) => ({ kind: "type", text: one(m), name: nameOf(unquote(m[2] ?? "")) }),
-  },
-  { pattern: /^press\s+(?:the\s+)?(.+?)(?:\s+key)?$/i, build: (m) => ({ kind: "press", key: keyName(one(m)) }) },
+  { pattern: /^(?:open|go\s{1,9}to|visit|navigate\s{1,9}to)\s{1,9}(.+)$/i, build: (m) => openCommand(one(m)) },
+  { pattern: /^read(?:\s{1,9}(?:the\s{1,9}|this\s{1,9})?page)?$/i, build: () => ({ kind: "read" }) },
   {
     pattern:
-      /^(?:(?:take|make|send|show)\s+)?(?:me\s+)?(?:a\s+|the\s+)?(?:screenshot|screen\s+shot|picture)(?:\s+of\s+(?:the\s+|this\s+)?page)?$/i,
+      /^(?:add|put)\s{1,9}(.+?)\s{1,9}(?:in|to|into|in\s{1,9}to)\s{1,9}(?:the\s{1,9}|my\s{1,9})?(?:basket|cart|bag)$/i,
+    build: (m) => ({ kind: "add", name: one(m) }),
+  },
+  {
+    pattern: /^(?:click|tap)\s{1,9}(?:on\s{1,9})?(?:the\s{1,9})?(.+)$/i,
+    build: (m) => ({ kind: "click", name: nameOf(one(m)) }),
+  },
+  {
+    pattern: /^type\s{1,9}(.+)\s{1,9}(?:into|in)\s{1,9}(?:the\s{1,9})?(.+)/is,
+    build: (m) => ({ kind: "type", text: one(m), name: nameOf(unquote(m[2] ?? "")) }),
+  },
+  {
+    pattern: /^press\s{1,9}(?:the\s{1,9})?(.+?)(?:\s{1,9}key)?$/i,
+    build: (m) => ({ kind: "press", key: keyName(one(m)) }),
+  },
+  {
+    pattern:
+      /^(?:(?:take|make|send|show)\s{1,9})?(?:me\s{1,9})?(?:a\s{1,9}|the\s{1,9})?(?:screenshot|screen\s{1,9}shot|picture)(?:\s{1,9}of\s{1,9}(?:the\s{1,9}|this\s{1,9})?page)?$/i,
     build: () => ({ kind: "screenshot" }),
   },
-  { pattern: /^(?:list|show)?\s*(?:all\s+|my\s+|the\s+)*tabs$/i, build: () => ({ kind: "tabs" }) },
+  { pattern: /^(?:list|show)?\s{0,9}(?:all\s{1,9}|my\s{1,9}|the\s{1,9})*tabs$/i, build: () => ({ kind: "tabs" }) },
   {
-    pattern: /^wait\s+(\d+(?:\.\d+)?)\s*(?:s|sec|second|seconds)?$/i,
+    pattern: /^wait\s{1,9}(\d+(?:\.\d+)?)\s{0,9}(?:s|sec|second|seconds)?$/i,
     build: (m) => ({ kind: "wait", seconds: Math.min(Number(m[1]), maxWaitSeconds) }),
   },
   { pattern: /^(?:help|\?|hello|hi|who are you|what can you do)$/i, build: () => ({ kind: "help" }) },
@@ -136,7 +147,7 @@ const rules: readonly Rule[] = [
 
 function parseCommand(segment: string): Command {
   const plain = segment.trim().replace(/^please[\s,]+/i, "")
-  const words = plain.replace(/[\s.,!?]+$/, "").replace(/,?\s+please$/i, "")
+  const words = trimEnd(plain.replace(/\s/g, " "), " .,!?").replace(/,?\s{1,9}please$/i, "")
   const text = words === "" ? plain : words
   for (const rule of rules) {
     const match = rule.pattern.exec(text)

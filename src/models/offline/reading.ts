@@ -83,7 +83,7 @@ function readOwnLines(
 ): void {
   let inEvent = isBehindEvent
   for (const line of text.split("\n")) {
-    const event = /^\s*System:\s*(?:\[[^\]]*\]\s*)?(?:from [a-z-]+:\s*)?(.*)$/s.exec(line)
+    const event = /^System:\s{0,9}(?:\[[^\]]*\]\s{0,9})?(?:from [a-z-]+:\s{0,9})?([^]*)/.exec(line.trimStart())
     if (event) {
       inEvent = true
       // What ends like this only announces the block that follows, which is the event.

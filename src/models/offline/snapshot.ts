@@ -12,7 +12,7 @@ export interface SnapshotElement {
 /** What a name led to. */
 export type Found = { kind: "one"; ref: string; name: string } | { kind: "none" } | { kind: "many"; names: string[] }
 
-const linePattern = /^(\s*)-\s+([A-Za-z]+)(?:\s+"((?:[^"\\]|\\.)*)")?(.*)$/
+const linePattern = /^(\s*)-\s{1,9}([A-Za-z]+)(?:\s{1,9}"((?:[^"\\]|\\.)*)")?([^]*)/
 const refPattern = /\[(?:aria-)?ref=([A-Za-z0-9]+)\]/
 
 export function parseSnapshot(text: string): SnapshotElement[] {
@@ -24,7 +24,7 @@ export function parseSnapshot(text: string): SnapshotElement[] {
       {
         role: (match[2] ?? "").toLowerCase(),
         name: (match[3] ?? "").replaceAll(/\\(.)/g, "$1"),
-        value: /:\s+(.*)$/.exec(rest.replaceAll(/\[[^[\]]*\]/g, ""))?.[1]?.trim() ?? "",
+        value: /:\s([^]*)/.exec(rest.replaceAll(/\[[^[\]]*\]/g, ""))?.[1]?.trim() ?? "",
         ref: refPattern.exec(rest)?.[1],
         depth: (match[1] ?? "").length,
       },
@@ -40,7 +40,7 @@ const clickRoles = new Set(
 )
 
 /** Roles that a person may put behind a name: "click the Search button". */
-const roleSuffix = /^(.+?)\s+(button|link|tab|checkbox|option|box|field)$/i
+const roleSuffix = /^(.+?)\s{1,9}(button|link|tab|checkbox|option|box|field)$/i
 
 export function findClickable(elements: readonly SnapshotElement[], name: string): Found {
   const usable = elements.filter((element) => clickRoles.has(element.role))

@@ -1,6 +1,6 @@
 // Kind `vertex`: Gemini and Claude in a project of Google's cloud. Region, project and access token -> address and
 // headers; the rest is the packages' as elsewhere.
-import { AppError } from "../../kernel/index.ts"
+import { AppError, trimEnd } from "../../kernel/index.ts"
 import type { StepCall } from "../providers/contract.ts"
 import { geminiStep } from "./gemini/index.ts"
 import type { PreparedStep, PrepareParts } from "./contract.ts"
@@ -26,7 +26,7 @@ export async function prepareVertex(call: StepCall, parts: PrepareParts): Promis
 
 async function findPlace(call: StepCall, { environment, tokens }: PrepareParts): Promise<Place> {
   const { settings, key } = call
-  const own = settings.baseUrl?.replace(/\/+$/, "")
+  const own = settings.baseUrl === undefined ? undefined : trimEnd(settings.baseUrl, "/")
   if (key !== undefined) {
     return { root: own ?? "https://aiplatform.googleapis.com/v1", headers: { "x-goog-api-key": key.reveal() } }
   }

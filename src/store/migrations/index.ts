@@ -11,7 +11,11 @@ import * as references from "./0008-references.ts"
 import * as commands from "./0009-commands.ts"
 import * as usage from "./0010-usage.ts"
 import * as segments from "./0011-segments.ts"
+import * as work from "./0014-work.ts"
 import * as unreadable from "./0015-unreadable-updates.ts"
+import * as approvals from "./0016-approvals.ts"
+import * as provenance from "./0017-provenance.ts"
+import * as strangers from "./0018-strangers.ts"
 import * as access from "./0020-access.ts"
 
 export const migrations: Record<string, Migration> = {
@@ -26,6 +30,10 @@ export const migrations: Record<string, Migration> = {
   "0009-commands": commands,
   "0010-usage": usage,
   "0011-segments": segments,
+  "0014-work": work,
   "0015-unreadable-updates": unreadable,
+  "0016-approvals": approvals,
+  "0017-provenance": provenance,
+  "0018-strangers": strangers,
   "0020-access": access,
 }

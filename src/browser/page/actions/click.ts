@@ -35,7 +35,8 @@ export async function click(
     // Nothing seen where it should have been: in a frame, its document did not get the input (and those around it
     // were guarded); under an alert, no document did. In the page itself it may have been done, so it is not done again.
     const again = report.hits > 0 || entry.frame.parentId !== undefined || tab.alerts !== alerts
-    if (!again || tab.clock.monotonic() > operation.deadline - 500) throw failure({ kind: "covered", by }, number)
+    if (!again || tab.clock.monotonic() > operation.deadline - 500)
+      throw failure({ kind: "covered", by, byId: 0 }, number)
   }
 }
 

@@ -1,7 +1,7 @@
 // From a ref to a point that can be clicked, in the tab's own coordinates: the element's checks are repeated until they
 // hold or the time is up; only a stale ref fails at once.
 import { AppError } from "../../../kernel/index.ts"
-import { callAgent } from "../frames.ts"
+import { callAgent, type Frame, type World } from "../frames.ts"
 import type { Reach } from "../inject/reach.ts"
 import { type RefEntry, staleRef } from "../refs.ts"
 import type { Operation, Tab } from "../tab.ts"
@@ -24,6 +24,8 @@ export interface Point {
 const pausesMs = [0, 20, 50, 100]
 /** The last word must come before the operation's own limit. */
 const marginMs = 60
+/** What lies over an element for so long does not go by itself. */
+const coveredMs = 1_000
 
 export async function reach(
   tab: Tab,
@@ -34,6 +36,8 @@ export async function reach(
 ): Promise<Point> {
   let { settle } = needs
   let last: Failure | undefined
+  let coveredSince: number | undefined
+  const explain = (found: Failure) => failure(found, number, refOfCover(tab, found))
   // Counts the failures; a try after scrolling is none.
   for (let attempt = 0, scrolled = false; ;) {
     const options = { ...needs, attempt: scrolled ? 0 : attempt, settle }
@@ -44,15 +48,18 @@ export async function reach(
       // Input finds frames of other processes by the last picture, so it must be one from after the scrolling.
       for (let count = 0; count < 2; count += 1) await nextFrame(tab, operation.signal)
       scrolled = true
-      if (tab.clock.monotonic() > operation.deadline - marginMs) throw failure({ kind: "not-stable" }, number)
+      if (tab.clock.monotonic() > operation.deadline - marginMs) throw explain({ kind: "not-stable" })
       continue
     }
     if (found.kind === "gone") throw staleRef(number)
     last = found
+    if (found.kind !== "covered") coveredSince = undefined
+    else coveredSince ??= tab.clock.monotonic()
+    if (coveredSince !== undefined && tab.clock.monotonic() - coveredSince > coveredMs) throw explain(found)
     // What was in the way may have been an animation's doing.
     settle = true
     const pause = pausesMs[Math.min(attempt, pausesMs.length - 1)] as number
-    if (tab.clock.monotonic() + pause > operation.deadline - marginMs) throw failure(found, number)
+    if (tab.clock.monotonic() + pause > operation.deadline - marginMs) throw explain(found)
     attempt += 1
     await tab.clock.sleep(pause, operation.signal)
   }
@@ -65,7 +72,7 @@ async function tryInTime(
   options: ReachNeeds & { attempt: number },
   operation: Operation,
   last: Failure | undefined,
-): Promise<Reach> {
+): Promise<Found> {
   if (last === undefined) return tryReach(tab, entry, options, operation.signal)
   const limit = AbortSignal.timeout(Math.max(1, Math.floor(operation.deadline - marginMs - tab.clock.monotonic())))
   try {
@@ -86,16 +93,17 @@ async function tryReach(
   entry: RefEntry,
   options: ReachNeeds & { attempt: number },
   signal: AbortSignal,
-): Promise<Reach> {
+): Promise<Found> {
   const inFrame = await callAgent<Reach>(entry.world, "reach", { id: entry.id, ...options }, signal)
-  if (inFrame.kind !== "ready" || !options.point) return inFrame
+  if (inFrame.kind !== "ready") return { ...inFrame, in: entry }
+  if (!options.point) return inFrame
   let point: Point = { x: inFrame.x, y: inFrame.y }
   let { scrolled } = inFrame
   for (let { frame } = entry; frame.parentId !== undefined;) {
     const owner = await tab.frames.ownerOf(frame, signal)
     if (!owner) return { kind: "gone" }
     const outside = await callAgent<Reach>(owner.world, "through", { id: owner.id, ...point, arm: options.arm }, signal)
-    if (outside.kind !== "ready") return outside
+    if (outside.kind !== "ready") return { ...outside, in: owner }
     point = { x: outside.x, y: outside.y }
     scrolled ||= outside.scrolled
     frame = owner.frame
@@ -103,9 +111,18 @@ async function tryReach(
   return { kind: "ready", ...point, scrolled }
 }
 
-type Failure = Exclude<Reach, { kind: "ready" }>
+type Found = Extract<Reach, { kind: "ready" }> | Failure
 
-export function failure(found: Failure, number: number): AppError {
+/** `in`: the frame in whose document the element, or what lies over it, is. */
+type Failure = Exclude<Reach, { kind: "ready" }> & { in?: { frame: Frame; world: World } }
+
+/** What lies over an element gets a ref, so that it can be looked at or clicked. */
+function refOfCover(tab: Tab, found: Failure): number | undefined {
+  if (found.kind !== "covered" || found.byId === 0 || !found.in) return undefined
+  return tab.refs.numberOf({ tab, ...found.in, id: found.byId })
+}
+
+export function failure(found: Failure, number: number, cover?: number): AppError {
   const element = `The element of ref ${number}`
   switch (found.kind) {
     case "gone":
@@ -127,8 +144,12 @@ export function failure(found: Failure, number: number): AppError {
         hint: "Wait for the animation to end and try again",
       })
     case "covered":
-      return new AppError("covered", `${element} is covered by ${found.by}`, {
-        hint: "Close what lies over it (a dialog, a banner), or scroll; then take a new snapshot",
-      })
+      return new AppError(
+        "covered",
+        `${element} is covered by ${found.by}${cover === undefined ? "" : ` (ref ${cover})`}`,
+        {
+          hint: "Close what lies over it (a dialog, a banner), act on that instead, or scroll; then take a new snapshot",
+        },
+      )
   }
 }

@@ -44,7 +44,8 @@ export async function type(
     })
   }
   progress.sent = true
-  if (state.kind === "focused") await enterText(tab, request, operation.signal)
+  if (state.kind === "keys") await sendKey(tab.session, parseKey("ControlOrMeta+A"), { signal: operation.signal })
+  if (state.kind !== "set") await enterText(tab, request, operation.signal)
   if (request.submit) await sendKey(tab.session, parseKey("Enter"), { signal: operation.signal })
 }
 

@@ -23,6 +23,9 @@ export interface PageStyle {
   cursor: string
   position: string
   zIndex: string
+  pointerEvents: string
+  overflowX: string
+  overflowY: string
   paddingLeft: string
   paddingTop: string
 }
@@ -41,6 +44,11 @@ export interface PageElement extends PageNode {
   selectedIndex: number
   readonly parentElement: PageElement | null
   readonly isContentEditable: boolean
+  readonly editContext?: object | null
+  scrollLeft: number
+  scrollTop: number
+  readonly scrollWidth: number
+  readonly scrollHeight: number
   readonly clientLeft: number
   readonly clientWidth: number
   readonly clientHeight: number
@@ -107,7 +115,7 @@ export interface PageDocument extends PageRoot {
   getAnimations(): PageAnimation[]
   readonly styleSheets: { length: number }
   createElement(name: string): PageElement
-  createRange(): { selectNodeContents(node: PageNode): void }
+  createRange(): { selectNodeContents(node: PageNode): void; getClientRects(): ArrayLike<Box> }
 }
 
 export interface PageEvent {

@@ -2,7 +2,7 @@
 import { elementOf, type PageAgent, numberOf } from "./agent.ts"
 import type { PageDocument, PageElement, PageRoot, PageWindow } from "./dom.ts"
 
-export type EditState = { kind: "focused" | "set" | "gone" | "not-editable" | "bad-value" }
+export type EditState = { kind: "focused" | "keys" | "set" | "gone" | "not-editable" | "bad-value" }
 
 /**
  * Focuses the element; with `replace` all its text is selected, so that typing replaces it.
@@ -21,6 +21,8 @@ export function editElement(
     element.localName === "input" && /^(color|date|datetime-local|month|range|time|week)$/.test(element.type)
   if (direct && options.value !== null) return setValue(element, options.value)
   if (!options.replace) return { kind: "focused" }
+  // Its text is not in the document: only the editor itself can select it.
+  if (element.editContext) return { kind: "keys" }
   if (element.localName === "input" || element.localName === "textarea") element.select()
   else {
     const range = element.ownerDocument.createRange()

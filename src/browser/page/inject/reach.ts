@@ -1,7 +1,8 @@
 // Whether and where an element can be clicked: visible, enabled, still, in view, not covered. Runs in the page.
-import { elementOf, type PageAgent } from "./agent.ts"
+import { elementOf, numberOf, type PageAgent } from "./agent.ts"
 import { armClick } from "./click-guard.ts"
-import type { Box, PageAnimation, PageDocument, PageElement, PageWindow } from "./dom.ts"
+import type { Box, PageAnimation, PageDocument, PageElement, PageNode, PageWindow } from "./dom.ts"
+import { firstInside } from "./names.ts"
 import { describe, elementAt, isHit, isInside } from "./hit.ts"
 
 export interface ReachOptions {
@@ -23,21 +24,62 @@ export type Reach =
   /** `scrolled`: the browser may not yet know where frames of other processes lie now. */
   | { kind: "ready"; x: number; y: number; scrolled: boolean }
   | { kind: "gone" | "not-visible" | "disabled" | "not-editable" | "not-stable" }
-  | { kind: "covered"; by: string }
+  /** `byId`: the number of what lies over it; 0 for nothing of this document. */
+  | { kind: "covered"; by: string; byId: number }
 
 export async function reachElement(agent: PageAgent, id: number, options: ReachOptions): Promise<Reach> {
   const element = elementOf(agent, id)
   if (!element) return { kind: "gone" }
   const target = clickTarget(element)
-  if (!target.checkVisibility({ visibilityProperty: true }) || !firstBox(target)) return { kind: "not-visible" }
+  // A field may be without a box and take keys all the same: some editors draw everything themselves.
+  const needsBox = options.point || !options.editable
+  if (!target.checkVisibility({ visibilityProperty: true })) return { kind: "not-visible" }
+  if (needsBox && !firstBox(target)) return { kind: "not-visible" }
   if (options.enabled !== false && isDisabled(element)) return { kind: "disabled" }
   if (options.editable && !isEditable(element)) return { kind: "not-editable" }
   if ((options.settle || isAnimated(target)) && !(await isStill(target))) return { kind: "not-stable" }
   if (!options.point) return { kind: "ready", x: 0, y: 0, scrolled: false }
-  let found = options.attempt > 0 ? scrollAndFind(target, options.attempt) : findPoint(target)
-  if (found.kind !== "ready" && options.attempt === 0) found = scrollAndFind(target, 0)
+  let found = options.attempt > 0 ? scrollAndFind(agent, target, options.attempt) : findPoint(agent, target)
+  if (found.kind !== "ready" && options.attempt === 0) found = scrollAndFind(agent, target, 0)
   if (found.kind === "ready" && options.arm) armClick(agent, target)
-  return found
+  if (found.kind === "ready") return found
+  // What is drawn in place of the control takes the mouse for it.
+  const drawn = target === element ? drawnInstead(element) : null
+  if (!drawn) return found
+  const instead = scrollAndFind(agent, drawn, options.attempt)
+  if (instead.kind !== "ready") return found
+  if (options.arm) armClick(agent, drawn)
+  return instead
+}
+
+/**
+ * What people click to work a control that they do not see: its label, or the box that a component draws around it. A
+ * button that something lies over is only covered: this is for fields, and for what is inside a component.
+ */
+export function drawnInstead(element: PageElement): PageElement | null {
+  for (let index = 0; element.labels && index < element.labels.length; index += 1) {
+    const label = element.labels[index] as PageElement
+    if (firstBox(label)) return label
+  }
+  const isField = /^(input|select|textarea)$/.test(element.localName)
+  const hasOwnRole = /^(combobox|checkbox|radio|switch|slider|textbox|searchbox|spinbutton)$/.test(
+    element.getAttribute("role") ?? "",
+  )
+  const { host } = element.getRootNode()
+  const takesNoMouse = getComputedStyle(element).pointerEvents === "none"
+  if (!isField && !hasOwnRole && !host && !takesNoMouse) return null
+  let drawn: PageElement | null = null
+  let around: PageElement | null = element.parentElement ?? host ?? null
+  for (let steps = 0; around && steps < 6; steps += 1) {
+    // More controls than this one: from here on it is no longer the box of this control.
+    const others = around.querySelectorAll(
+      "button,a[href],input:not([type=hidden]),select,textarea,[role=button],[role=radio],[role=checkbox]",
+    )
+    if (others.length > (around.contains(element) ? 1 : 0) || around.localName === "body") break
+    if (firstBox(around)) drawn = around
+    around = around.parentElement ?? around.getRootNode().host ?? null
+  }
+  return drawn
 }
 
 /** A control whose box is hidden for looks is clicked by its label. */
@@ -59,7 +101,7 @@ export function isEditable(element: PageElement): boolean {
   if (element.localName === "input") {
     return !element.readOnly && !/^(button|submit|reset|image|checkbox|radio|file|hidden)$/.test(element.type)
   }
-  return element.isContentEditable
+  return element.isContentEditable || Boolean(element.editContext)
 }
 
 export function firstBox(element: PageElement): Box | null {
@@ -113,15 +155,38 @@ export async function isStill(element: PageElement): Promise<boolean> {
   return true
 }
 
-function scrollAndFind(element: PageElement, attempt: number): Reach {
+/** People click a plain row or box on its words, and pages listen there: the middle may be empty space. */
+function wordsPoint(element: PageElement): { x: number; y: number } | null {
+  if (/^(a|button|input|select|textarea|label|summary|option|canvas|svg|img|iframe)$/.test(element.localName))
+    return null
+  if (/^(button|link|tab|switch|checkbox|radio|slider|textbox|combobox)$/.test(element.getAttribute("role") ?? ""))
+    return null
+  if (element.isContentEditable) return null
+  let left = 40
+  const waiting: PageNode[] = [element]
+  for (let node = waiting.pop(); node && left > 0; node = waiting.pop(), left -= 1) {
+    if (node.nodeType === 3 && (node.nodeValue ?? "").trim() !== "") {
+      const range = document.createRange()
+      range.selectNodeContents(node)
+      const box = range.getClientRects()[0]
+      return box && box.width > 0 && box.height > 0 ? { x: box.x + box.width / 2, y: box.y + box.height / 2 } : null
+    }
+    const children: PageNode[] = []
+    for (let child = firstInside(node as PageElement); child; child = child.nextSibling) children.push(child)
+    waiting.push(...children.toReversed())
+  }
+  return null
+}
+
+function scrollAndFind(agent: PageAgent, element: PageElement, attempt: number): Reach {
   const blocks = ["center", "end", "start"]
   element.scrollIntoView({ block: blocks[attempt % 3] as string, inline: "center", behavior: "instant" })
-  const found = findPoint(element)
+  const found = findPoint(agent, element)
   return found.kind === "ready" ? { ...found, scrolled: true } : found
 }
 
 /** The middle of the element's first box, or a corner region of it when something lies over the middle. */
-function findPoint(element: PageElement): Reach {
+function findPoint(agent: PageAgent, element: PageElement): Reach {
   const box = firstBox(element)
   if (!box) return { kind: "not-visible" }
   const left = Math.max(0, box.x)
@@ -137,6 +202,11 @@ function findPoint(element: PageElement): Reach {
     [0.5, 0.8],
   ]
   let cover: PageElement | null = null
+  const words = wordsPoint(element)
+  if (words && words.x > left && words.y > top && words.x < left + width && words.y < top + height) {
+    const hit = elementAt(words.x, words.y)
+    if (hit && isHit(element, hit)) return { kind: "ready", ...words, scrolled: false }
+  }
   for (const [across, down] of shares as [number, number][]) {
     const x = left + width * across
     const y = top + height * down
@@ -144,7 +214,11 @@ function findPoint(element: PageElement): Reach {
     if (hit && isHit(element, hit)) return { kind: "ready", x, y, scrolled: false }
     cover ??= hit
   }
-  return { kind: "covered", by: cover ? describe(cover) : "something outside the page" }
+  return {
+    kind: "covered",
+    by: cover ? describe(cover) : "something outside the page",
+    byId: cover ? numberOf(agent, cover) : 0,
+  }
 }
 
 /**
@@ -167,7 +241,7 @@ export function pointThroughFrame(agent: PageAgent, id: number, point: { x: numb
     if (point.arm) armClick(agent, null)
     return { kind: "ready", x, y, scrolled }
   }
-  return hit ? { kind: "covered", by: describe(hit) } : { kind: "not-visible" }
+  return hit ? { kind: "covered", by: describe(hit), byId: numberOf(agent, hit) } : { kind: "not-visible" }
 }
 
 /** The point in the view of the document that holds the frame, whether it can be seen there or not. */
@@ -185,6 +259,7 @@ export function placeInside(frame: PageElement, point: { x: number; y: number })
 export const reachFunctions = [
   reachElement,
   clickTarget,
+  drawnInstead,
   isDisabled,
   isEditable,
   firstBox,
@@ -192,6 +267,7 @@ export const reachFunctions = [
   nextFrame,
   nextTask,
   isStill,
+  wordsPoint,
   scrollAndFind,
   findPoint,
   pointThroughFrame,

@@ -10,6 +10,7 @@ import { hitFunctions } from "./hit.ts"
 import { drawLabels, frameBox, labelsFunctions, removeLabels } from "./labels.ts"
 import { namesFunctions } from "./names.ts"
 import { nextFrame, nextTask, placeInside, pointThroughFrame, reachElement, reachFunctions } from "./reach.ts"
+import { scrollBox, scrollFunctions, showWords } from "./scroll.ts"
 import { rolesFunctions } from "./roles.ts"
 import { childrenFunctions } from "./walk/children.ts"
 import { listFunctions } from "./walk/list.ts"
@@ -40,6 +41,7 @@ const all = [
   ...conditionFunctions,
   ...changesFunctions,
   ...labelsFunctions,
+  ...scrollFunctions,
 ]
 
 /** What a world answers to; each takes one JSON value. */
@@ -58,6 +60,8 @@ export type AgentCall =
   | "field"
   | "select"
   | "scroll"
+  | "scrollBox"
+  | "showWords"
   | "text"
   | "visible"
   | "watchDrag"
@@ -84,6 +88,8 @@ export function agentSource(key: string): string {
     field: `(o) => ${fieldState.name}(agent, o.id)`,
     select: `(o) => ${selectOptions.name}(agent, o.id, o.values)`,
     scroll: `(o) => ${scrollTo.name}(agent, o.id)`,
+    scrollBox: `(o) => ${scrollBox.name}(agent, o)`,
+    showWords: `(o) => ${showWords.name}(o)`,
     text: `(o) => ${hasText.name}(o)`,
     visible: `(o) => ${hasVisible.name}(o)`,
     watchDrag: `() => ${watchDrag.name}(agent)`,

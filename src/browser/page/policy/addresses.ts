@@ -1,6 +1,7 @@
 // What kind of place an IP address is: the public internet, a network of our own, or a service that hands out
 // credentials. Addresses inside other addresses (mapped, translated, tunnelled) count as what is inside.
 import { BlockList, isIP, isIPv4 } from "node:net"
+import { networkInterfaces } from "node:os"
 
 export type AddressKind = "public" | "private" | "metadata"
 
@@ -22,6 +23,22 @@ const metadata = listOf([
   "fd20:ce::254/128",
   "fe80::/10",
 ])
+
+/** The same for a browser's own list of hosts, as far as it can say them; it compares with addresses in their plain form. */
+export const metadataPatterns = [
+  ...metadataNames,
+  "169.254.*",
+  "100.100.100.200",
+  "192.0.0.192",
+  "168.63.129.16",
+  "[fd00:ec2::254]",
+  "[fd20:ce::254]",
+  ...["8", "9", "a", "b"].map((digit) => `[fe${digit}*`),
+  "[::ffff:a9fe:*",
+]
+
+/** Bound or connected to, these are this machine: loopback, and "any address", which connects to loopback too. */
+const loopback = listOf(["127.0.0.0/8", "0.0.0.0/8", "::1/128", "::/128"])
 
 /** Everything that the registries of special-purpose addresses do not call global, and what is only for groups. */
 const special = listOf([
@@ -52,7 +69,7 @@ const global6 = listOf(["2000::/3"])
 
 /** `address` without brackets. What is no address at all counts as private: nothing is known of it. */
 export function kindOf(address: string): AddressKind {
-  const plain = address.replace(/^\[|\]$/g, "").replace(/%.*$/, "")
+  const plain = address.replace(/^\[|\]$/g, "").split("%", 1)[0] ?? ""
   const inner = isIP(plain) === 6 ? embedded(plain) : undefined
   if (inner !== undefined) return kindOf(inner)
   const family = familyOf(plain)
@@ -68,6 +85,25 @@ export function isMetadataHost(hostname: string): boolean {
   if (metadataNames.has(host)) return true
   const address = host.replace(/^\[|\]$/g, "")
   return isIP(address) !== 0 && kindOf(address) === "metadata"
+}
+
+/** Whether a connection to the address ends on this machine: loopback in any form, and what its networks know it by. */
+export function isThisMachine(address: string): boolean {
+  const plain = address.replace(/^\[|\]$/g, "").split("%", 1)[0] ?? ""
+  const inner = isIP(plain) === 6 ? embedded(plain) : undefined
+  if (inner !== undefined) return isThisMachine(inner)
+  const family = familyOf(plain)
+  if (family === undefined) return false
+  if (loopback.check(plain, family)) return true
+  const known = new BlockList()
+  for (const own of Object.values(networkInterfaces()).flatMap((list) => list ?? []))
+    known.addAddress(own.address, own.family === "IPv6" ? "ipv6" : "ipv4")
+  return known.check(plain, family)
+}
+
+/** Names that browsers take for loopback without asking anybody. */
+export function isLoopbackName(hostname: string): boolean {
+  return /(?:^|\.)localhost$/.test(hostname.toLowerCase().replace(/\.$/, ""))
 }
 
 function familyOf(address: string): "ipv4" | "ipv6" | undefined {

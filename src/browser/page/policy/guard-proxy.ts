@@ -1,10 +1,12 @@
-// The way to the network for pages that untrusted turns open: a proxy on loopback that looks a name up once, checks what
-// it stands for, and connects to exactly that. So nothing such a page does (redirects, frames, sockets, workers, a name
-// that changes its meaning) reaches an address that the policy refuses. Only browsers of ours know its secret.
+// The way to the network for pages of our browsers: a proxy on loopback that looks a name up once, checks what it stands for,
+// and connects to exactly that. So nothing such a page does (redirects, frames, sockets, workers, a name that changes its
+// meaning) reaches an address that the policy refuses. Only browsers of ours know its secret.
 import { createServer, type IncomingMessage, request as httpRequest, type Server, type ServerResponse } from "node:http"
-import { type AddressInfo, connect, type Socket } from "node:net"
+import type { AddressInfo, Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { AppError, describeError, type Log, type Secret } from "../../../kernel/index.ts"
+import { greetingUrl } from "./greeting.ts"
+import { CheckedAgent, type CheckedOptions, dialFirst } from "./onward.ts"
 import type { AuthAnswer, AuthChallenge } from "./request-gate.ts"
 import type { UrlPolicy } from "./url-policy.ts"
 
@@ -16,14 +18,11 @@ export interface GuardProxyOptions {
 }
 
 export const proxyUser = "svc"
-/** Answered by the proxy itself: a browser shows its secret here before any page is loaded. */
-export const greetingUrl = "http://guard.invalid/"
-const connectMs = 10_000
-const maxAddresses = 4
 /** Belong to one connection and are not passed on (RFC 9110, 7.6.1). */
 const hopHeaders = new Set([
   "connection",
   "keep-alive",
+  "proxy-authenticate",
   "proxy-authorization",
   "proxy-connection",
   "te",
@@ -31,21 +30,31 @@ const hopHeaders = new Set([
   "transfer-encoding",
   "upgrade",
 ])
+/** What Chromium takes; Node's own limits are those of servers. */
+const parsing = { maxHeaderSize: 256 * 1024, insecureHTTPParser: true }
+/** Hosts whose last failure is remembered. */
+const keptFailures = 200
 
 export class GuardProxy {
   readonly #options: GuardProxyOptions
   readonly #server: Server
   readonly #tunnels = new Set<Socket>()
+  readonly #kept = new CheckedAgent({ keepAlive: true })
+  readonly #single = new CheckedAgent({ keepAlive: false })
+  /** Why nothing came from a host, which a browser is not told in words. */
+  readonly #failures = new Map<string, unknown>()
+  readonly #onStranger = new Set<() => void>()
   #listening: Promise<number> | undefined
   #port: number | undefined
 
   constructor(options: GuardProxyOptions) {
     this.#options = options
-    this.#server = createServer((request, response) => {
-      this.#forward(request, response).catch((error: unknown) => this.#refuse(error, request.url, response))
+    this.#server = createServer(parsing, (request, response) => {
+      this.#forward(request, response).catch((error: unknown) => this.#refuse(error, request, response))
     })
-    // Long uploads are the page's own affair.
+    // Long uploads are the page's own affair, and so is how long a connection is kept.
     this.#server.requestTimeout = 0
+    this.#server.keepAliveTimeout = 0
     this.#server.on("connect", (request: IncomingMessage, client: Duplex, head: Buffer) => {
       client.on("error", () => client.destroy())
       this.#tunnel(request, client, head).catch((error: unknown) => {
@@ -55,14 +64,34 @@ export class GuardProxy {
     })
   }
 
-  /** The address for browsers; listens from the first call on. */
-  async url(): Promise<string> {
-    this.#listening ??= new Promise<number>((resolve, reject) => {
-      this.#server.once("error", reject)
-      this.#server.listen(0, "127.0.0.1", () => resolve((this.#server.address() as AddressInfo).port))
-    })
+  /** The address for browsers; listens from the first call on, on the wanted port if that is free then. */
+  async url(port = 0): Promise<string> {
+    this.#listening ??= this.#listen(port)
     this.#port = await this.#listening
     return `http://127.0.0.1:${this.#port}`
+  }
+
+  /** Undefined while it does not listen. */
+  get port(): number | undefined {
+    return this.#port
+  }
+
+  async #listen(wanted: number): Promise<number> {
+    for (const port of wanted === 0 ? [0] : [wanted, 0]) {
+      try {
+        await new Promise<void>((resolve, reject) => {
+          this.#server.once("error", reject)
+          this.#server.listen(port, "127.0.0.1", () => {
+            this.#server.off("error", reject)
+            resolve()
+          })
+        })
+        break
+      } catch (error) {
+        if (port === 0) throw error
+      }
+    }
+    return (this.#server.address() as AddressInfo).port
   }
 
   /** The answer for a browser that is asked by this proxy; undefined when something else asks. */
@@ -71,10 +100,23 @@ export class GuardProxy {
     return { response: "ProvideCredentials", username: proxyUser, password: this.#options.secret.reveal() }
   }
 
+  /** Tells of everybody who comes without the secret. Gives the function that ends it. */
+  onStranger(listener: () => void): () => void {
+    this.#onStranger.add(listener)
+    return () => this.#onStranger.delete(listener)
+  }
+
+  /** Why the last request to the host of this URL failed; undefined when it did not, or not here. */
+  explain(url: string): AppError | undefined {
+    const failure = this.#failures.get(hostOf(url))
+    return failure instanceof AppError ? failure : undefined
+  }
+
   async stop(): Promise<void> {
     if (!this.#listening) return
     await this.#listening
     for (const socket of this.#tunnels) socket.destroy()
+    for (const agent of [this.#kept, this.#single]) agent.destroy()
     this.#server.closeAllConnections()
     await new Promise<void>((resolve) => this.#server.close(() => resolve()))
   }
@@ -92,32 +134,48 @@ export class GuardProxy {
     if (!/^http:\/\//i.test(url) || !URL.canParse(url))
       throw new AppError("bad-request", "This is not a URL to forward")
     const target = new URL(url)
-    const socket = await this.#reach(target, request)
-    const headers = Object.entries(request.headers).filter(([name]) => !hopHeaders.has(name))
+    const signal = whileOpen(response)
+    const addresses = await this.#options.policy().checkRequest(target.href, signal)
+    this.#send({ request, response, target, addresses, signal, again: isRepeatable(request) })
+  }
+
+  #send(onwards: Onwards): void {
+    const { request, response, target, addresses, signal, again } = onwards
+    const port = Number(target.port || 80)
+    const way: CheckedOptions = { addresses, port, gone: signal, agent: again ? this.#kept : this.#single }
     const onward = httpRequest({
-      createConnection: () => socket,
+      ...parsing,
       method: request.method,
-      path: target.pathname + target.search,
-      headers: { ...Object.fromEntries(headers), host: target.host, connection: "close" },
+      path: pathOf(request.url),
+      headers: ["Host", target.host, ...endToEnd(request.rawHeaders, "host")],
+      ...way,
     })
     onward.on("response", (answer) => {
+      this.#failures.delete(hostOf(target.href))
       try {
-        const kept = Object.entries(answer.headers).filter(([name]) => !hopHeaders.has(name))
-        const { statusCode = 0 } = answer
+        const { statusCode = 0, statusMessage = "" } = answer
         if (statusCode < 200) throw new AppError("navigation-failed", `The site answered with the status ${statusCode}`)
-        response.writeHead(statusCode, Object.fromEntries(kept))
+        response.writeHead(statusCode, statusMessage, endToEnd(answer.rawHeaders))
       } catch (error) {
         // A status or header that no server may send: what comes from there can be anything.
         onward.destroy()
-        this.#refuse(error, url, response)
+        this.#refuse(error, request, response)
         return
       }
       answer.pipe(response)
+      // A site that has said its head and waits with the rest is heard at once, most are in one packet with it.
+      setImmediate(() => response.writable && response.flushHeaders())
       answer.on("error", () => response.destroy())
     })
-    onward.on("error", (error) => this.#refuse(error, url, response))
+    onward.on("error", (error) => {
+      // The site closed a kept connection as we began to use it: it has seen nothing of the request.
+      if (again && onward.reusedSocket && !response.headersSent && !signal.aborted)
+        this.#send({ ...onwards, again: false })
+      else this.#refuse(error, request, response)
+    })
     response.on("close", () => onward.destroy())
-    request.pipe(onward)
+    if (again) onward.end()
+    else request.pipe(onward)
   }
 
   async #tunnel(request: IncomingMessage, client: Duplex, head: Buffer): Promise<void> {
@@ -127,7 +185,13 @@ export class GuardProxy {
     }
     const url = `https://${request.url}/`
     if (!URL.canParse(url)) throw new AppError("bad-request", "This is not an address to connect to")
-    const socket = await this.#reach(new URL(url), client)
+    const target = new URL(url)
+    const signal = whileOpen(client)
+    const addresses = await this.#options.policy().checkRequest(target.href, signal)
+    const socket = await dialFirst(addresses, Number(target.port || 443), signal)
+    this.#tunnels.add(socket)
+    socket.on("close", () => this.#tunnels.delete(socket))
+    this.#failures.delete(hostOf(request.url))
     client.write("HTTP/1.1 200 Connected\r\n\r\n")
     if (head.length > 0) socket.write(head)
     socket.pipe(client)
@@ -138,70 +202,80 @@ export class GuardProxy {
 
   #knows(request: IncomingMessage): boolean {
     const [scheme, value = ""] = (request.headers["proxy-authorization"] ?? "").split(" ")
-    if (scheme?.toLowerCase() !== "basic") return false
     const [user, ...rest] = Buffer.from(value, "base64").toString().split(":")
-    return user === proxyUser && this.#options.secret.matches(rest.join(":"))
+    const isBasic = scheme?.toLowerCase() === "basic"
+    if (isBasic && user === proxyUser && this.#options.secret.matches(rest.join(":"))) return true
+    if (request.url !== greetingUrl) for (const listener of this.#onStranger) listener()
+    return false
   }
 
-  /** A connection to the first address that takes one, of those that were checked. */
-  async #reach(target: URL, client: { once(event: "close", listener: () => void): unknown }): Promise<Socket> {
-    const gone = new AbortController()
-    client.once("close", () => gone.abort(new AppError("aborted", "The browser gave up")))
-    const addresses = await this.#options.policy().checkRequest(target.href, gone.signal)
-    const port = Number(target.port || (target.protocol === "https:" ? 443 : 80))
-    let failure: unknown = new AppError("navigation-failed", "The name stands for no address")
-    for (const host of addresses.slice(0, maxAddresses)) {
-      try {
-        const socket = await dial(host, port, gone.signal)
-        this.#tunnels.add(socket)
-        socket.on("close", () => this.#tunnels.delete(socket))
-        return socket
-      } catch (error) {
-        failure = error
-        gone.signal.throwIfAborted()
-      }
-    }
-    throw failure
-  }
-
-  #refuse(error: unknown, url: string | undefined, response: ServerResponse): void {
-    this.#note(error, url)
+  /**
+   * A page must not take a failure for an answer of the site, as it would any status with any text: two lengths in one
+   * answer are what every browser throws away, and does not ask for again.
+   */
+  #refuse(error: unknown, request: IncomingMessage, response: ServerResponse): void {
+    this.#note(error, request.url)
     if (response.headersSent) response.destroy()
-    else response.writeHead(statusOf(error), { "content-type": "text/plain" }).end(wordsFor(error))
+    else
+      request.socket.end(
+        `HTTP/1.1 ${statusOf(error)} Refused\r\nContent-Length: 1\r\nContent-Length: 2\r\nConnection: close\r\n\r\n`,
+      )
   }
 
   #note(error: unknown, url: string | undefined): void {
+    const host = hostOf(url)
+    this.#failures.delete(host)
+    if (this.#failures.size >= keptFailures) this.#failures.delete(this.#failures.keys().next().value as string)
+    this.#failures.set(host, error)
     const refused = error instanceof AppError && error.code === "navigation-refused"
-    const fields = { host: hostOf(url), reason: describeError(error) }
+    const fields = { host, reason: describeError(error) }
     if (refused) this.#options.log.info(fields, "request refused")
     else this.#options.log.debug(fields, "request failed")
   }
 }
 
-function dial(host: string, port: number, signal: AbortSignal): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ host, port, autoSelectFamily: false })
-    const onAbort = () => socket.destroy(signal.reason as Error)
-    signal.addEventListener("abort", onAbort, { once: true })
-    socket.setTimeout(connectMs, () => socket.destroy(new AppError("timeout", `${host} does not answer`)))
-    socket.once("error", reject)
-    socket.once("connect", () => {
-      signal.removeEventListener("abort", onAbort)
-      socket.setTimeout(0)
-      socket.off("error", reject)
-      // From here on both ends say by closing what there is to say.
-      socket.on("error", () => socket.destroy())
-      resolve(socket)
-    })
-  })
+interface Onwards {
+  request: IncomingMessage
+  response: ServerResponse
+  target: URL
+  /** Those that were checked. */
+  addresses: string[]
+  signal: AbortSignal
+  /** Whether it may go out on a kept connection, and so twice. */
+  again: boolean
+}
+
+/** Without a body, and of a kind that changes nothing when it is sent twice. */
+function isRepeatable({ method, headers }: IncomingMessage): boolean {
+  const hasBody = headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0
+  return (method === "GET" || method === "HEAD") && !hasBody
+}
+
+/** Aborts when whoever asked is gone. */
+function whileOpen(client: { once(event: "close", listener: () => void): unknown }): AbortSignal {
+  const gone = new AbortController()
+  client.once("close", () => gone.abort(new AppError("aborted", "The browser gave up")))
+  return gone.signal
+}
+
+/** As they were written, each as often as it was. */
+function endToEnd(rawHeaders: readonly string[], except?: string): string[] {
+  const kept: string[] = []
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = (rawHeaders[at] as string).toLowerCase()
+    if (!hopHeaders.has(name) && name !== except) kept.push(rawHeaders[at] as string, rawHeaders[at + 1] as string)
+  }
+  return kept
+}
+
+/** As the browser wrote it: a URL that is taken apart and put together again loses an empty query. */
+function pathOf(url = ""): string {
+  const path = url.replace(/^http:\/\/[^/?#]*/i, "")
+  return path.startsWith("/") ? path : `/${path}`
 }
 
 function statusOf(error: unknown): number {
   return error instanceof AppError && error.code === "navigation-refused" ? 403 : 502
-}
-
-function wordsFor(error: unknown): string {
-  return error instanceof AppError ? error.message : "The site could not be reached"
 }
 
 function hostOf(url: string | undefined): string {

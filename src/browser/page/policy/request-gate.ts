@@ -2,10 +2,20 @@
 // frames, workers, beacons. It stands at the browser's own session, so that no page or worker is missed however new it is.
 import { AppError, type Background, describeError, type Log } from "../../../kernel/index.ts"
 import { CdpError, type CdpSession } from "../../cdp/index.ts"
-import type { UrlPolicy } from "./url-policy.ts"
+import { metadataPatterns } from "./addresses.ts"
+import { isUnknownName, type UrlPolicy } from "./url-policy.ts"
+
+export interface GatedRequest {
+  url: string
+  frameId: string | undefined
+  /** `Document` for what a frame shows. */
+  type: string
+}
 
 export interface RequestGateOptions {
   root: CdpSession
+  /** The tab may not go there now, whatever the policy is. */
+  isHeldBack(request: GatedRequest): boolean
   /** The policy for a request of this frame; undefined lets it pass. Workers have frames that nobody knows. */
   policyFor(frameId: string | undefined): UrlPolicy | undefined
   /** The answer to a site or proxy that asks for a login: those who stand further from the network are not asked. */
@@ -35,12 +45,25 @@ interface PausedEvent {
   requestId: string
   request: { url: string }
   frameId?: string
+  resourceType: string
+}
+
+/** What the gate holds up: all of it, what can speak to a server that does not prove its name, or what frames show. */
+export type Seen = "everything" | "unencrypted" | "documents"
+
+const patternsFor: Record<Seen, { urlPattern: string; resourceType?: "Document" }[]> = {
+  everything: [{ urlPattern: "*" }],
+  unencrypted: ["http://*", ...metadataPatterns.map((host) => `https://${host}/*`)].map((urlPattern) => ({
+    urlPattern,
+  })),
+  documents: [{ urlPattern: "*", resourceType: "Document" }],
 }
 
 type Verdict = { pass: true } | { pass: false; reason: "BlockedByClient" | "NameNotResolved" }
 
 export class RequestGate {
   readonly #options: RequestGateOptions
+  #sees = new Set<Seen>()
   #started: Promise<unknown> | undefined
 
   constructor(options: RequestGateOptions) {
@@ -56,21 +79,34 @@ export class RequestGate {
     )
   }
 
-  /** Resolves when every request is seen. A request that waits for its answer waits for as long as the connection lives. */
-  async start(): Promise<void> {
-    const { root } = this.#options
-    this.#started ??= root.send("Fetch.enable", { handleAuthRequests: true, patterns: [{ urlPattern: "*" }] })
+  /**
+   * Resolves when all such requests are seen; what is seen only ever grows. A request that waits for its answer waits for
+   * as long as the connection lives.
+   */
+  async start(sees: Seen): Promise<void> {
+    if (!this.#sees.has("everything") && !this.#sees.has(sees)) {
+      this.#sees.add(sees)
+      const kinds = this.#sees.has("everything") ? (["everything"] as const) : [...this.#sees]
+      // Logins are answered where a proxy or a policy stands, not where addresses alone are looked at.
+      const handleAuthRequests = kinds.some((kind) => kind !== "documents")
+      const patterns = kinds.flatMap((kind) => patternsFor[kind])
+      this.#started = this.#options.root.send("Fetch.enable", { handleAuthRequests, patterns })
+    }
+    const started = this.#started
     try {
-      await this.#started
+      await started
     } catch (error) {
       // Whoever comes next tries again, and gets nowhere before it has worked.
-      this.#started = undefined
+      if (this.#started === started) this.#sees.clear()
       throw error
     }
   }
 
-  async #answer({ requestId, request, frameId }: PausedEvent): Promise<void> {
-    const verdict = await this.#judge(request.url, frameId)
+  async #answer({ requestId, request, frameId, resourceType }: PausedEvent): Promise<void> {
+    const isHeld = this.#options.isHeldBack({ url: request.url, frameId, type: resourceType })
+    const verdict: Verdict = isHeld
+      ? { pass: false, reason: "BlockedByClient" }
+      : await this.#judge(request.url, frameId)
     const [method, parameters] = verdict.pass
       ? ["Fetch.continueRequest", {}]
       : ["Fetch.failRequest", { errorReason: verdict.reason }]
@@ -93,10 +129,12 @@ export class RequestGate {
       await policy.checkRequest(url)
       return { pass: true }
     } catch (error) {
+      const unknown = isUnknownName(error)
+      // A name that is not known here may be known to the browser, which may be elsewhere.
+      if (unknown && !policy.filters) return { pass: true }
       // Whatever went wrong: a request that nobody answers would hold its page up for good.
       const host = URL.canParse(url) ? new URL(url).host : ""
       this.#options.log.info({ host, reason: describeError(error) }, "request refused")
-      const unknown = error instanceof AppError && error.code === "navigation-failed"
       return { pass: false, reason: unknown ? "NameNotResolved" : "BlockedByClient" }
     }
   }

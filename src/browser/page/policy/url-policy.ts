@@ -1,10 +1,11 @@
 // Which addresses a tab may ask for, and of which pages the content may be given out.
-// `open` refuses other schemes and the metadata services of clouds; `strict` also everything that is not the public
-// internet, whatever name it goes by. The operator's lists come on top: deny refuses in both, allow lifts strict.
+// `open` refuses other schemes, the metadata services of clouds and the gateway's own ports; `strict` also everything that is
+// not the public internet, whatever name it goes by. The operator's lists come on top: deny refuses in both, allow lifts
+// strict, and nothing lifts what `open` refuses.
 import { lookup } from "node:dns/promises"
 import { isIP } from "node:net"
 import { AppError, raceAbort, withTimeout } from "../../../kernel/index.ts"
-import { isMetadataHost, kindOf } from "./addresses.ts"
+import { isLoopbackName, isMetadataHost, isThisMachine, kindOf } from "./addresses.ts"
 import { parseRules, plainHost } from "./rules.ts"
 
 /** The addresses that a name stands for. Rejects when it stands for none. */
@@ -16,16 +17,19 @@ export interface PolicySettings {
   deny: readonly string[]
 }
 
+/** Ports of this machine behind which the gateway itself, its browsers or their tools listen. */
+export type IsOwnPort = (port: number) => boolean
+
 export interface UrlPolicy {
-  /** Whether requests have to be looked at: without, only what callers open and read is. */
+  /** Whether the operator restricts addresses beyond what nobody may reach. */
   readonly filters: boolean
   /** The address in the form to open. Looks at the address alone. Throws `navigation-refused`. */
   checkOpen(url: string): string
   /** Throws `navigation-refused` when the content of a page at this address may not leave the tab. */
   checkRead(url: string): void
   /**
-   * Looks also at what the name stands for, and gives the addresses that may be connected to; none where names are not
-   * looked up. Rejects with `navigation-refused`, or `navigation-failed` for a name that stands for nothing.
+   * Looks also at what the name stands for, and gives the addresses that may be connected to; none for what needs no
+   * network. Rejects with `navigation-refused`, or `navigation-failed` for a name that stands for nothing.
    */
   checkRequest(url: string, signal?: AbortSignal): Promise<string[]>
   /** Whether a page at this URL may have come from this address: names can change their meaning between two looks. */
@@ -38,11 +42,14 @@ const network = new Set(["http:", "https:", "ws:", "wss:"])
 /** What browsers load for themselves; pages cannot be led there. */
 const own = new Set(["chrome:", "chrome-extension:", "chrome-untrusted:", "devtools:"])
 
-export function createUrlPolicy(settings: PolicySettings, resolve: Resolve): UrlPolicy {
+export function createUrlPolicy(
+  settings: PolicySettings,
+  resolve: Resolve,
+  isOwnPort: IsOwnPort = () => false,
+): UrlPolicy {
   const allow = parseRules(settings.allow)
   const deny = parseRules(settings.deny)
   const strict = settings.policy === "strict"
-  const looksUp = strict || deny.byAddress
 
   function refuse(url: URL, addresses: readonly string[]): void {
     const { hostname } = url
@@ -50,6 +57,12 @@ export function createUrlPolicy(settings: PolicySettings, resolve: Resolve): Url
     const known = isIP(plainHost(hostname)) === 0 ? addresses : [plainHost(hostname)]
     if (isMetadataHost(hostname) || known.some((address) => kindOf(address) === "metadata")) {
       throw new AppError("navigation-refused", "Addresses of cloud metadata services may not be opened")
+    }
+    if (isOwnPort(port) && (isLoopbackName(hostname) || known.some(isThisMachine))) {
+      throw new AppError(
+        "navigation-refused",
+        `Port ${port} of this machine is the gateway's own and may not be opened`,
+      )
     }
     if (deny.matches(hostname, port, known)) {
       throw new AppError("navigation-refused", `${hostname} may not be opened`, {
@@ -91,9 +104,8 @@ export function createUrlPolicy(settings: PolicySettings, resolve: Resolve): Url
       refuse(parsed, [])
       const host = plainHost(parsed.hostname)
       if (isIP(host) !== 0) return [host]
-      if (!looksUp) return []
-      // A name that was allowed as a name may stand for anything but a metadata service.
-      const addresses = await lookUp(host, resolve, signal)
+      // A name that was allowed as a name may stand for anything but a metadata service. Browsers ask nobody about localhost.
+      const addresses = isLoopbackName(host) ? loopbackAddresses : await lookUp(host, resolve, signal)
       refuse(parsed, addresses)
       return addresses
     },
@@ -141,6 +153,7 @@ function portOf(url: URL): number {
   return url.protocol === "https:" || url.protocol === "wss:" ? 443 : 80
 }
 
+const loopbackAddresses = ["127.0.0.1", "::1"]
 const lookUpMs = 5_000
 
 async function lookUp(host: string, resolve: Resolve, parent: AbortSignal | undefined): Promise<string[]> {
@@ -155,6 +168,11 @@ async function lookUp(host: string, resolve: Resolve, parent: AbortSignal | unde
     clear()
   }
   throw unknownName(host)
+}
+
+/** Whether a check failed because nothing is known of the name: there is no such name, or nobody said so in time. */
+export function isUnknownName(error: unknown): boolean {
+  return error instanceof AppError && (error.code === "navigation-failed" || error.code === "timeout")
 }
 
 function unknownName(host: string, cause?: unknown): AppError {

@@ -1,5 +1,6 @@
 // Looks at where answers really came from. A name can be looked up as a public address by us and as a private one by the
 // browser a moment later; sockets are not held by the gate at all. What was not to be reached is noticed here, afterwards.
+import { AppError } from "../../../kernel/index.ts"
 import type { CdpSession } from "../../cdp/index.ts"
 import type { UrlPolicy } from "./url-policy.ts"
 
@@ -45,6 +46,9 @@ export function watchAddresses(session: CdpSession, { policy, onBreach }: Addres
   session.on("Network.webSocketCreated", ({ url }: { url: string }) => {
     policy()
       ?.checkRequest(url)
-      .catch(() => onBreach(url))
+      .catch((error: unknown) => {
+        // A name that stands for nothing leads nowhere.
+        if (error instanceof AppError && error.code === "navigation-refused") onBreach(url)
+      })
   })
 }

@@ -37,7 +37,7 @@ async function systemDefault(machine: Machine): Promise<Detected | undefined> {
 
 /** The value in an answer of `reg query`: name, type, value, with wide gaps between them. */
 export function registryValue(output: string | undefined): string | undefined {
-  return /\sREG_(?:EXPAND_)?SZ\s+(.+?)\s*$/m.exec(output ?? "")?.[1]
+  return /\sREG_(?:EXPAND_)?SZ\s{1,40}(\S.*)/.exec(output ?? "")?.[1]?.trim()
 }
 
 export function programOfCommand(command: string, environment: Machine["environment"]): string | undefined {

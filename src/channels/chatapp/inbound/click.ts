@@ -1,14 +1,19 @@
 // A touched button: answered at once -> may whoever touched it speak here, now? -> its value as a message of that person
-// about the message it stands below, or the command that we have put behind it. A value is never read as a command.
+// about the message it stands below, or the command that we have put behind it. A value is never read as a command, and
+// never counts for more than the turn that made it: whoever touches it has not written it.
 import type { CallbackQuery, Message, Update } from "grammy/types"
 import { type TurnInput, turnJob } from "../../../agent/turn-input.ts"
-import { buttonsRefused } from "../outbound/buttons.ts"
+import { resendJob } from "../../../delivery/doubt.ts"
+import type { Json } from "../../../kernel/index.ts"
+import type { Origin } from "../../../sessions/route.ts"
+import { leastTrusted } from "../../../store/index.ts"
+import { type ButtonValue, buttonsRefused } from "../outbound/buttons.ts"
 import { decideAccess } from "./access.ts"
 import { type Speaker, planCommandClick } from "./command.ts"
 import { senderLabel } from "./content/index.ts"
 import { placeInput } from "./conversation.ts"
-import { clickHeaderOf } from "./header.ts"
-import { isDirect, placeOf } from "./place.ts"
+import { type Standing, clickHeaderOf } from "./header.ts"
+import { isDirect, placeFor, placeOf } from "./place.ts"
 import { type PlanContext, type Planned, type SkipReason, entryOf, skip } from "./planned.ts"
 import { senderOf } from "./principal.ts"
 
@@ -31,52 +36,86 @@ function decide(update: Update, query: CallbackQuery, context: PlanContext): Pla
   const { settings } = context
   const whole = withThread(message, context)
   if (!whole) return refuse("topic-unknown")
-  const place = placeOf(whole, context)
+  const touched = placeOf(whole, context)
   const sender = senderOf(from)
-  const decision = decideAccess({ chat: message.chat, topicId: place.topicId, sender }, context)
+  const decision = decideAccess({ chat: message.chat, topicId: touched.topicId, sender }, context)
   if (decision.kind !== "accept") return refuse("click-refused")
+  const place = placeFor(touched, decision, context)
   const isOnlyMember = decision.rule === "group-open" && settings.capabilities.inlineButtons === "allowlist"
   if (isOnlyMember) return refuse("click-refused")
   if (buttonsRefused(settings, message.chat.type) !== undefined) return refuse("buttons-off")
   const button = context.look.buttonValue(data)
   if (!button) return refuse("button-lapsed")
   const speaker: Speaker = { place, sender, decision }
+  if (button.handler !== undefined)
+    return planHandled(update, { ...seen, rule: decision.rule }, button.value, place, context)
   if (button.runs) return planCommandClick(update, message, button.value, speaker, context)
   const key = `click:${settings.accountId}:${seen.chat}:${seen.message}:${sender.id}:${data}`
   if (context.earlier.isJoinOpen(key)) return refuse("click-repeated")
   const entry = entryOf(update, context, { ...seen, rule: decision.rule })
-  const job = turnJob(context.ids.uuid(), inputOf(query, message, button.value, speaker, context))
+  const job = turnJob(context.ids.uuid(), inputOf(query, message, button, speaker, context))
   entry.jobs = [{ ...job, join: { key, holdMs: 0, maxHoldMs: 0 } }]
   const { route, sessionKey } = place
   return { kind: "accepted", entry, route, sessionKey, remember: decision.trusted || !isDirect(message.chat) }
 }
 
+/** Of ours, and about the chat it stands in: no turn, and nothing that a model is told. */
+function planHandled(
+  update: Update,
+  seen: Record<string, Json>,
+  value: string,
+  { route, sessionKey }: ReturnType<typeof placeOf>,
+  context: PlanContext,
+): Planned {
+  const entry = entryOf(update, context, seen)
+  entry.jobs = [resendJob(context.ids.uuid(), value, route)]
+  return { kind: "accepted", entry, route, sessionKey, remember: false }
+}
+
 function inputOf(
   query: CallbackQuery,
   message: Clicked,
-  value: string,
+  button: ButtonValue,
   { place, sender, decision }: Speaker,
   context: PlanContext,
 ): TurnInput {
   const { settings } = context
+  const standing = standingOf(message, button, decision, context)
+  const isOwn = standing.trusted || !decision.trusted
   return {
     agentId: context.agentId,
     sessionKey: place.sessionKey,
     purpose: "chat",
-    origin: decision.origin,
-    trusted: decision.trusted,
+    ...standing,
     header: clickHeaderOf(message, {
       place,
       standing: decision,
+      madeBy: isOwn ? undefined : standing.origin,
       envelope: settings.envelope,
       now: Math.floor(context.now / 1000),
     }),
-    about: { sender: senderLabel(query.from) },
-    text: `callback_data: ${value}`,
+    about: { sender: senderLabel(query.from), ...(isOwn ? {} : { buttonBy: standing.origin }) },
+    text: `callback_data: ${button.value}`,
     mentioned: true,
     route: place.route,
     ...placeInput(message.chat, { place, sender }, settings),
   }
+}
+
+/** The click's own standing, or that of the turn which wrote the button, whichever is less. */
+function standingOf(
+  message: Clicked,
+  { madeBy }: ButtonValue,
+  { origin, trusted }: Standing,
+  { look }: PlanContext,
+): Standing {
+  const sentBy = look.writtenBy(message.chat, message.message_id)
+  const maker = leastTrusted([sentBy, madeBy].filter((each) => each !== undefined))
+  // Rows that are older than their columns, or gone, do not say whose words they held.
+  if (!trusted || !maker) return { origin: trusted ? "model" : origin, trusted: false }
+  if (!maker.trusted) return { origin: maker.origin as Origin, trusted: false }
+  const isLess = origin === "owner" && maker.origin === "approved-sender"
+  return { origin: isLess ? (maker.origin as Origin) : origin, trusted: true }
 }
 
 /** The platform tells nothing but the number of a message that it has forgotten; we know where we have sent it. */

@@ -28,19 +28,21 @@ export function headerOf(
     ...standingParts(standing),
     envelope.whenText(message.date),
     ...(forwarded ? [`forwarded, first sent ${envelope.timeText(forwarded.date)}`] : []),
+    ...(message.via_bot ? ["written by another bot for them"] : []),
     ...(isLate ? ["a late part of an album that you have been shown: take it as one with that"] : []),
   ])
 }
 
-/** Of a touched button; `now` in seconds. */
+/** Of a touched button; `now` in seconds. `madeBy` is whose words were in the turn that wrote it, when not the toucher's. */
 export function clickHeaderOf(
   message: { chat: Chat; message_id: number },
-  { place, standing, envelope, now }: HeaderFacts & { now: number },
+  { place, standing, madeBy, envelope, now }: HeaderFacts & { madeBy: Origin | undefined; now: number },
 ): string {
   return inBrackets([
     ...placeParts(message.chat, place),
     `button of message ${message.message_id} pressed`,
     ...standingParts(standing),
+    ...(madeBy === undefined ? [] : [`what it says comes from a turn with words of others (${madeBy})`]),
     envelope.whenText(now),
   ])
 }

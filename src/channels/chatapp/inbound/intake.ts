@@ -8,6 +8,7 @@ import type { Activations } from "../../activation.ts"
 import type { PairingBook } from "../../pairing-book.ts"
 import type { NamePins } from "../../pins.ts"
 import { type BotKey, deleteOffset, knownDeliveries, readOffset, saveOffset } from "../../store.ts"
+import { noteMembership } from "../known.ts"
 import type { ChatMoves } from "../moves/moves.ts"
 import type { ChatMove } from "../moves/store.ts"
 import type { Settings } from "../settings.ts"
@@ -18,7 +19,7 @@ import { Earlier } from "./earlier.ts"
 import { trimHistory } from "./history.ts"
 import { createLookups } from "./lookups.ts"
 import { planUpdate } from "./plan.ts"
-import type { Effect, PlanContext, Planned, SkipReason } from "./planned.ts"
+import type { Effect, Membership, PlanContext, Planned, SkipReason } from "./planned.ts"
 
 export interface IntakeOptions {
   bot: BotKey
@@ -113,6 +114,9 @@ export class Intake {
           pins.flush(write)
           for (const [sessionKey, route] of routes) rememberRoute(write, sessionKey, agentId(), route)
           this.#trimHistories(write, planned)
+          for (const each of planned.flatMap(membershipOf)) {
+            noteMembership(write, { channel: bot.channel, account: bot.account, chatId: each.chatId }, each.isMember)
+          }
           for (const move of movesOf(planned)) moves.apply(write, move, bot.account)
         },
       )
@@ -232,6 +236,18 @@ export class Intake {
 
 function movesOf(planned: readonly Planned[]): ChatMove[] {
   return planned.flatMap((each) => (each.kind === "noted" && each.move ? [each.move] : []))
+}
+
+/** Whoever is heard in a group proves that the bot is in it. */
+function membershipOf(planned: Planned): Membership[] {
+  if (planned.membership) return [planned.membership]
+  const chatId =
+    planned.kind === "accepted" && planned.route.chatKind !== "private"
+      ? planned.route.chatId
+      : planned.kind === "noted" && planned.historyOf !== undefined
+        ? planned.chatId
+        : undefined
+  return chatId === undefined ? [] : [{ chatId, isMember: true }]
 }
 
 type Accepted = Extract<Planned, { kind: "accepted" }>

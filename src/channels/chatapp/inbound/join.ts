@@ -52,7 +52,8 @@ export function joiningOf(message: Message, place: Place, content: Content, fact
     const isLate = !continues && facts.earlier.hadJoin(key)
     return { join: { key, kind: "album" }, hold: albumHold, continues, isLate }
   }
-  if (!content.isPlainText || message.forward_origin || content.text.startsWith("/")) return undefined
+  if (!content.isPlainText || message.forward_origin || message.via_bot || content.text.startsWith("/"))
+    return undefined
   const sender = principalOf(message)?.id
   if (sender === undefined) return undefined
   const who = `${account}:${chatId}:${place.route.threadId ?? ""}:${sender}`

@@ -2,7 +2,14 @@
 // because what the batch itself adds counts too.
 import { turnJobKind } from "../../../agent/turn-input.ts"
 import type { Route } from "../../../sessions/route.ts"
-import { type Store, isRunning, waitingEvents } from "../../../store/index.ts"
+import {
+  type Provenance,
+  type Store,
+  isRunning,
+  leastTrusted,
+  provenanceOf,
+  waitingEvents,
+} from "../../../store/index.ts"
 import type { BotKey } from "../../store.ts"
 import { type ButtonValue, readButtonValue } from "../outbound/buttons.ts"
 
@@ -10,6 +17,8 @@ export interface Lookups {
   isTurnRunning(sessionKey: string): boolean
   /** The route of a message that this bot has sent; undefined for messages of others. */
   sentRoute(chat: { id: number; username?: string | undefined }, messageId: number): Route | undefined
+  /** Whose words a message is made of that this bot has sent; undefined where that is not known. */
+  writtenBy(chat: { id: number; username?: string | undefined }, messageId: number): Provenance | undefined
   buttonValue(data: string): ButtonValue | undefined
   /** Texts of the events that wait in a session, at most `maxEvents`; what is pushed counts for the rest of the batch. */
   waitingEvents(sessionKey: string): string[]
@@ -29,12 +38,12 @@ export function createLookups(options: { store: Store; bot: BotKey; isModel: (na
     isModel,
     isTurnRunning: (sessionKey) => isRunning(store, sessionKey, turnJobKind),
     sentRoute(chat, messageId) {
-      const chats = [String(chat.id), ...(chat.username === undefined ? [] : [`@${chat.username}`])]
-      for (const chatId of chats) {
-        const route = findSent(store, bot, chatId, messageId)
-        if (route) return route
-      }
-      return undefined
+      const [row] = sentRows(store, bot, chat, messageId)
+      return row && (JSON.parse(row.route) as Route)
+    },
+    writtenBy(chat, messageId) {
+      const known = sentRows(store, bot, chat, messageId).map(provenanceOf)
+      return known.includes(undefined) ? undefined : leastTrusted(known.filter((each) => each !== undefined))
     },
     buttonValue: (data) => readButtonValue(store, data),
     waitingEvents(sessionKey) {
@@ -45,16 +54,31 @@ export function createLookups(options: { store: Store; bot: BotKey; isModel: (na
   }
 }
 
-function findSent(store: Store, bot: BotKey, chatId: string, messageId: number): Route | undefined {
+interface SentRow {
+  route: string
+  remote_id: string
+  items: number
+  origin: string | null
+  trusted: number | null
+}
+
+/** The row that has sent the message, and those that have edited it since. */
+function sentRows(
+  store: Store,
+  bot: BotKey,
+  chat: { id: number; username?: string | undefined },
+  messageId: number,
+): SentRow[] {
   const first = messageId - maxAlbumItems + 1
   const ids = Array.from({ length: maxAlbumItems }, (_, index) => String(first + index))
+  const chats = [String(chat.id), ...(chat.username === undefined ? [] : [`@${chat.username}`])]
   const rows = store.handle
     .prepare(
-      `select route, remote_id, case kind when 'album' then json_array_length(payload, '$.items') else 1 end as items
-       from outbox where channel = ? and account = ? and chat_id = ?
-         and remote_id in (select value from json_each(?))`,
+      `select route, remote_id, origin, trusted,
+         case kind when 'album' then json_array_length(payload, '$.items') else 1 end as items
+       from outbox where channel = ? and account = ? and chat_id in (select value from json_each(?))
+         and remote_id in (select value from json_each(?)) order by id`,
     )
-    .all(bot.channel, bot.account, chatId, JSON.stringify(ids)) as { route: string; remote_id: string; items: number }[]
-  const row = rows.find(({ remote_id: id, items }) => Number(id) <= messageId && messageId < Number(id) + items)
-  return row && (JSON.parse(row.route) as Route)
+    .all(bot.channel, bot.account, JSON.stringify(chats), JSON.stringify(ids)) as unknown as SentRow[]
+  return rows.filter(({ remote_id: id, items }) => Number(id) <= messageId && messageId < Number(id) + items)
 }

@@ -1,7 +1,10 @@
-// The bot was added to a chat, or removed, or its rights changed: told to the operator, of no meaning to the agent.
+// The bot was added to a chat, or removed, or its rights changed: told to the operator; the agent may write to groups that
+// it is in.
 import type { ChatMemberUpdated, Update } from "grammy/types"
+import { decideAccess } from "./access.ts"
 import { isDirect } from "./place.ts"
 import { type PlanContext, type Planned, entryOf } from "./planned.ts"
+import { senderOf } from "./principal.ts"
 
 export function planMember(update: Update, change: ChatMemberUpdated, context: PlanContext): Planned {
   const { chat, from, old_chat_member: before, new_chat_member: after } = change
@@ -12,7 +15,18 @@ export function planMember(update: Update, change: ChatMemberUpdated, context: P
     before: before.status,
     status: after.status,
   }
-  return { kind: "noted", entry: entryOf(update, context, facts), what: whatHappened(change), chatId: String(chat.id) }
+  const chatId = String(chat.id)
+  const what = whatHappened(change)
+  const entry = entryOf(update, context, facts)
+  const membership = isDirect(chat) ? undefined : membershipOf(change, context)
+  return { kind: "noted", entry, what, chatId, ...(membership ? { membership } : {}) }
+}
+
+/** Whoever is not heard in a group cannot make it one that the bot knows by adding the bot to it. */
+function membershipOf({ chat, from, new_chat_member: after }: ChatMemberUpdated, context: PlanContext) {
+  const isMember = isPresent(after)
+  if (isMember && decideAccess({ chat, sender: senderOf(from) }, context).kind !== "accept") return undefined
+  return { chatId: String(chat.id), isMember }
 }
 
 function whatHappened({ chat, old_chat_member: before, new_chat_member: after }: ChatMemberUpdated): string {

@@ -8,7 +8,7 @@ const bot = { id: "900", username: "ship_bot" }
 const chat = { id: -100, type: "supergroup", title: "Crew", is_forum: true } as const
 const ann = { id: 7, is_bot: false, first_name: "Ann" }
 const botUser = { id: 900, is_bot: true, first_name: "Ship", username: "ship_bot" }
-const words = compileMentions({ patterns: ["\\bcaptain\\b"] }, () => undefined)
+const words = compileMentions({ patterns: ["\\bcaptain\\b"] })
 
 function message(fields: object): Message {
   return { message_id: 50, date: 1, chat, from: ann, ...fields } as Message

@@ -11,6 +11,7 @@ export function mergeInputs(inputs: readonly TurnInput[]): TurnInput {
   const trusted = ordered.every((input) => input.trusted)
   const media = ordered.flatMap((input) => input.media ?? [])
   const context = distinct(ordered.flatMap((input) => input.context ?? []))
+  const sites = distinct(ordered.flatMap((input) => input.sites ?? []))
   const files = ordered.flatMap((input) => (input.pending as Pending | undefined)?.files ?? [])
   const { wrap: _wrap, ...rest } = first
   const header = headerOf(main, ordered)
@@ -23,6 +24,7 @@ export function mergeInputs(inputs: readonly TurnInput[]): TurnInput {
     ...(!trusted && ordered.every((input) => input.trusted || input.wrap === false) ? { wrap: false } : {}),
     ...(ordered.some((input) => input.mentioned) ? { mentioned: true } : {}),
     text: textOf(ordered),
+    ...(sites.length === 0 ? {} : { sites }),
     ...(media.length === 0 ? {} : { media }),
     ...(context.length === 0 ? {} : { context }),
     ...(files.length === 0 ? {} : { pending: { files: distinct(files) } satisfies Pending as Json }),
@@ -57,7 +59,7 @@ function messageId(input: TurnInput): number {
 }
 
 /** Every part of an album that is a reply shows what it replies to; once is enough. */
-function distinct<T extends TurnContext | Pending["files"][number]>(items: readonly T[]): T[] {
+function distinct<T extends TurnContext | Pending["files"][number] | string>(items: readonly T[]): T[] {
   const seen = new Map(items.map((item) => [JSON.stringify(item), item]))
   return [...seen.values()]
 }

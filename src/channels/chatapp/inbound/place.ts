@@ -13,6 +13,17 @@ export interface Place {
 
 export const generalTopic = "1"
 
+/** Where somebody is heard: a guest who writes directly has a session of his own, whatever others share. */
+export function placeFor(
+  place: Place,
+  { trusted }: { trusted: boolean },
+  { settings, agentId }: { settings: Pick<AccountSettings, "guestSession">; agentId: string },
+): Place {
+  const { chatKind, chatId } = place.route
+  if (trusted || chatKind !== "private") return place
+  return { ...place, sessionKey: settings.guestSession(agentId, chatId) }
+}
+
 export function placeOf(
   message: Message,
   { settings, agentId }: { settings: Pick<AccountSettings, "accountId" | "directSession">; agentId: string },

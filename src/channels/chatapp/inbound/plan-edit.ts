@@ -7,7 +7,7 @@ import { decideAccess } from "./access.ts"
 import { contentOf } from "./content/index.ts"
 import { historyEdit } from "./history.ts"
 import { refOf } from "./join.ts"
-import { placeOf } from "./place.ts"
+import { placeFor, placeOf } from "./place.ts"
 import { type PlanContext, type Planned, entryOf, skip } from "./planned.ts"
 import { principalOf } from "./principal.ts"
 import { type Pending, saidInput } from "./said.ts"
@@ -21,11 +21,12 @@ export function planEdit(update: Update, message: Message, context: PlanContext)
   const seen = { kind: "edited", chat, message: message.message_id }
   const sender = principalOf(message)
   if (!sender) return skip(update, context, "no-sender", seen)
-  const place = placeOf(message, context)
-  const decision = decideAccess({ chat: message.chat, topicId: place.topicId, sender }, context)
+  const said = placeOf(message, context)
+  const decision = decideAccess({ chat: message.chat, topicId: said.topicId, sender }, context)
   if (decision.kind === "drop") return skip(update, context, decision.rule, { ...seen, sender: sender.id })
   const content = contentOf(message)
   if (decision.kind === "pair" || !content) return skip(update, context, "edited", seen)
+  const place = placeFor(said, decision, context)
   const ref = refOf(settings.accountId, chat, message.message_id)
   const job = context.earlier.jobOfMessage(ref)
   const entry = entryOf(update, context, { ...seen, rule: decision.rule })
@@ -49,7 +50,7 @@ export function planEdit(update: Update, message: Message, context: PlanContext)
 
 /** What the message says is new; where it stands and what it is joined to stays. */
 function amended(before: TurnInput, now: TurnInput): TurnInput {
-  const { wrap: _wrap, pending: _pending, context: _context, sticker: _sticker, ...kept } = before
+  const { wrap: _wrap, pending: _pending, context: _context, sticker: _sticker, sites: _sites, ...kept } = before
   return { ...kept, ...now }
 }
 

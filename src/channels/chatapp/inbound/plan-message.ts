@@ -10,7 +10,7 @@ import { type Speaker, planCommand } from "./command.ts"
 import { contentOf, senderLabel } from "./content/index.ts"
 import { addressing, keepForLater, placeInput } from "./conversation.ts"
 import { type Joining, joiningOf } from "./join.ts"
-import { type Place, isDirect, placeOf } from "./place.ts"
+import { type Place, isDirect, placeFor, placeOf } from "./place.ts"
 import { type PlanContext, type Planned, entryOf, skip } from "./planned.ts"
 import { principalOf } from "./principal.ts"
 import { saidInput } from "./said.ts"
@@ -18,18 +18,19 @@ import { saidInput } from "./said.ts"
 export function planMessage(update: Update, message: Message, context: PlanContext): Planned {
   const sender = principalOf(message)
   if (!sender) return skip(update, context, "no-sender", facts(message))
-  const place = placeOf(message, context)
-  const decision = decideAccess({ chat: message.chat, topicId: place.topicId, sender }, context)
+  const said = placeOf(message, context)
+  const decision = decideAccess({ chat: message.chat, topicId: said.topicId, sender }, context)
   if (decision.kind === "drop") {
-    const topic = place.topicId === undefined ? {} : { topic: place.topicId }
+    const topic = said.topicId === undefined ? {} : { topic: said.topicId }
     return skip(update, context, decision.rule, { ...facts(message), ...topic })
   }
   if (decision.kind === "pair") {
     const isSaid = contentOf(message) !== undefined
     return isSaid
-      ? ask(update, message, place, sender.id, context)
+      ? ask(update, message, said, sender.id, context)
       : skip(update, context, "service-message", facts(message))
   }
+  const place = placeFor(said, decision, context)
   const command = planCommand(update, message, { place, sender, decision }, context)
   if (command?.kind === "planned") return command.planned
   const planned = planSaid(update, command?.message ?? message, { place, sender, decision }, context, command?.job)

@@ -39,7 +39,13 @@ export type Effect =
   /** The stop button of a draft. */
   | { kind: "stop-turn"; chatId: string; draftId: number }
 
-export type Planned = { effects?: Effect[] } & (
+/** The bot came into a group or channel, or left it. */
+export interface Membership {
+  chatId: string
+  isMember: boolean
+}
+
+export type Planned = { effects?: Effect[]; membership?: Membership } & (
   | { kind: "accepted"; entry: IngestEntry; route: Route; sessionKey: string; remember: boolean }
   /** An unknown sender; `told` when an answer with a code is on its way. */
   | { kind: "asked"; entry: IngestEntry; told: boolean; senderId: string }

@@ -1,4 +1,5 @@
-// What the channel adds to a turn before its prompt is made: joined parts become one text, in the order they came.
+// What the channel adds to a turn before its prompt is made: joined parts become one text, in the order they came; files
+// are fetched, and what a group said meanwhile stands in front.
 import type { TurnInput, TurnPreparation } from "../../../agent/turn-input.ts"
 import type { Write } from "../../../store/index.ts"
 import type { AccountSettings } from "../settings.ts"
@@ -15,10 +16,19 @@ export interface PreparationOptions {
 export function createPreparation({ fetchFiles, settings }: PreparationOptions): TurnPreparation {
   return {
     merge: mergeInputs,
-    fetch: fetchFiles,
+    fetch: async (input, signal) => withForeignFiles(input, await fetchFiles(input, signal)),
     // What the group said meanwhile stands in front of the words.
     complete: (write, input) => showHistory(write, withElapsed(write, input, settings), settings),
   }
+}
+
+/**
+ * What fetching adds to the context is text of files: words that the sender has passed on and not said. They stand in a
+ * boundary, and take the turn's authority as a forwarded message does.
+ */
+function withForeignFiles(before: TurnInput, fetched: TurnInput): TurnInput {
+  const isQuoting = (fetched.context?.length ?? 0) > (before.context?.length ?? 0)
+  return isQuoting && fetched.trusted ? { ...fetched, trusted: false, wrap: false } : fetched
 }
 
 /** How long the conversation rested before this message: what the model needs to tell a new topic from an old one. */

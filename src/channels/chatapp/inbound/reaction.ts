@@ -5,7 +5,7 @@ import { channelName } from "../settings.ts"
 import { decideAccess } from "./access.ts"
 import { chatLabel, senderLabel } from "./content/index.ts"
 import { maxEvents } from "./lookups.ts"
-import { generalTopic, placeOf } from "./place.ts"
+import { generalTopic, placeFor, placeOf } from "./place.ts"
 import { type PlanContext, type Planned, type SkipReason, entryOf, skip } from "./planned.ts"
 import { senderOf } from "./principal.ts"
 
@@ -29,21 +29,37 @@ export function planReaction(update: Update, reaction: MessageReactionUpdated, c
   if (wanted === "own" && !sent) return refuse("reaction-to-others")
   const topicId = topicOf(reaction, sent?.threadId, sent !== undefined)
   if (topicId === "unknown") return refuse("topic-unknown")
-  const place = placeOf(messageAt(reaction, topicId), context)
-  const decision = decideAccess({ chat, topicId: place.topicId, sender }, context)
+  const shown = placeOf(messageAt(reaction, topicId), context)
+  const decision = decideAccess({ chat, topicId: shown.topicId, sender }, context)
   if (decision.kind !== "accept") return refuse("reaction-refused")
+  const place = placeFor(shown, decision, context)
   const label = actor ? chatLabel(actor) : user ? senderLabel(user) : sender.id
   const waiting = look.waitingEvents(place.sessionKey)
-  const texts = added
-    .map((emoji) => `${channelName} reaction added: ${emoji} by ${label} on msg ${messageId}`)
-    .filter((text) => !waiting.includes(text))
+  const told = added
+    .map((emoji) => segmentsOf(emoji, label, messageId))
+    .filter((each) => !waiting.includes(textOf(each)))
   // A crowd that reacts must not fill the turns to come.
-  if (texts.length === 0 || waiting.length + texts.length > maxEvents) return refuse("reaction-repeated")
-  waiting.push(...texts)
+  if (told.length === 0 || waiting.length + told.length > maxEvents) return refuse("reaction-repeated")
+  waiting.push(...told.map(textOf))
   const { origin, trusted } = decision
   const entry = entryOf(update, context, { ...seen, rule: decision.rule })
-  entry.events = texts.map((text) => ({ sessionKey: place.sessionKey, text, origin, trusted }))
+  entry.events = told.map((segments) => {
+    return { sessionKey: place.sessionKey, text: textOf(segments), segments, origin, trusted }
+  })
   return { kind: "noted", what: "reaction", entry, chatId: seen.chat }
+}
+
+/** Names are words of those who bear them, also where they may command. */
+function segmentsOf(emoji: string, label: string, messageId: number) {
+  return [
+    { kind: "operator", text: `${channelName} reaction added: ${emoji} by ` },
+    { kind: "value", text: label },
+    { kind: "operator", text: ` on msg ${messageId}` },
+  ]
+}
+
+function textOf(segments: ReturnType<typeof segmentsOf>): string {
+  return segments.map(({ text }) => text).join("")
 }
 
 function addedEmoji({ old_reaction: before, new_reaction: after }: MessageReactionUpdated): string[] {

@@ -2,8 +2,16 @@
 // trusted. The same for a new message and for its edited form.
 import type { Message, Sticker } from "grammy/types"
 import type { TurnInput } from "../../../agent/turn-input.ts"
-import type { Json } from "../../../kernel/index.ts"
-import { type Content, type RemoteFile, authorLabel, forwardLabel, referenceOf, stickerFacts } from "./content/index.ts"
+import { type Json, addressesIn, sitesIn } from "../../../kernel/index.ts"
+import {
+  type Content,
+  type RemoteFile,
+  authorLabel,
+  forwardLabel,
+  referenceOf,
+  stickerFacts,
+  viaBotLabel,
+} from "./content/index.ts"
 import { type Standing, headerOf } from "./header.ts"
 import { refOf } from "./join.ts"
 import type { Place } from "./place.ts"
@@ -15,15 +23,21 @@ export type Pending = { files: RemoteFile[] }
 export function saidInput(
   message: Message,
   said: { place: Place; content: Content; standing: Standing; isLate?: boolean },
-  context: Pick<PlanContext, "agentId" | "botId" | "settings">,
+  context: Pick<PlanContext, "agentId" | "botId" | "settings" | "look">,
 ): TurnInput {
   const { place, content, standing } = said
   const forwarded = forwardLabel(message)
-  const reference = referenceOf(message, context.botId)
+  const viaBot = viaBotLabel(message)
+  const writtenBy = (messageId: number) => context.look.writtenBy(message.chat, messageId)
+  const reference = referenceOf(message, context.botId, writtenBy)
   const author = authorLabel(message)
-  // Forwarded words are somebody else's, whoever sends them on.
-  const hasOwnWords = standing.trusted && forwarded === undefined
+  // Forwarded words are somebody else's, whoever sends them on; so are those that another bot has written for the sender.
+  const hasOwnWords = standing.trusted && forwarded === undefined && viaBot === undefined
   const trusted = hasOwnWords && (reference?.isOwn ?? true)
+  // What another bot has put into somebody's mouth he has not typed, either.
+  const isTyped = forwarded === undefined && message.via_bot === undefined
+  const typed = isTyped ? (message.text ?? message.caption ?? "") : ""
+  const sites = [...sitesIn(typed), ...addressesIn(typed)]
   const files = [...content.files, ...(reference?.files ?? [])]
   return {
     agentId: context.agentId,
@@ -33,10 +47,13 @@ export function saidInput(
     trusted,
     // Words of somebody else beside them take their authority, not their form.
     ...(hasOwnWords && !trusted ? { wrap: false } : {}),
+    ...(!standing.trusted && place.route.chatKind === "private" ? { guestSession: true as const } : {}),
+    ...(sites.length > 0 ? { sites } : {}),
     header: headerOf(message, { place, standing, envelope: context.settings.envelope, isLate: said.isLate ?? false }),
     about: {
       ...(author === undefined ? {} : { sender: author }),
       ...(forwarded === undefined ? {} : { forwardedFrom: forwarded }),
+      ...(viaBot === undefined ? {} : { viaBot }),
     },
     text: content.text,
     ...(message.sticker ? { sticker: stickerOf(message.sticker) } : {}),

@@ -72,7 +72,8 @@ describe("a file of a message", () => {
     assert.equal(pdf.media, undefined)
     const text = await receive(bench, { kind: "document", data: Buffer.from("one\ntwo"), name: "notes.md" })
     assert.deepEqual(text.context, [{ label: "Contents of file, document:", text: "one\ntwo" }])
-    assert.equal(text.trusted, true, "who sends a file answers for it")
+    // Its sender has passed the words on and not said them: his own stand as they are, and the turn is one with others'.
+    assert.deepEqual([text.trusted, text.wrap], [false, false])
   })
 
   test("is what its bytes say, not what it is called", async (context) => {
@@ -325,7 +326,7 @@ describe("a sticker", () => {
     }
     for (let time = 0; time < 2; time += 1) {
       const input = await receive(bench, sticker)
-      assert.equal(input.text, '<media:sticker> 👋 from the set "Cats" (A cat that waves)')
+      assert.equal(input.text, "<media:sticker> 👋 from the set ⟦Cats⟧ (⟦A cat that waves⟧)")
       assert.equal(input.media, undefined)
       const { fileId, fileUniqueId, ...rest } = input.sticker ?? { fileId: "", fileUniqueId: "" }
       assert.ok(fileId && fileUniqueId)

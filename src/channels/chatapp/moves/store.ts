@@ -41,6 +41,9 @@ export function isKnownMove(store: Store, { oldId }: ChatMove): boolean {
 /** Done again it changes nothing, or takes along what came under the old id meanwhile. */
 export function moveChat(write: Write, move: ChatMove): void {
   moveHistory(write, move)
+  write
+    .prepare("update or replace chat_membership set chat_id = ? where channel = ? and chat_id = ?")
+    .run(move.newId, channelName, move.oldId)
   for (const { from, to } of sessionsOf(write, move)) {
     moveSession(write, from, to)
     const change = (payload: Json) => readdress(payload, move, { from, to })

@@ -40,9 +40,11 @@ export async function sendAction(row: OutboxRow, kind: ActionKind, context: Acti
   const payload = JSON.parse(row.payload) as EditPayload | DeletePayload | ReactPayload
   if ("buttons" in payload && payload.buttons) await context.keepLongValues(payload.buttons)
   const result = await call(row, kind, payload, context)
-  if (result.ok) return { kind: "sent" }
+  // An edit is a further row of the message: whose words it holds now, and which buttons it has, is known by that.
+  const done = kind === "edit" ? { kind: "sent" as const, remoteId: payload.messageId } : { kind: "sent" as const }
+  if (result.ok) return done
   const { failure } = result
-  if (failure.kind === "refused" && isDone(kind, payload, failure.description)) return { kind: "sent" }
+  if (failure.kind === "refused" && isDone(kind, payload, failure.description)) return done
   const waitMs = floodWaitMs(failure)
   if (waitMs !== undefined) context.onFlood(waitMs)
   return judge(row, payload, failure, context)

@@ -3,7 +3,7 @@
 import type { AccountSettings } from "../settings.ts"
 
 /** Tags and media lines, also one that has only begun at the end. */
-const ours = /\[\[[^\]\n]*(?:\]\]|\]?$)|\[$|^[ \t]*MEDIA:[^\n]*\n?/gm
+const ours = /\[\[[^[\]\n]*(?:\]\]|\]?$)|\[$|^[ \t]{0,9}MEDIA:[^\n]*\n?/gm
 
 export function draftText(written: string, limit: number): string {
   const text = written.replace(ours, "").trim()

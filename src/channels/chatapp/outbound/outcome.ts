@@ -16,7 +16,7 @@ export function floodWaitMs(failure: CallFailure): number | undefined {
 }
 
 export function isUnreadable(description: string): boolean {
-  return /can't parse entities|entit(?:y|ies).*(?:invalid|too long)/i.test(description)
+  return /can't parse entities|entit(?:y|ies).{0,200}(?:invalid|too long)/i.test(description)
 }
 
 /** The next try; `attempt` is the one that failed. Without a number of tries the outbox decides how long it goes on. */

@@ -18,7 +18,8 @@ const maxQuoteChars = 1024
 /** Of one album. */
 const maxAlbumItems = 10
 
-export function planReply(settings: AccountSettings, render: Renderer, route: Route, reply: Reply): NewOutbox[] {
+export function planReply(account: AccountSettings, render: Renderer, route: Route, reply: Reply): NewOutbox[] {
+  const settings = reply.noPreview ? { ...account, linkPreview: false } : account
   const pieces = [...thinking(reply.reasoning), ...render(reply.text, settings.markdown?.tables)]
   const { textChunkLimit: text, chunkMode: mode } = settings
   const { caption, rest } =

@@ -92,24 +92,33 @@ export function createSender(options: SenderOptions): ChannelSender {
       const ack = ackOf(config, settings.account(input.route.account), input)
       return ack ? takeAckBack(ack, earlier) : []
     },
-    async send(row, signal) {
+    isRepeatable: ({ kind }) => isAction(kind),
+    async send(row, signal, begin) {
       await accounts.settled(startWaitMs, signal)
       const account = accounts.get(row.account)
       if (!account?.client) {
         return { kind: "retry", delayMs: noTokenDelayMs, error: `account ${row.account} is not running` }
       }
+      const ended = account.beginSend()
       try {
         const outcome = isDecoration(row)
-          ? await decorate(account, account.client, row, { signal, decoration, ...options })
-          : await sendFrom(account, account.client, row, signal, options)
+          ? await decorate(account, account.client, row, { signal, begin, decoration, ...options })
+          : await sendFrom(account, account.client, row, { signal, begin }, options)
         return "error" in outcome ? { ...outcome, error: options.redactor.redact(outcome.error) } : outcome
       } finally {
         account.pacer.ended(row.id)
         decoration.ended(row)
+        ended()
       }
     },
     resolveTarget: (target, account) => resolveTarget(target, account ?? mainAccount(settings.accounts())),
   }
+}
+
+interface Decorating {
+  decoration: DecorationPlaces
+  signal: AbortSignal
+  begin: () => void
 }
 
 /** A reaction comes after the ack of its chat that is on its way; what does not work is given up. */
@@ -117,9 +126,10 @@ async function decorate(
   account: Account,
   client: Client,
   row: OutboxRow,
-  { acks, settings, decoration, signal }: SenderOptions & { decoration: DecorationPlaces; signal: AbortSignal },
+  { acks, settings, decoration, signal, begin }: SenderOptions & Decorating,
 ): Promise<SendOutcome> {
   await acks.idle(ackKey(row.account, row.chat_id))
+  begin()
   const outcome = await sendAction(row, "react", {
     client,
     settings: settings.account(row.account),
@@ -136,15 +146,16 @@ async function sendFrom(
   account: Account,
   client: Client,
   row: OutboxRow,
-  signal: AbortSignal,
+  { signal, begin }: { signal: AbortSignal; begin: () => void },
   { settings, stateFolder, store, moves }: SenderOptions,
 ): Promise<SendOutcome> {
   await account.drafts.finish(row.chat_id, draftGraceMs)
+  begin()
   const outcome = await sendRow(row, {
     client,
     settings: settings.account(row.account),
     mediaRoot: join(stateFolder, "media"),
-    keepLongValues: (buttons) => keepLongValues(store, buttons),
+    keepLongValues: (buttons) => keepLongValues(store, buttons, row),
     onFlood: (retryAfterMs) => account.pacer.refused(row.id, retryAfterMs),
     signal,
   })

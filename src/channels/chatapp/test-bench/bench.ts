@@ -6,6 +6,7 @@ import { type Emulator, startEmulator } from "../../../../emulator/index.ts"
 import { type Config, configSchema } from "../../../config/index.ts"
 import { OutboxWorker } from "../../../delivery/worker.ts"
 import {
+  type Background,
   type Clock,
   type CrashPoint,
   type Log,
@@ -112,8 +113,7 @@ export async function startBench(options: BenchOptions = {}): Promise<Bench> {
     ...(options.fetching ? { fetching: options.fetching } : {}),
     pollTiming: { ...quickPolls, ...options.pollTiming },
   })
-  const senders = () => new Map([[channel.name, channel.sender]])
-  const worker: OutboxWorker = new OutboxWorker({ store, senders, clock, log, background, crashPoint: noCrash })
+  const worker: OutboxWorker = createWorker({ store, clock, log, background, channel, config: () => config })
   await worker.start()
   await channel.start()
   let stopped = false
@@ -184,4 +184,23 @@ function until(waiting: Set<() => void>, condition: () => boolean, what: string)
   waiting.add(check)
   check()
   return promise
+}
+
+function createWorker(parts: {
+  store: Store
+  clock: Clock
+  log: Log
+  background: Background
+  channel: Channel
+  config: () => Config
+}): OutboxWorker {
+  const { channel, config, ...common } = parts
+  return new OutboxWorker({
+    ...common,
+    senders: () => new Map([[channel.name, channel.sender]]),
+    crashPoint: noCrash,
+    ids: systemIds,
+    onUncertain: () => config().delivery.onUncertain,
+    canShowButtons: (route) => channel.commands.canShowButtons(route),
+  })
 }

@@ -1,7 +1,8 @@
 // The agent tool `chatapp`: the same operations as `message`, under the names that the channel's own tool has.
 import { z } from "zod"
-import type { Tool, ToolContext, ToolResult } from "../../../agent/tool.ts"
+import type { Tool } from "../../../agent/tool.ts"
 import { channelName } from "../settings.ts"
+import type { Deed } from "./deed.ts"
 import { type Forms, id, orBlank, schemaFor, target } from "./fields.ts"
 import { type Gate, type GateSettings, openActions } from "./gates.ts"
 import type { Operations } from "./operations.ts"
@@ -50,26 +51,20 @@ export function createChatappTool(operations: Operations, settings: GateSettings
     inputSchema: schemaFor(input, forms, open),
     output: "trusted",
     repeatable: () => false,
-    run: (given, context) => run(operations, given, context),
+    gate: (given, context) => operations.gate(deedOf(given), context),
+    run: (given, context) => operations.do(deedOf(given), context),
   }
 }
 
-async function run(operations: Operations, given: Input, context: ToolContext): Promise<ToolResult> {
+function deedOf(given: Input): Deed {
   switch (given.action) {
-    case "sendMessage":
-      return await operations.send(
-        {
-          to: given.to,
-          threadId: given.messageThreadId,
-          text: given.content,
-          media: given.mediaUrl,
-          replyTo: given.replyToMessageId,
-        },
-        context,
-      )
+    case "sendMessage": {
+      const { to, messageThreadId: threadId, content: text, mediaUrl: media, replyToMessageId: replyTo } = given
+      return { kind: "send", input: { to, threadId, text, media, replyTo } }
+    }
     case "react":
-      return await operations.react({ to: given.chatId, messageId: given.messageId, emoji: given.emoji }, context)
+      return { kind: "react", input: { to: given.chatId, messageId: given.messageId, emoji: given.emoji } }
     case "deleteMessage":
-      return await operations.remove({ to: given.chatId, messageId: given.messageId }, context)
+      return { kind: "delete", input: { to: given.chatId, messageId: given.messageId } }
   }
 }

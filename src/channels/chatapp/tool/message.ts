@@ -2,6 +2,7 @@
 import { z } from "zod"
 import type { Tool, ToolContext, ToolResult } from "../../../agent/tool.ts"
 import { channelName } from "../settings.ts"
+import type { Deed } from "./deed.ts"
 import { type Forms, id, orBlank, requireFields, schemaFor, target } from "./fields.ts"
 import { type Gate, type GateSettings, openActions } from "./gates.ts"
 import type { Operations } from "./operations.ts"
@@ -88,11 +89,18 @@ export function createMessageTool(operations: Operations, settings: GateSettings
     output: "trusted",
     // A send that a crash has cut may have happened; made again with the same content it is found and not repeated.
     repeatable: () => false,
+    gate: (given, context) => (given.action === "sticker-search" ? undefined : operations.gate(deedOf(given), context)),
     run: (given, context) => run(operations, given, context),
   }
 }
 
 async function run(operations: Operations, given: Input, context: ToolContext): Promise<ToolResult> {
+  if (given.action !== "sticker-search") return await operations.do(deedOf(given), context)
+  const { query = "", limit = usualStickers } = given
+  return await operations.searchStickers({ query, limit }, context)
+}
+
+function deedOf(given: Input): Deed {
   const { to, threadId, message: text = "", media, asVoice, silent, replyTo, quoteText: quote } = given
   const where = { to, threadId }
   const buttons = given.buttons?.map((row) =>
@@ -101,19 +109,18 @@ async function run(operations: Operations, given: Input, context: ToolContext): 
     ),
   )
   // The input has been looked at: what an action needs is there.
-  const { messageId = "", fileId = "", query = "", emoji = "" } = given
+  const { messageId = "", fileId = "", emoji = "" } = given
   switch (given.action) {
-    case "send":
-      return await operations.send({ ...where, text, media, asVoice, silent, replyTo, quote, buttons }, context)
     case "edit":
-      return await operations.edit({ ...where, messageId, text, buttons }, context)
+      return { kind: "edit", input: { ...where, messageId, text, buttons } }
     case "delete":
-      return await operations.remove({ ...where, messageId }, context)
+      return { kind: "delete", input: { ...where, messageId } }
     case "react":
-      return await operations.react({ ...where, messageId, emoji, remove: given.remove }, context)
+      return { kind: "react", input: { ...where, messageId, emoji, remove: given.remove } }
     case "sticker":
-      return await operations.sticker({ ...where, fileId, replyTo, silent }, context)
+      return { kind: "sticker", input: { ...where, fileId, replyTo, silent } }
+    case "send":
     case "sticker-search":
-      return await operations.searchStickers({ query, limit: given.limit ?? usualStickers }, context)
+      return { kind: "send", input: { ...where, text, media, asVoice, silent, replyTo, quote, buttons } }
   }
 }

@@ -7,7 +7,7 @@ import { type AccountSettings, channelName, type Settings, mainAccount } from ".
 import { createChatappTool } from "./chatapp.ts"
 import { createMessageTool } from "./message.ts"
 import type { Operations } from "./operations.ts"
-import { isOwners } from "./reach.ts"
+import { isOwnersTurn } from "./reach.ts"
 
 export interface OfferOptions {
   operations: Operations
@@ -20,7 +20,7 @@ export function offerTools(options: OfferOptions, place: ToolPlace): readonly To
   const { operations, settings } = options
   const { route } = place
   // Without a chat of its own only an owner's turn may name one.
-  if (route === null ? !isOwners(place) : route.channel !== channelName) return []
+  if (route === null ? !isOwnersTurn(place) : route.channel !== channelName) return []
   const account = settings.account(route?.account ?? mainAccount(settings.accounts()))
   if (!isInUse(account, options)) return []
   const tools = [createMessageTool(operations, account), createChatappTool(operations, account)]

@@ -1,12 +1,13 @@
 // What the two tools do: input -> reach -> gate -> outbox rows -> wait for what came of them. Everything goes through
 // the outbox, so it keeps its place in the chat and survives a crash.
 import { createHash } from "node:crypto"
-import type { ToolContext, ToolResult } from "../../../agent/tool.ts"
+import type { Gated, ToolContext, ToolResult } from "../../../agent/tool.ts"
 import type { Reply, ReplyButton, ReplyMedia } from "../../../delivery/contract.ts"
 import { AppError, type Json } from "../../../kernel/index.ts"
 import type { Route } from "../../../sessions/route.ts"
 import type { NewOutbox, OutboxRow, Store } from "../../../store/index.ts"
 import type { ActionKind } from "../outbound/action.ts"
+import { knowsChat } from "../known.ts"
 import { buttonsRefused } from "../outbound/buttons.ts"
 import { reactRow } from "../outbound/decoration.ts"
 import { addressOf, planEdit, planReply, planSticker } from "../outbound/plan.ts"
@@ -15,9 +16,19 @@ import type { Renderer } from "../outbound/render.ts"
 import { resolveTarget } from "../outbound/target.ts"
 import { type Settings } from "../settings.ts"
 import type { Stickers } from "../stickers/index.ts"
+import {
+  type Deed,
+  type EditInput,
+  type MessageInput,
+  type Place,
+  type ReactInput,
+  type SendInput,
+  type StickerInput,
+  gateOf,
+} from "./deed.ts"
 import { type Gate, shutBy } from "./gates.ts"
 import { type Reach, isOwners, reachOf } from "./reach.ts"
-import { type SendKey, addRows, earlierSend, hasSentTo, isPaired, ownMessage } from "./store.ts"
+import { type SendKey, addRows, earlierSend, ownMessage } from "./store.ts"
 import { type TakeOptions, isAddress, takeMedia } from "./take-media.ts"
 
 export interface OperationOptions {
@@ -32,21 +43,6 @@ export interface OperationOptions {
   fetching?: TakeOptions["fetching"]
 }
 
-export interface Place {
-  to?: string | undefined
-  threadId?: string | undefined
-}
-
-export interface SendInput extends Place {
-  text: string
-  media?: string | undefined
-  asVoice?: boolean | undefined
-  silent?: boolean | undefined
-  replyTo?: string | undefined
-  quote?: string | undefined
-  buttons?: ReplyButton[][] | undefined
-}
-
 /** A person or a model waits; what is not sent by then is sent later. */
 const waitMs = 20_000
 
@@ -57,7 +53,31 @@ export class Operations {
     this.#options = options
   }
 
-  async send(input: SendInput, context: ToolContext): Promise<ToolResult> {
+  /** What the turn may not do by itself; undefined for all else. Throws for chats that nobody may reach. */
+  gate(deed: Deed, context: ToolContext): Gated | undefined {
+    if (context.trusted && !context.tainted) return undefined
+    const { route } = this.#reach(deed.input, { ...context, approved: true }, context.trusted)
+    return gateOf(this.#options.store, deed, route, context)
+  }
+
+  async do(deed: Deed, context: ToolContext): Promise<ToolResult> {
+    const gated = context.approved ? undefined : this.gate(deed, context)
+    if (gated) throw new AppError("forbidden", gated.reason)
+    switch (deed.kind) {
+      case "send":
+        return await this.#send(deed.input, context)
+      case "sticker":
+        return await this.#sticker(deed.input, context)
+      case "edit":
+        return await this.#edit(deed.input, context)
+      case "delete":
+        return await this.#remove(deed.input, context)
+      case "react":
+        return await this.#react(deed.input, context)
+    }
+  }
+
+  async #send(input: SendInput, context: ToolContext): Promise<ToolResult> {
     const { route } = this.#reach(input, context)
     const settings = this.#gate(route, "sendMessage")
     if (input.text.trim() === "" && input.media === undefined)
@@ -75,16 +95,14 @@ export class Operations {
     if (input.asVoice) reply.asVoice = true
     if (input.silent) reply.silent = true
     if (buttons.length > 0) reply.buttons = buttons
+    if (context.tainted) reply.noPreview = true
     // Whoever names the message to refer to wants the reference, whatever holds for replies.
     const wanted = settings.replyToMode === "off" ? { ...settings, replyToMode: "first" as const } : settings
     return await this.#put(planReply(wanted, this.#options.render, route, reply), route, context, key)
   }
 
   /** A sticker of its own has no words: it is no answer, so the turn's reply is sent as well. */
-  async sticker(
-    input: Place & { fileId: string; replyTo?: string | undefined; silent?: boolean | undefined },
-    context: ToolContext,
-  ): Promise<ToolResult> {
+  async #sticker(input: StickerInput, context: ToolContext): Promise<ToolResult> {
     const { route } = this.#reach(input, context)
     const settings = this.#gate(route, "sticker")
     const key = { runId: context.runId, digest: digestOf(route, { text: "", ...input }) }
@@ -104,12 +122,10 @@ export class Operations {
     return { content: [{ type: "text", text: JSON.stringify({ ok: true, count: shown.length, stickers: shown }) }] }
   }
 
-  async edit(
-    input: Place & { messageId: string; text: string; buttons?: ReplyButton[][] | undefined },
-    context: ToolContext,
-  ): Promise<ToolResult> {
+  async #edit(input: EditInput, context: ToolContext): Promise<ToolResult> {
     const { route } = this.#reach(input, context)
-    const settings = this.#gate(route, "editMessage")
+    const account = this.#gate(route, "editMessage")
+    const settings = context.tainted ? { ...account, linkPreview: false } : account
     const own = ownMessage(this.#options.store, route, input.messageId)
     if (own === undefined) throw new AppError("not-found", "The bot has not sent a message of this id to this chat")
     // Not said: the keyboard stays. Said and empty: it goes.
@@ -119,7 +135,7 @@ export class Operations {
     return await this.#put([planEdit(settings, this.#options.render, route, edit)], route, context)
   }
 
-  async remove(input: Place & { messageId: string }, context: ToolContext): Promise<ToolResult> {
+  async #remove(input: MessageInput, context: ToolContext): Promise<ToolResult> {
     const { route } = this.#reach(input, context)
     this.#gate(route, "deleteMessage")
     if (!isOwners(context) && ownMessage(this.#options.store, route, input.messageId) === undefined) {
@@ -128,10 +144,7 @@ export class Operations {
     return await this.#act("delete", { messageId: input.messageId }, route, context)
   }
 
-  async react(
-    input: Place & { messageId: string; emoji: string; remove?: boolean | undefined },
-    context: ToolContext,
-  ): Promise<ToolResult> {
+  async #react(input: ReactInput, context: ToolContext): Promise<ToolResult> {
     const { route } = this.#reach(input, context)
     this.#gate(route, "reactions")
     const emoji = emojiOf(input.remove ? "" : input.emoji)
@@ -142,13 +155,16 @@ export class Operations {
     return this.#put([{ ...addressOf(route), kind, payload }], route, context)
   }
 
-  #reach({ to, threadId }: Place, context: ToolContext): Reach {
+  /** Whether the bot knows a chat is told only to turns that may hear it. */
+  #reach({ to, threadId }: Place, context: ToolContext, looks = true): Reach {
     const { settings, mainAccount } = this.#options
     const account = context.route?.account ?? mainAccount()
     const named = to === undefined || to.trim() === "" ? undefined : resolveTarget(to, account)
     const target = named ?? (threadId === undefined ? undefined : (context.route ?? undefined))
-    const reach = reachOf(target && threadId !== undefined ? { ...target, threadId } : target, context, (route) =>
-      this.#knows(route, settings),
+    const reach = reachOf(
+      target && threadId !== undefined ? { ...target, threadId } : target,
+      context,
+      (route) => !looks || this.#knows(route, settings),
     )
     // The message that the turn answers is not what a message of its own refers to.
     const { messageId: _answered, ...route } = reach.route
@@ -156,10 +172,7 @@ export class Operations {
   }
 
   #knows(route: Route, settings: Settings): boolean {
-    const { store } = this.#options
-    const { allow, groups } = settings.account(route.account)
-    if (allow.ids.has(route.chatId) || groups?.[route.chatId] !== undefined) return true
-    return hasSentTo(store, route) || isPaired(store, route)
+    return knowsChat(this.#options.store, settings.account(route.account), route)
   }
 
   #gate({ account }: Pick<Route, "account">, gate: Gate) {

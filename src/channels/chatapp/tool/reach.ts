@@ -11,18 +11,25 @@ export interface Reach {
   isOwn: boolean
 }
 
-/** True for a turn of an owner that nobody else's words are part of: it may name further chats. */
-export function isOwners({ origin, trusted }: Pick<ToolContext, "origin" | "trusted">): boolean {
+/** True for a turn of an owner: it is offered tools also where it has no chat. */
+export function isOwnersTurn({ origin, trusted }: Pick<ToolContext, "origin" | "trusted">): boolean {
   return origin === "owner" && trusted
 }
+
+/** True for a call that an owner has caused and nobody else's words are part of, or has allowed: it may name further chats. */
+export function isOwners({ origin, trusted, tainted, approved }: Standing): boolean {
+  return approved || (isOwnersTurn({ origin, trusted }) && !tainted)
+}
+
+type Standing = Pick<ToolContext, "origin" | "trusted" | "tainted" | "approved">
 
 /** Throws `forbidden`. `target` undefined means the turn's own chat. */
 export function reachOf(
   target: Route | undefined,
-  { route, origin, trusted }: Pick<ToolContext, "route" | "origin" | "trusted">,
+  { route, ...standing }: Standing & Pick<ToolContext, "route">,
   knows: (route: Route) => boolean,
 ): Reach {
-  const isOwner = isOwners({ origin, trusted })
+  const isOwner = isOwners(standing)
   if (route && (target === undefined || isSameChat(target, route))) {
     const threadId = target?.threadId ?? route.threadId
     if (threadId !== route.threadId && !isOwner)
@@ -44,6 +51,6 @@ export function reachOf(
   return { route: target, isOwn: false }
 }
 
-function isSameChat(one: Route, other: Route): boolean {
+export function isSameChat(one: Route, other: Route): boolean {
   return one.channel === other.channel && one.account === other.account && one.chatId === other.chatId
 }

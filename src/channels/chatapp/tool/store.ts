@@ -1,5 +1,4 @@
-// What tools have sent, by run: the same send in the same run is made once, whatever crashes in between. And whom the
-// bot knows.
+// What tools have sent, by run: the same send in the same run is made once, whatever crashes in between.
 import type { NewOutbox, Store, Write } from "../../../store/index.ts"
 
 /** Longer than any run lasts. */
@@ -57,18 +56,19 @@ interface ChatKey {
   chatId: string
 }
 
-/** The bot has sent something there. */
-export function hasSentTo(store: Store, { channel, account, chatId }: ChatKey): boolean {
+/** Whether this very run has sent the message. */
+export function isOfRun(
+  store: Store,
+  runId: string,
+  { channel, account, chatId }: ChatKey,
+  messageId: string,
+): boolean {
   const row = store.handle
-    .prepare(`select 1 from outbox where channel = ? and account = ? and chat_id = ? and remote_id is not null limit 1`)
-    .get(channel, account, chatId)
-  return row !== undefined
-}
-
-export function isPaired(store: Store, { channel, account, chatId }: ChatKey): boolean {
-  const row = store.handle
-    .prepare("select 1 from pairing_allow where channel = ? and account = ? and sender_id = ?")
-    .get(channel, account, chatId)
+    .prepare(
+      `select 1 from outbox where channel = ? and account = ? and chat_id = ? and remote_id = ? and kind <> 'edit'
+         and job_id = (select id from job where run_id = ?) limit 1`,
+    )
+    .get(channel, account, chatId, messageId, runId)
   return row !== undefined
 }
 

@@ -11,6 +11,7 @@ import { systemIds } from "../../../kernel/index.ts"
 import { createSessions } from "../../../sessions/index.ts"
 import type { Route } from "../../../sessions/route.ts"
 import { silentLog } from "../../../../test/support/store.ts"
+import { toolContext } from "../../../../test/support/tool-context.ts"
 import { type TurnInput, turnJob } from "../../../agent/turn-input.ts"
 import { readButtonValue } from "../outbound/buttons.ts"
 import { type Bench, startBench } from "../test-bench/bench.ts"
@@ -56,16 +57,8 @@ function begin(chatapp: Record<string, unknown> = {}): void {
   bench.setConfig({ dmPolicy: "allowlist", ...chatapp })
 }
 
-const context = (more: Partial<ToolContext> = {}): ToolContext => ({
-  agentId: "main",
-  sessionKey: "agent:main:main",
-  runId: run,
-  origin: "owner",
-  trusted: true,
-  route,
-  signal: AbortSignal.timeout(60_000),
-  ...more,
-})
+const context = (more: Partial<ToolContext> = {}): ToolContext =>
+  toolContext({ runId: run, route, signal: AbortSignal.timeout(60_000), ...more })
 
 async function use(name: string, given: Record<string, unknown>, more: Partial<ToolContext> = {}): Promise<ToolResult> {
   // As a turn of an owner has them: what others may do with them is the tools' own matter too.
@@ -242,7 +235,9 @@ describe("a target", () => {
   })
 
   test("may be the turn's own chat for anybody, but not other people's messages in it", async () => {
-    const foreign = { origin: "webhook", trusted: false } as const
+    const foreign = { origin: "webhook", trusted: false, tainted: true } as const
+    const job = { runId: run, kind: "turn", laneKey: run, payload: {}, runAt: 4e12 }
+    await bench.store.write(async (write) => write.addJob(job))
     const { messageId } = answerOf(await message({ action: "send", to: me, message: "x" }, foreign))
     await assert.rejects(message({ action: "delete", messageId: first }, foreign), { code: "forbidden" })
     await message({ action: "delete", messageId }, foreign)
@@ -256,6 +251,71 @@ describe("a target", () => {
     }
     const file = { action: "send", media: "/etc/passwd" }
     await assert.rejects(message(file, foreign), { code: "media-refused" })
+  })
+})
+
+describe("a turn that has read words of others", () => {
+  const tainted = { tainted: true } as const
+
+  const gateOf = (name: string, given: Record<string, unknown>, more: Partial<ToolContext> = {}) => {
+    const tool = bench.channel.tools(context()).find((each) => each.name === name)
+    return tool?.gate?.(tool.input.parse(given), context({ ...tainted, ...more }))
+  }
+
+  test("does in its own chat, to its own messages, what it likes, and makes no previews", async () => {
+    const job = { runId: run, kind: "turn", laneKey: run, payload: {}, runAt: 4e12 }
+    await bench.store.write(async (write) => write.addJob(job))
+    const { messageId } = answerOf(await message({ action: "send", message: "see https://a.example/?x" }, tainted))
+    const previews = (method: string) => calls(method).at(-1)?.parameters["link_preview_options"]
+    assert.deepEqual(previews("sendMessage"), { is_disabled: true })
+    await message({ action: "edit", messageId, message: "see https://b.example" }, tainted)
+    assert.deepEqual(previews("editMessageText"), { is_disabled: true })
+    begin({ reactionLevel: "minimal" })
+    await message({ action: "react", messageId: first, emoji: "👍" }, tainted)
+    await message({ action: "delete", messageId }, tainted)
+    assert.equal(gateOf("message", { action: "send", message: "x" }), undefined)
+    assert.equal(gateOf("message", { action: "send", message: "x" }, { tainted: false }), undefined)
+  })
+
+  test("asks for every other chat and topic, for messages of others and of earlier runs, and for files of the web", async () => {
+    const { messageId: earlier } = answerOf(await message({ action: "send", message: "before" }, { runId: "earlier" }))
+    begin({ reactionLevel: "minimal", allowFrom: [me, friend] })
+    const calls: [string, Record<string, unknown>, RegExp][] = [
+      ["message", { action: "send", to: friend, message: "x" }, /only reach the chat/],
+      ["message", { action: "send", threadId: 5, message: "x" }, /topic/],
+      ["message", { action: "send", message: "x", media: "https://evil.example/a.png?d=1" }, /files from the web/],
+      ["message", { action: "edit", messageId: earlier, message: "x" }, /only edit messages/],
+      ["message", { action: "delete", messageId: earlier }, /only delete messages/],
+      ["message", { action: "delete", messageId: first }, /only delete messages/],
+      ["message", { action: "react", messageId: earlier, emoji: "👍" }, /only react to messages/],
+      ["chatapp", { action: "sendMessage", to: friend, content: "x" }, /only reach the chat/],
+      [
+        "chatapp",
+        { action: "sendMessage", to: me, content: "x", mediaUrl: "http://evil.example/x" },
+        /files from the web/,
+      ],
+      ["chatapp", { action: "react", chatId: friend, messageId: 1, emoji: "👍" }, /only reach the chat/],
+      ["chatapp", { action: "deleteMessage", chatId: me, messageId: earlier }, /only delete messages/],
+    ]
+    const actions = new Set<string>()
+    for (const [name, given, reason] of calls) {
+      const gated = await gateOf(name, given)
+      assert.match(gated?.reason ?? "", reason, JSON.stringify(given))
+      actions.add(`${name} ${JSON.stringify(gated?.action)}`)
+      await assert.rejects(use(name, given, tainted), { code: "forbidden", message: reason })
+    }
+    assert.equal(actions.size, calls.length)
+    const sent = await message({ action: "send", to: friend, message: "allowed" }, { ...tainted, approved: true })
+    assert.equal(answerOf(sent).chatId, `${friend}`)
+  })
+
+  test("is not told which chats the bot knows when it acts for others", () => {
+    const foreign = { origin: "webhook", trusted: false } as const
+    assert.match(
+      String((gateOf("message", { action: "send", to: 999_999, message: "x" }, foreign) as { reason: string }).reason),
+      /only reach/,
+    )
+    assert.throws(() => gateOf("message", { action: "send", to: 999_999, message: "x" }), /does not know/)
   })
 })
 

@@ -1,4 +1,5 @@
 // Any sender that puts the HMAC-SHA256 of the body into a header, as hex or base64, with or without `sha256=`.
+import { trimEnd } from "../../../kernel/index.ts"
 import { findSecret, hmac, normalHex, reasons } from "../compare.ts"
 import { type Scheme, type VerifySettings, refused } from "../contract.ts"
 
@@ -14,7 +15,7 @@ export const hmacSha256: Scheme = {
     const secret = findSecret(secrets, [normalHex(given)], (key) => {
       const hex = hmac("sha256", key, [rawBody], "hex")
       const base64 = Buffer.from(hex, "hex").toString("base64")
-      return [hex, base64, base64.replace(/=+$/, "").replaceAll("+", "-").replaceAll("/", "_")]
+      return [hex, base64, trimEnd(base64, "=").replaceAll("+", "-").replaceAll("/", "_")]
     })
     if (secret === undefined) return refused(reasons.wrong)
     return { kind: "valid", secret, bodySigned: true }

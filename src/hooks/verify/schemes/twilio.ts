@@ -35,7 +35,7 @@ function signedAddress(url: string, publicUrl: string | undefined): string {
 
 /** Twilio signs with the standard port at some times and without at others. */
 function portVariants(url: string): string[] {
-  const match = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)(.*)$/is.exec(url)
+  const match = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)([^]*)/i.exec(url)
   if (!match) return [url]
   const [, scheme = "", authority = "", rest = ""] = match
   const bare = authority.replace(/:\d+$/, "")

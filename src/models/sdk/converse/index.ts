@@ -1,6 +1,6 @@
 // Kind `bedrock`: the Converse interface, over our own client. The package for it would add twelve others.
 // call -> body -> signed request -> binary frames -> step events.
-import { AppError, type Clock } from "../../../kernel/index.ts"
+import { AppError, type Clock, trimEnd } from "../../../kernel/index.ts"
 import type { Environment } from "../../keys.ts"
 import type { ProviderInterface, StepCall } from "../../providers/contract.ts"
 import { overlay } from "../../providers/overlay.ts"
@@ -36,7 +36,7 @@ export function createConverseInterface(parts: ConverseParts): ProviderInterface
 async function send(call: StepCall, { environment, clock }: ConverseParts, signal: AbortSignal): Promise<Response> {
   const { settings, target, key } = call
   const region = settings.region ?? environment.AWS_REGION ?? environment.AWS_DEFAULT_REGION
-  const root = settings.baseUrl?.replace(/\/+$/, "") ?? `https://${hostOf(call, region)}`
+  const root = trimEnd(settings.baseUrl ?? `https://${hostOf(call, region)}`, "/")
   const url = `${root}/model/${encodeURIComponent(target.modelId)}/converse-stream`
   const extras = [settings.extraBody, target.entry.extraBody].filter((extra) => extra !== undefined)
   const body = JSON.stringify(extras.reduce(overlay, await toConverseBody(call)))

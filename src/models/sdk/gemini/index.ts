@@ -1,4 +1,5 @@
 // Kind `google`: the Gemini API with a key. `vertex.ts` uses the same package with other addresses and a token.
+import { trimEnd } from "../../../kernel/index.ts"
 import type { LanguageModelV4FunctionTool } from "@ai-sdk/provider"
 import { GoogleLanguageModel } from "@ai-sdk/google/internal"
 import type { StepCall } from "../../providers/contract.ts"
@@ -12,7 +13,7 @@ const ownAddress = "https://generativelanguage.googleapis.com/v1beta"
 
 export async function prepareGemini(call: StepCall, parts: SdkParts): Promise<PreparedStep> {
   const headers = { "x-goog-api-key": call.key?.reveal() }
-  const baseURL = call.settings.baseUrl?.replace(/\/+$/, "") ?? ownAddress
+  const baseURL = trimEnd(call.settings.baseUrl ?? ownAddress, "/")
   return geminiStep(call, parts, { provider: "google.generative-ai", baseURL, headers, key: "google" })
 }
 

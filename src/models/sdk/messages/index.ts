@@ -1,4 +1,5 @@
 // Kind `anthropic`: the Messages interface, at the vendor's address or that of a proxy which speaks it.
+import { trimEnd } from "../../../kernel/index.ts"
 import type { LanguageModelV4FunctionTool } from "@ai-sdk/provider"
 import { AnthropicLanguageModel } from "@ai-sdk/anthropic/internal"
 import type { StepCall } from "../../providers/contract.ts"
@@ -24,7 +25,7 @@ export async function prepareMessages(call: StepCall): Promise<PreparedStep> {
   const ours = { "anthropic-version": "2023-06-01", "x-api-key": key?.reveal() }
   const model = new AnthropicLanguageModel(target.modelId, {
     provider: "anthropic.messages",
-    baseURL: settings.baseUrl?.replace(/\/+$/, "") ?? ownAddress,
+    baseURL: trimEnd(settings.baseUrl ?? ownAddress, "/"),
     headers: mergeHeaders(ours, call),
     fetch: createTransport(call, createMessagesForm),
     ...plainInterface,

@@ -1,5 +1,5 @@
 // Addresses of OpenAI's models on Azure: `https://<resource>.openai.azure.com` -> the interface of its version.
-import { AppError } from "../../../kernel/index.ts"
+import { AppError, trimEnd } from "../../../kernel/index.ts"
 import type { ProviderSettings } from "../../view.ts"
 
 /** Throws `model-failed` when the resource is not named. */
@@ -11,7 +11,7 @@ export function azureAddress(settings: ProviderSettings, path: string): string {
     })
   }
   const url = new URL(baseUrl)
-  url.pathname = `${interfacePath(url.pathname.replace(/\/+$/, ""), apiVersion)}${path}`
+  url.pathname = `${interfacePath(trimEnd(url.pathname, "/"), apiVersion)}${path}`
   if (apiVersion !== undefined) url.searchParams.set("api-version", apiVersion)
   return url.href
 }

@@ -1,5 +1,6 @@
 // Kinds `openai` and `azure`: the Responses interface. Nothing is stored on the other side: reasoning comes encrypted and
 // goes back as it came.
+import { trimEnd } from "../../../kernel/index.ts"
 import type { LanguageModelV4FunctionTool } from "@ai-sdk/provider"
 import { OpenAIResponsesLanguageModel } from "@ai-sdk/openai/internal"
 import type { StepCall } from "../../providers/contract.ts"
@@ -26,7 +27,7 @@ const ownAddress = "https://api.openai.com/v1"
 export async function prepareResponses(call: StepCall, kind: "openai" | "azure"): Promise<PreparedStep> {
   const key = call.key?.reveal()
   const isAzure = kind === "azure"
-  const base = call.settings.baseUrl?.replace(/\/+$/, "") ?? ownAddress
+  const base = trimEnd(call.settings.baseUrl ?? ownAddress, "/")
   const ours = isAzure ? { "api-key": key } : { authorization: key === undefined ? undefined : `Bearer ${key}` }
   const model = new OpenAIResponsesLanguageModel(call.target.modelId, {
     provider: "openai.responses",

@@ -4,7 +4,7 @@ import { describe, test } from "node:test"
 import type { Message } from "grammy/types"
 import { contentOf } from "./content.ts"
 import { forwardLabel } from "./labels.ts"
-import { referenceOf } from "./reply.ts"
+import { referenceOf as referenceTo } from "./reply.ts"
 
 interface Recorded {
   name: string
@@ -19,6 +19,9 @@ const folder = new URL("../../../../../test/fixtures/updates/", import.meta.url)
 const recorded = JSON.parse(readFileSync(new URL("messages.json", folder), "utf8")) as Recorded[]
 const botId = "99"
 const first = recorded[0]?.message as Message
+/** All that the bot has written was asked for by its owner. */
+const referenceOf = (message: Message, bot: string) =>
+  referenceTo(message, bot, () => ({ origin: "owner", trusted: true }))
 
 describe("what a message says:", () => {
   for (const { name, says, files, message } of recorded) {

@@ -20,6 +20,13 @@ export function forwardLabel(message: Pick<Message, "forward_origin">): string |
   return message.forward_origin && originLabel(message.forward_origin)
 }
 
+/** The bot whose words a message is made of, though a person has sent it; undefined where it brings no words. */
+export function viaBotLabel(message: Message): string | undefined {
+  const bot = message.via_bot ?? message.sender_business_bot
+  const hasWords = (message.text ?? message.caption ?? message.rich_message) !== undefined
+  return bot && hasWords ? senderLabel(bot) : undefined
+}
+
 export function originLabel(origin: MessageOrigin): string {
   switch (origin.type) {
     case "user":

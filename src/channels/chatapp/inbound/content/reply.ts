@@ -2,27 +2,33 @@
 // Shown inside a boundary of its own; whose words they are decides whether the turn is trusted.
 import type { Message } from "grammy/types"
 import type { TurnContext } from "../../../../agent/turn-input.ts"
+import type { Provenance } from "../../../../store/index.ts"
 import { messageText } from "./content.ts"
 import { type RemoteFile, filesOf } from "./files.ts"
 import { authorLabel, chatLabel, forwardLabel, originLabel } from "./labels.ts"
 
 export interface Reference {
   context: TurnContext
-  /** The words are the sender's own or the bot's. */
+  /** The words are the sender's own, or those of the bot in a turn that held nobody else's. */
   isOwn: boolean
   files: RemoteFile[]
 }
 
-export function referenceOf(message: Message, botId: string): Reference | undefined {
+/** `writtenBy` tells whose words a message of the bot is made of. */
+export function referenceOf(
+  message: Message,
+  botId: string,
+  writtenBy: (messageId: number) => Provenance | undefined,
+): Reference | undefined {
   const { reply_to_message: replied, external_reply: external, quote, reply_to_story: story } = message
   if (replied && !isTopicStart(replied)) {
+    const maker = isBots(replied, botId) ? (writtenBy(replied.message_id) ?? "unknown") : undefined
+    const isOwn = maker === undefined ? isSame(message, replied) : maker !== "unknown" && maker.trusted
     return build(quote?.text, {
-      label: isBots(replied, botId)
-        ? `message ${replied.message_id}, which you wrote`
-        : `message ${replied.message_id}${isSame(message, replied) ? " of the same sender" : ""}`,
+      label: `message ${replied.message_id}${maker ? whichYouWrote(maker) : isOwn ? " of the same sender" : ""}`,
       about: aboutReplied(replied, botId),
       text: messageText(replied as Message),
-      isOwn: !replied.forward_origin && (isBots(replied, botId) || isSame(message, replied)),
+      isOwn: isOwn && !replied.forward_origin && !replied.via_bot,
       files: filesOf(replied),
     })
   }
@@ -47,6 +53,11 @@ export function referenceOf(message: Message, botId: string): Reference | undefi
     })
   }
   return undefined
+}
+
+function whichYouWrote(maker: Provenance | "unknown"): string {
+  if (maker === "unknown") return ", which you wrote; whose words it repeats is not known"
+  return maker.trusted ? ", which you wrote" : `, which you wrote from words of others (${maker.origin})`
 }
 
 interface Referred {

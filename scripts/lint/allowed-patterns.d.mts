@@ -1,0 +1,1 @@
+export const allowed: readonly { file: string; pattern: string; why: string }[]

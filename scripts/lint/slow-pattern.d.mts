@@ -1,0 +1,1 @@
+export function slowness(source: string, flags: string): string | undefined

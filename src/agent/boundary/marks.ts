@@ -1,0 +1,189 @@
+// What foreign text may not hold in a form that a model could take for real: our boundary, and the tokens by which
+// models' chat templates tell who speaks. Read over folded text from left to right; nothing is gone over again.
+import type { Folded } from "./fold.ts"
+
+/** `<name>` and `</name>`; dashes and underscores are left out, digits may follow. */
+const angleTokens = words(
+  // Llama 2, Mistral, and most tokenizers' own
+  "sys s bos eos pad unk mask cls sep bos_token eos_token pad_token unk_token",
+  // Gemma
+  "start_of_turn end_of_turn start_of_image end_of_image image_soft_token start_function_call end_function_call unused",
+  // GLM, Kimi
+  "sop eop gmask arg_key arg_value",
+  // Qwen, Hermes, MiniMax and others: reasoning, and calls of tools
+  "think tool_call tool_calls tool_response tool_result function_call function_calls minimax:tool_call",
+  // Seed, T5 and Nemotron, Baichuan
+  "seed:bos seed:eos seed:think seed:tool_call extra_id special reserved",
+)
+/** `[name]` and `[/name]`. */
+const squareTokens = words(
+  // Llama 2, Mistral, Mixtral
+  "inst system_prompt available_tools tool_calls tool_results tool_content call_id args think img img_break img_end",
+  "prefix middle suffix",
+  // GLM, Kimi, BERT's kin
+  "gmask smask mask bos eos eot pad unk sep cls",
+)
+const boundaryNames = ["", "end", "begin", "start"].flatMap((first) =>
+  ["untrusted", "external", "trusted"].map((kind) => `${first}${kind}content`),
+)
+
+const ordinary = 0
+const token = 1
+const boundary = 2
+
+/** Names as a table: what follows a state on an ASCII code, and what a state is the end of. */
+interface Names {
+  next: Uint16Array
+  ends: Uint8Array
+}
+
+const angle = compileNames({ tokens: angleTokens, boundaries: boundaryNames })
+const square = compileNames({ tokens: squareTokens, boundaries: [] })
+
+const lessThan = 0x3c
+const greaterThan = 0x3e
+const bracket = 0x5b
+const closingBracket = 0x5d
+const bar = 0x7c
+const slash = 0x2f
+const dash = 0x2d
+const newline = 0x0a
+/** How far a mark may go on: `<|...|>`, and what stands behind the name of a boundary. */
+const longestName = 60
+const longestRest = 80
+
+/** Pairs [from, to) of places in the folded text, in order. */
+export function findMarks(folded: Folded): number[] {
+  const reader = new MarkReader(folded)
+  const { codes, length } = folded
+  for (let at = 0; at < length;) {
+    const code = codes[at]
+    if (code === lessThan) at = reader.readAngle(at)
+    else if (code === bracket) at = reader.readSquare(at)
+    else at += 1
+  }
+  return reader.marks
+}
+
+/** Behind the last code stands 0, which is part of no mark. */
+class MarkReader {
+  readonly marks: number[] = []
+  readonly #codes: Uint8Array
+  readonly #length: number
+  /** Of the name that was read last: what it is, and whether a space stood in it. */
+  #ends = ordinary
+  #hasSpace = false
+
+  constructor({ codes, length }: Folded) {
+    this.#codes = codes
+    this.#length = length
+  }
+
+  /** Reads from `<` on, over as many as stand there; where to go on. */
+  readAngle(from: number): number {
+    const codes = this.#codes
+    let at = from + 1
+    while (codes[at] === lessThan || codes[at] === slash || isGap(codes[at] as number)) at += 1
+    if (codes[at] === bar) return this.#readBars(from, at)
+    const end = this.#readName(at, angle)
+    if (this.#ends === ordinary) return end
+    if (this.#ends === boundary) return this.#add(from, this.#endOfRest(end))
+    // In a token nothing may stand between: `a < s > b` is a comparison.
+    if (this.#hasSpace || isSpace(codes[at - 1] as number) || codes[end] !== greaterThan) return end
+    return this.#add(from, this.#skip(end, greaterThan))
+  }
+
+  readSquare(from: number): number {
+    const codes = this.#codes
+    const end = this.#readName(codes[from + 1] === slash ? from + 2 : from + 1, square)
+    const isMark = this.#ends === token && !this.#hasSpace && codes[end] === closingBracket
+    return isMark ? this.#add(from, end + 1) : end
+  }
+
+  #add(from: number, to: number): number {
+    this.marks.push(from, to)
+    return to
+  }
+
+  #skip(from: number, code: number): number {
+    let at = from
+    while (this.#codes[at] === code) at += 1
+    return at
+  }
+
+  /** `<|` anything short `|>`. */
+  #readBars(from: number, first: number): number {
+    const codes = this.#codes
+    const last = Math.min(this.#length, first + longestName)
+    let at = first + 1
+    while (at < last && !endsBars(codes[at] as number)) at += 1
+    const end = this.#skip(at, bar)
+    const isMark = at > first + 1 && end > at && codes[end] === greaterThan
+    return isMark ? this.#add(from, end + 1) : first + 1
+  }
+
+  /** Follows the letters of a name, dashes and spaces left out, as far as a known name goes on; where it stops. */
+  #readName(from: number, names: Names): number {
+    const codes = this.#codes
+    let state = 0
+    this.#hasSpace = false
+    for (let at = from; ; at += 1) {
+      const code = codes[at] as number
+      if (isGap(code) || (code >= 0x30 && code <= 0x39 && names.ends[state] === token)) {
+        if (code !== dash && isSpace(code)) this.#hasSpace = true
+        continue
+      }
+      const next = code < 0x80 ? (names.next[(state << 7) | code] as number) : 0
+      if (next !== 0) state = next
+      const ends = names.ends[state] as number
+      if (next !== 0 && ends !== boundary) continue
+      this.#ends = ends
+      return next === 0 ? at : at + 1
+    }
+  }
+
+  /** The end of a tag whose name ends here: behind its `>`, when that is near; else here. */
+  #endOfRest(from: number): number {
+    const last = Math.min(this.#length, from + longestRest)
+    for (let at = from; at < last; at += 1) {
+      const code = this.#codes[at]
+      if (code === greaterThan) return this.#skip(at, greaterThan)
+      if (code === lessThan || code === newline) return from
+    }
+    return from
+  }
+}
+
+/** Not over `[` either: what was taken out of the middle must not become one token with what stood round it. */
+function endsBars(code: number): boolean {
+  return code === bar || code === lessThan || code === bracket || code === newline
+}
+
+function isGap(code: number): boolean {
+  return code === dash || isSpace(code)
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || (code >= 0x09 && code <= 0x0d)
+}
+
+function words(...lines: string[]): string[] {
+  return lines.flatMap((line) => line.replaceAll("_", "").split(" "))
+}
+
+function compileNames(names: { tokens: readonly string[]; boundaries: readonly string[] }): Names {
+  const all = [...names.tokens, ...names.boundaries]
+  const most = all.reduce((sum, name) => sum + name.length, 1)
+  const table: Names = { next: new Uint16Array(most << 7), ends: new Uint8Array(most) }
+  let states = 1
+  for (const name of all) {
+    let state = 0
+    for (let at = 0; at < name.length; at += 1) {
+      const place = (state << 7) | name.charCodeAt(at)
+      if (table.next[place] === 0) table.next[place] = states++
+      state = table.next[place] as number
+    }
+    table.ends[state] = names.boundaries.includes(name) ? boundary : token
+  }
+  return table
+}

@@ -1,0 +1,4 @@
+// The only door of approvals.
+export * from "./approvals.ts"
+export * from "./canonical.ts"
+export type * from "./contract.ts"

@@ -1,0 +1,88 @@
+// What of a state folder goes into a backup: everything but what is made anew, what cannot be copied while it is used, and
+// the database, which is copied in its own way. New kinds of files are in by themselves.
+import { lstatSync, readdirSync, realpathSync } from "node:fs"
+import { join, relative, resolve, sep } from "node:path"
+import { type Variables, loadConfigFile } from "../config/index.ts"
+import { AppError } from "../kernel/index.ts"
+import { elsewhereRoot, maxMembers, stateRoot } from "./contract.ts"
+
+/** At the top of the state folder: what belongs to one process, or is made anew. */
+const excluded = new Set([
+  "gateway.owner",
+  "gateway.json",
+  "in-flight",
+  "hanging.json",
+  "reserve",
+  "logs",
+  "traces",
+  "run",
+])
+const databaseOrLock = /^svc\.db|\.lock(-\w+)?$/
+
+export interface Collected {
+  files: { path: string; file: string }[]
+  leftOut: string[]
+}
+
+export function collectFiles(options: {
+  stateFolder: string
+  configPath: string
+  variables: Variables
+  /** Never part of a backup, wherever it lies. */
+  backupFolder: string
+}): Collected {
+  const found: Collected = { files: [], leftOut: [] }
+  walk(options.stateFolder, stateRoot, options, found)
+  addConfiguration(options, found)
+  return found
+}
+
+function walk(folder: string, path: string, options: { backupFolder: string }, found: Collected): void {
+  const isTop = path === stateRoot
+  for (const entry of readdirSync(folder, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    const file = join(folder, entry.name)
+    if (file === options.backupFolder || isTemporary(entry.name)) continue
+    if (isTop && (excluded.has(entry.name) || databaseOrLock.test(entry.name))) continue
+    if (isTop && entry.name === "browser") {
+      found.leftOut.push(`${file}: data of managed browsers, which only a closed browser could give away`)
+    } else if (entry.isDirectory()) walk(file, `${path}/${entry.name}`, options, found)
+    else if (entry.isFile()) add(found, `${path}/${entry.name}`, file)
+    else found.leftOut.push(`${file}: ${entry.isSymbolicLink() ? "a link; links are not followed" : "not a file"}`)
+  }
+}
+
+/** Of a file that is being written: it is whole under its own name or not there yet. */
+function isTemporary(name: string): boolean {
+  return (name.startsWith(".") && name.endsWith(".tmp")) || name.endsWith(".partial")
+}
+
+function add(found: Collected, path: string, file: string): void {
+  if (found.files.length >= maxMembers - 1) {
+    throw new AppError("backup-failed", `The state folder holds more than ${maxMembers} files`, {
+      hint: "move what does not belong there out of it",
+    })
+  }
+  found.files.push({ path, file })
+}
+
+/** Files of the configuration that the walk has not met: those outside the state folder, and linked ones. */
+function addConfiguration(options: Parameters<typeof collectFiles>[0], found: Collected): void {
+  const { stateFolder, configPath, variables } = options
+  const loaded = loadConfigFile({ path: configPath, env: variables })
+  // A broken configuration is backed up as it is.
+  const files = loaded.kind === "ok" ? loaded.snapshot.files : loaded.files
+  const met = new Set(found.files.map(({ file }) => realpathSync(file)))
+  const main = lstatSync(configPath, { throwIfNoEntry: false }) ? realpathSync(configPath) : undefined
+  for (const file of files) {
+    if (met.has(file) || !lstatSync(file, { throwIfNoEntry: false })?.isFile()) continue
+    const shown = file === main ? resolve(configPath) : file
+    const inside = relative(stateFolder, shown)
+    const isInside = !inside.startsWith("..") && !inside.startsWith(sep)
+    add(found, isInside ? `${stateRoot}/${slashes(inside)}` : `${elsewhereRoot}${slashes(resolve(shown))}`, file)
+  }
+  found.leftOut = found.leftOut.filter((line) => !line.startsWith(`${resolve(configPath)}: a link`))
+}
+
+function slashes(path: string): string {
+  return sep === "/" ? path : path.replaceAll(sep, "/")
+}

@@ -1,0 +1,92 @@
+// What a page shows of where it is: the sites of its frames, and whether a link of it leads to an address. Asked before
+// a tainted call is made; read in worlds of our own, whose functions no page can replace.
+import { plainAddress, siteOf } from "../kernel/index.ts"
+import { type Caller, type CoreOptions, createAccess, limits } from "./access.ts"
+import { CdpError } from "./cdp/index.ts"
+import { type Frame, valueIn } from "./page/frames.ts"
+import type { Tab } from "./page/tab.ts"
+
+/** A page answers this at once, or it does not answer. */
+const lookMs = 5_000
+/** More frames than a page has that is read by anybody. */
+const maxFrames = 30
+
+export function sightOperations(options: CoreOptions) {
+  const { pick, running } = { ...createAccess(options), running: runningTabs(options) }
+  return {
+    /** Whether the page that the tab shows has this very address among its links, with their fragment or without any. */
+    async showsLink(caller: Caller, address: string, targetId: string | undefined): Promise<boolean> {
+      // Nothing is started to look at it.
+      if (!running(caller)) return false
+      const tab = await pick(caller, targetId)
+      const wanted = JSON.stringify(plainAddress(address))
+      return await tab.operate(limits("Looking at the links", lookMs, caller), async ({ signal }) => {
+        for (const frame of tab.frames.all.slice(0, maxFrames)) {
+          if (await isTrue(tab, frame, hasLink(wanted), signal)) return true
+        }
+        return false
+      })
+    },
+    /**
+     * The sites that what is typed goes to: of the elements' frames, or of what has the focus. Empty for a frame that
+     * belongs to none. Throws for refs that mean nothing.
+     */
+    async sitesOf(
+      caller: Caller,
+      { targetId, refs }: { targetId?: string | undefined; refs: readonly string[] },
+    ): Promise<string[]> {
+      const tab = await pick(caller, targetId)
+      await tab.attach()
+      const frames = refs.map((ref) => tab.refs.resolve(ref, tab).frame)
+      if (frames.length > 0) return frames.map((frame) => siteOfFrame(tab, frame))
+      return await tab.operate(limits("Looking at the page", lookMs, caller), async ({ signal }) => {
+        const focused = await isTrue(tab, tab.frames.main, hasFocusInFrame, signal)
+        const seen = focused ? tab.frames.all.slice(0, maxFrames) : [tab.frames.main]
+        return [...new Set(seen.map((frame) => siteOfFrame(tab, frame)))]
+      })
+    },
+  }
+}
+
+function runningTabs({ registry, guard }: CoreOptions) {
+  return (caller: Caller): boolean => {
+    const { live } = registry.get(caller.profile)
+    return live !== undefined && live.tabs.listIn(guard.spaceOf(live, caller)).length > 0
+  }
+}
+
+/** A frame without an address of its own (`about:`, `blob:`) belongs to the page that has made it. */
+function siteOfFrame(tab: Tab, frame: Frame): string {
+  for (
+    let at: Frame | undefined = frame;
+    at;
+    at = at.parentId === undefined ? undefined : tab.frames.get(at.parentId)
+  ) {
+    const site = siteOf(at.url.startsWith("blob:") ? at.url.slice("blob:".length) : at.url)
+    if (site !== undefined) return site
+  }
+  return ""
+}
+
+const hasFocusInFrame = `(() => {
+  const element = Object.getOwnPropertyDescriptor(Document.prototype, "activeElement").get.call(document)
+  return /^(?:iframe|frame|object|embed)$/i.test(element?.localName ?? "")
+})()`
+
+function hasLink(wanted: string): string {
+  return `(() => {
+    for (const link of Document.prototype.querySelectorAll.call(document, "a[href], area[href]"))
+      if (typeof link.href === "string" && [link.href, link.href.split("#", 1)[0]].includes(${wanted})) return true
+    return false
+  })()`
+}
+
+async function isTrue(tab: Tab, frame: Frame, expression: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    return (await valueIn(await tab.frames.world(frame, signal), expression, signal)) === true
+  } catch (error) {
+    // The frame went away while it was asked.
+    if (error instanceof CdpError) return false
+    throw error
+  }
+}

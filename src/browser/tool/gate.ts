@@ -1,0 +1,168 @@
+// What a tainted call of the tool `browser` does by itself. Words of others may have made it, so it carries nothing to a
+// place that neither the owner has named nor the agent had opened before: it follows what pages offer, and composes
+// addresses and types only on named sites. All else an owner allows. docs/architecture.md has the rule as a table.
+import type { Gated, ToolContext } from "../../agent/tool.ts"
+import { type Json, type JsonObject, isJsonObject, plainAddress, siteOf } from "../../kernel/index.ts"
+import type { BrowserCore, Caller } from "../core.ts"
+import { type ActRequest, parseAct } from "../requests/index.ts"
+import { type BrowserToolInput, requestOf, withUrl } from "./input.ts"
+
+type Asked = Pick<ToolContext, "sites">
+
+export async function gateOf(
+  core: BrowserCore,
+  value: BrowserToolInput,
+  caller: Caller,
+  context: Asked,
+): Promise<Gated | undefined> {
+  switch (value.action) {
+    case "open":
+    case "navigate":
+      return await gateAddress(core, value, caller, context)
+    case "act":
+      return await gateAct(core, value, caller, context)
+    case "upload":
+      return await gateWords(
+        core,
+        { value, what: "Give files to", fields: ["paths", "ref", "inputRef"] },
+        caller,
+        context,
+      )
+    case "dialog":
+      if (value["promptText"] === undefined) return undefined
+      return await gateWords(
+        core,
+        { value, what: "Answer a question of", fields: ["accept", "promptText"] },
+        caller,
+        context,
+      )
+    default:
+      return undefined
+  }
+}
+
+/** How an address comes to be opened: only one that the turn has made itself is held to its site. */
+export type AddressKind = "none" | "named" | "composed" | "followed" | "unknown"
+
+export async function kindOfAddress(
+  core: BrowserCore,
+  { url, targetId }: { url: unknown; targetId: unknown },
+  caller: Caller,
+  { sites }: Asked,
+): Promise<AddressKind> {
+  const site = typeof url === "string" ? siteOf(url.trim()) : undefined
+  if (site === undefined) return "none"
+  const address = plainAddress((url as string).trim())
+  if (sites.has(address) || (isBare(address) && sites.has(site))) return "named"
+  if (sites.quotes(address)) return "followed"
+  if (await core.showsLink(caller, address, typeof targetId === "string" ? targetId : undefined)) return "followed"
+  return sites.has(site) ? "composed" : "unknown"
+}
+
+/** The front page of a site, with nothing in its address but the site. */
+export function isBare(address: string): boolean {
+  const { pathname, search, hash, username, password } = new URL(address)
+  return pathname === "/" && search + hash + username + password === ""
+}
+
+async function gateAddress(
+  core: BrowserCore,
+  value: BrowserToolInput,
+  caller: Caller,
+  context: Asked,
+): Promise<Gated | undefined> {
+  const { url, targetId } = withUrl(value)
+  if ((await kindOfAddress(core, { url, targetId }, caller, context)) !== "unknown") return undefined
+  const address = String(url).trim()
+  return {
+    reason:
+      "The address is on a site that the owner has not named (by writing it), and it is no link of the page that is open. A link is followed by a click on its ref, or by its whole address as the page has it",
+    summary: `Open an address of ${siteOf(address)}`,
+    action: { action: "open", url: address, ...profileOf(value) },
+  }
+}
+
+/** Keys that move and choose; every other one writes, or pastes. */
+const plainKeys =
+  /^(?:Shift\+)?(?:Enter|Tab|Escape|Space| |Backspace|Delete|Home|End|PageUp|PageDown|Arrow(?:Up|Down|Left|Right)|F\d{1,2})$/i
+
+async function gateAct(
+  core: BrowserCore,
+  value: BrowserToolInput,
+  caller: Caller,
+  context: Asked,
+): Promise<Gated | undefined> {
+  const request = parseAct(requestOf(value))
+  const carries = wordsIn(request)
+  if (!carries) return undefined
+  const { targetId } = request
+  const pages = await core.sitesOf(caller, { targetId, refs: carries.refs })
+  // What is dragged about on one site stays there.
+  const isWithin = request.kind === "drag" && new Set(pages).size === 1
+  if (isWithin || (!carries.isCode && pages.every((site) => context.sites.has(site)))) return undefined
+  const { targetId: _tab, timeoutMs: _time, ...what } = request
+  const { snapshot: _fresh, ...action } = what as typeof what & { snapshot?: unknown }
+  return gated(carries.what, pages, { ...(JSON.parse(JSON.stringify(action)) as JsonObject), ...profileOf(value) })
+}
+
+interface Carried {
+  what: string
+  /** Elements that the words go to; none: whatever has the focus. */
+  refs: readonly string[]
+  isCode?: true
+}
+
+/** What the page comes to know by an action that it has not made itself. */
+function wordsIn(request: ActRequest): Carried | undefined {
+  switch (request.kind) {
+    case "type":
+      return { what: "Type into", refs: [request.ref] }
+    case "fill":
+      return { what: "Fill in a form of", refs: request.fields.map((field) => field.ref) }
+    case "press":
+      return plainKeys.test(request.key) ? undefined : { what: "Press a key on", refs: [] }
+    case "drag":
+      return { what: "Drag something into", refs: [request.startRef, request.endRef] }
+    case "evaluate":
+      return { what: "Run code in", refs: request.ref === undefined ? [] : [request.ref], isCode: true }
+    case "wait":
+      return request.fn === undefined ? undefined : { what: "Run code in", refs: [], isCode: true }
+    default:
+      return undefined
+  }
+}
+
+async function gateWords(
+  core: BrowserCore,
+  { value, what, fields }: { value: BrowserToolInput; what: string; fields: readonly string[] },
+  caller: Caller,
+  { sites }: Asked,
+): Promise<Gated | undefined> {
+  const { targetId } = value as JsonObject
+  const pages = await core.sitesOf(caller, { targetId: typeof targetId === "string" ? targetId : undefined, refs: [] })
+  if (pages.every((site) => sites.has(site))) return undefined
+  const given = fields.flatMap((name): [string, Json][] => {
+    const field = (value as JsonObject)[name]
+    return field === undefined ? [] : [[name, field]]
+  })
+  return gated(what, pages, { action: value.action, ...Object.fromEntries(given), ...profileOf(value) })
+}
+
+function profileOf(value: BrowserToolInput): JsonObject {
+  const { profile } = value as JsonObject
+  return profile === undefined ? {} : { profile }
+}
+
+function gated(what: string, pages: readonly string[], action: JsonObject): Gated {
+  const named = [...new Set(pages)].map((site) => (site === "" ? "a page without a site" : site))
+  return {
+    reason: `${named.join(", ")}: this turn has read words of others and may not do this by itself on a site that the owner has not named (by writing its address)`,
+    summary: `${what} a page of ${named.join(", ")}`,
+    action: { ...action, site: named },
+  }
+}
+
+export function isRunningCode(value: BrowserToolInput): boolean {
+  const request = value.action === "act" ? requestOf(value) : undefined
+  return isJsonObject(request) && (request["kind"] === "evaluate" || request["fn"] !== undefined)
+}

@@ -1,0 +1,89 @@
+// Approvals with what they need of the rest: the chat in which an owner is asked, and the turn that is told the answer.
+import { approvalTurn, liveTimeText } from "../agent/index.ts"
+import type { TurnInput } from "../agent/turn-input.ts"
+import { type Approvals, type Decided, createApprovals } from "../approvals/index.ts"
+import type { Channel } from "../channels/contract.ts"
+import type { ReplyButton } from "../delivery/contract.ts"
+import { AppError } from "../kernel/index.ts"
+import { type Route, type Sessions, mainKey } from "../sessions/index.ts"
+import type { ApprovalRow, Write } from "../store/index.ts"
+import type { Core } from "./core.ts"
+
+export interface ApprovalParts {
+  sessions: Sessions
+  channels: () => ReadonlyMap<string, Channel>
+}
+
+const minuteMs = 60_000
+
+export function composeApprovals(core: Core, parts: ApprovalParts): Approvals {
+  const { store, clock, ids, log } = core
+  const timeText = liveTimeText(() => core.config().agents.defaults)
+  return createApprovals({
+    store,
+    clock,
+    ids,
+    log: log.child({ part: "approvals" }),
+    validMs: () => core.config().approvals.validMinutes * minuteMs,
+    tell: (write, row) => tell(core, parts, write, { row, until: timeText(row.expires_at) }),
+    resume: (write, row) => void write.addJob(approvalTurn(ids.uuid(), row, timeText)),
+  })
+}
+
+function tell(
+  core: Core,
+  parts: ApprovalParts,
+  write: Write,
+  { row, until }: { row: ApprovalRow; until: string },
+): boolean {
+  const route = ownersRoute(parts, row)
+  const channel = route && parts.channels().get(route.channel)
+  if (!route || !channel) return false
+  const buttons: ReplyButton[][] = [
+    [
+      { text: "Allow once", data: `/approve allow ${row.id}`, style: "success", runs: true },
+      { text: "Deny", data: `/approve deny ${row.id}`, style: "danger", runs: true },
+    ],
+  ]
+  const canTouch = channel.commands.canShowButtons(route)
+  const typed = canTouch ? "" : `\n\nAnswer with \`/approve allow ${row.id}\` or \`/approve deny ${row.id}\`.`
+  const text = `**May I?** I have read words of others, so I do not do this by myself.\n\n${core.redactor.redact(row.text)}\n\nIt counts once, for exactly this. The question stands until ${until}.${typed}`
+  const rows = channel.sender.plan(route, { text, media: [], noPreview: true, ...(canTouch ? { buttons } : {}) })
+  for (const each of rows) write.addOutbox(each)
+  return rows.length > 0
+}
+
+/** Where the owner is who has set off the turn, else where one was last heard from. */
+function ownersRoute({ sessions, channels }: ApprovalParts, row: ApprovalRow): Route | undefined {
+  const { origin, route } = JSON.parse(row.resume) as Pick<TurnInput, "origin" | "route">
+  if (origin === "owner" && route) return route
+  const last = sessions.lastRoute(mainKey(row.agent_id))
+  const channel = last && channels().get(last.channel)
+  if (!channel || !isOwners(channel, last)) return undefined
+  const { messageId: _answered, ...place } = last
+  return place
+}
+
+/** A private chat is its person's; who that is to us the rules of access say. */
+function isOwners(channel: Channel, { account, chatId, chatKind }: Route): boolean {
+  if (chatKind !== "private") return false
+  try {
+    const { outcome, origin } = channel.explain({ account, chat: chatId })
+    return outcome === "accept" && origin === "owner"
+  } catch (error) {
+    // An account that the configuration has lost.
+    if (error instanceof AppError) return false
+    throw error
+  }
+}
+
+/** For whoever has answered. */
+export function describeDecided(decided: Decided): string {
+  if (decided.kind === "unknown") return "There is no such question any more."
+  const [summary = ""] = decided.row.text.split("\n", 1)
+  if (decided.kind === "decided") return `${decided.row.state === "allowed" ? "Allowed once" : "Denied"}: ${summary}`
+  const { state } = decided.row
+  return state === "asked" || state === "expired"
+    ? `Too late, the time is over: ${summary}`
+    : `It was answered before (${state}): ${summary}`
+}

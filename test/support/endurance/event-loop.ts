@@ -1,0 +1,28 @@
+// What `GET /metrics` of a gateway says of its event loop.
+
+export interface LoopFigures {
+  /** The longest stretch since the start. */
+  maxMs: number
+  /** Stretches of more than 50 ms since the start. */
+  over50: number
+}
+
+/** Undefined where nothing of it is told. */
+export async function readLoop(url: string, token: string): Promise<LoopFigures | undefined> {
+  const headers = { authorization: `Bearer ${token}` }
+  const response = await fetch(`${url}/metrics`, { headers, signal: AbortSignal.timeout(10_000) }).catch(
+    () => undefined,
+  )
+  return response?.ok ? parseLoop(await response.text()) : undefined
+}
+
+export function parseLoop(text: string): LoopFigures | undefined {
+  const value = (name: string) => {
+    const line = text.split("\n").find((each) => each.startsWith(`${name} `))
+    return line === undefined ? undefined : Number(line.slice(name.length + 1))
+  }
+  const [max, count] = [value("svc_event_loop_delay_max_seconds"), value("svc_event_loop_delay_seconds_count")]
+  const within = value('svc_event_loop_delay_seconds_bucket{le="0.05"}')
+  if (max === undefined || count === undefined || within === undefined) return undefined
+  return { maxMs: max * 1000, over50: count - within }
+}
