@@ -24,6 +24,7 @@ import {
   showConfigValue,
   unsetConfigValue,
 } from "../config/index.ts"
+import type { Visitor } from "../kernel/http/index.ts"
 import { AppError } from "../kernel/index.ts"
 import { type ModelRegistry, isUsableModel, selectableModels } from "../models/index.ts"
 import type { Route, Sessions } from "../sessions/index.ts"
@@ -90,7 +91,15 @@ function createServices(
       },
     },
     config: createConfigAccess(core, (route) => channelOf(route)?.commands.mayWriteConfig(route.account) ?? false),
-    approvals: { decide: async (id, decision, by) => describeDecided(await parts.approvals.decide(id, decision, by)) },
+    approvals: {
+      async decide(id, decision, by) {
+        const decided = await parts.approvals.decide(id, decision, by)
+        const target = decided.kind === "unknown" ? "" : decided.row.id
+        const outcome = decided.kind === "decided" ? "ok" : decided.kind
+        core.audit.record({ door: "chat", who: personOf(by), action: `approval.${decision}`, target, outcome })
+        return describeDecided(decided)
+      },
+    },
     status: {
       version: version(),
       startedAt: Date.parse(core.startedAt),
@@ -103,6 +112,10 @@ function createServices(
     customCommands: (route) => channelOf(route)?.commands.custom(route.account) ?? [],
     isConfigCommandOn: () => core.config().commands.config,
   }
+}
+
+function personOf(id: string): Visitor {
+  return { kind: "person", id, name: "" }
 }
 
 /**
@@ -139,7 +152,7 @@ function createConfigAccess(core: Core, mayWrite: (route: Route) => boolean): Co
       { part: "commands", key: name, sender: sender.id, chat: route.chatId, isChanged },
       "config set by chat",
     )
-    const who = { kind: "person", id: `${route.channel}:${sender.id}`, name: "" } as const
+    const who = personOf(`chat:${sender.id}`)
     core.audit.record({ door: "chat", who, action: "config.write", target: name, outcome: "ok" })
     return { key: name, isChanged, effect: isChanged ? use(core, path) : "now" }
   }

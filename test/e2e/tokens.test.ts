@@ -69,7 +69,7 @@ test("each token opens its own door, ends at once, and leaves its trace over a r
     "hooks hook-token hook token hook.deliver wake ok",
     "hooks stranger 127.0.0.1 auth.failed  unauthorized",
     "gateway token status status.use  ",
-    `chat person chatapp:${world.ada.id} config.write messages.responsePrefix ok`,
+    `chat person chat:${world.ada.id} config.write messages.responsePrefix ok`,
     "config file configuration file config.change messages.responsePrefix ok",
   ]) {
     assert.ok(lines.includes(expected), `${expected}\nis not in\n${lines.join("\n")}`)
