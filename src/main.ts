@@ -9,7 +9,7 @@ import { createGatewayServer, loadGatewayToken, removeGatewayFile, writeGatewayF
 import type { GatewayServer, GatewayToken, PartState, Readiness } from "./gateway/index.ts"
 import type { Hooks } from "./hooks/index.ts"
 import { AppError, describeError } from "./kernel/index.ts"
-import { auditConfigChanges, composeAccess } from "./main/access.ts"
+import { auditConfigChanges, auditRestore, composeAccess } from "./main/access.ts"
 import { createActions } from "./main/actions.ts"
 import { type AgentParts, composeAgent } from "./main/agent.ts"
 import { type Core, type GatewayOptions, openCore } from "./main/core.ts"
@@ -132,7 +132,7 @@ function compose(core: Core, options: GatewayOptions, stop: StopRequest, token: 
   const states = firstStates()
   const partsNow = () => statesNow(core, states)
   let draining = false
-  const access = composeAccess(core, token.token)
+  const access = composeAccess(core, token)
   const browser = createBrowserService({
     settings: () => core.config().browser,
     writeProfile: (name, entry) => writeBrowserProfile(core, name, entry),
@@ -163,6 +163,7 @@ function compose(core: Core, options: GatewayOptions, stop: StopRequest, token: 
     waitForDeliveries: (deliveries, limits) => agent.worker.waitFor(deliveries, limits),
     stopTurn: agent.stopTurn,
     isModel: agent.isModel,
+    onRefused: access.onChatRefused,
     crashPoint: core.crashPoint,
     pairing,
     ...shared,
@@ -175,7 +176,6 @@ function compose(core: Core, options: GatewayOptions, stop: StopRequest, token: 
     port: gateway.port,
     allowedHosts: () => core.config().gateway.allowedHosts,
     ...access.gateway,
-    token,
     readiness: () => readinessOf(partsNow()),
     actions: createActions(core, {
       agent,
@@ -247,6 +247,7 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
   parts.backups.start()
   stack.push("intake", parts.drain)
   auditConfigChanges(core)
+  core.background.run("audit a restore", () => auditRestore(core))
   followConfig(core, {
     restartHeartbeat: () => agent.heartbeat.start(),
     async reconfigureBrowser() {

@@ -1,19 +1,21 @@
 // Tokens with scopes and the audit log, as the surfaces and features need them.
 import { changedPaths } from "../config/index.ts"
 import { type Audit, type Tokens, covers, createDoor, scopeMissing, stranger, visitorOf } from "../gateway/index.ts"
+import type { GatewayToken } from "../gateway/index.ts"
 import type { HookAudit, HookGuests } from "../hooks/index.ts"
-import { type Visitor, createFailureThrottle, plainAddress } from "../kernel/http/index.ts"
-import type { Secret } from "../kernel/index.ts"
+import { type Visitor, createFailureThrottle, clientOf } from "../kernel/http/index.ts"
 import type { Core } from "./core.ts"
 
 /** What the gateway's listener, the control service and the webhooks need to know their callers. */
-export function composeAccess({ tokens, audit, clock }: Core, token: Secret) {
+export function composeAccess({ tokens, audit, clock }: Core, token: GatewayToken) {
   // One for both listeners: whoever guesses has one number of tries.
   const throttle = createFailureThrottle({ clock })
   return {
-    gateway: { tokens, audit, throttle },
-    control: createDoor({ surface: "control", token, tokens, audit, throttle }),
+    gateway: { token, tokens, audit, throttle },
+    control: createDoor({ surface: "control", token: token.token, tokens, audit, throttle }),
     hooks: composeHookAccess(tokens, audit),
+    onChatRefused: (address: string) =>
+      audit.count({ door: "chat", who: stranger(clientOf(address)), action: "auth.failed", outcome: "unauthorized" }),
   }
 }
 
@@ -40,7 +42,7 @@ function composeHookAccess(tokens: Tokens, audit: Audit): { guests: HookGuests; 
         audit.count({ door: "hooks", who, action: "hook.deliver", target: mapping, outcome })
       },
       refused(address) {
-        const who = stranger(plainAddress(address))
+        const who = stranger(clientOf(address))
         audit.count({ door: "hooks", who, action: "auth.failed", outcome: "unauthorized" })
       },
     },
@@ -57,4 +59,14 @@ export function auditConfigChanges({ holder, audit }: Core): void {
     if (keys.length === 0) return
     audit.record({ door: "config", who: configFile, action: "config.change", target: keys.join(", "), outcome: "ok" })
   })
+}
+
+/** A restore happens while no gateway runs; the first start on what it made tells of it. */
+export async function auditRestore({ store, audit }: Pick<Core, "store" | "audit">): Promise<void> {
+  const mark = (await store.meta.get("restored")) as { at: number; createdAt: number } | undefined
+  if (!mark || (await store.meta.get("restored-audited")) === mark.at) return
+  const target = `backup of ${new Date(mark.createdAt).toISOString()}`
+  const who: Visitor = { kind: "cli", id: "", name: "svc" }
+  audit.record({ door: "gateway", who, action: "backup.restore", target, outcome: "ok" })
+  await store.meta.set("restored-audited", mark.at)
 }

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process"
 import { setPriority } from "node:os"
 import { type BackupSchedule, type MadeBackup, createBackupSchedule, findArchives, originOf } from "../backup/index.ts"
 import { resolveHome } from "../config/index.ts"
-import { AppError, type ErrorBody } from "../kernel/index.ts"
+import { AppError, type ErrorBody, toAppError } from "../kernel/index.ts"
 import { durationMs } from "../kernel/duration.ts"
 import type { Core } from "./core.ts"
 
@@ -26,8 +26,14 @@ export function composeBackups(core: Core, program: string | undefined): BackupS
       return own[0]?.createdAt
     },
     async create(signal) {
-      if (program !== undefined) return await runCreate(core, program, signal)
-      throw new AppError("backup-failed", "This gateway was not started by the command svc, which makes the backups")
+      try {
+        const made = await runCreate(core, program, signal)
+        tellAudit(core, "ok")
+        return made
+      } catch (error) {
+        tellAudit(core, toAppError(error).code)
+        throw error
+      }
     },
     clock,
     background,
@@ -35,7 +41,17 @@ export function composeBackups(core: Core, program: string | undefined): BackupS
   })
 }
 
-function runCreate({ environment }: Core, program: string, signal: AbortSignal): Promise<MadeBackup> {
+function tellAudit({ audit }: Core, outcome: string): void {
+  const who = { kind: "gateway", id: "", name: "gateway" } as const
+  audit.record({ door: "gateway", who, action: "backup.create", target: "schedule", outcome })
+}
+
+async function runCreate(core: Core, program: string | undefined, signal: AbortSignal): Promise<MadeBackup> {
+  if (program !== undefined) return await runCommand(core, program, signal)
+  throw new AppError("backup-failed", "This gateway was not started by the command svc, which makes the backups")
+}
+
+function runCommand({ environment }: Core, program: string, signal: AbortSignal): Promise<MadeBackup> {
   const words = ["backup", "create", "--scheduled", "--json", "--state-dir", environment.stateFolder]
   const env = { ...environment.variables, SVC_CONFIG_PATH: environment.configPath }
   return new Promise((resolve, reject) => {

@@ -278,11 +278,12 @@ for (const proxy of proxies) {
       assert.equal((await wake(forged)).status, 200)
       const [newest] = world.rows<{ headers: string }>("select headers from hook_delivery order by id desc limit 1")
       assert.ok(!newest?.headers.includes("203.0.113.9"), newest?.headers)
-      const { items } = await world.gateway.call<{ items: { who: { kind: string; id: string } }[] }>(
+      const { items } = await world.gateway.call<{ items: { door: string; who: { id: string } }[] }>(
         "GET",
         "/api/audit?action=auth.failed",
       )
       assert.deepEqual([...new Set(items.map(({ who }) => who.id))], ["127.0.0.1"])
+      assert.deepEqual([...new Set(items.map(({ door }) => door))].toSorted(), ["chat", "hooks"])
     })
 
     test("web pages and foreign host names are refused", async () => {

@@ -68,6 +68,8 @@ export interface ChatappOptions {
   fetching?: OperationOptions["fetching"]
   /** For tests that cannot wait as long as the platform wants. */
   pollTiming?: Partial<PollTiming>
+  /** Is told of every request to a webhook without its secret. */
+  onRefused?: (address: string) => void
 }
 
 export function createChatappChannel(options: ChatappOptions): Channel {

@@ -8,7 +8,7 @@ import {
   type FailureThrottle,
   type Visitor,
   bearerToken,
-  plainAddress,
+  clientOf,
   refuse,
 } from "../../kernel/http/index.ts"
 import type { Audit } from "../audit/index.ts"
@@ -58,8 +58,8 @@ function admitToken(
     audit.count({ door: surface, who: visitorOf(found.token), ...refused })
     throw scopeMissing(found.token, rule.scope)
   }
-  const address = plainAddress(request.socket.remoteAddress ?? "unknown")
-  audit.count({ door: surface, who: stranger(address), action: "auth.failed", outcome: "unauthorized" })
+  const address = request.socket.remoteAddress ?? "unknown"
+  audit.count({ door: surface, who: stranger(clientOf(address)), action: "auth.failed", outcome: "unauthorized" })
   const expired = found?.kind === "expired" ? `The token ${found.name} has expired` : undefined
   refuse(throttle, address, {
     message: expired ?? (candidate === undefined ? "A token is needed" : "The token is wrong"),

@@ -28,6 +28,8 @@ export interface WebhookListenersOptions {
   redactor: Redactor
   /** Of each address, at once. */
   maxConnections?: number
+  /** Is told of every request to the path of a webhook without its secret. */
+  onRefused?: (address: string) => void
 }
 
 /** An update with the longest message, what it replies to and all formatting stays far below. */
@@ -114,6 +116,7 @@ export class WebhookListeners {
     if (typeof given !== "string" || !route.secret.matches(given)) {
       const message =
         given === undefined ? "The secret of the webhook is missing" : "The secret of the webhook is wrong"
+      this.#options.onRefused?.(request.socket.remoteAddress ?? "")
       refuse(this.#throttle, request.socket.remoteAddress ?? "", {
         message,
         hint: "The platform sends it in X-Telegram-Bot-Api-Secret-Token; it is set by the gateway itself",
