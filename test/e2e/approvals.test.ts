@@ -77,6 +77,12 @@ test("a touched button lets exactly that call through, once; its value is no tex
   assert.match(lastResults(world, "has allowed the call")[1] ?? "", /Not done/)
   touch(question, "Deny")
   await world.reply(/answered before \(used\)/, { after: question })
+  const { items } = await world.gateway.call<{ items: Record<string, unknown>[] }>("GET", "/api/audit?action=approval")
+  const who = { kind: "person", id: `chat:${world.ada.id}`, name: "" }
+  assert.deepEqual(items.map((item) => [item["who"], item["action"], item["target"], item["outcome"]]).toReversed(), [
+    [who, "approval.allow", id, "ok"],
+    [who, "approval.deny", id, "closed"],
+  ])
 })
 
 test("a refusal is told to the agent, and the same is not asked again at once", async () => {
