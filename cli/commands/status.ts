@@ -36,7 +36,7 @@ function describeStatus(status: GatewayStatus): [string, string][] {
       `${outbox.new} waiting, ${outbox.sending} sending, ${outbox.uncertain} uncertain, ${outbox.dead} failed`,
     ],
   ]
-  if (!store.accepting) rows.push(["store", "not accepting: look at the log (svc logs)"])
+  if (!store.accepting) rows.push(["store", `not accepting: ${store.problem ?? "look at the log (svc logs)"}`])
   if (status.configProblem !== undefined) {
     rows.push(["problem", `the configuration file is not in force: ${status.configProblem}`])
   }

@@ -33,7 +33,8 @@ export interface GatewayStatus {
   parts: Record<string, PartState>
   /** The last configuration error while the last good one stays in force. */
   configProblem?: string
-  store: { accepting: boolean }
+  /** `problem`: why nothing is accepted, and what to do. */
+  store: { accepting: boolean; problem?: string }
   jobs: { ready: number; running: number; dead: number }
   outbox: { new: number; sending: number; uncertain: number; dead: number }
   channels: unknown[]

@@ -243,6 +243,9 @@ export const hooksSchema = z
     keepDays: z.int().min(1).max(3650).default(7).meta({
       description: "Days for which deliveries are kept to be looked at and replayed. Repeats are known for at least 7.",
     }),
+    keepSessionDays: z.int().min(1).max(3650).default(30).meta({
+      description: "Days for which the sessions of hooks are kept, with their messages, from their last run on.",
+    }),
     presets: z
       .array(z.string().min(1))
       .default([])

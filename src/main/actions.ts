@@ -86,6 +86,7 @@ async function status(core: Core, parts: ActionParts): Promise<GatewayStatus> {
   const { environment, store } = core
   const issues = core.holder.issues()
   const ports = parts.ports()
+  const problem = store.problem()
   return {
     version: version(),
     pid: process.pid,
@@ -97,7 +98,7 @@ async function status(core: Core, parts: ActionParts): Promise<GatewayStatus> {
     controlPort: ports.control,
     parts: parts.parts(),
     ...(issues.length === 0 ? {} : { configProblem: issues.map(formatIssue).join("\n") }),
-    store: { accepting: store.accepting() },
+    store: { accepting: store.accepting(), ...(problem === undefined ? {} : { problem }) },
     jobs: countJobs(store),
     outbox: countOutbox(store),
     channels: await listChannels(parts, { probe: false, signal: AbortSignal.timeout(2_000) }),

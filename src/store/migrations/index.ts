@@ -11,6 +11,7 @@ import * as references from "./0008-references.ts"
 import * as commands from "./0009-commands.ts"
 import * as usage from "./0010-usage.ts"
 import * as segments from "./0011-segments.ts"
+import * as pruning from "./0012-pruning.ts"
 
 export const migrations: Record<string, Migration> = {
   "0001-first": first,
@@ -24,4 +25,5 @@ export const migrations: Record<string, Migration> = {
   "0009-commands": commands,
   "0010-usage": usage,
   "0011-segments": segments,
+  "0012-pruning": pruning,
 }
