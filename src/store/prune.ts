@@ -16,8 +16,7 @@ const stretchMs = 4
 export const stretchRows = 400
 /** Between two looks at the clock. */
 const batchRows = 25
-/** Of the time that is not slept, so that a long clean-up takes a fifth of one processor. */
-const pauseFactor = 4
+/** A pause takes as long as its stretch with the commit: others have at least half of the disk and the processor. */
 const minPauseMs = 2
 /** Free pages that stay in the file: they are used again soon. */
 const keepFreePages = 1_000
@@ -52,7 +51,7 @@ export function createPruner(options: PrunerOptions): Pruner {
       const done = await commit.write(async () => stretch(batch, clock))
       total += done.rows
       if (done.finished || ended.signal.aborted) return total
-      const pauseMs = Math.max((clock.monotonic() - begun) * pauseFactor, minPauseMs)
+      const pauseMs = Math.max(clock.monotonic() - begun, minPauseMs)
       await clock.sleep(pauseMs, ended.signal).catch(() => undefined)
     }
   }
