@@ -17,6 +17,7 @@ import { composeHooks } from "./main/hooks.ts"
 import { followConfig } from "./main/reload.ts"
 import { createRenameConfig } from "./main/rename-config.ts"
 import { mainAgentId } from "./main/main-agent.ts"
+import { watchIdleMemory } from "./main/idle-memory.ts"
 import { metricsOf } from "./main/metrics.ts"
 import { type StopRequest, listenForStop } from "./main/signals.ts"
 import { version } from "./main/version.ts"
@@ -197,6 +198,8 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
     },
   })
   stack.push("folder watch", () => folder.stop())
+  const memory = watchIdleMemory({ log: core.log })
+  stack.push("idle memory", () => memory.stop())
   const token = loadGatewayToken({
     configured: config.gateway.auth.token,
     hookToken: config.hooks.enabled ? config.hooks.token : undefined,

@@ -1,5 +1,5 @@
-// The thread beside the event loop. It becomes a program of its own as text (the gateway is shipped as bundles, where a
-// thread has no file to start from), so the function uses nothing from outside but types.
+// The thread beside the event loop. Its functions become a program of their own as text (the gateway is shipped as
+// bundles, where a thread has no file to start from), so they use nothing from outside but types and each other.
 import type { Debugger } from "node:inspector"
 import type { Hang } from "./event-loop.ts"
 
@@ -7,10 +7,49 @@ import type { Hang } from "./event-loop.ts"
 export const hangFileName = "hanging.json"
 
 /** Data of the thread: `beats` grows while the main thread's loop turns. Messages in: `{begin: id}`, `{end: id}`. */
-export function watchMainThread(): void {
-  const { parentPort, workerData } = process.getBuiltinModule("node:worker_threads")
-  const fs = process.getBuiltinModule("node:fs")
+export function watchProgram(): string {
+  return [takeStack, writeNote, watchMainThread, `${watchMainThread.name}()`].join("\n")
+}
+
+/** Stops the main thread for the moment that reading its stack takes; inside native code it stops after that. */
+function takeStack(onStack: (stack: string[]) => void): () => void {
   const inspector = process.getBuiltinModule("node:inspector")
+  // A person who debugs the process stops it on purpose.
+  if (inspector.url() !== undefined) return () => undefined
+  const session = new inspector.Session()
+  session.connectToMainThread()
+  const files = new Map<string, string>()
+  session.on("Debugger.scriptParsed", ({ params }: { params: Debugger.ScriptParsedEventDataType }) => {
+    files.set(params.scriptId, params.url)
+  })
+  session.on("Debugger.paused", ({ params }: { params: Debugger.PausedEventDataType }) => {
+    const frames = params.callFrames.slice(0, 30).map(({ functionName, location }) => {
+      const place = `${files.get(location.scriptId) ?? ""}:${location.lineNumber + 1}`
+      return `${functionName || "(anonymous)"} (${place})`
+    })
+    session.post("Debugger.resume", () => session.disconnect())
+    onStack(frames)
+  })
+  session.post("Debugger.enable", () => session.post("Debugger.pause"))
+  return () => session.disconnect()
+}
+
+function writeNote(file: string, hang: Hang): void {
+  const fs = process.getBuiltinModule("node:fs")
+  try {
+    const descriptor = fs.openSync(`${file}.tmp`, "w", 0o600)
+    fs.writeSync(descriptor, JSON.stringify(hang))
+    fs.fsyncSync(descriptor)
+    fs.closeSync(descriptor)
+    fs.renameSync(`${file}.tmp`, file)
+  } catch {
+    // A full disk: the next start knows nothing of this hang.
+  }
+}
+
+function watchMainThread(): void {
+  const { parentPort, workerData } = process.getBuiltinModule("node:worker_threads")
+  const { rmSync } = process.getBuiltinModule("node:fs")
   const { beats, bootId, file } = workerData as { beats: Int32Array; bootId: string; file: string }
   const tickMs = 50
   const hangMs = 250
@@ -24,59 +63,30 @@ export function watchMainThread(): void {
   let stackAt = -stackEveryMs
   let hang: Hang | undefined
   let isNoted = false
-  let session: import("node:inspector").Session | undefined
+  let leave = () => {}
 
-  const disconnect = () => {
-    session?.disconnect()
-    session = undefined
-  }
-  /** Stops the main thread for the moment that it takes to read its stack. Inside native code it stops after that. */
-  const askForStack = (into: Hang) => {
-    // A person who debugs the process stops it on purpose.
-    if (inspector.url() !== undefined || session !== undefined) return
-    session = new inspector.Session()
-    session.connectToMainThread()
-    session.on("Debugger.paused", ({ params }: { params: Debugger.PausedEventDataType }) => {
-      into.stack = params.callFrames
-        .slice(0, 30)
-        .map((frame) => `${frame.functionName || "(anonymous)"} (${frame.url}:${frame.location.lineNumber + 1})`)
-      session?.post("Debugger.resume", disconnect)
-      if (isNoted) note()
-    })
-    session.post("Debugger.enable", () => session?.post("Debugger.pause"))
-  }
   const note = () => {
     isNoted = true
-    const text = JSON.stringify(hang)
-    try {
-      const temporary = `${file}.tmp`
-      const descriptor = fs.openSync(temporary, "w", 0o600)
-      fs.writeSync(descriptor, text)
-      fs.fsyncSync(descriptor)
-      fs.closeSync(descriptor)
-      fs.renameSync(temporary, file)
-    } catch {
-      // A full disk: the next start knows nothing of this hang.
-    }
+    if (hang) writeNote(file, hang)
   }
   const end = (ms: number) => {
-    disconnect()
+    leave()
+    leave = () => {}
     if (hang) parentPort?.postMessage({ ...hang, ms: Math.round(ms) })
-    if (isNoted) fs.rmSync(file, { force: true })
+    if (isNoted) rmSync(file, { force: true })
     hang = undefined
     isNoted = false
   }
   const begin = (ms: number) => {
-    hang = {
-      bootId,
-      since: new Date(Date.now() - ms).toISOString(),
-      ms: Math.round(ms),
-      work: [...open.keys()],
-      stack: [],
-    }
+    const since = new Date(Date.now() - ms).toISOString()
+    const begun: Hang = { bootId, since, ms: Math.round(ms), work: [...open.keys()], stack: [] }
+    hang = begun
     if (performance.now() - stackAt < stackEveryMs) return
     stackAt = performance.now()
-    askForStack(hang)
+    leave = takeStack((stack) => {
+      begun.stack = stack
+      if (isNoted) note()
+    })
   }
   setInterval(() => {
     const now = performance.now()
@@ -84,19 +94,15 @@ export function watchMainThread(): void {
     // The whole process was stopped, or the machine slept: that is no hang.
     const wasStopped = now - tickedAt > tickMs * 4 && !hang
     tickedAt = now
+    const ms = now - seenAt
     if (present !== seen || wasStopped) {
-      if (hang) end(now - seenAt)
+      if (hang) end(ms)
       seen = present
       seenAt = now
-      return
-    }
-    const ms = now - seenAt
-    if (ms <= hangMs) return
-    if (!hang) begin(ms)
-    else if (ms > noteMs && !isNoted) {
+    } else if (hang && ms > noteMs && !isNoted) {
       hang.ms = Math.round(ms)
       note()
-    }
+    } else if (!hang && ms > hangMs) begin(ms)
   }, tickMs)
   parentPort?.on("message", ({ begin: begun, end: ended }: { begin?: string; end?: string }) => {
     const id = begun ?? ended ?? ""

@@ -9,13 +9,11 @@ import { temporaryFolder } from "../../test/support/temporary.ts"
 import { until } from "../../test/support/world.ts"
 
 const module = fileURLToPath(new URL("./event-loop.ts", import.meta.url))
-const logModule = fileURLToPath(new URL("./log.ts", import.meta.url))
 
 /** A process with a watch, which does what it is told and prints what it logs. */
 function watchedProcess(context: TestContext, folder: string, work: string): ChildProcess {
   const program = `
     import { watchEventLoop } from ${JSON.stringify(module)}
-    import { createLog } from ${JSON.stringify(logModule)}
     const log = { warn: (fields, text) => process.send({ text, ...fields }) }
     const watch = watchEventLoop({ folder: ${JSON.stringify(folder)}, bootId: "one", log })
     process.on("message", () => undefined)
@@ -28,7 +26,7 @@ function watchedProcess(context: TestContext, folder: string, work: string): Chi
   return child
 }
 
-test("a hang is told with its length, its stack and what was worked on, and counted", async (context) => {
+test("a hang is told with its length and what was worked on, and counted", async (context) => {
   const folder = temporaryFolder()
   const child = watchedProcess(
     context,
@@ -41,7 +39,6 @@ test("a hang is told with its length, its stack and what was worked on, and coun
   await until("both are told", () => (messages.length >= 2 ? true : undefined))
   const told = messages.find((message) => message["text"] === "event loop blocked")
   assert.ok(Number(told?.["ms"]) > 250)
-  assert.match(String(told?.["stack"]), /spinHere/)
   assert.deepEqual(told?.["work"], ["run-1"])
   const figures = messages.find((message) => message["figures"])?.["figures"] as {
     hangs: number
@@ -56,12 +53,12 @@ test("a hang is told with its length, its stack and what was worked on, and coun
   assert.equal(existsSync(join(folder, "hanging.json")), false)
 })
 
-test("a process that is killed while it hangs leaves word of what it worked on, until that is forgotten", async (context) => {
+test("a process that is killed while it hangs leaves word of where and at what, until that is forgotten", async (context) => {
   const folder = temporaryFolder()
   const child = watchedProcess(context, folder, `watch.beginWork("run-7"); spinHere(60_000)`)
   const file = join(folder, "hanging.json")
   await until("the hang is noted", () =>
-    existsSync(file) && readFileSync(file, "utf8").includes("spinHere") ? true : undefined,
+    existsSync(file) && /spinHere \([^)]+:\d+\)/.test(readFileSync(file, "utf8")) ? true : undefined,
   )
   child.kill("SIGKILL")
   await once(child, "exit")

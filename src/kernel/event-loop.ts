@@ -4,7 +4,7 @@
 import { readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { Worker } from "node:worker_threads"
-import { hangFileName, watchMainThread } from "./event-loop-thread.ts"
+import { hangFileName, watchProgram } from "./event-loop-thread.ts"
 import type { Log } from "./log.ts"
 
 /** What the thread notes of a hang that has not ended. */
@@ -106,7 +106,7 @@ function startThread(
   data: { folder: string; bootId: string; beats: Int32Array },
   onHang: (hang: Hang) => void,
 ): Worker {
-  const worker = new Worker(`(${watchMainThread.toString()})()`, {
+  const worker = new Worker(watchProgram(), {
     eval: true,
     env: {},
     execArgv: [],

@@ -75,8 +75,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   mkdirSync(options.folder, { recursive: true, mode: 0o700 })
   chmodSync(options.folder, 0o700)
   // Damage that the start itself meets is dealt with there.
-  let damage: DamageWatch | undefined
-  const handle = await openDatabase(options, (error) => damage?.met(error))
+  const met: { damage?: DamageWatch } = {}
+  const handle = await openDatabase(options, (error) => met.damage?.met(error))
   const listeners: ((what: { jobs: boolean; outbox: boolean }) => void)[] = []
   const notify = (what: { jobs: boolean; outbox: boolean }) => {
     if (what.jobs || what.outbox) for (const listener of listeners) listener(what)
@@ -85,15 +85,16 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const reserve = createReserve({ folder: options.folder, log: options.log, onRecovered })
   const commit = createGroupCommit(handle, options.clock.monotonic, (error) => {
     if (error instanceof AppError && error.code === "storage-full") reserve.spend()
-    if (isCorruption(error)) damage?.met(error)
+    if (isCorruption(error)) met.damage?.met(error)
   })
   const { hold } = commit
-  damage = createDamageWatch({
+  const damage = createDamageWatch({
     path: join(options.folder, databaseFileName),
     log: options.log,
     hold,
     onRepaired: onRecovered,
   })
+  met.damage = damage
   const pruner = createPruner({ handle, commit, clock: options.clock, log: options.log, keep: options.keep })
   const parts: Parts = { options, handle, commit, reserve, damage, notify, abandoned: undefined }
   return {
