@@ -54,7 +54,7 @@ function configure(raw: DatabaseSync): void {
     pragma synchronous = full;
     pragma busy_timeout = 5000;
     pragma foreign_keys = on;
-    pragma wal_autocheckpoint = 1000;
+    pragma wal_autocheckpoint = 400;
     pragma journal_size_limit = 16777216;
     pragma temp_store = memory;
     pragma cache_size = -8000;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { openSync, readFileSync, renameSync, rmSync } from "node:fs"
+import { openSync, readFileSync, renameSync } from "node:fs"
 import { join } from "node:path"
 import { type TestContext, test } from "node:test"
 import { bundleGateway } from "../support/gateway-bundle.ts"
@@ -83,23 +83,18 @@ test(
   },
 )
 
-for (const { name, change } of [
-  { name: "the state folder is moved away", change: (folder: string) => renameSync(folder, `${folder}-away`) },
-  { name: "the lock is removed", change: (folder: string) => rmSync(join(folder, "gateway.lock")) },
-]) {
-  test(`when ${name} the gateway accepts nothing more, says so and ends; a second one is refused until then`, async (context) => {
-    const stateFolder = join(temporaryFolder(), "state")
-    const gateway = await startGateway(context, { stateFolder, config })
-    assert.equal(await wake(gateway.port, "before"), 200)
-    change(stateFolder)
-    const second = await spawnGateway(context, { stateFolder, config })
-    assert.equal(await second.ended, 1)
-    assert.match(second.output(), /already runs on this state folder/)
-    assert.equal(await gateway.ended, 1)
-    assert.match(gateway.output(), /error: .*(removed|replaced) while the gateway ran on it; nothing more is accepted/)
-    assert.match(gateway.output(), /hint: .*restore a backup/)
-  })
-}
+test("when its state folder is moved away the gateway accepts nothing more, says so and ends; a second one is refused until then", async (context) => {
+  const stateFolder = join(temporaryFolder(), "state")
+  const gateway = await startGateway(context, { stateFolder, config })
+  assert.equal(await wake(gateway.port, "before"), 200)
+  renameSync(stateFolder, `${stateFolder}-away`)
+  const second = await spawnGateway(context, { stateFolder, config })
+  assert.equal(await second.ended, 1)
+  assert.match(second.output(), /already runs on this state folder/)
+  assert.equal(await gateway.ended, 1)
+  assert.match(gateway.output(), /error: .*(removed|replaced) while the gateway ran on it; nothing more is accepted/)
+  assert.match(gateway.output(), /hint: .*restore a backup/)
+})
 
 test("the figures of the event loop and the memory are for whoever has the token", async (context) => {
   const gateway = await startGateway(context, { config })
