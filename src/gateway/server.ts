@@ -20,6 +20,7 @@ import type { Store } from "../store/index.ts"
 import type { GatewayActions } from "./api.ts"
 import { type Binding, resolveBinding } from "./binding.ts"
 import type { Readiness } from "./contract.ts"
+import { type Metric, formatMetrics, metricsType } from "./metrics.ts"
 import { type Env, addApiRoutes, notAllowed } from "./routes.ts"
 import type { GatewayToken } from "./token.ts"
 
@@ -39,6 +40,7 @@ export interface GatewayServerOptions {
   allowedHosts: () => readonly string[]
   token: GatewayToken
   readiness: () => Readiness
+  metrics: () => Metric[]
   actions: GatewayActions
   hooks: MountedHooks
   store: Store
@@ -55,7 +57,7 @@ export interface GatewayServer {
 }
 
 /** Paths of our own, which no base path of the hooks may take. */
-const ownPaths = ["/healthz", "/readyz", "/api"]
+const ownPaths = ["/healthz", "/readyz", "/metrics", "/api"]
 
 export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
   const app = createApp(options)
@@ -151,7 +153,8 @@ function createApp(options: GatewayServerOptions): Hono<Env> {
     const isKnown = context.env.incoming.headers.authorization !== undefined
     return jsonResponse(isKnown ? readiness : { ok: readiness.ok }, readiness.ok ? 200 : 503)
   })
-  for (const path of ["/healthz", "/readyz"]) app.all(path, () => notAllowed(["GET"], options.redactor))
+  app.get("/metrics", (context) => context.text(formatMetrics(options.metrics()), 200, { "content-type": metricsType }))
+  for (const path of ["/healthz", "/readyz", "/metrics"]) app.all(path, () => notAllowed(["GET"], options.redactor))
   addApiRoutes(app, options)
   return app
 }

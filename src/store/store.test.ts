@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { readdirSync, statSync, truncateSync, writeFileSync } from "node:fs"
+import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { test } from "node:test"
@@ -104,41 +104,19 @@ test("keeps the database and its folder for its owner alone", async (context) =>
   assert.equal(statSync(join(folder, "svc.db")).mode & 0o777, 0o600)
 })
 
-test("sets a damaged database aside instead of deleting it", async (context) => {
-  const folder = temporaryFolder()
-  const first = await testStore(context, { folder })
-  await first.ingest(entry("a"))
-  await first.close()
-  writeFileSync(join(folder, "svc.db"), Buffer.alloc(40_000, 0x5a))
-  const second = await testStore(context, { folder })
-  assert.deepEqual(await second.ingest(entry("b")), { kind: "accepted" })
-  const aside = readdirSync(folder).filter((name) => name.startsWith("svc.db.corrupt-"))
-  assert.equal(aside.length, 1)
-  assert.equal(statSync(join(folder, aside[0] as string)).size, 40_000)
-})
-
-test("starts with an empty database when the file was cut to nothing", async (context) => {
-  const folder = temporaryFolder()
-  const first = await testStore(context, { folder })
-  await first.close()
-  truncateSync(join(folder, "svc.db"), 0)
-  const second = await testStore(context, { folder })
-  assert.deepEqual(await second.ingest(entry("b")), { kind: "accepted" })
-})
-
-test("refuses a second owner of the state folder and names the first", () => {
+test("refuses a second owner of the state folder and names the first", async () => {
   const folder = temporaryFolder()
   const owner = { pid: 4711, bootId: "one", startedAt: "2026-01-01T00:00:00.000Z" }
-  const lock = acquireStateLock(folder, owner)
+  const lock = await acquireStateLock(folder, owner)
   for (const name of readdirSync(folder).filter((each) => each.startsWith("gateway."))) {
     assert.equal(statSync(join(folder, name)).mode & 0o777, 0o600, name)
   }
-  assert.throws(
-    () => acquireStateLock(folder, { ...owner, pid: 1, bootId: "two" }),
+  await assert.rejects(
+    acquireStateLock(folder, { ...owner, pid: 1, bootId: "two" }),
     (error) => error instanceof AppError && error.code === "already-running" && error.message.includes("4711"),
   )
-  lock.release()
-  acquireStateLock(folder, { ...owner, bootId: "three" }).release()
+  await lock.release()
+  await (await acquireStateLock(folder, { ...owner, bootId: "three" })).release()
 })
 
 test("takes over what another boot was running, and gives up what the process died of", async (context) => {
