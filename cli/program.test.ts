@@ -83,7 +83,7 @@ test("the bundle holds nothing but this program, commander and what the import r
     /^src\/browser\/cli/,
     /^src\/budget\/(amounts|contract)\.ts$/,
     /^src\/hooks\/cli/,
-    /^src\/kernel\/(errors|log-format|process-alive)\.ts$/,
+    /^src\/kernel\/(durable-file|errors|log-format|process-alive)\.ts$/,
     /^node_modules\/commander\//,
     /^package\.json$/,
   ]
