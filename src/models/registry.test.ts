@@ -245,7 +245,7 @@ describe("a provider that is broken", () => {
   for (const [what, scripted, message] of cases) {
     test(`that ${what} ends in a coded error in bounded time`, async () => {
       server.script(() => scripted)
-      const { registry } = registryFor({ limits: { idleTimeoutMs: 300 } })
+      const { registry } = registryFor({ limits: { idleTimeoutMs: 1_000 } })
       const startedAt = performance.now()
       await assert.rejects(registry.complete(main, userRequest("hello")), { code: "model-failed", message })
       assert.ok(performance.now() - startedAt < 5000)

@@ -132,8 +132,8 @@ test("takes over what another boot was running, and gives up what the process di
   left("hung", 3)
   left("hung-twice", 2)
   // Somebody who kills the process again and again proves nothing against it, however long ago the first time was.
-  left("killed", 11)
-  left("ended", 12)
+  left("killed", 19)
+  left("ended", 20)
   await first.close()
   const second = await testStore(context, { folder, bootId: "two" })
   const told: string[] = []
@@ -144,7 +144,7 @@ test("takes over what another boot was running, and gives up what the process di
   assert.equal(resumed, 3)
   assert.deepEqual(told, [
     "hung: the gateway hung and ended 3 times while running it",
-    "ended: the gateway died 12 times while running it",
+    "ended: the gateway died 20 times while running it",
   ])
   assert.deepEqual(
     dead.map((row) => row.run_id),
