@@ -84,7 +84,7 @@ test("the bundle holds nothing but this program, commander and what the import r
     /^src\/budget\/(amounts|contract)\.ts$/,
     /^src\/gateway\/access\/contract\.ts$/,
     /^src\/hooks\/cli/,
-    /^src\/kernel\/(errors|log-format|process-alive)\.ts$/,
+    /^src\/kernel\/(durable-file|errors|log-format|process-alive)\.ts$/,
     /^node_modules\/commander\//,
     /^package\.json$/,
   ]

@@ -6,7 +6,7 @@ import { type BrowserService, createBrowserService } from "./browser/index.ts"
 import type { Channel } from "./channels/contract.ts"
 import { type Pairing, createChatappChannel, createPairing } from "./channels/index.ts"
 import { createGatewayServer, loadGatewayToken, removeGatewayFile, writeGatewayFile } from "./gateway/index.ts"
-import type { GatewayServer, GatewayToken, PartState, Readiness } from "./gateway/index.ts"
+import type { GatewayServer, GatewayToken, PartState } from "./gateway/index.ts"
 import type { Hooks } from "./hooks/index.ts"
 import { AppError, describeError } from "./kernel/index.ts"
 import { auditConfigChanges, auditRestore, composeAccess } from "./main/access.ts"
@@ -20,10 +20,13 @@ import { composeHooks } from "./main/hooks.ts"
 import { followConfig } from "./main/reload.ts"
 import { createRenameConfig } from "./main/rename-config.ts"
 import { mainAgentId } from "./main/main-agent.ts"
+import { watchIdleMemory } from "./main/idle-memory.ts"
+import { metricsOf } from "./main/metrics.ts"
 import { createOwnPorts } from "./main/own-ports.ts"
 import { type StopRequest, keepInspectorClosed, listenForStop } from "./main/signals.ts"
 import { version } from "./main/version.ts"
 import { followWallClock } from "./main/wall-clock.ts"
+import { watchStateFolder } from "./store/index.ts"
 
 export type { GatewayOptions } from "./main/core.ts"
 
@@ -35,11 +38,14 @@ const sendGraceMs = 2_000
  * Runs a gateway in this process until it is told to stop; resolves with the exit code (0 after a clean stop).
  * Errors of the start are printed as a person wants them.
  */
-export async function runGateway(options: GatewayOptions = {}): Promise<number> {
+export async function runGateway(given: GatewayOptions = {}): Promise<number> {
   keepInspectorClosed()
+  const options = { ...given }
   for (;;) {
     const end = await runOnce(options)
     if (end !== "restart") return end
+    // Asked for the start that a person began, not for those that follow from a change of the configuration.
+    delete options.newStore
   }
 }
 
@@ -57,6 +63,8 @@ async function runOnce(options: GatewayOptions): Promise<number | "restart"> {
     const reason = await stop.requested
     core.log.info({ reason }, "gateway stopping")
     await stack.unwind()
+    const failure = stop.failure()
+    if (failure) return reportStartFailure(failure)
     return reason.startsWith("restart") ? "restart" : 0
   } catch (error) {
     await stack.unwind()
@@ -75,6 +83,7 @@ class AsyncStack {
   constructor(core: Core) {
     this.#core = core
     this.push("lock", () => core.lock.release())
+    this.push("event loop", () => core.eventLoop.stop())
     this.push("store", () => core.store.close())
     this.push("audit log", () => core.audit.stop())
     this.push("tokens", () => core.tokens.stop())
@@ -120,7 +129,11 @@ function firstStates(): Parts["states"] {
 
 function statesNow({ kept, store }: Core, states: Parts["states"]): Parts["states"] {
   const { store: state = "ready" } = states
-  return { ...states, store: kept.problem() || !store.accepting() ? "failed" : state }
+  return { ...states, store: kept.problem() || store.problem() !== undefined || !store.accepting() ? "failed" : state }
+}
+
+function readinessOf(parts: Parts["states"]) {
+  return { ok: Object.values(parts).every((state) => state === "ready" || state === "off"), parts }
 }
 
 /** Everything made and linked, nothing started. */
@@ -140,8 +153,7 @@ function compose(core: Core, options: GatewayOptions, stop: StopRequest, token: 
     ownPorts: createOwnPorts(core.config, () => ports.gateway),
     stateFolder: environment.stateFolder,
     environment: environment.variables,
-    token: token.token,
-    admit: access.control,
+    ...access.control,
     ...shared,
   })
   const channels = new Map<string, Channel>()
@@ -177,6 +189,7 @@ function compose(core: Core, options: GatewayOptions, stop: StopRequest, token: 
     allowedHosts: () => core.config().gateway.allowedHosts,
     ...access.gateway,
     readiness: () => readinessOf(partsNow()),
+    metrics: () => metricsOf(core),
     actions: createActions(core, {
       agent,
       channels: () => channels,
@@ -205,12 +218,19 @@ function compose(core: Core, options: GatewayOptions, stop: StopRequest, token: 
   }
 }
 
-function readinessOf(parts: Record<string, PartState>): Readiness {
-  return { ok: Object.values(parts).every((state) => state === "ready" || state === "off"), parts }
-}
-
 async function start(core: Core, options: GatewayOptions, stop: StopRequest, stack: AsyncStack): Promise<void> {
   const config = core.config()
+  const folder = watchStateFolder({
+    folder: core.environment.stateFolder,
+    onLost(error) {
+      core.log.fatal({ err: error }, "state folder lost: nothing more is accepted, the gateway stops")
+      core.store.abandon(error)
+      stop.fail(error)
+    },
+  })
+  stack.push("folder watch", () => folder.stop())
+  const memory = watchIdleMemory({ log: core.log })
+  stack.push("idle memory", () => memory.stop())
   const token = loadGatewayToken({
     configured: config.gateway.auth.token,
     hookToken: config.hooks.enabled ? config.hooks.token : undefined,
@@ -286,13 +306,19 @@ function announce(
 
 /** The log may not stand yet, and the person is looking at the terminal. */
 function reportStartFailure(error: unknown): number {
-  const isFull = (error as NodeJS.ErrnoException).code === "ENOSPC"
-  const advice = isFull
-    ? "Free some space in the file system of the state folder (SVC_STATE_DIR, else ~/.svc)"
-    : undefined
-  const next = error instanceof AppError ? error.hint : advice
-  const hint = next === undefined ? "" : `hint: ${next}\n`
-  const text = error instanceof AppError ? error.message : describeError(error)
-  process.stderr.write(`error: ${text}\n${hint}`)
+  const { message, hint } = explainStartFailure(error)
+  const next = hint === undefined ? "" : `hint: ${hint}\n`
+  process.stderr.write(`error: ${message}\n${next}`)
   return 1
+}
+
+function explainStartFailure(error: unknown): { message: string; hint?: string | undefined } {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === "ENOSPC" || code === "EDQUOT" || code === "storage-full") {
+    return {
+      message: `No space left in the file system of the state folder: the gateway was not started (${describeError(error)})`,
+      hint: "Free some space in the file system of the state folder (SVC_STATE_DIR, else ~/.svc)",
+    }
+  }
+  return error instanceof AppError ? error : { message: describeError(error) }
 }

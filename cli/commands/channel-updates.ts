@@ -36,6 +36,7 @@ export function addUpdates(channels: Command, context: CliContext): void {
     if (options.json) return context.output.json(answer)
     context.output.write(describeUpdate(answer as UpdateDetail))
   })
+  addExamples(list, "svc channels updates list --limit 5")
   addExamples(show, "svc channels updates show 3")
   addExamples(updates, "svc channels updates", "svc channels updates show 3")
 }

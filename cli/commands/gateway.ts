@@ -1,5 +1,6 @@
 // `svc gateway`: loads the gateway's own bundle into this process and runs it until it ends. Signals are its own.
 import { pathToFileURL } from "node:url"
+import { setTimeout as delay } from "node:timers/promises"
 import type { Command } from "commander"
 import { siblingProgram, type CliContext } from "../context.ts"
 import { addExamples, addLocalOptions, wholeNumber } from "../options.ts"
@@ -10,6 +11,7 @@ interface Options {
   config?: string
   quiet?: true
   logLevel?: string
+  newStore?: true
 }
 
 /** What the gateway's entry point exports. */
@@ -21,6 +23,7 @@ interface GatewayProgram {
     quiet?: boolean
     logLevel?: string
     program?: string
+    newStore?: boolean
   }): Promise<number>
 }
 
@@ -37,6 +40,7 @@ export function addGateway(program: Command, context: CliContext): void {
     .option("--config <path>", "configuration file (default: $SVC_CONFIG_PATH, else svc.json in the state folder)")
     .option("--quiet", "print nothing but errors; the log file is written all the same")
     .addOption(command.createOption("--log-level <level>", "least level that is logged").choices(logLevels))
+    .option("--new-store", "begin anew if the store is damaged, missing or empty; what is there is set aside")
     .action(async (options: Options) => {
       const path = siblingProgram(context, "gateway.mjs", "src/main.ts")
       const gateway = (await import(pathToFileURL(path).href)) as GatewayProgram
@@ -47,13 +51,20 @@ export function addGateway(program: Command, context: CliContext): void {
         ...(options.port === undefined ? {} : { port: options.port }),
         ...(options.quiet === undefined ? {} : { quiet: options.quiet }),
         ...(options.logLevel === undefined ? {} : { logLevel: options.logLevel }),
+        ...(options.newStore === undefined ? {} : { newStore: options.newStore }),
       })
-      await Promise.all([written(process.stdout), written(process.stderr)])
+      const all = Promise.all([written(process.stdout), written(process.stderr)])
+      // A reader that does not read must not keep the gateway from ending.
+      await Promise.race([all, delay(lastWordsMs)])
       process.exit(code)
     })
   addExamples(command, "svc gateway --port 19000 --log-level debug")
 }
 
+/** For a reader that is slow. */
+const lastWordsMs = 500
+
+/** Whether or not it could be. */
 function written(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => void stream.write("", () => resolve()))
 }

@@ -41,10 +41,9 @@ function describeStatus(status: GatewayStatus): [string, string][] {
   if (outbox.uncertain > 0) {
     rows.push(["", `${outbox.uncertain} may not have arrived: svc deliveries list --state uncertain`])
   }
-  if (store.problem !== undefined) {
-    rows.push(["store", `${store.problem}; ${store.unwritten ?? 0} results wait to be written`])
-  }
-  if (!store.accepting) rows.push(["store", "not accepting: look at the log (svc logs)"])
+  if (store.unwritten !== undefined) rows.push(["store", `${store.unwritten} results wait to be written`])
+  if (!store.accepting) rows.push(["store", `not accepting: ${store.problem ?? "look at the log (svc logs)"}`])
+  else if (store.problem !== undefined) rows.push(["store", store.problem])
   if (status.configProblem !== undefined) {
     rows.push(["problem", `the configuration file is not in force: ${status.configProblem}`])
   }

@@ -38,7 +38,7 @@ export function trustOf(input: TurnInput, events: readonly EventRow[]): PromptTr
 /** A guest's own words are not foreign in a session that holds no others; files and what is quoted always are. */
 function hasForeignWords(input: TurnInput): boolean {
   const { trusted, guestSession, context = [], media = [], about, sticker } = input
-  if (context.length > 0 || media.length > 0 || sticker !== undefined) return true
+  if (context.some((around) => !around.isOwn) || media.length > 0 || sticker !== undefined) return true
   if (trusted) return false
   const { forwardedFrom, viaBot, buttonBy } = about ?? {}
   return !guestSession || forwardedFrom !== undefined || viaBot !== undefined || buttonBy !== undefined

@@ -21,6 +21,8 @@ export interface TurnContext {
   /** Foreign words about it (a name); shown inside the boundary. */
   about?: Record<string, string>
   text: string
+  /** The words are the sender's own, or the agent's from a turn that held nobody else's: they taint nothing. */
+  isOwn?: true
 }
 
 export interface TurnInput {

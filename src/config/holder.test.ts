@@ -161,9 +161,28 @@ describe("the configuration of a running gateway", () => {
     writeFileSync(path, `{gateway: {${quick}}, agents: {defaults: {heartbeat: {prompt: "${prompt}"}}}}`)
     const running = start()
     const warning = logged("config file lost most of its content; it is valid and is used")
-    writeFileSync(path, "{}")
+    writeFileSync(path, `{gateway: {${quick}}}`)
     await warning
     assert.notEqual(running.current().agents.defaults.heartbeat.prompt, prompt)
+  })
+
+  it("stays as it is when the file says nothing any more, keeps its copy and asks what is meant", async () => {
+    writeFileSync(path, `{gateway: {${quick}, port: 4711}}`)
+    const running = start()
+    const copy = readFileSync(join(folder, "state", lastGoodFileName), "utf8")
+    for (const empty of ["{}", "{ /* nothing */ }\n", `{"$schema": "https://example.com/schema.json"}`]) {
+      const refused = logged(invalid)
+      writeFileSync(path, empty)
+      await refused
+      assert.equal(running.current().gateway.port, 4711)
+      assert.match(running.issues()[0]?.message ?? "", /empty, though it was not before.*svc\.json\.last-good/)
+      assert.throws(() => running.reload(), { code: "config-emptied" })
+      assert.throws(() => start(), { code: "config-emptied" }, "a start asks too")
+      assert.equal(readFileSync(join(folder, "state", lastGoodFileName), "utf8"), copy)
+    }
+    running.stop()
+    rmSync(join(folder, "state", lastGoodFileName))
+    assert.equal(start().current().gateway.port, 18_789, "it was meant")
   })
 
   it("is never replaced by a file that was cut off, wherever it was cut", () => {

@@ -1,8 +1,10 @@
 // The configuration of a running gateway. It is always a good one: a start with a bad file is refused, and later a bad
 // or vanished file leaves the last good one in use. A copy of the last good file is kept beside the state, for people:
 // nothing ever starts from it.
+import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { isDeepStrictEqual } from "node:util"
+import { AppError } from "../kernel/errors.ts"
 import type { Log } from "../kernel/log.ts"
 import { isJsonObject } from "../kernel/json.ts"
 import { writePrivateFile } from "../kernel/private-file.ts"
@@ -46,10 +48,16 @@ export interface HolderOptions {
 
 export const lastGoodFileName = `${configFileName}.last-good`
 
-/** Throws AppError `config-invalid`, listing every issue, when the first read fails. */
+/**
+ * Throws AppError `config-invalid`, listing every issue, when the first read fails, and `config-emptied` when the file
+ * says nothing while the last good one did.
+ */
 export function createConfigHolder(options: HolderOptions): ConfigHolder {
   const snapshot = loadConfigOrThrow({ path: options.path, env: options.env })
   narrowRights(snapshot.files, options.log)
+  if (isEmptied(snapshot, options.stateFolder)) {
+    throw new AppError("config-emptied", emptiedMessage(options), { hint: emptiedHint(options) })
+  }
   const holder = new Holder(options, snapshot)
   holder.start()
   return holder
@@ -111,6 +119,10 @@ class Holder implements ConfigHolder {
       this.#refuse(result.issues)
       throw configInvalid(path, result.issues)
     }
+    if (isEmptied(result.snapshot, this.#options.stateFolder)) {
+      this.#refuseEmptied()
+      throw new AppError("config-emptied", emptiedMessage(this.#options), { hint: emptiedHint(this.#options) })
+    }
     // A file that has gone is no configuration: what is in use stays.
     if (result.snapshot.files.length > 0) this.#use(result.snapshot)
     return this.#snapshot
@@ -123,6 +135,7 @@ class Holder implements ConfigHolder {
 
   #use(snapshot: ConfigSnapshot): void {
     const { log, path } = this.#options
+    if (isEmptied(snapshot, this.#options.stateFolder)) return this.#refuseEmptied()
     const before = this.#snapshot
     const changed = changedPaths(before.config, snapshot.config)
     this.#issues = []
@@ -149,8 +162,13 @@ class Holder implements ConfigHolder {
     )
   }
 
+  #refuseEmptied(): void {
+    const message = `${emptiedMessage(this.#options)}. ${emptiedHint(this.#options)}`
+    this.#refuse([{ file: this.#options.path, line: 0, column: 0, path: "", message }])
+  }
+
   #keepLastGood(snapshot: ConfigSnapshot): void {
-    if (snapshot.files.length === 0) return
+    if (!saysSomething(snapshot)) return
     const text = `${JSON.stringify(snapshot.source, null, 2)}\n`
     try {
       writePrivateFile(join(this.#options.stateFolder, lastGoodFileName), text)
@@ -159,6 +177,27 @@ class Holder implements ConfigHolder {
       this.#options.log.warn({ err: error }, "last good configuration could not be copied")
     }
   }
+}
+
+/** Keys that say nothing of what the gateway is to do. */
+const idleKeys = new Set(["$schema", "meta"])
+
+function saysSomething({ source }: ConfigSnapshot): boolean {
+  return Object.keys(source).some((key) => !idleKeys.has(key))
+}
+
+/** A file of `{}` while the last good one said something: most likely an accident of whoever wrote it. */
+function isEmptied(snapshot: ConfigSnapshot, stateFolder: string): boolean {
+  return snapshot.files.length > 0 && !saysSomething(snapshot) && existsSync(join(stateFolder, lastGoodFileName))
+}
+
+function emptiedMessage({ path }: HolderOptions): string {
+  return `The configuration ${path} is empty, though it was not before`
+}
+
+function emptiedHint({ path, stateFolder }: HolderOptions): string {
+  const lastGood = join(stateFolder, lastGoodFileName)
+  return `What it said is kept in ${lastGood}: copy it to ${path}. If it is meant to be empty, remove ${lastGood} and start the gateway again`
 }
 
 /** Half of the keys gone at once looks like an accident. */

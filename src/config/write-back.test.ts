@@ -26,7 +26,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-const env = { HOOK_TOKEN: "the-hook-token", BOT: "123456:abc" }
+const env = { HOOK_TOKEN: "the-hook-token-of-this-very-test", BOT: "123456:abc" }
 const read = () => readFileSync(path, "utf8")
 const set = (key: string, value: Json) => setConfigValue({ path, env, key, value })
 const unset = (key: string) => unsetConfigValue({ path, env, key })

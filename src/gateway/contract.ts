@@ -35,7 +35,7 @@ export interface GatewayStatus {
   configProblem?: string
   store: {
     accepting: boolean
-    /** Why it cannot be written now. */
+    /** Why nothing is accepted or written now, and what to do. */
     problem?: string
     /** Results of runs and sends that wait for it. */
     unwritten?: number

@@ -60,6 +60,7 @@ export async function startGateway(overrides: Partial<GatewayServerOptions> = {}
     tokens,
     audit,
     readiness: () => ({ ok: true, parts: { store: "ready" } }),
+    metrics: () => [{ name: "svc_test", type: "gauge", help: "A number.", samples: [{ value: 1 }] }],
     actions: recordingActions(calls, ledger),
     hooks: { path: () => "/hooks", handle: async (request) => new Response(`hook ${request.url}`) },
     store,

@@ -22,6 +22,7 @@ import type { GatewayActions } from "./api.ts"
 import type { Audit } from "./audit/index.ts"
 import { type Binding, resolveBinding } from "./binding.ts"
 import type { Readiness } from "./contract.ts"
+import { type Metric, formatMetrics, metricsType } from "./metrics.ts"
 import type { Env } from "./route.ts"
 import { addApiRoutes, notAllowed } from "./routes.ts"
 import type { GatewayToken } from "./token.ts"
@@ -47,6 +48,7 @@ export interface GatewayServerOptions {
   /** Counts wrong secrets; shared with the other surfaces. Made here when not given. */
   throttle?: FailureThrottle
   readiness: () => Readiness
+  metrics: () => Metric[]
   actions: GatewayActions
   hooks: MountedHooks
   store: Store
@@ -63,7 +65,7 @@ export interface GatewayServer {
 }
 
 /** Paths of our own, which no base path of the hooks may take. */
-const ownPaths = ["/healthz", "/readyz", "/api"]
+const ownPaths = ["/healthz", "/readyz", "/metrics", "/api"]
 
 export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
   const app = createApp(options)
@@ -169,7 +171,8 @@ export function createApp(options: GatewayServerOptions): Hono<Env> {
     const isKnown = context.env.incoming.headers.authorization !== undefined
     return jsonResponse(isKnown ? readiness : { ok: readiness.ok }, readiness.ok ? 200 : 503)
   })
-  for (const path of ["/healthz", "/readyz"]) app.all(path, () => notAllowed(["GET"], options.redactor))
+  app.get("/metrics", (context) => context.text(formatMetrics(options.metrics()), 200, { "content-type": metricsType }))
+  for (const path of ["/healthz", "/readyz", "/metrics"]) app.all(path, () => notAllowed(["GET"], options.redactor))
   addApiRoutes(app, options)
   return app
 }

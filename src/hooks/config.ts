@@ -266,6 +266,9 @@ export const hooksSchema = z
       description:
         "Whether heartbeats that webhooks cause are shown the main session's history. Words of others then stand beside private ones.",
     }),
+    keepSessionDays: z.int().min(1).max(3650).default(30).meta({
+      description: "Days for which the sessions of hooks are kept, with their messages, from their last run on.",
+    }),
     presets: z
       .array(z.string().min(1))
       .default([])

@@ -31,9 +31,9 @@ describe("the body", () => {
   })
 
   test("up to the limit is taken, and the limit follows the configuration", async () => {
-    const text = "x".repeat(262_144 - 11)
-    assert.equal((await server.post("/hooks/wake", { text })).status, 200)
-    assert.equal((await server.post("/hooks/wake", { text: `${text}x` })).status, 413)
+    const message = "x".repeat(262_144 - '{"message":""}'.length)
+    assert.equal((await server.post("/hooks/agent", { message })).status, 202)
+    assert.equal((await server.post("/hooks/agent", { message: `${message}x` })).status, 413)
     server.configure({ maxBodyBytes: 50 })
     assert.equal((await server.post("/hooks/wake", { text: "x".repeat(60) })).status, 413)
     server.configure({ maxBodyBytes: 262_144 })

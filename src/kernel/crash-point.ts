@@ -2,6 +2,9 @@
 // build of the gateway passes a function that looks at SVC_CRASH_AT.
 
 export type CrashLabel =
+  | "migrate.statement"
+  | "migrate.beforeCommit"
+  | "migrate.committed"
   | "ingest.beforeCommit"
   | "ingest.committed"
   | "turn.beforeModel"

@@ -40,10 +40,27 @@ export const errorTable = {
     status: 503,
     meaning: "The process may open no more files or connections for now. It goes on by itself when some are closed.",
   },
+  "storage-damaged": {
+    status: 503,
+    meaning: "The store is damaged; the message names what is. Nothing is accepted until it is repaired.",
+  },
+  "storage-lost": {
+    status: 503,
+    meaning: "The state folder, its lock or its store was removed or replaced under the running gateway, which stops.",
+  },
+  "storage-missing": {
+    status: 409,
+    meaning: "The state folder was used before, but its store is missing or empty; nothing is begun anew unasked.",
+  },
+  "storage-newer": { status: 409, meaning: "The store was made by a newer version of the program." },
   timeout: { status: 504, meaning: "An operation took longer than its limit." },
   aborted: { status: 499, meaning: "The operation was stopped by its caller." },
   // Starting and running
   "config-invalid": { status: 400, meaning: "The configuration has errors; each is named with key, value and line." },
+  "config-emptied": {
+    status: 409,
+    meaning: "The configuration says nothing any more, though it did before; nothing is started on it unasked.",
+  },
   "config-write-refused": { status: 403, meaning: "This configuration key cannot be written this way." },
   "already-running": { status: 409, meaning: "Another gateway owns this state folder." },
   "port-in-use": { status: 409, meaning: "A port that the gateway needs is taken by another program." },

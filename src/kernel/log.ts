@@ -1,6 +1,17 @@
 // The log: pino JSON lines into <state>/logs, rotated, redacted as whole lines; optionally a form for people
 // on the console. Rule of use: one line per decision, named noun-verb, with ids (session, chat, run).
-import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs"
+import {
+  closeSync,
+  fchmodSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs"
 import { join } from "node:path"
 import pino from "pino"
 import type { Redactor } from "./redact.ts"
@@ -15,7 +26,7 @@ export interface LogOptions {
   level: LogLevel
   redactor: Redactor
   /** Where the form for people goes; none when undefined. */
-  console?: { write(text: string): void; colour: boolean; level: LogLevel }
+  console?: { write(text: string): boolean | void; colour: boolean; level: LogLevel }
   maxFileBytes?: number
   keepFiles?: number
 }
@@ -26,8 +37,15 @@ const defaultKeepFiles = 5
 
 export interface LogHandle {
   log: Log
-  /** Writes out what is buffered; call before the process ends. */
+  /** Brings what was written onto the disk; call before the process ends. */
   flush(): void
+  /** Lines that could not be written, for want of space or of a reader. */
+  lost(): LostLines
+}
+
+export interface LostLines {
+  file: number
+  console: number
 }
 
 export function createLog(options: LogOptions): LogHandle {
@@ -39,64 +57,99 @@ export function createLog(options: LogOptions): LogHandle {
     options.keepFiles ?? defaultKeepFiles,
   )
   const consoleLevel = pino.levels.values[options.console?.level ?? "silent"] ?? Number.POSITIVE_INFINITY
+  let lostOnConsole = 0
   const sink = {
     write(line: string) {
       const safe = options.redactor.redact(line)
       file.write(safe)
       if (!options.console) return
       const record = JSON.parse(safe) as { level: number }
-      if (record.level >= consoleLevel) options.console.write(formatLogLine(record, options.console.colour))
+      if (record.level < consoleLevel) return
+      if (options.console.write(formatLogLine(record, options.console.colour)) === false) lostOnConsole += 1
     },
   }
   const log = pino({ level: options.level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, sink)
-  return { log, flush: () => file.flush() }
+  return { log, flush: () => file.flush(), lost: () => ({ file: file.lost, console: lostOnConsole }) }
 }
 
-type FileStream = ReturnType<typeof pino.destination>
-
-/** Appends lines; past the size the file moves to `.1`, `.1` to `.2` and so on, and the oldest is removed. */
+/**
+ * Appends lines; past the size the file moves to `.1`, `.1` to `.2` and so on, and the oldest is removed. A full disk
+ * must not take the gateway down: the line is lost, the work goes on, and the next line that is kept says how many were.
+ */
 class RotatingFile {
   readonly #path: string
   readonly #maxBytes: number
   readonly #keep: number
-  #stream: FileStream
+  #descriptor: number | undefined
   #bytes: number
+  #lost = 0
+  /** Of those, the ones that no line has told of yet. */
+  #untold = 0
+  /** The last line was written in part. */
+  #torn = false
 
   constructor(path: string, maxBytes: number, keep: number) {
     this.#path = path
     this.#maxBytes = maxBytes
     this.#keep = keep
     this.#bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0
-    this.#stream = this.#open()
+    this.#descriptor = this.#open()
+  }
+
+  get lost(): number {
+    return this.#lost
   }
 
   write(line: string): void {
-    if (this.#bytes + line.length > this.#maxBytes && this.#bytes > 0) this.#rotate()
-    this.#bytes += Buffer.byteLength(line)
-    this.#stream.write(line)
+    try {
+      if (this.#bytes + line.length > this.#maxBytes && this.#bytes > 0) this.#rotate()
+      this.#descriptor ??= this.#open()
+      this.#append(this.#descriptor, line)
+    } catch {
+      this.#lost += 1
+      this.#untold += 1
+    }
   }
 
   flush(): void {
-    this.#stream.flushSync()
+    try {
+      if (this.#descriptor !== undefined) fsyncSync(this.#descriptor)
+    } catch {
+      // The lines are in the file all the same, as far as anybody can tell.
+    }
   }
 
-  #open(): FileStream {
-    const stream = pino.destination({ dest: this.#path, mode: 0o600, sync: true, minLength: 0 })
-    // A full disk must not take the gateway down: the line is lost, the work goes on.
-    stream.on("error", () => undefined)
-    chmodSync(this.#path, 0o600)
-    return stream
+  #append(descriptor: number, line: string): void {
+    const told = this.#untold
+    const notice =
+      told === 0
+        ? ""
+        : `${JSON.stringify({ level: 50, time: new Date().toISOString(), lines: told, msg: "log lines lost" })}\n`
+    const bytes = Buffer.from(`${this.#torn ? "\n" : ""}${notice}${line}`)
+    for (let at = 0; at < bytes.length;) {
+      const written = writeSync(descriptor, bytes, at)
+      at += written
+      this.#bytes += written
+      this.#torn = at < bytes.length
+    }
+    this.#untold = 0
+  }
+
+  #open(): number {
+    const descriptor = openSync(this.#path, "a", 0o600)
+    fchmodSync(descriptor, 0o600)
+    return descriptor
   }
 
   #rotate(): void {
-    this.#stream.end()
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor)
+    this.#descriptor = undefined
     for (let index = this.#keep - 1; index >= 1; index -= 1) {
       const from = index === 1 ? this.#path : `${this.#path}.${index - 1}`
       if (statSync(from, { throwIfNoEntry: false })) renameSync(from, `${this.#path}.${index}`)
     }
     if (this.#keep <= 1) rmSync(this.#path, { force: true })
     this.#bytes = 0
-    this.#stream = this.#open()
   }
 }
 

@@ -12,7 +12,10 @@ export function composeAccess({ tokens, audit, clock }: Core, token: GatewayToke
   const throttle = createFailureThrottle({ clock })
   return {
     gateway: { token, tokens, audit, throttle },
-    control: createDoor({ surface: "control", token: token.token, tokens, audit, throttle }),
+    control: {
+      token: token.token,
+      admit: createDoor({ surface: "control", token: token.token, tokens, audit, throttle }),
+    },
     hooks: composeHookAccess(tokens, audit),
     onChatRefused: (address: string) =>
       audit.count({ door: "chat", who: stranger(clientOf(address)), action: "auth.failed", outcome: "unauthorized" }),

@@ -123,7 +123,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
   }
   const turns = createTurns(turnOptions)
   const heartbeat = composeHeartbeat(core, { turns, turnOptions, delivery })
-  const handlers: Record<string, JobHandler> = blameless({
+  const handlers: Record<string, JobHandler> = blameless(core, {
     [turnJobKind]: { run: turns.handle, onDead: turns.onDead },
     [heartbeatJobKind]: { run: heartbeat.handle, onDead: heartbeat.onDead },
     [lateFilesJobKind]: channelJob(links, lateFilesJobKind),
@@ -159,16 +159,19 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
 }
 
 /** A lack of handles is a failure like that of the disk: the job is put back, and no attempt is counted. */
-function blameless(handlers: Record<string, JobHandler>): Record<string, JobHandler> {
+function blameless({ eventLoop }: Core, handlers: Record<string, JobHandler>): Record<string, JobHandler> {
   const wrapped = Object.entries(handlers).map(([kind, handler]): [string, JobHandler] => [
     kind,
     {
       ...handler,
       async run(job, signal) {
+        const end = eventLoop.beginWork(job.run_id)
         try {
           return await handler.run(job, signal)
         } catch (error) {
           throw explainHandles(error)
+        } finally {
+          end()
         }
       },
     },
@@ -244,13 +247,16 @@ function composeRunner(core: Core, handlers: Record<string, JobHandler>): LaneRu
   })
 }
 
-async function recover({ store, log }: Core, handlers: Record<string, JobHandler>): Promise<void> {
+async function recover({ store, log, eventLoop }: Core, handlers: Record<string, JobHandler>): Promise<void> {
+  const hung = new Set(eventLoop.lastHang()?.work)
   const { resumed, dead } = await recoverJobs(store, {
+    hungRuns: () => hung,
     onDead: async (job, error, write) => await handlers[job.kind]?.onDead?.(job, error, write),
   })
+  eventLoop.forgetHang()
   if (resumed > 0) log.info({ jobs: resumed }, "jobs of an earlier process go on")
   for (const job of dead)
-    log.error({ run: job.run_id, lane: job.lane_key }, "job given up: it ended the process each time")
+    log.error({ run: job.run_id, lane: job.lane_key }, "job given up: the process ended each time that it ran")
 }
 
 function composeVision(core: Core, models: ModelRegistry): AgentParts["describePicture"] {

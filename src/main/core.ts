@@ -19,9 +19,12 @@ import {
   type Log,
   type LogLevel,
   type Redactor,
+  type EventLoopWatch,
+  type LostLines,
   type SteadyClock,
   createBackground,
   createLog,
+  createLogConsole,
   createRedactor,
   createSteadyClock,
   noCrash,
@@ -29,14 +32,18 @@ import {
   readHandleLimit,
   systemClock,
   systemIds,
+  watchEventLoop,
 } from "../kernel/index.ts"
 import { type Audit, type Tokens, createAudit, createTokens } from "../gateway/index.ts"
-import { KeptWrites, type StateLock, type Store, acquireStateLock, openStore } from "../store/index.ts"
+import { type FolderLock, type KeepTimes, KeptWrites, type Store, acquireStateLock, openStore } from "../store/index.ts"
+import { version } from "./version.ts"
 
 export interface GatewayOptions {
   stateDir?: string
   configPath?: string
   port?: number
+  /** Begins anew where the store is damaged, missing or empty; a good store stays. */
+  newStore?: boolean
   /** Errors only on the console; the log file is written all the same. */
   quiet?: boolean
   logLevel?: string
@@ -58,6 +65,8 @@ export interface Core {
   config: () => Config
   log: Log
   flushLog: () => void
+  lostLogLines: () => LostLines
+  eventLoop: EventLoopWatch
   redactor: Redactor
   background: Background
   clock: SteadyClock
@@ -70,7 +79,7 @@ export interface Core {
   tokens: Tokens
   /** Whether the store can be written, and the results that wait for it. */
   kept: KeptWrites
-  lock: StateLock
+  lock: FolderLock
   bootId: string
   startedAt: string
   /** What of the limit of open files is kept for which use. */
@@ -79,13 +88,13 @@ export interface Core {
 
 const dayMs = 24 * 60 * 60 * 1000
 
-/** Throws AppError: `config-invalid`, `already-running`, or what the store says. */
+/** Throws AppError: `config-invalid`, `config-emptied`, `already-running`, or what the store says. */
 export async function openCore(options: GatewayOptions): Promise<Core> {
   const environment = readEnvironment(withOverrides(process.env, options))
   mkdirSync(environment.stateFolder, { recursive: true, mode: 0o700 })
   const redactor = createRedactor()
   if (environment.chatappBotToken !== undefined) redactor.add(environment.chatappBotToken)
-  const { log, flush } = openLog(environment, redactor, options)
+  const { log, flush, lost } = openLog(environment, redactor, options)
   const handles = planHandles(readHandleLimit())
   if (handles.warning !== undefined) log.warn({ limit: handles.limit }, handles.warning)
   const bootId = systemIds.uuid()
@@ -98,6 +107,8 @@ export async function openCore(options: GatewayOptions): Promise<Core> {
     stateFolder: environment.stateFolder,
     log: log.child({ part: "config" }),
   })
+  let lock: FolderLock | undefined
+  let eventLoop: EventLoopWatch | undefined
   try {
     const learn = () => {
       for (const secret of holder.snapshot().secrets) redactor.add(secret)
@@ -105,7 +116,9 @@ export async function openCore(options: GatewayOptions): Promise<Core> {
     }
     learn()
     holder.subscribe(learn)
-    const lock = acquireStateLock(environment.stateFolder, { pid: process.pid, bootId, startedAt })
+    lock = await acquireStateLock(environment.stateFolder, { pid: process.pid, bootId, startedAt })
+    eventLoop = watchEventLoop({ folder: environment.stateFolder, bootId, log: log.child({ part: "event loop" }) })
+    tellOfHang(eventLoop, log)
     const crashPoint = options.crashPoint ?? noCrash
     const kept = new KeptWrites({ clock, log: log.child({ part: "store" }) })
     const opened = await openStore({
@@ -115,10 +128,9 @@ export async function openCore(options: GatewayOptions): Promise<Core> {
       ids: systemIds,
       log: log.child({ part: "store" }),
       crashPoint,
-      keep: () => {
-        const { keepDays, keepMb } = holder.current().hooks
-        return { hookDeliveriesMs: keepDays * dayMs, hookDeliveriesBytes: keepMb * 1024 * 1024 }
-      },
+      keep: () => keepTimes(holder.current()),
+      version: version(),
+      newStore: options.newStore,
     })
     const store = kept.observe(opened)
     const background = createBackground(log)
@@ -129,6 +141,8 @@ export async function openCore(options: GatewayOptions): Promise<Core> {
       config: () => holder.current(),
       log,
       flushLog: flush,
+      lostLogLines: lost,
+      eventLoop,
       redactor,
       background,
       clock,
@@ -146,8 +160,28 @@ export async function openCore(options: GatewayOptions): Promise<Core> {
     }
   } catch (error) {
     holder.stop()
+    await eventLoop?.stop()
+    await lock?.release()
     throw error
   }
+}
+
+function keepTimes({ hooks, session, storage }: Config): KeepTimes {
+  return {
+    hookDeliveriesMs: hooks.keepDays * dayMs,
+    hookDeliveriesBytes: hooks.keepMb * 1024 * 1024,
+    hookSessionsMs: hooks.keepSessionDays * dayMs,
+    finishedMs: storage.keepDays * dayMs,
+    waitingEventsMs: storage.keepEventDays * dayMs,
+    endedSessionsMs: session.keepDays === undefined ? undefined : session.keepDays * dayMs,
+  }
+}
+
+function tellOfHang(eventLoop: EventLoopWatch, log: Log): void {
+  const hang = eventLoop.lastHang()
+  if (!hang) return
+  const { since, ms, work, stack } = hang
+  log.error({ since, ms, work, stack }, "the gateway before this one was ended while it hung")
 }
 
 function withOverrides(variables: NodeJS.ProcessEnv, options: GatewayOptions): NodeJS.ProcessEnv {
@@ -161,16 +195,24 @@ function withOverrides(variables: NodeJS.ProcessEnv, options: GatewayOptions): N
 
 function openLog(environment: Environment, redactor: Redactor, options: GatewayOptions) {
   const level = (options.logLevel ?? "info") as LogLevel
-  return createLog({
+  const console = createLogConsole(process.stderr, 2)
+  // Nothing of ours writes there, but somebody else's code may, and its reader may be gone.
+  if (process.stdout.listenerCount("error") === 0) process.stdout.on("error", () => undefined)
+  const handle = createLog({
     folder: join(environment.stateFolder, "logs"),
     level,
     redactor,
     console: {
-      write: (text) => void process.stderr.write(text),
+      write: console.write,
       colour: process.stderr.isTTY && !environment.variables["NO_COLOR"],
       level: options.quiet ? "error" : level,
     },
   })
+  const flush = () => {
+    handle.flush()
+    console.close()
+  }
+  return { ...handle, flush }
 }
 
 /** `agents.defaults.workspace` or the agent's own. */

@@ -16,7 +16,7 @@ export interface ReloadTargets {
 }
 
 /** Keys that only a restart of the gateway can change. */
-const restartKeys = ["gateway.port", "gateway.bind", "gateway.auth", "storage", "env"]
+const restartKeys = ["gateway.port", "gateway.bind", "gateway.auth", "storage.url", "env"]
 
 export function takesRestart(path: string): boolean {
   return restartKeys.some((key) => path === key || path.startsWith(`${key}.`))

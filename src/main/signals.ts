@@ -1,10 +1,13 @@
 // When the gateway ends: a signal or a request begins a clean stop, a second signal ends it at once.
-import type { Log } from "../kernel/index.ts"
+import type { AppError, Log } from "../kernel/index.ts"
 
 export interface StopRequest {
   /** Resolves with why, the first time somebody asks. */
   requested: Promise<string>
   request(reason: string): void
+  /** The same because going on is impossible; the first such error. */
+  fail(error: AppError): void
+  failure(): AppError | undefined
   dispose(): void
 }
 
@@ -22,6 +25,7 @@ export function keepInspectorClosed(): void {
 export function listenForStop(log: Log, exitNow: () => void): StopRequest {
   const { promise, resolve } = Promise.withResolvers<string>()
   let asked = false
+  let failure: AppError | undefined
   const request = (reason: string) => {
     asked = true
     resolve(reason)
@@ -38,6 +42,11 @@ export function listenForStop(log: Log, exitNow: () => void): StopRequest {
   return {
     requested: promise,
     request,
+    fail(error) {
+      failure ??= error
+      request(error.message)
+    },
+    failure: () => failure,
     dispose() {
       for (const signal of signals) process.off(signal, onSignal)
     },

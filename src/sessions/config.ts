@@ -61,6 +61,11 @@ export const sessionSchema = z
       .record(z.string().min(1), resetRule)
       .default({})
       .meta({ description: "Rules by channel; each wins over all others." }),
+    keepDays: z.int().min(1).max(36_500).optional().meta({
+      description:
+        "Days for which the messages of a conversation are kept after it has ended: by its reset rule, `/new` or `/reset`. What goes on is never touched. Sessions of hooks have `hooks.keepSessionDays`.",
+      defaultText: "for good",
+    }),
     dmScope: z.enum(["main", "per-peer", "per-channel-peer", "per-account-channel-peer"]).default("main").meta({
       description:
         "Which direct messages share a session. `main`: all of them share the agent's main session, but for guests, who always have one of their own. `per-peer`: each person has one, whatever the channel; `per-channel-peer` and `per-account-channel-peer`: one for each channel, or each account of a channel.",

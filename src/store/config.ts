@@ -16,6 +16,12 @@ export const storageSchema = z
         secret: true,
         later: true,
       }),
+    keepDays: z.int().min(1).max(36_500).default(30).meta({
+      description: "Days for which ended runs are kept with their steps, what was sent, and events that were shown.",
+    }),
+    keepEventDays: z.int().min(1).max(36_500).default(90).meta({
+      description: "Days for which an event waits for a turn that shows it; it is then removed unseen.",
+    }),
   })
   .prefault({})
   .meta({ description: "Where the durable state is kept." })

@@ -1,5 +1,6 @@
 // Many writers, one fsync: everything that asks to write during one turn of the event loop shares a transaction.
 // A unit that fails is rolled back to its savepoint and fails alone; when the commit itself fails, all do.
+// Between two transactions the event loop has its turn, also in a chain of writes that never ends.
 import { type Transaction, sql } from "kysely"
 import type { Database } from "./schema.ts"
 import { type SqliteHandle, explainStoreError } from "./sqlite.ts"
@@ -19,24 +20,37 @@ export interface GroupCommit {
    * outside would hold up every other writer.
    */
   write<T>(work: (trx: Trx) => Promise<T>, options?: { savepoint?: boolean }): Promise<T>
+  /** Does the work while no transaction is open; writers wait until it has ended. */
+  hold<T>(work: () => Promise<T>): Promise<T>
   /** Resolves when nothing is waiting to be written. */
   idle(): Promise<void>
 }
 
 /** Bounds one transaction, so that a flood cannot make the first of its writers wait for the last. */
 const maxUnits = 256
+/** So long a transaction takes in units; the rest goes into the next, and I/O has its turn between. */
+const maxStretchMs = 8
 
-export function createGroupCommit(handle: SqliteHandle, onFailure: (error: unknown) => void): GroupCommit {
+export function createGroupCommit(
+  handle: SqliteHandle,
+  monotonic: () => number,
+  onFailure: (error: unknown) => void,
+): GroupCommit {
   let waiting: Unit[] = []
   let flushing: Promise<void> | undefined
+  let committing: Promise<unknown> | undefined
+  let held: Promise<void> | undefined
 
   const flush = async (): Promise<void> => {
-    // Later than the I/O callbacks of this turn, so that their requests are in the same transaction.
-    await new Promise((resolve) => setImmediate(resolve))
     while (waiting.length > 0) {
+      // Later than the I/O callbacks of this turn, so that their requests are in the same transaction.
+      await new Promise((resolve) => setImmediate(resolve))
+      while (held) await held
       const units = waiting.slice(0, maxUnits)
       waiting = waiting.slice(maxUnits)
-      await commit(handle, units, onFailure)
+      const committed = commit({ handle, monotonic, onFailure }, units)
+      committing = committed
+      waiting.unshift(...(await committed))
     }
     flushing = undefined
   }
@@ -48,30 +62,57 @@ export function createGroupCommit(handle: SqliteHandle, onFailure: (error: unkno
         waiting.push({ work, savepoint, resolve: resolve as (value: unknown) => void, reject })
         flushing ??= flush()
       }),
+    async hold(work) {
+      while (held) await held
+      const { promise, resolve } = Promise.withResolvers<void>()
+      held = promise
+      try {
+        await committing
+        return await work()
+      } finally {
+        held = undefined
+        resolve()
+      }
+    },
     async idle() {
       while (flushing) await flushing
     },
   }
 }
 
+interface CommitParts {
+  handle: SqliteHandle
+  monotonic: () => number
+  onFailure: (error: unknown) => void
+}
+
 type Settled = { unit: Unit; ok: true; value: unknown } | { unit: Unit; ok: false; error: unknown }
 
-async function commit(handle: SqliteHandle, units: Unit[], onFailure: (error: unknown) => void): Promise<void> {
+/** The units that found no room in this transaction. */
+async function commit({ handle, monotonic, onFailure }: CommitParts, units: Unit[]): Promise<Unit[]> {
+  const begun = monotonic()
+  const results: Settled[] = []
+  let taken = 0
   try {
-    const settled = await handle.db.transaction().execute(async (trx) => {
-      const results: Settled[] = []
-      for (const unit of units) results.push(await runUnit(handle, trx, unit, units.length > 1 && unit.savepoint))
-      return results
+    await handle.db.transaction().execute(async (trx) => {
+      do {
+        const unit = units[taken] as Unit
+        taken += 1
+        results.push(await runUnit(handle, trx, unit, units.length > 1 && unit.savepoint))
+      } while (taken < units.length && monotonic() - begun < maxStretchMs)
     })
-    for (const result of settled) {
+    for (const result of results) {
       if (result.ok) result.unit.resolve(result.value)
       else result.unit.reject(result.error)
     }
   } catch (error) {
     const explained = explainStoreError(error)
     onFailure(explained)
-    for (const unit of units) unit.reject(explained)
+    // When not even the transaction could begin, all of them fail: nothing would be gained by trying again at once.
+    if (taken === 0) taken = units.length
+    for (const unit of units.slice(0, taken)) unit.reject(explained)
   }
+  return units.slice(taken)
 }
 
 async function runUnit(handle: SqliteHandle, trx: Trx, unit: Unit, savepoint: boolean): Promise<Settled> {

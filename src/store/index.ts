@@ -1,5 +1,6 @@
 // The only door of the store.
 export * from "./events.ts"
+export * from "./folder-watch.ts"
 export type { IngestEntry, IngestResult, NewEvent, NewJob, NewOutbox } from "./ingest.ts"
 export { type WorkClass, workClasses } from "./ingest.ts"
 export * from "./jobs.ts"
@@ -14,3 +15,4 @@ export * from "./provenance.ts"
 export * from "./references.ts"
 export type * from "./schema.ts"
 export * from "./store.ts"
+export type { KeepTimes } from "./sweeps.ts"

@@ -12,7 +12,7 @@ export const maxAttempts = 3
  * is tried with pauses, which from its third death on grow to ten seconds. So many deaths take more than a minute of
  * pauses that were really waited, and only then is the job held to be their cause. No clock is asked: it may be set.
  */
-const maxDeaths = 12
+const maxDeaths = 20
 const maxPauseMs = 10_000
 /** After a start: what was to be joined to a waiting job has most likely come while nobody listened. */
 const rejoinMs = 3_000

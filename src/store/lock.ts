@@ -1,6 +1,11 @@
-// One state folder, one gateway: an exclusive SQLite lock that the kernel releases when the process dies,
-// so it is immune to reused pids and stale files.
-import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs"
+// One state folder, one gateway. Two kinds of locks, both given back by the kernel when the process dies, so that
+// neither reused pids nor stale files matter: an exclusive SQLite lock on `gateway.lock`, which holds between
+// containers too, and on Linux two names that no file stands behind, of the folder's path and of its inode, which
+// nobody can remove or replace.
+import { createHash } from "node:crypto"
+import { once } from "node:events"
+import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs"
+import { type Server, createServer } from "node:net"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { AppError } from "../kernel/index.ts"
@@ -14,6 +19,12 @@ export interface LockOwner {
 export interface StateLock {
   release(): void
 }
+
+export interface FolderLock {
+  release(): Promise<void>
+}
+
+export const lockFileName = "gateway.lock"
 
 /** Undefined while another process holds it, or another part of this one. The file stays; only the lock comes and goes. */
 export function tryFileLock(path: string): StateLock | undefined {
@@ -37,20 +48,72 @@ export function tryFileLock(path: string): StateLock | undefined {
 }
 
 /** Throws `already-running`, naming the owner, when another live process holds the folder. */
-export function acquireStateLock(folder: string, owner: LockOwner): StateLock {
+export async function acquireStateLock(folder: string, owner: LockOwner): Promise<FolderLock> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const ownerPath = join(folder, "gateway.owner")
-  const lock = tryFileLock(join(folder, "gateway.lock"))
-  if (!lock) {
-    const first = readOwner(ownerPath)
-    const who = first ? `process ${first.pid}, started ${first.startedAt}` : "another process"
-    throw new AppError("already-running", `A gateway already runs on this state folder (${who}): ${folder}`, {
-      hint: "Stop it with: svc stop; or use another folder: SVC_STATE_DIR=...",
-    })
+  const path = join(folder, lockFileName)
+  const names: Server[] = []
+  let lock: StateLock | undefined
+  const release = async () => {
+    lock?.release()
+    for (const server of names) {
+      server.close()
+      await once(server, "close")
+    }
   }
-  writeFileSync(ownerPath, JSON.stringify(owner), { mode: 0o600 })
-  chmodSync(ownerPath, 0o600)
-  return lock
+  try {
+    for (const name of kernelNames(folder)) {
+      const server = await takeName(name)
+      if (server === "taken") throw alreadyRunning(folder)
+      if (server) names.push(server)
+    }
+    const before = inodeOf(path)
+    lock = tryFileLock(path)
+    // Somebody who takes the file away between the two looks leaves us with a lock on what nobody will look at.
+    if (!lock || (before !== undefined && inodeOf(path) !== before)) throw alreadyRunning(folder)
+    writeFileSync(join(folder, ownerFileName), JSON.stringify(owner), { mode: 0o600 })
+    chmodSync(join(folder, ownerFileName), 0o600)
+  } catch (error) {
+    await release()
+    throw error
+  }
+  return { release }
+}
+
+const ownerFileName = "gateway.owner"
+
+function alreadyRunning(folder: string): AppError {
+  const first = readOwner(join(folder, ownerFileName))
+  const who = first ? `process ${first.pid}, started ${first.startedAt}` : "another process"
+  return new AppError("already-running", `A gateway already runs on this state folder (${who}): ${folder}`, {
+    hint: "Stop it with: svc stop; or use another folder: SVC_STATE_DIR=...",
+  })
+}
+
+/** Names in Linux's abstract socket namespace; none elsewhere. */
+function kernelNames(folder: string): string[] {
+  if (process.platform !== "linux") return []
+  return [`path ${realpathSync(folder)}`, `inode ${inodeOf(folder)}`].map(
+    (text) => `\0svc-gateway-${createHash("sha256").update(text).digest("hex").slice(0, 40)}`,
+  )
+}
+
+async function takeName(name: string): Promise<Server | "taken" | undefined> {
+  const server = createServer((socket) => socket.destroy())
+  server.unref()
+  try {
+    server.listen(name)
+    await once(server, "listening")
+    return server
+  } catch (error) {
+    // Where such names may not be used at all, the lock on the file has to do.
+    return (error as NodeJS.ErrnoException).code === "EADDRINUSE" ? "taken" : undefined
+  }
+}
+
+/** Device and inode; undefined where there is nothing. */
+function inodeOf(path: string): string | undefined {
+  const status = statSync(path, { throwIfNoEntry: false, bigint: true })
+  return status && `${status.dev}:${status.ino}`
 }
 
 function readOwner(path: string): LockOwner | undefined {

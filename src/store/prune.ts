@@ -1,138 +1,150 @@
-// Removes rows that nobody will ask for again, a few at a time, so that no query and no disk grows for ever.
+// Removes rows that nobody will ask for again and gives their room back to the file system. Works in short stretches:
+// a few milliseconds or a few hundred rows of work, all that goes with a row counted, then I/O has its turn and a pause
+// lets others write. What is old is found by indexes and by the order of ids, so that looking for it costs nothing.
 import type { Clock, Log } from "../kernel/index.ts"
 import type { GroupCommit } from "./group-commit.ts"
 import type { SqliteHandle } from "./sqlite.ts"
+import { type KeepTimes, type Sweep, defaultKeepTimes, sweeps } from "./sweeps.ts"
 
-const day = 24 * 60 * 60 * 1000
-/** Delivery ids are remembered for a week: longer than any sender repeats. */
-const keepInboxMs = 7 * day
-const keepFinishedMs = 30 * day
-const keepHookDeliveriesMs = 7 * day
-const keepHookDeliveriesBytes = 1024 ** 3
-/** What nobody has asked about for a week is no context any more. */
-const keepGroupHistoryMs = 7 * day
-/** More than a year, so that a month can be held against the same month of the year before. */
-const keepUsageMs = 400 * day
 const everyMs = 10 * 60 * 1000
 /** One row is read for it, so it can be often: a sender may bring a hundred megabytes a second. */
 const sizeEveryMs = 5_000
 /** Few enough that little more goes than must. */
 const sizeBatch = 5
-/** Longer than a session that is in use goes on without a message in it. */
-const keepSitesMs = 400 * day
-/** Small enough that a batch never holds up a waiting writer noticeably. */
-const batch = 500
-/** Of one table in one go; what is left waits for the next time. */
-const maxRounds = 1_000
-
-/** How long rows are kept, for tables where the configuration says; asked each time. */
-export interface KeepTimes {
-  hookDeliveriesMs: number
-  /** What they may take together. */
-  hookDeliveriesBytes: number
-}
-
-const statements: readonly [string, number | ((keep: KeepTimes) => number)][] = [
-  // Ids grow with time, so the oldest rows are found without an index of their own on the way in.
-  [
-    `delete from inbox where id in
-       (select id from (select id, received_at from inbox order by id limit ?2) where received_at < ?1)`,
-    (keep) => Math.max(keepInboxMs, keep.hookDeliveriesMs),
-  ],
-  [
-    `delete from hook_delivery where id in
-       (select id from (select id, received_at from hook_delivery order by id limit ?2) where received_at < ?1)`,
-    (keep) => keep.hookDeliveriesMs,
-  ],
-  [
-    "delete from job where id in (select id from job where finished_at is not null and finished_at < ? limit ?)",
-    keepFinishedMs,
-  ],
-  [
-    `delete from outbox where id in
-       (select id from outbox where created_at < ? and state not in ('new', 'sending') limit ?)`,
-    keepFinishedMs,
-  ],
-  [
-    `delete from event where id in (select id from event
-       where created_at < ? and (consumed_by is not null or set_aside_at is not null) limit ?)`,
-    keepFinishedMs,
-  ],
-  [
-    `delete from group_history where id in
-       (select id from (select id, created_at from group_history order by id limit ?2) where created_at < ?1)`,
-    keepGroupHistoryMs,
-  ],
-  [
-    `delete from unreadable_update where id in
-       (select id from (select id, received_at from unreadable_update order by id limit ?2) where received_at < ?1)`,
-    keepFinishedMs,
-  ],
-  [
-    `delete from approval where id in
-       (select id from approval where asked_at < ? limit ?)`,
-    keepFinishedMs,
-  ],
-  [
-    `delete from session_site where (session_id, site) in
-       (select session_id, site from session_site where created_at < ? limit ?)`,
-    keepSitesMs,
-  ],
-  ["delete from usage where id in (select id from usage where created_at < ? limit ?)", keepUsageMs],
-]
-
-const oldestDeliveries = "delete from hook_delivery where id in (select id from hook_delivery order by id limit ?)"
+/** After a start, so that it does not come on top of what waits there. */
+const firstMs = 30 * 1000
+/** By so much a wall clock may be set ahead while we run. */
+const jumpMs = 60 * 60 * 1000
+/** Work of one stretch. A row can be a megabyte, so time rules as well as number. */
+const stretchMs = 4
+export const stretchRows = 400
+/** Between two looks at the clock. */
+const batchRows = 25
+/** A pause takes as long as its stretch with the commit: others have at least half of the disk and the processor. */
+const minPauseMs = 2
+/** Free pages that stay in the file: they are used again soon. */
+const keepFreePages = 1_000
+const batchPages = 50
 
 export interface PrunerOptions {
   handle: SqliteHandle
   commit: GroupCommit
   clock: Clock
   log: Log
-  keep?: (() => KeepTimes) | undefined
-}
-
-/** How long and how much is kept when nobody says. */
-const defaultKeep: KeepTimes = {
-  hookDeliveriesMs: keepHookDeliveriesMs,
-  hookDeliveriesBytes: keepHookDeliveriesBytes,
+  keep?: (() => Partial<KeepTimes>) | undefined
 }
 
 export interface Pruner {
-  /** One round over all tables. */
+  /** One round over all tables, until nothing old is left. */
   prune(): Promise<void>
-  stop(): void
+  /** Resolves when a round under way has ended. */
+  stop(): Promise<void>
 }
 
 export function createPruner(options: PrunerOptions): Pruner {
-  let stopped = false
-  const prune = async () => {
-    const keep = options.keep?.() ?? defaultKeep
-    for (const [sql, kept] of statements) {
-      const before = options.clock.now() - (typeof kept === "number" ? kept : kept(keep))
-      for (let round = 0; round < maxRounds && !stopped; round += 1) {
-        const { changes } = await options.commit.write(async () => options.handle.prepare(sql).run(before, batch))
-        if (changes === 0) break
-      }
+  const { handle, commit, clock, log } = options
+  const ended = new AbortController()
+  let running: Promise<void> | undefined
+  let timer: NodeJS.Timeout | undefined
+
+  /** Does the work in stretches until it finds no more to do; returns how many rows or pages it was. */
+  const inStretches = async (batch: () => number): Promise<number> => {
+    let total = 0
+    for (;;) {
+      const begun = clock.monotonic()
+      const done = await commit.write(async () => stretch(batch, clock))
+      total += done.rows
+      if (done.finished || ended.signal.aborted) return total
+      const pauseMs = Math.max(clock.monotonic() - begun, minPauseMs)
+      await clock.sleep(pauseMs, ended.signal).catch(() => undefined)
+    }
+  }
+  const startedAt = { wall: clock.now(), monotonic: clock.monotonic() }
+  /** A wall clock that jumps ahead makes nothing old: what is removed by itself goes by the time that has passed here. */
+  const steadyNow = () => Math.min(clock.now(), startedAt.wall + (clock.monotonic() - startedAt.monotonic) + jumpMs)
+  const round = async (now: number) => {
+    const keep = { ...defaultKeepTimes, ...options.keep?.() }
+    const removed: Record<string, number> = {}
+    for (const sweep of sweeps) {
+      const keepMs = sweep.keepMs(keep)
+      if (keepMs === undefined || ended.signal.aborted) continue
+      const rows = await inStretches(batchOf(handle, sweep, now - keepMs))
+      if (rows > 0) removed[sweep.name] = rows
     }
     await pruneSize()
+    const pages = await inStretches(() => giveBackPages(handle))
+    // The file becomes shorter when the log of writes is taken over into it.
+    if (pages > 0) await commit.hold(async () => handle.raw.exec("pragma wal_checkpoint(passive)"))
+    if (Object.keys(removed).length > 0 || pages > 0) log.info({ removed, freedPages: pages }, "store pruned")
+  }
+  const prune = async (now: number) => {
+    running ??= round(now).finally(() => (running = undefined))
+    await running
   }
   const pruneSize = async () => {
-    const most = (options.keep?.() ?? defaultKeep).hookDeliveriesBytes
-    const kept = () => options.handle.prepare("select bytes from hook_kept where id = 1").get() as { bytes: number }
-    for (let round = 0; round < maxRounds && !stopped && kept().bytes > most; round += 1) {
-      await options.commit.write(async () => options.handle.prepare(oldestDeliveries).run(sizeBatch))
-    }
+    const { hookDeliveriesBytes: most } = { ...defaultKeepTimes, ...options.keep?.() }
+    if (bytesOfDeliveries(handle) > most) await inStretches(() => removeBeyond(handle, most))
   }
-  const every = (ms: number, work: () => Promise<void>) => {
-    const run = () => void work().catch((error: unknown) => options.log.warn({ err: error }, "store prune failed"))
-    return setInterval(run, ms).unref()
+  const sizeTimer = setInterval(() => {
+    pruneSize().catch((error: unknown) => log.warn({ err: error }, "store prune failed"))
+  }, sizeEveryMs)
+  sizeTimer.unref()
+  const schedule = (ms: number) => {
+    timer = setTimeout(() => {
+      prune(steadyNow())
+        .catch((error: unknown) => log.warn({ err: error }, "store prune failed"))
+        .finally(() => {
+          if (!ended.signal.aborted) schedule(everyMs)
+        })
+    }, ms)
+    timer.unref()
   }
-  const timers = [every(everyMs, prune), every(sizeEveryMs, pruneSize)]
+  schedule(firstMs)
   return {
-    prune,
-    stop() {
-      stopped = true
-      for (const timer of timers) clearInterval(timer)
+    prune: () => prune(clock.now()),
+    async stop() {
+      ended.abort()
+      clearTimeout(timer)
+      clearInterval(sizeTimer)
+      await running?.catch(() => undefined)
     },
   }
 }
+
+function stretch(batch: () => number, clock: Clock): { rows: number; finished: boolean } {
+  const begun = clock.monotonic()
+  let rows = 0
+  do {
+    const done = batch()
+    if (done === 0) return { rows, finished: true }
+    rows += done
+  } while (rows < stretchRows - batchRows && clock.monotonic() - begun < stretchMs)
+  return { rows, finished: false }
+}
+
+function batchOf(handle: SqliteHandle, sweep: Sweep, before: number): () => number {
+  return () => sweep.remove(handle, before, batchRows)
+}
+
+function bytesOfDeliveries(handle: SqliteHandle): number {
+  return Number(handle.prepare("select bytes from hook_kept where id = 1").get()?.["bytes"] ?? 0)
+}
+
+/** The oldest kept deliveries, while they take more than they may. */
+function removeBeyond(handle: SqliteHandle, most: number): number {
+  if (bytesOfDeliveries(handle) <= most) return 0
+  const sql = "delete from hook_delivery where id in (select id from hook_delivery order by id limit ?)"
+  return Number(handle.prepare(sql).run(sizeBatch).changes)
+}
+
+/** Pages that were freed and are given back to the file system; 0 when few are left or the file cannot shrink. */
+function giveBackPages(handle: SqliteHandle): number {
+  const number = (name: string) => Number(Object.values(handle.prepare(`pragma ${name}`).get() ?? {})[0])
+  const free = number("freelist_count")
+  if (number("auto_vacuum") !== incremental || free <= keepFreePages) return 0
+  handle.raw.exec(`pragma incremental_vacuum(${Math.min(batchPages, free - keepFreePages)})`)
+  return free - number("freelist_count")
+}
+
+/** Of `pragma auto_vacuum`. */
+const incremental = 2

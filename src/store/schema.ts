@@ -137,6 +137,14 @@ export interface SessionTable {
   settings: string
 }
 
+/** Conversations that are over: a session id that its key has left. Written by triggers. */
+export interface EndedSessionTable {
+  session_id: string
+  /** 1: of a webhook's own session. */
+  machine: number
+  ended_at: number
+}
+
 export interface MessageTable {
   id: Generated<number>
   session_id: string
@@ -359,6 +367,7 @@ export interface Database {
   outbox: OutboxTable
   event: EventTable
   session: SessionTable
+  ended_session: EndedSessionTable
   message: MessageTable
   poll_offset: OffsetTable
   pairing_request: PairingRequestTable

@@ -18,28 +18,73 @@ export interface SqliteHandle {
   prepare(sql: string): StatementSync
 }
 
-export function openSqlite(path: string): SqliteHandle {
+export interface SqliteOptions {
+  /** Told of every statement that met a damaged page. */
+  onDamage?: (error: unknown) => void
+}
+
+export function openSqlite(path: string, options: SqliteOptions = {}): SqliteHandle {
   const raw = new DatabaseSync(path)
-  raw.exec(`
-    pragma journal_mode = wal;
-    pragma synchronous = full;
-    pragma busy_timeout = 5000;
-    pragma foreign_keys = on;
-    pragma wal_autocheckpoint = 4000;
-    pragma temp_store = memory;
-    pragma cache_size = -8000;
-  `)
+  try {
+    configure(raw)
+  } catch (error) {
+    raw.close()
+    throw error
+  }
   const statements = new Map<string, StatementSync>()
   const prepare = (sql: string): StatementSync => {
     let statement = statements.get(sql)
     if (!statement) {
-      statement = raw.prepare(sql)
+      statement = watched(raw.prepare(sql), options.onDamage)
       if (statements.size >= maxStatements) statements.delete(statements.keys().next().value as string)
       statements.set(sql, statement)
     }
     return statement
   }
-  const db = new Kysely<Database>({
+  const handle = { raw, prepare }
+  return { ...handle, db: kyselyOver(handle, prepare) }
+}
+
+function configure(raw: DatabaseSync): void {
+  // The first line decides only about a database that is made now: pages that become free can then be given back.
+  // Checkpoints are small, because whoever commits waits for them.
+  raw.exec(`
+    pragma auto_vacuum = incremental;
+    pragma journal_mode = wal;
+    pragma synchronous = full;
+    pragma busy_timeout = 5000;
+    pragma foreign_keys = on;
+    pragma wal_autocheckpoint = 400;
+    pragma journal_size_limit = 16777216;
+    pragma temp_store = memory;
+    pragma cache_size = -8000;
+  `)
+}
+
+/** Failures of the disk and damage come out as ours, wherever a statement is used. */
+function watched(statement: StatementSync, onDamage: SqliteOptions["onDamage"]): StatementSync {
+  const guard = <Parameters extends unknown[], Result>(call: (...parameters: Parameters) => Result) => {
+    return (...parameters: Parameters): Result => {
+      try {
+        return call.apply(statement, parameters)
+      } catch (error) {
+        if (isCorruption(error)) onDamage?.(error)
+        throw explainStoreError(error)
+      }
+    }
+  }
+  statement.run = guard(statement.run) as StatementSync["run"]
+  statement.get = guard(statement.get) as StatementSync["get"]
+  statement.all = guard(statement.all) as StatementSync["all"]
+  return statement
+}
+
+/** The query builder over a connection; `prepare` is how its statements are made. */
+export function kyselyOver(
+  { raw }: Pick<SqliteHandle, "raw">,
+  prepare: (sql: string) => StatementSync,
+): Kysely<Database> {
+  return new Kysely<Database>({
     dialect: new SqliteDialect({
       database: {
         close: () => raw.close(),
@@ -56,7 +101,6 @@ export function openSqlite(path: string): SqliteHandle {
       },
     }),
   })
-  return { raw, db, prepare }
 }
 
 /** A failure of SQLite as an AppError; anything else as it is. */
@@ -78,10 +122,19 @@ export function explainStoreError(error: unknown): unknown {
       hint: "Check the state folder's file system and its rights",
     })
   }
+  if (isCorruption(error)) {
+    return new AppError("storage-damaged", "The store is damaged", {
+      cause: error,
+      retryAfterSeconds: 60,
+      hint: "svc status says what is damaged and what to do",
+    })
+  }
   return error
 }
 
+/** Of SQLite's own errors and of ours that were made of them. */
 export function isCorruption(error: unknown): boolean {
+  if (error instanceof AppError) return error.code === "storage-damaged"
   const primary = ((error as { errcode?: number }).errcode ?? 0) & 0xff
   return primary === codes.corrupt || primary === codes.notADatabase
 }

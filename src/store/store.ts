@@ -1,19 +1,20 @@
 // The store of one gateway: opens the database, brings its schema up to date, recovers what a dead process left,
 // and gives the rest of the product its few ways in. Nothing accepted is lost, nothing is done twice.
-import { chmodSync, existsSync, mkdirSync, renameSync } from "node:fs"
+import { chmodSync, mkdirSync } from "node:fs"
 import { join } from "node:path"
 import type { StatementSync } from "node:sqlite"
 import type { Kysely } from "kysely"
-import { Migrator } from "kysely/migration"
 import { AppError, type Clock, type CrashPoint, type Ids, type Json, type Log } from "../kernel/index.ts"
 import { type GroupCommit, type Trx, createGroupCommit } from "./group-commit.ts"
 import { type IngestEntry, type IngestResult, type NewEvent, type NewJob, type NewOutbox } from "./ingest.ts"
 import { ingestEntry, insertEvent, insertJob, insertOutbox } from "./ingest.ts"
-import { migrations } from "./migrations/index.ts"
-import { type KeepTimes, createPruner } from "./prune.ts"
+import { type DamageWatch, createDamageWatch, storageDamaged } from "./damage.ts"
+import { databaseFileName, openDatabase } from "./open-database.ts"
+import { createPruner } from "./prune.ts"
 import { type Reserve, createReserve } from "./reserve.ts"
 import type { Database } from "./schema.ts"
-import { type SqliteHandle, isCorruption, openSqlite } from "./sqlite.ts"
+import { type SqliteHandle, isCorruption } from "./sqlite.ts"
+import type { KeepTimes } from "./sweeps.ts"
 
 export interface StoreOptions {
   /** State folder; the database is `svc.db` in it. */
@@ -25,7 +26,11 @@ export interface StoreOptions {
   log: Log
   crashPoint: CrashPoint
   /** How long rows are kept that the configuration decides about. */
-  keep?: () => KeepTimes
+  keep?: () => Partial<KeepTimes>
+  /** Of this program; see `migrate`. */
+  version?: string
+  /** See `openDatabase`. */
+  newStore?: boolean | undefined
 }
 
 /** Inside a transaction: the query builder, and the writes that several features share. */
@@ -56,6 +61,10 @@ export interface Store {
   /** Called after every commit that added jobs or outbox rows. */
   onAdded(listener: (what: { jobs: boolean; outbox: boolean }) => void): void
   accepting(): boolean
+  /** Why nothing is accepted, and what to do; undefined while everything is. */
+  problem(): string | undefined
+  /** Nothing more is accepted, for this reason: its files are no longer ours. They stay as they are, also at the end. */
+  abandon(reason: AppError): void
   /** Removes what is older than it is kept; done by itself every ten minutes. */
   prune(): Promise<void>
   meta: { get(key: string): Promise<Json | undefined>; set(key: string, value: Json): Promise<void> }
@@ -65,21 +74,29 @@ export interface Store {
 export async function openStore(options: StoreOptions): Promise<Store> {
   mkdirSync(options.folder, { recursive: true, mode: 0o700 })
   chmodSync(options.folder, 0o700)
-  const handle = await openDatabase(join(options.folder, "svc.db"), options)
+  // Damage that the start itself meets is dealt with there.
+  const met: { damage?: DamageWatch } = {}
+  const handle = await openDatabase(options, (error) => met.damage?.met(error))
   const listeners: ((what: { jobs: boolean; outbox: boolean }) => void)[] = []
   const notify = (what: { jobs: boolean; outbox: boolean }) => {
     if (what.jobs || what.outbox) for (const listener of listeners) listener(what)
   }
-  const reserve = createReserve({
-    folder: options.folder,
-    log: options.log,
-    onRecovered: () => notify({ jobs: true, outbox: true }),
-  })
-  const commit = createGroupCommit(handle, (error) => {
+  const onRecovered = () => notify({ jobs: true, outbox: true })
+  const reserve = createReserve({ folder: options.folder, log: options.log, onRecovered })
+  const commit = createGroupCommit(handle, options.clock.monotonic, (error) => {
     if (error instanceof AppError && error.code === "storage-full") reserve.spend()
+    if (isCorruption(error)) met.damage?.met(error)
   })
+  const { hold } = commit
+  const damage = createDamageWatch({
+    path: join(options.folder, databaseFileName),
+    log: options.log,
+    hold,
+    onRepaired: onRecovered,
+  })
+  met.damage = damage
   const pruner = createPruner({ handle, commit, clock: options.clock, log: options.log, keep: options.keep })
-  const parts: Parts = { options, handle, commit, reserve, notify }
+  const parts: Parts = { options, handle, commit, reserve, damage, notify, abandoned: undefined }
   return {
     bootId: options.bootId,
     db: handle.db,
@@ -90,13 +107,18 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     ingestBatch: (entries, also) => ingestBatch(parts, entries, also),
     write: (work) => write(parts, work),
     onAdded: (listener) => void listeners.push(listener),
-    accepting: () => reserve.accepting(),
+    accepting: () => refusal(parts) === undefined,
+    problem: () => describeRefusal(refusal(parts)),
+    abandon: (reason) => void (parts.abandoned ??= reason),
     prune: () => pruner.prune(),
     meta: createMeta(handle, (work) => write(parts, work)),
     async close() {
-      pruner.stop()
+      await pruner.stop()
+      parts.damage.stop()
       reserve.stop()
       await commit.idle()
+      // Closing removes files by their names, which may be somebody else's by now.
+      if (parts.abandoned) return
       // Whoever reads at this moment, such as a backup, is not waited for.
       handle.raw.exec("pragma busy_timeout = 0; pragma wal_checkpoint(truncate)")
       await handle.db.destroy()
@@ -109,6 +131,9 @@ interface Parts {
   handle: SqliteHandle
   commit: GroupCommit
   reserve: Reserve
+  damage: DamageWatch
+  /** Why the files are given up. */
+  abandoned: AppError | undefined
   notify: (what: { jobs: boolean; outbox: boolean }) => void
 }
 
@@ -117,9 +142,8 @@ async function ingestBatch(
   entries: readonly IngestEntry[],
   also?: (write: Write) => Promise<void>,
 ): Promise<IngestResult[]> {
-  if (!parts.reserve.accepting()) {
-    throw new AppError("storage-full", "The disk is full; nothing was accepted", { retryAfterSeconds: 10 })
-  }
+  const refused = refusal(parts)
+  if (refused) throw refused
   const added = { jobs: false, outbox: false }
   const results = await parts.commit.write(
     async (trx) => {
@@ -167,33 +191,21 @@ function writer(parts: Parts, trx: Trx, now: number, added: { jobs: boolean; out
   }
 }
 
-async function openDatabase(path: string, options: StoreOptions): Promise<SqliteHandle> {
-  try {
-    return await openAndMigrate(path)
-  } catch (error) {
-    if (!isCorruption(error)) throw error
-    return await quarantine(path, options, error)
-  }
+/** Why nothing may be accepted now. */
+function refusal({ abandoned, damage, reserve }: Parts): AppError | undefined {
+  if (abandoned) return abandoned
+  const damaged = damage.problem()
+  if (damaged !== undefined) return storageDamaged(damaged)
+  if (reserve.accepting()) return undefined
+  const hint = "Free some space in the state folder's file system; the gateway goes on by itself"
+  return new AppError("storage-full", "The disk is full; nothing was accepted", { retryAfterSeconds: 10, hint })
 }
 
-/** A damaged database is set aside, never deleted: its owner decides what to save from it. */
-async function quarantine(path: string, options: StoreOptions, cause: unknown): Promise<SqliteHandle> {
-  const suffix = `.corrupt-${new Date(options.clock.now()).toISOString().replaceAll(":", "-")}`
-  for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) renameSync(file, `${file}${suffix}`)
-  options.log.error({ err: cause, movedTo: `${path}${suffix}` }, "store damaged: set aside, starting with an empty one")
-  return await openAndMigrate(path)
-}
-
-async function openAndMigrate(path: string): Promise<SqliteHandle> {
-  const handle = openSqlite(path)
-  chmodSync(path, 0o600)
-  const migrator = new Migrator({ db: handle.db, provider: { getMigrations: async () => migrations } })
-  const { error } = await migrator.migrateToLatest()
-  if (error) {
-    await handle.db.destroy()
-    throw error
+function describeRefusal(refused: AppError | undefined): string | undefined {
+  if (refused === undefined || refused.hint === undefined || refused.message.includes(refused.hint)) {
+    return refused?.message
   }
-  return handle
+  return `${refused.message}. ${refused.hint}`
 }
 
 function createMeta(handle: SqliteHandle, writeMeta: Store["write"]): Store["meta"] {

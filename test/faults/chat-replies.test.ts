@@ -14,8 +14,8 @@ const paragraphs = Array.from(
 )
 const answer = paragraphs.join("\n\n")
 
-async function begin(context: TestContext, chatapp: Settings): Promise<World> {
-  const world = await createWorld(context, { config: { channels: { chatapp } } })
+async function begin(context: TestContext, chatapp: Settings, delivery: Settings = {}): Promise<World> {
+  const world = await createWorld(context, { config: { channels: { chatapp }, delivery } })
   world.model.script((request) => text(lastPrompt(request).includes(task) ? answer : "ok"))
   return world
 }
@@ -49,7 +49,7 @@ for (const [label, mayRepeat] of [
 
 test("a reply that is sent while it is written survives kill -9 in its middle", async (context) => {
   const parts = { minChars: 50, maxChars: 300, idleMs: 60_000 }
-  const world = await begin(context, { blockStreaming: true, blockStreamingCoalesce: parts })
+  const world = await begin(context, { blockStreaming: true, blockStreamingCoalesce: parts }, { onUncertain: "resend" })
   world.model.script((request, n) => {
     if (!lastPrompt(request).includes(task)) return text("ok")
     // The first time as slowly as people read; it never gets to the end.

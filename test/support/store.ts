@@ -2,7 +2,7 @@
 import { pino } from "pino"
 import type { TestContext } from "node:test"
 import { type Clock, type CrashPoint, type Log, noCrash, systemClock, systemIds } from "../../src/kernel/index.ts"
-import { type Store, openStore } from "../../src/store/index.ts"
+import { type Store, type StoreOptions, openStore } from "../../src/store/index.ts"
 import { temporaryFolder } from "./temporary.ts"
 
 export const silentLog: Log = pino({ level: "silent" })
@@ -12,6 +12,8 @@ export interface TestStoreOptions {
   bootId?: string
   clock?: Clock
   crashPoint?: CrashPoint
+  newStore?: boolean
+  keep?: StoreOptions["keep"]
 }
 
 export async function testStore(context: TestContext, options: TestStoreOptions = {}): Promise<Store> {
@@ -22,6 +24,8 @@ export async function testStore(context: TestContext, options: TestStoreOptions 
     ids: systemIds,
     log: silentLog,
     crashPoint: options.crashPoint ?? noCrash,
+    newStore: options.newStore,
+    ...(options.keep === undefined ? {} : { keep: options.keep }),
   })
   let open = true
   const close = store.close.bind(store)

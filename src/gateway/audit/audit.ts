@@ -5,7 +5,7 @@ import type { Visitor } from "../../kernel/http/index.ts"
 import type { Background, Clock, Log } from "../../kernel/index.ts"
 import type { Store } from "../../store/index.ts"
 import type { AuditDoor, AuditItem } from "./contract.ts"
-import { type AuditQuery, type NewAuditRow, insertAudit, readAudit, removeOldAudit } from "./store.ts"
+import { type AuditQuery, type NewAuditRow, insertAudit, readAudit } from "./store.ts"
 
 export interface AuditEntry {
   door: AuditDoor
@@ -35,10 +35,6 @@ export interface AuditOptions {
 }
 
 const hourMs = 60 * 60 * 1000
-const dayMs = 24 * hourMs
-const keepMs = 90 * dayMs
-/** Apart, so that whoever knocks often cannot push out what was done. */
-const mostRows = { single: 100_000, counted: 50_000 }
 const flushEveryMs = 10_000
 /** While the disk is full; more would only fill the memory too. */
 const mostWaiting = 1_000
@@ -51,7 +47,6 @@ export function createAudit(options: AuditOptions): Audit {
   let waiting: NewAuditRow[] = []
   let counts = new Map<string, NewAuditRow>()
   let strangers = { hour: 0, addresses: new Set<string>() }
-  let cleanedAt = Number.NEGATIVE_INFINITY
   let isDue = false
   let line: Promise<void> = Promise.resolve()
 
@@ -59,14 +54,11 @@ export function createAudit(options: AuditOptions): Audit {
     const rows = [...waiting, ...counts.values()]
     waiting = []
     counts = new Map()
-    const isCleaning = clock.monotonic() - cleanedAt >= hourMs
-    if (rows.length === 0 && !isCleaning) return
+    if (rows.length === 0) return
     try {
       await store.write(async (transaction) => {
         for (const row of rows) insertAudit(transaction, row)
       })
-      if (isCleaning) await clean(options)
-      if (isCleaning) cleanedAt = clock.monotonic()
     } catch (error) {
       const kept = [...rows, ...waiting]
       waiting = kept.slice(-mostWaiting)
@@ -117,14 +109,6 @@ export function createAudit(options: AuditOptions): Audit {
       clearInterval(timer)
       await flush()
     },
-  }
-}
-
-async function clean({ store, clock }: AuditOptions): Promise<void> {
-  const before = clock.now() - keepMs
-  for (;;) {
-    const removed = await store.write(async (transaction) => removeOldAudit(transaction, before, mostRows))
-    if (removed === 0) return
   }
 }
 

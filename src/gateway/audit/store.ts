@@ -1,4 +1,4 @@
-// The rows of the audit log: written in one transaction, read newest first, removed when old or too many.
+// The rows of the audit log: written in one transaction, read newest first. store/sweeps.ts removes them.
 import type { AuditRow, Store, Write } from "../../store/index.ts"
 import type { AuditItem } from "./contract.ts"
 
@@ -40,25 +40,4 @@ export function readAudit(store: Store, { since, until, action = "", limit }: Au
     outcome: row.outcome,
     count: row.count,
   }))
-}
-
-/** Small enough that a batch never holds up a waiting writer noticeably. */
-const batch = 500
-
-/** Removes up to 500 rows that are older than `before`, or beyond the newest `most` of their kind; returns how many. */
-export function removeOldAudit({ prepare }: Write, before: number, most: { single: number; counted: number }): number {
-  const old = prepare(
-    `delete from audit where id in
-       (select id from (select id, last_at from audit order by id limit ${batch}) where last_at < ?)`,
-  ).run(before)
-  let removed = Number(old.changes)
-  for (const [counted, keep] of [most.single, most.counted].entries()) {
-    const beyond = prepare(
-      `delete from audit where id in
-         (select id from audit where counted = ?1 and id <=
-            (select id from audit where counted = ?1 order by id desc limit 1 offset ?2) order by id limit ${batch})`,
-    ).run(counted, keep)
-    removed += Number(beyond.changes)
-  }
-  return removed
 }

@@ -11,6 +11,7 @@ import * as references from "./0008-references.ts"
 import * as commands from "./0009-commands.ts"
 import * as usage from "./0010-usage.ts"
 import * as segments from "./0011-segments.ts"
+import * as pruning from "./0012-pruning.ts"
 import * as work from "./0014-work.ts"
 import * as unreadable from "./0015-unreadable-updates.ts"
 import * as approvals from "./0016-approvals.ts"
@@ -30,6 +31,7 @@ export const migrations: Record<string, Migration> = {
   "0009-commands": commands,
   "0010-usage": usage,
   "0011-segments": segments,
+  "0012-pruning": pruning,
   "0014-work": work,
   "0015-unreadable-updates": unreadable,
   "0016-approvals": approvals,

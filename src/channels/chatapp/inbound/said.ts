@@ -57,7 +57,7 @@ export function saidInput(
     },
     text: content.text,
     ...(message.sticker ? { sticker: stickerOf(message.sticker) } : {}),
-    ...(reference ? { context: [reference.context] } : {}),
+    ...(reference ? { context: [{ ...reference.context, ...(reference.isOwn ? { isOwn: true as const } : {}) }] } : {}),
     ...(files.length === 0 ? {} : { pending: { files } satisfies Pending as Json }),
     ref: refOf(place.route.account, message.chat.id, message.message_id),
     sentAt: message.date * 1000,

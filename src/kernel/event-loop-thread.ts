@@ -1,0 +1,113 @@
+// The thread beside the event loop. Its functions become a program of their own as text (the gateway is shipped as
+// bundles, where a thread has no file to start from), so they use nothing from outside but types and each other.
+import type { Debugger } from "node:inspector"
+import type { Hang } from "./event-loop.ts"
+
+/** In the state folder, while the event loop hangs. */
+export const hangFileName = "hanging.json"
+
+/** Data of the thread: `beats` grows while the main thread's loop turns. Messages in: `{begin: id}`, `{end: id}`. */
+export function watchProgram(): string {
+  return [takeStack, writeNote, watchMainThread, `${watchMainThread.name}()`].join("\n")
+}
+
+/** Stops the main thread for the moment that reading its stack takes; inside native code it stops after that. */
+function takeStack(onStack: (stack: string[]) => void): () => void {
+  const inspector = process.getBuiltinModule("node:inspector")
+  // A person who debugs the process stops it on purpose.
+  if (inspector.url() !== undefined) return () => undefined
+  const session = new inspector.Session()
+  session.connectToMainThread()
+  const files = new Map<string, string>()
+  session.on("Debugger.scriptParsed", ({ params }: { params: Debugger.ScriptParsedEventDataType }) => {
+    files.set(params.scriptId, params.url)
+  })
+  session.on("Debugger.paused", ({ params }: { params: Debugger.PausedEventDataType }) => {
+    const frames = params.callFrames.slice(0, 30).map(({ functionName, location }) => {
+      const place = `${files.get(location.scriptId) ?? ""}:${location.lineNumber + 1}`
+      return `${functionName || "(anonymous)"} (${place})`
+    })
+    session.post("Debugger.resume", () => session.disconnect())
+    onStack(frames)
+  })
+  session.post("Debugger.enable", () => session.post("Debugger.pause"))
+  return () => session.disconnect()
+}
+
+function writeNote(file: string, hang: Hang): void {
+  const fs = process.getBuiltinModule("node:fs")
+  try {
+    const descriptor = fs.openSync(`${file}.tmp`, "w", 0o600)
+    fs.writeSync(descriptor, JSON.stringify(hang))
+    fs.fsyncSync(descriptor)
+    fs.closeSync(descriptor)
+    fs.renameSync(`${file}.tmp`, file)
+  } catch {
+    // A full disk: the next start knows nothing of this hang.
+  }
+}
+
+function watchMainThread(): void {
+  const { parentPort, workerData } = process.getBuiltinModule("node:worker_threads")
+  const { rmSync } = process.getBuiltinModule("node:fs")
+  const { beats, bootId, file } = workerData as { beats: Int32Array; bootId: string; file: string }
+  const tickMs = 50
+  const hangMs = 250
+  /** Shorter ones are no reason for anybody to kill the process. */
+  const noteMs = 1_000
+  const stackEveryMs = 5_000
+  const open = new Map<string, number>()
+  let seen = Atomics.load(beats, 0)
+  let seenAt = performance.now()
+  let tickedAt = seenAt
+  let stackAt = -stackEveryMs
+  let hang: Hang | undefined
+  let isNoted = false
+  let leave = () => {}
+
+  const note = () => {
+    isNoted = true
+    if (hang) writeNote(file, hang)
+  }
+  const end = (ms: number) => {
+    leave()
+    leave = () => {}
+    if (hang) parentPort?.postMessage({ ...hang, ms: Math.round(ms) })
+    if (isNoted) rmSync(file, { force: true })
+    hang = undefined
+    isNoted = false
+  }
+  const begin = (ms: number) => {
+    const since = new Date(Date.now() - ms).toISOString()
+    const begun: Hang = { bootId, since, ms: Math.round(ms), work: [...open.keys()], stack: [] }
+    hang = begun
+    if (performance.now() - stackAt < stackEveryMs) return
+    stackAt = performance.now()
+    leave = takeStack((stack) => {
+      begun.stack = stack
+      if (isNoted) note()
+    })
+  }
+  setInterval(() => {
+    const now = performance.now()
+    const present = Atomics.load(beats, 0)
+    // The whole process was stopped, or the machine slept: that is no hang.
+    const wasStopped = now - tickedAt > tickMs * 4 && !hang
+    tickedAt = now
+    const ms = now - seenAt
+    if (present !== seen || wasStopped) {
+      if (hang) end(ms)
+      seen = present
+      seenAt = now
+    } else if (hang && ms > noteMs && !isNoted) {
+      hang.ms = Math.round(ms)
+      note()
+    } else if (!hang && ms > hangMs) begin(ms)
+  }, tickMs)
+  parentPort?.on("message", ({ begin: begun, end: ended }: { begin?: string; end?: string }) => {
+    const id = begun ?? ended ?? ""
+    const count = (open.get(id) ?? 0) + (begun === undefined ? -1 : 1)
+    if (count > 0) open.set(id, count)
+    else open.delete(id)
+  })
+}

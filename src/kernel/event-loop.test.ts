@@ -1,0 +1,76 @@
+import assert from "node:assert/strict"
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { type TestContext, test } from "node:test"
+import { fileURLToPath } from "node:url"
+import { temporaryFolder } from "../../test/support/temporary.ts"
+import { until } from "../../test/support/world.ts"
+
+const module = fileURLToPath(new URL("./event-loop.ts", import.meta.url))
+
+/** A process with a watch, which does what it is told and prints what it logs. */
+function watchedProcess(context: TestContext, folder: string, work: string): ChildProcess {
+  const program = `
+    import { watchEventLoop } from ${JSON.stringify(module)}
+    const log = { warn: (fields, text) => process.send({ text, ...fields }) }
+    const watch = watchEventLoop({ folder: ${JSON.stringify(folder)}, bootId: "one", log })
+    process.on("message", () => undefined)
+    function spinHere(ms) { const end = Date.now() + ms; while (Date.now() < end) Math.sqrt(end) }
+    setTimeout(() => { ${work} }, 300)`
+  const child = spawn(process.execPath, ["--input-type=module-typescript", "-e", program], {
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  })
+  context.after(() => void child.kill("SIGKILL"))
+  return child
+}
+
+test("a hang is told with its length and what was worked on, and counted", async (context) => {
+  const folder = temporaryFolder()
+  const child = watchedProcess(
+    context,
+    folder,
+    `const end = watch.beginWork("run-1"); watch.beginWork("run-0")(); spinHere(600); end();
+     setTimeout(() => process.send({ figures: watch.figures() }), 400)`,
+  )
+  const messages: Record<string, unknown>[] = []
+  child.on("message", (message) => messages.push(message as Record<string, unknown>))
+  await until("both are told", () => (messages.length >= 2 ? true : undefined))
+  const told = messages.find((message) => message["text"] === "event loop blocked")
+  assert.ok(Number(told?.["ms"]) > 250)
+  assert.deepEqual(told?.["work"], ["run-1"])
+  const figures = messages.find((message) => message["figures"])?.["figures"] as {
+    hangs: number
+    maxSeconds: number
+    count: number
+    buckets: { seconds: number; count: number }[]
+  }
+  assert.equal(figures.hangs, 1)
+  assert.ok(figures.maxSeconds > 0.25)
+  const within = (seconds: number) => figures.buckets.find((bucket) => bucket.seconds === seconds)?.count ?? 0
+  assert.ok(within(10) > within(0.25), "the hang stands in a bucket of its length")
+  assert.equal(existsSync(join(folder, "hanging.json")), false)
+})
+
+test("a process that is killed while it hangs leaves word of where and at what, until that is forgotten", async (context) => {
+  const folder = temporaryFolder()
+  const child = watchedProcess(context, folder, `watch.beginWork("run-7"); spinHere(60_000)`)
+  const file = join(folder, "hanging.json")
+  await until("the hang is noted", () =>
+    existsSync(file) && /spinHere \([^)]+:\d+\)/.test(readFileSync(file, "utf8")) ? true : undefined,
+  )
+  child.kill("SIGKILL")
+  await once(child, "exit")
+  const next = watchedProcess(
+    context,
+    folder,
+    `process.send({ left: watch.lastHang() }); watch.forgetHang(); process.send({ left: watch.lastHang() ?? null })`,
+  )
+  const messages: { left: { work: string[]; bootId: string } | null }[] = []
+  next.on("message", (message) => messages.push(message as (typeof messages)[number]))
+  await until("both are told", () => (messages.length === 2 ? true : undefined))
+  assert.deepEqual(messages[0]?.left?.work, ["run-7"])
+  assert.equal(messages[1]?.left, null)
+  assert.equal(existsSync(file), false)
+})

@@ -1,0 +1,131 @@
+// Watches the event loop: how long it keeps others waiting (a histogram), and when it hangs, where. A thread beside it
+// notices that the beats have stopped, asks the main thread for its stack, and from a second on keeps in
+// `<folder>/hanging.json` what was being worked on, so that a process that is killed while it hangs leaves word of it.
+import { readFileSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { Worker } from "node:worker_threads"
+import { hangFileName, watchProgram } from "./event-loop-thread.ts"
+import type { Log } from "./log.ts"
+
+/** What the thread notes of a hang that has not ended. */
+export interface Hang {
+  bootId: string
+  /** When the loop stopped, ISO text. */
+  since: string
+  /** How long it had hung when this was written. */
+  ms: number
+  /** Ids that were given to `beginWork` and had not ended: the cause is most likely among them. */
+  work: string[]
+  /** Innermost first; empty when the main thread was inside native code. */
+  stack: string[]
+}
+
+export interface EventLoopFigures {
+  /** Times that the loop kept a timer waiting for at most so many seconds, cumulative as Prometheus has them. */
+  buckets: { seconds: number; count: number }[]
+  count: number
+  sumSeconds: number
+  maxSeconds: number
+  /** Stretches of more than a quarter of a second. */
+  hangs: number
+}
+
+export interface EventLoopWatch {
+  /**
+   * Says that work on this id has begun, until the returned function is called. Should the process be killed while it
+   * hangs, the id stands in the next process's `lastHang`.
+   */
+  beginWork(id: string): () => void
+  /** What an earlier process left that was killed while it hung; until `forgetHang`. */
+  lastHang(): Hang | undefined
+  /** To be called when what follows from `lastHang` is durable. */
+  forgetHang(): void
+  figures(): EventLoopFigures
+  stop(): Promise<void>
+}
+
+export interface EventLoopOptions {
+  /** Where `hanging.json` is kept. */
+  folder: string
+  bootId: string
+  log: Log
+}
+
+const beatMs = 20
+const bounds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+export function watchEventLoop({ folder, bootId, log }: EventLoopOptions): EventLoopWatch {
+  const beats = new Int32Array(new SharedArrayBuffer(4))
+  const counts = bounds.map(() => 0)
+  const sums = { count: 0, sumSeconds: 0, maxSeconds: 0, hangs: 0 }
+  let left = readHang(folder)
+  let due = performance.now() + beatMs
+  const timer = setInterval(() => {
+    Atomics.add(beats, 0, 1)
+    const now = performance.now()
+    const seconds = Math.max(now - due, 0) / 1000
+    due = now + beatMs
+    sums.count += 1
+    sums.sumSeconds += seconds
+    sums.maxSeconds = Math.max(sums.maxSeconds, seconds)
+    const bucket = bounds.findIndex((bound) => seconds <= bound)
+    if (bucket >= 0) counts[bucket] = (counts[bucket] ?? 0) + 1
+  }, beatMs)
+  timer.unref()
+  const thread = startThread({ folder, bootId, beats }, (hang) => {
+    sums.hangs += 1
+    log.warn({ ms: hang.ms, stack: hang.stack, work: hang.work }, "event loop blocked")
+  })
+  return {
+    beginWork(id) {
+      thread.postMessage({ begin: id })
+      let open = true
+      return () => {
+        if (open) thread.postMessage({ end: id })
+        open = false
+      }
+    },
+    lastHang: () => left,
+    forgetHang() {
+      if (left) rmSync(join(folder, hangFileName), { force: true })
+      left = undefined
+    },
+    figures() {
+      let below = 0
+      const buckets = bounds.map((seconds, index) => ({ seconds, count: (below += counts[index] ?? 0) }))
+      return { buckets, ...sums }
+    },
+    async stop() {
+      clearInterval(timer)
+      await thread.terminate()
+    },
+  }
+}
+
+function startThread(
+  data: { folder: string; bootId: string; beats: Int32Array },
+  onHang: (hang: Hang) => void,
+): Worker {
+  const worker = new Worker(watchProgram(), {
+    eval: true,
+    env: {},
+    execArgv: [],
+    name: "event loop watch",
+    workerData: { ...data, file: join(data.folder, hangFileName) },
+    resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1 },
+  })
+  worker.unref()
+  worker.on("message", onHang)
+  // Without the thread everything works as before; only hangs are not seen.
+  worker.on("error", () => undefined)
+  return worker
+}
+
+function readHang(folder: string): Hang | undefined {
+  try {
+    return JSON.parse(readFileSync(join(folder, hangFileName), "utf8")) as Hang
+  } catch {
+    // None, or one that was cut: nothing follows from it then.
+    return undefined
+  }
+}

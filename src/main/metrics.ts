@@ -1,0 +1,71 @@
+// What `GET /metrics` tells of this process: the event loop, memory, lost log lines, whether the store accepts.
+import type { Metric } from "../gateway/index.ts"
+import type { Core } from "./core.ts"
+
+export function metricsOf(core: Core): Metric[] {
+  const lost = core.lostLogLines()
+  const memory = process.memoryUsage()
+  return [
+    ...eventLoopMetrics(core),
+    {
+      name: "process_resident_memory_bytes",
+      type: "gauge",
+      help: "Resident memory of the process.",
+      samples: [{ value: memory.rss }],
+    },
+    {
+      name: "svc_heap_used_bytes",
+      type: "gauge",
+      help: "Used part of the JavaScript heap.",
+      samples: [{ value: memory.heapUsed }],
+    },
+    {
+      name: "svc_log_lines_lost_total",
+      type: "counter",
+      help: "Log lines that could not be written.",
+      samples: [
+        { labels: { to: "file" }, value: lost.file },
+        { labels: { to: "console" }, value: lost.console },
+      ],
+    },
+    {
+      name: "svc_store_accepting",
+      type: "gauge",
+      help: "1 while the store accepts, 0 while it is full, damaged or lost.",
+      samples: [{ value: core.store.accepting() ? 1 : 0 }],
+    },
+  ]
+}
+
+function eventLoopMetrics({ eventLoop }: Core): Metric[] {
+  const { buckets, count, sumSeconds, maxSeconds, hangs } = eventLoop.figures()
+  return [
+    {
+      name: "svc_event_loop_delay_seconds",
+      type: "histogram",
+      help: "How long the event loop kept a timer waiting; looked at fifty times a second.",
+      samples: [
+        ...buckets.map((bucket) => ({
+          suffix: "_bucket",
+          labels: { le: String(bucket.seconds) },
+          value: bucket.count,
+        })),
+        { suffix: "_bucket", labels: { le: "+Inf" }, value: count },
+        { suffix: "_sum", value: sumSeconds },
+        { suffix: "_count", value: count },
+      ],
+    },
+    {
+      name: "svc_event_loop_delay_max_seconds",
+      type: "gauge",
+      help: "The longest of these since the start.",
+      samples: [{ value: maxSeconds }],
+    },
+    {
+      name: "svc_event_loop_hangs_total",
+      type: "counter",
+      help: "Stretches of more than a quarter of a second; the log has their stacks.",
+      samples: [{ value: hangs }],
+    },
+  ]
+}

@@ -1,0 +1,65 @@
+// Looks every few seconds whether the state folder, its lock and its store are still the ones that were opened. What is
+// written into files that have been removed or replaced is lost with the process, so whoever is told stops at once.
+import { type BigIntStats, statSync } from "node:fs"
+import { stat } from "node:fs/promises"
+import { join } from "node:path"
+import { AppError } from "../kernel/index.ts"
+import { lockFileName } from "./lock.ts"
+import { databaseFileName } from "./open-database.ts"
+
+/** Within five seconds, also when one look comes late. */
+const defaultEveryMs = 2_000
+
+export interface FolderWatch {
+  stop(): void
+}
+
+/** `onLost` is called once, with a `storage-lost` that says what has gone. Takes what is there now for right. */
+export function watchStateFolder(options: {
+  folder: string
+  onLost: (error: AppError) => void
+  everyMs?: number
+}): FolderWatch {
+  const { folder } = options
+  const paths = [folder, join(folder, lockFileName), join(folder, databaseFileName)]
+  const opened = paths.map((path) => ({ path, inode: inodeOf(statSync(path, { bigint: true })) }))
+  let looking = false
+  const look = async () => {
+    for (const { path, inode } of opened) {
+      const what = await changeOf(path, inode)
+      if (what === undefined) continue
+      clearInterval(timer)
+      options.onLost(lost(path, what))
+      return
+    }
+  }
+  const timer = setInterval(() => {
+    // A network file system may take its time.
+    if (looking) return
+    looking = true
+    void look().finally(() => (looking = false))
+  }, options.everyMs ?? defaultEveryMs)
+  timer.unref()
+  return { stop: () => clearInterval(timer) }
+}
+
+async function changeOf(path: string, inode: string): Promise<"removed" | "replaced" | undefined> {
+  try {
+    return inodeOf(await stat(path, { bigint: true })) === inode ? undefined : "replaced"
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    // Any other failure (a disk error, a network drive that is away) says nothing about what is there.
+    return code === "ENOENT" || code === "ENOTDIR" ? "removed" : undefined
+  }
+}
+
+function inodeOf(status: BigIntStats): string {
+  return `${status.dev}:${status.ino}`
+}
+
+function lost(path: string, what: "removed" | "replaced"): AppError {
+  return new AppError("storage-lost", `${path} was ${what} while the gateway ran on it; nothing more is accepted`, {
+    hint: "The gateway stops. Put the folder back as it was, or restore a backup, and start again",
+    retryAfterSeconds: 60,
+  })
+}
