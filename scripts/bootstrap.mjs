@@ -115,7 +115,8 @@ function ensureProxies() {
     )
   }
   say(`installing Debian's ${missing.join(" and ")} for the tests`)
-  const options = { env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } }
+  // Without a network it must not hold everything up: these tests can be skipped.
+  const options = { env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" }, timeout: 120_000 }
   const isInstalled =
     run("apt-get", ["update", "-q"], options) &&
     run("apt-get", ["install", "-y", "-q", "--no-install-recommends", ...missing], options)
@@ -127,7 +128,7 @@ function ensureFaketime() {
   const isRoot = process.platform === "linux" && process.getuid?.() === 0 && existsSync("/usr/bin/apt-get")
   if (!isRoot || existsSync("/usr/bin/faketime")) return
   say("installing Debian's faketime (apt-get)")
-  const options = { env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } }
+  const options = { env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" }, timeout: 120_000 }
   if (!run("apt-get", ["install", "-y", "-q", "faketime"], options)) say("faketime could not be installed")
 }
 
