@@ -1,9 +1,11 @@
 // The rule that no regular expression may take longer than in proportion to its text, and what is allowed all the same.
 import assert from "node:assert/strict"
-import { readFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { test } from "node:test"
 import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
+import { temporaryFolder } from "../../test/support/temporary.ts"
 import { allowed } from "./allowed-patterns.mjs"
 import { slowness } from "./slow-pattern.mjs"
 
@@ -49,12 +51,45 @@ test("takes a sticky pattern for one that begins where it is told", () => {
   assert.equal(slowness("a+b", "y"), undefined)
 })
 
+test("sees a pattern however it is made", () => {
+  const ways = [
+    "/(a+)+$/",
+    'new RegExp("(a+)+$")',
+    'RegExp("(a+)+$")',
+    "new globalThis.RegExp(text)",
+    "RegExp(`${text}+$`)",
+    'text.match("(a+)+$")',
+    "text.search(`${text}+$`)",
+    '[...text.matchAll("(a+)+$")]',
+  ]
+  const folder = temporaryFolder()
+  const config = { jsPlugins: [join(import.meta.dirname, "plugin.mjs")], rules: { "svc/linear-pattern": "error" } }
+  writeFileSync(join(folder, "rules.json"), JSON.stringify(config))
+  writeFileSync(
+    join(folder, "ways.ts"),
+    ways.map((way, index) => `export const make${index} = (text: string) => ${way}\n`).join(""),
+  )
+  const { stdout } = spawnSync(
+    process.execPath,
+    ["node_modules/oxlint/dist/cli.js", "--format=unix", "-c", join(folder, "rules.json"), folder],
+    { cwd: root },
+  )
+  const seen = String(stdout)
+    .split("\n")
+    .flatMap((line) => (line.includes("linear-pattern") ? [Number(/ways\.ts:(\d+)/.exec(line)?.[1])] : []))
+  assert.deepEqual(
+    ways.filter((_, index) => !seen.includes(index + 1)),
+    [],
+  )
+})
+
 test("no source has a slow pattern but those that are allowed, each with its reason, and none is allowed in vain", () => {
   const result = spawnSync(process.execPath, ["node_modules/oxlint/dist/cli.js", "--format=unix", "src"], { cwd: root })
   const lines = String(result.stdout)
     .split("\n")
     .filter((line) => line.includes("linear-pattern"))
   assert.deepEqual(lines, [])
+  assert.equal(result.status, 0, String(result.stdout).slice(0, 2_000) + String(result.stderr))
   for (const { file, pattern, why } of allowed) {
     assert.ok(why.length > 20, file)
     // The formatter may have broken the line before or behind it.

@@ -63,8 +63,8 @@ function describe(answer: Exclude<ApprovalAnswer, { kind: "allowed" }>, timeText
 }
 
 /** What the turn of the answer takes over; none of the words. */
-function resumeOf(input: TurnInput, { withoutPast }: PromptTrust): Partial<TurnInput> {
-  const { agentId, sessionKey, origin, trusted, instructions, skills, tools, route, routeProblem } = input
+function resumeOf(input: TurnInput, { trusted, withoutPast }: PromptTrust): Partial<TurnInput> {
+  const { agentId, sessionKey, origin, instructions, skills, tools, route, routeProblem } = input
   const { model, thinking, timeoutSeconds, historyTurns, hook } = input
   const { callback: _callback, ...told } = hook ?? {}
   const kept = {

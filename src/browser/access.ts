@@ -41,7 +41,8 @@ export interface Caller {
   guest?: string | undefined
   /**
    * Set for an address that words of others may have made: the sites that it may lead to. Documents of others are not asked
-   * for, however the page sends itself on, until something else is done in the tab or half a minute is over.
+   * for, however the page sends itself on, until something else is done in the tab or half a minute is over. For files and
+   * answers that wait for a page to ask: the sites that may have them.
    */
   staysOn?: ((url: string) => boolean) | undefined
 }

@@ -175,7 +175,7 @@ function tabOperations(options: CoreOptions) {
         return pageReply(tab)
       }
       await tab.attach()
-      tab.armDialog(request, request.timeoutMs)
+      tab.armDialog(request, request.timeoutMs, caller.staysOn)
       return { ...(await pageReply(tab)), armed: true }
     },
   }

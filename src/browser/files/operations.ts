@@ -6,6 +6,7 @@ import { copyToMedia } from "../media.ts"
 import { act } from "../page/act.ts"
 import type { DownloadProgress, FinishedDownload } from "../page/downloads.ts"
 import { setInputFiles } from "../page/file-chooser.ts"
+import { addressOfFrame } from "../page/frame-address.ts"
 import { elementExpression } from "../page/frames.ts"
 import type { Tab } from "../page/tab.ts"
 import type { ChooserRequest, DownloadRequest, WaitDownloadRequest } from "../requests/index.ts"
@@ -102,7 +103,9 @@ export function fileOperations(options: CoreOptions) {
       }
       await tab.attach()
       const files = () => readable(request.paths)
-      await tab.chooser.arm(tab, { timeoutMs: request.timeoutMs, files, background, clock })
+      const { staysOn } = caller
+      const mayHave = staysOn && ((id: string) => staysOn(addressOfFrame(tab, tab.frames.get(id))))
+      await tab.chooser.arm(tab, { timeoutMs: request.timeoutMs, files, mayHave, background, clock })
       if (ref !== undefined) await clickToOpen(tab, ref, caller)
       return { ok: true, targetId: tab.targetId }
     },

@@ -4,6 +4,7 @@ import { objectIn, type World } from "./frames.ts"
 import type { Tab } from "./tab.ts"
 
 interface ChooserEvent {
+  frameId: string
   mode: "selectSingle" | "selectMultiple"
   backendNodeId?: number
 }
@@ -12,6 +13,8 @@ export interface ArmOptions {
   timeoutMs: number
   /** Asked when the chooser opens: the files may have been swapped since. */
   files(): Promise<string[]>
+  /** Whether the frame that opens it may have them: another page may be in the tab by then. Unset: every one. */
+  mayHave?: ((frameId: string) => boolean) | undefined
   background: Background
   clock: Clock
 }
@@ -31,6 +34,7 @@ export class ArmedChooser {
     const unlisten = tab.session.on("Page.fileChooserOpened", (event: ChooserEvent) => {
       options.background.run("file chooser", async () => {
         await disarm()
+        if (options.mayHave?.(event.frameId) === false) return
         await giveFiles(tab, event, await options.files())
       })
     })

@@ -82,7 +82,8 @@ export class Tab {
   #session: CdpSession | undefined
   #frames: Frames | undefined
   #dialog: Dialog | undefined
-  #armedAnswer: { answer: DialogAnswer; until: number } | undefined
+  #dialogUrl = ""
+  #armedAnswer: { answer: DialogAnswer; until: number; mayHave: ((url: string) => boolean) | undefined } | undefined
   #crashed = false
   #alerts = 0
   /** The document that the main frame shows, and how far its loading is. */
@@ -113,6 +114,11 @@ export class Tab {
 
   get dialog(): Dialog | undefined {
     return this.#dialog
+  }
+
+  /** Of the frame that has asked last. */
+  get dialogUrl(): string {
+    return this.#dialogUrl
   }
 
   /** How many dialogs were answered by themselves. The browser throws away input that arrives while one is open. */
@@ -230,7 +236,7 @@ export class Tab {
   }
 
   #listen(session: CdpSession): void {
-    session.on("Page.javascriptDialogOpening", (event: Dialog) => this.#dialogOpened(event))
+    session.on("Page.javascriptDialogOpening", (event: Dialog & { url: string }) => this.#dialogOpened(event))
     session.on("Page.javascriptDialogClosed", () => (this.#dialog = undefined))
     session.on("Page.lifecycleEvent", (event: LifecycleEvent) => {
       if (event.frameId === this.targetId) this.#noteLoading(event)
@@ -299,7 +305,7 @@ export class Tab {
   }
 
   /** An alert has only one answer, and a question before leaving is ours to answer: we were told to leave. */
-  #dialogOpened(event: Dialog): void {
+  #dialogOpened(event: Dialog & { url: string }): void {
     if (event.type === "alert" || event.type === "beforeunload") {
       this.#alerts += 1
       this.#options.background.run("browser dialog", () =>
@@ -309,11 +315,13 @@ export class Tab {
     }
     const armed = this.#armedAnswer
     this.#armedAnswer = undefined
-    if (armed && this.clock.monotonic() < armed.until) {
+    const isMeant = armed?.mayHave?.(event.url) ?? true
+    if (armed && isMeant && this.clock.monotonic() < armed.until) {
       this.#options.background.run("browser dialog", () => this.#sendAnswer(armed.answer))
       return
     }
     this.#dialog = { type: event.type, message: event.message }
+    this.#dialogUrl = event.url
     this.#interrupt(dialogOpen(this.#dialog))
   }
 
@@ -325,9 +333,9 @@ export class Tab {
     if (this.#dialog === dialog) this.#dialog = undefined
   }
 
-  /** The answer to the next question, if it comes in time; arming again replaces it. */
-  armDialog(answer: DialogAnswer, timeoutMs: number): void {
-    this.#armedAnswer = { answer, until: this.clock.monotonic() + timeoutMs }
+  /** The answer to the next question, if it comes in time and from where it may; arming again replaces it. */
+  armDialog(answer: DialogAnswer, timeoutMs: number, mayHave?: (url: string) => boolean): void {
+    this.#armedAnswer = { answer, until: this.clock.monotonic() + timeoutMs, mayHave }
   }
 
   async #sendAnswer({ accept, promptText }: DialogAnswer): Promise<void> {

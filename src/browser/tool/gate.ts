@@ -24,7 +24,7 @@ export async function gateOf(
     case "upload":
       return await gateWords(
         core,
-        { value, what: "Give files to", fields: ["paths", "ref", "inputRef"] },
+        { value, what: "Give files to", fields: ["paths", "ref", "inputRef", "element"] },
         caller,
         context,
       )
@@ -138,14 +138,36 @@ async function gateWords(
   caller: Caller,
   { sites }: Asked,
 ): Promise<Gated | undefined> {
-  const { targetId } = value as JsonObject
-  const pages = await core.sitesOf(caller, { targetId: typeof targetId === "string" ? targetId : undefined, refs: [] })
+  const pages = await sitesGiven(core, value, caller)
   if (pages.every((site) => sites.has(site))) return undefined
   const given = fields.flatMap((name): [string, Json][] => {
     const field = (value as JsonObject)[name]
     return field === undefined ? [] : [[name, field]]
   })
   return gated(what, pages, { action: value.action, ...Object.fromEntries(given), ...profileOf(value) })
+}
+
+/** Where files or an answer go to that are given now; what waits for a page to ask is held to these sites by its caller. */
+async function sitesGiven(core: BrowserCore, value: BrowserToolInput, caller: Caller): Promise<string[]> {
+  const { targetId, ref, inputRef } = value as JsonObject
+  const refs = value.action === "upload" ? [ref, inputRef].filter((each) => typeof each === "string") : []
+  return await core.sitesOf(caller, { targetId: typeof targetId === "string" ? targetId : undefined, refs })
+}
+
+/** The caller of a tainted call whose files or answer may wait for a page to ask: other pages do not get them. */
+export async function heldToSites(
+  core: BrowserCore,
+  value: BrowserToolInput,
+  caller: Caller,
+  { tainted, approved, sites }: Pick<ToolContext, "tainted" | "approved" | "sites">,
+): Promise<Caller> {
+  if (!tainted || (value.action !== "upload" && value.action !== "dialog")) return caller
+  const allowed = approved ? await sitesGiven(core, value, caller) : []
+  const staysOn = (address: string) => {
+    const site = siteOf(address) ?? ""
+    return sites.has(site) || allowed.includes(site)
+  }
+  return { ...caller, staysOn }
 }
 
 function profileOf(value: BrowserToolInput): JsonObject {

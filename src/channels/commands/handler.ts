@@ -82,7 +82,7 @@ function say(
   { plan, redact, canShowButtons }: CommandHandlerOptions,
   write: Write,
   job: JobRow,
-  { route }: CommandCall,
+  { route, sender }: CommandCall,
   { text, buttons }: CommandAnswer,
 ): void {
   const showsButtons = buttons !== undefined && canShowButtons(route)
@@ -93,8 +93,8 @@ function say(
     // In a group others write in between.
     ...(route.chatKind !== "private" && route.messageId !== undefined ? { replyTo: route.messageId } : {}),
   }
-  // Our own words: whoever answers them quotes nobody else.
-  markProvenance(write, job.id, { origin: "system", trusted: true })
+  // Our own words, and what the sender has written or is called: whoever answers them quotes nobody else.
+  markProvenance(write, job.id, { origin: sender.origin, trusted: sender.isAuthorised })
   for (const row of plan(route, reply)) write.addOutbox({ ...row, jobId: job.id })
 }
 

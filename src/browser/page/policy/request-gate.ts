@@ -65,6 +65,8 @@ export class RequestGate {
   readonly #options: RequestGateOptions
   #sees = new Set<Seen>()
   #started: Promise<unknown> | undefined
+  /** Nobody knows what the browser sees now: all that was ever asked for is asked for again. */
+  #hasFailed = false
 
   constructor(options: RequestGateOptions) {
     this.#options = options
@@ -84,7 +86,8 @@ export class RequestGate {
    * as long as the connection lives.
    */
   async start(sees: Seen): Promise<void> {
-    if (!this.#sees.has("everything") && !this.#sees.has(sees)) {
+    if (this.#hasFailed || (!this.#sees.has("everything") && !this.#sees.has(sees))) {
+      this.#hasFailed = false
       this.#sees.add(sees)
       const kinds = this.#sees.has("everything") ? (["everything"] as const) : [...this.#sees]
       // Logins are answered where a proxy or a policy stands, not where addresses alone are looked at.
@@ -97,7 +100,7 @@ export class RequestGate {
       await started
     } catch (error) {
       // Whoever comes next tries again, and gets nowhere before it has worked.
-      if (this.#started === started) this.#sees.clear()
+      if (this.#started === started) this.#hasFailed = true
       throw error
     }
   }

@@ -11,17 +11,24 @@ interface RemoteObject {
 /** Elements found in one look at most: each costs two questions to the browser. */
 const maxFound = 60
 
-/** The page's own helper: where the last look stopped, and the browser's function, which only the console has. */
+/**
+ * The page's own helper: where the last look stopped, and the browser's function, which only the console has. A page can
+ * have replaced all else that is called here, so nothing that comes of it is more than a guess about elements of its own.
+ */
 const makeLooker = `({ ask: getEventListeners, now: performance.now.bind(performance), seen: new WeakSet(), at: 0 })`
 
-/** Runs in the page's world, on the looker. Gives the elements that were found, newest look only. */
+/**
+ * Runs in the page's world, on the looker. Gives the elements that were found, newest look only, in an object that no
+ * code of the page sees or inherits to: it never holds more than `most`.
+ */
 const look = `function (budgetMs, most) {
   const plain = "a:not([href]),article,dd,div,dt,h1,h2,h3,h4,h5,h6,i,img,label,li,ol,p,section,span,svg,table,tbody,td,th,tr,ul"
   const all = document.querySelectorAll(plain)
-  const found = []
+  const found = { __proto__: null }
+  let count = 0
   const until = this.now() + budgetMs
   if (this.at >= all.length) this.at = 0
-  for (let steps = 0; steps < all.length && found.length < most; steps += 1) {
+  for (let steps = 0; steps < all.length && count < most; steps += 1) {
     const element = all[this.at]
     this.at = (this.at + 1) % all.length
     if (this.seen.has(element)) continue
@@ -30,8 +37,10 @@ const look = `function (budgetMs, most) {
     const clicks = types.click || types.mousedown || types.mouseup || types.pointerdown || types.pointerup || types.dblclick
     if (!clicks && !types.contextmenu && !types.touchstart && !types.dragstart) continue
     this.seen.add(element)
-    if (element.id !== "root" && element.parentElement !== document.body) found.push(element)
-    else if (element.querySelectorAll("*").length < 200) found.push(element)
+    const isFrame = element.id === "root" || element.parentElement === document.body
+    if (isFrame && element.querySelectorAll("*").length >= 200) continue
+    found[count] = element
+    count += 1
   }
   return found
 }`
@@ -45,16 +54,21 @@ export async function findListening(world: World, signal: AbortSignal): Promise<
   const { session } = world
   const maker = lookers.get(world) ?? makeLookerIn(session, signal)
   lookers.set(world, maker)
+  // One that was given up tells nothing of the next try.
+  maker.catch(() => lookers.delete(world))
   const objectId = await maker
   if (objectId === undefined) return false
   const group = `${world.key}-listening`
-  const { result } = await session.send<{ result: RemoteObject }>(
+  const { result, exceptionDetails } = await session.send<{ result: RemoteObject; exceptionDetails?: object }>(
     "Runtime.callFunctionOn",
     { objectId, functionDeclaration: look, arguments: [{ value: budgetMs }, { value: maxFound }], objectGroup: group },
     { signal },
   )
   try {
-    return result.objectId === undefined ? false : await handOver(world, result.objectId, group, signal)
+    // What the page has thrown is of its own making, and may be of any size.
+    return exceptionDetails || result.objectId === undefined
+      ? false
+      : await handOver(world, result.objectId, group, signal)
   } finally {
     await session.send("Runtime.releaseObjectGroup", { objectGroup: group }, { signal })
   }
@@ -72,12 +86,12 @@ async function makeLookerIn(session: CdpSession, signal: AbortSignal): Promise<s
   return reply.exceptionDetails ? undefined : reply.result.objectId
 }
 
-async function handOver(world: World, array: string, group: string, signal: AbortSignal): Promise<boolean> {
+async function handOver(world: World, found: string, group: string, signal: AbortSignal): Promise<boolean> {
   const { session, contextId } = world
   const send = <Result>(method: string, parameters: object) =>
     session.send<Result>(method, { ...parameters }, { signal })
   const { result } = await send<{ result: { name: string; value?: RemoteObject }[] }>("Runtime.getProperties", {
-    objectId: array,
+    objectId: found,
     ownProperties: true,
   })
   const elements = result.flatMap(({ name, value }) => (/^\d+$/.test(name) && value?.objectId ? [value.objectId] : []))

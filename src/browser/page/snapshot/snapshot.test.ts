@@ -230,6 +230,35 @@ test("compares long lists too", () => {
 
 const maxAnswer = 3_000_000
 
+test("takes a page's word for no more elements than it looks for, whatever the page has made of the language", async () => {
+  const swaps = [
+    "Array.prototype.push = function () { for (const each of words()) this[this.length] = each; return this.length }",
+    "WeakSet.prototype.has = () => { throw words() }",
+  ]
+  for (const swap of swaps) {
+    await go("controls.html?n=1")
+    await evaluate(`() => {
+      const words = () => [...document.querySelectorAll("p.word")]
+      document.body.innerHTML = "<main><h6>Tap</h6>" + "<p class=word>word</p>".repeat(100) + "</main>"
+      document.querySelector("h6").addEventListener("click", () => {})
+      ${swap}
+    }`)
+    const { snapshot: text, refs } = await snapshot("?interactive=true")
+    assert.ok(Object.keys(refs).length <= 1, text)
+  }
+})
+
+test("looks again at a page that has asked a question in the middle of the first look", async () => {
+  await go("controls.html?n=1")
+  await evaluate(`() => {
+    const { now } = performance
+    performance.now = { bind: () => { performance.now = now; confirm("Sure?"); return () => 0 } }
+  }`)
+  assert.equal((await bench.call("GET", "/snapshot?interactive=true")).body.error.code, "dialog-open")
+  await bench.call("POST", "/hooks/dialog", { accept: true })
+  assert.ok(Object.keys((await snapshot("?interactive=true")).refs).length > 0)
+})
+
 test("stands a page that does its worst: within the limits, in buffers that end, out of the way of other tabs", async () => {
   const other = (await bench.call("POST", "/tabs/open", { url: `${pages.url}/shop/` })).body.targetId
   const opened = await bench.call("POST", "/tabs/open", { url: `${pages.url}/bomb.html`, timeoutMs: 60_000 })

@@ -65,6 +65,12 @@ describe("what a message answers", () => {
     )
   })
 
+  test("is nobody's own in a channel, where the posts of this bot bear the same name as all others", () => {
+    const chat = { id: -5, type: "channel" as const, title: "News" }
+    const post = { chat, from: undefined, sender_chat: chat }
+    assert.equal(answering({ ...post, text: "sent for a webhook" }, post)?.isOwn, false)
+  })
+
   test("names the message, its author inside, and the quoted fragment instead of the whole", () => {
     assert.deepEqual(
       answering({ text: "long words", from: other }, { quote: { text: "words", position: 5 } })?.context,

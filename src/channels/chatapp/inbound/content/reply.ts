@@ -100,7 +100,9 @@ function isBots(replied: Message, botId: string): boolean {
   return replied.from !== undefined && String(replied.from.id) === botId && replied.sender_chat === undefined
 }
 
+/** In a channel all posts bear its name, also those of this bot: which of them are whose is not told. */
 function isSame(message: Message, replied: Message): boolean {
+  if (replied.chat.type === "channel") return false
   const author = ({ sender_chat: chat, from }: Message) => chat?.id ?? from?.id
   return author(message) !== undefined && author(message) === author(replied)
 }

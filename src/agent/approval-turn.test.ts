@@ -1,0 +1,64 @@
+// Who the turn acts for that is told an owner's answer: for nobody more than the one that had asked.
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import { silentLog, testStore } from "../../test/support/store.ts"
+import { type Decision, createApprovals } from "../approvals/index.ts"
+import { systemClock, systemIds } from "../kernel/index.ts"
+import { type Route, type Session, mainKey } from "../sessions/index.ts"
+import type { EventRow } from "../store/index.ts"
+import { approvalTurn, askOwner } from "./approval-turn.ts"
+import { trustOf } from "./taint.ts"
+import type { TurnInput } from "./turn-input.ts"
+
+const sessionKey = mainKey("main")
+const route: Route = { channel: "chatapp", account: "default", chatId: "5", chatKind: "private" }
+const owner: TurnInput = {
+  agentId: "main",
+  sessionKey,
+  purpose: "chat",
+  origin: "owner",
+  trusted: true,
+  text: "good morning",
+  route,
+}
+const event = { trusted: 0, origin: "webhook", share_history: 0 } as EventRow
+
+for (const decision of ["allow", "deny"] as const satisfies Decision[]) {
+  for (const [asker, input, events, trusted] of [
+    ["a turn that was shown a webhook's event beside its owner's words", owner, [event], false],
+    ["a heartbeat that a webhook has caused", { ...owner, purpose: "heartbeat", origin: "system" }, [event], false],
+    ["a webhook's own turn", { ...owner, purpose: "hook", origin: "webhook", trusted: false }, [], false],
+    ["an owner's turn", owner, [], true],
+  ] as const) {
+    test(`after "${decision}" a turn acts as ${asker} did`, async (context) => {
+      const told: TurnInput[] = []
+      const store = await testStore(context)
+      const timeText = (ms: number) => new Date(ms).toISOString()
+      const approvals = createApprovals({
+        store,
+        clock: systemClock,
+        ids: systemIds,
+        log: silentLog,
+        validMs: () => 60_000,
+        tell: () => true,
+        resume: (_write, row) => void told.push(approvalTurn("run-2", row, timeText).payload as unknown as TurnInput),
+      })
+      const turn = {
+        job: { run_id: "run-1" },
+        session: { key: sessionKey } as Session,
+        input: input as TurnInput,
+        trust: trustOf(input as TurnInput, events),
+      }
+      const call = { tool: "message", callId: "1", step: 1, reason: "no", summary: "Send", action: { to: "6" } }
+      await askOwner({ approvals, timeText }, turn, call)
+      const [row] = approvals.list({ limit: 1 })
+      await approvals.decide(row?.id ?? "", decision, "chat:5")
+      assert.deepEqual(
+        told.map((each) => [each.trusted, each.sessionKey, each.route?.chatId]),
+        [[trusted, sessionKey, "5"]],
+      )
+      const answered = trustOf(told[0] as TurnInput, [])
+      assert.notEqual(answered.foreign, undefined, "what was asked about is no word of the owner's")
+    })
+  }
+}
