@@ -4,7 +4,7 @@ import { closeSync, fdatasyncSync, openSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync, backup } from "node:sqlite"
 import { AppError, describeError } from "../kernel/index.ts"
-import { migrations } from "../store/index.ts"
+import { migrations, restoredError, sqlForgetTold } from "../store/index.ts"
 import { damaged } from "./archive/header.ts"
 import type { OpenWork, Progress, Unsent } from "./contract.ts"
 
@@ -166,7 +166,7 @@ export function settleRestored(
         .prepare(
           `update outbox set state = 'uncertain', head = 0, owner = null, error = ? where state in ('new', 'sending')`,
         )
-        .run(`restored from the ${since}: it may have been sent since`)
+        .run(restoredError(wanted.createdAt))
     }
     if (wanted.openWork === "hold") {
       database
@@ -178,6 +178,7 @@ export function settleRestored(
     }
     const mark = JSON.stringify({ at: wanted.now, createdAt: wanted.createdAt })
     database.prepare("insert or replace into meta (key, value) values ('restored', ?)").run(mark)
+    database.exec(sqlForgetTold)
     database.exec("commit")
     return {
       openWork: { kept: wanted.openWork, jobs, runs },
