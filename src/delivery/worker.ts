@@ -234,11 +234,12 @@ export class OutboxWorker {
     crashPoint("outbox.sent")
     try {
       await this.#kept.write(() => this.#record(row, outcome, call), this.#noMore.signal)
+      // Of one that is not, the next start has to find what was noted.
+      if (call.isBegun) flights?.recorded()
     } catch (error) {
       // Left as `sending`: the next start looks at what is known of it. Better than a second copy now.
       log.error({ ...ids(row), err: error }, "delivery not recorded")
     }
-    if (call.isBegun) flights?.recorded()
     crashPoint("outbox.recorded")
     for (const check of this.#watchers) check()
   }
