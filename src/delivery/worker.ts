@@ -161,9 +161,19 @@ export class OutboxWorker {
       } finally {
         this.#working = undefined
         resolve()
-        this.#schedule(pauseMs)
+        this.#scheduleAfter(pauseMs)
       }
     })
+  }
+
+  /** When not even what is due can be read, it is looked for again: nobody else may ever ask. */
+  #scheduleAfter(pauseMs: number): void {
+    try {
+      this.#schedule(pauseMs)
+    } catch (error) {
+      if (!this.#stopped) this.#timer = setTimeout(() => this.#work(), claimPauseMs).unref()
+      if (!isStorageFailure(error)) throw error
+    }
   }
 
   async #claim(): Promise<void> {
