@@ -3,7 +3,7 @@
 // clock over short steps, and over a long one only when the gateway has worked with it for some hours and nobody has set
 // it right. What restarts meanwhile goes on counting. Until then old is what the time that really passed has made old.
 import type { Clock } from "../kernel/index.ts"
-import type { SqliteHandle } from "./sqlite.ts"
+import { type SqliteHandle, isCorruption } from "./sqlite.ts"
 
 const hourMs = 60 * 60 * 1000
 /** So far ahead a clock is followed at once: a gateway that was off for a weekend prunes as ever. */
@@ -27,7 +27,7 @@ const key = "prune-time"
 
 export function createPruneTime({ handle, clock }: { handle: SqliteHandle; clock: Clock }): PruneTime {
   // Before anything is written by the clock of this start.
-  let kept = readKept(handle) ?? { at: newestRow(handle) ?? clock.now(), doubtedMs: 0 }
+  let kept = beginAt(handle, clock)
   let seenAt = clock.monotonic()
   return {
     advance() {
@@ -40,6 +40,16 @@ export function createPruneTime({ handle, clock }: { handle: SqliteHandle; clock
         .run(key, JSON.stringify(kept))
       return kept.at
     },
+  }
+}
+
+function beginAt(handle: SqliteHandle, clock: Clock): Kept {
+  try {
+    return readKept(handle) ?? { at: newestRow(handle) ?? clock.now(), doubtedMs: 0 }
+  } catch (error) {
+    // A damaged table is told of by others; until then nothing is old.
+    if (isCorruption(error)) return { at: 0, doubtedMs: 0 }
+    throw error
   }
 }
 
