@@ -184,7 +184,10 @@ test(
     rmSync(path)
     mkdirSync(path)
     chmodSync(path, 0o700)
-    await assert.rejects(testStore(context, { folder, newStore: true }), refusedWith("storage-failed", /svc\.db: .*rights/))
+    await assert.rejects(
+      testStore(context, { folder, newStore: true }),
+      refusedWith("storage-failed", /svc\.db: .*rights/),
+    )
     assert.ok(statSync(path).isDirectory())
     assert.deepEqual(
       readdirSync(folder).filter((name) => name.includes("corrupt")),

@@ -63,9 +63,7 @@ export class KeptWrites {
       // What the store refuses by itself was not tried: it says so where it is asked, and nothing is to be tried again.
       ingest: (entry) => (store.accepting() ? this.#watch(() => store.ingest(entry)) : store.ingest(entry)),
       ingestBatch: (entries, also) =>
-        store.accepting()
-          ? this.#watch(() => store.ingestBatch(entries, also))
-          : store.ingestBatch(entries, also),
+        store.accepting() ? this.#watch(() => store.ingestBatch(entries, also)) : store.ingestBatch(entries, also),
     }
   }
 

@@ -216,7 +216,11 @@ test("a store of the released schema keeps what it held, with everything that th
   `)
   before.raw.close()
   const { handle } = await testStore(context, { folder })
-  const read = (sql: string) => handle.raw.prepare(sql).all().map((row) => Object.values(row).join(" "))
+  const read = (sql: string) =>
+    handle.raw
+      .prepare(sql)
+      .all()
+      .map((row) => Object.values(row).join(" "))
   assert.deepEqual(read("select run_id, class from job where id > 100 order by id"), ["person 0", "hook 1", "beat 2"])
   assert.deepEqual(read("select text, consumed_by, held_by from event order by id"), [
     "waits  ",

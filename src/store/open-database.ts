@@ -42,7 +42,8 @@ function explainOpening(error: unknown, path: string): unknown {
   const explained = explainStoreError(error)
   if (!(explained instanceof AppError) || explained === error) return explained
   const met = `${path}: ${describeError(error)}`
-  if (explained.code === "storage-damaged") return storageDamaged(`The store is damaged, or no database (${met})`, error)
+  if (explained.code === "storage-damaged")
+    return storageDamaged(`The store is damaged, or no database (${met})`, error)
   if (explained.code !== "storage-failed") return explained
   return new AppError("storage-failed", `The store cannot be opened (${met})`, {
     cause: error,
