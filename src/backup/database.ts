@@ -72,9 +72,12 @@ async function copyInSteps(
 }
 
 function explain(error: unknown): AppError {
-  return new AppError("backup-failed", `The database could not be copied: ${describeError(error)}`, {
+  // Result codes 11 and 26 of SQLite, in whatever page it met the damage first.
+  const isDamaged = [11, 26].includes(((error as { errcode?: number }).errcode ?? 0) & 0xff)
+  const what = isDamaged ? "The database is damaged" : "The database could not be copied"
+  return new AppError("backup-failed", `${what}: ${describeError(error)}`, {
     cause: error,
-    hint: "a damaged database is set aside by the next start of the gateway; older backups: svc backup list",
+    hint: "svc doctor says what is wrong with it; older backups: svc backup list",
   })
 }
 
