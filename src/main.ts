@@ -8,7 +8,6 @@ import { type Pairing, createChatappChannel, createPairing } from "./channels/in
 import { createGatewayServer, loadGatewayToken, removeGatewayFile, writeGatewayFile } from "./gateway/index.ts"
 import type { GatewayServer, GatewayToken, PartState } from "./gateway/index.ts"
 import type { Hooks } from "./hooks/index.ts"
-import { AppError, describeError } from "./kernel/index.ts"
 import { auditConfigChanges, auditRestore, composeAccess } from "./main/access.ts"
 import { createActions } from "./main/actions.ts"
 import { type AgentParts, composeAgent } from "./main/agent.ts"
@@ -24,6 +23,8 @@ import { watchIdleMemory } from "./main/idle-memory.ts"
 import { metricsOf } from "./main/metrics.ts"
 import { createOwnPorts } from "./main/own-ports.ts"
 import { type StopRequest, keepInspectorClosed, listenForStop } from "./main/signals.ts"
+import { describeStartFailure } from "./main/start-failure.ts"
+import { storeHealth } from "./main/store-health.ts"
 import { version } from "./main/version.ts"
 import { followWallClock } from "./main/wall-clock.ts"
 import { watchStateFolder } from "./store/index.ts"
@@ -127,9 +128,9 @@ function firstStates(): Parts["states"] {
   return { store: "ready", gateway: "starting", browser: "starting", chatapp: "starting", agent: "starting" }
 }
 
-function statesNow({ kept, store }: Core, states: Parts["states"]): Parts["states"] {
+function statesNow(core: Core, states: Parts["states"]): Parts["states"] {
   const { store: state = "ready" } = states
-  return { ...states, store: kept.problem() || store.problem() !== undefined || !store.accepting() ? "failed" : state }
+  return { ...states, store: storeHealth(core).accepting ? state : "failed" }
 }
 
 function readinessOf(parts: Parts["states"]) {
@@ -306,19 +307,6 @@ function announce(
 
 /** The log may not stand yet, and the person is looking at the terminal. */
 function reportStartFailure(error: unknown): number {
-  const { message, hint } = explainStartFailure(error)
-  const next = hint === undefined ? "" : `hint: ${hint}\n`
-  process.stderr.write(`error: ${message}\n${next}`)
+  process.stderr.write(describeStartFailure(error))
   return 1
-}
-
-function explainStartFailure(error: unknown): { message: string; hint?: string | undefined } {
-  const { code } = error as NodeJS.ErrnoException
-  if (code === "ENOSPC" || code === "EDQUOT" || code === "storage-full") {
-    return {
-      message: `No space left in the file system of the state folder: the gateway was not started (${describeError(error)})`,
-      hint: "Free some space in the file system of the state folder (SVC_STATE_DIR, else ~/.svc)",
-    }
-  }
-  return error instanceof AppError ? error : { message: describeError(error) }
 }

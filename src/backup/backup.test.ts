@@ -76,6 +76,7 @@ test("a backup of a folder in use holds configuration, media, secrets and the da
       "svc.json",
       "more.json",
       "gateway-token",
+      "store.json",
       "svc.db",
       "media/inbound/a.jpg",
       "workspace/skills/orders.md",

@@ -4,7 +4,7 @@ import { closeSync, fdatasyncSync, openSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync, backup } from "node:sqlite"
 import { AppError, describeError } from "../kernel/index.ts"
-import { migrations } from "../store/index.ts"
+import { migrations, restoredError, sqlForgetTold } from "../store/index.ts"
 import { damaged } from "./archive/header.ts"
 import type { OpenWork, Progress, Unsent } from "./contract.ts"
 
@@ -72,9 +72,12 @@ async function copyInSteps(
 }
 
 function explain(error: unknown): AppError {
-  return new AppError("backup-failed", `The database could not be copied: ${describeError(error)}`, {
+  // Result codes 11 and 26 of SQLite, in whatever page it met the damage first.
+  const isDamaged = [11, 26].includes(((error as { errcode?: number }).errcode ?? 0) & 0xff)
+  const what = isDamaged ? "The database is damaged" : "The database could not be copied"
+  return new AppError("backup-failed", `${what}: ${describeError(error)}`, {
     cause: error,
-    hint: "a damaged database is set aside by the next start of the gateway; older backups: svc backup list",
+    hint: "svc doctor says what is wrong with it; older backups: svc backup list",
   })
 }
 
@@ -166,7 +169,7 @@ export function settleRestored(
         .prepare(
           `update outbox set state = 'uncertain', head = 0, owner = null, error = ? where state in ('new', 'sending')`,
         )
-        .run(`restored from the ${since}: it may have been sent since`)
+        .run(restoredError(wanted.createdAt))
     }
     if (wanted.openWork === "hold") {
       database
@@ -178,6 +181,7 @@ export function settleRestored(
     }
     const mark = JSON.stringify({ at: wanted.now, createdAt: wanted.createdAt })
     database.prepare("insert or replace into meta (key, value) values ('restored', ?)").run(mark)
+    database.exec(sqlForgetTold)
     database.exec("commit")
     return {
       openWork: { kept: wanted.openWork, jobs, runs },

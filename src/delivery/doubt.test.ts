@@ -2,8 +2,9 @@ import assert from "node:assert/strict"
 import { join } from "node:path"
 import { type TestContext, describe, test } from "node:test"
 import { temporaryFolder } from "../../test/support/temporary.ts"
+import { testStore } from "../../test/support/store.ts"
 import { AppError, type Clock, systemClock } from "../kernel/index.ts"
-import type { JobRow } from "../store/index.ts"
+import { type JobRow, restoredError } from "../store/index.ts"
 import type { ReplyButton, SendOutcome } from "./contract.ts"
 import { type RecordingSender, isSettled, outboxRow, recordingSender, routeTo } from "./delivery.fixture.ts"
 import { startOutbox } from "./delivery.fixture.ts"
@@ -214,5 +215,54 @@ describe("a message that was being sent when the process died", () => {
     const clock: Clock = { ...systemClock, now: () => Date.now() + 11 * 60_000 }
     const { sender } = await restart(context, folder, { onUncertain: () => "resend" as const, clock })
     assert.deepEqual(sender.calls, ["1: behind"])
+  })
+})
+
+describe("what a restored backup had not sent", () => {
+  /** As `backup/database.ts` leaves the folder. */
+  async function restored(context: TestContext, chats: readonly string[]): Promise<string> {
+    const folder = temporaryFolder()
+    const store = await testStore(context, { folder })
+    const createdAt = Date.now() - 60_000
+    await store.meta.set("restored", { at: Date.now(), createdAt })
+    await store.write(async (write) => {
+      for (const chat of chats) write.addOutbox(outboxRow(`to ${chat}`, routeTo(chat)))
+      write.prepare("update outbox set state = 'uncertain', head = 0, error = ?").run(restoredError(createdAt))
+    })
+    await store.close()
+    return folder
+  }
+
+  test("is asked about at the first start, once a chat, and sent again by the button", async (context) => {
+    const folder = await restored(context, ["1", "1", "2"])
+    const sender = talkingSender()
+    const outbox = await startOutbox(context, { sender, folder })
+    await outbox.until((rows) => rows.length === 5 && isSettled(rows))
+    assert.deepEqual(sender.calls.toSorted(), [`1: ${asked}`, `2: ${asked}`])
+    assert.deepEqual(await touch(outbox, buttonOf(sender), "1"), { sentAgain: 2 })
+    await outbox.until(isSettled)
+    await outbox.worker.stop(0)
+    await outbox.store.close()
+    const again = talkingSender()
+    const next = await startOutbox(context, { sender: again, folder })
+    await next.until(isSettled)
+    assert.deepEqual(again.calls, [])
+  })
+
+  test("is asked about once in each chat, however many they are", async (context) => {
+    const chats = Array.from({ length: 65 }, (_, index) => String(index))
+    const folder = await restored(context, chats)
+    const sender = talkingSender()
+    const outbox = await startOutbox(context, { sender, folder })
+    await outbox.until((rows) => rows.length === 130 && isSettled(rows))
+    assert.equal(new Set(sender.calls).size, 65)
+  })
+
+  test("with leave is told to nobody in the chat", async (context) => {
+    const folder = await restored(context, ["1"])
+    const sender = talkingSender()
+    const outbox = await startOutbox(context, { sender, folder, onUncertain: () => "leave" })
+    await outbox.until(isSettled)
+    assert.deepEqual(sender.calls, [])
   })
 })

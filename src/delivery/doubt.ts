@@ -4,7 +4,7 @@ import type { Ids } from "../kernel/index.ts"
 import type { Route } from "../sessions/route.ts"
 import { mainKey } from "../sessions/index.ts"
 import { type JobEnd, type JobHandler, type NewJob, type OutboxRow, type Store, type Write } from "../store/index.ts"
-import { sendDoubtfulAgain, workClasses } from "../store/index.ts"
+import { isRestored, sendDoubtfulAgain, workClasses } from "../store/index.ts"
 import type { DeliveryConfig } from "./config.ts"
 import type { ChannelSender, Reply } from "./contract.ts"
 
@@ -46,7 +46,10 @@ function tellAgent(write: Write, row: OutboxRow): void {
   // The session of a webhook's run ends with it.
   const sessionKey = job["class"] === workClasses.hooks ? mainKey(agentId) : lane
   const at = new Date(row.created_at).toISOString()
-  const text = `The message that you wrote at ${at} for ${row.channel} chat ${row.chat_id} may not have arrived: the connection ended before the platform had answered.`
+  const reason = isRestored(row)
+    ? "it had not been sent when a backup was made, and that backup has been restored"
+    : "the connection ended before the platform had answered"
+  const text = `The message that you wrote at ${at} for ${row.channel} chat ${row.chat_id} may not have arrived: ${reason}.`
   write.addEvent({ sessionKey, text, origin: "system", trusted: true })
 }
 

@@ -3,6 +3,7 @@ import { readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { test } from "node:test"
 import { temporaryFolder } from "../../test/support/temporary.ts"
+import { isSettled, recordingSender, startOutbox } from "./delivery.fixture.ts"
 import { FlightLog } from "./flight-log.ts"
 
 const row = (id: number, attempts = 1) => ({ id, attempts })
@@ -82,4 +83,29 @@ test("does not grow while everything is recorded", () => {
   }
   log.close()
   assert.ok(statSync(path).size < 300 * 1024)
+})
+
+test("what could not be recorded stays noted, however much is sent after it", async (context) => {
+  const folder = temporaryFolder()
+  const path = join(folder, "in-flight")
+  const flights = new FlightLog(path)
+  const sender = recordingSender((row) => ({ kind: "sent", remoteId: row.chat_id }))
+  const outbox = await startOutbox(context, { sender, folder, flights })
+  outbox.store.handle.raw.exec(
+    `create trigger refuse before update on outbox when new.chat_id = '1' and new.state = 'sent' begin
+       select raise(abort, 'refused'); end`,
+  )
+  await outbox.put(["1", "answer"])
+  await outbox.until(() => sender.calls.length === 1)
+  await outbox.put(["2", "behind"])
+  await outbox.until((rows) => isSettled(rows.slice(1)))
+  for (let id = 10; id < 10_000; id += 1) {
+    flights.begin(row(id))
+    flights.end(row(id), { kind: "sent", remoteId: "1" })
+    flights.recorded()
+  }
+  assert.equal(outbox.rows()[0]?.state, "sending")
+  const next = new FlightLog(path)
+  assert.deepEqual(next.endOf(row(1)), { kind: "sent", remoteId: "1" })
+  next.close()
 })

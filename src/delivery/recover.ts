@@ -4,6 +4,7 @@
 import type { Ids, Log } from "../kernel/index.ts"
 import type { Route } from "../sessions/route.ts"
 import { type OutboxRow, type Store, leftSending, markAgain, markSent, markUncertain } from "../store/index.ts"
+import { noteToldUpTo, restoredUntold } from "../store/index.ts"
 import type { DeliveryConfig } from "./config.ts"
 import type { ChannelSender } from "./contract.ts"
 import { tellDoubt } from "./doubt.ts"
@@ -24,6 +25,31 @@ const resendWithinMs = 10 * 60 * 1000
 
 export async function recoverSending(options: RecoverOptions): Promise<void> {
   for (const row of leftSending(options.store)) await recover(options, row)
+  await tellRestored(options)
+}
+
+/** In one transaction: the event loop has its turn between two of them. */
+const restoredAtOnce = 20
+
+/**
+ * At the first start after a restore: what the backup had not sent is in doubt like what a crash leaves, and is told in
+ * the same way, once. How far that has come is kept, so that a kill in the middle repeats nothing.
+ */
+async function tellRestored(options: RecoverOptions): Promise<void> {
+  const { store, log } = options
+  const doubts = { ...options, policy: options.onUncertain }
+  let told = 0
+  for (;;) {
+    const count = await store.write(async (write) => {
+      const rows = restoredUntold(store, restoredAtOnce)
+      for (const row of rows) tellDoubt(doubts, write, row)
+      if (rows.length > 0) noteToldUpTo(write, rows.at(-1)?.id ?? 0)
+      return rows.length
+    })
+    told += count
+    if (count < restoredAtOnce) break
+  }
+  if (told > 0) log.warn({ deliveries: told }, "deliveries of a restored backup in doubt: not repeated")
 }
 
 async function recover(options: RecoverOptions, row: OutboxRow): Promise<void> {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { silentLog } from "../../test/support/store.ts"
 import { temporaryFolder } from "../../test/support/temporary.ts"
-import { type Clock, systemClock } from "../kernel/index.ts"
+import { AppError, type Clock, systemClock } from "../kernel/index.ts"
 import { KeptWrites } from "../store/index.ts"
 import type { SendOutcome } from "./contract.ts"
 import { isSettled, recordingSender, startOutbox, textOf } from "./delivery.fixture.ts"
@@ -231,6 +231,26 @@ describe("a disk that takes nothing for a while", () => {
     await outbox.until(isSettled)
     assert.deepEqual(sender.calls, ["1: first", "1: second"])
     assert.equal(outbox.rows()[0]?.remote_id, "m1")
+  })
+})
+
+describe("a disk that gives nothing for a while", () => {
+  test("delays what is due, and nobody has to ask for it again", async (context) => {
+    const sender = recordingSender()
+    const outbox = await startOutbox(context, { sender })
+    const { prepare } = outbox.store.handle
+    let failed = 0
+    outbox.store.handle.prepare = (sql) => {
+      if (!sql.includes("state = 'new' and head = 1")) return prepare(sql)
+      failed += 1
+      throw new AppError("storage-failed", "input/output error")
+    }
+    await outbox.put(["1", "hello"])
+    // Of what is due, and of when to look again.
+    while (failed < 2) await new Promise((resolve) => setImmediate(resolve))
+    outbox.store.handle.prepare = prepare
+    await outbox.until(isSettled)
+    assert.deepEqual(sender.calls, ["1: hello"])
   })
 })
 

@@ -161,9 +161,19 @@ export class OutboxWorker {
       } finally {
         this.#working = undefined
         resolve()
-        this.#schedule(pauseMs)
+        this.#scheduleAfter(pauseMs)
       }
     })
+  }
+
+  /** When not even what is due can be read, it is looked for again: nobody else may ever ask. */
+  #scheduleAfter(pauseMs: number): void {
+    try {
+      this.#schedule(pauseMs)
+    } catch (error) {
+      if (!this.#stopped) this.#timer = setTimeout(() => this.#work(), claimPauseMs).unref()
+      if (!isStorageFailure(error)) throw error
+    }
   }
 
   async #claim(): Promise<void> {
@@ -234,11 +244,12 @@ export class OutboxWorker {
     crashPoint("outbox.sent")
     try {
       await this.#kept.write(() => this.#record(row, outcome, call), this.#noMore.signal)
+      // Of one that is not, the next start has to find what was noted.
+      if (call.isBegun) flights?.recorded()
     } catch (error) {
       // Left as `sending`: the next start looks at what is known of it. Better than a second copy now.
       log.error({ ...ids(row), err: error }, "delivery not recorded")
     }
-    if (call.isBegun) flights?.recorded()
     crashPoint("outbox.recorded")
     for (const check of this.#watchers) check()
   }

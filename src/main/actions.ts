@@ -16,6 +16,7 @@ import { type Core, userTimeZone } from "./core.ts"
 import { mainAgentId } from "./main-agent.ts"
 import { createModelActions } from "./models/actions.ts"
 import { describeWarning, findModelWarnings } from "./models/warnings.ts"
+import { storeHealth } from "./store-health.ts"
 import { version } from "./version.ts"
 
 export interface ActionParts {
@@ -120,7 +121,7 @@ async function status(core: Core, parts: ActionParts): Promise<GatewayStatus> {
     controlPort: ports.control,
     parts: parts.parts(),
     ...(issues.length === 0 ? {} : { configProblem: issues.map(formatIssue).join("\n") }),
-    store: { accepting: store.accepting(), ...storageProblem(core) },
+    store: storeHealth(core),
     jobs: countJobs(store),
     outbox: countOutbox(store),
     events: countEvents(store),
@@ -130,11 +131,6 @@ async function status(core: Core, parts: ActionParts): Promise<GatewayStatus> {
     ...(backup === undefined ? {} : { backup }),
     memoryMb: Math.round(process.memoryUsage.rss() / 1024 / 1024),
   }
-}
-
-function storageProblem({ kept }: Core): Omit<GatewayStatus["store"], "accepting"> {
-  const problem = kept.problem()
-  return problem ? { problem: problem.error, unwritten: problem.waiting } : {}
 }
 
 function describeModel(core: Core, parts: ActionParts): GatewayStatus["model"] {

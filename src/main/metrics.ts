@@ -1,6 +1,7 @@
 // What `GET /metrics` tells of this process: the event loop, memory, lost log lines, whether the store accepts.
 import type { Metric } from "../gateway/index.ts"
 import type { Core } from "./core.ts"
+import { storeHealth } from "./store-health.ts"
 
 export function metricsOf(core: Core): Metric[] {
   const lost = core.lostLogLines()
@@ -31,8 +32,8 @@ export function metricsOf(core: Core): Metric[] {
     {
       name: "svc_store_accepting",
       type: "gauge",
-      help: "1 while the store accepts, 0 while it is full, damaged or lost.",
-      samples: [{ value: core.store.accepting() ? 1 : 0 }],
+      help: "1 while the store accepts, 0 while it is full, failing, damaged or lost.",
+      samples: [{ value: storeHealth(core).accepting ? 1 : 0 }],
     },
   ]
 }

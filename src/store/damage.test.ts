@@ -154,6 +154,15 @@ for (const [what, { spoil, code, words }] of Object.entries(spoiled)) {
   })
 }
 
+test("a damaged svc.db that was put into a new folder is named, and set aside when a new store is asked for", async (context) => {
+  const folder = temporaryFolder()
+  const path = join(folder, "svc.db")
+  writeFileSync(path, Buffer.alloc(40_000, 0x5a))
+  await assert.rejects(testStore(context, { folder }), refusedWith("storage-damaged", /not a database.*--new-store/s))
+  const store = await testStore(context, { folder, newStore: true })
+  assert.deepEqual(await store.ingest(entry("d0")), { kind: "accepted" })
+})
+
 test("a folder of a program that left no mark is known by its reserve", async (context) => {
   const folder = await usedFolder(context)
   rmSync(join(folder, "store.json"))
@@ -175,7 +184,10 @@ test(
     rmSync(path)
     mkdirSync(path)
     chmodSync(path, 0o700)
-    await assert.rejects(testStore(context, { folder, newStore: true }), refusedWith("storage-failed", /rights/))
+    await assert.rejects(
+      testStore(context, { folder, newStore: true }),
+      refusedWith("storage-failed", /svc\.db: .*rights/),
+    )
     assert.ok(statSync(path).isDirectory())
     assert.deepEqual(
       readdirSync(folder).filter((name) => name.includes("corrupt")),

@@ -125,3 +125,25 @@ test("a stop does not wait for a disk that never works again", async (context) =
   store.handle.raw.exec("pragma query_only = off")
   assert.equal(store.handle.prepare("select state from job").get()?.["state"], "running", "left to the next start")
 })
+
+test("jobs that could not be read for a while run when they can, and nobody has to ask for them again", async (context) => {
+  const store = await testStore(context)
+  const kept = new KeptWrites({ clock: systemClock, log: silentLog })
+  context.after(() => kept.stop())
+  const runs: string[] = []
+  const runner = startRunner(store, { run: async (job) => (runs.push(job.run_id), {}) }, kept)
+  context.after(() => runner.stop(0))
+  const { prepare } = store.handle
+  let failed = 0
+  store.handle.prepare = (sql) => {
+    if (!sql.startsWith("select min(run_at)")) return prepare(sql)
+    failed += 1
+    throw new AppError("storage-failed", "input/output error")
+  }
+  await store.write(async (write) => {
+    write.addJob({ runId: "a", laneKey: "lane", kind: "turn", payload: {} })
+  })
+  await until(() => failed >= 2)
+  store.handle.prepare = prepare
+  await until(() => runs.length === 1)
+})

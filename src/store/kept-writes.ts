@@ -60,8 +60,10 @@ export class KeptWrites {
     return {
       ...store,
       write,
-      ingest: (entry) => this.#watch(() => store.ingest(entry)),
-      ingestBatch: (entries, also) => this.#watch(() => store.ingestBatch(entries, also)),
+      // What the store refuses by itself was not tried: it says so where it is asked, and nothing is to be tried again.
+      ingest: (entry) => (store.accepting() ? this.#watch(() => store.ingest(entry)) : store.ingest(entry)),
+      ingestBatch: (entries, also) =>
+        store.accepting() ? this.#watch(() => store.ingestBatch(entries, also)) : store.ingestBatch(entries, also),
     }
   }
 

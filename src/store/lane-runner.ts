@@ -198,9 +198,19 @@ export class LaneRunner {
       } finally {
         this.#claiming = undefined
         resolve()
-        this.#schedule(pauseMs)
+        this.#scheduleAfter(pauseMs)
       }
     })
+  }
+
+  /** When not even what is due can be read, it is looked for again: nobody else may ever ask. */
+  #scheduleAfter(pauseMs: number): void {
+    try {
+      this.#schedule(pauseMs)
+    } catch (error) {
+      if (!this.#stopped) this.#timer = setTimeout(() => this.#claim(), claimPauseMs).unref()
+      if (!isStorageFailure(error)) throw error
+    }
   }
 
   async #claimOnce(): Promise<void> {

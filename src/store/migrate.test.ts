@@ -189,3 +189,50 @@ test("a store of a newer program is named as one, with what to install, and left
       /Install svc 7\.1\.0 or newer, or restore a backup/.test(error.hint ?? ""),
   )
 })
+
+test("a store of the released schema keeps what it held, with everything that the newer ones add to it", async (context) => {
+  const folder = await folderOfOld("0011-segments", 3)
+  const before = openSqlite(join(folder, "svc.db"))
+  before.raw.exec(`
+    insert into session (key, agent_id, session_id, created_at, updated_at, last_route) values
+      ('agent:main:group', 'main', 'g', 1, 2, '{"channel":"chatapp","account":"a","chatId":"-7","chatKind":"group"}'),
+      ('agent:main:odd', 'main', 'o', 1, 2, '{"channel":"chatapp","chatKind":"group"}'),
+      ('agent:main:main', 'main', 'p', 1, 2, '{"channel":"chatapp","account":"a","chatId":"7","chatKind":"private"}');
+    insert into job (id, run_id, kind, lane_key, payload, created_at, state, head) values
+      (101, 'person', 'turn', 'l1', '{"purpose":"chat"}', 1, 'ready', 1),
+      (102, 'hook', 'turn', 'l2', '{"purpose":"hook"}', 1, 'running', 1),
+      (103, 'beat', 'heartbeat', 'l3', '{}', 1, 'ready', 1);
+    insert into step (job_id, n, kind, data, created_at) values (101, 0, 'prompt', '{}', 1), (101, 1, 'assistant', '{}', 1);
+    insert into event (session_key, text, origin, trusted, created_at, consumed_by) values
+      ('s', 'waits', 'x', 1, 1, null), ('s', 'answered', 'x', 1, 1, 101), ('s', 'asked', 'x', 1, 1, 102),
+      ('s', 'long over', 'x', 1, 1, 1);
+    insert into outbox (lane_key, channel, account, chat_id, route, kind, payload, state, head, created_at) values
+      ('c', 'chatapp', 'a', '7', '{}', 'text', '{"text":"x"}', 'new', 1, 1),
+      ('d', 'chatapp', 'a', '8', '{}', 'text', '{"text":"y"}', 'uncertain', 0, 1);
+    insert into chat_button (key, value, created_at) values ('k', 'v', 1);
+    insert into usage (created_at, agent_id, purpose, model) values (1, 'main', 'chat', 'm');
+    insert into hook_delivery (received_at, mapping, path, method, headers, query, body, verdict, status, runs, took_us) values
+      (1, 'm', '/hooks/x', 'POST', '{}', '{}', x'0102', 'accepted', 200, '[]', 1);
+  `)
+  before.raw.close()
+  const { handle } = await testStore(context, { folder })
+  const read = (sql: string) =>
+    handle.raw
+      .prepare(sql)
+      .all()
+      .map((row) => Object.values(row).join(" "))
+  assert.deepEqual(read("select run_id, class from job where id > 100 order by id"), ["person 0", "hook 1", "beat 2"])
+  assert.deepEqual(read("select text, consumed_by, held_by from event order by id"), [
+    "waits  ",
+    "answered 101 ",
+    "asked  102",
+    "long over 1 ",
+  ])
+  assert.deepEqual(read("select state, head, waited_ms from outbox order by id"), ["new 1 0", "uncertain 0 0"])
+  assert.deepEqual(read("select chat_id, is_member from chat_membership"), ["-7 1"])
+  assert.deepEqual(read("select session_id, machine from ended_session"), ["over 0"])
+  assert.deepEqual(read("select distinct origin, trusted from message"), ["unknown 0"])
+  assert.deepEqual(read("select key, value from chat_button"), ["k v"])
+  handle.raw.exec("delete from hook_delivery")
+  assert.deepEqual(read("select bytes from hook_kept"), ["0"], "what was there before is counted like what comes")
+})

@@ -2,7 +2,7 @@
 // damaged, missing or empty in a folder that was used ends the start, with what is left and the ways out named.
 import { chmodSync, existsSync, renameSync, statSync } from "node:fs"
 import { join } from "node:path"
-import type { Clock, CrashPoint, Log } from "../kernel/index.ts"
+import { AppError, type Clock, type CrashPoint, type Log, describeError } from "../kernel/index.ts"
 import { repairIndexes, storageDamaged } from "./damage.ts"
 import { migrate, recordedMigrations } from "./migrate.ts"
 import { migrations } from "./migrations/index.ts"
@@ -33,20 +33,36 @@ export async function openDatabase(options: OpenOptions, onDamage: OnDamage): Pr
     giveBackFreedPages(handle, log)
     return handle
   } catch (error) {
-    throw explainStoreError(error)
+    throw explainOpening(error, join(folder, databaseFileName))
   }
+}
+
+/** Names the file: nothing else does before there is a gateway to ask. */
+function explainOpening(error: unknown, path: string): unknown {
+  const explained = explainStoreError(error)
+  if (!(explained instanceof AppError) || explained === error) return explained
+  const met = `${path}: ${describeError(error)}`
+  if (explained.code === "storage-damaged")
+    return storageDamaged(`The store is damaged, or no database (${met})`, error)
+  if (explained.code !== "storage-failed") return explained
+  return new AppError("storage-failed", `The store cannot be opened (${met})`, {
+    cause: error,
+    hint: "Check the rights of the state folder and of svc.db in it, and their file system (svc doctor)",
+  })
 }
 
 async function openUsable(options: OpenOptions, onDamage: OnDamage): Promise<SqliteHandle> {
   const path = join(options.folder, databaseFileName)
   const size = statSync(path, { throwIfNoEntry: false })?.size
-  if (!wasUsed(options.folder)) return await openAndMigrate(options, path, onDamage)
+  const isUsed = wasUsed(options.folder)
+  if (!isUsed && !size) return await openAndMigrate(options, path, onDamage)
   if (!size) {
     beginAnew(options, storageMissing(options.folder, size === 0 ? "empty" : "missing"))
     return await openAndMigrate(options, path, onDamage)
   }
   try {
-    if (holdsStore(path)) return await openAndMigrate(options, path, onDamage)
+    // A first start that was killed has left a file without a store, and no mark.
+    if (!isUsed || holdsStore(path)) return await openAndMigrate(options, path, onDamage)
     beginAnew(options, storageMissing(options.folder, "empty"))
   } catch (error) {
     if (!isCorruption(error)) throw error

@@ -102,6 +102,43 @@ export function leftSending(store: Store): OutboxRow[] {
   return rows.sort((a, b) => a.id - b.id)
 }
 
+/** What the restore of a backup writes as the error of a delivery that it puts in doubt. */
+export function restoredError(createdAt: number): string {
+  return `restored from the backup of ${new Date(createdAt).toISOString()}: it may have been sent since`
+}
+
+export function isRestored(row: Pick<OutboxRow, "error">): boolean {
+  return row.error?.startsWith("restored from the backup of ") ?? false
+}
+
+const toldKey = "restored-told"
+
+/** What the last restored backup had not sent and nobody has been told of yet, oldest first. */
+export function restoredUntold(store: Store, limit: number): OutboxRow[] {
+  const restored = store.handle.prepare("select value from meta where key = 'restored'").get()
+  if (!restored) return []
+  const { createdAt } = JSON.parse(String(restored["value"])) as { createdAt: number }
+  const rows = store.handle
+    .prepare(
+      `select * from outbox where state in ('uncertain', 'dead') and state = 'uncertain' and doubt is null and error = ?
+         and id > coalesce((select cast(value as integer) from meta where key = '${toldKey}'), 0)
+       order by id limit ?`,
+    )
+    .all(restoredError(createdAt), limit)
+  return rows as unknown as OutboxRow[]
+}
+
+/** For a backup that is restored: nobody has been told of what it puts in doubt. */
+export const sqlForgetTold = `delete from meta where key = '${toldKey}'`
+
+export function noteToldUpTo(write: Write, id: number): void {
+  write
+    .prepare(
+      `insert into meta (key, value) values ('${toldKey}', ?) on conflict (key) do update set value = excluded.value`,
+    )
+    .run(String(id))
+}
+
 /**
  * Sends once more what is in doubt under this question, in the chat that it was asked in and nowhere else. Inside a
  * transaction. Returns how many.

@@ -177,6 +177,26 @@ test("sessions of hooks go with their messages, conversations of people only whe
   )
 })
 
+test("values of buttons and what tools have sent go a few at a time like the rest, each after its own time", async (context) => {
+  const store = await testStore(context)
+  const now = Date.now()
+  store.handle.raw.exec(`
+    insert into chat_button (key, value, created_at) values ('old', 'v', ${now - 91 * day}), ('young', 'v', ${now - 89 * day});
+    insert into tool_send (run_id, digest, deliveries, created_at)
+      values ('old', 'd', '[]', ${now - 8 * day}), ('young', 'd', '[]', ${now - 6 * day});
+  `)
+  await store.prune()
+  for (const sql of ["select key as name from chat_button", "select run_id as name from tool_send"]) {
+    assert.deepEqual(
+      store.handle.raw
+        .prepare(sql)
+        .all()
+        .map((row) => row["name"]),
+      ["young"],
+    )
+  }
+})
+
 test("events that no turn has shown go after their own time only", async (context) => {
   const store = await testStore(context)
   const add = store.handle.raw.prepare(

@@ -3,6 +3,7 @@
 // lets others write. What is old is found by indexes and by the order of ids, so that looking for it costs nothing.
 import type { Clock, Log } from "../kernel/index.ts"
 import type { GroupCommit } from "./group-commit.ts"
+import { createPruneTime } from "./prune-time.ts"
 import type { SqliteHandle } from "./sqlite.ts"
 import { type KeepTimes, type Sweep, defaultKeepTimes, sweeps } from "./sweeps.ts"
 
@@ -13,8 +14,6 @@ const sizeEveryMs = 5_000
 const sizeBatch = 5
 /** After a start, so that it does not come on top of what waits there. */
 const firstMs = 30 * 1000
-/** By so much a wall clock may be set ahead while we run. */
-const jumpMs = 60 * 60 * 1000
 /** Work of one stretch. A row can be a megabyte, so time rules as well as number. */
 const stretchMs = 4
 export const stretchRows = 400
@@ -37,6 +36,8 @@ export interface PrunerOptions {
 export interface Pruner {
   /** One round over all tables, until nothing old is left. */
   prune(): Promise<void>
+  /** The same by the time that the pruner trusts; done by itself every ten minutes. */
+  pruneByItself(): Promise<void>
   /** Resolves when a round under way has ended. */
   stop(): Promise<void>
 }
@@ -59,9 +60,7 @@ export function createPruner(options: PrunerOptions): Pruner {
       await clock.sleep(pauseMs, ended.signal).catch(() => undefined)
     }
   }
-  const startedAt = { wall: clock.now(), monotonic: clock.monotonic() }
-  /** A wall clock that jumps ahead makes nothing old: what is removed by itself goes by the time that has passed here. */
-  const steadyNow = () => Math.min(clock.now(), startedAt.wall + (clock.monotonic() - startedAt.monotonic) + jumpMs)
+  const time = createPruneTime({ handle, clock })
   const round = async (now: number) => {
     const keep = { ...defaultKeepTimes, ...options.keep?.() }
     const removed: Record<string, number> = {}
@@ -89,9 +88,10 @@ export function createPruner(options: PrunerOptions): Pruner {
     pruneSize().catch((error: unknown) => log.warn({ err: error }, "store prune failed"))
   }, sizeEveryMs)
   sizeTimer.unref()
+  const pruneByItself = async () => await prune(await commit.write(async () => time.advance()))
   const schedule = (ms: number) => {
     timer = setTimeout(() => {
-      prune(steadyNow())
+      pruneByItself()
         .catch((error: unknown) => log.warn({ err: error }, "store prune failed"))
         .finally(() => {
           if (!ended.signal.aborted) schedule(everyMs)
@@ -102,6 +102,7 @@ export function createPruner(options: PrunerOptions): Pruner {
   schedule(firstMs)
   return {
     prune: () => prune(clock.now()),
+    pruneByItself,
     async stop() {
       ended.abort()
       clearTimeout(timer)

@@ -40,6 +40,11 @@ const mostAuditRows = { 0: 100_000, 1: 50_000 }
 /** Longer than a session that is in use goes on without a message in it. */
 const keepSitesMs = 400 * day
 
+/** Buttons of older messages no longer do anything. */
+const keepButtonsMs = 90 * day
+/** What tools have sent is known longer than any run lasts. */
+const keepToolSendsMs = 7 * day
+
 export interface Sweep {
   /** For the log. */
   name: string
@@ -75,6 +80,17 @@ export const sweeps: readonly Sweep[] = [
   plain("group_history", () => keepGroupHistoryMs, oldestById("group_history", "created_at")),
   plain("unreadable_update", (keep) => keep.finishedMs, oldestById("unreadable_update", "received_at")),
   plain("approval", (keep) => keep.finishedMs, oldestBy("approval", "asked_at", "true")),
+  plain(
+    "chat_button",
+    () => keepButtonsMs,
+    "delete from chat_button where key in (select key from chat_button where created_at < ? limit ?)",
+  ),
+  plain(
+    "tool_send",
+    () => keepToolSendsMs,
+    `delete from tool_send where (run_id, digest) in
+       (select run_id, digest from tool_send where created_at < ? limit ?)`,
+  ),
   plain(
     "session_site",
     () => keepSitesMs,

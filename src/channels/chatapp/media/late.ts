@@ -12,6 +12,8 @@ export const lateFilesJobKind = "late-files"
 
 /** The platform may be down for a while; after that the sender has sent it again or forgotten it. */
 const giveUpAfterMs = 60 * 60_000
+/** And not before so many tries, most of them a minute apart: a clock that is set makes nothing old. */
+const leastTries = 40
 const pauseMs = { least: 2_000, most: 60_000 }
 
 /** Types and not interfaces: they are kept as JSON. */
@@ -77,7 +79,8 @@ export function createLateFiles(parts: LateParts): JobHandler {
       const { files } = input.pending as Pending
       const outcomes = await parts.fetch(input.route?.account ?? "", files, signal)
       const isOpen = outcomes.some((outcome) => !outcome || isUnreachable(outcome))
-      if (isOpen && isYoung(job, clock)) throw new JobPostponed(nextTry(job, clock), "a file cannot be fetched yet")
+      if (isOpen && ((await countTry(parts.store, job)) < leastTries || isYoung(job, clock)))
+        throw new JobPostponed(nextTry(job, clock), "a file cannot be fetched yet")
       const isAnyKept = outcomes.some((outcome) => outcome?.kind === "kept")
       log.info({ session: input.sessionKey, files: files.length, isAnyKept }, "late files")
       if (isAnyKept) return { commit: async (write) => void write.addJob(turnJob(ids.uuid(), input)) }
@@ -95,6 +98,18 @@ function end(input: TurnInput, files: readonly RemoteFile[]): JobEnd {
   const text = `A file of an earlier message (${kinds}) could not be fetched. Ask the sender to send it again.`
   const event = { sessionKey: input.sessionKey, text, origin: "system", trusted: true }
   return { commit: async (write) => write.addEvent(event) }
+}
+
+async function countTry(store: Store, job: JobRow): Promise<number> {
+  return await store.write(async (write) => {
+    const row = write
+      .prepare(
+        `update job set payload = json_set(payload, '$.tries', coalesce(json_extract(payload, '$.tries'), 0) + 1)
+         where id = ? returning json_extract(payload, '$.tries') as tries`,
+      )
+      .get(job.id)
+    return Number(row?.["tries"] ?? 0)
+  })
 }
 
 function isYoung(job: JobRow, clock: Clock): boolean {

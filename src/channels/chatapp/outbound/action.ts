@@ -39,6 +39,7 @@ export type ActionContext = Omit<SendContext, "mediaRoot">
 export async function sendAction(row: OutboxRow, kind: ActionKind, context: ActionContext): Promise<SendOutcome> {
   const payload = JSON.parse(row.payload) as EditPayload | DeletePayload | ReactPayload
   if ("buttons" in payload && payload.buttons) await context.keepLongValues(payload.buttons)
+  context.begin()
   const result = await call(row, kind, payload, context)
   // An edit is a further row of the message: whose words it holds now, and which buttons it has, is known by that.
   const done = kind === "edit" ? { kind: "sent" as const, remoteId: payload.messageId } : { kind: "sent" as const }

@@ -13,8 +13,6 @@ const commandPrefix = "run:"
 /** One for each handler. */
 const handlerPrefixes: Record<ButtonHandler, string> = { resend: "resend:" }
 const ownPrefixes = [keyPrefix, commandPrefix, ...Object.values(handlerPrefixes)]
-/** Buttons of older messages no longer do anything. */
-const keepMs = 90 * 24 * 60 * 60 * 1000
 
 export function inlineKeyboard(rows: readonly (readonly ReplyButton[])[]) {
   return {
@@ -42,7 +40,6 @@ export async function keepLongValues(
   const kept = rows.flat().filter(isKept)
   if (kept.length === 0) return
   await store.write(async (write) => {
-    write.prepare("delete from chat_button where created_at < ?").run(write.now - keepMs)
     const insert = write.prepare(
       `insert into chat_button (key, value, created_at, origin, trusted, run_id)
        values (?, ?, ?, ?, ?, (select run_id from job where id = ?))

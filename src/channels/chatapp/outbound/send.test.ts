@@ -308,6 +308,19 @@ describe("a text", () => {
   })
 })
 
+test("what fails before its request is no doubt: a button's value that could not be kept", async () => {
+  begin()
+  const { raw } = bench.store.handle
+  raw.exec("create trigger refuse before insert on chat_button begin select raise(abort, 'refused'); end")
+  await send({ text: "choose", buttons: [[{ text: "a", data: "x".repeat(100) }]] })
+  await bench.until(() => rows().some((row) => row.error !== null), "the end of the first try")
+  assert.deepEqual([states(), calls().length], [["new"], 0])
+  raw.exec("drop trigger refuse; update outbox set run_at = 0 where state = 'new'")
+  await send({ text: "more" })
+  await settled()
+  assert.deepEqual(states(), ["sent", "sent"])
+})
+
 describe("a picture", () => {
   test("arrives with the text as its caption", async () => {
     begin()

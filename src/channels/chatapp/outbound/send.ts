@@ -19,6 +19,8 @@ export interface SendContext {
   mediaRoot: string
   /** Durable before the call: what a button stands for, where the platform takes only a key. */
   keepLongValues: (buttons: readonly (readonly ReplyButton[])[]) => Promise<void>
+  /** To be called right before the request leaves: what fails before has not been sent, whatever it was. */
+  begin: () => void
   /** The platform has answered 429. */
   onFlood: (retryAfterMs: number) => void
   signal: AbortSignal
@@ -62,8 +64,12 @@ async function send(
   chatId: string,
   context: SendContext,
 ): Promise<Sent | SendOutcome> {
-  if ("text" in payload) return await sendText(payload, chatId, context)
+  if ("text" in payload) {
+    context.begin()
+    return await sendText(payload, chatId, context)
+  }
   if ("fileId" in payload) {
+    context.begin()
     const sticker = { chat_id: chatId, sticker: payload.fileId, ...addressing(payload) }
     return await context.client.call("sendSticker", sticker, limits(context))
   }
@@ -72,6 +78,7 @@ async function send(
     for (const { path } of "items" in payload ? payload.items : [payload]) {
       open.push(await openMedia({ path, root: context.mediaRoot, maxMb: context.settings.mediaMaxMb }))
     }
+    context.begin()
     return await ("items" in payload
       ? sendAlbum(payload, open, chatId, context)
       : sendMedia(row, payload, open[0] as OpenMedia, chatId, context))

@@ -129,11 +129,11 @@ async function decorate(
   { acks, settings, decoration, signal, begin }: SenderOptions & Decorating,
 ): Promise<SendOutcome> {
   await acks.idle(ackKey(row.account, row.chat_id))
-  begin()
   const outcome = await sendAction(row, "react", {
     client,
     settings: settings.account(row.account),
     keepLongValues: async () => undefined,
+    begin,
     onFlood: (retryAfterMs) => decoration.pause(row.account, retryAfterMs),
     signal,
   })
@@ -150,12 +150,12 @@ async function sendFrom(
   { settings, stateFolder, store, moves }: SenderOptions,
 ): Promise<SendOutcome> {
   await account.drafts.finish(row.chat_id, draftGraceMs)
-  begin()
   const outcome = await sendRow(row, {
     client,
     settings: settings.account(row.account),
     mediaRoot: join(stateFolder, "media"),
     keepLongValues: (buttons) => keepLongValues(store, buttons, row),
+    begin,
     onFlood: (retryAfterMs) => account.pacer.refused(row.id, retryAfterMs),
     signal,
   })

@@ -1,9 +1,6 @@
 // What tools have sent, by run: the same send in the same run is made once, whatever crashes in between.
 import type { NewOutbox, Store, Write } from "../../../store/index.ts"
 
-/** Longer than any run lasts. */
-const keepMs = 7 * 24 * 60 * 60 * 1000
-
 export interface SendKey {
   runId: string
   digest: string
@@ -33,7 +30,6 @@ export async function addRows(
     const jobId = jobOf(write, runId)
     const ids = rows.map((row) => write.addOutbox(jobId === undefined ? row : { ...row, jobId }))
     if (key) {
-      write.prepare("delete from tool_send where created_at < ?").run(write.now - keepMs)
       write
         .prepare(
           `insert into tool_send (run_id, digest, deliveries, created_at) values (?, ?, ?, ?)

@@ -1,0 +1,22 @@
+// What a person reads at the terminal when the gateway does not start: what is wrong, and one line of what to do.
+import { AppError, describeError } from "../kernel/index.ts"
+
+export function describeStartFailure(error: unknown): string {
+  const { message, hint } = explain(error)
+  // Damage names its way out by itself.
+  const next = hint === undefined || message.includes(hint) ? "" : `hint: ${hint}\n`
+  return `error: ${message}\n${next}`
+}
+
+function explain(error: unknown): { message: string; hint?: string | undefined } {
+  const { code, syscall } = error as NodeJS.ErrnoException
+  if (code === "ENOSPC" || code === "EDQUOT" || code === "storage-full") {
+    return {
+      message: `No space left in the file system of the state folder: the gateway was not started (${describeError(error)})`,
+      hint: "Free some space in the file system of the state folder (SVC_STATE_DIR, else ~/.svc)",
+    }
+  }
+  if (error instanceof AppError) return error
+  if (syscall === undefined) return { message: describeError(error) }
+  return { message: describeError(error), hint: "Look at the rights and the kind of this file (svc doctor)" }
+}
