@@ -10,12 +10,14 @@ interface RemoteObject {
 
 /** Elements found in one look at most: each costs two questions to the browser. */
 const maxFound = 60
+/** Kinds of events that one control listens for; roots of frameworks listen for 70 and more. */
+const maxTypes = 20
 
 /** The page's own helper: where the last look stopped, and the browser's function, which only the console has. */
 const makeLooker = `({ ask: getEventListeners, now: performance.now.bind(performance), seen: new WeakSet(), at: 0 })`
 
 /** Runs in the page's world, on the looker. Gives the elements that were found, newest look only. */
-const look = `function (budgetMs, most) {
+const look = `function (budgetMs, most, mostTypes) {
   const plain = "a:not([href]),article,dd,div,dt,h1,h2,h3,h4,h5,h6,i,img,label,li,ol,p,section,span,svg,table,tbody,td,th,tr,ul"
   const all = document.querySelectorAll(plain)
   const found = []
@@ -30,8 +32,8 @@ const look = `function (budgetMs, most) {
     const clicks = types.click || types.mousedown || types.mouseup || types.pointerdown || types.pointerup || types.dblclick
     if (!clicks && !types.contextmenu && !types.touchstart && !types.dragstart) continue
     this.seen.add(element)
-    if (element.id !== "root" && element.parentElement !== document.body) found.push(element)
-    else if (element.querySelectorAll("*").length < 200) found.push(element)
+    // Who listens for everything listens for what is inside: the root of a framework's page or of its overlays.
+    if (Object.keys(types).length <= mostTypes) found.push(element)
   }
   return found
 }`
@@ -50,7 +52,7 @@ export async function findListening(world: World, signal: AbortSignal): Promise<
   const group = `${world.key}-listening`
   const { result } = await session.send<{ result: RemoteObject }>(
     "Runtime.callFunctionOn",
-    { objectId, functionDeclaration: look, arguments: [{ value: budgetMs }, { value: maxFound }], objectGroup: group },
+    { objectId, functionDeclaration: look, arguments: [budgetMs, maxFound, maxTypes].map((value) => ({ value })), objectGroup: group },
     { signal },
   )
   try {

@@ -132,15 +132,19 @@ export function tellApart(walk: Walk): void {
   }
   for (const group of groups.values()) {
     if (group.length < 2 || group.length > most) continue
-    for (const [place, index] of group.entries()) {
+    const around = group.map((index, place) => {
       const neighbours = [group[place - 1], group[place + 1]].flatMap((other) =>
         other === undefined ? [] : [walk.elements[other] as PageElement],
       )
-      const words = wordsAround(walk, walk.elements[index] as PageElement, neighbours)
-      const [line = 0] = walk.refs[index] ?? []
-      const before = walk.lines[line] ?? ""
+      return wordsAround(walk, walk.elements[index] as PageElement, neighbours)
+    })
+    // Words that all of them stand beside tell none from the others.
+    if (new Set(around).size < group.length / 2) continue
+    for (const [place, words] of around.entries()) {
+      const [line = 0] = walk.refs[group[place] as number] ?? []
       if (words === "") continue
-      walk.lines[line] = before.replace("[ref=\0]", `[ref=\0] of ${JSON.stringify(plainWords(words))}`)
+      const before = walk.lines[line] ?? ""
+      walk.lines[line] = before.replace("[ref=\0]", () => `[ref=\0] of ${JSON.stringify(plainWords(words))}`)
     }
   }
 }
