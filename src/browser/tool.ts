@@ -82,7 +82,7 @@ function sayWhere(error: AppError, value: BrowserToolInput): AppError {
 }
 
 /** Errors whose message may quote what a script of the page said: they are shown as content, not as words of ours. */
-const pageWords: ReadonlySet<ErrorCode> = new Set(["evaluate-failed", "timeout"])
+const pageWords: ReadonlySet<ErrorCode> = new Set(["evaluate-failed", "text-refused", "timeout"])
 
 const targets: readonly unknown[] = [undefined, "host"]
 
@@ -209,13 +209,13 @@ function withFresh<Reply extends { snapshot?: string }>(reply: Reply, note?: str
 }
 
 async function screenshot(core: BrowserCore, value: BrowserToolInput, caller: Caller): Promise<ToolResult> {
-  const { data, path, type, targetId, url, title } = await core.screenshot(
+  const { data, path, type, targetId, url, title, area, width, height } = await core.screenshot(
     caller,
     parseRequest(screenshotRequest, value),
   )
   return {
     content: [
-      { type: "text", text: JSON.stringify({ targetId, url, title }) },
+      { type: "text", text: JSON.stringify({ targetId, url, title, area, picture: `${width}x${height}` }) },
       { type: "image", mediaType: `image/${type}`, data },
     ],
     note: sendable(path, "picture"),

@@ -21,6 +21,8 @@ export interface PageAgent {
   /** Elements with handlers of clicks that scripts have added; the gateway hands them in. */
   listening: WeakSet<PageElement>
   armed: ArmedClick | null
+  /** Set while text is being typed into a field: whether the field has held it. */
+  typing: { seen: boolean; stop(): void } | null
   /** Whether the page has let the browser begin a drag since it was asked to watch. */
   dragBegan: boolean
   /** Closed shadow roots by their host; the gateway hands them in. */
@@ -41,6 +43,7 @@ export function createAgent(): PageAgent {
     elements: new Map(),
     listening: new WeakSet(),
     armed: null,
+    typing: null,
     dragBegan: false,
     closedRoots: new WeakMap(),
     suspects: [],

@@ -4,7 +4,7 @@ import { agentFunctions, createAgent, elementOf } from "./agent.ts"
 import { changesFunctions, isUnchanged } from "./changes.ts"
 import { clickGuardFunctions, disarmClick } from "./click-guard.ts"
 import { conditionFunctions, hasText, hasVisible, watchDrag } from "./condition.ts"
-import { boxOf, editElement, editFunctions, matchOf } from "./edit.ts"
+import { boxOf, editElement, editFunctions, heldText, matchOf } from "./edit.ts"
 import { fieldState, formFunctions, scrollTo, selectOptions } from "./form.ts"
 import { hitFunctions } from "./hit.ts"
 import { drawLabels, frameBox, labelsFunctions, removeLabels } from "./labels.ts"
@@ -51,6 +51,7 @@ export type AgentCall =
   | "through"
   | "disarm"
   | "edit"
+  | "held"
   | "box"
   | "match"
   | "frameBox"
@@ -85,6 +86,7 @@ export function agentSource(key: string): string {
     task: `() => ${nextTask.name}()`,
     disarm: `() => ${disarmClick.name}(agent)`,
     edit: `(o) => ${editElement.name}(agent, o.id, o)`,
+    held: `async (o) => { await ${nextTask.name}(); return ${heldText.name}(agent, o.id, o.text) }`,
     field: `(o) => ${fieldState.name}(agent, o.id)`,
     select: `(o) => ${selectOptions.name}(agent, o.id, o.values)`,
     scroll: `(o) => ${scrollTo.name}(agent, o.id)`,

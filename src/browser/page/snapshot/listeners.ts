@@ -52,7 +52,12 @@ export async function findListening(world: World, signal: AbortSignal): Promise<
   const group = `${world.key}-listening`
   const { result } = await session.send<{ result: RemoteObject }>(
     "Runtime.callFunctionOn",
-    { objectId, functionDeclaration: look, arguments: [budgetMs, maxFound, maxTypes].map((value) => ({ value })), objectGroup: group },
+    {
+      objectId,
+      functionDeclaration: look,
+      arguments: [budgetMs, maxFound, maxTypes].map((value) => ({ value })),
+      objectGroup: group,
+    },
     { signal },
   )
   try {

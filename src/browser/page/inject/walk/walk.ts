@@ -61,7 +61,8 @@ function walkFrom(walk: Walk, selector: string): void {
   }
 }
 
-function focusedElement(): PageElement | null {
+/** The element with the focus, also inside shadow roots. */
+export function focusedElement(): PageElement | null {
   let focused = document.activeElement
   for (let steps = 0; focused && steps < 20; steps += 1) {
     const inner: PageElement | null = rootOf(focused)?.activeElement ?? null
