@@ -147,8 +147,28 @@ export function statesOf(element: PageElement, role: string): string {
   const expanded = element.localName === "summary" ? String(element.parentElement?.open ?? false) : aria("expanded")
   if (expanded === "true") states += " [expanded]"
   else if (expanded === "false") states += " [collapsed]"
+  states += sizeOfList(element, role)
   flag("readonly", element.readOnly === true && (role === "textbox" || role === "searchbox"))
   return states
 }
 
-export const rolesFunctions = [roleTables, hasRole, roleOf, inputRole, statesOf]
+/** How much there is of a list or a table that draws only some of it, where it says so. */
+export function sizeOfList(element: PageElement, role: string): string {
+  if (/^(grid|treegrid|table)$/.test(role)) {
+    const size = (name: string, rows: string) => {
+      const count = Number(element.getAttribute(name))
+      return count > 0 ? ` [${rows}=${count}]` : ""
+    }
+    return size("aria-rowcount", "rows") + size("aria-colcount", "columns")
+  }
+  if (!/^(listbox|list|menu|tree|feed)$/.test(role)) return ""
+  let item = element.firstElementChild
+  for (let steps = 0; item && steps < 5; steps += 1) {
+    const count = Number(item.getAttribute("aria-setsize"))
+    if (count > 0) return ` [items=${count}]`
+    item = item.firstElementChild ?? item.nextElementSibling
+  }
+  return ""
+}
+
+export const rolesFunctions = [roleTables, hasRole, roleOf, inputRole, statesOf, sizeOfList]

@@ -10,7 +10,7 @@ import { hitFunctions } from "./hit.ts"
 import { drawLabels, frameBox, labelsFunctions, removeLabels } from "./labels.ts"
 import { namesFunctions } from "./names.ts"
 import { nextFrame, nextTask, placeInside, pointThroughFrame, reachElement, reachFunctions } from "./reach.ts"
-import { scrollBox, scrollFunctions, showWords } from "./scroll.ts"
+import { scrollBox, scrollFunctions, scrollRest, showWords } from "./scroll.ts"
 import { rolesFunctions } from "./roles.ts"
 import { childrenFunctions } from "./walk/children.ts"
 import { listFunctions } from "./walk/list.ts"
@@ -62,6 +62,7 @@ export type AgentCall =
   | "select"
   | "scroll"
   | "scrollBox"
+  | "scrollRest"
   | "showWords"
   | "text"
   | "visible"
@@ -91,6 +92,7 @@ export function agentSource(key: string): string {
     select: `(o) => ${selectOptions.name}(agent, o.id, o.values)`,
     scroll: `(o) => ${scrollTo.name}(agent, o.id)`,
     scrollBox: `(o) => ${scrollBox.name}(agent, o)`,
+    scrollRest: `(o) => ${scrollRest.name}(o)`,
     showWords: `(o) => ${showWords.name}(o)`,
     text: `(o) => ${hasText.name}(o)`,
     visible: `(o) => ${hasVisible.name}(o)`,

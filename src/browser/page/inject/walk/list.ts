@@ -1,7 +1,7 @@
 // The list of what can be acted on, flat, with the headings and messages that make it understood. Runs in the page.
 import type { PageElement, PageNode } from "../dom.ts"
 import { hiddenBy, isHidden, nameOf, textOf, tidy } from "../names.ts"
-import { roleOf, statesOf } from "../roles.ts"
+import { roleOf, sizeOfList, statesOf } from "../roles.ts"
 import { visitChildren } from "./children.ts"
 import { addCanvas, addFrame, drawnControl, isChart } from "./special.ts"
 import { addLine, type Inherited, plainWords, type Walk } from "./state.ts"
@@ -59,6 +59,11 @@ function listPlain(walk: Walk, element: PageElement, { role, depth, shown, inher
     isInGrid(element)
   ) {
     return listCell(walk, element, role, depth, inside)
+  }
+  // Of a table or list that draws only some of its rows, the list of controls would otherwise not say so.
+  if (walk.options.context && role !== "" && sizeOfList(element, role) !== "") {
+    const { name } = nameOf(walk.tables, element, role)
+    addLine(walk, { element, role, name, depth, states: statesOf(element, role), ref: true })
   }
   visitChildren(walk, element, below, inside, visitListNode)
 }
