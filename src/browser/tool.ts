@@ -175,7 +175,7 @@ async function navigate(core: BrowserCore, value: BrowserToolInput, caller: Call
 }
 
 async function snapshot(core: BrowserCore, value: BrowserToolInput, caller: Caller): Promise<ToolResult> {
-  const reply = await core.snapshot(caller, parseRequest(snapshotRequest, snapshotFields(value)))
+  const reply = await core.snapshot(caller, parseRequest(snapshotRequest, snapshotFields(value)), "efficient")
   if (reply.format === "aria") return json(reply)
   const page = pageText(reply, reply.snapshot)
   if (!reply.image) return { content: [page] }
@@ -183,14 +183,14 @@ async function snapshot(core: BrowserCore, value: BrowserToolInput, caller: Call
   return { content: [page, { type: "image", mediaType: `image/${type}`, data }] }
 }
 
-/** Efficient unless the model says what it wants. */
+/** As the configuration says, else efficient, unless the model says what it wants. */
 function snapshotFields(value: BrowserToolInput): JsonObject {
   const { snapshotFormat, snapshot: _fresh, ...fields } = value as JsonObject
   const asked = ["mode", "interactive", "compact", "depth", "selector", "frame", "refs", "find"].some(
     (name) => fields[name] !== undefined && fields[name] !== false,
   )
   const format = snapshotFormat === undefined ? {} : { format: snapshotFormat }
-  return { ...(asked || snapshotFormat !== undefined ? {} : { mode: "efficient" }), ...fields, ...format }
+  return { ...(asked || snapshotFormat !== undefined ? {} : { mode: "default" }), ...fields, ...format }
 }
 
 function pageText(

@@ -29,11 +29,14 @@ const done = async (body: object) => {
   return reply.body
 }
 const evaluate = async (fn: string) => (await done({ kind: "evaluate", fn })).result
-const log = async () => ((await evaluate("() => document.getElementById('log').textContent")) as string).split(";").slice(0, -1)
+const log = async () =>
+  ((await evaluate("() => document.getElementById('log').textContent")) as string).split(";").slice(0, -1)
 /** Of an element that stands with these words, as its name or as its text. */
 const refOf = async (words: string) => {
   const { snapshot } = (await bench.call("GET", "/snapshot")).body
-  const line = (snapshot as string).split("\n").find((each) => each.endsWith(`: ${words}`) || each.includes(`"${words}"`))
+  const line = (snapshot as string)
+    .split("\n")
+    .find((each) => each.endsWith(`: ${words}`) || each.includes(`"${words}"`))
   return /\[ref=(\w+)\]/.exec(line ?? "")?.[1]
 }
 const order = async (id: string) =>
@@ -68,7 +71,11 @@ test("brings a point into view first, and refuses what is covered or out of view
   assert.equal(covered.body.error.code, "covered")
   const outside = await act({ kind: "click", x: 100_000, y: 5 })
   assert.deepEqual([outside.status, outside.body.error.code], [400, "bad-request"])
-  for (const wrong of [{ kind: "click" }, { kind: "hover", x: 4 }, { kind: "drag", startRef: far, place: "after", endX: 1, endY: 1 }])
+  for (const wrong of [
+    { kind: "click" },
+    { kind: "hover", x: 4 },
+    { kind: "drag", startRef: far, place: "after", endX: 1, endY: 1 },
+  ])
     assert.equal((await act(wrong)).status, 400, JSON.stringify(wrong))
 })
 

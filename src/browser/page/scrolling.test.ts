@@ -49,7 +49,12 @@ test("scrolls the box that an element is or stands in, both ways, and leaves the
   const ref = await bench.refOf("First in the box")
   await scroll({ ref, to: "end" })
   await scroll({ ref, direction: "right", pixels: 50 })
-  assert.deepEqual(await evaluate("() => { const box = document.getElementById('box'); return [box.scrollLeft, box.scrollTop > 800, scrollY] }"), [50, true, 0])
+  assert.deepEqual(
+    await evaluate(
+      "() => { const box = document.getElementById('box'); return [box.scrollLeft, box.scrollTop > 800, scrollY] }",
+    ),
+    [50, true, 0],
+  )
 })
 
 test("says how many entries a list has that draws only some, and goes through it for words", async () => {

@@ -22,7 +22,9 @@ after(async () => {
 const type = async (name: string, text: string, more: object = {}) =>
   (await bench.call("POST", "/act", { kind: "type", ref: await bench.refOf(name), text, ...more })).body
 const line = async (name: string) =>
-  ((await bench.call("GET", "/snapshot")).body.snapshot as string).split("\n").find((each) => each.includes(`"${name}"`))
+  ((await bench.call("GET", "/snapshot")).body.snapshot as string)
+    .split("\n")
+    .find((each) => each.includes(`"${name}"`))
 
 test("takes the form that a field gives to the text", async () => {
   for (const [name, text, held] of [

@@ -52,6 +52,7 @@ function checkProblem({ problem }: WalkResult, selector: string): void {
 }
 
 async function walkFrame(tab: Tab, frame: Frame, options: WalkOptions, signal: AbortSignal): Promise<WalkedFrame> {
+  let changed = false
   for (let attempt = 0, openings = 0, looks = 0; ;) {
     const world = await tab.frames.world(frame, signal)
     try {
@@ -59,16 +60,17 @@ async function walkFrame(tab: Tab, frame: Frame, options: WalkOptions, signal: A
       const walking = callAgent<string>(world, "walk", options, signal)
       const listening = isOwnProcess(tab, frame) && looks < maxLooks ? lookForListeners(world, signal) : false
       const [text, hasFound] = await Promise.all([walking, listening])
+      const result = JSON.parse(text) as WalkResult
+      changed ||= result.changed
       if (hasFound) {
         looks += 1
         continue
       }
-      const result = JSON.parse(text) as WalkResult
       if (result.suspects > 0 && openings < maxClosedDepth && (await openClosedRoots(world, signal))) {
         openings += 1
         continue
       }
-      return { ...result, frame, world }
+      return { ...result, changed, frame, world }
     } catch (error) {
       // The page moved on while it was read: the new one is what the caller wants to see.
       if (attempt >= 3 || !(error instanceof AppError) || error.code !== "stale-ref") throw error
