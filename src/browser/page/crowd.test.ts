@@ -36,7 +36,10 @@ test("loses none of many clicks at once, and none of many actions of several kin
       ),
     ),
   )
-  assert.deepEqual(replies.filter(({ status }) => status !== 200).map(({ body }) => body), [])
+  assert.deepEqual(
+    replies.filter(({ status }) => status !== 200).map(({ body }) => body),
+    [],
+  )
   const done = (await act({ kind: "evaluate", fn: "() => count" })).body.result
   assert.equal(done, Math.ceil(many / 3))
 })
@@ -60,4 +63,21 @@ test("says that nothing was done when the turn never came", async () => {
   await bench.call("DELETE", `/tabs/${targetId}`)
   assert.equal((await patient).body.error.code, "tab-not-found")
   assert.equal((await holding).status, 404)
+})
+
+test("acts in a page that lies behind the one that it has opened", async () => {
+  await bench.call("POST", "/navigate", { url: `${pages.url}/counting.html` })
+  const { targetId } = (await bench.call("GET", "/snapshot")).body
+  const opened = "() => { open('/sent.html', '_blank', 'noopener') }"
+  for (const fn of ["() => { open('/sent.html') }", opened]) {
+    await act({ kind: "evaluate", fn, targetId })
+    // An element that comes by a transition, which needs frames.
+    const animate =
+      "() => { window.ended = false; const box = document.createElement('button'); box.textContent = 'Comes'; document.body.append(box); box.animate([{ opacity: 0, transform: 'translateX(300px)' }, { opacity: 1 }], 200).finished.then(() => { ended = true; box.remove() }) }"
+    await act({ kind: "evaluate", fn: animate, targetId })
+    const waited = await act({ kind: "wait", fn: "() => ended", targetId, timeoutMs: 5_000 })
+    assert.equal(waited.status, 200, JSON.stringify(waited.body))
+  }
+  for (const tab of (await bench.call("GET", "/tabs")).body.tabs)
+    if (tab.url.endsWith("/sent.html")) await bench.call("DELETE", `/tabs/${tab.targetId}`)
 })

@@ -70,6 +70,8 @@ const maxLineMs = 120_000
 
 export class Tab {
   info: TargetInfo
+  /** No other tab shares its window, so that it never lies behind one. */
+  hasOwnWindow = false
   readonly memory = new SnapshotMemory()
   readonly recorder = new Recorder()
   readonly chooser = new ArmedChooser()
@@ -168,7 +170,12 @@ export class Tab {
   /** Waits for as long as those in front come along: only a line that stands still for the whole limit is given up. */
   async #turn(before: Promise<unknown>, options: OperationOptions, interrupted: AbortSignal): Promise<void> {
     const gone = new AbortController()
-    const signal = AbortSignal.any([gone.signal, interrupted, this.#life.signal, ...(options.signal ? [options.signal] : [])])
+    const signal = AbortSignal.any([
+      gone.signal,
+      interrupted,
+      this.#life.signal,
+      ...(options.signal ? [options.signal] : []),
+    ])
     const began = this.clock.monotonic()
     let isOver = false
     const over = before.then(() => (isOver = true))
@@ -393,6 +400,11 @@ export class Tab {
   onNavigation(listener: (event: NavigationEvent) => void): () => void {
     this.#navigation.add(listener)
     return () => this.#navigation.delete(listener)
+  }
+
+  /** Before an action in a tab that may lie behind another: tabs behind are drawn no frames. Only where nobody sees it. */
+  async frontIfShared(signal: AbortSignal): Promise<void> {
+    if (!this.hasOwnWindow) await this.frontIfHeadless(signal)
   }
 
   /** Makes the tab the front one where nobody can see it: tabs behind draw no frames when several pictures are taken. */
