@@ -47,8 +47,8 @@ const sameRole: Record<string, string> = {
 /** Of the page that the tab shows; frames of other processes are left out. */
 export async function compareNames(bench: BrowserBench, targetId: string): Promise<Compared[]> {
   const { refs } = (await bench.call("GET", `/snapshot?targetId=${targetId}&interactive=true&maxChars=0`)).body
-  const ours = Object.entries(refs as Record<string, { role: string; name?: string }>).filter(
-    ([, { role }]) => interactive.test(role),
+  const ours = Object.entries(refs as Record<string, { role: string; name?: string }>).filter(([, { role }]) =>
+    interactive.test(role),
   )
   for (const [ref] of ours) {
     // The ref of a control that only its label draws is the label's.
@@ -85,7 +85,11 @@ export async function compareNames(bench: BrowserBench, targetId: string): Promi
 function collect(node: DomNode, byRef: Map<string, number>): void {
   const at = node.attributes?.indexOf(mark) ?? -1
   if (at >= 0) byRef.set(node.attributes?.[at + 1] ?? "", node.backendNodeId)
-  const inside = [...(node.children ?? []), ...(node.shadowRoots ?? []), ...(node.contentDocument ? [node.contentDocument] : [])]
+  const inside = [
+    ...(node.children ?? []),
+    ...(node.shadowRoots ?? []),
+    ...(node.contentDocument ? [node.contentDocument] : []),
+  ]
   for (const child of inside) collect(child, byRef)
 }
 

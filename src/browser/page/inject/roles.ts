@@ -1,4 +1,5 @@
 // Roles of elements, from their attribute or their tag. Runs in the page (see agent.ts).
+import { internalsOf } from "./agent.ts"
 import type { PageElement } from "./dom.ts"
 
 export interface RoleTables {
@@ -87,6 +88,8 @@ export function roleOf(tables: RoleTables, element: PageElement): string {
     return role === "presentation" || role === "none" || role === "generic" ? "" : role
   }
   const tag = element.localName
+  const internals = internalsOf(element)
+  if (internals) return internals.role
   if (tag === "input") return inputRole(element)
   if (tag === "a" || tag === "area") return element.hasAttribute("href") ? "link" : ""
   if (tag === "select")

@@ -118,7 +118,37 @@ interface RemoteObject {
 }
 
 interface NodeDescription {
-  node: { shadowRoots?: { backendNodeId: number; shadowRootType: string }[] }
+  node: {
+    localName: string
+    attributes?: string[]
+    shadowRoots?: { backendNodeId: number; shadowRootType: string }[]
+  }
+}
+
+/** Custom elements may tell their role and name to the browser alone (`ElementInternals`). */
+function isSelfNamed({ localName, attributes = [] }: NodeDescription["node"]): boolean {
+  const has = (name: string) => attributes.some((word, index) => index % 2 === 0 && word === name)
+  return localName.includes("-") && has("tabindex") && !has("role")
+}
+
+async function takeInternals(world: World, objectId: string, signal: AbortSignal): Promise<boolean> {
+  const { session, key } = world
+  const { nodes } = await session.send<{
+    nodes: { ignored: boolean; role?: { value: string }; name?: { value: string } }[]
+  }>("Accessibility.getPartialAXTree", { objectId, fetchRelatives: false }, { signal })
+  const [node] = nodes
+  const role = node?.ignored === false ? (node.role?.value ?? "") : ""
+  if (!/^[a-z]+$/.test(role) || role === "generic" || role === "none") return false
+  await session.send(
+    "Runtime.callFunctionOn",
+    {
+      objectId,
+      functionDeclaration: `function (role, name) { globalThis[${JSON.stringify(key)}].agent.internals.set(this, { role, name }) }`,
+      arguments: [{ value: role }, { value: node?.name?.value ?? "" }],
+    },
+    { signal },
+  )
+  return true
 }
 
 /** Gives the world the closed roots of its suspects; false when there are none. Each suspect is looked at once. */
@@ -140,8 +170,9 @@ async function openClosedRoots(world: World, signal: AbortSignal): Promise<boole
   const elements = result.flatMap(({ name, value }) => (/^\d+$/.test(name) && value?.objectId ? [value.objectId] : []))
   const opened = elements.map(async (objectId) => {
     const { node } = await send<NodeDescription>("DOM.describeNode", { objectId, depth: 1, pierce: true })
+    const isNamed = isSelfNamed(node) && (await takeInternals(world, objectId, signal))
     const closed = node.shadowRoots?.find((root) => root.shadowRootType === "closed")
-    if (!closed) return false
+    if (!closed) return isNamed
     const { object } = await send<{ object: RemoteObject }>("DOM.resolveNode", {
       backendNodeId: closed.backendNodeId,
       executionContextId: contextId,

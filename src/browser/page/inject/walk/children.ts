@@ -35,9 +35,15 @@ function visitInside(walk: Walk, element: PageElement, depth: number, inherited:
   }
   const shadow = rootOf(element)
   if (shadow) walk.agent.roots.push(shadow)
-  else if (isSuspect(element) && !walk.agent.probed.has(element)) walk.agent.suspects.push(element)
+  const mayHide = shadow ? isSelfNamed(element) : isSuspect(element)
+  if (mayHide && !walk.agent.probed.has(element)) walk.agent.suspects.push(element)
   if (walk.options.fold > 0) return visitFolded(walk, element, depth, inherited, visit)
   for (let node = firstInside(element); node; node = node.nextSibling) visit(walk, node, depth, inherited)
+}
+
+/** Whether an element may have told its role to the browser alone: it takes the focus, and no attribute says why. */
+export function isSelfNamed(element: PageElement): boolean {
+  return element.localName.includes("-") && element.hasAttribute("tabindex") && !element.hasAttribute("role")
 }
 
 /** Whether an element could hide a closed shadow root: a custom element, or one that shows but not by its own content. */
@@ -125,7 +131,16 @@ function skipEqual(first: PageElement, kind: string, before: number): { element:
   return { element, count }
 }
 
-export const childrenFunctions = [visitChildren, visitInside, isSuspect, visitFolded, isAtWork, shapeOf, skipEqual]
+export const childrenFunctions = [
+  visitChildren,
+  visitInside,
+  isSelfNamed,
+  isSuspect,
+  visitFolded,
+  isAtWork,
+  shapeOf,
+  skipEqual,
+]
 
 declare const getComputedStyle: (element: PageElement) => PageStyle
 declare const CSS: { escape(text: string): string }
