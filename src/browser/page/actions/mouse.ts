@@ -59,5 +59,12 @@ export async function clickAt(
 export interface Acting {
   tab: Tab
   operation: Operation
-  progress: { sent: boolean }
+  progress: Progress
+}
+
+export interface Progress {
+  /** Input has gone to the page: from then on a dialog is the action's result, not its failure. */
+  sent: boolean
+  /** The page has had its turn since the last input, and done what that had queued. */
+  rested?: boolean
 }

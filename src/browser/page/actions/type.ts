@@ -8,6 +8,7 @@ import type { Operation, Tab } from "../tab.ts"
 import { click } from "./click.ts"
 import { holds } from "./held.ts"
 import { characterKey, parseKey, sendKey } from "./keyboard.ts"
+import type { Progress } from "./mouse.ts"
 import { failure, reach } from "./reach.ts"
 
 export interface TypeRequest {
@@ -23,12 +24,7 @@ export const slowKeyMs = 75
 /** Longer texts are not typed a second time: it would take longer than anyone waits. */
 const mendableChars = 2_000
 
-export async function type(
-  tab: Tab,
-  request: TypeRequest,
-  operation: Operation,
-  progress: { sent: boolean },
-): Promise<void> {
+export async function type(tab: Tab, request: TypeRequest, operation: Operation, progress: Progress): Promise<void> {
   const { world, id } = tab.refs.resolve(request.ref, tab)
   const number = parseRef(request.ref)
   await reach(
@@ -45,6 +41,7 @@ export async function type(
   progress.sent = true
   await enterText(typing, state, request.slowly ? slowKeyMs : undefined)
   await checkHeld(typing, state)
+  progress.rested = !request.submit
   if (request.submit) await sendKey(tab.session, parseKey("Enter"), { signal: operation.signal })
 }
 

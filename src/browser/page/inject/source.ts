@@ -85,7 +85,7 @@ export function agentSource(key: string): string {
     inside: `(o) => ${placeInside.name}(${elementOf.name}(agent, o.id), o)`,
     frame: `() => ${nextFrame.name}()`,
     task: `() => ${nextTask.name}()`,
-    disarm: `() => ${disarmClick.name}(agent)`,
+    disarm: `async () => { const report = ${disarmClick.name}(agent); await ${nextTask.name}(); return report }`,
     edit: `(o) => ${editElement.name}(agent, o.id, o)`,
     held: `async (o) => { await ${nextTask.name}(); return ${heldText.name}(agent, o.id, o.text) }`,
     field: `(o) => ${fieldState.name}(agent, o.id)`,
