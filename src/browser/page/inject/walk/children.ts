@@ -74,7 +74,8 @@ function visitFolded(walk: Walk, element: PageElement, depth: number, inherited:
       run += 1
       if (run > fold) {
         const last = skipEqual(node as PageElement, kind, before)
-        if (last.count > fold / 4 && !(run + last.count <= 5 * fold && isAtWork(walk, element))) {
+        const all = run + last.count
+        if (last.count > fold / 4 && !isSmall(element, all) && !(all <= 5 * fold && isAtWork(walk, element))) {
           before += last.count
           walk.folded += last.count
           flushText(walk)
@@ -88,6 +89,12 @@ function visitFolded(walk: Walk, element: PageElement, depth: number, inherited:
     }
     visit(walk, node, depth, inherited)
   }
+}
+
+/** The days of a month, the keys of a keyboard: to show them takes less than to be asked for them. */
+function isSmall(element: PageElement, count: number): boolean {
+  const [most, wordsEach] = [45, 12]
+  return count <= most && (element.textContent ?? "").length <= count * wordsEach
 }
 
 /** Whether a person is working with this part now: it has the focus, or lies over the page (a calendar, a list of choices). */
@@ -137,6 +144,7 @@ export const childrenFunctions = [
   isSelfNamed,
   isSuspect,
   visitFolded,
+  isSmall,
   isAtWork,
   shapeOf,
   skipEqual,
