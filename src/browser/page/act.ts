@@ -34,7 +34,6 @@ export async function act(tab: Tab, request: PageAction, options: OperationOptio
   try {
     return await tab.operate({ ...options, timeoutMs }, async (operation) => {
       tab.memory.doubt()
-      await tab.frontIfShared(operation.signal)
       const watch = watchEffects(tab)
       try {
         const result = await perform({ tab, operation, progress }, request)

@@ -70,8 +70,6 @@ const maxLineMs = 120_000
 
 export class Tab {
   info: TargetInfo
-  /** No other tab shares its window, so that it never lies behind one. */
-  hasOwnWindow = false
   readonly memory = new SnapshotMemory()
   readonly recorder = new Recorder()
   readonly chooser = new ArmedChooser()
@@ -400,11 +398,6 @@ export class Tab {
   onNavigation(listener: (event: NavigationEvent) => void): () => void {
     this.#navigation.add(listener)
     return () => this.#navigation.delete(listener)
-  }
-
-  /** Before an action in a tab that may lie behind another: tabs behind are drawn no frames. Only where nobody sees it. */
-  async frontIfShared(signal: AbortSignal): Promise<void> {
-    if (!this.hasOwnWindow) await this.frontIfHeadless(signal)
   }
 
   /** Makes the tab the front one where nobody can see it: tabs behind draw no frames when several pictures are taken. */

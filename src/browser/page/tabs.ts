@@ -40,8 +40,6 @@ export class Tabs {
   #ended: ReadonlyMap<string, Tab> | undefined
   #lastId: string | undefined
   #keys = 0
-  /** Tabs of our own making that have not appeared. */
-  #creating = 0
 
   constructor(options: TabsOptions) {
     const { memory, ...rest } = options
@@ -155,21 +153,15 @@ export class Tabs {
    * a tab behind another one is drawn no frames, and what opens by an animation never comes.
    */
   async create(space?: string): Promise<Tab> {
-    this.#creating += 1
-    const tab = await this.#create(space).finally(() => (this.#creating -= 1))
-    tab.hasOwnWindow = this.#options.headless
-    this.#use(tab)
-    return tab
-  }
-
-  async #create(space: string | undefined): Promise<Tab> {
     const { root } = this.#options.connection
     const { targetId } = await root.send<{ targetId: string }>("Target.createTarget", {
       url: "about:blank",
       ...(this.#options.headless ? { newWindow: true } : { background: true }),
       ...(space === undefined ? {} : { browserContextId: space }),
     })
-    return this.#tabs.get(targetId) ?? (await this.#appearance(targetId))
+    const tab = this.#tabs.get(targetId) ?? (await this.#appearance(targetId))
+    this.#use(tab)
+    return tab
   }
 
   #appearance(targetId: string): Promise<Tab> {
@@ -218,7 +210,6 @@ export class Tabs {
       earlier: this.#earlier?.get(info.targetId),
     })
     this.#tabs.set(info.targetId, tab)
-    this.#shareWindow(info)
     for (const listener of this.#onTab) listener(tab)
     this.#waiting.get(info.targetId)?.(tab)
     if (!owned) return
@@ -230,13 +221,6 @@ export class Tabs {
         log.debug({ targetId: tab.targetId, reason: describeError(error) }, "tab not attached")
       }
     })
-  }
-
-  /** A tab that a page opens comes into the window of that page, before it. Which page it was is not always told. */
-  #shareWindow({ openerId }: TargetInfo): void {
-    if (openerId === undefined && this.#creating > 0) return
-    for (const tab of this.#tabs.values())
-      if (openerId === undefined || tab.targetId === openerId) tab.hasOwnWindow = false
   }
 
   #gone(targetId: string): void {

@@ -147,4 +147,5 @@ export const inputSchema: JsonObject = {
 
 export const description =
   "Control a web browser. Usual way: open (or navigate) a URL, snapshot to read the page and get element refs, act on a ref, " +
-  "snapshot again to see the result. Refs are the numbers in [ref=N]; they end with the page, so take a new snapshot after it changes."
+  "snapshot again to see the result. Refs are the numbers in [ref=N]; they end with the page, so take a new snapshot after it changes. " +
+  "Scroll for what a list has not drawn yet. A canvas is worked by act at x and y, which are those of a screenshot."
