@@ -169,7 +169,8 @@ test("scrolls, works points of a canvas, and tells where a picture's points lie"
 
 test("shows what the configuration says where a model names no mode", async () => {
   await use({ action: "navigate", url: `${pages.url}/forms.html` })
-  const hasWords = async (input: object = {}) => textOf(await use({ action: "snapshot", ...input })).includes("Price: 5 EUR")
+  const hasWords = async (input: object = {}) =>
+    textOf(await use({ action: "snapshot", ...input })).includes("Price: 5 EUR")
   assert.deepEqual([await hasWords(), await hasWords({ mode: "full" })], [false, true])
   bench.settings.snapshotDefaults = { mode: "full" }
   assert.deepEqual([await hasWords(), await hasWords({ mode: "efficient" })], [true, false])

@@ -64,21 +64,3 @@ test("says that nothing was done when the turn never came", async () => {
   assert.equal((await patient).body.error.code, "tab-not-found")
   assert.equal((await holding).status, 404)
 })
-
-test("draws frames in a page that lies behind others: those that were opened later, and its own", async () => {
-  const { targetId } = (await bench.call("POST", "/tabs/open", { url: `${pages.url}/counting.html` })).body
-  const later = (await bench.call("POST", "/tabs/open", { url: `${pages.url}/sent.html` })).body
-  await bench.call("POST", "/tabs/focus", { targetId: later.targetId })
-  // Without frames nothing comes by a transition, and what is dragged does not move.
-  const frames =
-    "() => new Promise((resolve) => { let left = 30; const next = () => { left -= 1; if (left > 0) requestAnimationFrame(next); else resolve('drawn') }; next(); setTimeout(() => resolve(`${left} not drawn`), 8000) })"
-  for (const opened of [
-    "() => {}",
-    "() => { open('/sent.html') }",
-    "() => { open('/sent.html', '_blank', 'noopener') }",
-  ]) {
-    await act({ kind: "evaluate", fn: opened, targetId })
-    assert.equal((await act({ kind: "evaluate", fn: frames, targetId })).body.result, "drawn", opened)
-  }
-  for (const tab of (await bench.call("GET", "/tabs")).body.tabs) await bench.call("DELETE", `/tabs/${tab.targetId}`)
-})
