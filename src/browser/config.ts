@@ -98,8 +98,9 @@ export const browserSchema = z
     }),
     snapshotDefaults: z
       .strictObject({
-        mode: z.literal("efficient").optional().meta({
+        mode: z.enum(["efficient", "full"]).optional().meta({
           description: "Mode of snapshots for which the caller names none (tool and command line only).",
+          defaultText: "efficient for the tool, full for the command line",
         }),
       })
       .prefault({})

@@ -40,6 +40,11 @@ test("sets time zone, language and colour scheme, changes them, and takes them a
   for (const locale of ["de-AT", "fr-FR"]) {
     await set("locale", { locale })
     assert.equal(await evaluate(language), locale)
+    const short = locale.split("-")[0]
+    assert.deepEqual(await evaluate("() => [navigator.language, navigator.languages.join()]"), [
+      locale,
+      `${locale},${short}`,
+    ])
   }
   for (const colorScheme of ["dark", "light"]) {
     await set("media", { colorScheme })

@@ -30,15 +30,20 @@ export function sightOperations(options: CoreOptions) {
     },
     /**
      * The sites that what is typed goes to: of the elements' frames, or of what has the focus. Empty for a frame that
-     * belongs to none. Throws for refs that mean nothing.
+     * belongs to none. `anywhere`: it may end in any frame of the page. Throws for refs that mean nothing.
      */
     async sitesOf(
       caller: Caller,
-      { targetId, refs }: { targetId?: string | undefined; refs: readonly string[] },
+      {
+        targetId,
+        refs,
+        anywhere = false,
+      }: { targetId?: string | undefined; refs: readonly string[]; anywhere?: boolean },
     ): Promise<string[]> {
       const tab = await pick(caller, targetId)
       await tab.attach()
       const frames = refs.map((ref) => tab.refs.resolve(ref, tab).frame)
+      if (anywhere) return [...new Set([...frames, ...tab.frames.all].map((frame) => siteOfFrame(tab, frame)))]
       if (frames.length > 0) return frames.map((frame) => siteOfFrame(tab, frame))
       // Nothing else can be asked of the page then, and whatever is said goes to whoever has asked.
       if (tab.dialog) return [siteOf(tab.dialogUrl) ?? siteOfFrame(tab, tab.frames.main)]

@@ -18,9 +18,17 @@ import {
 import type { Operation, OperationOptions, Tab } from "./page/tab.ts"
 import type { SnapshotRequest } from "./requests/index.ts"
 
-export function snapshotOptions(request: SnapshotRequest, settings: BrowserConfig): SnapshotOptions {
-  const { mode, interactive, compact, depth, selector, frame, labels, maxChars, maxTokens, find, diff } = request
-  const efficient = mode === "efficient" || (mode === "default" && settings.snapshotDefaults.mode === "efficient")
+/** The mode of a snapshot for which neither the caller nor the configuration names one. */
+export type UsualMode = "efficient" | "full"
+
+export function snapshotOptions(
+  request: SnapshotRequest,
+  settings: BrowserConfig,
+  usual: UsualMode = "full",
+): SnapshotOptions {
+  const { interactive, compact, depth, selector, frame, labels, maxChars, maxTokens, limit, find, diff } = request
+  const mode = request.mode === "default" ? (settings.snapshotDefaults.mode ?? usual) : request.mode
+  const efficient = mode === "efficient"
   const role = efficient || interactive || compact || depth !== undefined || selector !== "" || frame !== "" || labels
   const byDefault = efficient ? efficientMaxChars : defaultMaxChars
   return {
@@ -33,6 +41,7 @@ export function snapshotOptions(request: SnapshotRequest, settings: BrowserConfi
     roleRefs: request.refs === undefined ? role || find !== "" : request.refs === "role",
     maxChars: maxChars === 0 ? undefined : (maxChars ?? byDefault),
     maxTokens,
+    maxLines: limit,
     find,
     diff,
   }
@@ -41,11 +50,11 @@ export function snapshotOptions(request: SnapshotRequest, settings: BrowserConfi
 export async function snapshotOf(
   tab: Tab,
   request: SnapshotRequest,
-  parts: { settings: BrowserConfig; guard: Guard },
+  parts: { settings: BrowserConfig; guard: Guard; usual?: UsualMode },
   operation: Operation,
 ): Promise<{ snapshot: Snapshot; labelled?: LabelledPicture }> {
   parts.guard.checkRead(tab)
-  const snapshot = await takeSnapshot(tab, operation, snapshotOptions(request, parts.settings))
+  const snapshot = await takeSnapshot(tab, operation, snapshotOptions(request, parts.settings, parts.usual))
   return request.labels
     ? { snapshot, labelled: await takeLabelled(tab, snapshot.lines, "png", operation) }
     : { snapshot }
@@ -61,6 +70,7 @@ const fresh: SnapshotOptions = {
   roleRefs: true,
   maxChars: efficientMaxChars,
   maxTokens: undefined,
+  maxLines: undefined,
   find: "",
   diff: false,
 }
@@ -103,6 +113,7 @@ export function snapshotOperations(options: CoreOptions) {
     async snapshot(
       caller: Caller,
       request: SnapshotRequest,
+      usual: UsualMode = "full",
     ): Promise<(SnapshotReply & { image?: Picture }) | AriaReply> {
       const timed = limits("The snapshot", request.timeoutMs, caller)
       if (request.format === "aria") {
@@ -110,13 +121,15 @@ export function snapshotOperations(options: CoreOptions) {
         const tab = await pick(caller, request.targetId)
         const tree = await tab.operate(timed, async (operation) => {
           guard.checkRead(tab)
-          return takeAria(tab, request.limit, operation)
+          return takeAria(tab, request.limit ?? ariaLimit, operation)
         })
         return { ...(await pageReply(tab)), format: "aria", ...tree }
       }
       needLibrary("ai snapshot")
       const tab = await pick(caller, request.targetId)
-      const taken = await tab.operate(timed, (operation) => snapshotOf(tab, request, options, operation))
+      const taken = await tab.operate(timed, (operation) =>
+        snapshotOf(tab, request, { settings: options.settings, guard, usual }, operation),
+      )
       const { lines: _lines, ...snapshot } = taken.snapshot
       const reply: SnapshotReply = { ...(await pageReply(tab)), format: "ai", ...snapshot }
       if (!taken.labelled) return reply
@@ -127,6 +140,8 @@ export function snapshotOperations(options: CoreOptions) {
     },
   }
 }
+
+const ariaLimit = 500
 
 function checkAria(request: SnapshotRequest): void {
   const wrong = (["labels", "interactive", "compact", "find", "diff", "selector", "frame"] as const).find(

@@ -327,6 +327,7 @@ const cases: Record<string, Case> = {
   type: { words: async () => [await ref("Name"), "Ada"], prints: /^typed into ref \d+$/m },
   press: { words: () => ["Tab"], prints: /^pressed Tab$/m },
   hover: { words: async () => [await ref("Hover me")], prints: /^hovering over ref / },
+  scroll: { words: async () => ["--to", "end"], prints: /^scrolled/ },
   scrollintoview: { words: async () => [await ref("Far below")], prints: /^scrolled to ref / },
   drag: { words: async () => [await ref("Thumb"), await ref("End")], prints: /^dragged \d+ → \d+$/m },
   select: { words: async () => [await ref("Colour"), "Green"], prints: /^selected Green in ref / },
@@ -419,7 +420,10 @@ test("lists the tabs when it is only said that it is about tabs", async () => {
 test("ends with 2 for wrong use and 1 for what could not be done, with a hint, also as JSON", async () => {
   await show("files.html")
   for (const [words, code, error] of [
-    [["click"], 2, /missing required argument 'ref'/],
+    [["type"], 2, /missing required argument 'ref'/],
+    [["click"], 2, /needs a ref, or x and y/],
+    [["click", "--x", "5"], 2, /needs a ref, or x and y/],
+    [["scroll", "--to", "end", "--pages", "2"], 2, /exclude each other/],
     [["click", "p.main"], 2, /is not a ref/],
     [["click", "999999"], 1, /no element with ref/],
     [["snapshot", "--format", "xml"], 2, /--format/],

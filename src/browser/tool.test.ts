@@ -143,3 +143,34 @@ test("lets a turn that acts on others' words neither run code in pages nor send 
   assert.match(textOf(await asWebhook({ action: "snapshot" })), /Corner Shop/)
   assert.match(JSON.stringify(await use({ action: "act", request: { kind: "evaluate", fn: "() => 6 * 7" } })), /42/)
 })
+
+test("scrolls, works points of a canvas, and tells where a picture's points lie", async () => {
+  await use({ action: "navigate", url: `${pages.url}/places.html` })
+  const page = textOf(await use({ action: "snapshot" }))
+  const board = /canvas "Board" \[ref=(\w+)\] \[400x200\]/.exec(page)?.[1]
+  await use({ action: "act", request: { kind: "click", ref: `[ref=${board}]`, x: 0.5, y: 0.25 } })
+  const picture = await use({ action: "screenshot" })
+  const { area } = JSON.parse(textOf(picture))
+  assert.deepEqual([area.x, area.y], [0, 0])
+  await use({ action: "act", request: { kind: "click", x: 30, y: 40 } })
+  assert.match(textOf(await use({ action: "snapshot", mode: "full" })), /Board click 200,50;Board click 30,40;/)
+  const scrolled = async (to: string) =>
+    JSON.parse(textOf(await use({ action: "act", request: { kind: "scroll", to } }))).scrolled
+  assert.deepEqual([await scrolled("end"), await scrolled("end"), await scrolled("start")], [true, false, true])
+})
+
+test("shows what the configuration says where a model names no mode", async () => {
+  await use({ action: "navigate", url: `${pages.url}/forms.html` })
+  const hasWords = async (input: object = {}) =>
+    textOf(await use({ action: "snapshot", ...input })).includes("Price: 5 EUR")
+  assert.deepEqual([await hasWords(), await hasWords({ mode: "full" })], [false, true])
+  bench.settings.snapshotDefaults = { mode: "full" }
+  assert.deepEqual([await hasWords(), await hasWords({ mode: "efficient" })], [true, false])
+  bench.settings.snapshotDefaults = {}
+})
+
+test("costs a model few tokens to be told of", () => {
+  const { name, description, inputSchema } = bench.service.tool
+  const tokens = JSON.stringify({ name, description, inputSchema }).length / 4
+  assert.ok(tokens <= 1_600, `${tokens} tokens`)
+})

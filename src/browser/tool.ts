@@ -144,7 +144,7 @@ function sayWhere(error: AppError, value: BrowserToolInput): AppError {
 }
 
 /** Errors whose message may quote what a script of the page said: they are shown as content, not as words of ours. */
-const pageWords: ReadonlySet<ErrorCode> = new Set(["evaluate-failed", "timeout"])
+const pageWords: ReadonlySet<ErrorCode> = new Set(["evaluate-failed", "text-refused", "timeout"])
 
 const targets: readonly unknown[] = [undefined, "host"]
 
@@ -223,7 +223,7 @@ async function navigate(core: BrowserCore, value: BrowserToolInput, caller: Call
 }
 
 async function snapshot(core: BrowserCore, value: BrowserToolInput, caller: Caller): Promise<ToolResult> {
-  const reply = await core.snapshot(caller, parseRequest(snapshotRequest, snapshotFields(value)))
+  const reply = await core.snapshot(caller, parseRequest(snapshotRequest, snapshotFields(value)), "efficient")
   if (reply.format === "aria") return json(reply)
   const page = pageText(reply, reply.snapshot)
   if (!reply.image) return { content: [page] }
@@ -231,14 +231,14 @@ async function snapshot(core: BrowserCore, value: BrowserToolInput, caller: Call
   return { content: [page, { type: "image", mediaType: `image/${type}`, data }] }
 }
 
-/** Efficient unless the model says what it wants. */
+/** As the configuration says, else efficient, unless the model says what it wants. */
 function snapshotFields(value: BrowserToolInput): JsonObject {
   const { snapshotFormat, snapshot: _fresh, ...fields } = value as JsonObject
   const asked = ["mode", "interactive", "compact", "depth", "selector", "frame", "refs", "find"].some(
     (name) => fields[name] !== undefined && fields[name] !== false,
   )
   const format = snapshotFormat === undefined ? {} : { format: snapshotFormat }
-  return { ...(asked || snapshotFormat !== undefined ? {} : { mode: "efficient" }), ...fields, ...format }
+  return { ...(asked || snapshotFormat !== undefined ? {} : { mode: "default" }), ...fields, ...format }
 }
 
 function pageText(
@@ -257,13 +257,13 @@ function withFresh<Reply extends { snapshot?: string }>(reply: Reply, note?: str
 }
 
 async function screenshot(core: BrowserCore, value: BrowserToolInput, caller: Caller): Promise<ToolResult> {
-  const { data, path, type, targetId, url, title } = await core.screenshot(
+  const { data, path, type, targetId, url, title, area, width, height } = await core.screenshot(
     caller,
     parseRequest(screenshotRequest, value),
   )
   return {
     content: [
-      { type: "text", text: JSON.stringify({ targetId, url, title }) },
+      { type: "text", text: JSON.stringify({ targetId, url, title, area, picture: `${width}x${height}` }) },
       { type: "image", mediaType: `image/${type}`, data },
     ],
     note: sendable(path, "picture"),

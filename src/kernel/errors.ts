@@ -94,6 +94,7 @@ export const errorTable = {
   },
   "not-visible": { status: 409, meaning: "The element is not visible." },
   "not-editable": { status: 409, meaning: "The element does not take text." },
+  "text-refused": { status: 409, meaning: "The field holds something else than what was typed into it." },
   disabled: { status: 409, meaning: "The element is disabled." },
   covered: { status: 409, meaning: "Another element covers the point to be clicked." },
   "not-stable": { status: 409, meaning: "The element keeps moving." },

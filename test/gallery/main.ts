@@ -23,10 +23,13 @@ interface Result {
   problem: string
 }
 
-const { positionals, values } = parseArgs({ allowPositionals: true, options: { only: { type: "string" } } })
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { only: { type: "string" }, behind: { type: "boolean" } },
+})
 const names = (await buildPages()).filter((name) => positionals.length === 0 || positionals.includes(name))
 const server = await servePages()
-const makers = { svc: svcHand, playwright: playwrightHand }
+const makers = { svc: () => svcHand({ behind: values.behind === true }), playwright: playwrightHand }
 const results = new Map<string, Map<string, Result>>()
 for (const [key, make] of Object.entries(makers)) {
   if (values.only !== undefined && values.only !== key) continue
@@ -50,7 +53,7 @@ for (const [name, of] of results) {
   )
 }
 await server.stop()
-if (positionals.length === 0 && values.only === undefined) writeSection("gallery", report())
+if (positionals.length === 0 && values.only === undefined && !values.behind) writeSection("gallery", report())
 
 function report(): string {
   const hands = [...results.keys()]

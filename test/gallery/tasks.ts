@@ -10,7 +10,7 @@ export const tasks: Record<string, readonly Step[]> = {
   codemirror: [{ type: "answer = 42", into: "line 1" }],
   datatables: [{ click: "2", near: "Showing" }, { click: "Town 20" }],
   "dnd-kit": [{ drag: "Stop one", to: "Stop three" }],
-  "element-plus": [{ choose: "Blue room", from: "Room" }, { click: "Day" }, { click: "24" }],
+  "element-plus": [{ choose: "Blue room", from: "Room" }, { click: "Day" }, { click: "17" }],
   flatpickr: [{ click: "Departure" }, { choose: "April", from: "Month" }, { click: "April 15, 2026" }],
   handsontable: [{ click: "400" }, { keys: "450" }, { press: "Enter" }],
   ionic: [{ click: "Take away" }, { click: "Size" }, { click: "Large" }, { click: "OK" }, { click: "Extra cheese" }],

@@ -1,11 +1,19 @@
 // Commands that act on a page: each is one POST /act.
 import { AppError } from "../../kernel/errors.ts"
-import { act, type CommandSpec, dialogWords, plain, type Run, snapshotFlag, timeoutFlag } from "./command.ts"
+import { act, type CommandSpec, dialogWords, type Flag, plain, type Run, snapshotFlag, timeoutFlag } from "./command.ts"
+
+const pointFlags: Flag[] = [
+  [
+    "--x <n>",
+    "a point of the element's box: pixels, or a share of it when x and y are 0 to 1; without a ref of the view",
+  ],
+  ["--y <n>", "as --x, from the top"],
+]
 
 export const actionCommands: CommandSpec[] = [
   {
-    usage: "click <ref>",
-    description: "Click the element of a ref",
+    usage: "click [ref]",
+    description: "Click an element, a point of its box, or a point of the view",
     example: "svc browser click 12 --double",
     json: "ActReply",
     tab: true,
@@ -13,27 +21,48 @@ export const actionCommands: CommandSpec[] = [
       ["--double", "click twice"],
       ["--button <button>", "which mouse button (default left)", ["left", "right", "middle"]],
       ["--modifiers <list>", "keys to hold, with commas: Shift,Control"],
+      ...pointFlags,
       snapshotFlag,
       ...timeoutFlag,
     ],
     perform: async (run, ref) => {
-      const { double, button, modifiers } = run.options
+      const { double, button, modifiers, x, y } = run.options
       const held = typeof modifiers === "string" ? modifiers.split(",").filter(Boolean) : undefined
-      const reply = await act(run, { kind: "click", ref, doubleClick: double, button, modifiers: held })
-      return { reply, show: () => run.io.print(`clicked ref ${ref} on ${plain(reply.url)}${dialogWords(reply)}`) }
+      const reply = await act(run, { kind: "click", ...refOf(ref), x, y, doubleClick: double, button, modifiers: held })
+      return {
+        reply,
+        show: () => run.io.print(`clicked ${placeWords(ref, run)} on ${plain(reply.url)}${dialogWords(reply)}`),
+      }
     },
   },
   {
     usage: "type <ref> <text>",
-    description: "Replace the text of a field",
+    description: "Put text into a field, in place of what it holds",
     example: 'svc browser type 7 "hello" --submit',
     json: "ActReply",
     tab: true,
-    flags: [["--submit", "press Enter after"], ["--slowly", "key by key"], snapshotFlag, ...timeoutFlag],
+    flags: [
+      ["--submit", "press Enter after"],
+      ["--slowly", "key by key"],
+      [
+        "--mode <mode>",
+        "over the text that is there, behind it, or at the text cursor",
+        ["replace", "append", "caret"],
+      ],
+      snapshotFlag,
+      ...timeoutFlag,
+    ],
     perform: async (run, ref, text) => {
       const reply = await act(
         run,
-        { kind: "type", ref, text, submit: run.options["submit"], slowly: run.options["slowly"] },
+        {
+          kind: "type",
+          ref,
+          text,
+          submit: run.options["submit"],
+          slowly: run.options["slowly"],
+          mode: run.options["mode"],
+        },
         text?.length,
       )
       return { reply, show: () => run.io.print(`typed into ref ${ref}${dialogWords(reply)}`) }
@@ -52,13 +81,41 @@ export const actionCommands: CommandSpec[] = [
     },
   },
   {
-    usage: "hover <ref>",
-    description: "Put the mouse over an element",
+    usage: "hover [ref]",
+    description: "Put the mouse over an element, or over a point",
     example: "svc browser hover e4",
     json: "ActReply",
     tab: true,
-    flags: [snapshotFlag, ...timeoutFlag],
-    perform: async (run, ref) => say(run, { kind: "hover", ref }, `hovering over ref ${ref}`),
+    flags: [...pointFlags, snapshotFlag, ...timeoutFlag],
+    perform: async (run, ref) => {
+      const { x, y } = run.options
+      return say(run, { kind: "hover", ...refOf(ref), x, y }, `hovering over ${placeWords(ref, run)}`)
+    },
+  },
+  {
+    usage: "scroll [ref]",
+    description:
+      "Scroll the page, or what an element is or stands in: by views, all the way, or until words are in view",
+    example: 'svc browser scroll e8 --text "Invoice 120"',
+    json: "ActReply",
+    tab: true,
+    flags: [
+      ["--direction <direction>", "which way (default down)", ["down", "up", "left", "right"]],
+      ["--pages <n>", "how many views far (default 0.8)"],
+      ["--pixels <n>", "how many pixels far"],
+      ["--to <end>", "all the way", ["start", "end"]],
+      ["--text <text>", "until these words are in view"],
+      ...pointFlags,
+      snapshotFlag,
+      ["--timeout-ms <n>", "time limit (default 20000)"],
+    ],
+    perform: async (run, ref) => {
+      const { direction, pages, pixels, to, text, x, y } = run.options
+      const body = { kind: "scroll", ...refOf(ref), direction, pages, pixels, to, text, x, y }
+      const reply = await act(run, body)
+      const words = reply.scrolled === false ? "nothing left to scroll" : "scrolled"
+      return { reply, show: () => run.io.print(`${words}${dialogWords(reply)}`) }
+    },
   },
   {
     usage: "scrollintoview <ref>",
@@ -70,14 +127,26 @@ export const actionCommands: CommandSpec[] = [
     perform: async (run, ref) => say(run, { kind: "scrollIntoView", ref }, `scrolled to ref ${ref}`),
   },
   {
-    usage: "drag <startRef> <endRef>",
-    description: "Drag an element onto another one",
-    example: "svc browser drag e4 e9",
+    usage: "drag [startRef] [endRef]",
+    description: "Drag an element onto another one, between items of a list, or from point to point",
+    example: "svc browser drag e4 e9 --place after",
     json: "ActReply",
     tab: true,
-    flags: [snapshotFlag, ...timeoutFlag],
-    perform: async (run, startRef, endRef) =>
-      say(run, { kind: "drag", startRef, endRef }, `dragged ${startRef} → ${endRef}`),
+    flags: [
+      ["--place <place>", "where beside the second element (default on)", ["on", "before", "after"]],
+      ["--start-x <n>", "where it is taken: as --x of click"],
+      ["--start-y <n>", "where it is taken: as --y of click"],
+      ["--end-x <n>", "where it is let go: as --x of click"],
+      ["--end-y <n>", "where it is let go: as --y of click"],
+      snapshotFlag,
+      ...timeoutFlag,
+    ],
+    perform: async (run, startRef, endRef) => {
+      const { startX, startY, endX, endY, place } = run.options
+      const refs = { ...(startRef ? { startRef } : {}), ...(endRef ? { endRef } : {}) }
+      const words = `dragged ${startRef || `${startX},${startY}`} → ${endRef || `${endX},${endY}`}`
+      return say(run, { kind: "drag", ...refs, startX, startY, endX, endY, place }, words)
+    },
   },
   {
     usage: "select <ref> <values...>",
@@ -152,6 +221,17 @@ export const actionCommands: CommandSpec[] = [
     },
   },
 ]
+
+/** A name that was left out comes as an empty word. */
+function refOf(ref: string | undefined): { ref?: string } {
+  return ref ? { ref } : {}
+}
+
+function placeWords(ref: string | undefined, { options }: Run): string {
+  const point = options["x"] === undefined ? "" : `${String(options["x"])}, ${String(options["y"])}`
+  if (!ref) return `the point ${point}`
+  return `ref ${ref}${point === "" ? "" : ` at ${point}`}`
+}
 
 async function say(run: Run, body: Record<string, unknown>, words: string) {
   const reply = await act(run, body)

@@ -132,7 +132,7 @@ export function freshWords(reply: { snapshot?: string }): string {
 }
 
 /** Kinds whose own limit is 20 seconds. */
-const slowKinds = new Set(["scrollIntoView", "wait", "evaluate"])
+const slowKinds = new Set(["scroll", "scrollIntoView", "wait", "evaluate"])
 
 export function act({ send, options }: Run, body: Record<string, unknown>, keys = 0): Promise<ActReply> {
   const timeoutMs = typeof options["timeoutMs"] === "string" ? Number(options["timeoutMs"]) : undefined

@@ -27,7 +27,7 @@ export const pageCommands: CommandSpec[] = [
     tab: true,
     flags: [
       ["--format <format>", "ai: text with refs; aria: the browser's accessibility tree", ["ai", "aria"]],
-      ["--limit <n>", "of nodes, with --format aria (default 500)"],
+      ["--limit <n>", "at most so many lines, or nodes with --format aria (default 500)"],
       ["--interactive", "only elements that can be acted on"],
       ["--compact", "without structure that says nothing"],
       ["--depth <n>", "nesting past which nothing is shown"],

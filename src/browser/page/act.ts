@@ -29,7 +29,7 @@ export interface ActOutcome {
 }
 
 export async function act(tab: Tab, request: PageAction, options: OperationOptions): Promise<ActOutcome> {
-  const progress = { sent: false }
+  const progress: Acting["progress"] = { sent: false }
   const timeoutMs = options.timeoutMs + ownMs(request)
   try {
     return await tab.operate({ ...options, timeoutMs }, async (operation) => {
@@ -37,7 +37,7 @@ export async function act(tab: Tab, request: PageAction, options: OperationOptio
       const watch = watchEffects(tab)
       try {
         const result = await perform({ tab, operation, progress }, request)
-        if (request.kind !== "wait") await watch.settle(operation.signal)
+        if (request.kind !== "wait") await watch.settle(operation.signal, progress.rested === true)
         if (request.kind === "scroll") return { scrolled: result === true }
         return request.kind === "evaluate" ? { result } : {}
       } finally {

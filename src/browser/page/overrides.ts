@@ -115,19 +115,30 @@ function viewCommand({ device, viewport }: OverrideState): Command {
   return ["Emulation.setDeviceMetricsOverride", { ...size, ...screen, ...look }]
 }
 
+/** What the browser says it is, and which languages it asks for: one command sets both. */
+function agentCommand({ device, locale }: OverrideState): Command {
+  const hints = device ? clientHints(device) : undefined
+  // `de-AT` asks for German in any form next.
+  const [language] = locale?.split("-") ?? []
+  const languages = locale === undefined ? "" : [...new Set([locale, language])].join(",")
+  return [
+    "Emulation.setUserAgentOverride",
+    {
+      userAgent: device?.userAgent ?? "",
+      ...(hints ? { userAgentMetadata: hints } : {}),
+      ...(languages === "" ? {} : { acceptLanguage: languages }),
+    },
+  ]
+}
+
 function commandFor(state: OverrideState, name: Name): Command[] {
   switch (name) {
     case "viewport":
       return []
     case "device": {
       const { device } = state
-      const hints = device ? clientHints(device) : undefined
-      const words = { userAgent: device?.userAgent ?? "", ...(hints ? { userAgentMetadata: hints } : {}) }
       const touch = { enabled: device?.touch === true, ...(device?.touch ? { maxTouchPoints: 5 } : {}) }
-      return [
-        ["Emulation.setUserAgentOverride", words],
-        ["Emulation.setTouchEmulationEnabled", touch],
-      ]
+      return [agentCommand(state), ["Emulation.setTouchEmulationEnabled", touch]]
     }
     case "offline": {
       const unlimited = { latency: 0, downloadThroughput: -1, uploadThroughput: -1 }
@@ -152,6 +163,7 @@ function commandFor(state: OverrideState, name: Name): Command[] {
     case "locale":
       // A locale that is set cannot be set again to another; taken away first, it can.
       return [
+        agentCommand(state),
         ["Emulation.setLocaleOverride", {}],
         ...(state.locale === undefined ? [] : [["Emulation.setLocaleOverride", { locale: state.locale }] as Command]),
       ]

@@ -17,9 +17,9 @@ const newSnapshot = "Take a new snapshot and use a ref of it"
 /** Past this the oldest numbers of one document are forgotten: they are from renderings long gone. */
 const maxPerWorld = 60_000
 
-/** `12`, `e12`, `@12`, `@e12`, `ref=12` and `aria-ref=12` are the same. Throws `bad-request`. */
+/** `12`, `e12`, `@12`, `@e12`, `ref=12`, `aria-ref=12` and `[ref=e12]` are the same. Throws `bad-request`. */
 export function parseRef(text: string): number {
-  const match = /^(?:aria-ref=|ref=)?@?e?(\d{1,9})$/i.exec(text.trim())
+  const match = /^(?:aria-ref=|ref=)?@?e?(\d{1,9})$/i.exec(text.trim().replace(/^\[(.*)\]$/, "$1"))
   if (!match) {
     throw new AppError("bad-request", `'${text.slice(0, 40)}' is not a ref`, {
       hint: "A ref is a number of the last snapshot, such as 12 or e12",
@@ -67,7 +67,7 @@ export class RefBook {
     const number = parseRef(text)
     const entry = this.#entries.get(number)
     if (!entry) {
-      if (number >= this.first && number < this.#next) throw staleRef(number)
+      if (number >= this.first && number < this.#next) throw staleRef(number, "page")
       throw new AppError("ref-not-found", `There is no element with ref ${number}`, { hint: newSnapshot })
     }
     if (entry.tab !== tab) {
@@ -75,7 +75,7 @@ export class RefBook {
         hint: "Name that tab with targetId, or take a snapshot of this one",
       })
     }
-    if (!entry.world.alive) throw staleRef(number)
+    if (!entry.world.alive) throw staleRef(number, "page")
     return entry
   }
 
@@ -85,8 +85,9 @@ export class RefBook {
   }
 }
 
-export function staleRef(number: number): AppError {
-  return new AppError("stale-ref", `The element of ref ${number} is gone: the page has navigated or removed it`, {
-    hint: newSnapshot,
-  })
+/** `what` is gone: the element alone, which the page has removed or drawn anew, or the whole page that it stood on. */
+export function staleRef(number: number, what: "element" | "page" = "element"): AppError {
+  const why =
+    what === "page" ? "the page that it stood on is not shown any more" : "the page has removed it, or drawn it anew"
+  return new AppError("stale-ref", `The element of ref ${number} is gone: ${why}`, { hint: newSnapshot })
 }

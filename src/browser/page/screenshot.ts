@@ -20,6 +20,8 @@ export interface Picture {
   /** Pixels. */
   width: number
   height: number
+  /** What it shows, in the coordinates of the view, which actions take: pixels of the page, from the view's corner. */
+  area: Clip
   /** True when the page is longer or wider than what is shown. */
   truncated: boolean
 }
@@ -38,9 +40,16 @@ interface Clip {
   height: number
 }
 
+interface View {
+  pageX: number
+  pageY: number
+  clientWidth: number
+  clientHeight: number
+}
+
 interface LayoutMetrics {
   cssContentSize: Clip
-  cssVisualViewport: { pageX: number; pageY: number; clientWidth: number; clientHeight: number }
+  cssVisualViewport: View
   visualViewport: { clientWidth: number }
 }
 
@@ -49,7 +58,7 @@ export async function takeScreenshot(tab: Tab, request: ScreenshotRequest, opera
   const { signal } = operation
   await tab.frontIfHeadless(signal)
   const metrics = await session.send<LayoutMetrics>("Page.getLayoutMetrics", {}, { signal })
-  const whole = await chooseClip(tab, request, metrics, signal)
+  const { whole, view } = await chooseClip(tab, request, metrics, signal)
   const clip = { ...whole, width: Math.min(whole.width, maxPageSide), height: Math.min(whole.height, maxPageSide) }
   // Device pixels per CSS pixel: the limit is on the picture, not on the page.
   const density = metrics.visualViewport.clientWidth / Math.max(1, metrics.cssVisualViewport.clientWidth)
@@ -61,7 +70,13 @@ export async function takeScreenshot(tab: Tab, request: ScreenshotRequest, opera
     image = await capture(session, clip, { type: "jpeg", quality, side, density }, signal)
   }
   const truncated = clip.width < whole.width || clip.height < whole.height
-  return { ...image, ...sizeOf(Buffer.from(image.data, "base64")), truncated }
+  const area = {
+    x: Math.round(clip.x - view.pageX),
+    y: Math.round(clip.y - view.pageY),
+    width: Math.round(clip.width),
+    height: Math.round(clip.height),
+  }
+  return { ...image, ...sizeOf(Buffer.from(image.data, "base64")), area, truncated }
 }
 
 async function chooseClip(
@@ -69,15 +84,15 @@ async function chooseClip(
   request: ScreenshotRequest,
   metrics: LayoutMetrics,
   signal: AbortSignal,
-): Promise<Clip> {
+): Promise<{ whole: Clip; view: View }> {
   const { cssContentSize, cssVisualViewport: view } = metrics
   if (request.ref !== undefined) {
     const { frame, world, id } = tab.refs.resolve(request.ref, tab)
     return clipOf(tab, { frame, world, id, gone: staleRef(parseRef(request.ref)) }, signal)
   }
   if (request.element !== undefined) return clipOf(tab, await match(tab, request.element, signal), signal)
-  if (request.fullPage) return { ...cssContentSize, x: 0, y: 0 }
-  return { x: view.pageX, y: view.pageY, width: view.clientWidth, height: view.clientHeight }
+  if (request.fullPage) return { whole: { ...cssContentSize, x: 0, y: 0 }, view }
+  return { whole: { x: view.pageX, y: view.pageY, width: view.clientWidth, height: view.clientHeight }, view }
 }
 
 interface Pictured {
@@ -104,7 +119,7 @@ async function match(tab: Tab, selector: string, signal: AbortSignal): Promise<P
   return { frame: main, world, id: found, gone }
 }
 
-async function clipOf(tab: Tab, element: Pictured, signal: AbortSignal): Promise<Clip> {
+async function clipOf(tab: Tab, element: Pictured, signal: AbortSignal): Promise<{ whole: Clip; view: View }> {
   const { world, id, gone } = element
   const box = await callAgent<{ kind: "gone" } | ({ kind: "box" } & Clip)>(world, "box", { id }, signal)
   if (box.kind === "gone") throw gone
@@ -124,7 +139,8 @@ async function clipOf(tab: Tab, element: Pictured, signal: AbortSignal): Promise
   }
   // Clips count from the top of the page, boxes from the top of the view; scrolling just now may have moved both.
   const { cssVisualViewport: view } = await tab.session.send<LayoutMetrics>("Page.getLayoutMetrics", {}, { signal })
-  return { x: x + view.pageX, y: y + view.pageY, width: Math.max(1, box.width), height: Math.max(1, box.height) }
+  const size = { width: Math.max(1, box.width), height: Math.max(1, box.height) }
+  return { whole: { x: x + view.pageX, y: y + view.pageY, ...size }, view }
 }
 
 /** A tab behind others sometimes gets no frame to be captured; the next request brings one. */

@@ -65,6 +65,8 @@ export interface OperationOptions {
 }
 
 const attachTimeoutMs = 10_000
+/** Nobody waits longer than this for a turn, however well the line moves. */
+const maxLineMs = 120_000
 
 export class Tab {
   info: TargetInfo
@@ -78,6 +80,8 @@ export class Tab {
   readonly #life = new AbortController()
   readonly #running = new Set<AbortController>()
   #line: Promise<unknown> = Promise.resolve()
+  /** When the last operation of the line ended, monotonic. */
+  #movedAt = 0
   #attached: Promise<void> | undefined
   #session: CdpSession | undefined
   #frames: Frames | undefined
@@ -149,36 +153,63 @@ export class Tab {
     return this.#options.refs
   }
 
-  /** Runs `work` when those before it on this tab are done. Other tabs do not wait. */
+  /** Runs `work` when those before it on this tab are done; its time begins then. Other tabs do not wait. */
   async operate<T>(options: OperationOptions, work: (operation: Operation) => Promise<T>): Promise<T> {
     this.#checkFree(options)
-    const { signal: limit, clear } = withTimeout(options.timeoutMs, options.what, options.signal)
-    const deadline = this.clock.monotonic() + options.timeoutMs
     const controller = new AbortController()
-    const signal = AbortSignal.any([limit, controller.signal, this.#life.signal])
     this.#running.add(controller)
-    try {
-      return await this.#inLine(signal, async () => {
-        await raceAbort(this.attach(), signal)
-        this.#checkFree(options)
-        if (options.renews) this.#crashed = false
-        return await raceAbort(work({ signal, deadline }), signal)
-      })
-    } finally {
-      clear()
-      this.#running.delete(controller)
-    }
-  }
-
-  async #inLine<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const before = this.#line
     const { promise: turn, resolve: done } = Promise.withResolvers<void>()
     this.#line = before.then(() => turn)
     try {
-      await raceAbort(before, signal)
-      return await work()
+      await this.#turn(before, options, controller.signal)
+      return await this.#run(options, controller.signal, work)
     } finally {
+      this.#movedAt = this.clock.monotonic()
+      this.#running.delete(controller)
       done()
+    }
+  }
+
+  /** Waits for as long as those in front come along: only a line that stands still for the whole limit is given up. */
+  async #turn(before: Promise<unknown>, options: OperationOptions, interrupted: AbortSignal): Promise<void> {
+    const gone = new AbortController()
+    const signal = AbortSignal.any([
+      gone.signal,
+      interrupted,
+      this.#life.signal,
+      ...(options.signal ? [options.signal] : []),
+    ])
+    const began = this.clock.monotonic()
+    let isOver = false
+    const over = before.then(() => (isOver = true))
+    try {
+      while (!isOver) {
+        const stoodMs = this.clock.monotonic() - Math.max(began, this.#movedAt)
+        if (stoodMs >= options.timeoutMs || this.clock.monotonic() - began > maxLineMs) throw notBegun(options)
+        const patience = this.clock.sleep(options.timeoutMs - stoodMs, signal)
+        await Promise.race([raceAbort(over, signal), patience])
+      }
+    } finally {
+      gone.abort()
+    }
+  }
+
+  async #run<T>(
+    options: OperationOptions,
+    interrupted: AbortSignal,
+    work: (operation: Operation) => Promise<T>,
+  ): Promise<T> {
+    const { signal: limit, clear } = withTimeout(options.timeoutMs, options.what, options.signal)
+    const deadline = this.clock.monotonic() + options.timeoutMs
+    const signal = AbortSignal.any([limit, interrupted, this.#life.signal])
+    try {
+      await raceAbort(this.attach(), signal)
+      this.#checkFree(options)
+      if (options.renews) this.#crashed = false
+      return await raceAbort(work({ signal, deadline }), signal)
+    } finally {
+      clear()
     }
   }
 
@@ -424,6 +455,12 @@ export interface LifecycleEvent {
 }
 
 export type { Frame }
+
+function notBegun({ what, timeoutMs }: OperationOptions): AppError {
+  return new AppError("timeout", `${what} was not begun: what is before it on this tab has taken ${timeoutMs} ms`, {
+    hint: "Nothing was done. Try again, or give a larger timeoutMs",
+  })
+}
 
 function dialogOpen(dialog: Dialog): AppError {
   return new AppError("dialog-open", `A ${dialog.type} dialog is open in this tab`, {

@@ -5,8 +5,8 @@ import { callAgent } from "./frames.ts"
 import type { Tab } from "./tab.ts"
 
 export interface EffectWatch {
-  /** Resolves at once when nothing was set off. */
-  settle(signal: AbortSignal): Promise<void>
+  /** Resolves at once when nothing was set off. `rested`: the page has done by now what the input has queued. */
+  settle(signal: AbortSignal, rested: boolean): Promise<void>
   stop(): void
 }
 
@@ -45,8 +45,8 @@ export function watchEffects(tab: Tab): EffectWatch {
       else onIdle = resolve
     })
   return {
-    async settle(signal) {
-      if (!leaving) await inMain(tab, "task", signal)
+    async settle(signal, rested) {
+      if (!leaving && !rested) await inMain(tab, "task", signal)
       if (began && !leaving) {
         await atMost(tab, requestsMs, signal, async () => {
           // An answer may make the page ask again.

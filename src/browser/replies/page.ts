@@ -112,6 +112,11 @@ export const screenshotReply = z.object({
   type: pictureType.describe("JPEG also when PNG was asked for and would have been too large."),
   width: z.number().describe("Pixels of the picture, at most 2000."),
   height: z.number().describe("Pixels of the picture, at most 2000."),
+  area: z
+    .object({ x: z.number(), y: z.number(), width: z.number(), height: z.number() })
+    .describe(
+      "What is shown, in the coordinates that actions take: the picture's point (px, py) is x + px * area.width / width of the view, and so on.",
+    ),
   truncated: z.boolean().describe("True when the page is longer or wider than what is shown."),
   labelsCount: z.number().exactOptional().describe("Refs that were drawn."),
   labelsSkipped: z.number().exactOptional().describe("Refs out of view, or past the first 150."),

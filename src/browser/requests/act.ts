@@ -13,15 +13,31 @@ const values = z
   .union([z.array(z.union([z.string(), z.number().transform(String)])), z.string().transform((value) => [value])])
   .pipe(z.array(z.string().max(2_000)).min(1, "must not be empty").max(200))
 
-const click = z.object({
-  ...common,
-  kind: z.literal("click"),
-  ref: word,
-  doubleClick: flag.default(false),
-  button: z.enum(["left", "right", "middle"]).default("left"),
-  modifiers: z.array(modifier).default([]),
-  timeoutMs: actTimeout,
-})
+const coordinate = numeric(z.number().min(-100_000).max(100_000)).optional()
+/** A place on the page: an element, a point in its box, or a point of the view. */
+const place = {
+  ref: word.optional(),
+  x: coordinate.describe(
+    "With a ref a point of its box: pixels from its left edge, or a share of its width where x and y are both between 0 and 1. Without a ref pixels of the view.",
+  ),
+  y: coordinate.describe("As x, from the top."),
+}
+type Place = { ref?: string | undefined; x?: number | undefined; y?: number | undefined }
+const isPoint = ({ x, y }: Place) => (x === undefined) === (y === undefined)
+const isPlace = (it: Place) => isPoint(it) && (it.ref !== undefined || it.x !== undefined)
+const placeWords = "needs a ref, or x and y, or all three"
+
+const click = z
+  .object({
+    ...common,
+    kind: z.literal("click"),
+    ...place,
+    doubleClick: flag.default(false),
+    button: z.enum(["left", "right", "middle"]).default("left"),
+    modifiers: z.array(modifier).default([]),
+    timeoutMs: actTimeout,
+  })
+  .refine(isPlace, { error: placeWords })
 const type = z.object({
   ...common,
   kind: z.literal("type"),
@@ -29,6 +45,10 @@ const type = z.object({
   text: z.string().max(100_000),
   submit: flag.default(false),
   slowly: flag.default(false),
+  mode: z
+    .enum(["replace", "append", "caret"])
+    .default("replace")
+    .describe("Over all that the field holds, behind it, or where the text cursor is."),
   timeoutMs: actTimeout,
 })
 const press = z.object({
@@ -38,12 +58,15 @@ const press = z.object({
   delayMs: clamped(0, 10_000, 0),
   timeoutMs: actTimeout,
 })
-const hover = z.object({ ...common, kind: z.literal("hover"), ref: word, timeoutMs: actTimeout })
+const hover = z
+  .object({ ...common, kind: z.literal("hover"), ...place, timeoutMs: actTimeout })
+  .refine(isPlace, { error: placeWords })
 const scrollIntoView = z.object({ ...common, kind: z.literal("scrollIntoView"), ref: word, timeoutMs: longTimeout })
 const scroll = z
   .object({
     ...common,
     kind: z.literal("scroll"),
+    ...place,
     ref: word.optional().describe("What scrolls, or something inside it; without it the page."),
     direction: z.enum(["down", "up", "left", "right"]).default("down"),
     pages: numeric(z.number().min(0.1).max(50)).optional().describe("How many views far; default 0.8."),
@@ -56,7 +79,36 @@ const scroll = z
     ({ pages, pixels, to, text }) => [pages, pixels, to, text].filter((way) => way !== undefined).length <= 1,
     "pages, pixels, to and text exclude each other",
   )
-const drag = z.object({ ...common, kind: z.literal("drag"), startRef: word, endRef: word, timeoutMs: actTimeout })
+  .refine(isPoint, "x and y go together")
+  .refine(
+    ({ x, to, text }) => x === undefined || (to === undefined && text === undefined),
+    "at a point the mouse's wheel is turned: say how far with pages or pixels",
+  )
+const drag = z
+  .object({
+    ...common,
+    kind: z.literal("drag"),
+    startRef: word.optional(),
+    startX: coordinate.describe("Where it is taken, as x of click."),
+    startY: coordinate,
+    endRef: word.optional(),
+    endX: coordinate.describe("Where it is let go, as x of click; it may lie outside the box of endRef."),
+    endY: coordinate,
+    place: z
+      .enum(["on", "before", "after"])
+      .default("on")
+      .describe("Of a list's items: dropped on endRef, or between it and its neighbour."),
+    timeoutMs: actTimeout,
+  })
+  .refine(({ startRef, startX, startY }) => isPlace({ ref: startRef, x: startX, y: startY }), {
+    error: "needs a startRef, or startX and startY",
+  })
+  .refine(({ endRef, endX, endY }) => isPlace({ ref: endRef, x: endX, y: endY }), {
+    error: "needs an endRef, or endX and endY",
+  })
+  .refine(({ place, endRef, endX }) => place === "on" || (endRef !== undefined && endX === undefined), {
+    error: "before and after are places beside an endRef, without endX and endY",
+  })
 const select = z.object({ ...common, kind: z.literal("select"), ref: word, values, timeoutMs: actTimeout })
 
 const field = z.object({
@@ -124,6 +176,7 @@ export const actRequest = z.discriminatedUnion("kind", schemas)
 export type ActRequest = z.infer<typeof actRequest>
 export type ClickRequest = z.infer<typeof click>
 export type TypeRequest = z.infer<typeof type>
+export type HoverRequest = z.infer<typeof hover>
 export type PressRequest = z.infer<typeof press>
 export type ScrollRequest = z.infer<typeof scroll>
 export type DragRequest = z.infer<typeof drag>

@@ -28,8 +28,12 @@ export const snapshotRequest = z.object({
   labels: flag.default(false),
   find: z.string().trim().max(500).default(""),
   diff: flag.default(false),
-  /** Of nodes, with the format aria. */
-  limit: clamped(1, 2_000, 500),
+  limit: numeric(z.number())
+    .transform((value) => Math.min(2_000, Math.max(1, Math.floor(value))))
+    .optional()
+    .describe(
+      "At most so many nodes (format aria; default 500) or lines (format ai; default all); brought into 1 to 2000.",
+    ),
   maxTokens: numeric(z.number().int().min(50).max(1_000_000)).optional(),
   /** 0 switches cutting off. */
   maxChars: numeric(z.number().int().min(0)).optional(),

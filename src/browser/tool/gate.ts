@@ -96,7 +96,7 @@ async function gateAct(
   const carries = wordsIn(request)
   if (!carries) return undefined
   const { targetId } = request
-  const pages = await core.sitesOf(caller, { targetId, refs: carries.refs })
+  const pages = await core.sitesOf(caller, { targetId, refs: carries.refs, anywhere: carries.anywhere ?? false })
   // What is dragged about on one site stays there.
   const isWithin = request.kind === "drag" && new Set(pages).size === 1
   if (isWithin || (!carries.isCode && pages.every((site) => context.sites.has(site)))) return undefined
@@ -109,6 +109,8 @@ interface Carried {
   what: string
   /** Elements that the words go to; none: whatever has the focus. */
   refs: readonly string[]
+  /** In whatever frame it ends. */
+  anywhere?: boolean
   isCode?: true
 }
 
@@ -121,8 +123,12 @@ function wordsIn(request: ActRequest): Carried | undefined {
       return { what: "Fill in a form of", refs: request.fields.map((field) => field.ref) }
     case "press":
       return plainKeys.test(request.key) ? undefined : { what: "Press a key on", refs: [] }
-    case "drag":
-      return { what: "Drag something into", refs: [request.startRef, request.endRef] }
+    case "drag": {
+      const { startRef, endRef, startX, endX } = request
+      const refs = [startRef, endRef].filter((ref) => ref !== undefined)
+      // A point can lie in any frame, also one that is given in the box of an element.
+      return { what: "Drag something into", refs, anywhere: startX !== undefined || endX !== undefined }
+    }
     case "evaluate":
       return { what: "Run code in", refs: request.ref === undefined ? [] : [request.ref], isCode: true }
     case "wait":

@@ -43,6 +43,7 @@ export const readOnly: ReadonlySet<Action> = new Set([
 ])
 
 const text = (description: string): JsonObject => ({ type: "string", description })
+const number = (description: string): JsonObject => ({ type: "number", ...(description === "" ? {} : { description }) })
 const flag = (description: string): JsonObject => ({ type: "boolean", description })
 
 /** In the form that `flatSchema` of the agent describes. */
@@ -93,7 +94,12 @@ export const inputSchema: JsonObject = {
       properties: {
         kind: { type: "string", enum: [...actKinds] },
         ref: text("element ref from the last snapshot, e.g. e12"),
-        text: text("type: replaces what is in the field; wait: until this is visible"),
+        x: number(
+          "click, hover, drag, scroll: point of the ref's box in pixels, or 0 to 1 as a share; without ref of the view",
+        ),
+        y: number(""),
+        text: text("type: replaces what is in the field; wait: until this is visible; scroll: until this is in view"),
+        mode: { type: "string", enum: ["replace", "append", "caret"], description: "type" },
         submit: flag("type: press Enter after"),
         slowly: flag("type: key by key"),
         key: text("press: e.g. Enter, Tab, ArrowDown, Control+A"),
@@ -105,6 +111,14 @@ export const inputSchema: JsonObject = {
         },
         startRef: text("drag"),
         endRef: text("drag"),
+        startX: number("drag: as x"),
+        startY: number(""),
+        endX: number(""),
+        endY: number(""),
+        place: { type: "string", enum: ["on", "before", "after"], description: "drag: where beside endRef" },
+        direction: { type: "string", enum: ["down", "up", "left", "right"], description: "scroll: the page, or ref" },
+        pages: number("scroll: views far"),
+        to: { type: "string", enum: ["start", "end"], description: "scroll" },
         values: { type: "array", items: { type: "string" }, description: "select: values or labels" },
         fields: {
           type: "array",
@@ -133,7 +147,8 @@ export const inputSchema: JsonObject = {
 
 export const description =
   "Control a web browser. Usual way: open (or navigate) a URL, snapshot to read the page and get element refs, act on a ref, " +
-  "snapshot again to see the result. Refs are the numbers in [ref=N]; they end with the page, so take a new snapshot after it changes."
+  "snapshot again to see the result. Refs are the numbers in [ref=N]; they end with the page, so take a new snapshot after it changes. " +
+  "Scroll for what a list has not drawn yet. A canvas is worked by act at x and y, which are those of a screenshot."
 
 /** The request with the outer targetId; models also write its fields beside the action. */
 export function requestOf(value: BrowserToolInput): Json {

@@ -52,7 +52,7 @@ function* performOne(command: Command, place: Place): Work {
       return `Opened ${command.url}.`
     }
     case "read": {
-      const words = readableText((yield* snapshot(place)).text, maxPageText)
+      const words = readableText((yield* snapshot(place, { mode: "full" })).text, maxPageText)
       return words === "" ? "The page holds no text." : `The page says:\n${quoteForeign(words)}`
     }
     case "click":
@@ -113,8 +113,8 @@ function expectOne(found: Found, what: string, name: string): { ref: string; nam
   throw new CommandStop(`"${name}" fits several things on the page; say which one you mean:\n${shown.join("\n")}`)
 }
 
-function* snapshot(place: Place): Generator<Need, Observation, Observation | undefined> {
-  return yield* browser("I could not read the page", { action: "snapshot", ...place })
+function* snapshot(place: Place, how: JsonObject = {}): Generator<Need, Observation, Observation | undefined> {
+  return yield* browser("I could not read the page", { action: "snapshot", ...how, ...place })
 }
 
 function* act(

@@ -19,8 +19,9 @@ export class McpClient {
   readonly #waiting = new Map<number, (reply: Reply) => void>()
   #last = 0
 
-  constructor(command: string, args: string[]) {
-    this.#child = spawn(command, args, { stdio: ["pipe", "pipe", "ignore"] })
+  /** `folder`: where the server runs, and leaves what it writes. */
+  constructor(command: string, args: string[], folder: string) {
+    this.#child = spawn(command, args, { cwd: folder, stdio: ["pipe", "pipe", "ignore"] })
     this.#child.once("exit", (code) => {
       for (const resolve of this.#waiting.values()) resolve({ error: { message: `server ended with ${code}` } })
     })

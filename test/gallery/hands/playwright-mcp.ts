@@ -1,4 +1,5 @@
 // Playwright's own MCP server, as its makers ship it, with the same browser.
+import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import type { Hand, Outcome } from "../hand.ts"
 import { McpClient } from "./mcp-client.ts"
@@ -6,15 +7,10 @@ import { McpClient } from "./mcp-client.ts"
 export async function playwrightHand(): Promise<Hand> {
   const program = join(import.meta.dirname, "../node_modules/.bin/playwright-mcp")
   const sandbox = process.getuid?.() === 0 ? ["--no-sandbox"] : []
-  const client = new McpClient(program, [
-    "--headless",
-    "--isolated",
-    ...sandbox,
-    "--executable-path",
-    "/usr/bin/chromium",
-    "--output-dir",
-    join(import.meta.dirname, "../dist/playwright-mcp"),
-  ])
+  const folder = join(import.meta.dirname, "../dist/playwright-mcp")
+  mkdirSync(folder, { recursive: true })
+  const browser = ["--headless", "--isolated", ...sandbox, "--executable-path", "/usr/bin/chromium"]
+  const client = new McpClient(program, [...browser, "--output-dir", folder], folder)
   await client.start()
   const spent = { calls: 0, chars: 0 }
   const call = async (name: string, input: object): Promise<Outcome> => {

@@ -2,10 +2,12 @@
 import { type BrowserBench, startBrowserBench } from "../../support/browser-service.ts"
 import type { Hand, Outcome } from "../hand.ts"
 
-export async function svcHand(): Promise<Hand> {
+/** `behind`: another tab is brought to the front as soon as the page is there. */
+export async function svcHand({ behind = false } = {}): Promise<Hand> {
   const bench = await startBrowserBench()
   const spent = { calls: 0, chars: 0 }
   let targetId = ""
+  let front: string | undefined
   const call = async (method: string, path: string, body?: object): Promise<{ ok: boolean; body: Reply }> => {
     spent.calls += 1
     const reply = await bench.call(method, path, body)
@@ -25,6 +27,9 @@ export async function svcHand(): Promise<Hand> {
       const { ok, body } = await call("POST", "/tabs/open", { url })
       if (!ok || body.targetId === undefined) throw new Error(`not opened: ${JSON.stringify(body)}`)
       targetId = body.targetId
+      if (!behind) return
+      front ??= (await call("POST", "/tabs/open", { url })).body.targetId
+      await call("POST", "/tabs/focus", { targetId: front })
     },
     async look(kind) {
       const mode = kind === "short" ? "efficient" : "full"

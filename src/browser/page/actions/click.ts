@@ -5,32 +5,35 @@ import { AppError } from "../../../kernel/index.ts"
 import { parseRef, type RefEntry } from "../refs.ts"
 import type { Operation, Tab } from "../tab.ts"
 import { modifierBits, type Modifier } from "./keyboard.ts"
-import { clickAt } from "./mouse.ts"
-import { failure, reach } from "./reach.ts"
+import { clickAt, type Progress } from "./mouse.ts"
+import { failure, type Place, reach, spotOf, viewPoint } from "./reach.ts"
 
-export interface ClickRequest {
-  ref: string
+export interface ClickRequest extends Place {
   doubleClick: boolean
   button: "left" | "right" | "middle"
   modifiers: Modifier[]
 }
 
-/** `progress.sent` is set when input has gone to the page: from then on a dialog is the click's result, not its failure. */
-export async function click(
-  tab: Tab,
-  request: ClickRequest,
-  operation: Operation,
-  progress: { sent: boolean },
-): Promise<void> {
+export async function click(tab: Tab, request: ClickRequest, operation: Operation, progress: Progress): Promise<void> {
+  const options = { ...request, modifiers: modifierBits(request.modifiers) }
+  if (request.ref === undefined) {
+    const point = await viewPoint(tab, request, operation.signal)
+    progress.sent = true
+    return clickAt(tab, point, options, operation.signal)
+  }
   const entry = tab.refs.resolve(request.ref, tab)
   const number = parseRef(request.ref)
+  const needs = { editable: false, point: true, arm: true, ...spotOf(request) }
   for (let settle = false; ; settle = true) {
-    const point = await reach(tab, entry, number, { editable: false, point: true, arm: true, settle }, operation)
+    const point = await reach(tab, entry, number, { ...needs, settle }, operation)
     progress.sent = true
     const { alerts } = tab
-    await clickAt(tab, point, { ...request, modifiers: modifierBits(request.modifiers) }, operation.signal)
+    await clickAt(tab, point, options, operation.signal)
     const report = await disarm(tab, entry, operation.signal)
-    if (report.hits > 0 && report.missedBy === "") return
+    if (report.hits > 0 && report.missedBy === "") {
+      progress.rested = true
+      return
+    }
     const by = report.missedBy || "something that took the click"
     // Nothing seen where it should have been: in a frame, its document did not get the input (and those around it
     // were guarded); under an alert, no document did. In the page itself it may have been done, so it is not done again.

@@ -1,56 +1,66 @@
-// act: drag. From the middle of one element to the middle of another, with the mouse; where the page makes it a drag of
-// the browser's own (draggable elements), that drag is carried on by its own events.
+// act: drag. From one place to another with the mouse; where the page makes it a drag of the browser's own (draggable
+// elements), that drag is carried on by its own events, with the data that the page has put into it.
 import { AppError, withTimeout } from "../../../kernel/index.ts"
 import type { DragRequest } from "../../requests/index.ts"
 import { callAgent } from "../frames.ts"
-import { parseRef } from "../refs.ts"
 import type { Tab } from "../tab.ts"
 import { type Acting, sendMouse } from "./mouse.ts"
-import { type Point, reach } from "./reach.ts"
+import { locate, type Place, type Point } from "./reach.ts"
 
-/** Pages measure the way that the mouse has gone: one jump would not count as a drag. */
-const steps = 5
+/** Pages measure the way that the mouse has gone, and lists make room for what is over them: one jump would not count. */
+const steps = 10
+/** The first move is short: it is the one that begins the drag, and belongs to what is taken. */
+const firstMove = 4
 const interceptMs = 1_000
 
 export async function drag(acting: Acting, request: DragRequest): Promise<void> {
   const { tab, operation, progress } = acting
   const { signal } = operation
-  const start = tab.refs.resolve(request.startRef, tab)
-  const find = (ref: string) =>
-    reach(
-      tab,
-      tab.refs.resolve(ref, tab),
-      parseRef(ref),
-      { editable: false, point: true, arm: false, settle: false },
-      operation,
-    )
-  // Both are brought into view; the second look tells where the first one is then.
-  await find(request.startRef)
-  const end = await find(request.endRef)
-  const begin = await find(request.startRef)
-  if (differs(end, await find(request.endRef))) {
-    throw new AppError("not-visible", "The two elements do not fit into the view together", {
-      hint: "Resize the view (act resize) so that both are visible",
-    })
-  }
+  const { begin, end } = await findEnds(acting, request)
+  const start = request.startRef === undefined ? undefined : tab.refs.resolve(request.startRef, tab)
+  const world = start?.world ?? (await tab.frames.world(tab.frames.main, signal))
   const native = await interceptDrags(tab, signal)
   try {
-    await callAgent(start.world, "watchDrag", null, signal)
+    await callAgent(world, "watchDrag", null, signal)
     progress.sent = true
     await sendMouse(tab, { type: "mouseMoved", point: begin }, signal)
     await sendMouse(tab, { type: "mousePressed", point: begin, clickCount: 1 }, signal)
-    const way = Array.from({ length: steps }, (_, index) => between(begin, end, (index + 1) / steps))
+    const way = wayBetween(begin, end)
     for (const point of way) await sendMouse(tab, { type: "mouseMoved", point, held: true }, signal)
-    if (await callAgent<boolean>(start.world, "dragBegan", null, signal))
-      await dropAt(tab, end, await native.data(), signal)
+    if (await callAgent<boolean>(world, "dragBegan", null, signal)) {
+      await carry(tab, way, await native.data(), signal)
+    }
     await sendMouse(tab, { type: "mouseReleased", point: end, clickCount: 1 }, signal)
   } finally {
     await native.stop()
   }
 }
 
-function between(from: Point, to: Point, share: number): Point {
-  return { x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share }
+/** Both places as they are when both are in view; the second look tells where the first one is then. */
+async function findEnds({ tab, operation }: Acting, request: DragRequest): Promise<{ begin: Point; end: Point }> {
+  const { startRef, startX, startY, endRef, endX, endY, place } = request
+  const from: Place = { ref: startRef, x: startX, y: startY }
+  const fromId = startRef === undefined ? 0 : tab.refs.resolve(startRef, tab).id
+  const beside = place === "on" ? {} : { at: { beside: place, fromId } }
+  const findStart = () => locate(tab, from, operation)
+  const findEnd = () => locate(tab, { ref: endRef, x: endX, y: endY }, operation, beside)
+  if (startRef !== undefined) await findStart()
+  const end = await findEnd()
+  const begin = await findStart()
+  if (differs(end, await findEnd())) {
+    throw new AppError("not-visible", "The two places do not fit into the view together", {
+      hint: "Resize the view (act resize) so that both are visible",
+    })
+  }
+  return { begin, end }
+}
+
+function wayBetween(from: Point, to: Point): Point[] {
+  const far = Math.hypot(to.x - from.x, to.y - from.y)
+  const share = (part: number) => ({ x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part })
+  const first = far > 0 ? [share(Math.min(1, firstMove / far))] : []
+  // Twice at the end: lists that have made room meanwhile look again where the mouse is.
+  return [...first, ...Array.from({ length: steps }, (_, index) => share((index + 1) / steps)), to]
 }
 
 function differs(one: Point, other: Point): boolean {
@@ -83,8 +93,12 @@ function aborted(signal: AbortSignal): Promise<never> {
   )
 }
 
-async function dropAt(tab: Tab, point: Point, data: unknown, signal: AbortSignal): Promise<void> {
-  for (const type of ["dragEnter", "dragOver", "drop"]) {
-    await tab.session.send("Input.dispatchDragEvent", { type, x: point.x, y: point.y, data }, { signal, timeoutMs: 0 })
-  }
+/** The drag's own way over the page, then the drop. */
+async function carry(tab: Tab, way: readonly Point[], data: unknown, signal: AbortSignal): Promise<void> {
+  const send = (type: string, { x, y }: Point) =>
+    tab.session.send("Input.dispatchDragEvent", { type, x, y, data }, { signal, timeoutMs: 0 })
+  const [first, ...others] = way as [Point, ...Point[]]
+  await send("dragEnter", first)
+  for (const point of others) await send("dragOver", point)
+  await send("drop", others.at(-1) ?? first)
 }

@@ -86,7 +86,8 @@ async function prepare(acting: Acting, field: Field): Promise<Step> {
     return () => click(tab, plain, operation, acting.progress)
   }
   const text = Array.isArray(field.value) ? field.value.join(",") : String(field.value)
-  return () => type(tab, { ref: field.ref, text, submit: false, slowly: false }, operation, acting.progress)
+  return () =>
+    type(tab, { ref: field.ref, text, submit: false, slowly: false, mode: "replace" }, operation, acting.progress)
 }
 
 function kindOf(type: string | undefined): FieldState["kind"] | undefined {

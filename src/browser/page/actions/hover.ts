@@ -2,12 +2,10 @@
 import { callAgent } from "../frames.ts"
 import { parseRef, staleRef } from "../refs.ts"
 import { type Acting, sendMouse } from "./mouse.ts"
-import { reach } from "./reach.ts"
+import { locate, type Place, reach } from "./reach.ts"
 
-export async function hover({ tab, operation, progress }: Acting, request: { ref: string }): Promise<void> {
-  const entry = tab.refs.resolve(request.ref, tab)
-  const needs = { editable: false, point: true, arm: false, settle: false, enabled: false }
-  const point = await reach(tab, entry, parseRef(request.ref), needs, operation)
+export async function hover({ tab, operation, progress }: Acting, place: Place): Promise<void> {
+  const point = await locate(tab, place, operation, { enabled: false })
   progress.sent = true
   await sendMouse(tab, { type: "mouseMoved", point }, operation.signal)
 }

@@ -7,18 +7,21 @@ export type Button = "left" | "right" | "middle"
 const buttonBits = { left: 1, right: 2, middle: 4 }
 
 export interface MouseEvent {
-  type: "mouseMoved" | "mousePressed" | "mouseReleased"
+  type: "mouseMoved" | "mousePressed" | "mouseReleased" | "mouseWheel"
   point: Point
   button?: Button
   /** Whether the button is held while the mouse moves. */
   held?: boolean
   clickCount?: number
   modifiers?: number
+  /** Of the wheel, in pixels. */
+  by?: { x: number; y: number }
 }
 
 export async function sendMouse(tab: Tab, event: MouseEvent, signal: AbortSignal): Promise<void> {
   const { type, point, button = "left", held = false, clickCount = 0, modifiers = 0 } = event
   const down = type === "mousePressed" || held
+  const wheel = event.by ? { deltaX: event.by.x, deltaY: event.by.y } : {}
   await tab.session.send(
     "Input.dispatchMouseEvent",
     {
@@ -26,7 +29,8 @@ export async function sendMouse(tab: Tab, event: MouseEvent, signal: AbortSignal
       x: point.x,
       y: point.y,
       modifiers,
-      button: type === "mouseMoved" && !held ? "none" : button,
+      ...wheel,
+      button: (type === "mouseMoved" && !held) || event.by ? "none" : button,
       buttons: down ? buttonBits[button] : 0,
       clickCount,
     },
@@ -55,5 +59,12 @@ export async function clickAt(
 export interface Acting {
   tab: Tab
   operation: Operation
-  progress: { sent: boolean }
+  progress: Progress
+}
+
+export interface Progress {
+  /** Input has gone to the page: from then on a dialog is the action's result, not its failure. */
+  sent: boolean
+  /** The page has had its turn since the last input, and done what that had queued. */
+  rested?: boolean
 }

@@ -2,8 +2,8 @@
 // hold or the time is up; only a stale ref fails at once.
 import { AppError } from "../../../kernel/index.ts"
 import { callAgent, type Frame, type World } from "../frames.ts"
-import type { Reach } from "../inject/reach.ts"
-import { type RefEntry, staleRef } from "../refs.ts"
+import type { Reach, Spot } from "../inject/reach.ts"
+import { parseRef, type RefEntry, staleRef } from "../refs.ts"
 import type { Operation, Tab } from "../tab.ts"
 
 export interface ReachNeeds {
@@ -13,6 +13,15 @@ export interface ReachNeeds {
   settle: boolean
   /** Default true. */
   enabled?: boolean
+  /** A point of the element's box instead of where people click it. */
+  at?: Spot
+}
+
+/** What an action names: an element, a point of its box, or a point of the view. */
+export interface Place {
+  ref?: string | undefined
+  x?: number | undefined
+  y?: number | undefined
 }
 
 export interface Point {
@@ -26,6 +35,8 @@ const pausesMs = [0, 20, 50, 100]
 const marginMs = 60
 /** What lies over an element for so long does not go by itself. */
 const coveredMs = 1_000
+/** What a snapshot has shown and is not there to be clicked is mostly there for screen readers alone. */
+const hiddenMs = 3_000
 
 export async function reach(
   tab: Tab,
@@ -37,6 +48,7 @@ export async function reach(
   let { settle } = needs
   let last: Failure | undefined
   let coveredSince: number | undefined
+  const began = tab.clock.monotonic()
   const explain = (found: Failure) => failure(found, number, refOfCover(tab, found))
   // Counts the failures; a try after scrolling is none.
   for (let attempt = 0, scrolled = false; ;) {
@@ -56,6 +68,7 @@ export async function reach(
     if (found.kind !== "covered") coveredSince = undefined
     else coveredSince ??= tab.clock.monotonic()
     if (coveredSince !== undefined && tab.clock.monotonic() - coveredSince > coveredMs) throw explain(found)
+    if (found.kind === "not-visible" && tab.clock.monotonic() - began > hiddenMs) throw explain(found)
     // What was in the way may have been an animation's doing.
     settle = true
     const pause = pausesMs[Math.min(attempt, pausesMs.length - 1)] as number
@@ -63,6 +76,38 @@ export async function reach(
     attempt += 1
     await tab.clock.sleep(pause, operation.signal)
   }
+}
+
+/** The point of a place that needs no element to be proven: for the mouse that hovers, turns its wheel or drags. */
+export async function locate(
+  tab: Tab,
+  place: Place,
+  operation: Operation,
+  needs: Partial<ReachNeeds> = {},
+): Promise<Point> {
+  if (place.ref === undefined) return viewPoint(tab, place, operation.signal)
+  const entry = tab.refs.resolve(place.ref, tab)
+  const all = { editable: false, point: true, arm: false, settle: false, ...spotOf(place), ...needs }
+  return reach(tab, entry, parseRef(place.ref), all, operation)
+}
+
+export function spotOf({ x, y }: Place): { at?: Spot } {
+  return x === undefined || y === undefined ? {} : { at: { x, y } }
+}
+
+/** A point of the view, which pictures of the view show at the same place. */
+export async function viewPoint(tab: Tab, { x = 0, y = 0 }: Place, signal: AbortSignal): Promise<Point> {
+  const { cssLayoutViewport: view } = await tab.session.send<{
+    cssLayoutViewport: { clientWidth: number; clientHeight: number }
+  }>("Page.getLayoutMetrics", {}, { signal })
+  if (x >= 0 && y >= 0 && x < view.clientWidth && y < view.clientHeight) return { x, y }
+  throw new AppError(
+    "bad-request",
+    `The point ${x}, ${y} is outside the view of ${view.clientWidth}x${view.clientHeight}`,
+    {
+      hint: "Scroll first; x and y count from the top left corner of what a screenshot of the view shows",
+    },
+  )
 }
 
 /** A try that the time limit cuts short answers what the last one has found: that says more than that time is up. */

@@ -4,7 +4,8 @@ import type { ScrollRequest } from "../../requests/index.ts"
 import { callAgent, type World } from "../frames.ts"
 import type { Scrolled, ScrollOptions } from "../inject/scroll.ts"
 import { parseRef, staleRef } from "../refs.ts"
-import type { Acting } from "./mouse.ts"
+import { type Acting, sendMouse } from "./mouse.ts"
+import { locate } from "./reach.ts"
 
 /** Views that are gone through for words that are not there yet. */
 const maxViews = 200
@@ -15,6 +16,7 @@ const moreMs = 700
 export async function scroll(acting: Acting, request: ScrollRequest): Promise<boolean> {
   const { tab, operation, progress } = acting
   const { signal } = operation
+  if (request.x !== undefined) return turnWheel(acting, request)
   const entry = request.ref === undefined ? undefined : tab.refs.resolve(request.ref, tab)
   const world = entry?.world ?? (await tab.frames.world(tab.frames.main, signal))
   const step = async (options: Partial<ScrollOptions>): Promise<Exclude<Scrolled, { kind: "gone" }>> => {
@@ -32,6 +34,23 @@ export async function scroll(acting: Acting, request: ScrollRequest): Promise<bo
     to: request.to ?? null,
   })
   return moved
+}
+
+/** At a point: what is there takes the wheel as it likes (a map comes nearer, a list scrolls). */
+async function turnWheel({ tab, operation, progress }: Acting, request: ScrollRequest): Promise<boolean> {
+  const { direction, pages = 0.8, pixels } = request
+  const point = await locate(tab, request, operation, { enabled: false })
+  const isAcross = direction === "left" || direction === "right"
+  const { cssLayoutViewport: view } = await tab.session.send<{
+    cssLayoutViewport: { clientWidth: number; clientHeight: number }
+  }>("Page.getLayoutMetrics", {}, { signal: operation.signal })
+  const far = pixels ?? Math.round((isAcross ? view.clientWidth : view.clientHeight) * pages)
+  const signed = direction === "up" || direction === "left" ? -far : far
+  progress.sent = true
+  await sendMouse(tab, { type: "mouseMoved", point }, operation.signal)
+  const by = isAcross ? { x: signed, y: 0 } : { x: 0, y: signed }
+  await sendMouse(tab, { type: "mouseWheel", point, by }, operation.signal)
+  return true
 }
 
 async function scrollToWords(

@@ -1,11 +1,14 @@
-// act: type. Replaces the text of a field; `slowly` presses key by key, for pages that watch the keyboard.
+// act: type. Puts text into a field, then reads the field: text that is not there is typed once more, key by key, and if
+// it is still not there the caller is told what is. `slowly` presses key by key at once, for pages that watch the keyboard.
 import { AppError } from "../../../kernel/index.ts"
-import { callAgent } from "../frames.ts"
-import type { EditState } from "../inject/edit.ts"
+import { callAgent, type World } from "../frames.ts"
+import type { EditMode, EditState, Held } from "../inject/edit.ts"
 import { parseRef, staleRef } from "../refs.ts"
 import type { Operation, Tab } from "../tab.ts"
 import { click } from "./click.ts"
+import { holds } from "./held.ts"
 import { characterKey, parseKey, sendKey } from "./keyboard.ts"
+import type { Progress } from "./mouse.ts"
 import { failure, reach } from "./reach.ts"
 
 export interface TypeRequest {
@@ -13,52 +16,105 @@ export interface TypeRequest {
   text: string
   submit: boolean
   slowly: boolean
+  mode: EditMode
 }
 
 /** As fast as a quick typist: pages that search while one types see each key. */
 export const slowKeyMs = 75
+/** Longer texts are not typed a second time: it would take longer than anyone waits. */
+const mendableChars = 2_000
 
-export async function type(
-  tab: Tab,
-  request: TypeRequest,
-  operation: Operation,
-  progress: { sent: boolean },
-): Promise<void> {
-  const entry = tab.refs.resolve(request.ref, tab)
+export async function type(tab: Tab, request: TypeRequest, operation: Operation, progress: Progress): Promise<void> {
+  const { world, id } = tab.refs.resolve(request.ref, tab)
   const number = parseRef(request.ref)
-  await reach(tab, entry, number, { editable: true, point: false, arm: false, settle: false }, operation)
-  if (request.slowly)
-    await click(tab, { ref: request.ref, doubleClick: false, button: "left", modifiers: [] }, operation, progress)
-  // Waited for before the text is sent: the two travel by different roads, and the text could overtake.
-  const state = await callAgent<EditState>(
-    entry.world,
-    "edit",
-    { id: entry.id, replace: true, value: request.text },
-    operation.signal,
+  await reach(
+    tab,
+    tab.refs.resolve(request.ref, tab),
+    number,
+    { editable: true, point: false, arm: false, settle: false },
+    operation,
   )
+  if (request.slowly && request.mode !== "caret")
+    await click(tab, { ref: request.ref, doubleClick: false, button: "left", modifiers: [] }, operation, progress)
+  const typing: Typing = { tab, world, number, request, signal: operation.signal }
+  const state = await edit(typing, id)
+  progress.sent = true
+  await enterText(typing, state, request.slowly ? slowKeyMs : undefined)
+  await checkHeld(typing, state)
+  progress.rested = !request.submit
+  if (request.submit) await sendKey(tab.session, parseKey("Enter"), { signal: operation.signal })
+}
+
+interface Typing {
+  tab: Tab
+  world: World
+  number: number
+  request: TypeRequest
+  signal: AbortSignal
+}
+
+type Ready = Extract<EditState, { id: number }>
+
+/** Waited for before the text is sent: the two travel by different roads, and the text could overtake. */
+async function edit({ world, number, request, signal }: Typing, id: number): Promise<Ready> {
+  const state = await callAgent<EditState>(world, "edit", { id, mode: request.mode, value: request.text }, signal)
   if (state.kind === "gone") throw staleRef(number)
   if (state.kind === "not-editable") throw failure({ kind: "not-editable" }, number)
-  if (state.kind === "bad-value") {
+  if (!("id" in state)) {
     throw new AppError("bad-request", `The field of ref ${number} does not take this value`, {
       hint: "Dates are written 2026-01-31, times 13:45, months 2026-01, weeks 2026-W05, colours #ff4500",
     })
   }
-  progress.sent = true
-  if (state.kind === "keys") await sendKey(tab.session, parseKey("ControlOrMeta+A"), { signal: operation.signal })
-  if (state.kind !== "set") await enterText(tab, request, operation.signal)
-  if (request.submit) await sendKey(tab.session, parseKey("Enter"), { signal: operation.signal })
+  return state
 }
 
-async function enterText(tab: Tab, request: TypeRequest, signal: AbortSignal): Promise<void> {
-  const limits = { signal, timeoutMs: 0 }
+/** `keyMs`: the pause between keys; all at once without it. */
+async function enterText({ tab, request, signal }: Typing, state: Ready, keyMs: number | undefined): Promise<void> {
+  if (state.kind === "set") return
+  const { text, mode } = request
+  if (state.kind === "keys")
+    await sendKey(tab.session, parseKey(mode === "append" ? "Control+End" : "ControlOrMeta+A"), { signal })
   // What was selected goes by the first key; an empty text must remove it too.
-  if (request.text === "") return sendKey(tab.session, parseKey("Delete"), { signal })
-  if (!request.slowly) {
-    await tab.session.send("Input.insertText", { text: request.text }, limits)
+  if (text === "") return mode === "replace" ? sendKey(tab.session, parseKey("Delete"), { signal }) : undefined
+  if (keyMs === undefined) {
+    await tab.session.send("Input.insertText", { text }, { signal, timeoutMs: 0 })
     return
   }
-  for (const [index, character] of [...request.text].entries()) {
-    if (index > 0) await tab.clock.sleep(slowKeyMs, signal)
+  for (const [index, character] of [...text].entries()) {
+    if (index > 0 && keyMs > 0) await tab.clock.sleep(keyMs, signal)
     await sendKey(tab.session, characterKey(character), { signal })
+  }
+}
+
+async function checkHeld(typing: Typing, state: Ready): Promise<void> {
+  const { request, number } = typing
+  const before = state.before ?? ""
+  const isRight = (held: Held) =>
+    held.kind === "gone" || held.text === null || held.taken || holds(held.text, { ...request, before })
+  const first = await readHeld(typing, state.id)
+  if (isRight(first) || first.kind === "gone") return
+  const isMendable = request.mode === "replace" && !request.slowly && request.text.length <= mendableChars
+  // The field may be another one by now; and it may only take keys.
+  const second = isMendable && state.kind !== "set" ? await typeAgain(typing, first.id) : first
+  if (isRight(second) || second.kind === "gone") return
+  const what = second.secret ? "something else" : JSON.stringify((second.text ?? "").slice(0, 200))
+  throw new AppError("text-refused", `The field of ref ${number} holds ${what} instead of what was typed`, {
+    hint: "Look at the page: the field may have a limit or a form of its own, or the text may have been taken elsewhere",
+  })
+}
+
+async function typeAgain(typing: Typing, id: number): Promise<Held> {
+  const state = await edit(typing, id)
+  await enterText(typing, state, 0)
+  return readHeld(typing, state.id)
+}
+
+/** What the field holds when the page's scripts have had their turn. A page that went away has taken the text. */
+async function readHeld({ world, request, signal }: Typing, id: number): Promise<Held> {
+  try {
+    return await callAgent<Held>(world, "held", { id, text: request.text }, signal)
+  } catch (error) {
+    if (error instanceof AppError && error.code === "stale-ref") return { kind: "gone" }
+    throw error
   }
 }

@@ -18,9 +18,15 @@ export interface PageAgent {
   forgetAt: number
   ids: WeakMap<PageElement, number>
   elements: Map<number, WeakRef<PageElement>>
+  /** Roles and names that custom elements have given themselves without attributes; the gateway hands them in. */
+  internals: WeakMap<PageElement, { role: string; name: string }>
+  /** Whether style sheets of the document put words before or behind elements; undefined when not looked. */
+  generates: { sheets: number; words: boolean } | undefined
   /** Elements with handlers of clicks that scripts have added; the gateway hands them in. */
   listening: WeakSet<PageElement>
   armed: ArmedClick | null
+  /** Set while text is being typed into a field: whether the field has held it. */
+  typing: { seen: boolean; stop(): void } | null
   /** Whether the page has let the browser begin a drag since it was asked to watch. */
   dragBegan: boolean
   /** Closed shadow roots by their host; the gateway hands them in. */
@@ -39,8 +45,11 @@ export function createAgent(): PageAgent {
     forgetAt: 2_000,
     ids: new WeakMap(),
     elements: new Map(),
+    internals: new WeakMap(),
+    generates: undefined,
     listening: new WeakSet(),
     armed: null,
+    typing: null,
     dragBegan: false,
     closedRoots: new WeakMap(),
     suspects: [],
@@ -83,7 +92,12 @@ export function forgetGone(agent: PageAgent): void {
   agent.forgetAt = 2_000 + agent.elements.size * 2
 }
 
-export const agentFunctions = [createAgent, rootOf, numberOf, elementOf, forgetGone]
+export const agentFunctions = [createAgent, rootOf, internalsOf, numberOf, elementOf, forgetGone]
+
+/** What a custom element says of itself to screen readers alone. */
+export function internalsOf(element: PageElement): { role: string; name: string } | undefined {
+  return element.localName.includes("-") ? agent.internals.get(element) : undefined
+}
 
 /** The one agent of the world; the script that carries these functions makes it. */
 declare const agent: PageAgent

@@ -27,6 +27,13 @@ export function watchChanges(agent: PageAgent): void {
   agent.watch = watch
 }
 
+/** Whether anything at all is otherwise than at the last walk: not only what that walk showed. */
+export function hasChanged(agent: PageAgent): boolean {
+  const { watch } = agent
+  if (!watch) return false
+  return watch.changed || watch.observer.takeRecords().length > 0 || watch.state !== fieldsState(agent)
+}
+
 /** True when a walk would surely give the same as the last one. */
 export function isUnchanged(agent: PageAgent): boolean {
   const { watch } = agent
@@ -48,7 +55,7 @@ function fieldsState(agent: PageAgent): string {
   return state
 }
 
-export const changesFunctions = [watchChanges, isUnchanged, fieldsState]
+export const changesFunctions = [watchChanges, hasChanged, isUnchanged, fieldsState]
 
 declare const document: PageDocument & { readyState: string }
 declare const innerWidth: number

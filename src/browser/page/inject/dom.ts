@@ -115,7 +115,11 @@ export interface PageDocument extends PageRoot {
   getAnimations(): PageAnimation[]
   readonly styleSheets: { length: number }
   createElement(name: string): PageElement
-  createRange(): { selectNodeContents(node: PageNode): void; getClientRects(): ArrayLike<Box> }
+  createRange(): {
+    selectNodeContents(node: PageNode): void
+    collapse(toStart: boolean): void
+    getClientRects(): ArrayLike<Box>
+  }
 }
 
 export interface PageEvent {

@@ -1,37 +1,115 @@
-// Puts the text cursor where typing must go, and sets values that cannot be typed. Runs in the page (see agent.ts).
+// Puts the text cursor where typing must go, sets values that cannot be typed, and tells what a field holds after it.
+// Runs in the page (see agent.ts).
 import { elementOf, type PageAgent, numberOf } from "./agent.ts"
 import type { PageDocument, PageElement, PageRoot, PageWindow } from "./dom.ts"
+import { isEditable } from "./reach.ts"
+import { focusedElement } from "./walk/walk.ts"
 
-export type EditState = { kind: "focused" | "keys" | "set" | "gone" | "not-editable" | "bad-value" }
+/** Where the text goes: over all that is there, behind it, or where the text cursor is. */
+export type EditMode = "replace" | "append" | "caret"
+
+export type EditState =
+  | { kind: "gone" | "not-editable" | "bad-value" }
+  /** `id`: the field that has the focus now; `before`: what it held, null where that cannot be read. */
+  | { kind: "focused" | "keys" | "set"; id: number; before: string | null }
 
 /**
- * Focuses the element; with `replace` all its text is selected, so that typing replaces it.
+ * Focuses the element and puts the text cursor where the text has to go.
  * Dates, colours and ranges have no text to type over: `value` is set at once, with the events that typing would give.
  */
-export function editElement(
-  agent: PageAgent,
-  id: number,
-  options: { replace: boolean; value: string | null },
-): EditState {
-  const element = elementOf(agent, id)
-  if (!element) return { kind: "gone" }
-  element.focus({ preventScroll: true })
-  if (!hasFocus(element)) return { kind: "not-editable" }
+export function editElement(agent: PageAgent, id: number, options: { mode: EditMode; value: string }): EditState {
+  const known = elementOf(agent, id)
+  if (!known) return { kind: "gone" }
+  if (options.mode !== "caret" || !hasFocus(known)) known.focus({ preventScroll: true })
+  const element = hasFocus(known) ? known : swappedFor(known)
+  if (!element) return { kind: "not-editable" }
+  const before = readField(element)
+  const found = { id: numberOf(agent, element), before }
   const direct =
     element.localName === "input" && /^(color|date|datetime-local|month|range|time|week)$/.test(element.type)
-  if (direct && options.value !== null) return setValue(element, options.value)
-  if (!options.replace) return { kind: "focused" }
+  if (direct) return setValue(element, options.value) ? { kind: "set", ...found } : { kind: "bad-value" }
+  watchTyping(agent, element, options.value)
+  if (options.mode === "caret") return { kind: "focused", ...found }
   // Its text is not in the document: only the editor itself can select it.
-  if (element.editContext) return { kind: "keys" }
-  if (element.localName === "input" || element.localName === "textarea") element.select()
-  else {
-    const range = element.ownerDocument.createRange()
-    range.selectNodeContents(element)
-    const selection = getSelection()
-    selection?.removeAllRanges()
-    selection?.addRange(range)
+  if (element.editContext) return { kind: "keys", ...found }
+  placeCaret(element, options.mode)
+  return { kind: "focused", ...found }
+}
+
+/** Some fields show another one as soon as they are entered, which then has the focus. */
+function swappedFor(element: PageElement): PageElement | null {
+  const focused = focusedElement()
+  if (!focused || !isEditable(focused)) return null
+  let around: PageElement | null = element.parentElement
+  for (let steps = 0; around && around.localName !== "body" && steps < 4; steps += 1, around = around.parentElement)
+    if (around.contains(focused)) return focused
+  return null
+}
+
+function placeCaret(element: PageElement, mode: "replace" | "append"): void {
+  if (element.localName === "input" || element.localName === "textarea") {
+    element.select()
+    const field = element as unknown as { setSelectionRange(start: number, end: number): void }
+    // Fields for mail addresses and numbers have no place that could be set: there the text cursor stands at the end.
+    if (mode === "append" && !/^(email|number)$/.test(element.type))
+      field.setSelectionRange(element.value.length, element.value.length)
+    return
   }
-  return { kind: "focused" }
+  const range = element.ownerDocument.createRange()
+  range.selectNodeContents(element)
+  if (mode === "append") range.collapse(false)
+  const selection = getSelection()
+  selection?.removeAllRanges()
+  selection?.addRange(range)
+}
+
+/** What people would say is in the field; null for editors that keep their text to themselves. */
+function readField(element: PageElement): string | null {
+  if (element.localName === "input" || element.localName === "textarea") return element.value
+  if (element.editContext) return null
+  return (element as unknown as { innerText?: string }).innerText ?? element.textContent ?? ""
+}
+
+/** Notes whether the field has held the text at all: pages may take it out again at once (a terminal, a row of tags). */
+function watchTyping(agent: PageAgent, element: PageElement, text: string): void {
+  const plain = (words: string | null) => (words ?? "").replace(/\s+/g, "")
+  const typing = { seen: false, stop: () => removeEventListener("input", onInput, true) }
+  const onInput = () => {
+    if (text !== "" && plain(readField(element)).includes(plain(text))) typing.seen = true
+  }
+  agent.typing?.stop()
+  agent.typing = typing
+  addEventListener("input", onInput, true)
+}
+
+export type Held =
+  | { kind: "gone" }
+  /** `taken`: the field is empty because the page has put the text elsewhere, where it can be read. */
+  | { kind: "held"; id: number; text: string | null; taken: boolean; secret: boolean }
+
+/** What the field holds now, or the field that is shown in its place. */
+export function heldText(agent: PageAgent, id: number, typed: string): Held {
+  const typing = agent.typing
+  const known = elementOf(agent, id)
+  const isShown = known?.checkVisibility({ visibilityProperty: true }) === true
+  const focused = focusedElement()
+  const element = isShown ? known : focused && isEditable(focused) ? focused : known
+  if (!element) return { kind: "gone" }
+  const text = readField(element)
+  const taken = text?.trim() === "" && typing?.seen === true && (isHelper(element) || showsWords(typed))
+  return { kind: "held", id: numberOf(agent, element), text, taken, secret: element.type === "password" }
+}
+
+/** A field that only catches keys for something else, such as a terminal: people do not see it. */
+function isHelper(element: PageElement): boolean {
+  const { x, y, width, height } = element.getBoundingClientRect()
+  return width <= 2 || height <= 2 || x + width < 0 || y + height < 0 || getComputedStyle(element).opacity === "0"
+}
+
+function showsWords(words: string): boolean {
+  const plain = (text: string) => text.replace(/[\s,;]+/g, "")
+  const page = (document.body as unknown as { innerText?: string } | null)?.innerText ?? ""
+  return plain(words) !== "" && plain(page).includes(plain(words))
 }
 
 function hasFocus(element: PageElement): boolean {
@@ -39,12 +117,12 @@ function hasFocus(element: PageElement): boolean {
   return root.activeElement === element || element.matches(":focus-within") || document.activeElement === element
 }
 
-function setValue(element: PageElement, value: string): EditState {
+function setValue(element: PageElement, value: string): boolean {
   element.value = value.trim()
-  if (element.value !== value.trim() && element.type !== "color") return { kind: "bad-value" }
+  if (element.value !== value.trim() && element.type !== "color") return false
   element.dispatchEvent(new Event("input", { bubbles: true, composed: true }))
   element.dispatchEvent(new Event("change", { bubbles: true }))
-  return { kind: "set" }
+  return true
 }
 
 /** The element's box in its own document, scrolled into view; for pictures of it. */
@@ -71,8 +149,24 @@ export function matchOf(agent: PageAgent, selector: string): number | "none" | "
   }
 }
 
-export const editFunctions = [editElement, hasFocus, setValue, boxOf, matchOf]
+export const editFunctions = [
+  editElement,
+  swappedFor,
+  placeCaret,
+  readField,
+  watchTyping,
+  heldText,
+  isHelper,
+  showsWords,
+  hasFocus,
+  setValue,
+  boxOf,
+  matchOf,
+]
 
 declare const document: PageDocument
+declare const getComputedStyle: (element: PageElement) => { opacity: string }
+declare const addEventListener: (type: string, handler: () => void, capture: boolean) => void
+declare const removeEventListener: (type: string, handler: () => void, capture: boolean) => void
 declare const getSelection: PageWindow["getSelection"]
 declare const Event: new (type: string, options: object) => object

@@ -1,5 +1,5 @@
 // Accessible names and visible text. Runs in the page (see agent.ts).
-import { rootOf } from "./agent.ts"
+import { internalsOf, type PageAgent, rootOf } from "./agent.ts"
 import type { PageElement, PageNode } from "./dom.ts"
 import type { RoleTables } from "./roles.ts"
 
@@ -90,18 +90,21 @@ export interface Name {
 export function nameOf(tables: RoleTables, element: PageElement, role: string): Name {
   const limit = 200
   const attribute = (name: string) => tidy(element.getAttribute(name) ?? "", limit)
-  const given = labelledText(element, limit) || attribute("aria-label") || tidy(nativeName(element), limit)
+  const given =
+    labelledText(element, limit) ||
+    attribute("aria-label") ||
+    tidy(internalsOf(element)?.name ?? "", limit) ||
+    tidy(nativeName(element), limit)
   const byContent = tables.namedByContent.has(role)
   const budget: TextBudget = { left: 1000 }
-  const content = byContent ? tidy(textOf(element, budget), Infinity) : ""
+  const around = byContent && given === "" && hasGeneratedWords() ? generatedWords(element) : null
+  const inside = byContent ? textOf(element, budget) : ""
+  const content = tidy(around ? `${around.before}${inside}${around.after}` : inside, Infinity)
+  if (around && around.before + around.after !== "") budget.differs = true
   const isWhole = content.length <= limit && budget.left > 0 && !budget.differs
   if (given !== "") return { name: given, said: isWhole && content === given }
   if (content !== "") return { name: tidy(content, limit), said: isWhole }
-  const other =
-    hostName(element, limit) ||
-    attribute("title") ||
-    attribute("placeholder") ||
-    (byContent ? generatedText(element) : "")
+  const other = hostName(element, limit) || attribute("title") || attribute("placeholder")
   return { name: other, said: false }
 }
 
@@ -130,13 +133,45 @@ function hostName(element: PageElement, limit: number): string {
 }
 
 /** Words that only the style sheet has, in front of or behind the content. Signs of icon fonts are no words. */
-function generatedText(element: PageElement): string {
-  const words = ["::before", "::after"].map((part) => {
+function generatedWords(element: PageElement): { before: string; after: string } {
+  const words = (part: string) => {
     const { content } = getComputedStyle(element, part)
     const quoted = /^"((?:[^"\\]|\\.)*)"/.exec(content)?.[1] ?? ""
     return quoted.replaceAll(/[\ue000-\uf8ff]|\\(.)/g, "$1")
-  })
-  return tidy(words.join(" "), 200)
+  }
+  return { before: words("::before"), after: words("::after") }
+}
+
+/** Whether a rule says `content: "..."` with a letter or a digit in it; its selector need not be looked at. */
+function generatesWords(rule: string): boolean {
+  const longest = 200
+  for (let at = rule.indexOf("content:"); at >= 0; at = rule.indexOf("content:", at + 1)) {
+    const [space = "", quoted = ""] = rule.slice(at + "content:".length, at + longest).split('"', 2)
+    if (space.trim() === "" && /[\p{L}\p{N}]/u.test(quoted.replaceAll(/\\[\da-f]{1,6}/gi, ""))) return true
+  }
+  return false
+}
+
+/** To ask each element costs too much: most pages generate no words, and their style sheets say so once. */
+function hasGeneratedWords(): boolean {
+  const sheets = document.styleSheets
+  if (agent.generates?.sheets === sheets.length) return agent.generates.words
+  const most = 5_000
+  let words = false
+  let seen = 0
+  for (let index = 0; index < sheets.length && !words; index += 1) {
+    try {
+      const rules = sheets[index]?.cssRules
+      for (let at = 0; rules && at < rules.length && seen < most && !words; at += 1, seen += 1) {
+        words = generatesWords(rules[at]?.cssText ?? "")
+      }
+    } catch {
+      // The rules of another site's sheet are not told: then each element is asked.
+      words = true
+    }
+  }
+  agent.generates = { sheets: sheets.length, words }
+  return words
 }
 
 function nativeName(element: PageElement): string {
@@ -190,7 +225,9 @@ export const namesFunctions = [
   textOfChild,
   nameOf,
   labelledText,
-  generatedText,
+  generatedWords,
+  generatesWords,
+  hasGeneratedWords,
   hostName,
   nativeName,
   captionOf,
@@ -199,3 +236,5 @@ export const namesFunctions = [
 
 declare const getComputedStyle: (element: PageElement, part?: string) => { display: string; content: string }
 declare const CSS: { escape(text: string): string }
+declare const agent: PageAgent
+declare const document: { styleSheets: ArrayLike<{ cssRules: ArrayLike<{ cssText: string }> }> }

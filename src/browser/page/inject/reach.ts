@@ -18,7 +18,15 @@ export interface ReachOptions {
   arm: boolean
   /** False where the element need not be usable: to look at it, or to put the mouse over it. */
   enabled?: boolean
+  /** A point of the element's box instead of where people click it. */
+  at?: Spot
 }
+
+export type Spot =
+  /** Pixels from the top left corner, or shares of width and height where both are between 0 and 1. */
+  | { x: number; y: number }
+  /** Between the element and its neighbour, for something that comes from `fromId` (0 for elsewhere). */
+  | { beside: "before" | "after"; fromId: number }
 
 export type Reach =
   /** `scrolled`: the browser may not yet know where frames of other processes lie now. */
@@ -39,6 +47,7 @@ export async function reachElement(agent: PageAgent, id: number, options: ReachO
   if (options.editable && !isEditable(element)) return { kind: "not-editable" }
   if ((options.settle || isAnimated(target)) && !(await isStill(target))) return { kind: "not-stable" }
   if (!options.point) return { kind: "ready", x: 0, y: 0, scrolled: false }
+  if (options.at) return reachSpot(agent, target, options.at, options.arm)
   let found = options.attempt > 0 ? scrollAndFind(agent, target, options.attempt) : findPoint(agent, target)
   if (found.kind !== "ready" && options.attempt === 0) found = scrollAndFind(agent, target, 0)
   if (found.kind === "ready" && options.arm) armClick(agent, target)
@@ -155,6 +164,65 @@ export async function isStill(element: PageElement): Promise<boolean> {
   return true
 }
 
+/** A point that the caller chose, brought into view. Outside the box nothing is there to be hit. */
+function reachSpot(agent: PageAgent, element: PageElement, spot: Spot, arm: boolean): Reach {
+  const isInView = ({ x, y }: { x: number; y: number }) => x >= 0 && y >= 0 && x < innerWidth && y < innerHeight
+  let { point, inside } = pointOf(agent, element, spot)
+  let scrolled = false
+  if (!isInView(point)) {
+    element.scrollIntoView({ block: "center", inline: "center", behavior: "instant" })
+    ;({ point } = pointOf(agent, element, spot))
+    if (!isInView(point))
+      scrollBy({ left: point.x - innerWidth / 2, top: point.y - innerHeight / 2, behavior: "instant" })
+    ;({ point, inside } = pointOf(agent, element, spot))
+    scrolled = true
+  }
+  if (!isInView(point)) return { kind: "not-visible" }
+  const hit = elementAt(point.x, point.y)
+  if (inside && (!hit || !isHit(element, hit))) return coveredBy(agent, hit)
+  if (arm) armClick(agent, inside ? element : hit)
+  return { kind: "ready", ...point, scrolled }
+}
+
+function pointOf(
+  agent: PageAgent,
+  element: PageElement,
+  spot: Spot,
+): { point: { x: number; y: number }; inside: boolean } {
+  const box = firstBox(element) ?? element.getBoundingClientRect()
+  if ("beside" in spot)
+    return { point: pointBeside(element, box, spot.beside, elementOf(agent, spot.fromId)), inside: false }
+  const { x, y } = spot
+  const areShares = x >= 0 && x <= 1 && y >= 0 && y <= 1
+  // The far edge itself belongs to the neighbour.
+  const across = areShares ? Math.min(x * box.width, box.width - 0.5) : x
+  const down = areShares ? Math.min(y * box.height, box.height - 0.5) : y
+  const inside = across >= 0 && down >= 0 && across < box.width && down < box.height
+  return { point: { x: box.x + across, y: box.y + down }, inside }
+}
+
+/**
+ * Lists make room as soon as something is held over an item, on the side that it comes to from: so the point lies on the
+ * near side of the place, over the neighbour's edge, or well over the item itself.
+ */
+function pointBeside(
+  element: PageElement,
+  box: Box,
+  beside: "before" | "after",
+  from: PageElement | null,
+): { x: number; y: number } {
+  const neighbour = (element.nextElementSibling ?? element.parentElement?.firstElementChild)?.getBoundingClientRect()
+  const isRow = neighbour ? Math.abs(neighbour.y - box.y) < box.height / 2 && neighbour.x !== box.x : false
+  const [start, size] = isRow ? [box.x, box.width] : [box.y, box.height]
+  const origin = from?.getBoundingClientRect()
+  const comesForward = origin ? (isRow ? origin.x : origin.y) < start : beside === "after"
+  const edge = 3
+  const well = size * 0.15
+  const along =
+    beside === "before" ? start + (comesForward ? -edge : well) : start + size + (comesForward ? -well : edge)
+  return isRow ? { x: along, y: box.y + box.height / 2 } : { x: box.x + box.width / 2, y: along }
+}
+
 /** People click a plain row or box on its words, and pages listen there: the middle may be empty space. */
 function wordsPoint(element: PageElement): { x: number; y: number } | null {
   if (/^(a|button|input|select|textarea|label|summary|option|canvas|svg|img|iframe)$/.test(element.localName))
@@ -214,11 +282,12 @@ function findPoint(agent: PageAgent, element: PageElement): Reach {
     if (hit && isHit(element, hit)) return { kind: "ready", x, y, scrolled: false }
     cover ??= hit
   }
-  return {
-    kind: "covered",
-    by: cover ? describe(cover) : "something outside the page",
-    byId: cover ? numberOf(agent, cover) : 0,
-  }
+  return coveredBy(agent, cover)
+}
+
+function coveredBy(agent: PageAgent, cover: PageElement | null): Reach {
+  const by = cover ? describe(cover) : "something outside the page"
+  return { kind: "covered", by, byId: cover ? numberOf(agent, cover) : 0 }
 }
 
 /**
@@ -267,6 +336,10 @@ export const reachFunctions = [
   nextFrame,
   nextTask,
   isStill,
+  reachSpot,
+  pointOf,
+  pointBeside,
+  coveredBy,
   wordsPoint,
   scrollAndFind,
   findPoint,

@@ -1,4 +1,5 @@
 // Roles of elements, from their attribute or their tag. Runs in the page (see agent.ts).
+import { internalsOf } from "./agent.ts"
 import type { PageElement } from "./dom.ts"
 
 export interface RoleTables {
@@ -87,6 +88,8 @@ export function roleOf(tables: RoleTables, element: PageElement): string {
     return role === "presentation" || role === "none" || role === "generic" ? "" : role
   }
   const tag = element.localName
+  const internals = internalsOf(element)
+  if (internals) return internals.role
   if (tag === "input") return inputRole(element)
   if (tag === "a" || tag === "area") return element.hasAttribute("href") ? "link" : ""
   if (tag === "select")
@@ -147,8 +150,28 @@ export function statesOf(element: PageElement, role: string): string {
   const expanded = element.localName === "summary" ? String(element.parentElement?.open ?? false) : aria("expanded")
   if (expanded === "true") states += " [expanded]"
   else if (expanded === "false") states += " [collapsed]"
+  states += sizeOfList(element, role)
   flag("readonly", element.readOnly === true && (role === "textbox" || role === "searchbox"))
   return states
 }
 
-export const rolesFunctions = [roleTables, hasRole, roleOf, inputRole, statesOf]
+/** How much there is of a list or a table that draws only some of it, where it says so. */
+export function sizeOfList(element: PageElement, role: string): string {
+  if (/^(grid|treegrid|table)$/.test(role)) {
+    const size = (name: string, rows: string) => {
+      const count = Number(element.getAttribute(name))
+      return count > 0 ? ` [${rows}=${count}]` : ""
+    }
+    return size("aria-rowcount", "rows") + size("aria-colcount", "columns")
+  }
+  if (!/^(listbox|list|menu|tree|feed)$/.test(role)) return ""
+  let item = element.firstElementChild
+  for (let steps = 0; item && steps < 5; steps += 1) {
+    const count = Number(item.getAttribute("aria-setsize"))
+    if (count > 0) return ` [items=${count}]`
+    item = item.firstElementChild ?? item.nextElementSibling
+  }
+  return ""
+}
+
+export const rolesFunctions = [roleTables, hasRole, roleOf, inputRole, statesOf, sizeOfList]

@@ -1,7 +1,8 @@
 // Scrolls what an element stands in, or the page, and tells whether anything moved. Runs in the page (see agent.ts).
 import { elementOf, type PageAgent, rootOf } from "./agent.ts"
 import type { PageDocument, PageElement, PageNode, PageStyle } from "./dom.ts"
-import { nextFrame } from "./reach.ts"
+import { isEditable, nextFrame } from "./reach.ts"
+import { focusedElement } from "./walk/walk.ts"
 
 export interface ScrollOptions {
   /** Number of an element; 0 for the page. */
@@ -34,6 +35,26 @@ export async function scrollBox(agent: PageAgent, options: ScrollOptions): Promi
   const after = across ? box.scrollLeft : box.scrollTop
   const left = (across ? box.scrollWidth : box.scrollHeight) - after - view
   return { kind: "scrolled", moved: after !== before, atEnd: sign < 0 ? after <= 0 : left <= 1 }
+}
+
+/**
+ * Resolves when what the keys scroll has come to rest: a key that comes while the browser still moves the page there is
+ * thrown away. A field with the focus keeps the keys for itself.
+ */
+export async function scrollRest(direction: "down" | "up"): Promise<void> {
+  const focused = focusedElement()
+  if (focused && isEditable(focused)) return
+  const box = scrollableAround(focused?.localName === "body" ? null : focused, false)
+  const [mostFrames, stillFrames, framesToBegin] = [60, 3, 10]
+  const start = box.scrollTop
+  const left = direction === "up" ? start : box.scrollHeight - box.clientHeight - start
+  let before = start
+  for (let frames = 0, still = 0; frames < mostFrames; frames += 1) {
+    if (still >= (before === start && left > 1 ? framesToBegin : stillFrames)) return
+    await nextFrame()
+    still = box.scrollTop === before ? still + 1 : 0
+    before = box.scrollTop
+  }
 }
 
 /** The nearest box that scrolls in this direction; without an element the page, or the largest box that scrolls in it. */
@@ -85,7 +106,7 @@ export function showWords(words: string): boolean {
   return false
 }
 
-export const scrollFunctions = [scrollBox, scrollableAround, isLonger, canScroll, largestBox, showWords]
+export const scrollFunctions = [scrollBox, scrollRest, scrollableAround, isLonger, canScroll, largestBox, showWords]
 
 declare const document: PageDocument & {
   scrollingElement: PageElement | null

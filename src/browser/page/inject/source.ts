@@ -4,13 +4,13 @@ import { agentFunctions, createAgent, elementOf } from "./agent.ts"
 import { changesFunctions, isUnchanged } from "./changes.ts"
 import { clickGuardFunctions, disarmClick } from "./click-guard.ts"
 import { conditionFunctions, hasText, hasVisible, watchDrag } from "./condition.ts"
-import { boxOf, editElement, editFunctions, matchOf } from "./edit.ts"
+import { boxOf, editElement, editFunctions, heldText, matchOf } from "./edit.ts"
 import { fieldState, formFunctions, scrollTo, selectOptions } from "./form.ts"
 import { hitFunctions } from "./hit.ts"
 import { drawLabels, frameBox, labelsFunctions, removeLabels } from "./labels.ts"
 import { namesFunctions } from "./names.ts"
 import { nextFrame, nextTask, placeInside, pointThroughFrame, reachElement, reachFunctions } from "./reach.ts"
-import { scrollBox, scrollFunctions, showWords } from "./scroll.ts"
+import { scrollBox, scrollFunctions, scrollRest, showWords } from "./scroll.ts"
 import { rolesFunctions } from "./roles.ts"
 import { childrenFunctions } from "./walk/children.ts"
 import { listFunctions } from "./walk/list.ts"
@@ -51,6 +51,7 @@ export type AgentCall =
   | "through"
   | "disarm"
   | "edit"
+  | "held"
   | "box"
   | "match"
   | "frameBox"
@@ -61,6 +62,7 @@ export type AgentCall =
   | "select"
   | "scroll"
   | "scrollBox"
+  | "scrollRest"
   | "showWords"
   | "text"
   | "visible"
@@ -83,12 +85,14 @@ export function agentSource(key: string): string {
     inside: `(o) => ${placeInside.name}(${elementOf.name}(agent, o.id), o)`,
     frame: `() => ${nextFrame.name}()`,
     task: `() => ${nextTask.name}()`,
-    disarm: `() => ${disarmClick.name}(agent)`,
+    disarm: `async () => { const report = ${disarmClick.name}(agent); await ${nextTask.name}(); return report }`,
     edit: `(o) => ${editElement.name}(agent, o.id, o)`,
+    held: `async (o) => { await ${nextTask.name}(); return ${heldText.name}(agent, o.id, o.text) }`,
     field: `(o) => ${fieldState.name}(agent, o.id)`,
     select: `(o) => ${selectOptions.name}(agent, o.id, o.values)`,
     scroll: `(o) => ${scrollTo.name}(agent, o.id)`,
     scrollBox: `(o) => ${scrollBox.name}(agent, o)`,
+    scrollRest: `(o) => ${scrollRest.name}(o)`,
     showWords: `(o) => ${showWords.name}(o)`,
     text: `(o) => ${hasText.name}(o)`,
     visible: `(o) => ${hasVisible.name}(o)`,

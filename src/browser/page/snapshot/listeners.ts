@@ -10,6 +10,8 @@ interface RemoteObject {
 
 /** Elements found in one look at most: each costs two questions to the browser. */
 const maxFound = 60
+/** Kinds of events that one control listens for; roots of frameworks listen for 70 and more. */
+const maxTypes = 20
 
 /**
  * The page's own helper: where the last look stopped, and the browser's function, which only the console has. A page can
@@ -21,7 +23,7 @@ const makeLooker = `({ ask: getEventListeners, now: performance.now.bind(perform
  * Runs in the page's world, on the looker. Gives the elements that were found, newest look only, in an object that no
  * code of the page sees or inherits to: it never holds more than `most`.
  */
-const look = `function (budgetMs, most) {
+const look = `function (budgetMs, most, mostTypes) {
   const plain = "a:not([href]),article,dd,div,dt,h1,h2,h3,h4,h5,h6,i,img,label,li,ol,p,section,span,svg,table,tbody,td,th,tr,ul"
   const all = document.querySelectorAll(plain)
   const found = { __proto__: null }
@@ -37,8 +39,10 @@ const look = `function (budgetMs, most) {
     const clicks = types.click || types.mousedown || types.mouseup || types.pointerdown || types.pointerup || types.dblclick
     if (!clicks && !types.contextmenu && !types.touchstart && !types.dragstart) continue
     this.seen.add(element)
-    const isFrame = element.id === "root" || element.parentElement === document.body
-    if (isFrame && element.querySelectorAll("*").length >= 200) continue
+    // Who listens for everything listens for what is inside: the root of a framework's page or of its overlays.
+    let kinds = 0
+    for (const kind in types) kinds += 1
+    if (kinds > mostTypes) continue
     found[count] = element
     count += 1
   }
@@ -61,7 +65,12 @@ export async function findListening(world: World, signal: AbortSignal): Promise<
   const group = `${world.key}-listening`
   const { result, exceptionDetails } = await session.send<{ result: RemoteObject; exceptionDetails?: object }>(
     "Runtime.callFunctionOn",
-    { objectId, functionDeclaration: look, arguments: [{ value: budgetMs }, { value: maxFound }], objectGroup: group },
+    {
+      objectId,
+      functionDeclaration: look,
+      arguments: [budgetMs, maxFound, maxTypes].map((value) => ({ value })),
+      objectGroup: group,
+    },
     { signal },
   )
   try {

@@ -9,6 +9,8 @@ export interface Remembered {
   url: string
   lines: Line[]
   folded: number
+  /** Anything was otherwise than at the snapshot before, in what this one shows or elsewhere. */
+  changed: boolean
   worlds: World[]
   frames: number
 }
@@ -18,18 +20,23 @@ const probeMs = 1_000
 export class SnapshotMemory {
   #last: Remembered | undefined
   #sure = false
+  /** What walks that nobody was shown have found out about changes. */
+  #changedUnseen = false
 
   get last(): Remembered | undefined {
     return this.#last
   }
 
   keep(snapshot: Remembered): void {
+    snapshot.changed ||= this.#changedUnseen
+    this.#changedUnseen = false
     this.#last = snapshot
     this.#sure = true
   }
 
   /** After a walk that nobody was shown: pages watch for changes since that one, not since this snapshot. */
   restore(snapshot: Remembered | undefined): void {
+    if (this.#last !== snapshot) this.#changedUnseen ||= this.#last?.changed ?? false
     this.#last = snapshot
     this.#sure = false
   }

@@ -66,8 +66,7 @@ const classes: { words: string; holds(line: Line): boolean }[] = [
 ]
 
 export function fit(lines: Line[], maxTokens: number): Cut {
-  // The note about what is left out needs room too.
-  const budget = Math.max(80, maxTokens * charsPerToken - 160)
+  const budget = Math.max(0, maxTokens * charsPerToken)
   let chars = lines.reduce((sum, line) => sum + line.text.length + 1, 0)
   if (chars <= maxTokens * charsPerToken) return { lines, left: "" }
   const dropped = new Set<Line>()
@@ -75,7 +74,7 @@ export function fit(lines: Line[], maxTokens: number): Cut {
   for (const { words, holds } of classes) {
     if (chars <= budget) break
     let count = 0
-    for (let index = lines.length - 1; index >= 0 && chars > budget; index -= 1) {
+    for (let index = lines.length - 1; index >= 0 && chars > budget && dropped.size < lines.length - 1; index -= 1) {
       const line = lines[index] as Line
       if (dropped.has(line) || !holds(line)) continue
       dropped.add(line)

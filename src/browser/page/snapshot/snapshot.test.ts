@@ -303,3 +303,52 @@ async function readBuffers(targetId: string): Promise<void> {
     assert.ok(JSON.stringify(body).length < maxAnswer, `${path}: ${JSON.stringify(body).length} characters`)
   }
 }
+
+test("keeps what is answered within its limits, with the note about what was left out", async () => {
+  await go("controls.html?n=200")
+  for (const [query, most] of [
+    ["?maxChars=300", 300],
+    ["?maxChars=5000", 5_000],
+    ["?maxTokens=60", 240],
+    ["?maxTokens=200&interactive=true", 800],
+    ["?maxTokens=500&maxChars=1000", 1_000],
+  ] as const) {
+    const { snapshot: text, truncated } = await snapshot(query)
+    assert.equal(truncated, true)
+    assert.match(text, /\n\[truncated: .*left out/)
+    assert.ok(text.length <= most, `${query}: ${text.length}`)
+    assert.ok(text.length > most / 2, `${query}: only ${text.length}`)
+  }
+  const few = await snapshot("?limit=5")
+  assert.deepEqual([few.snapshot.split("\n").length, few.truncated], [5, true])
+  assert.match(few.snapshot, /\[truncated: \d+ further lines left out/)
+})
+
+test("tells what has changed since the snapshot that was shown, whatever was searched for in between", async () => {
+  await go("forms.html")
+  const ref = await bench.refOf("Full name", "?mode=efficient")
+  await act({ kind: "type", ref: `[ref=${ref}]`, text: "Berta" })
+  await snapshot("?find=button")
+  await snapshot("?find=textbox&mode=efficient")
+  const { snapshot: changes } = await snapshot("?mode=efficient&diff=true")
+  assert.match(changes, /^\+- textbox "Full name" \[ref=e\d+\]: Berta$/m)
+})
+
+test("says that nothing has changed only when nothing has that any mode shows", async () => {
+  await go("forms.html")
+  const efficient = async () => (await snapshot("?mode=efficient&diff=true")).snapshot as string
+  await efficient()
+  assert.equal(await efficient(), "(no changes)")
+  const evaluate = (fn: string) => act({ kind: "evaluate", fn })
+  for (const change of [
+    "document.querySelector('p').textContent = 'Price: 6 EUR'",
+    "document.querySelector('p').setAttribute('aria-label', 'other')",
+  ]) {
+    await evaluate(`() => { ${change} }`)
+    await snapshot("?find=button&mode=efficient")
+    assert.match(await efficient(), /something else on the page/, change)
+    assert.equal(await efficient(), "(no changes)")
+  }
+  await evaluate("() => document.querySelector('[contenteditable]').append('!')")
+  assert.match(await efficient(), /^\+.*"Rich".*!$/m)
+})

@@ -5,7 +5,7 @@ import type { Operation, Tab } from "../tab.ts"
 import { composeLines, type Line } from "./compose.ts"
 import { type Change, diffLines } from "./diff.ts"
 import type { Remembered } from "./memory.ts"
-import { compact, type Cut, cut, find, fit } from "./shape.ts"
+import { charsPerToken, compact, type Cut, cut, find, fit } from "./shape.ts"
 import { walkFrames } from "./walk-frames.ts"
 
 export interface SnapshotOptions {
@@ -24,6 +24,7 @@ export interface SnapshotOptions {
   /** Longer texts are cut at a line's end; undefined never cuts. */
   maxChars: number | undefined
   maxTokens: number | undefined
+  maxLines: number | undefined
   /** Only what matches: a role, or words. */
   find: string
   /** Only what has changed since the last snapshot. */
@@ -55,6 +56,8 @@ export async function takeSnapshot(tab: Tab, operation: Operation, options: Snap
   const before = tab.memory.last
   const key = keyOf(options)
   const taken = (await tab.memory.unchanged(tab, key, signal)) ?? (await take(tab, options, key, signal))
+  // A search shows a few lines only: what has changed is told since the snapshot that was shown.
+  if (options.find !== "" && !options.diff) tab.memory.restore(before)
   let { lines } = taken
   if (options.compact && !options.interactive) lines = compact(lines)
   if (options.find !== "") lines = find(lines, options.find)
@@ -89,6 +92,7 @@ async function take(tab: Tab, options: SnapshotOptions, key: string, signal: Abo
     url: tab.url,
     lines: await composeLines(tab, walked, compose, signal),
     folded: walked.reduce((sum, frame) => sum + frame.folded, 0),
+    changed: walked.some(({ changed }) => changed),
     worlds: walked.map(({ world }) => world),
     frames: tab.frames.all.length,
   }
@@ -111,11 +115,40 @@ async function frameOf(tab: Tab, selector: string, signal: AbortSignal): Promise
   throw new AppError("not-found", `No frame fits the selector ${selector}`)
 }
 
+/** The limits count all that is answered, the note about what was left out too. */
 function shorten(lines: Line[], options: SnapshotOptions): Cut {
-  const fitted = options.maxTokens === undefined ? { lines, left: "" } : fit(lines, options.maxTokens)
-  if (options.maxChars === undefined) return fitted
-  const short = cut(fitted.lines, options.maxChars)
-  return { lines: short.lines, left: [fitted.left, short.left].filter(Boolean).join("; ") }
+  const { maxChars = Infinity, maxTokens = Infinity, maxLines = Infinity } = options
+  const most = Math.min(maxChars, maxTokens * charsPerToken)
+  const few = lines.length > maxLines ? lines.slice(0, Math.max(1, maxLines - 1)) : lines
+  const beyond = lines.length - few.length
+  if (lengthOf(few) <= most && beyond === 0) return { lines: few, left: "" }
+  const usualNote = 110
+  for (let room = Math.min(usualNote, most / 2); ;) {
+    const shown = limited(few, options, room, beyond)
+    const over = lengthOf(shown.lines) + noteOf(shown, options).length - most
+    if (over <= 0 || shown.lines.length <= 1) return shown
+    room += over + 4
+  }
+}
+
+/** `room`: characters to keep free for the note; `beyond`: lines that were left out before. */
+function limited(lines: Line[], options: SnapshotOptions, room: number, beyond: number): Cut {
+  const { maxChars, maxTokens } = options
+  const fitted = maxTokens === undefined ? { lines, left: "" } : fit(lines, maxTokens - room / charsPerToken)
+  const short = maxChars === undefined ? { lines: fitted.lines, left: "" } : cut(fitted.lines, maxChars - room)
+  const further = beyond === 0 ? "" : `${beyond} further lines left out`
+  return { lines: short.lines, left: [fitted.left, short.left, further].filter(Boolean).join("; ") }
+}
+
+function lengthOf(lines: readonly Line[]): number {
+  return lines.reduce((sum, line) => sum + line.text.length + 1, -1)
+}
+
+/** Where there is little room, the advice is the first to go. */
+function noteOf({ left }: Cut, options: SnapshotOptions): string {
+  if (left === "") return ""
+  const most = Math.min(options.maxChars ?? Infinity, (options.maxTokens ?? Infinity) * charsPerToken)
+  return most < 600 ? `\n[truncated: ${left}]` : `\n[truncated: ${left}; ${adviceFor(options)}]`
 }
 
 function showChanges(before: Remembered, now: Remembered, options: SnapshotOptions): Snapshot {
@@ -126,11 +159,23 @@ function showChanges(before: Remembered, now: Remembered, options: SnapshotOptio
           before.lines.map((line) => line.text),
           now.lines,
         )
-  if (changes.length === 0) return finish({ lines: [], left: "" }, options, 0, "(no changes)")
+  if (changes.length === 0) {
+    const isElsewhere = before !== now && now.changed && !showsAll(options)
+    return finish({ lines: [], left: "" }, options, 0, isElsewhere ? changedElsewhere : "(no changes)")
+  }
   const signed = changes.map((change) => toLine(change))
   const words = options.find.toLowerCase()
   const wanted = words === "" ? signed : signed.filter((line) => line.text.toLowerCase().includes(words))
   return finish(shorten(wanted, options), options, 0, "(no changes)")
+}
+
+const changedElsewhere =
+  "(nothing of what this kind of snapshot shows has changed, but something else on the page: see mode full)"
+
+function showsAll(options: SnapshotOptions): boolean {
+  return (
+    !options.interactive && !options.compact && options.depth < 0 && options.selector === "" && options.frame === ""
+  )
 }
 
 function toLine({ sign, text, line }: Change): Line {
@@ -150,7 +195,7 @@ function finish(shown: Cut, options: SnapshotOptions, folded: number, empty = em
   }
   let text = shown.lines.map((line) => line.text).join("\n")
   if (text === "") text = empty
-  if (shown.left !== "") text += `\n[truncated: ${shown.left}; ${adviceFor(options)}]`
+  text += noteOf(shown, options)
   return {
     snapshot: text,
     refs,

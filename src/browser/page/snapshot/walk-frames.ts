@@ -52,6 +52,7 @@ function checkProblem({ problem }: WalkResult, selector: string): void {
 }
 
 async function walkFrame(tab: Tab, frame: Frame, options: WalkOptions, signal: AbortSignal): Promise<WalkedFrame> {
+  let changed = false
   for (let attempt = 0, openings = 0, looks = 0; ;) {
     const world = await tab.frames.world(frame, signal)
     try {
@@ -59,16 +60,17 @@ async function walkFrame(tab: Tab, frame: Frame, options: WalkOptions, signal: A
       const walking = callAgent<string>(world, "walk", options, signal)
       const listening = isOwnProcess(tab, frame) && looks < maxLooks ? lookForListeners(world, signal) : false
       const [text, hasFound] = await Promise.all([walking, listening])
+      const result = JSON.parse(text) as WalkResult
+      changed ||= result.changed
       if (hasFound) {
         looks += 1
         continue
       }
-      const result = JSON.parse(text) as WalkResult
       if (result.suspects > 0 && openings < maxClosedDepth && (await openClosedRoots(world, signal))) {
         openings += 1
         continue
       }
-      return { ...result, frame, world }
+      return { ...result, changed, frame, world }
     } catch (error) {
       // The page moved on while it was read: the new one is what the caller wants to see.
       if (attempt >= 3 || !(error instanceof AppError) || error.code !== "stale-ref") throw error
@@ -116,7 +118,37 @@ interface RemoteObject {
 }
 
 interface NodeDescription {
-  node: { shadowRoots?: { backendNodeId: number; shadowRootType: string }[] }
+  node: {
+    localName: string
+    attributes?: string[]
+    shadowRoots?: { backendNodeId: number; shadowRootType: string }[]
+  }
+}
+
+/** Custom elements may tell their role and name to the browser alone (`ElementInternals`). */
+function isSelfNamed({ localName, attributes = [] }: NodeDescription["node"]): boolean {
+  const has = (name: string) => attributes.some((word, index) => index % 2 === 0 && word === name)
+  return localName.includes("-") && has("tabindex") && !has("role")
+}
+
+async function takeInternals(world: World, objectId: string, signal: AbortSignal): Promise<boolean> {
+  const { session, key } = world
+  const { nodes } = await session.send<{
+    nodes: { ignored: boolean; role?: { value: string }; name?: { value: string } }[]
+  }>("Accessibility.getPartialAXTree", { objectId, fetchRelatives: false }, { signal })
+  const [node] = nodes
+  const role = node?.ignored === false ? (node.role?.value ?? "") : ""
+  if (!/^[a-z]+$/.test(role) || role === "generic" || role === "none") return false
+  await session.send(
+    "Runtime.callFunctionOn",
+    {
+      objectId,
+      functionDeclaration: `function (role, name) { globalThis[${JSON.stringify(key)}].agent.internals.set(this, { role, name }) }`,
+      arguments: [{ value: role }, { value: node?.name?.value ?? "" }],
+    },
+    { signal },
+  )
+  return true
 }
 
 /** Gives the world the closed roots of its suspects; false when there are none. Each suspect is looked at once. */
@@ -138,8 +170,9 @@ async function openClosedRoots(world: World, signal: AbortSignal): Promise<boole
   const elements = result.flatMap(({ name, value }) => (/^\d+$/.test(name) && value?.objectId ? [value.objectId] : []))
   const opened = elements.map(async (objectId) => {
     const { node } = await send<NodeDescription>("DOM.describeNode", { objectId, depth: 1, pierce: true })
+    const isNamed = isSelfNamed(node) && (await takeInternals(world, objectId, signal))
     const closed = node.shadowRoots?.find((root) => root.shadowRootType === "closed")
-    if (!closed) return false
+    if (!closed) return isNamed
     const { object } = await send<{ object: RemoteObject }>("DOM.resolveNode", {
       backendNodeId: closed.backendNodeId,
       executionContextId: contextId,

@@ -35,9 +35,15 @@ function visitInside(walk: Walk, element: PageElement, depth: number, inherited:
   }
   const shadow = rootOf(element)
   if (shadow) walk.agent.roots.push(shadow)
-  else if (isSuspect(element) && !walk.agent.probed.has(element)) walk.agent.suspects.push(element)
+  const mayHide = shadow ? isSelfNamed(element) : isSuspect(element)
+  if (mayHide && !walk.agent.probed.has(element)) walk.agent.suspects.push(element)
   if (walk.options.fold > 0) return visitFolded(walk, element, depth, inherited, visit)
   for (let node = firstInside(element); node; node = node.nextSibling) visit(walk, node, depth, inherited)
+}
+
+/** Whether an element may have told its role to the browser alone: it takes the focus, and no attribute says why. */
+export function isSelfNamed(element: PageElement): boolean {
+  return element.localName.includes("-") && element.hasAttribute("tabindex") && !element.hasAttribute("role")
 }
 
 /** Whether an element could hide a closed shadow root: a custom element, or one that shows but not by its own content. */
@@ -68,7 +74,8 @@ function visitFolded(walk: Walk, element: PageElement, depth: number, inherited:
       run += 1
       if (run > fold) {
         const last = skipEqual(node as PageElement, kind, before)
-        if (last.count > fold / 4 && !(run + last.count <= 5 * fold && isAtWork(walk, element))) {
+        const all = run + last.count
+        if (last.count > fold / 4 && !isSmall(element, all) && !(all <= 5 * fold && isAtWork(walk, element))) {
           before += last.count
           walk.folded += last.count
           flushText(walk)
@@ -82,6 +89,12 @@ function visitFolded(walk: Walk, element: PageElement, depth: number, inherited:
     }
     visit(walk, node, depth, inherited)
   }
+}
+
+/** The days of a month, the keys of a keyboard: to show them takes less than to be asked for them. */
+function isSmall(element: PageElement, count: number): boolean {
+  const [most, wordsEach] = [45, 12]
+  return count <= most && (element.textContent ?? "").length <= count * wordsEach
 }
 
 /** Whether a person is working with this part now: it has the focus, or lies over the page (a calendar, a list of choices). */
@@ -125,7 +138,17 @@ function skipEqual(first: PageElement, kind: string, before: number): { element:
   return { element, count }
 }
 
-export const childrenFunctions = [visitChildren, visitInside, isSuspect, visitFolded, isAtWork, shapeOf, skipEqual]
+export const childrenFunctions = [
+  visitChildren,
+  visitInside,
+  isSelfNamed,
+  isSuspect,
+  visitFolded,
+  isSmall,
+  isAtWork,
+  shapeOf,
+  skipEqual,
+]
 
 declare const getComputedStyle: (element: PageElement) => PageStyle
 declare const CSS: { escape(text: string): string }

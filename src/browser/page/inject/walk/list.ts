@@ -1,7 +1,7 @@
 // The list of what can be acted on, flat, with the headings and messages that make it understood. Runs in the page.
 import type { PageElement, PageNode } from "../dom.ts"
 import { hiddenBy, isHidden, nameOf, textOf, tidy } from "../names.ts"
-import { roleOf, statesOf } from "../roles.ts"
+import { roleOf, sizeOfList, statesOf } from "../roles.ts"
 import { visitChildren } from "./children.ts"
 import { addCanvas, addFrame, drawnControl, isChart } from "./special.ts"
 import { addLine, type Inherited, plainWords, type Walk } from "./state.ts"
@@ -59,6 +59,11 @@ function listPlain(walk: Walk, element: PageElement, { role, depth, shown, inher
     isInGrid(element)
   ) {
     return listCell(walk, element, role, depth, inside)
+  }
+  // Of a table or list that draws only some of its rows, the list of controls would otherwise not say so.
+  if (walk.options.context && role !== "" && sizeOfList(element, role) !== "") {
+    const { name } = nameOf(walk.tables, element, role)
+    addLine(walk, { element, role, name, depth, states: statesOf(element, role), ref: true })
   }
   visitChildren(walk, element, below, inside, visitListNode)
 }
@@ -132,15 +137,19 @@ export function tellApart(walk: Walk): void {
   }
   for (const group of groups.values()) {
     if (group.length < 2 || group.length > most) continue
-    for (const [place, index] of group.entries()) {
+    const around = group.map((index, place) => {
       const neighbours = [group[place - 1], group[place + 1]].flatMap((other) =>
         other === undefined ? [] : [walk.elements[other] as PageElement],
       )
-      const words = wordsAround(walk, walk.elements[index] as PageElement, neighbours)
-      const [line = 0] = walk.refs[index] ?? []
-      const before = walk.lines[line] ?? ""
+      return wordsAround(walk, walk.elements[index] as PageElement, neighbours)
+    })
+    // Words that all of them stand beside tell none from the others.
+    if (new Set(around).size < group.length / 2) continue
+    for (const [place, words] of around.entries()) {
+      const [line = 0] = walk.refs[group[place] as number] ?? []
       if (words === "") continue
-      walk.lines[line] = before.replace("[ref=\0]", `[ref=\0] of ${JSON.stringify(plainWords(words))}`)
+      const before = walk.lines[line] ?? ""
+      walk.lines[line] = before.replace("[ref=\0]", () => `[ref=\0] of ${JSON.stringify(plainWords(words))}`)
     }
   }
 }

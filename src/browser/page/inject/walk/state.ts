@@ -30,6 +30,8 @@ export interface WalkResult {
   suspects: number
   /** Siblings that were counted instead of shown. */
   folded: number
+  /** Anything of the document was otherwise than at the walk before, shown or not. */
+  changed: boolean
   /** Set when the selector fits no element, several, or is none. */
   problem?: "none" | "several" | "bad"
 }

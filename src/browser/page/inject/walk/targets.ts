@@ -44,23 +44,33 @@ export function lookInside(walk: Walk, element: PageElement): Inside {
   const found: PageElement[] = []
   const state = { left: 120, hasControls: false }
   gatherItems(walk, element, found, state)
-  const [first] = found
   // One that listens for its rows or entries is no target itself.
   const isList = /^(ul|ol|dl|menu|table|tbody)$/.test(element.localName)
-  const isMenu =
-    (isList && found.length > 0) ||
-    (found.length > 1 &&
-      first !== undefined &&
-      found.every(
-        (item) =>
-          item.localName === first.localName &&
-          item.parentNode === first.parentNode &&
-          (item.textContent ?? "").trim().length <= 60,
-      ))
+  const isMenu = (isList && found.length > 0) || (found.length > 1 && areEntries(element, found))
   const budget: TextBudget = { left: 1000 }
   const all = tidy(textOf(element, budget), Infinity)
   const isWhole = all.length <= 200 && budget.left > 0 && !budget.differs
   return { words: tidy(all, 200), isWhole, items: found.length, isMenu, hasControls: state.hasControls }
+}
+
+/** Whether the items are short and stand one each in elements of one kind: `<div>` by `<div>`, rows with a title each. */
+function areEntries(element: PageElement, items: readonly PageElement[]): boolean {
+  const longest = 60
+  if (items.some((item) => (item.textContent ?? "").trim().length > longest)) return false
+  const [first] = items as [PageElement]
+  let around: PageElement = element
+  for (let inner = first.parentElement; inner && element.contains(inner); inner = inner.parentElement) {
+    if (!items.every((item) => inner?.contains(item))) continue
+    around = inner
+    break
+  }
+  const branches = items.map((item) => {
+    let branch = item
+    while (branch.parentElement && branch.parentElement !== around) branch = branch.parentElement
+    return branch
+  })
+  const [one] = branches as [PageElement]
+  return new Set(branches).size === items.length && branches.every(({ localName }) => localName === one.localName)
 }
 
 /** The innermost elements that stand on their own: blocks with words, list items, rows, pictures. */
@@ -105,6 +115,15 @@ export function isPart(walk: Walk, element: PageElement): boolean {
   return hasWords
 }
 
-export const targetsFunctions = [cursorOf, isHandCursor, isTarget, lookInside, gatherItems, isControl, isPart]
+export const targetsFunctions = [
+  cursorOf,
+  isHandCursor,
+  isTarget,
+  lookInside,
+  areEntries,
+  gatherItems,
+  isControl,
+  isPart,
+]
 
 declare const getComputedStyle: (element: PageElement) => PageStyle

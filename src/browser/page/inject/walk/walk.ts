@@ -1,7 +1,7 @@
 // One visit of a document that gives the lines of its snapshot. Runs in the page (see agent.ts).
 // Numbers of elements and places of frames are left as marks; the gateway puts in what is valid for the whole tab.
 import { forgetGone, numberOf, type PageAgent, rootOf } from "../agent.ts"
-import { watchChanges } from "../changes.ts"
+import { hasChanged, watchChanges } from "../changes.ts"
 import type { PageDocument, PageElement, PageStyle } from "../dom.ts"
 import { roleTables } from "../roles.ts"
 import { visitChildren } from "./children.ts"
@@ -22,6 +22,7 @@ export function walkPage(agent: PageAgent, options: WalkOptions): string {
     nesting: 0,
     suspects: 0,
     folded: 0,
+    changed: false,
     lines: [],
     refs: [],
     frames: [],
@@ -31,13 +32,22 @@ export function walkPage(agent: PageAgent, options: WalkOptions): string {
     elements: [],
     focused: focusedElement(),
   }
+  const changed = hasChanged(agent)
   walkFrom(walk, options.selector)
   flushText(walk)
   if (options.interactive && options.context) tellApart(walk)
   watchChanges(agent)
   const { lines, refs, frames, folded, problem } = walk
   const suspects = agent.suspects.length
-  return JSON.stringify({ lines, refs, frames, suspects, folded, ...(problem ? { problem } : {}) } satisfies WalkResult)
+  return JSON.stringify({
+    lines,
+    refs,
+    frames,
+    suspects,
+    folded,
+    changed,
+    ...(problem ? { problem } : {}),
+  } satisfies WalkResult)
 }
 
 function walkFrom(walk: Walk, selector: string): void {
@@ -61,7 +71,8 @@ function walkFrom(walk: Walk, selector: string): void {
   }
 }
 
-function focusedElement(): PageElement | null {
+/** The element with the focus, also inside shadow roots. */
+export function focusedElement(): PageElement | null {
   let focused = document.activeElement
   for (let steps = 0; focused && steps < 20; steps += 1) {
     const inner: PageElement | null = rootOf(focused)?.activeElement ?? null

@@ -1,0 +1,66 @@
+// Many actions at once in one tab: each is done once, in turn, and none is told otherwise.
+import assert from "node:assert/strict"
+import { join } from "node:path"
+import { after, before, test } from "node:test"
+import { type BrowserBench, startBrowserBench } from "../../../test/support/browser-service.ts"
+import { type PagesServer, startPagesServer } from "../../../test/support/pages-server.ts"
+
+let bench: BrowserBench
+let pages: PagesServer
+
+before(async () => {
+  pages = await startPagesServer({ folder: join(import.meta.dirname, "../../../test/fixtures/pages") })
+  bench = await startBrowserBench()
+})
+
+after(async () => {
+  await bench.stop()
+  await pages.stop()
+})
+
+const act = (body: object) => bench.call("POST", "/act", body)
+const many = Number(process.env["SVC_TEST_CROWD"] ?? 60)
+
+test("loses none of many clicks at once, and none of many actions of several kinds", async () => {
+  await bench.call("POST", "/navigate", { url: `${pages.url}/counting.html` })
+  const [count, field] = [await bench.refOf("Count"), await bench.refOf("Field")]
+  // Less time than all of them need together: the time of one begins with its turn.
+  const replies = await Promise.all(
+    Array.from({ length: many }, (_, index) =>
+      act(
+        index % 3 === 2
+          ? { kind: "press", key: "a", timeoutMs: 2_000 }
+          : index % 3 === 1
+            ? { kind: "type", ref: field, text: `${index}`, timeoutMs: 2_000 }
+            : { kind: "click", ref: count, timeoutMs: 2_000 },
+      ),
+    ),
+  )
+  assert.deepEqual(
+    replies.filter(({ status }) => status !== 200).map(({ body }) => body),
+    [],
+  )
+  const done = (await act({ kind: "evaluate", fn: "() => count" })).body.result
+  assert.equal(done, Math.ceil(many / 3))
+})
+
+test("answers a click as done whose answer the page never reads", async () => {
+  await bench.call("POST", "/navigate", { url: `${pages.url}/counting.html` })
+  const began = performance.now()
+  const reply = await act({ kind: "click", ref: await bench.refOf("Ask and leave it"), timeoutMs: 3_000 })
+  assert.deepEqual([reply.status, reply.body.settled], [200, undefined], JSON.stringify(reply.body))
+  assert.ok(performance.now() - began < 3_000)
+})
+
+test("says that nothing was done when the turn never came", async () => {
+  const { targetId } = (await bench.call("POST", "/tabs/open", { url: `${pages.url}/counting.html` })).body
+  const ref = await bench.refOf("Count", `?targetId=${targetId}`)
+  const holding = act({ kind: "wait", targetId, fn: "() => window.free", timeoutMs: 20_000 })
+  const late = await act({ kind: "click", ref, targetId, timeoutMs: 500 })
+  assert.equal(late.body.error.code, "timeout")
+  assert.match(`${late.body.error.message} ${late.body.error.hint}`, /was not begun.*Nothing was done/)
+  const patient = act({ kind: "click", ref, targetId, timeoutMs: 20_000 })
+  await bench.call("DELETE", `/tabs/${targetId}`)
+  assert.equal((await patient).body.error.code, "tab-not-found")
+  assert.equal((await holding).status, 404)
+})

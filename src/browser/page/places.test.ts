@@ -1,0 +1,121 @@
+// What is done at a place: points of a box and of the view, drags between items of a list, sliders, the browser's own drag.
+import assert from "node:assert/strict"
+import { join } from "node:path"
+import { after, before, beforeEach, test } from "node:test"
+import { type BrowserBench, startBrowserBench } from "../../../test/support/browser-service.ts"
+import { type PagesServer, startPagesServer } from "../../../test/support/pages-server.ts"
+
+let bench: BrowserBench
+let pages: PagesServer
+
+before(async () => {
+  pages = await startPagesServer({ folder: join(import.meta.dirname, "../../../test/fixtures/pages") })
+  bench = await startBrowserBench()
+})
+
+after(async () => {
+  await bench.stop()
+  await pages.stop()
+})
+
+beforeEach(async () => {
+  await bench.call("POST", "/navigate", { url: `${pages.url}/places.html` })
+})
+
+const act = (body: object) => bench.call("POST", "/act", body)
+const done = async (body: object) => {
+  const reply = await act(body)
+  assert.equal(reply.status, 200, JSON.stringify(reply.body))
+  return reply.body
+}
+const evaluate = async (fn: string) => (await done({ kind: "evaluate", fn })).result
+const log = async () =>
+  ((await evaluate("() => document.getElementById('log').textContent")) as string).split(";").slice(0, -1)
+/** Of an element that stands with these words, as its name or as its text. */
+const refOf = async (words: string) => {
+  const { snapshot } = (await bench.call("GET", "/snapshot")).body
+  const line = (snapshot as string)
+    .split("\n")
+    .find((each) => each.endsWith(`: ${words}`) || each.includes(`"${words}"`))
+  return /\[ref=(\w+)\]/.exec(line ?? "")?.[1]
+}
+const order = async (id: string) =>
+  (await evaluate(`() => [...document.querySelectorAll("#${id} li")].map((item) => item.textContent).join()`)) as string
+
+test("clicks, drags, hovers and turns the wheel at a point of an element's box", async () => {
+  const board = await bench.refOf("Board")
+  await done({ kind: "click", ref: board, x: 0.25, y: 0.5 })
+  await done({ kind: "click", ref: board, x: 390, y: 10 })
+  await done({ kind: "click", ref: board, x: 1, y: 1 })
+  await done({ kind: "drag", startRef: board, startX: 20, startY: 30, endRef: board, endX: 200, endY: 150 })
+  await done({ kind: "scroll", ref: board, x: 50, y: 60, direction: "up", pixels: 120 })
+  await done({ kind: "hover", ref: board, x: 300, y: 40 })
+  assert.equal(await evaluate("() => document.querySelector('canvas').dataset.over"), "300,40")
+  assert.deepEqual(await log(), [
+    "Board click 100,100",
+    "Board click 390,10",
+    "Board click 400,200",
+    "Board drag 20,30 to 200,150",
+    "Board wheel 50,60 0,-120",
+  ])
+})
+
+test("brings a point into view first, and refuses what is covered or out of view", async () => {
+  const far = await bench.refOf("Far board")
+  await done({ kind: "click", ref: far, x: 30, y: 290 })
+  assert.deepEqual(await log(), ["Far board click 30,290"])
+  await evaluate(
+    "() => { const veil = document.createElement('div'); veil.id = 'veil'; veil.style = 'position: fixed; inset: 0'; document.body.append(veil) }",
+  )
+  const covered = await act({ kind: "click", ref: far, x: 30, y: 290 })
+  assert.equal(covered.body.error.code, "covered")
+  const outside = await act({ kind: "click", x: 100_000, y: 5 })
+  assert.deepEqual([outside.status, outside.body.error.code], [400, "bad-request"])
+  for (const wrong of [
+    { kind: "click" },
+    { kind: "hover", x: 4 },
+    { kind: "drag", startRef: far, place: "after", endX: 1, endY: 1 },
+  ])
+    assert.equal((await act(wrong)).status, 400, JSON.stringify(wrong))
+})
+
+test("clicks at the point of the view that a picture of it shows", async () => {
+  const picture = (await bench.call("POST", "/screenshot", {})).body
+  const { area } = picture
+  assert.deepEqual([area.x, area.y], [0, 0])
+  // A picture of a dense screen has more pixels than the view.
+  const scale = picture.width / area.width
+  await done({ kind: "click", x: 120 / scale, y: 80 / scale })
+  await done({ kind: "drag", startX: 10, startY: 10, endX: 60, endY: 90 })
+  assert.deepEqual(await log(), ["Board click 120,80", "Board drag 10,10 to 60,90"])
+  const far = (await bench.call("POST", "/screenshot", { ref: await bench.refOf("Far board") })).body
+  await done({ kind: "click", x: far.area.x + 25, y: far.area.y + 35 })
+  assert.equal((await log()).at(-1), "Far board click 25,35")
+})
+
+test("drops an item of a list between two others, from both sides, in columns and in rows", async () => {
+  const move = async (from: string, place: string, to: string) =>
+    done({ kind: "drag", startRef: await refOf(from), endRef: await refOf(to), place })
+  await move("Alpha", "before", "Delta")
+  assert.equal(await order("list"), "Beta,Gamma,Alpha,Delta")
+  await move("Delta", "after", "Beta")
+  assert.equal(await order("list"), "Beta,Delta,Gamma,Alpha")
+  await move("Alpha", "before", "Beta")
+  assert.equal(await order("list"), "Alpha,Beta,Delta,Gamma")
+  await move("Alpha", "after", "Gamma")
+  assert.equal(await order("list"), "Beta,Delta,Gamma,Alpha")
+  await move("One", "before", "Three")
+  assert.equal(await order("row"), "Two,One,Three")
+})
+
+test("pulls a slider's handle to a share of its track, and by so many pixels", async () => {
+  const handle = await bench.refOf("Loudness")
+  await done({ kind: "drag", startRef: handle, endRef: handle, endX: 100, endY: 10 })
+  const { snapshot } = (await bench.call("GET", "/snapshot")).body
+  assert.match(snapshot, /slider "Loudness" \[ref=\d+\]: 50/)
+})
+
+test("carries the data of the browser's own drag over the page to where it is dropped", async () => {
+  await done({ kind: "drag", startRef: await bench.refOf("Paper"), endRef: await bench.refOf("Bin") })
+  assert.deepEqual(await log(), ["drop words of the paper 7 text/plain+application/x-paper true", "dragend move"])
+})

@@ -1,0 +1,78 @@
+// What `type` promises: the field holds the text, in its own form, or the caller is told what it holds.
+import assert from "node:assert/strict"
+import { join } from "node:path"
+import { after, before, test } from "node:test"
+import { type BrowserBench, startBrowserBench } from "../../../test/support/browser-service.ts"
+import { type PagesServer, startPagesServer } from "../../../test/support/pages-server.ts"
+
+let bench: BrowserBench
+let pages: PagesServer
+
+before(async () => {
+  pages = await startPagesServer({ folder: join(import.meta.dirname, "../../../test/fixtures/pages") })
+  bench = await startBrowserBench()
+  await bench.call("POST", "/navigate", { url: `${pages.url}/fields.html` })
+})
+
+after(async () => {
+  await bench.stop()
+  await pages.stop()
+})
+
+const type = async (name: string, text: string, more: object = {}) =>
+  (await bench.call("POST", "/act", { kind: "type", ref: await bench.refOf(name), text, ...more })).body
+const line = async (name: string) =>
+  ((await bench.call("GET", "/snapshot")).body.snapshot as string)
+    .split("\n")
+    .find((each) => each.includes(`"${name}"`))
+
+test("takes the form that a field gives to the text", async () => {
+  for (const [name, text, held] of [
+    ["Plain", "Grüße 🦊", "Grüße 🦊"],
+    ["Capitals", "vie-18", "VIE-18"],
+    ["Phone", "6641234567", "(664) 123-4567"],
+    ["Digits only", "42", "42"],
+  ] as const) {
+    assert.equal((await type(name, text)).ok, true, name)
+    assert.ok((await line(name))?.endsWith(`: ${held}`), await line(name))
+  }
+})
+
+test("types key by key where only keys are taken, and into the field that comes in place of one", async () => {
+  assert.equal((await type("Keys only", "new")).ok, true)
+  assert.match((await line("Keys only")) ?? "", /: new$/)
+  assert.equal((await type("Amount", "75")).ok, true)
+  assert.match((await line("Amount")) ?? "", /: 75$/)
+})
+
+test("says what the field holds when it does not hold the text", async () => {
+  for (const [name, text, held] of [
+    ["Short", "abcdef", "abc"],
+    ["Digits only", "seven", ""],
+    ["Back again", "other", "kept"],
+  ] as const) {
+    const { error } = await type(name, text)
+    assert.equal(error?.code, "text-refused", name)
+    assert.ok(error.message.includes(`holds ${JSON.stringify(held)}`), error.message)
+  }
+})
+
+test("is content with text that the page has put elsewhere", async () => {
+  assert.equal((await type("Tags", "red,")).ok, true)
+  assert.match((await bench.call("GET", "/snapshot")).body.snapshot, /red,/)
+})
+
+test("replaces, puts behind, and puts where the text cursor is", async () => {
+  for (const [name, old] of [
+    ["Notes", "first line"],
+    ["Rich", "first words"],
+  ] as const) {
+    assert.equal((await type(name, " and more", { mode: "append" })).ok, true)
+    assert.ok((await line(name))?.endsWith(`: ${old} and more`), await line(name))
+    await bench.call("POST", "/act", { kind: "press", key: "Home" })
+    assert.equal((await type(name, "At last: ", { mode: "caret" })).ok, true)
+    assert.ok((await line(name))?.endsWith(`: At last: ${old} and more`), await line(name))
+    assert.equal((await type(name, "gone")).ok, true)
+    assert.ok((await line(name))?.endsWith(": gone"), await line(name))
+  }
+})
