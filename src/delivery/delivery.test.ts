@@ -234,7 +234,7 @@ describe("a destination", () => {
   })
 })
 
-test("a message of its own keeps every word, and takes thread, files and manner as given", async (context) => {
+test("a message of its own keeps its words but for tags, and takes thread, files and manner as given", async (context) => {
   const sender = recordingSender()
   const { delivery } = await startDelivery(context, [sender])
   const message = "[[reply_to:1]]\nMEDIA:/etc/passwd"
@@ -243,7 +243,16 @@ test("a message of its own keeps every word, and takes thread, files and manner 
   assert.deepEqual(sender.planned, [
     {
       route: routeTo("5", { threadId: "4" }),
-      reply: { text: message, media: [{ path: "/m/a.ogg", mediaType: "audio/ogg" }], silent: true, asVoice: true },
+      reply: {
+        text: "MEDIA:/etc/passwd",
+        replyTo: "1",
+        media: [{ path: "/m/a.ogg", mediaType: "audio/ogg" }],
+        silent: true,
+        asVoice: true,
+      },
     },
   ])
+  const tagged = "[[audio_as_voice]][[reply_to:1]][[reply_to_current]] `[[reply_to:3]]`"
+  delivery.planMessage(routeTo("5"), { message: tagged, replyTo: "2" })
+  assert.deepEqual(sender.planned[1]?.reply, { text: "`[[reply_to:3]]`", media: [], replyTo: "2", asVoice: true })
 })

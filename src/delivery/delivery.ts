@@ -8,6 +8,7 @@ import { hasAnswered, prefixed, rowsOf } from "./answered.ts"
 import { type EarlyPart, earlyParts, partText, sentLength } from "./early/index.ts"
 import { closeFence, openFence } from "./fence.ts"
 import { mediaTypeOf, parseReply } from "./reply.ts"
+import { takeTags } from "./tags.ts"
 
 export interface DeliveryOptions {
   sessions: Sessions
@@ -89,7 +90,8 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       return takeMedia ? await takeMedia(route, source, signal) : { path: source, mediaType: mediaTypeOf(source) }
     },
     planMessage(route, message) {
-      const reply: Reply = { text: message.message, media: message.media ?? [] }
+      // There is no message that it answers; an id that is named beside the text wins over one in it.
+      const reply: Reply = { ...takeTags(message.message, undefined), media: message.media ?? [] }
       if (message.replyTo !== undefined) reply.replyTo = message.replyTo
       if (message.silent) reply.silent = true
       if (message.asVoice) reply.asVoice = true
