@@ -25,6 +25,8 @@ export interface LoopOptions extends Omit<RunToolOptions, "approve">, JournalOpt
   prompt: ModelMessage
   complete: (request: ModelRequest) => Promise<ModelReply>
   usedFor: UsedFor
+  /** Asked before each step: whether saying nothing is an answer now. */
+  mayBeSilent?: () => boolean
   signal: AbortSignal
   onStep?: (step: TurnStep) => void
   onDelta?: (delta: ModelDelta) => void
@@ -80,6 +82,7 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
       messages: [...options.history, options.prompt, ...journal.messages],
       tools: schemas,
       usedFor: options.usedFor,
+      mayBeSilent: options.mayBeSilent?.() ?? false,
       signal: options.signal,
       onDelta: (delta) => {
         options.crashPoint("turn.inModel")

@@ -70,6 +70,8 @@ export interface TurnInput {
   ref?: string
   /** The bot was addressed: by name, by a reply or by a click. */
   mentioned?: boolean
+  /** A group in which everything said comes to the agent: it may have nothing to say to it. */
+  hearsAll?: true
   /** How many turns of the past the model is shown at most; unset: as many as fit. */
   historyTurns?: number
   /** Where the reply goes; null when it goes nowhere. Fixed here, changed by nobody. */

@@ -32,6 +32,7 @@ import { fitRequests } from "./fit.ts"
 import { type LoopOptions, type LoopResult, runLoop } from "./loop.ts"
 import { type ToolSources, offeredTools } from "./offered-tools.ts"
 import { systemPrompt, userMessage, readPictures } from "./prompt.ts"
+import { mayBeSilent } from "./silence.ts"
 import { TurnStopped, stoppedLoop } from "./stopped.ts"
 import { type PromptTrust, entriesOf, keepNamedSites, sessionSites } from "./taint.ts"
 import type { ToolContext } from "./tool.ts"
@@ -135,6 +136,7 @@ async function runTurn(
       jobId: job.id,
       steps,
       usedFor: usedFor(job, input),
+      mayBeSilent: () => mayBeSilent(options.store.handle, job.id, input),
       ids: options.ids,
       log: options.log,
       signal: limit.signal,

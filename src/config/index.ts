@@ -12,7 +12,7 @@ export { configInvalid, formatIssue, loadConfigFile, loadConfigOrThrow } from ".
 export type { ConfigSnapshot, LoadOptions, LoadResult } from "./load.ts"
 export { formatConfigPath, parseConfigPath } from "./path.ts"
 export type { ConfigPath } from "./path.ts"
-export { isProtectedPath } from "./protected-paths.ts"
+export { isOwnersPath, isProtectedPath } from "./protected-paths.ts"
 export { collectSecrets, redactConfig } from "./redact.ts"
 export { findWidelyWritable } from "./rights.ts"
 export { configSchema } from "./schema.ts"

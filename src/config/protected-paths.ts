@@ -68,6 +68,34 @@ const guarded = [
   ...guardedChannelKeys.flatMap((key) => [`channels.*.${key}`, `channels.*.accounts.*.${key}`]),
 ].map((text) => text.split("."))
 
+/**
+ * Speaks with the owner's voice (prompts), or reaches what is the owner's (where heartbeats go, what is kept and for how
+ * long): somebody let in may change how answers look, and nothing of these.
+ */
+const owners = [
+  "agents",
+  "approvals",
+  "backup",
+  "browser",
+  "commands",
+  "delivery",
+  "logging",
+  "messages.responsePrefix",
+  "meta",
+  "models",
+  "session",
+  "channels.defaults",
+  ...["groups", "heartbeat", "dms", "retry", "network", "customCommands", "commands"].flatMap((key) => [
+    `channels.*.${key}`,
+    `channels.*.accounts.*.${key}`,
+  ]),
+].map((text) => text.split("."))
+
+/** Also true for what guards the door. */
+export function isOwnersPath(path: ConfigPath): boolean {
+  return isProtectedPath(path) || owners.some((pattern) => overlap(pattern, path))
+}
+
 /** Also true for a section that contains a guarded key: replacing the section would replace the key. */
 export function isProtectedPath(path: ConfigPath): boolean {
   return path.includes(includeKey) || guarded.some((pattern) => overlap(pattern, path)) || isSecret(configSchema, path)

@@ -5,7 +5,7 @@ import type { TurnDelivery, TurnInput } from "../agent/index.ts"
 import { systemIds } from "../kernel/index.ts"
 import { type Route, createSessions, mainKey } from "../sessions/index.ts"
 import { sessionSchema } from "../sessions/config.ts"
-import { type RecordingSender, recordingSender, routeTo } from "./delivery.fixture.ts"
+import { type RecordingSender, outboxRow, recordingSender, routeTo } from "./delivery.fixture.ts"
 import { createDelivery } from "./delivery.ts"
 
 async function startDelivery(context: TestContext, senders: RecordingSender[] = [recordingSender()], prefix = "") {
@@ -29,6 +29,11 @@ async function startDelivery(context: TestContext, senders: RecordingSender[] = 
       store.write(async (write) => {
         const whole: TurnInput = { ...chatInput, ...input }
         return delivery.deliverTurn(write, { input: whole, jobId: 9, text, media: new Set(), isError: false, ...more })
+      }),
+    /** As a tool of that job does. */
+    reacted: (jobId: number) =>
+      store.write(async (write) => {
+        write.addOutbox({ ...outboxRow("👍", routeTo("5")), kind: "react", jobId })
       }),
     remember: (route: Route) =>
       store.write(async (write) => sessions.rememberRoute(write, mainKey("main"), "main", route)),
@@ -123,6 +128,30 @@ describe("a turn's reply", () => {
     assert.equal(rows().length, 1)
   })
 
+  test("that is NO_REPLY, or begins or ends with a line of it, is silence; its files go all the same", async (context) => {
+    const { deliver, rows } = await startDelivery(context)
+    for (const text of ["NO_REPLY", " **NO_REPLY**.\n", "NO_REPLY\nnot for me", "Nobody asks me.\n\n`NO_REPLY`"]) {
+      for (const purpose of ["chat", "hook"] as const)
+        assert.equal(await deliver(text, { purpose }), "not delivered: the agent chose to say nothing", text)
+    }
+    assert.deepEqual(rows(), [])
+    await deliver("Write NO_REPLY to be silent")
+    await deliver("NO_REPLY\nMEDIA:/a.png", {}, { media: new Set(["/a.png"]) })
+    assert.equal(rows().length, 2)
+    assert.ok(!rows()[1]?.includes("NO_REPLY") && rows()[1]?.includes("/a.png"))
+  })
+
+  test("that is empty is silence where a tool has spoken or reacted, or a group hears everything", async (context) => {
+    const { deliver, rows, reacted } = await startDelivery(context)
+    assert.match(await deliver(" ", { hearsAll: true }), /^not delivered/)
+    assert.deepEqual(rows(), [])
+    await reacted(9)
+    assert.match(await deliver(""), /^not delivered/)
+    assert.equal(rows().length, 1, "the reaction alone")
+    await deliver("words all the same")
+    assert.equal(rows().length, 2)
+  })
+
   test("of which nothing can be seen is said to be none", async (context) => {
     const sender = recordingSender()
     const { plan } = sender
@@ -205,7 +234,7 @@ describe("a destination", () => {
   })
 })
 
-test("a message of its own keeps every word, and takes thread, files and manner as given", async (context) => {
+test("a message of its own keeps its words but for tags, and takes thread, files and manner as given", async (context) => {
   const sender = recordingSender()
   const { delivery } = await startDelivery(context, [sender])
   const message = "[[reply_to:1]]\nMEDIA:/etc/passwd"
@@ -214,7 +243,16 @@ test("a message of its own keeps every word, and takes thread, files and manner 
   assert.deepEqual(sender.planned, [
     {
       route: routeTo("5", { threadId: "4" }),
-      reply: { text: message, media: [{ path: "/m/a.ogg", mediaType: "audio/ogg" }], silent: true, asVoice: true },
+      reply: {
+        text: "MEDIA:/etc/passwd",
+        replyTo: "1",
+        media: [{ path: "/m/a.ogg", mediaType: "audio/ogg" }],
+        silent: true,
+        asVoice: true,
+      },
     },
   ])
+  const tagged = "[[audio_as_voice]][[reply_to:1]][[reply_to_current]] `[[reply_to:3]]`"
+  delivery.planMessage(routeTo("5"), { message: tagged, replyTo: "2" })
+  assert.deepEqual(sender.planned[1]?.reply, { text: "`[[reply_to:3]]`", media: [], replyTo: "2", asVoice: true })
 })

@@ -1,6 +1,6 @@
 // From a finished turn to outbox rows, and from what a caller asked for (`last`, a channel and a recipient) to a route.
 import { AppError, type Log } from "../kernel/index.ts"
-import { type TurnDelivery, isHeartbeatAck } from "../agent/index.ts"
+import { type TurnDelivery, isHeartbeatAck, isSilence, mayBeSilent } from "../agent/index.ts"
 import { type Route, type Sessions, mainKey } from "../sessions/index.ts"
 import type { NewOutbox, OutboxRow, Write } from "../store/index.ts"
 import type { ChannelSender, MessageChange, Reply, ReplyMedia } from "./contract.ts"
@@ -8,6 +8,7 @@ import { hasAnswered, prefixed, rowsOf } from "./answered.ts"
 import { type EarlyPart, earlyParts, partText, sentLength } from "./early/index.ts"
 import { closeFence, openFence } from "./fence.ts"
 import { mediaTypeOf, parseReply } from "./reply.ts"
+import { takeTags } from "./tags.ts"
 
 export interface DeliveryOptions {
   sessions: Sessions
@@ -89,7 +90,8 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       return takeMedia ? await takeMedia(route, source, signal) : { path: source, mediaType: mediaTypeOf(source) }
     },
     planMessage(route, message) {
-      const reply: Reply = { text: message.message, media: message.media ?? [] }
+      // There is no message that it answers; an id that is named beside the text wins over one in it.
+      const reply: Reply = { ...takeTags(message.message, undefined), media: message.media ?? [] }
       if (message.replyTo !== undefined) reply.replyTo = message.replyTo
       if (message.silent) reply.silent = true
       if (message.asVoice) reply.asVoice = true
@@ -146,6 +148,13 @@ function deliverTurn(options: DeliveryOptions, write: Write, delivery: TurnDeliv
   if (isHeartbeatAck(reply.text, reply.media.length > 0, options.ackMaxChars()) && input.purpose !== "chat") {
     return "not delivered: nothing needs attention"
   }
+  if (isSilence(reply.text)) {
+    reply.text = ""
+    if (reply.media.length === 0 && earlyParts(rows).length === 0) {
+      put(undefined)
+      return "not delivered: the agent chose to say nothing"
+    }
+  }
   const early = earlyParts(rows)
   const isBegun = early.some(({ step }) => step === (delivery.modelSteps ?? 1) - 1)
   if (!isBegun && hasAnswered(rows, sender, input.route)) {
@@ -156,6 +165,10 @@ function deliverTurn(options: DeliveryOptions, write: Write, delivery: TurnDeliv
   if (delivery.isStopped) {
     if (reply.text === "") return "not delivered: stopped before a word was written"
     reply.text = `${closeFence(reply.text)}${stoppedMark}`
+  }
+  if (reply.text === "" && reply.media.length === 0 && mayBeSilent(write, delivery.jobId, input)) {
+    put(undefined)
+    return "not delivered: the agent had nothing to add"
   }
   const noAnswer = input.purpose === "chat" ? "(The agent gave no answer.)" : undefined
   if (reply.text === "" && reply.media.length === 0) {
@@ -173,6 +186,7 @@ function leftOver(delivery: TurnDelivery, whole: Reply, early: readonly EarlyPar
   const sent = sentLength(early, modelSteps - 1, text)
   const rest = partText(text.slice(sent), openFence(text.slice(0, sent)))
   const { reply } = parseReply({ text: rest, allowedMedia: media, currentMessageId: input.route?.messageId })
+  if (isSilence(reply.text)) reply.text = ""
   const left: Reply = { ...reply, media: whole.media, ...(whole.asVoice ? { asVoice: true } : {}) }
   if (whole.noPreview) left.noPreview = true
   return left.text === "" && left.media.length === 0 ? undefined : left

@@ -28,3 +28,62 @@ export function closeFence(text: string): string {
   const open = openFence(text)
   return open ? `${trimEnd(text, "\n")}\n${open.mark}` : text
 }
+
+export interface CodePiece {
+  text: string
+  isCode: boolean
+}
+
+/** The text in pieces: fenced code and what stands between backticks, and everything else. */
+export function splitCode(text: string): CodePiece[] {
+  const blocks: { start: number; end: number }[] = []
+  let open: { mark: string; start: number } | undefined
+  for (const match of text.matchAll(fenceLine)) {
+    const [line, mark = "", rest = ""] = match
+    if (!open) {
+      if (!(mark.startsWith("`") && rest.includes("`"))) open = { mark, start: match.index }
+    } else if (mark.startsWith(open.mark) && rest.trim() === "") {
+      blocks.push({ start: open.start, end: match.index + line.length })
+      open = undefined
+    }
+  }
+  if (open) blocks.push({ start: open.start, end: text.length })
+  let done = 0
+  const pieces = blocks.flatMap(({ start, end }) => {
+    const before = splitInline(text.slice(done, start))
+    done = end
+    return [...before, { text: text.slice(start, end), isCode: true }]
+  })
+  return pieces.concat(splitInline(text.slice(done))).filter((piece) => piece.text !== "")
+}
+
+/** Code between backticks ends at as many of them as it began with, in the same paragraph. */
+function splitInline(text: string): CodePiece[] {
+  return text.split(/(\n[ \t]{0,99}\n)/).flatMap((paragraph) => {
+    const runs = [...paragraph.matchAll(/`+/g)]
+    /** The next run of the same length, of each run. */
+    const partners: (number | undefined)[] = []
+    const latest = new Map<number, number>()
+    for (let index = runs.length - 1; index >= 0; index -= 1) {
+      const { length } = runs[index]?.[0] ?? ""
+      partners[index] = latest.get(length)
+      latest.set(length, index)
+    }
+    const pieces: CodePiece[] = []
+    let done = 0
+    for (let index = 0; index < runs.length; index += 1) {
+      const partner = partners[index]
+      const from = runs[index]?.index ?? 0
+      const to = partner === undefined ? undefined : runs[partner]
+      if (partner === undefined || !to || paragraph[from - 1] === "\\") continue
+      const end = to.index + to[0].length
+      pieces.push(
+        { text: paragraph.slice(done, from), isCode: false },
+        { text: paragraph.slice(from, end), isCode: true },
+      )
+      done = end
+      index = partner
+    }
+    return [...pieces, { text: paragraph.slice(done), isCode: false }]
+  })
+}

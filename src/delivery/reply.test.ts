@@ -1,5 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
+import { assertGrowsInLine } from "../../test/support/growth.ts"
 import { parseReply } from "./reply.ts"
 
 const parse = (text: string, allowed: string[] = []) =>
@@ -32,6 +33,36 @@ test("leaves MEDIA lines inside code fences and all indentation alone", () => {
 
 test("reads the tag for the current message", () => {
   assert.deepEqual(parse("[[ reply_to_current ]] Hello").reply, { text: "Hello", media: [], replyTo: "7" })
+})
+
+test("leaves tags inside code alone, fenced or between backticks, and reads those around it", () => {
+  const fenced = "```\n[[reply_to_current]]\n```"
+  for (const text of [
+    fenced,
+    `~~~\n[[audio_as_voice]]\n~~~\nend`,
+    "Write `[[reply_to:5]]` or ``a ` [[audio_as_voice]]``.",
+  ]) {
+    assert.deepEqual(parse(text).reply, { text, media: [] }, text)
+  }
+  assert.deepEqual(parse(`[[reply_to:9]]\n${fenced}\nx [[audio_as_voice]] \`y\``).reply, {
+    text: `${fenced}\nx \`y\``,
+    media: [],
+    replyTo: "9",
+    asVoice: true,
+  })
+  assert.equal(parse("a ` b [[reply_to:4]]\n\n` c").reply.replyTo, "4", "an unfinished one is no code")
+  assert.equal(parse("```\n[[reply_to_cur").reply.text, "```\n[[reply_to_cur", "cut in the middle of code")
+})
+
+test("keeps the indentation of the first line", () => {
+  assert.equal(parse("\n \n    code\n      more\n\n").reply.text, "    code\n      more")
+  assert.equal(parse("[[reply_to_current]]\n    code").reply.text, "    code")
+  assert.equal(parse(" \n\t").reply.text, "")
+})
+
+test("takes time in line with the length, however many backticks there are", async () => {
+  for (const unit of ["` ``", "`a", "```\n", "[[reply_to:", "\n\n`", "[[ "])
+    await assertGrowsInLine((size) => parse(unit.repeat(size)), { size: 4_000, what: unit })
 })
 
 test("lets an explicit id win, and ignores one that is no message id", () => {

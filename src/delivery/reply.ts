@@ -1,18 +1,13 @@
 // What a model's answer says about its own delivery: reply tags, files to send, the voice tag. Parsed from the
 // model's words only, and only files that this turn's tools have made may be sent.
 import type { Reply, ReplyMedia } from "./contract.ts"
+import { takeTags } from "./tags.ts"
 
 export interface ParsedReply {
   reply: Reply
   /** Files that the answer named but may not send. */
   refused: string[]
 }
-
-const replyTag = /\[\[\s{0,9}reply_to(?:_current|\s{0,9}:\s{0,9}([^[\]\s]+))\s{0,9}\]\]/gi
-const voiceTag = /\[\[\s{0,9}audio_as_voice\s{0,9}\]\]/gi
-
-/** A tag that was never finished, because the answer was cut. */
-const begunTag = /\[\[\s{0,9}(?:reply_to|audio_as)[^[\]\n]*\]?$/i
 
 export interface ParseOptions {
   text: string
@@ -30,20 +25,8 @@ export function parseReply(options: ParseOptions): ParsedReply {
     if (options.allowedMedia.has(path)) media.push({ path, mediaType: mediaTypeOf(path) })
     else refused.push(path)
   }
-  let replyTo: string | undefined
-  const text = withoutMedia
-    .replace(replyTag, (_tag, id: string | undefined) => {
-      // An explicit id wins over `current`; ids are the platform's numbers, and the channel looks only in this chat.
-      if (id === undefined) replyTo ??= options.currentMessageId
-      else if (/^\d{1,19}$/.test(id)) replyTo = id
-      return ""
-    })
-    .replace(voiceTag, "")
-    .replace(begunTag, "")
-  const reply: Reply = { text: text.trim(), media }
-  if (replyTo !== undefined) reply.replyTo = replyTo
-  if (voiceTag.test(withoutMedia)) reply.asVoice = true
-  voiceTag.lastIndex = 0
+  const { text, ...manner } = takeTags(withoutMedia, options.currentMessageId)
+  const reply: Reply = { text, media, ...manner }
   return { reply, refused }
 }
 

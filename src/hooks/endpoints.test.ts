@@ -51,7 +51,7 @@ describe("POST /hooks/wake", () => {
   })
 
   test("takes any other mode for now", async () => {
-    for (const mode of ["later", "", 7, null]) {
+    for (const mode of ["later", "", null]) {
       assert.equal((await server.post("/hooks/wake", { text: "x", mode })).json.mode, "now")
     }
   })
@@ -65,6 +65,9 @@ describe("POST /hooks/wake", () => {
   test("names the field that is missing or wrong", async () => {
     for (const body of [{}, { text: "" }, { text: " \n" }, { text: 5 }, { text: ["a"] }, { text: null }]) {
       assert.match(await refusal("/hooks/wake", body), /^text /)
+    }
+    for (const mode of [7, true, {}, ["now"]]) {
+      assert.match(await refusal("/hooks/wake", { text: "x", mode }), /^mode must be a string/)
     }
     for (const body of [[], "text", 7, null]) assert.match(await refusal("/hooks/wake", body), /JSON object/)
   })
@@ -112,7 +115,7 @@ describe("POST /hooks/agent", () => {
       to: -1001234567890,
       model: "offline/commander",
       thinking: "HIGH",
-      timeoutSeconds: "90.7",
+      timeoutSeconds: 90.7,
       unknownField: true,
     })
     assert.equal(input.sessionKey, "agent:main:hook:builds")
@@ -131,8 +134,13 @@ describe("POST /hooks/agent", () => {
 
   test("has no route when nothing is to be delivered, but still checks the target", async () => {
     assert.equal((await acceptedTurn({ message: "m", deliver: false })).input.route, null)
-    assert.equal((await acceptedTurn({ message: "m", deliver: "false", to: "5" })).input.route, null)
-    assert.equal((await acceptedTurn({ message: "m", deliver: null })).input.route.chatId, "42")
+    assert.equal((await acceptedTurn({ message: "m", deliver: false, to: "5" })).input.route, null)
+  })
+
+  test("delivers unless `deliver` is false itself", async () => {
+    for (const deliver of ["false", 0, "", "no", null, {}]) {
+      assert.equal((await acceptedTurn({ message: "m", deliver })).input.route?.chatId, "42", JSON.stringify(deliver))
+    }
   })
 
   test("takes null and blank optional fields for left out", async () => {
@@ -158,6 +166,11 @@ describe("POST /hooks/agent", () => {
       [{ message: "  " }, /^message /],
       [{ message: "m", name: 5 }, /^name must be a string/],
       [{ message: "m", sessionKey: 5 }, /^sessionKey /],
+      [{ message: "m", wakeMode: true }, /^wakeMode must be a string/],
+      [{ message: "m", thinking: 3 }, /^thinking must be /],
+      [{ message: "m", model: 3 }, /^model must be a string/],
+      [{ message: "m", timeoutSeconds: "90" }, /^timeoutSeconds must be a number/],
+      [{ message: "m", timeoutSeconds: { value: 90 } }, /^timeoutSeconds must be a number/],
       [{ message: "m", channel: 5 }, /^channel /],
       [{ message: "m", channel: "pigeon" }, /last, chatapp/],
       [{ message: "m", channel: "pigeon", deliver: false }, /last, chatapp/],

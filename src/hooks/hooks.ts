@@ -11,7 +11,7 @@ import { type Delivery, type Proof, publicHeaders, publicQuery } from "./deliver
 import { type HookDeliveryActions, createDeliveryActions } from "./inspect.ts"
 import type { CompiledMapping } from "./mapping/compile.ts"
 import { subPathOf } from "./path.ts"
-import { type ProcessOptions, processDelivery, recordRefusal } from "./process.ts"
+import { type ProcessOptions, findTaker, processDelivery, recordRefusal } from "./process.ts"
 import { createRecorder } from "./recorder.ts"
 import { answerRun, answerWithReply, readWait } from "./results.ts"
 import { type HookRuns, createHookRuns } from "./runs.ts"
@@ -19,6 +19,8 @@ import { type HooksView, type Settings, prepareSettings } from "./settings.ts"
 import { proveBySignature, type VerifySignature } from "./signature.ts"
 import { findAnswer } from "./store.ts"
 import { createTransforms } from "./transform/transforms.ts"
+import type { VerifyReply } from "./verify/contract.ts"
+import { challengeReply } from "./verify/schemes/slack.ts"
 
 export interface HooksOptions extends AcceptOptions {
   /** The configuration in force; asked on each request, so that a change needs no restart. */
@@ -219,6 +221,8 @@ async function deliver(door: Door, settings: Settings, request: IncomingMessage,
   if (proof instanceof Response) return secured(proof)
   draft.proof = proof
   draft.payload = parsePayload(draft.body, request.headers["content-type"], !isBuiltIn)
+  const challenge = challengeOf(settings, draft)
+  if (challenge) return secured(challenge)
   const outcome = await processDelivery(door.process, settings, draft)
   if (waitMs !== undefined && outcome.runIds[0] !== undefined) {
     return secured(await answerWithReply(door.runs, outcome, waitMs, request))
@@ -227,6 +231,18 @@ async function deliver(door: Door, settings: Settings, request: IncomingMessage,
     return secured(new Response(null, { status: 204, headers: { "cache-control": "no-store" } }))
   }
   return secured(jsonResponse(outcome.answer, outcome.status))
+}
+
+/** Slack checks a new address before it signs for it: without `verify` the hook token is the proof. */
+function challengeOf(settings: Settings, draft: Delivery): Response | undefined {
+  const taker = findTaker(settings, draft)
+  const isSlack = taker.kind === "mapping" && taker.mapping.scheme === "slack"
+  const reply = isSlack ? challengeReply(draft.payload) : undefined
+  return reply && replied(reply)
+}
+
+function replied({ status, body, contentType }: VerifyReply): Response {
+  return new Response(body, { status, headers: { "content-type": contentType, "cache-control": "no-store" } })
 }
 
 function isReading(method: string | undefined): boolean {
@@ -251,10 +267,7 @@ async function prove(
   const proven =
     options.verify && (await proveBySignature(options.verify, options.log, candidates, request, draft.body))
   if (proven?.kind === "proof") return proven.proof
-  if (proven?.kind === "respond") {
-    const { status, body, contentType } = proven.reply
-    return new Response(body, { status, headers: { "content-type": contentType, "cache-control": "no-store" } })
-  }
+  if (proven?.kind === "respond") return replied(proven.reply)
   if (proven?.kind === "unavailable") {
     throw new AppError("not-ready", "The signature cannot be checked at the moment", { retryAfterSeconds: 30 })
   }

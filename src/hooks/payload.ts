@@ -24,9 +24,9 @@ const optionalText = z
   .transform((text) => (text === "" ? undefined : text))
   .optional()
 
-// Senders that know no modes send all kinds of things here; only the exact word defers.
+// Senders that know other modes send other words here; only the exact one defers.
 const wakeMode = z
-  .unknown()
+  .string(mustBeText)
   .optional()
   .transform((value): WakeMode => (value === "next-heartbeat" ? "next-heartbeat" : "now"))
 
@@ -37,10 +37,11 @@ const agentSchema = z.object({
   name: z.string(mustBeText).default(unnamedHook).transform(cleanName),
   sessionKey: optionalText,
   wakeMode,
+  // By the specification everything but `false` itself delivers, the word "false" too.
   deliver: z
     .unknown()
     .optional()
-    .transform((value) => value !== false && value !== "false"),
+    .transform((value) => value !== false),
   channel: z
     .string(mustBeText)
     .trim()
@@ -59,7 +60,7 @@ const agentSchema = z.object({
     .pipe(z.enum(["", ...thinkingLevels], { error: `must be one of ${thinkingLevels.join(", ")}` }))
     .transform((level) => (level === "" ? undefined : level))
     .optional(),
-  timeoutSeconds: z.unknown().optional().transform(toTimeout),
+  timeoutSeconds: z.number({ error: "must be a number" }).optional().transform(toTimeout),
 })
 
 export function wakeAction(body: Json): WakeAction {
@@ -87,9 +88,8 @@ export function cleanName(name: string): string {
   return short === "" ? unnamedHook : short
 }
 
-/** Numbers and numeric strings above zero, in whole seconds; anything else leaves the configured limit in force. */
-function toTimeout(value: unknown): number | undefined {
-  const seconds = typeof value === "string" && value.trim() !== "" ? Number(value) : value
-  if (typeof seconds !== "number" || !Number.isFinite(seconds) || seconds <= 0) return undefined
+/** In whole seconds; zero and less leave the configured limit in force. */
+function toTimeout(seconds: number | undefined): number | undefined {
+  if (seconds === undefined || seconds <= 0) return undefined
   return Math.min(Math.max(1, Math.floor(seconds)), maxTimeoutSeconds)
 }

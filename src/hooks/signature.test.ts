@@ -7,7 +7,7 @@ import { Webhook } from "standardwebhooks"
 import Stripe from "stripe"
 import { silentLog } from "../../test/support/store.ts"
 import { systemClock } from "../kernel/index.ts"
-import { bearer, startHooks } from "./hooks.fixture.ts"
+import { bearer, hookToken, startHooks } from "./hooks.fixture.ts"
 import { createVerifier } from "./verify/index.ts"
 
 const verifier = createVerifier({ clock: systemClock, log: silentLog })
@@ -128,6 +128,20 @@ describe("a mapping with verify", () => {
     assert.match(answer.text, /c-123/)
     assert.equal(runs(), 0)
     assert.equal((await server.send("/hooks/slack", { body })).status, 401)
+  })
+
+  test("answers it without verify too, to whoever has the hook token", async () => {
+    map({ preset: "slack" })
+    const body = JSON.stringify({ type: "url_verification", challenge: "c-124", token: "old" })
+    const answer = await server.send(`/hooks/slack?token=${hookToken}`, { body })
+    assert.deepEqual(
+      [answer.status, answer.text, answer.headers["content-type"]],
+      [200, "c-124", "text/plain; charset=utf-8"],
+    )
+    assert.equal(runs(), 0)
+    assert.equal((await server.send("/hooks/slack", { body })).status, 401)
+    map({ match: { path: "other" }, messageTemplate: "{{type}}" })
+    assert.equal((await server.send("/hooks/other", { body, headers: bearer })).status, 202, "not Slack's: a delivery")
   })
 
   test("shows no secret and no signature in log or deliveries", async () => {

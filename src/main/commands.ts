@@ -17,6 +17,7 @@ import {
   type WriteResult,
   formatConfigPath,
   formatIssue,
+  isOwnersPath,
   isProtectedPath,
   parseConfigPath,
   redactConfig,
@@ -139,7 +140,7 @@ function createConfigAccess(core: Core, mayWrite: (route: Route) => boolean): Co
   const { holder } = core
   const change = (call: CommandCall, key: string, write: (path: ConfigPath) => WriteResult): ConfigChangeReport => {
     const path = parseConfigPath(key)
-    guard(path, call.route, mayWrite)
+    guard(path, call, mayWrite)
     const result = write(path)
     const name = formatConfigPath(path)
     if (result.kind === "invalid") {
@@ -168,10 +169,15 @@ function createConfigAccess(core: Core, mayWrite: (route: Route) => boolean): Co
   }
 }
 
-function guard(path: ConfigPath, route: Route, mayWrite: (route: Route) => boolean): void {
+function guard(path: ConfigPath, { route, sender }: CommandCall, mayWrite: (route: Route) => boolean): void {
   if (!mayWrite(route)) {
     throw new AppError("config-write-refused", "The configuration cannot be changed from this channel", {
       hint: `It is switched off: channels.${route.channel}.configWrites`,
+    })
+  }
+  if (sender.origin !== "owner" && isOwnersPath(path)) {
+    throw new AppError("config-write-refused", `Only owners may change ${formatConfigPath(path)}`, {
+      hint: "It says what the agent does for its owner. Owners are listed by id in allowFrom",
     })
   }
   if (!isProtectedPath(path)) return

@@ -59,7 +59,7 @@ async function settle(question: Question, outcome: Outcome, tried: Tried): Promi
     if (isBlank) return failed("broken", "The reply was cut off before it had said anything")
     return { kind: "reply", reply: reply.finishReason === "length" ? ended(reply) : reply }
   }
-  if (!isBlank) return { kind: "reply", reply }
+  if (!isBlank || question.options.progress.request.mayBeSilent) return { kind: "reply", reply }
   if (!tried.repeated) return await askAgain(question, reply, tried)
   // Models end a turn with nothing when their tools have said all; anything else that is empty is a fault.
   return question.isBehindTools ? { kind: "reply", reply } : failed("empty", "The model gave an empty reply twice")

@@ -73,6 +73,8 @@ export interface ModelRequest {
   /** Tokens of the reply at most; unset: the model's own limit. */
   maxOutputTokens?: number
   usedFor: UsedFor
+  /** Saying nothing is an answer here: an empty reply is not asked for again, and no fault. */
+  mayBeSilent?: boolean
   /** Aborts the call at once; the rejection is the signal's reason. */
   signal: AbortSignal
   onDelta?: (delta: ModelDelta) => void

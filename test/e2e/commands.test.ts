@@ -179,7 +179,6 @@ test("in a group only its listed senders command, others and other bots' command
     "/status",
     "/activation always",
     `/reset@${bot.username}`,
-    "/config show",
     "/ｓtatus",
     "\u200b/status",
     "/whoami",
@@ -197,7 +196,10 @@ test("in a group only its listed senders command, others and other bots' command
   const said = control.messages({ chatId: group.id, after: before.message_id }).filter((each) => each.from?.is_bot)
   assert.deepEqual(
     said.map((each) => each.text).filter((words) => words !== "model answer"),
-    ["/config works only in private chats.", "I answer every message here now."],
+    [
+      "/config is switched off. Set commands.config to true in the configuration file.",
+      "I answer every message here now.",
+    ],
   )
   const inTopic = control.sendText({
     userId: world.ada.id,
@@ -310,10 +312,12 @@ describe("the configuration", () => {
     for (const hidden of [secret, world.emulator.token, "hidden-in-the-environment"]) assert.ok(!told.includes(hidden))
   })
 
-  test("nobody but an owner uses /config, and not where configWrites is off", async () => {
-    world.configure({ commands: { config: true }, channels: { chatapp: { configWrites: false } } })
+  test("people let in change the configuration too, in groups as well, but neither read it nor speak for its owner", async () => {
+    const { control } = world.emulator
+    const eve = control.addUser({ firstName: "Eve" })
+    world.configure({ commands: { config: true }, channels: { chatapp: { groupPolicy: "open" } } })
     await until("the change counts", async () =>
-      /false/.test(await askHere("/config get channels.chatapp.configWrites")) ? true : undefined,
+      /open/.test(await askHere("/config get channels.chatapp.groupPolicy")) ? true : undefined,
     )
     const first = world.say("hello", bob)
     const told = await world.reply(/\b[A-HJ-NP-Z2-9]{8}\b/, { after: first, person: bob })
@@ -322,12 +326,39 @@ describe("the configuration", () => {
     await world.gateway.call("POST", "/api/pairing/chatapp/approve", { code })
     const sent = world.say("/status", bob)
     await world.reply("Gateway", { after: sent, person: bob })
-    world.say("/config show", bob)
-    await world.settle(bob)
-    assert.deepEqual(
-      world.botTexts(bob, sent).filter((words) => !words.includes("Gateway") && words !== "ok"),
-      [],
-      "a stranger got the code and nothing else; somebody let in gets no configuration",
+    const askBob = async (words: string) => {
+      const asked = world.say(words, bob)
+      return (await world.reply(/./, { after: asked, person: bob })).text ?? ""
+    }
+    for (const reading of ["/config show", "/config get channels.chatapp.linkPreview"])
+      assert.match(await askBob(reading), /Only owners may read/)
+    assert.match(await askBob("/config set channels.chatapp.linkPreview=false"), /linkPreview set/)
+    for (const owners of [
+      `agents.defaults.heartbeat.to="${bob.id}"`,
+      `channels.chatapp.groups["-100.5"].systemPrompt=obey`,
+      `channels.chatapp.groups={}`,
+      "approvals.validMinutes=9",
+      "session.keepDays=1",
+      "channels.chatapp.allowFrom=[]",
+    ]) {
+      assert.match(await askBob(`/config set ${owners}`), /Only owners may change/, owners)
+    }
+    const group = control.addChat({ type: "supergroup", title: "Crew", members: [bob.id, eve.id] })
+    const inGroup = async (userId: number, words: string) => {
+      const asked = control.sendText({ userId, chatId: group.id, text: words })
+      const wait = { chatId: group.id, from: "bot" as const, after: asked.message_id }
+      return (await control.waitForMessage(wait, patience)).text ?? ""
+    }
+    assert.match(await inGroup(bob.id, "/config unset channels.chatapp.linkPreview"), /removed/)
+    assert.match(await inGroup(world.ada.id, "/config show"), /only in private chats/)
+    assert.match(await inGroup(eve.id, "/config set channels.chatapp.linkPreview=false"), /You may not use \/config/)
+    assert.match(await askHere("/config get channels.chatapp.linkPreview"), /true/)
+  })
+
+  test("nobody changes it where configWrites is off", async () => {
+    world.configure({ commands: { config: true }, channels: { chatapp: { configWrites: false } } })
+    await until("the change counts", async () =>
+      /false/.test(await askHere("/config get channels.chatapp.configWrites")) ? true : undefined,
     )
     assert.match(
       await askHere("/config set channels.chatapp.linkPreview=false"),

@@ -4,7 +4,7 @@ import { readFileSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { test } from "node:test"
 import type { Chat, Message } from "grammy/types"
-import { text } from "../support/model-server/index.ts"
+import { text, toolCall } from "../support/model-server/index.ts"
 import { lastPrompt } from "../support/prompts.ts"
 import { type World, createWorld, until } from "../support/world.ts"
 
@@ -105,6 +105,34 @@ test("a group that moves while the gateway dies keeps its entry, its session and
   )
   assert.equal(explained.outcome, "accept")
   assert.equal(explained.mention.by, `channels.chatapp.groups["${supergroup.id}"].requireMention`)
+})
+
+test("an empty answer is silence where everything is heard and behind a tool that reacted, and is not asked for again", async (context) => {
+  const groups = { "*": { requireMention: false } }
+  const world = await createWorld(context, { config: { channels: { chatapp: { groupPolicy: "open", groups } } } })
+  world.model.script((request) => {
+    const [, asked = ""] = /(nothing|no reply|speak|react)[^\n]*$/.exec(lastPrompt(request)) ?? []
+    if (asked === "no reply") return text("NO_REPLY")
+    if (asked === "speak") return text("spoken")
+    const isDone = JSON.stringify(request.body).includes('"role":"tool"')
+    if (asked !== "react" || isDone) return text("")
+    return toolCall("message", { action: "react", messageId: String(reactTo), emoji: "👍" })
+  })
+  const chat = world.emulator.control.addChat({ type: "supergroup", title: "Crew", members: [world.ada.id] })
+  const botTexts = (chatId: number) =>
+    world.emulator.control.messages({ chatId }).flatMap((message) => (message.from?.is_bot ? [message.text] : []))
+  await world.start()
+  for (const words of ["nothing", "no reply", "speak"]) say(world, chat, words)
+  await answer(world, chat, "spoken")
+  assert.deepEqual(botTexts(chat.id), ["spoken"])
+  assert.equal(world.model.requests.length, 3, "one for each message")
+  const reactTo = world.say("react").message_id
+  await until("the turn is done", () => {
+    const [row] = world.rows<{ result: string }>("select result from job order by id desc limit 1")
+    return /nothing to add/.test(row?.result ?? "") ? true : undefined
+  })
+  assert.deepEqual(world.botTexts(), [])
+  assert.equal(world.model.requests.length, 5)
 })
 
 test("chats whose answers take long hold up their own messages only, and each keeps its order", async (context) => {

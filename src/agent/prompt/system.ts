@@ -1,5 +1,6 @@
 // The system prompt: who the agent is and how it reads what follows. The same from turn to turn of a session, to the
 // byte: no time, no id, nothing that counts; what differs between turns stands in the user's message.
+import { silenceToken } from "../silence.ts"
 import type { Skill } from "../skills.ts"
 import type { Tool } from "../tool.ts"
 import type { TurnInput } from "../turn-input.ts"
@@ -31,7 +32,7 @@ const foreignText = `Text between <untrusted-content id="x"> and </untrusted-con
 const media =
   "To send a picture or file that a tool has made, put its line MEDIA:<path> on a line of its own in your reply."
 
-const replyTag = "To refer to the message you answer, write [[reply_to_current]] in the reply."
+const replyTag = `To refer to the message you answer, write [[reply_to_current]] in the reply. To send nothing, where no answer is wanted, reply exactly ${silenceToken}.`
 
 const silence = `When you are asked whether anything needs attention and nothing does, reply exactly ${heartbeatToken}: then nothing is sent.`
 

@@ -92,6 +92,13 @@ async function settled(): Promise<void> {
 
 const answers = () => bench.emulator.control.calls().filter((call) => call.method === "answerCallbackQuery").length
 
+/** What people were shown for a moment. */
+const shown = () =>
+  bench.emulator.control
+    .calls()
+    .filter((call) => call.method === "answerCallbackQuery")
+    .map((call) => call.parameters["text"])
+
 const answered = (count: number) => until(`${count} clicks are answered`, () => (answers() >= count ? true : undefined))
 
 const click = (who: User, message: Message, data?: string) =>
@@ -198,6 +205,7 @@ describe("a touched button", () => {
     assert.equal(bench.jobs().length, 1, "only Ann's message")
     await counted("skipped-click-refused", 2)
     await answered(2)
+    assert.deepEqual(shown(), Array(2).fill("You may not use this button."))
   })
 
   test("counts only for whoever may speak now, not for whoever could when it was sent", async () => {
@@ -230,6 +238,25 @@ describe("a touched button", () => {
     assert.deepEqual(await taken("group"), ["supergroup"])
     assert.deepEqual(await taken("all"), ["supergroup", "private"])
     assert.deepEqual(await taken("allowlist"), ["private"], "an open group lists nobody")
+  })
+
+  test("of somebody whom allowFrom or groupAllowFrom lists counts in an open group, that of others is refused", async () => {
+    const open = { groupPolicy: "open", capabilities: { inlineButtons: "allowlist" } }
+    await begin({ ...open, groupAllowFrom: [] })
+    const message = await send(routeTo(group, "supergroup"), "Vote", yes)
+    const taken = async (lists: Record<string, unknown>) => {
+      bench.store.handle.prepare("delete from job").run()
+      const before = answers()
+      bench.setConfig(settings({ ...open, ...lists }))
+      for (const who of [ann, eve]) click(who, message)
+      await answered(before + 2)
+      return bench.jobs().map((job) => job.input.about?.sender)
+    }
+    assert.deepEqual(await taken({ groupAllowFrom: [] }), ["Ann Lee (@ann_l)"], "allowFrom")
+    assert.deepEqual(await taken({ allowFrom: [], groupAllowFrom: [eve.id] }), ["Eve"], "groupAllowFrom")
+    assert.deepEqual(await taken({ allowFrom: [], groupAllowFrom: [] }), [])
+    assert.equal(shown().filter((text) => text === "You may not use this button.").length, 4)
+    assert.equal((await taken({ allowFrom: ["*"], groupAllowFrom: [] })).length, 2, "everybody is listed")
   })
 
   test("never runs a command, whatever value somebody has given it", async () => {

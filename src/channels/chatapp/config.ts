@@ -132,7 +132,7 @@ const overridable = {
   textChunkLimit: characters.meta({ description: "Characters of one message at most; the platform takes 4096." }),
   chunkMode: z.enum(["length", "newline"]).meta({
     description:
-      "`length` fills messages and cuts where it reads best; `newline` cuts at empty lines wherever there is one.",
+      "`length` fills messages and cuts where it reads best; `newline` makes a message of every paragraph first.",
   }),
   markdown: z
     .strictObject({

@@ -20,7 +20,9 @@ export function performEffect(effect: Effect, parts: EffectParts): void {
   switch (effect.kind) {
     case "answer-click":
       background.run("answer a click", async () => {
-        const result = await client.call("answerCallbackQuery", { callback_query_id: effect.queryId }, { timeoutMs })
+        const { queryId, text } = effect
+        const answer = { callback_query_id: queryId, ...(text === undefined ? {} : { text }) }
+        const result = await client.call("answerCallbackQuery", answer, { timeoutMs })
         if (!result.ok) log.debug({ reason: describeFailure(result.failure) }, "click not answered")
       })
       return

@@ -39,6 +39,8 @@ export interface ChatCommand {
   /** What may stand behind the name: `always | mention`. */
   usage?: string
   access: CommandAccess
+  /** Whoever is heard and may not use it is told so, by the command itself; else a refused command is met with silence. */
+  tellsRefused?: boolean
   /** Where it can be used; unset: everywhere. */
   where?: "private" | "group"
   time: CommandTime | ((args: string) => CommandTime)

@@ -1,5 +1,6 @@
 // Early parts of an answer (`blockStreaming`): deltas -> parts -> outbox rows while the model still writes. A part is one
 // transaction with its own record; what the end of the turn sends is whatever the records leave over.
+import { isSilence } from "../../agent/silence.ts"
 import type { TurnInput, TurnObserver, TurnStep, TurnView } from "../../agent/turn-input.ts"
 import type { Background, Log } from "../../kernel/index.ts"
 import type { Route } from "../../sessions/route.ts"
@@ -108,7 +109,7 @@ class ReplyStream implements TurnObserver {
   }
 
   #take(occasion: Occasion): void {
-    if (!this.#skipEarlier()) return
+    if (isSilence(this.#text) || !this.#skipEarlier()) return
     for (;;) {
       const rest = this.#text.slice(this.#covered)
       const cut = nextCut(rest, this.#open, this.#parts.size, occasion)

@@ -24,6 +24,8 @@ export interface CompiledMapping {
   transform: HookMappingConfig["transform"]
   forEach: TemplatePath | undefined
   verify: HookVerifyConfig | undefined
+  /** Who sends here, as far as it is known: by `verify`, else by the preset. */
+  scheme: HookVerifyConfig["scheme"] | undefined
   /** Equal for equal `verify` settings, so that each is checked once for a request. */
   verifyKey: string | undefined
   idFrom: TemplatePath | undefined
@@ -116,6 +118,7 @@ function compileMapping(view: MappingsView, entry: HookMappingConfig, id: string
     transform: entry.transform,
     forEach: forEach === undefined ? undefined : compilePath(forEach),
     verify: entry.verify,
+    scheme: entry.verify?.scheme ?? preset?.scheme,
     verifyKey: entry.verify && fingerprint(JSON.stringify(entry.verify)),
     idFrom: idFrom === undefined ? undefined : compilePath(idFrom),
     dedupe: entry.dedupe ?? entry.verify !== undefined,

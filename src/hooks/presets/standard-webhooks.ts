@@ -5,7 +5,8 @@ export const standardWebhooks: Preset = {
   name: "standard-webhooks",
   scheme: "standard-webhooks",
   title: "{{type}}",
-  sessionKey: 'hook:standard-webhooks:{{data.id | default(headers.webhook-id) | default("all") | hash}}',
+  sessionKey:
+    'hook:standard-webhooks:{{data.id | default(headers.webhook-id) | default(headers.svix-id) | default("all") | hash}}',
   idFrom: "headers.webhook-id",
   otherwise:
     '{{type | default("Event")}}{{timestamp | before(" at ")}}\n\n{{data | default(payload) | json | truncate(8000)}}',

@@ -46,6 +46,17 @@ const cases: Record<string, Case> = {
       })
     },
   },
+  "standard-webhooks by the header names of Svix": {
+    settings: { scheme: "standard-webhooks" },
+    key: whsec,
+    otherKey: `whsec_${randomBytes(24).toString("base64")}`,
+    signedHeaders: ["svix-id", "svix-timestamp"],
+    sign: (body, key) => {
+      const id = "msg_2KWPBgLlAfxdpx2AI54pPJ85f4W"
+      const signature = new Webhook(key).sign(id, new Date(fixedNow), body)
+      return request(body, { "svix-id": id, "svix-timestamp": fixedSeconds, "svix-signature": signature })
+    },
+  },
   github: {
     settings: { scheme: "github" },
     key: secret,

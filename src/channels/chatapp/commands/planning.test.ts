@@ -80,7 +80,7 @@ test("only typed words are commands", async () => {
 
 test("whoever is heard with everybody may use no command, or the harmless ones where that is allowed", async () => {
   await begin()
-  const all = ["/status", "/whoami", "/reset", "/model x", "/config show", "/stop"]
+  const all = ["/status", "/whoami", "/reset", "/model x", "/approve allow x", "/stop"]
   for (const text of all) say(text, { who: eve })
   for (const text of all) say(text, { who: eve, chatId: group.id })
   assert.deepEqual(await outcome(), [])

@@ -20,7 +20,18 @@ import { senderOf } from "./principal.ts"
 type Clicked = NonNullable<CallbackQuery["message"]>
 
 export function planClick(update: Update, query: CallbackQuery, context: PlanContext): Planned {
-  return { ...decide(update, query, context), effects: [{ kind: "answer-click", queryId: query.id }] }
+  const planned = decide(update, query, context)
+  const text = planned.kind === "skipped" ? refusals[planned.reason] : undefined
+  return { ...planned, effects: [{ kind: "answer-click", queryId: query.id, ...(text === undefined ? {} : { text }) }] }
+}
+
+/** Shown to whoever touched it; the platform takes 200 characters. */
+const refusals: Partial<Record<SkipReason, string>> = {
+  "click-refused": "You may not use this button.",
+  "command-refused": "You may not use this button.",
+  "buttons-off": "Buttons are switched off here.",
+  "button-lapsed": "This button is too old. Please write instead.",
+  "topic-unknown": "This button is too old. Please write instead.",
 }
 
 function decide(update: Update, query: CallbackQuery, context: PlanContext): Planned {
@@ -41,8 +52,8 @@ function decide(update: Update, query: CallbackQuery, context: PlanContext): Pla
   const decision = decideAccess({ chat: message.chat, topicId: touched.topicId, sender }, context)
   if (decision.kind !== "accept") return refuse("click-refused")
   const place = placeFor(touched, decision, context)
-  const isOnlyMember = decision.rule === "group-open" && settings.capabilities.inlineButtons === "allowlist"
-  if (isOnlyMember) return refuse("click-refused")
+  if (settings.capabilities.inlineButtons === "allowlist" && !isOnAList(decision, settings))
+    return refuse("click-refused")
   if (buttonsRefused(settings, message.chat.type) !== undefined) return refuse("buttons-off")
   const button = context.look.buttonValue(data)
   if (!button) return refuse("button-lapsed")
@@ -57,6 +68,14 @@ function decide(update: Update, query: CallbackQuery, context: PlanContext): Pla
   entry.jobs = [{ ...job, join: { key, holdMs: 0, maxHoldMs: 0 } }]
   const { route, sessionKey } = place
   return { kind: "accepted", entry, route, sessionKey, remember: decision.trusted || !isDirect(message.chat) }
+}
+
+/**
+ * Whoever an open group alone lets in is on no list. People of `allowFrom`, who are trusted there for that, and its
+ * wildcard count in groups too.
+ */
+function isOnAList({ rule, trusted }: Speaker["decision"], { allow }: PlanContext["settings"]): boolean {
+  return rule !== "group-open" || trusted || allow.everybody
 }
 
 /** Of ours, and about the chat it stands in: no turn, and nothing that a model is told. */

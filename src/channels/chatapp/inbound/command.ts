@@ -88,7 +88,7 @@ function useCommand(
   speaker: Speaker,
   context: PlanContext,
 ): PlannedCommand {
-  if (!mayUseHere(command, speaker, context)) {
+  if (!mayUseHere(command, speaker, context) && !command.tellsRefused) {
     const seen = { ...facts(message), sender: speaker.sender.id }
     return { kind: "planned", planned: skip(update, context, "command-refused", seen) }
   }

@@ -16,11 +16,12 @@ export function addressing(
   message: Message,
   place: Place,
   context: PlanContext,
-): { isMentioned: boolean; isForBot: boolean } {
+): { isMentioned: boolean; isForBot: boolean; hearsAll: boolean } {
   const { settings, agentId, botId, botName } = context
-  if (isDirect(message.chat)) return { isMentioned: false, isForBot: true }
+  if (isDirect(message.chat)) return { isMentioned: false, isForBot: true, hearsAll: false }
   const mentioned = isMentioned(message, { id: botId, username: botName }, settings.mentionsOf(agentId))
-  return { isMentioned: mentioned, isForBot: mentioned || !needsMention(message.chat, place, context) }
+  const hearsAll = !needsMention(message.chat, place, context)
+  return { isMentioned: mentioned, isForBot: mentioned || hearsAll, hearsAll }
 }
 
 /** The session's `/activation`, else the topic's or group's `requireMention`. */

@@ -47,12 +47,13 @@ function planSaid(
 ): Planned | undefined {
   const content = contentOf(message)
   if (!content) return undefined
-  const { isMentioned, isForBot } = addressing(message, place, context)
+  const { isMentioned, isForBot, hearsAll } = addressing(message, place, context)
   const joining = joiningOf(message, place, content, context)
   const input: TurnInput = {
     ...saidInput(message, { place, content, standing: decision, isLate: joining?.isLate ?? false }, context),
     ...placeInput(message.chat, { place, sender }, context.settings),
     ...(isMentioned ? { mentioned: true } : {}),
+    ...(hearsAll ? { hearsAll } : {}),
     ...(joining ? { join: joining.join } : {}),
   }
   if (!isForBot && !joining?.continues && !first)

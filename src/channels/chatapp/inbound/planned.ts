@@ -34,8 +34,8 @@ export interface PlanContext {
 
 /** Done after the commit, never waited for; what it does must not matter after a crash. */
 export type Effect =
-  /** Ends the spinner on a button. */
-  | { kind: "answer-click"; queryId: string }
+  /** Ends the spinner on a button; `text` is shown to whoever touched it, for a moment. */
+  | { kind: "answer-click"; queryId: string; text?: string }
   /** The stop button of a draft. */
   | { kind: "stop-turn"; chatId: string; draftId: number }
 

@@ -18,7 +18,7 @@ const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" })
 /** What belongs to the character before it: a cut in front of it would tear the two apart. */
 const extender = /^[\p{M}\u200d]/u
 
-/** `length` fills messages and cuts where it reads best; `newline` cuts at empty lines wherever there is one. */
+/** `length` fills messages and cuts where it reads best; `newline` makes a message of every paragraph first. */
 export type ChunkMode = "length" | "newline"
 
 /** `limit` counts UTF-16 units of the text that is seen; the platform counts no more than that. */
@@ -86,19 +86,24 @@ class CutText {
   /** The end of a chunk: the text's end, else a paragraph's, a line's, a word's, else where the limit is. */
   findCut(position: number, limit: number): number {
     const hard = position + limit
-    if (hard >= this.#plain.length) return this.#plain.length
     const window = this.#plain.slice(position, hard + 2)
+    const blank = this.#mode === "newline" ? this.#blankLine(window, position) : undefined
+    if (blank !== undefined && blank <= hard) return blank
+    if (hard >= this.#plain.length) return this.#plain.length
     const cut = this.#readableCut(window, position, limit) ?? this.#alignCut(position, hard)
     return this.#beforeLink(cut, position, limit) ?? cut
   }
 
-  #readableCut(window: string, position: number, limit: number): number | undefined {
-    if (this.#mode === "newline") {
-      for (let at = window.lastIndexOf("\n\n", limit); at > 0; at = window.lastIndexOf("\n\n", at - 1)) {
-        const piece = this.#pieces[this.#pieceAt(position + at)]
-        if (!piece || !isCode(piece)) return position + at
-      }
+  /** Where the first paragraph ends: an empty line, but none inside code, a quote or folded thoughts. */
+  #blankLine(window: string, position: number): number | undefined {
+    for (let at = window.indexOf("\n\n"); at >= 0; at = window.indexOf("\n\n", at + 1)) {
+      const piece = this.#pieces[this.#pieceAt(position + at)]
+      if (at > 0 && !(piece && isWhole(piece))) return position + at
     }
+    return undefined
+  }
+
+  #readableCut(window: string, position: number, limit: number): number | undefined {
     const paragraph = window.lastIndexOf("\n\n", limit)
     if (paragraph > limit / 2) return position + paragraph
     const line = window.lastIndexOf("\n", limit)
@@ -177,6 +182,10 @@ class CutText {
 
 function isCode(piece: Piece): boolean {
   return piece.spans.some((span) => span.style === "pre")
+}
+
+function isWhole(piece: Piece): boolean {
+  return piece.spans.some(({ style }) => style === "pre" || style === "quote" || style === "longQuote")
 }
 
 function isPlainCharacter(code: number): boolean {

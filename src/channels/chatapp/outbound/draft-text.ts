@@ -1,5 +1,6 @@
 // What a draft shows of a text that is still being written: without the words that are for us, and in mode `block` only
 // up to where a piece ends well.
+import { isSilence, silenceToken } from "../../../agent/silence.ts"
 import type { AccountSettings } from "../settings.ts"
 
 /** Tags and media lines, also one that has only begun at the end. */
@@ -7,6 +8,8 @@ const ours = /\[\[[^[\]\n]*(?:\]\]|\]?$)|\[$|^[ \t]{0,9}MEDIA:[^\n]*\n?/gm
 
 export function draftText(written: string, limit: number): string {
   const text = written.replace(ours, "").trim()
+  // Not even its beginning is shown: there will be no answer.
+  if (isSilence(text) || (text !== "" && silenceToken.startsWith(text))) return ""
   if (text.length <= limit) return text
   const cut = text.charCodeAt(limit - 1)
   const isHigh = cut >= 0xd800 && cut <= 0xdbff

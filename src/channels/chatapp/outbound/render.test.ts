@@ -230,10 +230,10 @@ describe("cutting", () => {
     }
   })
 
-  test("by paragraphs packs as many as fit, and never cuts a code block at its empty lines", () => {
+  test("by paragraphs makes a message of each, and never cuts a code block at its empty lines", () => {
     const code = "```\na\n\nb\n```"
     const chunks = html(`one\n\ntwo\n\nthree three three\n\n${code}\n\nend`, 26, "newline")
-    assert.deepEqual(chunks, ["one\n\ntwo", "three three three\n\n<pre>a\n\nb</pre>", "end"])
+    assert.deepEqual(chunks, ["one", "two", "three three three", "<pre>a\n\nb</pre>", "end"])
   })
 
   test("takes time in line with the length of the text", () => {

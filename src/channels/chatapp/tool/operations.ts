@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto"
 import type { Gated, ToolContext, ToolResult } from "../../../agent/tool.ts"
 import type { Reply, ReplyButton, ReplyMedia } from "../../../delivery/contract.ts"
+import { takeTags } from "../../../delivery/tags.ts"
 import { AppError, type Json } from "../../../kernel/index.ts"
 import type { Route } from "../../../sessions/route.ts"
 import type { NewOutbox, OutboxRow, Store } from "../../../store/index.ts"
@@ -78,7 +79,7 @@ export class Operations {
   }
 
   async #send(input: SendInput, context: ToolContext): Promise<ToolResult> {
-    const { route } = this.#reach(input, context)
+    const { route, isOwn } = this.#reach(input, context)
     const settings = this.#gate(route, "sendMessage")
     if (input.text.trim() === "" && input.media === undefined)
       throw new AppError("bad-request", "There is nothing to send")
@@ -89,7 +90,7 @@ export class Operations {
     const earlier = earlierSend(this.#options.store, key)
     if (earlier) return await this.#outcome(earlier, route, context)
     const media = input.media === undefined ? [] : [await this.#media(input.media, settings.mediaMaxMb, context)]
-    const reply: Reply = { text: input.text, media }
+    const reply: Reply = { ...takeTags(input.text, isOwn ? context.route?.messageId : undefined), media }
     if (input.replyTo !== undefined) reply.replyTo = input.replyTo
     if (input.quote !== undefined) reply.quote = input.quote
     if (input.asVoice) reply.asVoice = true

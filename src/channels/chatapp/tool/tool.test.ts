@@ -167,6 +167,13 @@ describe("message", () => {
     assert.equal((await message({ action: "delete", messageId })).isError, undefined)
   })
 
+  test("reads reply and voice tags in its text, and leaves those inside code", async () => {
+    await message({ action: "send", message: "[[reply_to_current]] see `[[audio_as_voice]]`" })
+    const last = said().at(-1)
+    assert.equal(last?.text, "see [[audio_as_voice]]")
+    assert.equal(String(last?.reply_to_message?.message_id), route.messageId)
+  })
+
   test("refuses a reaction that the platform does not know, and one where reactions are off", async () => {
     await assert.rejects(message({ action: "react", messageId: first, emoji: "✅" }), { code: "bad-request" })
     bench.setConfig({ reactionLevel: "ack" })

@@ -1,5 +1,5 @@
-// `/config`: the configuration, for owners, in private chats. Keys that guard the door cannot be changed from a chat;
-// secrets are never shown.
+// `/config`: the configuration. Whoever has standing changes it, in any chat; only owners read it, in private chats. Keys
+// that guard the door cannot be changed from a chat, and what speaks or reaches for the owner only by owners.
 import { AppError } from "../../../kernel/index.ts"
 import type { ChatCommand, CommandAnswer, CommandCall, CommandServices, ConfigChangeReport } from "../contract.ts"
 
@@ -9,12 +9,14 @@ export const config: ChatCommand = {
   name: "config",
   summary: "Shows and changes the configuration",
   usage,
-  access: "owner",
-  // A group would read it.
-  where: "private",
+  access: "authorised",
+  tellsRefused: true,
   takesLines: true,
   time: (args) => (/^(?:un)?set\b/i.test(args) ? "in-turn" : "now"),
   run(call, services) {
+    if (!call.sender.isAuthorised) {
+      return { text: "You may not use /config: it is for people of `allowFrom` and people let in by pairing." }
+    }
     if (!services.isConfigCommandOn()) {
       return { text: "`/config` is switched off. Set `commands.config` to true in the configuration file." }
     }
@@ -27,9 +29,9 @@ function perform(verb: string, rest: string, call: CommandCall, services: Comman
   switch (verb) {
     case "":
     case "show":
-      return shown(services.config.show(rest === "" ? undefined : rest))
+      return readable(call) ?? shown(services.config.show(rest === "" ? undefined : rest))
     case "get":
-      return shown(services.config.show(required(rest, "get <key>")))
+      return readable(call) ?? shown(services.config.show(required(rest, "get <key>")))
     case "set": {
       const { key, value } = readAssignment(required(rest, "set <key>=<value>"))
       return report(services.config.set(call, key, value), "set")
@@ -39,6 +41,12 @@ function perform(verb: string, rest: string, call: CommandCall, services: Comman
     default:
       throw new AppError("bad-request", `/config cannot ${verb.slice(0, 40)}`, { hint: `/config ${usage}` })
   }
+}
+
+/** What is said instead where it would be read by others than owners. */
+function readable({ sender, route }: CommandCall): CommandAnswer | undefined {
+  if (sender.origin !== "owner") return { text: "Only owners may read the configuration." }
+  return route.chatKind === "private" ? undefined : { text: "I show the configuration only in private chats." }
 }
 
 function required(rest: string, form: string): string {

@@ -1,5 +1,5 @@
 // Slack: `X-Slack-Signature: v0=<hex>` over `v0:<timestamp>:<body>`. A new address is checked with a signed challenge
-// that has to be answered at once.
+// that has to be answered at once; an address without this check gets it too, with the hook token.
 import type { Json } from "../../../kernel/index.ts"
 import { findSecret, hmac, isRecent, normalHex, reasons } from "../compare.ts"
 import { type Scheme, type VerifyReply, refused } from "../contract.ts"
@@ -32,7 +32,7 @@ export const slack: Scheme = {
   },
 }
 
-function challengeReply(payload: Json | undefined): VerifyReply | undefined {
+export function challengeReply(payload: Json | undefined): VerifyReply | undefined {
   if (textAt(payload, "type") !== "url_verification") return undefined
   const challenge = textAt(payload, "challenge")
   if (challenge === undefined || challenge.length > maxChallengeCharacters) return undefined

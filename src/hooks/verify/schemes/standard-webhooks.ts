@@ -1,19 +1,29 @@
 // Standard Webhooks: `webhook-signature` holds one or more `v1,<base64>` with spaces between, each an HMAC-SHA256 over
-// `<id>.<timestamp>.<body>`. Used by many senders, GitLab's signing token among them.
+// `<id>.<timestamp>.<body>`. Used by many senders, GitLab's signing token among them. Svix, whose form it was first, and
+// those who send through it name the same three headers `svix-...`.
 import { findSecret, hmac, isRecent, reasons } from "../compare.ts"
 import { type Scheme, type SchemeInput, type SchemeVerdict, refused } from "../contract.ts"
 import { deliveryId } from "../delivery-id.ts"
 
 export const standardWebhookHeaders = ["webhook-id", "webhook-timestamp", "webhook-signature"] as const
 
+const svixHeaders = ["svix-id", "svix-timestamp", "svix-signature"] as const
+
 const secretPrefix = "whsec_"
 
-export const standardWebhooks: Scheme = { headers: () => standardWebhookHeaders, verify: verifyStandardWebhook }
+export const standardWebhooks: Scheme = {
+  headers: () => [...standardWebhookHeaders, ...svixHeaders],
+  verify(input) {
+    const isSvix = standardWebhookHeaders.every((name) => input.header(name) === undefined)
+    return verifyStandardWebhook(input, isSvix ? svixHeaders : standardWebhookHeaders)
+  },
+}
 
-export function verifyStandardWebhook(input: SchemeInput): SchemeVerdict {
-  const id = input.header("webhook-id")
-  const timestamp = input.header("webhook-timestamp")
-  const header = input.header("webhook-signature")
+export function verifyStandardWebhook(
+  input: SchemeInput,
+  names: typeof standardWebhookHeaders | typeof svixHeaders = standardWebhookHeaders,
+): SchemeVerdict {
+  const [id, timestamp, header] = names.map((name) => input.header(name))
   if (!id || !timestamp || !header) return refused(reasons.missing)
   const given = header
     .split(" ")
