@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { after, before, test } from "node:test"
 import { type BrowserBench, startBrowserBench } from "../../../../test/support/browser-service.ts"
 import { type Compared, compareNames, isSame } from "../../../../test/support/compare-names.ts"
+import { freePort } from "../../../../test/support/gateway.ts"
 import { type PagesServer, startPagesServer } from "../../../../test/support/pages-server.ts"
 
 let bench: BrowserBench
@@ -12,7 +13,8 @@ let pages: PagesServer
 
 before(async () => {
   pages = await startPagesServer({ folder: join(import.meta.dirname, "../../../../test/fixtures/pages") })
-  bench = await startBrowserBench()
+  // The judge has a connection of its own.
+  bench = await startBrowserBench({ profiles: { managed: { driver: "managed", cdpPort: await freePort() } } })
 })
 
 after(async () => {
