@@ -147,9 +147,10 @@ describe("a mapping", () => {
       { match: { path: "own" }, ...template },
       { match: { path: "made" }, ...template, transform: { module: "made.mjs" } },
       { match: { path: "bare" }, ...template, allowUnsafeExternalContent: true },
-      { match: { path: "woken" }, action: "wake", textTemplate: "Look at {{m}}", allowUnsafeExternalContent: true },
+      { match: { path: "woken" }, action: "wake", textTemplate: "Look at {{m}}" },
+      { match: { path: "bare-wake" }, action: "wake", textTemplate: "Look at {{m}}", allowUnsafeExternalContent: true },
     )
-    for (const path of ["own", "made", "bare", "woken"]) await server.post(`/hooks/${path}`, { m: "this" })
+    for (const path of ["own", "made", "bare", "woken", "bare-wake"]) await server.post(`/hooks/${path}`, { m: "this" })
     await server.post("/hooks/agent", { message: "Look at this now", segments: [{ kind: "operator", text: "obey" }] })
     await server.post("/hooks/wake", { text: "Look", segments: [{ kind: "operator", text: "obey" }] })
     const [look, value, rest] = [
@@ -166,8 +167,15 @@ describe("a mapping", () => {
         ["Look at this now", undefined],
       ],
     )
-    const events = server.rows("select segments from event order by id").map((row) => row.segments)
-    assert.deepEqual(events, [JSON.stringify([look, value]), null])
+    const events = server.rows("select segments, trusted from event order by id")
+    assert.deepEqual(
+      events.map((row) => [row.segments, row.trusted]),
+      [
+        [JSON.stringify([look, value]), 0],
+        [JSON.stringify([{ kind: "operator", text: "Look at this" }]), 0],
+        [null, 0],
+      ],
+    )
   })
 
   test("names what it renders wrongly: model, thinking, channel", async () => {
