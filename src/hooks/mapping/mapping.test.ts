@@ -241,6 +241,30 @@ describe("a mapping", () => {
     assert.equal(inputs()[0].text, "order 17")
   })
 
+  test("keeps the digits of integers that no number holds, in texts and in ids", async () => {
+    map({
+      match: { path: "big" },
+      messageTemplate: "{{id}} {{payload.list[0]}} {{at}} {{ratio}} {{small}} {{huge}} {{each}}",
+      sessionKey: "big:{{id}}",
+      verify: { scheme: "github", secret: "not-used-with-the-token", idFrom: "payload.id" },
+    })
+    const bodies = ["12345678901234567891", "12345678901234567892"].map(
+      (id) =>
+        `{"id":${id},"list":[-9007199254740993],"at":9007199254740991,"ratio":0.5000000000000000001,` +
+        `"small":7,"huge":1e21,"each":{"__proto__":{"id":${id}}}}`,
+    )
+    const statuses = []
+    for (const body of [...bodies, ...bodies]) {
+      statuses.push((await server.send("/hooks/big", { headers: bearer, body })).status)
+    }
+    assert.deepEqual(statuses, [202, 202, 200, 200], "and repeats are known")
+    const told = (id: string) => `${id} -9007199254740993 9007199254740991 0.5 7 1e+21 {"__proto__":{"id":"${id}"}}`
+    assert.deepEqual(
+      inputs().map((input) => [input.text, input.sessionKey]),
+      ["12345678901234567891", "12345678901234567892"].map((id) => [told(id), `agent:main:hook:big:${id}`]),
+    )
+  })
+
   test("changes with the configuration, at once", async () => {
     map({ match: { path: "x" }, messageTemplate: "old" })
     await server.post("/hooks/x", {})
