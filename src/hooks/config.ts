@@ -80,7 +80,8 @@ const verify = z
       defaultText: "the issuer's own",
     }),
     keySetFile: z.string().min(1).optional().meta({
-      description: "File of the public keys instead of the address, for `google-oidc`; relative to the configuration's folder.",
+      description:
+        "File of the public keys instead of the address, for `google-oidc`; relative to the configuration's folder.",
     }),
     publicUrl: z.url().optional().meta({
       description: "Address as the sender calls it, where a proxy changes it; needed for `twilio`, which signs it.",

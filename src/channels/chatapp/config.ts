@@ -157,7 +157,10 @@ const overridable = {
       breakPreference: z
         .enum(["paragraph", "newline", "sentence"])
         .optional()
-        .meta({ description: "What a piece waits for, to end there; a full one ends at another break.", defaultText: "`paragraph`" }),
+        .meta({
+          description: "What a piece waits for, to end there; a full one ends at another break.",
+          defaultText: "`paragraph`",
+        }),
     })
     .optional()
     .meta({ description: "Pieces of a draft in mode `block`." }),
