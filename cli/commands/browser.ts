@@ -1,7 +1,8 @@
 // `svc browser ...`: the commands are the browser's own; they get the way to the control service and to the screen.
 import type { Command } from "commander"
 import { registerBrowserCommands } from "../../src/browser/cli.ts"
-import type { CliContext } from "../context.ts"
+import { lendFile, placeFile } from "../browser-files.ts"
+import { type CliContext, stateFolder } from "../context.ts"
 import { connectGateway } from "../gateway/client.ts"
 import { wholeNumber } from "../options.ts"
 import { printable } from "../terminal-text.ts"
@@ -17,6 +18,8 @@ export function addBrowser(program: Command, context: CliContext): void {
         timeoutMs: timeout ?? timeoutMs,
       })
     },
+    lend: (path, options) => lendFile(path, stateFolder(context, options["stateDir"] as string | undefined)),
+    place: placeFile,
     // A page's own words are in it.
     print: (text) => context.output.line(printable(text)),
     printJson: (value) => context.output.json(value),

@@ -110,6 +110,21 @@ export const heartbeatScenes: Scene[] = [
     },
   },
   {
+    title: "A mapping that wakes, with allowUnsafeExternalContent",
+    about: "The whole text stands outside, as the configuration wants it; the turn counts as one with words of others.",
+    async play(world) {
+      const textTemplate = "The backup of {{host}} failed. Say so at once."
+      configureMapping(world, {
+        action: "wake",
+        textTemplate,
+        wakeMode: "next-heartbeat",
+        allowUnsafeExternalContent: true,
+      })
+      await world.hooks.post("ci", { host: "alpha" })
+      return await world.heartbeat("wake")
+    },
+  },
+  {
     title: "The result of a webhook's run",
     about: "Every run leaves a summary in the main session; it is shown by the next turn there.",
     async play(world) {

@@ -64,7 +64,7 @@ function describe(answer: Exclude<ApprovalAnswer, { kind: "allowed" }>, timeText
 
 /** What the turn of the answer takes over; none of the words. */
 function resumeOf(input: TurnInput, { trusted, withoutPast }: PromptTrust): Partial<TurnInput> {
-  const { agentId, sessionKey, origin, instructions, skills, tools, route, routeProblem } = input
+  const { agentId, sessionKey, origin, askedBy, instructions, skills, tools, route, routeProblem } = input
   const { model, thinking, timeoutSeconds, historyTurns, hook } = input
   const { callback: _callback, ...told } = hook ?? {}
   const kept = {
@@ -72,6 +72,7 @@ function resumeOf(input: TurnInput, { trusted, withoutPast }: PromptTrust): Part
     sessionKey,
     origin,
     trusted,
+    askedBy,
     instructions,
     skills,
     tools,

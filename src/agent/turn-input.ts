@@ -25,6 +25,15 @@ export interface TurnContext {
   isOwn?: true
 }
 
+/** Who has asked, with the standing that the words were taken in with. */
+export interface Asker {
+  id: string
+  username?: string
+  origin: Origin
+  /** Listed or let in by name, not only because everybody is. */
+  isAuthorised: boolean
+}
+
 export interface TurnInput {
   agentId: string
   sessionKey: string
@@ -39,6 +48,8 @@ export interface TurnInput {
   guestSession?: true
   /** Sites and whole addresses in the words that the sender has typed himself; see `sites.ts` of the kernel. */
   sites?: readonly string[]
+  /** Asked again before it runs: whoever was shut out meanwhile loses what waits. Unset: no person of a chat asks. */
+  askedBy?: Asker
   /** One line of our own about sender, chat and time; outside the boundary, so free of foreign words. */
   header?: string
   /** Foreign words about the text (sender's name, hook name); shown inside the boundary or escaped. */

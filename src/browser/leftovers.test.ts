@@ -27,7 +27,10 @@ test("removes old and too many pictures and parts of files, and nothing that is 
     await put("media/browser/large-and-older.pdf", 3, 700 * 1024 * 1024),
     await put("downloads/.part/4f1c", 0),
     await put("traces/.part/4f1c.zip", 0),
+    await put("uploads/lent/1/photo.jpg", 2),
   ]
+  const twoDaysAgo = new Date(Date.now() - 2 * dayMs)
+  await utimes(join(stateFolder, "uploads/lent/1"), twoDaysAgo, twoDaysAgo)
   const kept = [
     await put("media/browser/new.png", 0),
     await put("media/browser/large.pdf", 2, 700 * 1024 * 1024),
@@ -35,6 +38,7 @@ test("removes old and too many pictures and parts of files, and nothing that is 
     await put("downloads/old.zip", 30),
     await put("traces/old.zip", 30),
     await put("uploads/old.txt", 30),
+    await put("uploads/lent/2/photo.jpg", 30),
   ]
   const bench = await startBrowserBench({}, { stateFolder })
   t.after(() => bench.stop())

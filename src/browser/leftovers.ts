@@ -1,7 +1,7 @@
 // Files that nobody asks for again. Pictures, documents and copies below `<state>/media/browser` go after a week, or the
 // oldest first when they are too many; parts of downloads and traces that a killed gateway left go when the next one starts.
-// Finished downloads and traces are for people and stay.
-import { rm } from "node:fs/promises"
+// Copies that were lent for an upload go after a day. Finished downloads and traces are for people and stay.
+import { lstat, readdir, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { type Background, type Clock, describeError, type Log } from "../kernel/index.ts"
 import { pruneFolder } from "../kernel/prune-folder.ts"
@@ -24,6 +24,7 @@ export async function removeLeftovers(options: LeftoverOptions): Promise<() => v
     background.run("browser leftovers", async () => {
       const limits = { now: clock.now(), keepMs, maxBytes: maxMediaBytes }
       const removed = await pruneFolder(join(stateFolder, "media", "browser"), limits)
+      await removeLent(join(stateFolder, "uploads", "lent"), clock.now())
       if (removed > 0) log.info({ removed }, "old browser media removed")
     })
   try {
@@ -37,4 +38,18 @@ export async function removeLeftovers(options: LeftoverOptions): Promise<() => v
   const timer = setInterval(look, lookMs)
   timer.unref()
   return () => clearInterval(timer)
+}
+
+/** Copies that the command line has made for one upload each; a page that has not taken its file by then does not. */
+const keepLentMs = 24 * 60 * 60_000
+
+async function removeLent(folder: string, now: number): Promise<void> {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return []
+    throw error
+  })
+  for (const name of names) {
+    const path = join(folder, name)
+    if (now - (await lstat(path)).mtimeMs > keepLentMs) await rm(path, { recursive: true, force: true })
+  }
 }

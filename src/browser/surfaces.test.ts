@@ -11,6 +11,7 @@ import type { Output } from "../../cli/output.ts"
 import { runProgram } from "../../cli/program.ts"
 import { type BrowserBench, startBrowserBench } from "../../test/support/browser-service.ts"
 import { type PagesServer, startPagesServer } from "../../test/support/pages-server.ts"
+import { temporaryFolder } from "../../test/support/temporary.ts"
 import { browserCommands } from "./cli.ts"
 import { operationId } from "./openapi/document.ts"
 import { renderBrowserApi } from "./openapi/reference.ts"
@@ -19,6 +20,8 @@ import { controlRoutes } from "./routes/app.ts"
 
 let bench: BrowserBench
 let pages: PagesServer
+/** A folder of the person's own. */
+const own = temporaryFolder()
 
 before(async () => {
   pages = await startPagesServer({ folder: join(import.meta.dirname, "../../test/fixtures/pages") })
@@ -39,6 +42,25 @@ after(async () => {
 })
 
 const keyOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`
+
+test("takes files from anywhere and puts them anywhere for the person who runs the command, and only for that person", async () => {
+  await mkdir(own, { recursive: true })
+  await writeFile(join(own, "mine.txt"), "mine")
+  const outside = join(own, "mine.txt")
+  await bench.call("POST", "/navigate", { url: `${pages.url}/files.html` })
+  const refused = await bench.call("POST", "/hooks/file-chooser", { paths: [outside], inputRef: await ref("Photos") })
+  assert.equal(refused.status, 400)
+  const input = await ref("Photos")
+  const { code } = await svc("upload", outside, "--input-ref", input)
+  assert.equal(code, 0)
+  const names =
+    "() => [...document.querySelectorAll('input[type=file]')].flatMap((each) => [...each.files].map((f) => f.name))"
+  const { body } = await bench.call("POST", "/act", { kind: "evaluate", fn: names })
+  assert.deepEqual(body.result, ["mine.txt"])
+  await svc("download", await ref("Get zip"), own)
+  assert.equal(await readFile(join(own, "a.zip"), "utf8"), "PK")
+  assert.equal((await svc("upload", join(own, "none.txt"), "--input-ref", input)).code, 2)
+})
 
 test("describes every route that is served, and no other", async () => {
   const { status, body } = await bench.call("GET", "/openapi.json")
@@ -296,7 +318,10 @@ const cases: Record<string, Case> = {
     words: async () => ["a.txt", "--input-ref", await ref("Photos")],
     prints: /^uploaded 1 file\(s\)$/m,
   },
-  download: { words: async () => [await ref("Get zip"), "a.zip"], prints: /^downloaded: \/.*a\.zip \(2 bytes\)$/m },
+  download: {
+    words: async () => [await ref("Get zip"), join(own, "new", "a.zip")],
+    prints: /^downloaded: \/.*\/new\/a\.zip \(2 bytes\)$/m,
+  },
   downloads: { prints: /^no downloads under way$/m },
   waitfordownload: {
     words: () => ["--timeout-ms", "30000"],

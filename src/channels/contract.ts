@@ -1,6 +1,6 @@
 // What a chat platform is to the gateway. No runtime.
 import type { Tool, ToolPlace } from "../agent/tool.ts"
-import type { TurnInput, TurnObserver, TurnPreparation, TurnView } from "../agent/turn-input.ts"
+import type { Asker, TurnInput, TurnObserver, TurnPreparation, TurnView } from "../agent/turn-input.ts"
 import type { Route } from "../sessions/route.ts"
 import type { ChannelSender } from "../delivery/contract.ts"
 import type { JobHandler } from "../store/index.ts"
@@ -110,6 +110,8 @@ export interface Channel {
   explain(question: AccessQuestion): AccessExplanation
   /** What a turn may do here by itself; empty where it can reach no chat. */
   tools(place: ToolPlace): readonly Tool[]
+  /** Whether whoever has said this may still say it there, with no less standing than it was taken in with. */
+  isStillHeard(route: Route, asker: Asker): boolean
   /** For a turn whose route is in this channel: typing while it runs. */
   observe(turn: TurnInput, runId: string, view: TurnView): TurnObserver
   /** Handlers of jobs of its own, by kind. */

@@ -31,6 +31,8 @@ export interface Reply {
   media: ReplyMedia[]
   /** Message id in the same chat that the reply refers to. */
   replyTo?: string
+  /** A part of the same answer that was sent before has shown a reference. */
+  isReferred?: true
   asVoice?: boolean
   silent?: boolean
   /** Nobody fetches what its links name: they may have been made to carry something away. */

@@ -5,7 +5,7 @@ import { type Route, type Sessions, mainKey } from "../sessions/index.ts"
 import type { NewOutbox, OutboxRow, Write } from "../store/index.ts"
 import type { ChannelSender, MessageChange, Reply, ReplyMedia } from "./contract.ts"
 import { hasAnswered, prefixed, rowsOf } from "./answered.ts"
-import { type EarlyPart, earlyParts, partText, sentLength } from "./early/index.ts"
+import { type EarlyPart, earlyParts, partText, sentLength, withReference } from "./early/index.ts"
 import { closeFence, openFence } from "./fence.ts"
 import { mediaTypeOf, parseReply } from "./reply.ts"
 import { takeTags } from "./tags.ts"
@@ -189,7 +189,8 @@ function leftOver(delivery: TurnDelivery, whole: Reply, early: readonly EarlyPar
   if (isSilence(reply.text)) reply.text = ""
   const left: Reply = { ...reply, media: whole.media, ...(whole.asVoice ? { asVoice: true } : {}) }
   if (whole.noPreview) left.noPreview = true
-  return left.text === "" && left.media.length === 0 ? undefined : left
+  if (left.text === "" && left.media.length === 0) return undefined
+  return withReference(left, early, { step: modelSteps - 1, currentMessageId: input.route?.messageId })
 }
 
 interface Outgoing {

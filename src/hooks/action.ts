@@ -8,7 +8,7 @@ export type WakeMode = "now" | "next-heartbeat"
 export interface WakeAction {
   kind: "wake"
   text: string
-  /** The text in pieces, when a template made it. */
+  /** The text in pieces, when a template made it, or when it is to be shown without a boundary. */
   segments?: readonly PromptSegment[]
   mode: WakeMode
   /** The heartbeat that shows it may be given the main session's history. Set by the configuration alone. */

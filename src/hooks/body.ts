@@ -45,7 +45,7 @@ export function parsePayload(body: Buffer, contentType: string | undefined, form
   if (body.length === 0) return {}
   const text = decodeUtf8(body)
   const isForm = forms && /^application\/x-www-form-urlencoded\b/i.test(contentType ?? "")
-  if (!isForm || /^\s*[[{]/.test(text)) return parseJson(text)
+  if (!isForm || /^\s*[[{]/.test(text)) return parseJson(text, { bigIntegers: "text" })
   const fields = Object.create(null) as Record<string, string>
   for (const [name, value] of new URLSearchParams(text)) fields[name] ??= value
   return { ...fields }

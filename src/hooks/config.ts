@@ -80,7 +80,8 @@ const verify = z
       defaultText: "the issuer's own",
     }),
     keySetFile: z.string().min(1).optional().meta({
-      description: "File of the public keys instead of the address, for `google-oidc`.",
+      description:
+        "File of the public keys instead of the address, for `google-oidc`; relative to the configuration's folder.",
     }),
     publicUrl: z.url().optional().meta({
       description: "Address as the sender calls it, where a proxy changes it; needed for `twilio`, which signs it.",
@@ -155,7 +156,7 @@ const mapping = z
     deliver: z.boolean().optional().meta({ description: "Whether the reply goes to a chat.", defaultText: "`true`" }),
     allowUnsafeExternalContent: z.boolean().default(false).meta({
       description:
-        "Shows the agent's message without the boundary for foreign text. Only for senders that nobody else can write through.",
+        "Shows the message, or the text of a wake, without the boundary for foreign text. Only for senders that nobody else can write through.",
     }),
     channel: z.string().trim().toLowerCase().min(1).optional().meta({
       description: "`last` or a channel.",

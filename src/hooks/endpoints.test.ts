@@ -175,12 +175,18 @@ describe("POST /hooks/agent", () => {
       [{ message: "m", channel: "pigeon" }, /last, chatapp/],
       [{ message: "m", channel: "pigeon", deliver: false }, /last, chatapp/],
       [{ message: "m", to: { id: 1 } }, /^to /],
-      [{ message: "m", to: 2 ** 60 }, /^to /],
+      [{ message: "m", to: 1.5 }, /^to /],
       [{ message: "m", model: " " }, /^model /],
       [{ message: "m", model: "nobody/nothing" }, /nobody\/nothing/],
       [{ message: "m", thinking: "extreme" }, /^thinking must be one of off, minimal, low, medium, high/],
     ]
     for (const [body, message] of cases) assert.match(await refusal("/hooks/agent", body), message)
+  })
+
+  test("takes the id of a recipient with all its digits, as a number too", async () => {
+    const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown }
+    const { input } = await acceptedTurn({ message: "m", channel: "chatapp", to: rawJSON("1152921504606846977") })
+    assert.equal(input.route.chatId, "1152921504606846977")
   })
 
   test("makes one short line of a name, whatever it tries to hide", async () => {

@@ -1,11 +1,14 @@
 // Webhooks through a whole gateway in a process of its own: results from real runs, and a kill around the commit.
 import assert from "node:assert/strict"
 import { once } from "node:events"
+import { writeFileSync } from "node:fs"
 import { type IncomingMessage, createServer } from "node:http"
 import type { AddressInfo } from "node:net"
+import { join } from "node:path"
 import { type TestContext, test } from "node:test"
 import { sign } from "@octokit/webhooks-methods"
 import { Webhook } from "standardwebhooks"
+import { createIssuer } from "../../test/support/google/issuer.ts"
 import { startGateway } from "../../test/support/gateway.ts"
 import { temporaryFolder } from "../../test/support/temporary.ts"
 import type { HookDeliveryPage } from "./contract.ts"
@@ -91,3 +94,24 @@ for (const crashAt of ["ingest.beforeCommit", "ingest.committed"]) {
     )
   })
 }
+
+test("the file of public keys is found beside the configuration, wherever the gateway was started", async (context) => {
+  const stateFolder = temporaryFolder()
+  const issuer = await createIssuer()
+  writeFileSync(join(stateFolder, "keys.json"), JSON.stringify(issuer.keySet()))
+  const [audience, email] = ["https://hooks.example.com/pushed", "push@project.iam.gserviceaccount.com"]
+  const verify = { scheme: "google-oidc", audience, email, keySetFile: "keys.json" }
+  const mappings = [{ match: { path: "pushed" }, messageTemplate: "look", deliver: false, verify }]
+  const gateway = await startGateway(context, { stateFolder, config: config({ mappings }) })
+  const push = async (signed: string) =>
+    (
+      await fetch(`${gateway.url}/hooks/pushed`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${signed}` },
+        body: "{}",
+      })
+    ).status
+  assert.equal(await push(await issuer.sign({ aud: audience, email })), 202)
+  const stranger = await createIssuer()
+  assert.equal(await push(await stranger.sign({ aud: audience, email })), 401)
+})

@@ -49,7 +49,7 @@ const agentSchema = z.object({
     .default("last")
     .transform((name) => (name === "" ? "last" : name)),
   to: z
-    .union([z.string(), z.int()], { error: "must be a string or a whole number (very large ids as a string)" })
+    .union([z.string(), z.int()], { error: "must be a string or a whole number" })
     .transform((value) => String(value).trim() || undefined)
     .optional(),
   model: z.string(mustBeText).trim().min(1, { error: "must not be blank" }).optional(),

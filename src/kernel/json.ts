@@ -9,15 +9,25 @@ const maxDepth = 64
 
 /**
  * Parses JSON from outside. Throws AppError `bad-json` for bad syntax or too deep nesting.
+ * With `bigIntegers: "text"` an integer beyond 2^53, which a number would round, becomes a text of its digits.
  * `__proto__` keys become ordinary own properties (JSON.parse defines, never assigns) and pollute nothing.
  */
-export function parseJson(text: string): Json {
+export function parseJson(text: string, options: { bigIntegers?: "text" } = {}): Json {
   checkDepth(text)
   try {
-    return JSON.parse(text) as Json
+    // Looked for first: most texts have none, and each value would be looked at.
+    const keeps = options.bigIntegers === "text" && /\d{16}/.test(text)
+    return (keeps ? JSON.parse(text, withDigits) : JSON.parse(text)) as Json
   } catch (error) {
     throw new AppError("bad-json", `The body is not valid JSON: ${(error as Error).message}`, { cause: error })
   }
+}
+
+/** Every supported Node gives a reviver the source of the value; the language's types do not know it yet. */
+function withDigits(_key: string, value: unknown, context?: { source?: string }): unknown {
+  if (typeof value !== "number" || Number.isSafeInteger(value)) return value
+  const source = context?.source
+  return source !== undefined && /^-?\d+$/.test(source) ? source : value
 }
 
 function checkDepth(text: string): void {

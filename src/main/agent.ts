@@ -51,6 +51,7 @@ import { type Core, userTimeZone, workspaceOf } from "./core.ts"
 import { callbackSender } from "./hooks.ts"
 import { mainAgentId } from "./main-agent.ts"
 import { modelsView } from "./models/view.ts"
+import { onlyWhileHeard } from "./still-heard.ts"
 import { schemasForCheck, toolPolicyOf } from "./tools.ts"
 
 export interface AgentParts {
@@ -123,12 +124,13 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
   }
   const turns = createTurns(turnOptions)
   const heartbeat = composeHeartbeat(core, { turns, turnOptions, delivery })
+  const heard = (handler: JobHandler) => onlyWhileHeard({ channels: links.channels, log }, handler)
   const handlers: Record<string, JobHandler> = blameless(core, {
-    [turnJobKind]: { run: turns.handle, onDead: turns.onDead },
+    [turnJobKind]: heard({ run: turns.handle, onDead: turns.onDead }),
     [heartbeatJobKind]: { run: heartbeat.handle, onDead: heartbeat.onDead },
     [lateFilesJobKind]: channelJob(links, lateFilesJobKind),
     [approvalExpiryKind]: { run: approvals.expire },
-    [commandJobKind]: composeCommands(core, { ...parts, runner: () => runner }),
+    [commandJobKind]: heard(composeCommands(core, { ...parts, runner: () => runner })),
   })
   handlers[resendJobKind] = createResendHandler({ store, wake: () => worker.wake() })
   const runner: LaneRunner = composeRunner(core, handlers)

@@ -1,7 +1,14 @@
 // The webhook endpoints with what they need of the rest: the store, routes and models of the agent, signatures.
 import { dirname } from "node:path"
 import { type Config, resolveHome } from "../config/index.ts"
-import { type HookAudit, type HookGuests, type Hooks, createCallbackSender, createHooks } from "../hooks/index.ts"
+import {
+  type HookAudit,
+  type HookGuests,
+  type HookVerifyConfig,
+  type Hooks,
+  createCallbackSender,
+  createHooks,
+} from "../hooks/index.ts"
 import { createVerifier } from "../hooks/verify/index.ts"
 import { AppError, type Secret } from "../kernel/index.ts"
 import { mainKey } from "../sessions/index.ts"
@@ -21,7 +28,7 @@ export function composeHooks(
     config: hooksSettings(core, links.gatewayToken),
     store: core.store,
     onJobStopped: (listener) => agent.runner.onStopped(listener),
-    verify: (request, settings) => verifier.verifySignature(request, settings),
+    verify: (request, settings) => verifier.verifySignature(request, placedSettings(core, settings)),
     transformsFolder: () => transformsFolder(core),
     accepting: links.accepting,
     guests: links.guests,
@@ -51,8 +58,17 @@ export function callbackSender(core: Core) {
 }
 
 function transformsFolder(core: Core): string {
-  const base = dirname(core.environment.configPath)
-  return resolveHome(core.config().hooks.transformsDir ?? base, core.environment.home, base)
+  return besideConfig(core, core.config().hooks.transformsDir ?? ".")
+}
+
+/** Where the gateway was started from says nothing about where its files are. */
+function placedSettings(core: Core, settings: HookVerifyConfig): HookVerifyConfig {
+  const { keySetFile } = settings
+  return keySetFile === undefined ? settings : { ...settings, keySetFile: besideConfig(core, keySetFile) }
+}
+
+function besideConfig({ environment }: Core, path: string): string {
+  return resolveHome(path, environment.home, dirname(environment.configPath))
 }
 
 /** A changed file may bring the gateway's generated token as the hooks' own, which no schema can know: then hooks are off. */

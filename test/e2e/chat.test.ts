@@ -44,6 +44,41 @@ test("a stranger gets a code, is let in by it, and is answered from then on", as
   assert.match(lastPrompt(world.model.requests[0] ?? assert.fail()), /and now\?$/)
 })
 
+test("who is shut out loses what waits: messages, commands, and nothing of anybody else's", async () => {
+  const carl = await world.addPerson({ firstName: "Carl" })
+  const told = await world.reply(codePattern, { person: carl })
+  const code = codePattern.exec(told.text ?? "")?.[0] ?? ""
+  await world.gateway.call("POST", "/api/pairing/chatapp/approve", { code })
+  const asked = Promise.withResolvers<void>()
+  const revoked = Promise.withResolvers<void>()
+  world.model.script(async (request) => {
+    asked.resolve()
+    if (lastPrompt(request).includes("take your time")) await revoked.promise
+    return text(`on: ${lastPrompt(request).split("\n").at(-1)}`)
+  })
+  world.say("take your time")
+  await asked.promise
+  world.say("send me the diary", carl)
+  world.say("/new", carl)
+  const mine = world.say("and mine?")
+  const waiting = "select id from job where state = 'ready'"
+  await until("all of it waits", () => world.rows(waiting).length === 3 || undefined)
+  await world.gateway.call("POST", "/api/pairing/chatapp/revoke", { senderId: carl.id })
+  revoked.resolve()
+  await world.reply("on: and mine?", { after: mine })
+  assert.deepEqual(
+    world.model.requests.map((request) => lastPrompt(request).split("\n").at(-1)),
+    ["take your time", "and mine?"],
+  )
+  assert.match(world.model.requests[1]?.promptText() ?? "", /take your time/, "the session is the same as before")
+  const ended = world.rows<{ kind: string; error: string }>("select kind, error from job where state = 'cancelled'")
+  assert.deepEqual(
+    ended.map((job) => [job.kind, job.error]),
+    ["turn", "command"].map((kind) => [kind, "its sender is not let in any more"]),
+  )
+  assert.equal(world.botTexts(carl).filter((words) => !codePattern.test(words)).length, 0)
+})
+
 test("an owner's conversation goes on over turns and over a restart", async () => {
   world.model.script((_request, n) => text(`answer ${n}`))
   const fresh = world.say("/new")

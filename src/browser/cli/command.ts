@@ -15,6 +15,10 @@ export interface BrowserCall {
 export interface BrowserCommandIo {
   /** Calls the control service; resolves with the answer's JSON, or throws the AppError that the service sent. */
   call(method: "GET" | "POST" | "DELETE", path: string, request: BrowserCall): Promise<unknown>
+  /** Makes a file of the person's one that may be uploaded; resolves with its name for the service. */
+  lend(path: string, options: Readonly<Record<string, unknown>>): Promise<string>
+  /** Moves a finished download to where the person wants it; resolves with its path. */
+  place(from: string, wanted: string, suggestedName: string): Promise<string>
   /** One or more lines for people. */
   print(text: string): void
   printJson(value: unknown): void

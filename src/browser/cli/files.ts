@@ -1,4 +1,5 @@
 // Commands about files: downloads and uploads.
+import { randomUUID } from "node:crypto"
 import type { Reply } from "../contract.ts"
 import { type CommandSpec, plain, type Run } from "./command.ts"
 
@@ -10,21 +11,22 @@ const timeoutFlag: [string, string] = ["--timeout-ms <n>", "how long to wait (de
 export const fileCommands: CommandSpec[] = [
   {
     usage: "download <ref> <path>",
-    description: "Click an element and save the file that it gives, below the downloads folder",
+    description: "Click an element and save the file that it gives",
     example: "svc browser download e12 report.pdf",
     json: "DownloadReply",
     tab: true,
     flags: [timeoutFlag],
-    perform: async (run, ref, path) => fetchFile(run, "/download", { ref, path }),
+    perform: async (run, ref, path) => fetchFile(run, "/download", { ref, path: randomUUID() }, path),
   },
   {
     usage: "waitfordownload [path]",
-    description: "Wait for the next download and save it below the downloads folder",
+    description:
+      "Wait for the next download and save it, below the gateway's downloads folder unless a path says where",
     example: "svc browser waitfordownload report.pdf",
     json: "DownloadReply",
     tab: true,
     flags: [timeoutFlag],
-    perform: async (run, path) => fetchFile(run, "/wait/download", path ? { path } : {}),
+    perform: async (run, path) => fetchFile(run, "/wait/download", {}, path),
   },
   {
     usage: "downloads",
@@ -39,8 +41,8 @@ export const fileCommands: CommandSpec[] = [
   },
   {
     usage: "upload <paths...>",
-    description: "Give files of the uploads folder to the next file chooser, or to a file input at once",
-    example: "svc browser upload photo.jpg --ref e12",
+    description: "Give files to the next file chooser, or to a file input at once",
+    example: "svc browser upload ~/photo.jpg --ref e12",
     json: "Done",
     tab: true,
     flags: [
@@ -52,7 +54,8 @@ export const fileCommands: CommandSpec[] = [
     perform: async ({ send, io, options }, ...paths) => {
       const { ref, inputRef, element, targetId } = options
       const limitMs = Number(options["timeoutMs"] ?? 120_000)
-      const body = { paths, ref, inputRef, element, targetId, timeoutMs: options["timeoutMs"] }
+      const lent = await Promise.all(paths.map((path) => io.lend(path, options)))
+      const body = { paths: lent, ref, inputRef, element, targetId, timeoutMs: options["timeoutMs"] }
       const reply = await send("POST", "/hooks/file-chooser", { body, timeoutMs: limitMs + 20_000 })
       const words = inputRef === undefined && element === undefined ? "upload armed for" : "uploaded"
       return { reply, show: () => io.print(`${words} ${paths.length} file(s)`) }
@@ -60,7 +63,7 @@ export const fileCommands: CommandSpec[] = [
   },
 ]
 
-async function fetchFile(run: Run, path: string, more: object) {
+async function fetchFile(run: Run, path: string, more: object, wanted?: string) {
   const { send, io, options } = run
   const { timeoutMs, targetId } = options
   // Above the service's own limit: its error says more than ours would.
@@ -69,6 +72,8 @@ async function fetchFile(run: Run, path: string, more: object) {
   try {
     const body = { ...more, targetId, timeoutMs }
     const reply = await send<Reply<"DownloadReply">>("POST", path, { body, timeoutMs: limitMs })
+    const { download } = reply
+    if (wanted) download.path = await io.place(download.path, wanted, download.suggestedFilename)
     return { reply, show: () => io.print(`downloaded: ${plain(reply.download.path)} (${reply.download.bytes} bytes)`) }
   } finally {
     clearInterval(notes)

@@ -14,6 +14,7 @@ import { Accounts } from "./accounts.ts"
 import { performEffect } from "./effects.ts"
 import { createCommandPart } from "./commands/part.ts"
 import { type ExplainFacts, explainAccess } from "./explain.ts"
+import { isStillHeard } from "./inbound/access.ts"
 import { Intake } from "./inbound/intake.ts"
 import type { Effect } from "./inbound/planned.ts"
 import { decisionTexts, pairingText } from "./inbound/pairing-reply.ts"
@@ -131,10 +132,7 @@ export function createChatappChannel(options: ChatappOptions): Channel {
       moves.settle()
       await accounts.start()
     },
-    async apply() {
-      await accounts.apply()
-      for (const account of accounts.all()) account.refreshMenu()
-    },
+    apply: () => applyTo(accounts),
     commands: createCommandPart(settings, activations),
     async stop() {
       media.stop()
@@ -149,8 +147,27 @@ export function createChatappChannel(options: ChatappOptions): Channel {
     tools: createTools(options, { settings, render, stickers }),
     jobs: { [lateFilesJobKind]: media.late },
     preparation: createPreparation({ settings: settings.account, fetchFiles: media.fetch }),
+    isStillHeard: judgeAgain(pairing, { settings, moves, pinsOf }),
     observe: (turn, _runId, view) => observeTurn(turn, view, { ...options, accounts, settings, acks }),
   }
+}
+
+async function applyTo(accounts: Accounts): Promise<void> {
+  await accounts.apply()
+  for (const account of accounts.all()) account.refreshMenu()
+}
+
+function judgeAgain(
+  pairing: Pairing,
+  parts: { settings: Settings; moves: ChatMoves; pinsOf: (account: string) => NamePins },
+): Channel["isStillHeard"] {
+  const { settings, moves, pinsOf } = parts
+  return (route, asker) =>
+    isStillHeard(route, asker, {
+      settings: moves.follow(settings.account(route.account)),
+      paired: pairing.book(channelName, route.account).paired,
+      namesOf: (id) => pinsOf(route.account).namesOf(id),
+    })
 }
 
 function performFor(options: ChatappOptions, account: Account | undefined, effect: Effect): void {

@@ -194,6 +194,27 @@ describe("a touched button", () => {
     await counted("skipped-topic-unknown", 1)
   })
 
+  test("counts once by its own id, whatever updates tell of it, in one answer of the platform or after a restart", async () => {
+    await begin()
+    const message = await send(routeTo(ann, "private"), "Really?", yes)
+    const { control } = bench.emulator
+    const query = { id: "4711", from: ann, chat_instance: "1", data: "yes", message }
+    const touched = () =>
+      bench.jobs().flatMap(({ input }) => (input.text.startsWith("callback_data") ? [input.text] : []))
+    for (const id of ["4711", "4711", "4712"]) control.injectUpdate({ update: { callback_query: { ...query, id } } })
+    await settled()
+    bench.store.handle.prepare("update job set state = 'done', head = 0").run()
+    assert.deepEqual(touched(), ["callback_data: yes"], "nor a second touch of what waits already")
+    await bench.stop()
+    bench = await startBench({ emulator: bench.emulator, folder: bench.folder, chatapp: settings({}) })
+    for (const id of ["4711", "4712"])
+      control.injectUpdate({ update: { callback_query: { ...query, id, data: "no" } } })
+    control.injectUpdate({ update: { callback_query: { ...query, id: "4713" } } })
+    await settled()
+    assert.deepEqual(touched(), ["callback_data: yes", "callback_data: yes"], "only the touch that is new")
+    await counted("duplicate", 2)
+  })
+
   test("of a stranger, in private or in a group, is answered and nothing else", async () => {
     await begin({ groupPolicy: "allowlist" })
     const message = await send(routeTo(group, "supergroup"), "Vote", yes)

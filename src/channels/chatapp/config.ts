@@ -154,10 +154,10 @@ const overridable = {
     .strictObject({
       minChars: characters.optional().meta({ description: "Characters at least.", defaultText: "200" }),
       maxChars: characters.optional().meta({ description: "Characters at most.", defaultText: "800" }),
-      breakPreference: z
-        .enum(["paragraph", "newline", "sentence"])
-        .optional()
-        .meta({ description: "Where a piece ends best.", defaultText: "`paragraph`" }),
+      breakPreference: z.enum(["paragraph", "newline", "sentence"]).optional().meta({
+        description: "What a piece waits for, to end there; a full one ends at another break.",
+        defaultText: "`paragraph`",
+      }),
     })
     .optional()
     .meta({ description: "Pieces of a draft in mode `block`." }),

@@ -1,7 +1,8 @@
 // What a chat command is: an object with its name, who may use it, and what it does. Nothing in it knows a platform.
+import type { Asker } from "../../agent/turn-input.ts"
 import type { UsageSums } from "../../budget/contract.ts"
 import type { ReplyButton } from "../../delivery/contract.ts"
-import type { Origin, Route } from "../../sessions/route.ts"
+import type { Route } from "../../sessions/route.ts"
 import type { Sessions } from "../../sessions/sessions.ts"
 import type { Clock } from "../../kernel/index.ts"
 import type { Write } from "../../store/index.ts"
@@ -17,13 +18,7 @@ export interface CommandCall {
   sender: CommandSender
 }
 
-export interface CommandSender {
-  id: string
-  username?: string
-  origin: Origin
-  /** Listed or let in by name, not only because everybody is. */
-  isAuthorised: boolean
-}
+export type CommandSender = Asker
 
 /** `anyone`: everybody whose messages count, once `commands.useAccessGroups` is off; until then as `authorised`. */
 export type CommandAccess = "anyone" | "authorised" | "owner"

@@ -253,6 +253,28 @@ describe("an answer that is sent in parts", () => {
     assert.deepEqual(turn.replies(), ["Well.", "Let me see."])
   })
 
+  test("refers to a message once where only the first part is to, whatever later parts name", async (context) => {
+    const turn = await begin(context)
+    const live = turn.watch()
+    live.step(0)
+    await live.say("No reference.\n\n[[reply_to:42]] With one.\n\n[[reply_to:43]] And another.\n\nEnd")
+    live.step(1, "No reference.\n\n[[reply_to:42]] With one.\n\n[[reply_to:43]] And another.\n\nEnd")
+    await live.say("Then this.\n\nAnd that")
+    live.end()
+    await turn.finish("Then this.\n\nAnd [[reply_to_current]] that", 2)
+    assert.deepEqual(
+      turn.sender.planned.map(({ reply }) => [reply.text, reply.replyTo, reply.isReferred]),
+      [
+        ["No reference.", undefined, undefined],
+        ["With one.", "42", undefined],
+        ["And another.", "43", true],
+        ["End", "43", true],
+        ["Then this.", undefined, undefined],
+        ["And  that", "77", true],
+      ],
+    )
+  })
+
   test("heeds tags where they stand, and sends files at the end", async (context) => {
     const turn = await begin(context)
     const live = turn.watch()
@@ -264,7 +286,13 @@ describe("an answer that is sent in parts", () => {
       turn.sender.planned.map(({ reply }) => reply),
       [
         { text: "First one.", media: [], replyTo: "77" },
-        { text: "rest", media: [{ path: "/a.ogg", mediaType: "audio/ogg" }], asVoice: true },
+        {
+          text: "rest",
+          media: [{ path: "/a.ogg", mediaType: "audio/ogg" }],
+          asVoice: true,
+          replyTo: "77",
+          isReferred: true,
+        },
       ],
     )
   })

@@ -2,6 +2,8 @@
 // when they are: also to the turn that goes on after a crash, whose model may say something else this time.
 import type { Json } from "../../kernel/index.ts"
 import type { NewOutbox, OutboxRow } from "../../store/index.ts"
+import type { Reply } from "../contract.ts"
+import { parseReply } from "../reply.ts"
 
 export interface EarlyPart {
   /** Number of the model step whose text it is of. */
@@ -27,6 +29,23 @@ export function earlyPart(row: Pick<OutboxRow, "payload">): EarlyPart | undefine
 /** The parts among the rows of a turn. */
 export function earlyParts(rows: readonly OutboxRow[]): EarlyPart[] {
   return rows.flatMap((row) => earlyPart(row) ?? [])
+}
+
+/**
+ * A part of an answer refers to what the answer refers to: also where its tag went with a part before it. Whether that was
+ * shown already is for the channel to heed.
+ */
+export function withReference(
+  reply: Reply,
+  sent: readonly EarlyPart[],
+  { step, currentMessageId }: { step: number; currentMessageId: string | undefined },
+): Reply {
+  const referenceOf = (parts: readonly EarlyPart[]) =>
+    parseReply({ text: parts.map(({ text }) => text).join(""), allowedMedia: new Set(), currentMessageId }).reply
+      .replyTo
+  const replyTo = reply.replyTo ?? referenceOf(sent.filter((part) => part.step === step))
+  if (replyTo === undefined) return reply
+  return { ...reply, replyTo, ...(referenceOf(sent) === undefined ? {} : { isReferred: true as const }) }
 }
 
 /** How much of a step's text need not be sent any more. */

@@ -10,7 +10,7 @@ import type { ChannelSender, EarlyReplies, Reply } from "../contract.ts"
 import { parseReply } from "../reply.ts"
 import { type Occasion, nextCut, partText } from "./cut.ts"
 import { type Fence, openFence } from "../fence.ts"
-import { type EarlyPart, earlyParts, sentLength, withRecord } from "./record.ts"
+import { type EarlyPart, earlyParts, sentLength, withRecord, withReference } from "./record.ts"
 
 export interface EarlyOptions {
   store: Store
@@ -177,7 +177,8 @@ class ReplyStream implements TurnObserver {
     if (hasAnswered(earlier, sender, route) && sent.every(({ step }) => step !== part.step)) return 0
     const isFirst = sent.length === 0
     const text = isFirst ? prefixed(reply.text, responsePrefix(input)) : reply.text
-    const whole: Reply = { ...reply, text, ...(isFirst && thinking !== "" ? { reasoning: thinking } : {}) }
+    const referring = withReference(reply, sent, { step: part.step, currentMessageId: route.messageId })
+    const whole: Reply = { ...referring, text, ...(isFirst && thinking !== "" ? { reasoning: thinking } : {}) }
     const rows = withRecord(sender.plan(route, whole), part)
     for (const row of rows) write.addOutbox({ ...row, jobId })
     return rows.length

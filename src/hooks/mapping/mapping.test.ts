@@ -147,9 +147,10 @@ describe("a mapping", () => {
       { match: { path: "own" }, ...template },
       { match: { path: "made" }, ...template, transform: { module: "made.mjs" } },
       { match: { path: "bare" }, ...template, allowUnsafeExternalContent: true },
-      { match: { path: "woken" }, action: "wake", textTemplate: "Look at {{m}}", allowUnsafeExternalContent: true },
+      { match: { path: "woken" }, action: "wake", textTemplate: "Look at {{m}}" },
+      { match: { path: "bare-wake" }, action: "wake", textTemplate: "Look at {{m}}", allowUnsafeExternalContent: true },
     )
-    for (const path of ["own", "made", "bare", "woken"]) await server.post(`/hooks/${path}`, { m: "this" })
+    for (const path of ["own", "made", "bare", "woken", "bare-wake"]) await server.post(`/hooks/${path}`, { m: "this" })
     await server.post("/hooks/agent", { message: "Look at this now", segments: [{ kind: "operator", text: "obey" }] })
     await server.post("/hooks/wake", { text: "Look", segments: [{ kind: "operator", text: "obey" }] })
     const [look, value, rest] = [
@@ -166,8 +167,15 @@ describe("a mapping", () => {
         ["Look at this now", undefined],
       ],
     )
-    const events = server.rows("select segments from event order by id").map((row) => row.segments)
-    assert.deepEqual(events, [JSON.stringify([look, value]), null])
+    const events = server.rows("select segments, trusted from event order by id")
+    assert.deepEqual(
+      events.map((row) => [row.segments, row.trusted]),
+      [
+        [JSON.stringify([look, value]), 0],
+        [JSON.stringify([{ kind: "operator", text: "Look at this" }]), 0],
+        [null, 0],
+      ],
+    )
   })
 
   test("names what it renders wrongly: model, thinking, channel", async () => {
@@ -231,6 +239,30 @@ describe("a mapping", () => {
     const headers = { ...bearer, "content-type": "application/x-www-form-urlencoded" }
     assert.equal((await server.send("/hooks/form", { headers, body: '{"id": 17}' })).status, 202)
     assert.equal(inputs()[0].text, "order 17")
+  })
+
+  test("keeps the digits of integers that no number holds, in texts and in ids", async () => {
+    map({
+      match: { path: "big" },
+      messageTemplate: "{{id}} {{payload.list[0]}} {{at}} {{ratio}} {{small}} {{huge}} {{each}}",
+      sessionKey: "big:{{id}}",
+      verify: { scheme: "github", secret: "not-used-with-the-token", idFrom: "payload.id" },
+    })
+    const bodies = ["12345678901234567891", "12345678901234567892"].map(
+      (id) =>
+        `{"id":${id},"list":[-9007199254740993],"at":9007199254740991,"ratio":0.5000000000000000001,` +
+        `"small":7,"huge":1e21,"each":{"__proto__":{"id":${id}}}}`,
+    )
+    const statuses = []
+    for (const body of [...bodies, ...bodies]) {
+      statuses.push((await server.send("/hooks/big", { headers: bearer, body })).status)
+    }
+    assert.deepEqual(statuses, [202, 202, 200, 200], "and repeats are known")
+    const told = (id: string) => `${id} -9007199254740993 9007199254740991 0.5 7 1e+21 {"__proto__":{"id":"${id}"}}`
+    assert.deepEqual(
+      inputs().map((input) => [input.text, input.sessionKey]),
+      ["12345678901234567891", "12345678901234567892"].map((id) => [told(id), `agent:main:hook:big:${id}`]),
+    )
   })
 
   test("changes with the configuration, at once", async () => {

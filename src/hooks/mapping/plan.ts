@@ -61,9 +61,11 @@ function isIgnored({ preset }: CompiledMapping, values: TemplateValues): boolean
 function wakeAction(mapping: CompiledMapping, values: TemplateValues, overrides: Overrides): HookAction {
   const { templates } = mapping
   const given = overrides.text ?? overrides.message
-  const { text, segments } = said(given, templates.text ?? presetTexts(mapping, values)?.message, values)
+  const { text, segments: made } = said(given, templates.text ?? presetTexts(mapping, values)?.message, values)
   if (text === "") throw new AppError("bad-request", "text is required: the mapping renders none")
   const mode = overrides.mode ?? overrides.wakeMode ?? mapping.wakeMode
+  // An event without pieces stands in a boundary; one that is all the operator's stands as it is.
+  const segments: PromptSegment[] | undefined = mapping.unwrapped ? [{ kind: "operator", text }] : made
   const shared = mapping.shareHistory ? { shareHistory: true as const } : {}
   return { kind: "wake", text, ...(segments ? { segments } : {}), mode, ...shared }
 }

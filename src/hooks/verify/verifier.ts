@@ -103,7 +103,7 @@ function schemeInput(request: VerifyRequest, settings: VerifySettings, now: numb
 /** A signed body need not be JSON; it only has no id then. */
 function tryJson(body: Buffer): Json | undefined {
   try {
-    return parseJson(decodeUtf8(body))
+    return parseJson(decodeUtf8(body), { bigIntegers: "text" })
   } catch (error) {
     if (error instanceof AppError && error.code === "bad-json") return undefined
     throw error

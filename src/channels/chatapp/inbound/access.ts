@@ -1,6 +1,8 @@
 // May whoever speaks here be heard? The account's settings, pairing and pins put to the rules of access. Messages, clicks
 // and reactions ask the same question.
 import type { Chat } from "grammy/types"
+import type { Asker } from "../../../agent/turn-input.ts"
+import type { Origin, Route } from "../../../sessions/route.ts"
 import {
   type AccessDecision,
   type DirectQuestion,
@@ -37,6 +39,26 @@ export function decideAccess(asked: Asked, context: Pick<PlanContext, "settings"
   return isDirect(asked.chat)
     ? firstDecision(directRules, directQuestion(asked, facts))
     : firstDecision(groupRules, groupQuestion(asked, facts))
+}
+
+/** Who a decision lets speak, in the words of whatever comes of it. */
+export function askerOf({ id, username }: Sender, { origin, trusted }: { origin: Origin; trusted: boolean }): Asker {
+  return { id, ...(username === undefined ? {} : { username }), origin, isAuthorised: trusted }
+}
+
+/** Judged by what holds now; nobody is seen or pinned by it. */
+export function isStillHeard({ chatId, chatKind, threadId }: Route, asker: Asker, facts: AccessFacts): boolean {
+  const { id, username, origin, isAuthorised } = asker
+  const asked: Asked = { chat: { id: chatId, type: chatKind }, topicId: threadId, sender: { id, username } }
+  const decision = isDirect(asked.chat)
+    ? firstDecision(directRules, directQuestion(asked, facts))
+    : firstDecision(groupRules, groupQuestion(asked, facts))
+  return decision.kind === "accept" && rankOf(decision) >= rankOf({ origin, trusted: isAuthorised })
+}
+
+function rankOf({ origin, trusted }: { origin: Origin; trusted: boolean }): number {
+  if (!trusted) return 0
+  return origin === "owner" ? 2 : 1
 }
 
 export function directQuestion({ sender }: Asked, { settings, paired, namesOf }: AccessFacts): DirectQuestion {

@@ -8,7 +8,7 @@ import type { Json } from "../../../kernel/index.ts"
 import type { Origin } from "../../../sessions/route.ts"
 import { leastTrusted } from "../../../store/index.ts"
 import { type ButtonValue, buttonsRefused } from "../outbound/buttons.ts"
-import { decideAccess } from "./access.ts"
+import { askerOf, decideAccess } from "./access.ts"
 import { type Speaker, planCommandClick } from "./command.ts"
 import { senderLabel } from "./content/index.ts"
 import { placeInput } from "./conversation.ts"
@@ -116,6 +116,7 @@ function inputOf(
     about: { sender: senderLabel(query.from), ...(isOwn ? {} : { buttonBy: standing.origin }) },
     text: `callback_data: ${button.value}`,
     mentioned: true,
+    askedBy: askerOf(sender, decision),
     route: place.route,
     ...placeInput(message.chat, { place, sender }, settings),
   }

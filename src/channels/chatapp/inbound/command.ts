@@ -13,6 +13,7 @@ import {
   readCommand,
 } from "../../commands/index.ts"
 import type { AccessDecision, Sender } from "../../access.ts"
+import { askerOf } from "./access.ts"
 import type { Place } from "./place.ts"
 import { isDirect } from "./place.ts"
 import { type PlanContext, type Planned, entryOf, skip } from "./planned.ts"
@@ -112,12 +113,7 @@ function callOf(command: ChatCommand, args: string, speaker: Speaker, context: P
     agentId: context.agentId,
     sessionKey: place.sessionKey,
     route: place.route,
-    sender: {
-      id: sender.id,
-      ...(sender.username === undefined ? {} : { username: sender.username }),
-      origin: decision.origin,
-      isAuthorised: decision.trusted,
-    },
+    sender: askerOf(sender, decision),
   }
 }
 

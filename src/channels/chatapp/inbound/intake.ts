@@ -19,7 +19,14 @@ import { Earlier } from "./earlier.ts"
 import { trimHistory } from "./history.ts"
 import { createLookups } from "./lookups.ts"
 import { planUpdate } from "./plan.ts"
-import type { Effect, Membership, PlanContext, Planned, SkipReason } from "./planned.ts"
+import {
+  type Effect,
+  type Membership,
+  type PlanContext,
+  type Planned,
+  type SkipReason,
+  deliveryIdsOf,
+} from "./planned.ts"
 
 export interface IntakeOptions {
   bot: BotKey
@@ -95,12 +102,14 @@ export class Intake {
     nameless: readonly unknown[] = [],
   ): Promise<void> {
     const { store, bot, book, pins, moves, agentId, rememberRoute } = this.#options
-    const known = knownDeliveries(
-      store,
-      bot,
-      updates.map((update) => String(update.update_id)),
-    )
-    const fresh = updates.filter((update) => !known.has(String(update.update_id)))
+    const known = knownDeliveries(store, bot, updates.flatMap(deliveryIdsOf))
+    const fresh = updates.filter((update) => {
+      const ids = deliveryIdsOf(update)
+      if (ids.some((id) => known.has(id))) return false
+      for (const id of ids) known.add(id)
+      return true
+    })
+    const repeats = updates.length - fresh.length
     const busyUntil = this.#pairingBusyUntil
     try {
       const planned = [...this.#planAll(fresh), ...nameless.map((each) => this.#setAside(each, "it has no update_id"))]
@@ -123,8 +132,8 @@ export class Intake {
       book.settle()
       pins.settle()
       if (movesOf(planned).length > 0) moves.settle()
-      if (known.size > 0) this.#log.debug({ updates: known.size }, "updates seen before")
-      this.#count("duplicate", known.size)
+      if (repeats > 0) this.#log.debug({ updates: repeats }, "updates seen before")
+      this.#count("duplicate", repeats)
       for (const each of planned) this.#tell(each)
     } catch (error) {
       book.reload()

@@ -4,7 +4,7 @@ import type { Message, Update } from "grammy/types"
 import { type TurnInput, turnJob } from "../../../agent/turn-input.ts"
 import type { Json } from "../../../kernel/index.ts"
 import type { AccessDecision } from "../../access.ts"
-import { decideAccess } from "./access.ts"
+import { askerOf, decideAccess } from "./access.ts"
 import type { NewJob } from "../../../store/index.ts"
 import { type Speaker, planCommand } from "./command.ts"
 import { contentOf, senderLabel } from "./content/index.ts"
@@ -52,6 +52,7 @@ function planSaid(
   const input: TurnInput = {
     ...saidInput(message, { place, content, standing: decision, isLate: joining?.isLate ?? false }, context),
     ...placeInput(message.chat, { place, sender }, context.settings),
+    askedBy: askerOf(sender, decision),
     ...(isMentioned ? { mentioned: true } : {}),
     ...(hearsAll ? { hearsAll } : {}),
     ...(joining ? { join: joining.join } : {}),

@@ -87,5 +87,15 @@ export function skip(
 
 /** Delivery ids belong to the bot, not to the account: with another token they mean something else. */
 export function entryOf(update: Update, { botId }: Pick<PlanContext, "botId">, payload: Json): IngestEntry {
-  return { source: channelName, account: botId, deliveryId: String(update.update_id), payload }
+  const [updateId, clickId] = deliveryIdsOf(update)
+  return { source: channelName, account: botId, deliveryId: clickId ?? updateId, payload }
+}
+
+/**
+ * By which it is known that an update was here. A touch of a button has an id of its own, and counts once however many
+ * updates tell of it. Asked before anything of the update was checked.
+ */
+export function deliveryIdsOf(update: Update): [updateId: string] | [updateId: string, clickId: string] {
+  const clickId: unknown = update.callback_query?.id
+  return typeof clickId === "string" ? [String(update.update_id), `click:${clickId}`] : [String(update.update_id)]
 }

@@ -24,9 +24,25 @@ describe("the text of a draft", () => {
   test("in blocks grows by whole pieces", () => {
     const chunk = { minChars: 5, maxChars: 20, breakPreference: "paragraph" as const }
     assert.equal(blockEnd("abc", 0, chunk, 4096), 0)
-    assert.equal(blockEnd("abcdef ghi", 0, chunk, 4096), 7)
     assert.equal(blockEnd("one two\n\nthree", 0, chunk, 4096), 9)
     assert.equal(blockEnd("x".repeat(45), 0, chunk, 4096), 40)
+    assert.equal(blockEnd(`x${"😀".repeat(10)}`, 0, chunk, 4096), 19, "and never by half a character")
+    assert.equal(blockEnd("abc", 0, { ...chunk, minChars: 1 }, 4096), 0)
+  })
+
+  test("in blocks waits for the break that is wanted, and takes another only where a piece is full", () => {
+    const cut = (text: string, breakPreference: "paragraph" | "newline" | "sentence") =>
+      text.slice(0, blockEnd(text, 0, { minChars: 5, maxChars: 30, breakPreference }, 4096))
+    const begun = "One two. Three\nfour five. Six"
+    assert.equal(begun.length, 29)
+    assert.equal(cut(begun, "paragraph"), "")
+    assert.equal(cut(begun, "newline"), "One two. Three\n")
+    assert.equal(cut(begun, "sentence"), "One two. Three\nfour five. ")
+    assert.equal(cut("One two Three", "sentence"), "")
+    assert.equal(cut(`${begun} and more`, "paragraph"), "One two. Three\n", "a line is the next best")
+    assert.equal(cut("word ".repeat(7), "paragraph"), "word ".repeat(6))
+    assert.equal(cut(`${begun} x\n\nNext.`, "paragraph"), `${begun} x\n\n`, "the next piece has its break again")
+    assert.equal(cut("One two.\n\nThree. Four", "paragraph"), "One two.\n\n")
   })
 })
 

@@ -113,7 +113,8 @@ export function planEdit(
 const generalTopic = "1"
 
 function addressing(settings: AccountSettings, route: Route, reply: Reply, index: number) {
-  const refers = settings.replyToMode === "all" || (settings.replyToMode === "first" && index === 0)
+  const isFirst = index === 0 && !reply.isReferred
+  const refers = settings.replyToMode === "all" || (settings.replyToMode === "first" && isFirst)
   const namesThread = route.threadId !== undefined && (route.chatKind === "private" || route.threadId !== generalTopic)
   return {
     ...(refers && reply.replyTo !== undefined ? { replyTo: reply.replyTo } : {}),

@@ -267,13 +267,14 @@ describe("a text", () => {
   })
 
   for (const [mode, expected] of [
-    ["off", [false, false]],
-    ["first", [true, false]],
-    ["all", [true, true]],
+    ["off", [false, false, false]],
+    ["first", [true, false, false]],
+    ["all", [true, true, true]],
   ] as const) {
     test(`refers to the answered message as replyToMode ${mode} says`, async () => {
       begin({ replyToMode: mode, chunkMode: "newline", textChunkLimit: 8 })
       await send({ text: "one\n\ntwo two", replyTo: String(started) })
+      await send({ text: "three", replyTo: String(started), isReferred: true })
       await settled()
       assert.deepEqual(
         received().map((message) => message.reply_to_message?.message_id),
