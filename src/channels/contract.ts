@@ -106,6 +106,8 @@ export interface Channel {
   /** The next sender under this @name is pinned anew. The accounts in which somebody was pinned. */
   unpin(name: string, account?: string): Promise<string[]>
   status(options: { probe: boolean; signal: AbortSignal }): Promise<ChannelAccountStatus[]>
+  /** The chat that a name means, as the platform says now. Throws `target-invalid` for one that means nobody. */
+  findTarget(route: Route, signal: AbortSignal): Promise<Route>
   /** Throws AppError for a question that makes no sense. */
   explain(question: AccessQuestion): AccessExplanation
   /** What a turn may do here by itself; empty where it can reach no chat. */

@@ -100,6 +100,7 @@ const explanation = z.object({
 })
 const unpinning = z.strictObject({ name, account: name.optional() })
 const revocation = z.strictObject({ senderId: platformId, account: name.optional() })
+const waitSeconds = z.number().min(0).max(60).optional()
 const message = z
   .strictObject({
     // The channel that was used last, else the only one.
@@ -113,6 +114,7 @@ const message = z
     replyTo: platformId.optional(),
     threadId: platformId.optional(),
     dryRun: z.boolean().optional(),
+    waitSeconds,
   })
   .refine((input) => input.message.trim() !== "" || input.media !== undefined, {
     path: ["message"],
@@ -126,6 +128,7 @@ const anyMessage = {
   messageId: platformId,
   account: name.optional(),
   dryRun: z.boolean().optional(),
+  waitSeconds,
 }
 const messageActions = {
   edit: z.strictObject({ ...anyMessage, message: z.string().refine((text) => text.trim() !== "", "is empty") }),
@@ -352,7 +355,7 @@ const routes: readonly Route[] = [
     path: `/api/message/${action}`,
     async handle({ actions }, context) {
       const input = given({ action, ...(await parseBody(messageActions[action], context)) }) as MessageAction
-      return { status: input.dryRun ? 200 : 202, body: await actions.changeMessage(input) }
+      return { status: input.dryRun ? 200 : 202, body: await actions.changeMessage(input, context.req.raw.signal) }
     },
   })),
 ]

@@ -14,7 +14,7 @@ import { subPathOf } from "./path.ts"
 import { type ProcessOptions, processDelivery, recordRefusal } from "./process.ts"
 import { createRecorder } from "./recorder.ts"
 import { answerRun, answerWithReply, readWait } from "./results.ts"
-import { type HookRuns, createHookRuns } from "./runs.ts"
+import { type HookRuns, type HookRunsOptions, createHookRuns } from "./runs.ts"
 import { type HooksView, type Settings, prepareSettings } from "./settings.ts"
 import { proveBySignature, type VerifySignature } from "./signature.ts"
 import { findAnswer } from "./store.ts"
@@ -28,6 +28,8 @@ export interface HooksOptions extends AcceptOptions {
   ingest?: (entry: IngestEntry) => Promise<IngestResult>
   /** Tells of every job that stops running. */
   onJobStopped: (listener: (runId: string) => void) => () => void
+  /** Resolves when these rows of the outbox wait no more, at the latest after the time. */
+  waitForDeliveries: HookRunsOptions["waitForDeliveries"]
   /** Without it no signature is ever accepted. */
   verify?: VerifySignature
   /** Absolute path of `hooks.transformsDir`. */
@@ -75,7 +77,7 @@ export function createHooks(options: HooksOptions): Hooks {
   const door: Door = {
     options,
     auth: createHookAuth({ clock, log }),
-    runs: createHookRuns({ store, onStopped: options.onJobStopped }),
+    runs: createHookRuns({ ...options, onStopped: options.onJobStopped }),
     process: {
       ...options,
       ingest: options.ingest ?? ((entry) => store.ingest(entry)),
@@ -192,7 +194,7 @@ async function deliver(door: Door, settings: Settings, request: IncomingMessage,
   draft.payload = parsePayload(draft.body, request.headers["content-type"], !isBuiltIn)
   const outcome = await processDelivery(door.process, settings, draft)
   if (waitMs !== undefined && outcome.runIds[0] !== undefined) {
-    return secured(await answerWithReply(door.runs, outcome, waitMs, request))
+    return secured(await answerWithReply(door.runs, { outcome, waitMs, request, clock: options.clock }))
   }
   if (outcome.status === 204) {
     return secured(new Response(null, { status: 204, headers: { "cache-control": "no-store" } }))

@@ -5,11 +5,11 @@ import { readRange } from "../budget/index.ts"
 import type { Channel } from "../channels/contract.ts"
 import type { Pairing } from "../channels/index.ts"
 import { formatIssue } from "../config/index.ts"
-import type { MessageChange } from "../delivery/index.ts"
+import type { MessageChange, Target as DeliveryTarget } from "../delivery/index.ts"
 import type { GatewayActions, GatewayStatus, MessageAction, MessageToSend, PartState } from "../gateway/index.ts"
 import { AppError, type Json } from "../kernel/index.ts"
 import type { Route } from "../sessions/index.ts"
-import { type NewOutbox, countEvents, countJobs, countOutbox, countUncertain } from "../store/index.ts"
+import { type NewOutbox, countEvents, countJobs, countOutbox, countUncertain, readDeliveryOf } from "../store/index.ts"
 import type { AgentParts } from "./agent.ts"
 import { describeDecided } from "./approvals.ts"
 import { type Core, userTimeZone } from "./core.ts"
@@ -64,7 +64,7 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
     unpinName: (pin) => unpinName(parts, pin),
     listChannels: (options) => listChannels(core, parts, options),
     sendMessage: (message, signal) => sendMessage(core, parts, message, signal),
-    changeMessage: (action) => changeMessage(core, parts, action),
+    changeMessage: (action, signal) => changeMessage(core, parts, action, signal),
   }
 }
 
@@ -151,7 +151,7 @@ function describeModel(core: Core, parts: ActionParts): GatewayStatus["model"] {
 async function sendMessage(core: Core, parts: ActionParts, wanted: MessageToSend, signal: AbortSignal) {
   const { delivery } = parts.agent
   const { channel, target, account, media, message, replyTo, threadId, silent, asVoice } = wanted
-  const route = delivery.resolve(mainAgentId(core.config()), { channel, to: target, account })
+  const route = await findRoute(core, parts, { channel, to: target, account }, signal)
   const file = media === undefined ? undefined : await delivery.takeMedia(route, media, signal)
   const rows = delivery.planMessage(route, {
     message,
@@ -161,14 +161,20 @@ async function sendMessage(core: Core, parts: ActionParts, wanted: MessageToSend
     ...(silent === undefined ? {} : { silent }),
     ...(asVoice === undefined ? {} : { asVoice }),
   })
-  return await queue(core, route, rows, wanted.dryRun)
+  return await queue(core, parts, { ...wanted, route, rows, signal })
 }
 
-async function changeMessage(core: Core, parts: ActionParts, wanted: MessageAction) {
-  const { delivery } = parts.agent
-  const { channel, target, account, dryRun } = wanted
-  const route = delivery.resolve(mainAgentId(core.config()), { channel, to: target, account })
-  return await queue(core, route, [delivery.planChange(route, changeOf(wanted))], dryRun)
+async function changeMessage(core: Core, parts: ActionParts, wanted: MessageAction, signal: AbortSignal) {
+  const { channel, target, account } = wanted
+  const route = await findRoute(core, parts, { channel, to: target, account }, signal)
+  const rows = [parts.agent.delivery.planChange(route, changeOf(wanted))]
+  return await queue(core, parts, { ...wanted, route, rows, signal })
+}
+
+/** A person waits for the answer, so what a name means is asked before anything is queued. */
+async function findRoute(core: Core, parts: ActionParts, target: DeliveryTarget, signal: AbortSignal): Promise<Route> {
+  const route = parts.agent.delivery.resolve(mainAgentId(core.config()), target)
+  return (await parts.channels().get(route.channel)?.findTarget(route, signal)) ?? route
 }
 
 function changeOf(wanted: MessageAction): MessageChange {
@@ -178,8 +184,18 @@ function changeOf(wanted: MessageAction): MessageChange {
   return { action: "delete", messageId }
 }
 
-async function queue(core: Core, route: Route, rows: readonly NewOutbox[], dryRun = false) {
+interface Queued {
+  route: Route
+  rows: readonly NewOutbox[]
+  dryRun?: boolean
+  waitSeconds?: number
+  signal: AbortSignal
+}
+
+async function queue({ store }: Core, { agent }: ActionParts, queued: Queued) {
+  const { route, rows, dryRun = false, waitSeconds = 0, signal } = queued
   if (dryRun) return { deliveries: [], route: { ...route, rows: rows.map((row) => row.payload) } as Json }
-  const deliveries = await core.store.write(async (write) => rows.map((row) => write.addOutbox(row)))
-  return { deliveries, route: route as unknown as Json }
+  const deliveries = await store.write(async (write) => rows.map((row) => write.addOutbox(row)))
+  if (waitSeconds > 0) await agent.worker.waitFor(deliveries, { timeoutMs: waitSeconds * 1000, signal })
+  return { deliveries, route: route as unknown as Json, delivery: readDeliveryOf(store, deliveries) }
 }

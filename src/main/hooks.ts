@@ -21,6 +21,7 @@ export function composeHooks(
     config: hooksSettings(core, links.gatewayToken),
     store: core.store,
     onJobStopped: (listener) => agent.runner.onStopped(listener),
+    waitForDeliveries: (ids, limits) => agent.worker.waitFor(ids, limits),
     verify: (request, settings) => verifier.verifySignature(request, settings),
     transformsFolder: () => transformsFolder(core),
     accepting: links.accepting,
