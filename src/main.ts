@@ -6,7 +6,7 @@ import { type BrowserService, createBrowserService } from "./browser/index.ts"
 import type { Channel } from "./channels/contract.ts"
 import { type Pairing, createChatappChannel, createPairing } from "./channels/index.ts"
 import { createGatewayServer, loadGatewayToken, removeGatewayFile, writeGatewayFile } from "./gateway/index.ts"
-import type { GatewayServer, GatewayToken, PartState } from "./gateway/index.ts"
+import type { GatewayServer, GatewayToken, PartState, Readiness } from "./gateway/index.ts"
 import type { Hooks } from "./hooks/index.ts"
 import { AppError, describeError } from "./kernel/index.ts"
 import { createActions } from "./main/actions.ts"
@@ -14,7 +14,9 @@ import { type AgentParts, composeAgent } from "./main/agent.ts"
 import { type Core, type GatewayOptions, openCore } from "./main/core.ts"
 import { composeBackups } from "./main/backup.ts"
 import { writeBrowserProfile } from "./main/browser-profiles.ts"
+import { type Failures, openFailures } from "./main/failures.ts"
 import { composeGmail } from "./main/gmail.ts"
+import { type Health, createHealth } from "./main/health.ts"
 import { composeHooks } from "./main/hooks.ts"
 import { followConfig } from "./main/reload.ts"
 import { createRenameConfig } from "./main/rename-config.ts"
@@ -124,23 +126,49 @@ function firstStates(): Parts["states"] {
   return { store: "ready", gateway: "starting", browser: "starting", chatapp: "starting", agent: "starting" }
 }
 
-function statesNow({ kept, store }: Core, states: Parts["states"]): Parts["states"] {
-  const { store: state = "ready" } = states
-  return { ...states, store: kept.problem() || store.problem() !== undefined || !store.accepting() ? "failed" : state }
+async function readinessOf(health: Health): Promise<Readiness> {
+  const { parts, problems } = await health.look()
+  return { ok: Object.values(parts).every((state) => state === "ready" || state === "off"), parts, problems }
 }
 
-function readinessOf(parts: Parts["states"]) {
-  return { ok: Object.values(parts).every((state) => state === "ready" || state === "off"), parts }
+function composeChatapp(core: Core, agent: AgentParts, links: { pairing: Pairing; maxConnections: number }): Channel {
+  const { environment, log, redactor, ids, clock, store, background } = core
+  return createChatappChannel({
+    config: core.config,
+    defaultAgentId: () => mainAgentId(core.config()),
+    stateFolder: environment.stateFolder,
+    runtimeFolder: environment.runtimeFolder,
+    ...(core.pollTiming === undefined ? {} : { pollTiming: core.pollTiming }),
+    environment: { chatappBotToken: core.holder.snapshot().environment.chatappBotToken },
+    describePicture: agent.describePicture,
+    rememberRoute: agent.sessions.rememberRoute,
+    renameConfig: createRenameConfig(core),
+    waitForDeliveries: (deliveries, limits) => agent.worker.waitFor(deliveries, limits),
+    stopTurn: agent.stopTurn,
+    isModel: agent.isModel,
+    crashPoint: core.crashPoint,
+    store,
+    log,
+    redactor,
+    ids,
+    clock,
+    background,
+    ...links,
+  })
 }
 
 /** Everything made and linked, nothing started. */
-function compose(core: Core, options: GatewayOptions, stop: StopRequest, token: GatewayToken): Parts {
+function compose(
+  core: Core,
+  options: GatewayOptions,
+  stop: StopRequest,
+  { token, failures }: { token: GatewayToken; failures: Failures },
+): Parts {
   const { environment, log, redactor, ids, clock, store, background } = core
   const shared = { store, log, redactor, ids, clock, background, maxConnections: core.handles.perListener }
   const { gateway } = core.config()
   const ports = { gateway: gateway.port, control: gateway.port + 2 }
   const states = firstStates()
-  const partsNow = () => statesNow(core, states)
   let draining = false
   const browser = createBrowserService({
     settings: () => core.config().browser,
@@ -158,39 +186,32 @@ function compose(core: Core, options: GatewayOptions, stop: StopRequest, token: 
     channels: () => channels,
   })
   const pairing = createPairing({ store, clock, ids, log })
-  const chatapp = createChatappChannel({
-    config: core.config,
-    defaultAgentId: () => mainAgentId(core.config()),
-    stateFolder: environment.stateFolder,
-    runtimeFolder: environment.runtimeFolder,
-    ...(core.pollTiming === undefined ? {} : { pollTiming: core.pollTiming }),
-    environment: { chatappBotToken: core.holder.snapshot().environment.chatappBotToken },
-    describePicture: agent.describePicture,
-    rememberRoute: agent.sessions.rememberRoute,
-    renameConfig: createRenameConfig(core),
-    waitForDeliveries: (deliveries, limits) => agent.worker.waitFor(deliveries, limits),
-    stopTurn: agent.stopTurn,
-    isModel: agent.isModel,
-    crashPoint: core.crashPoint,
-    pairing,
-    ...shared,
-  })
+  const chatapp = composeChatapp(core, agent, { pairing, maxConnections: core.handles.perListener })
   channels.set(chatapp.name, chatapp)
   const hooks = composeHooks(core, agent, { accepting: () => !draining, gatewayToken: token.token })
   const backups = composeBackups(core, options.program)
+  const health = createHealth({
+    core,
+    agent,
+    browser,
+    states,
+    channels: () => channels.values(),
+    failures: failures.window,
+  })
   const server = createGatewayServer({
     bind: gateway.bind,
     port: gateway.port,
     allowedHosts: () => core.config().gateway.allowedHosts,
     token,
-    readiness: () => readinessOf(partsNow()),
+    readiness: () => readinessOf(health),
     metrics: () => metricsOf(core),
     actions: createActions(core, {
       agent,
       channels: () => channels,
       pairing,
       hooks: hooks.deliveries,
-      parts: partsNow,
+      health,
+      failures,
       ports: () => ports,
       requestStop: () => stop.request("requested over the API"),
       backups,
@@ -235,7 +256,7 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
     redactor: core.redactor,
   })
   core.redactor.add(token.token.reveal())
-  const parts = compose(core, options, stop, token)
+  const parts = compose(core, options, stop, { token, failures: await openFailures(core.store) })
   const { states, browser, agent, chatapp, server } = parts
   // The listeners open before anything works, so that a port in use ends the start at once.
   parts.ports.gateway = (await server.start()).port

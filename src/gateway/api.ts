@@ -201,6 +201,8 @@ export interface AccessToExplain {
 /** What the gateway cannot do itself. Given by the composition; failures are AppErrors. */
 export interface GatewayActions {
   status(): Promise<GatewayStatus>
+  /** The failures that there are have been seen, and count no more. */
+  dismissFailures(): Promise<void>
   usage(question: UsageQuestion): UsageSummary
   hooks: HookDeliveryActions
   listModels(): ModelList

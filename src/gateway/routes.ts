@@ -144,6 +144,15 @@ const routes: readonly Route[] = [
   },
   {
     method: "POST",
+    path: "/api/status/dismiss",
+    async handle({ actions }, context) {
+      await parseBody(nothing, context)
+      await actions.dismissFailures()
+      return { body: {} }
+    },
+  },
+  {
+    method: "POST",
     path: "/api/stop",
     async handle({ actions }, context) {
       // After the answer is on its way, and also when its reader went away.

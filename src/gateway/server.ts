@@ -39,7 +39,7 @@ export interface GatewayServerOptions {
   /** `gateway.allowedHosts`, asked on each request. */
   allowedHosts: () => readonly string[]
   token: GatewayToken
-  readiness: () => Readiness
+  readiness: () => Readiness | Promise<Readiness>
   metrics: () => Metric[]
   actions: GatewayActions
   hooks: MountedHooks
@@ -147,8 +147,8 @@ function createApp(options: GatewayServerOptions): Hono<Env> {
   app.onError(errorHandler({ log: options.log, redactor: options.redactor }))
   app.notFound(() => errorResponse(new AppError("not-found", "There is nothing under this path"), options.redactor))
   app.get("/healthz", () => jsonResponse({ ok: true }))
-  app.get("/readyz", (context) => {
-    const readiness = options.readiness()
+  app.get("/readyz", async (context) => {
+    const readiness = await options.readiness()
     // Strangers learn whether, not what there is and what is broken; who shows a token has shown the right one by now.
     const isKnown = context.env.incoming.headers.authorization !== undefined
     return jsonResponse(isKnown ? readiness : { ok: readiness.ok }, readiness.ok ? 200 : 503)

@@ -6,7 +6,7 @@ import type { Channel } from "../channels/contract.ts"
 import type { Pairing } from "../channels/index.ts"
 import { formatIssue } from "../config/index.ts"
 import type { MessageChange, Target as DeliveryTarget } from "../delivery/index.ts"
-import type { GatewayActions, GatewayStatus, MessageAction, MessageToSend, PartState } from "../gateway/index.ts"
+import type { GatewayActions, GatewayStatus, MessageAction, MessageToSend } from "../gateway/index.ts"
 import { AppError, type Json } from "../kernel/index.ts"
 import type { Route } from "../sessions/index.ts"
 import { type NewOutbox, countEvents, countJobs, countOutbox, countUncertain, readDeliveryOf } from "../store/index.ts"
@@ -14,16 +14,22 @@ import type { AgentParts } from "./agent.ts"
 import { describeDecided } from "./approvals.ts"
 import { type Core, userTimeZone } from "./core.ts"
 import { mainAgentId } from "./main-agent.ts"
+import type { Failures } from "./failures.ts"
+import type { Health } from "./health.ts"
 import { createModelActions } from "./models/actions.ts"
 import { describeWarning, findModelWarnings } from "./models/warnings.ts"
 import { version } from "./version.ts"
+
+/** Of a person who asks once and wants to know how it is now. */
+const personWaitMs = 1_000
 
 export interface ActionParts {
   agent: AgentParts
   channels: () => ReadonlyMap<string, Channel>
   pairing: Pairing
   hooks: GatewayActions["hooks"]
-  parts: () => Record<string, PartState>
+  health: Health
+  failures: Failures
   ports: () => { gateway: number; control: number }
   requestStop: () => void
   backups: BackupSchedule
@@ -39,6 +45,7 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
   })
   return {
     status: () => status(core, parts),
+    dismissFailures: () => parts.failures.dismiss(),
     usage({ by, limit, ...texts }) {
       const place = { now: core.clock.now(), timeZone: userTimeZone(core.config()) }
       return parts.agent.ledger.summarise({ by, limit, ...readRange(texts, place) })
@@ -62,7 +69,10 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
     },
     explainAccess: ({ channel, ...question }) => channelNamed(parts, channel).explain(question),
     unpinName: (pin) => unpinName(parts, pin),
-    listChannels: (options) => listChannels(core, parts, options),
+    async listChannels(options) {
+      if (!options.probe) await parts.health.look(personWaitMs)
+      return await listChannels(core, parts, options)
+    },
     sendMessage: (message, signal) => sendMessage(core, parts, message, signal),
     changeMessage: (action, signal) => changeMessage(core, parts, action, signal),
   }
@@ -97,7 +107,7 @@ async function unpinName(parts: ActionParts, pin: { channel: string; name: strin
 
 async function listChannels(core: Core, parts: ActionParts, options: { probe: boolean; signal: AbortSignal }) {
   const lists = await Promise.all([...parts.channels().values()].map((channel) => channel.status(options)))
-  const counts = countUncertain(core.store)
+  const counts = countUncertain(core.store, parts.failures.window())
   return lists.flat().map((status) => {
     const own = counts.find(({ channel, account }) => channel === status.channel && account === status.account)
     return { ...status, uncertain: own?.uncertain ?? 0 }
@@ -109,6 +119,7 @@ async function status(core: Core, parts: ActionParts): Promise<GatewayStatus> {
   const issues = core.holder.issues()
   const ports = parts.ports()
   const backup = parts.backups.state()
+  const failures = parts.failures.window()
   return {
     version: version(),
     pid: process.pid,
@@ -118,11 +129,11 @@ async function status(core: Core, parts: ActionParts): Promise<GatewayStatus> {
     configPath: environment.configPath,
     port: ports.gateway,
     controlPort: ports.control,
-    parts: parts.parts(),
+    ...(await parts.health.look(personWaitMs)),
     ...(issues.length === 0 ? {} : { configProblem: issues.map(formatIssue).join("\n") }),
     store: { accepting: store.accepting(), ...storageProblem(core) },
-    jobs: countJobs(store),
-    outbox: countOutbox(store),
+    jobs: countJobs(store, failures),
+    outbox: countOutbox(store, failures),
     events: countEvents(store),
     channels: await listChannels(core, parts, { probe: false, signal: AbortSignal.timeout(2_000) }),
     model: describeModel(core, parts),

@@ -119,10 +119,7 @@ export function createChatappChannel(options: ChatappOptions): Channel {
     client: (account) => accounts.byId.get(account)?.client,
   })
   const acks = new DraftCalls()
-  pairing.attach(channelName, {
-    tell: (account, { chatId }, decision) =>
-      say({ channel: channelName, account, chatId, chatKind: "private" }, decisionTexts[decision]),
-  })
+  attachPairing(pairing, say)
   return {
     name: channelName,
     sender: createSender({ ...options, settings, plan, render, accounts, acks, moves }),
@@ -144,6 +141,7 @@ export function createChatappChannel(options: ChatappOptions): Channel {
       const shown = accounts.byId.size > 0 ? accounts.all() : settings.accounts().map(newAccount)
       return await Promise.all(shown.map((account) => statusOf(account, settings, clock, wanted)))
     },
+    check: async (signal) => void (await Promise.all(accounts.all().map((account) => account.check(signal)))),
     findTarget: createFindTarget(options, { settings, accounts, pinsOf }),
     explain: (question) => explainAccess(question, explainFacts(options, settings, activations, pinsOf)),
     tools: createTools(options, { settings, render, stickers }),
@@ -151,6 +149,13 @@ export function createChatappChannel(options: ChatappOptions): Channel {
     preparation: createPreparation({ settings: settings.account, fetchFiles: media.fetch }),
     observe: (turn, _runId, view) => observeTurn(turn, view, { ...options, accounts, settings, acks }),
   }
+}
+
+function attachPairing(pairing: Pairing, say: (route: Route, text: string) => NewOutbox[]): void {
+  pairing.attach(channelName, {
+    tell: (account, { chatId }, decision) =>
+      say({ channel: channelName, account, chatId, chatKind: "private" }, decisionTexts[decision]),
+  })
 }
 
 function performFor(options: ChatappOptions, account: Account | undefined, effect: Effect): void {
