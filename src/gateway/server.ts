@@ -29,6 +29,8 @@ export interface MountedHooks {
   /** Base path in force; undefined while they are off. */
   path(): string | undefined
   handle(request: IncomingMessage): Promise<Response>
+  /** Why nothing is under this path for whoever shows their token; undefined for everybody else. */
+  explain?(authorization: string | undefined): AppError | undefined
 }
 
 export interface GatewayServerOptions {
@@ -130,6 +132,11 @@ function guard(surface: Surface, incoming: IncomingMessage, path: string, isWebS
   if (path === "/healthz") return
   // Asking without a token is allowed; guessing one here is no way round the throttle.
   if (path === "/readyz" && incoming.headers.authorization === undefined) return
+  // Who has the right secret of the webhooks learns what is wrong with the address; wrong ones are counted below.
+  const { hooks } = surface.options
+  const isOwn = path === hooks.path() || ownPaths.some((own) => path === own || path.startsWith(`${own}/`))
+  const misdirected = isOwn ? undefined : hooks.explain?.(incoming.headers.authorization)
+  if (misdirected) throw misdirected
   checkBearer({
     authorization: incoming.headers.authorization,
     token: token.token,

@@ -2,10 +2,10 @@
 // -> one durable entry -> 200/202. Accepting never waits for a model, a browser or a network.
 import type { IncomingMessage } from "node:http"
 import { checkOrigin, errorResponse, jsonResponse } from "../kernel/http/index.ts"
-import { AppError, type Background, type Clock, type Log, type Redactor, toAppError } from "../kernel/index.ts"
+import { AppError, Secret, type Background, type Clock, type Log, type Redactor, toAppError } from "../kernel/index.ts"
 import type { IngestEntry, IngestResult, Store } from "../store/index.ts"
 import { type AcceptOptions, readIdempotencyKey } from "./accept.ts"
-import { type HookAuth, createHookAuth } from "./auth.ts"
+import { type HookAuth, bearerValue, createHookAuth } from "./auth.ts"
 import { parsePayload, readHookBody } from "./body.ts"
 import { type Delivery, type Proof, publicHeaders, publicQuery } from "./delivery.ts"
 import { type HookDeliveryActions, createDeliveryActions } from "./inspect.ts"
@@ -51,6 +51,8 @@ export interface Hooks {
   path(): string | undefined
   /** Answers a request whose raw path is the base or lies below it. Never rejects. */
   handle(request: IncomingMessage): Promise<Response>
+  /** Why nothing is under another path, for whoever shows the right token. */
+  explain(authorization: string | undefined): AppError | undefined
   /** What the gateway's own API can ask about deliveries. */
   deliveries: HookDeliveryActions
   stop(): Promise<void>
@@ -95,6 +97,15 @@ export function createHooks(options: HooksOptions): Hooks {
   }
   return {
     path: () => current()?.base,
+    explain(authorization) {
+      const { enabled, token, path } = options.config()
+      const value = bearerValue(authorization)
+      if (token === undefined || value === undefined || !new Secret(token.trim()).matches(value)) return undefined
+      if (!enabled) return new AppError("not-found", "Webhooks are off", { hint: "Set hooks.enabled to true" })
+      return new AppError("not-found", `Webhooks are under ${path} here, not under this path`, {
+        hint: "Send to the address of hooks.path, or change that key",
+      })
+    },
     async handle(request) {
       try {
         const inForce = current()
