@@ -4,9 +4,9 @@
 import type { BackupSchedule } from "./backup/index.ts"
 import { type BrowserService, createBrowserService } from "./browser/index.ts"
 import type { Channel } from "./channels/contract.ts"
-import { type Pairing, createChatappChannel, createPairing } from "./channels/index.ts"
+import { type ChatappOptions, type Pairing, createChatappChannel, createPairing } from "./channels/index.ts"
 import { createGatewayServer, loadGatewayToken, removeGatewayFile, writeGatewayFile } from "./gateway/index.ts"
-import type { GatewayServer, GatewayToken, PartState } from "./gateway/index.ts"
+import type { GatewayServer, GatewayToken, PartState, Readiness } from "./gateway/index.ts"
 import type { Hooks } from "./hooks/index.ts"
 import { auditConfigChanges, auditRestore, composeAccess } from "./main/access.ts"
 import { createActions } from "./main/actions.ts"
@@ -14,7 +14,9 @@ import { type AgentParts, composeAgent } from "./main/agent.ts"
 import { type Core, type GatewayOptions, openCore } from "./main/core.ts"
 import { composeBackups } from "./main/backup.ts"
 import { writeBrowserProfile } from "./main/browser-profiles.ts"
+import { type Failures, openFailures } from "./main/failures.ts"
 import { composeGmail } from "./main/gmail.ts"
+import { type Health, createHealth } from "./main/health.ts"
 import { composeHooks } from "./main/hooks.ts"
 import { followConfig } from "./main/reload.ts"
 import { createRenameConfig } from "./main/rename-config.ts"
@@ -24,7 +26,6 @@ import { metricsOf } from "./main/metrics.ts"
 import { createOwnPorts } from "./main/own-ports.ts"
 import { type StopRequest, keepInspectorClosed, listenForStop } from "./main/signals.ts"
 import { describeStartFailure } from "./main/start-failure.ts"
-import { storeHealth } from "./main/store-health.ts"
 import { version } from "./main/version.ts"
 import { followWallClock } from "./main/wall-clock.ts"
 import { watchStateFolder } from "./store/index.ts"
@@ -128,23 +129,51 @@ function firstStates(): Parts["states"] {
   return { store: "ready", gateway: "starting", browser: "starting", chatapp: "starting", agent: "starting" }
 }
 
-function statesNow(core: Core, states: Parts["states"]): Parts["states"] {
-  const { store: state = "ready" } = states
-  return { ...states, store: storeHealth(core).accepting ? state : "failed" }
+async function readinessOf(health: Health): Promise<Readiness> {
+  const { parts, problems } = await health.look()
+  return { ok: Object.values(parts).every((state) => state === "ready" || state === "off"), parts, problems }
 }
 
-function readinessOf(parts: Parts["states"]) {
-  return { ok: Object.values(parts).every((state) => state === "ready" || state === "off"), parts }
+type ChatappLinks = Pick<ChatappOptions, "pairing" | "maxConnections" | "onRefused">
+
+function composeChatapp(core: Core, agent: AgentParts, links: ChatappLinks): Channel {
+  const { environment, log, redactor, ids, clock, store, background } = core
+  return createChatappChannel({
+    config: core.config,
+    defaultAgentId: () => mainAgentId(core.config()),
+    stateFolder: environment.stateFolder,
+    runtimeFolder: environment.runtimeFolder,
+    ...(core.pollTiming === undefined ? {} : { pollTiming: core.pollTiming }),
+    environment: { chatappBotToken: core.holder.snapshot().environment.chatappBotToken },
+    describePicture: agent.describePicture,
+    rememberRoute: agent.sessions.rememberRoute,
+    renameConfig: createRenameConfig(core),
+    waitForDeliveries: (deliveries, limits) => agent.worker.waitFor(deliveries, limits),
+    stopTurn: agent.stopTurn,
+    isModel: agent.isModel,
+    crashPoint: core.crashPoint,
+    store,
+    log,
+    redactor,
+    ids,
+    clock,
+    background,
+    ...links,
+  })
 }
 
 /** Everything made and linked, nothing started. */
-function compose(core: Core, options: GatewayOptions, stop: StopRequest, token: GatewayToken): Parts {
+function compose(
+  core: Core,
+  options: GatewayOptions,
+  stop: StopRequest,
+  { token, failures }: { token: GatewayToken; failures: Failures },
+): Parts {
   const { environment, log, redactor, ids, clock, store, background } = core
   const shared = { store, log, redactor, ids, clock, background, maxConnections: core.handles.perListener }
   const { gateway } = core.config()
   const ports = { gateway: gateway.port, control: gateway.port + 2 }
   const states = firstStates()
-  const partsNow = () => statesNow(core, states)
   let draining = false
   const access = composeAccess(core, token)
   const browser = createBrowserService({
@@ -163,40 +192,36 @@ function compose(core: Core, options: GatewayOptions, stop: StopRequest, token: 
     channels: () => channels,
   })
   const pairing = createPairing({ store, clock, ids, log })
-  const chatapp = createChatappChannel({
-    config: core.config,
-    defaultAgentId: () => mainAgentId(core.config()),
-    stateFolder: environment.stateFolder,
-    runtimeFolder: environment.runtimeFolder,
-    ...(core.pollTiming === undefined ? {} : { pollTiming: core.pollTiming }),
-    environment: { chatappBotToken: core.holder.snapshot().environment.chatappBotToken },
-    describePicture: agent.describePicture,
-    rememberRoute: agent.sessions.rememberRoute,
-    renameConfig: createRenameConfig(core),
-    waitForDeliveries: (deliveries, limits) => agent.worker.waitFor(deliveries, limits),
-    stopTurn: agent.stopTurn,
-    isModel: agent.isModel,
-    onRefused: access.onChatRefused,
-    crashPoint: core.crashPoint,
+  const chatapp = composeChatapp(core, agent, {
     pairing,
-    ...shared,
+    maxConnections: core.handles.perListener,
+    onRefused: access.onChatRefused,
   })
   channels.set(chatapp.name, chatapp)
   const hooks = composeHooks(core, agent, { accepting: () => !draining, gatewayToken: token.token, ...access.hooks })
   const backups = composeBackups(core, options.program)
+  const health = createHealth({
+    core,
+    agent,
+    browser,
+    states,
+    channels: () => channels.values(),
+    failures: failures.window,
+  })
   const server = createGatewayServer({
     bind: gateway.bind,
     port: gateway.port,
     allowedHosts: () => core.config().gateway.allowedHosts,
     ...access.gateway,
-    readiness: () => readinessOf(partsNow()),
+    readiness: () => readinessOf(health),
     metrics: () => metricsOf(core),
     actions: createActions(core, {
       agent,
       channels: () => channels,
       pairing,
       hooks: hooks.deliveries,
-      parts: partsNow,
+      health,
+      failures,
       ports: () => ports,
       requestStop: () => stop.request("requested over the API"),
       backups,
@@ -241,7 +266,7 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
     redactor: core.redactor,
   })
   core.redactor.add(token.token.reveal())
-  const parts = compose(core, options, stop, token)
+  const parts = compose(core, options, stop, { token, failures: await openFailures(core.store) })
   const { states, browser, agent, chatapp, server } = parts
   // The listeners open before anything works, so that a port in use ends the start at once.
   parts.ports.gateway = (await server.start()).port

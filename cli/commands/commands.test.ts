@@ -141,6 +141,7 @@ test("message send passes every option on, with a file that the gateway may send
       silent: true,
       replyTo: "5",
       threadId: "6",
+      waitSeconds: 10,
     },
   })
   assert.equal(result.stdout, "queued for -1001 (svc deliveries show 12)\n")
@@ -173,6 +174,25 @@ test("message send leaves no copy of a file behind when nothing is sent, and a f
   assert.equal(asked?.media, realpathSync(own))
 })
 
+test("message send says what became of the message, and ends with 1 when it will never arrive", async (context) => {
+  const words = ["message", "send", "--target", "42", "--message", "hi"]
+  const one = (state: string, error: string | null) => ({
+    deliveries: [12],
+    route: {},
+    delivery: { state, messages: [{ id: 12, channel: "chatapp", chatId: "42", state, messageId: "7", error }] },
+  })
+  const sent = await ask(context, words, one("sent", null))
+  assert.deepEqual([sent.code, sent.stdout], [0, "sent to chatapp chat 42 as message 7\n"])
+  const dead = await ask(context, words, one("dead", "blocked by the user"))
+  const shown = "not delivered to chatapp chat 42: blocked by the user (svc deliveries show 12)\n"
+  assert.deepEqual([dead.code, dead.stdout], [1, shown])
+  const doubtful = await ask(context, words, one("uncertain", "no answer"))
+  assert.match(doubtful.stdout, /^may or may not have arrived in chatapp chat 42: no answer/)
+  const queued = await ask(context, [...words, "--no-wait"], one("queued", null))
+  assert.deepEqual(request(queued).body, { target: "42", message: "hi" })
+  assert.match(queued.stdout, /^queued for 42/)
+})
+
 test("message send leaves the channel and a URL as they are", async (context) => {
   const words = ["message", "send", "--target", "@eve", "--media", "https://example.org/a.png", "--dry-run"]
   const result = await ask(context, words, { deliveries: [], route: { chatId: "9" } })
@@ -200,7 +220,7 @@ test("message edit, delete and react name the message and what is done to it", a
   assert.deepEqual(request(edit), {
     method: "POST",
     path: "/api/message/edit",
-    body: { target: "-1001:topic:4", messageId: "42", message: "better" },
+    body: { target: "-1001:topic:4", messageId: "42", message: "better", waitSeconds: 10 },
   })
   assert.equal(edit.stdout, "queued for -1001:topic:4 (svc deliveries show 7)\n")
   const dry = ["message", "delete", "--target", "t.me/somebody", "--message-id", "42", "--dry-run"]
@@ -208,9 +228,9 @@ test("message edit, delete and react name the message and what is done to it", a
   assert.deepEqual(request(gone).body, { target: "t.me/somebody", messageId: "42", dryRun: true })
   assert.match(gone.stdout, /^nothing was done/)
   const liked = await ask(context, ["message", "react", ...place, "--emoji", "👍"], { deliveries: [8], route: {} })
-  assert.deepEqual(request(liked).body, { target: "-1001:topic:4", messageId: "42", emoji: "👍" })
+  assert.deepEqual(request(liked).body, { target: "-1001:topic:4", messageId: "42", emoji: "👍", waitSeconds: 10 })
   const taken = await ask(context, ["message", "react", ...place, "--remove"], { deliveries: [9], route: {} })
-  assert.deepEqual(request(taken).body, { target: "-1001:topic:4", messageId: "42", emoji: "" })
+  assert.deepEqual(request(taken).body, { target: "-1001:topic:4", messageId: "42", emoji: "", waitSeconds: 10 })
 })
 
 test("message edit, delete and react say what is missing before they ask the gateway", async (context) => {

@@ -1,7 +1,9 @@
 // `svc message ...`: puts a message, or what is done to one, into the gateway's outbox; the gateway does it, in order, and
 // keeps trying.
 import type { Command } from "commander"
+import type { QueuedMessage } from "../../src/gateway/api.ts"
 import { AppError } from "../../src/kernel/errors.ts"
+import { describeRunDelivery } from "../../src/store/run-delivery.ts"
 import { stateFolder, type CliContext } from "../context.ts"
 import { connectGateway } from "../gateway/client.ts"
 import { readItems } from "../gateway/items.ts"
@@ -14,6 +16,7 @@ interface Options extends GatewayOptions {
   target: string
   account?: string
   dryRun?: true
+  wait: boolean
 }
 
 interface SendOptions extends Options {
@@ -90,7 +93,11 @@ function addPlace(command: Command): Command {
     .option("--channel <channel>", "such as chatapp; may be left out when only one is configured")
     .option("--account <id>", "account of the channel, when there are several")
     .option("--dry-run", "check everything and do nothing")
+    .option("--no-wait", "do not wait up to 10 seconds for what becomes of it")
 }
+
+/** A chat that works takes a message within a second or two. */
+const longestWaitSeconds = 10
 
 /** Long enough for the gateway to fetch a file from the web, which it gives half a minute. */
 const fetchTimeoutMs = 40_000
@@ -118,7 +125,16 @@ async function sendMessage(context: CliContext, options: SendOptions): Promise<v
 
 async function perform(context: CliContext, action: string, body: object, options: Options): Promise<void> {
   if (options.target.trim() === "") throw new AppError("bad-request", "--target must not be empty")
-  const answer = await connectGateway(context, options).call("POST", `/api/message/${action}`, { body })
+  const waits = options.wait && !options.dryRun
+  // Who has less time than that gets the answer within it.
+  const hasTime = options.timeout >= longestWaitSeconds * 1000
+  const waitSeconds = hasTime ? longestWaitSeconds : options.timeout / 2_000
+  const answer = await connectGateway(context, options).call("POST", `/api/message/${action}`, {
+    body: waits ? { ...body, waitSeconds } : body,
+    ...(waits && hasTime ? { timeoutMs: options.timeout + longestWaitSeconds * 1000 } : {}),
+  })
+  // A script should see that it will never arrive.
+  if ((answer as QueuedMessage | null)?.delivery?.state === "dead") context.exitCode = 1
   if (options.json) return context.output.json(answer)
   context.output.line(options.dryRun ? describeDryRun(answer, options) : describeQueued(answer, options))
 }
@@ -130,14 +146,21 @@ function changeOf(options: ChangeOptions): object {
   return { ...placeOf(options), messageId: options.messageId }
 }
 
-function placeOf({ channel, target, account, dryRun }: Options): object {
+function placeOf({
+  channel,
+  target,
+  account,
+  dryRun,
+}: Pick<Options, "channel" | "target" | "account" | "dryRun">): object {
   return { channel, target, account, dryRun }
 }
 
 function describeQueued(answer: unknown, { target }: Options): string {
   const ids = readItems<number>(answer, "deliveries")
   const look = ids[0] === undefined ? "" : ` (svc deliveries show ${ids[0]})`
-  return `queued for ${printableLine(target)}${look}`
+  const { delivery } = (answer ?? {}) as Partial<QueuedMessage>
+  const outcome = delivery && delivery.state !== "queued" ? describeRunDelivery(delivery) : undefined
+  return `${printableLine(outcome ?? `queued for ${target}`)}${delivery?.state === "sent" ? "" : look}`
 }
 
 function describeDryRun(answer: unknown, { target }: Options): string {

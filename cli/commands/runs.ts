@@ -1,6 +1,7 @@
 // `svc runs`: what the agent was asked and what came of it, newest first.
 import type { Command } from "commander"
 import type { RunDetail, RunSummary } from "../../src/gateway/api.ts"
+import { describeRunDelivery } from "../../src/store/run-delivery.ts"
 import type { CliContext } from "../context.ts"
 import { connectGateway } from "../gateway/client.ts"
 import { olderOption, readItems } from "../gateway/items.ts"
@@ -62,7 +63,8 @@ function describeRun(run: RunDetail): string {
       ["Started", describeTime(run.startedAt)],
       ["Finished", describeTime(run.finishedAt)],
       ["Error", run.error],
-      ["Result", run.result],
+      ["Result", resultText(run.result)],
+      ["Delivery", run.delivery && describeRunDelivery(run.delivery)],
     ],
   )
   const input = `\nInput\n${indent(run.input)}\n`
@@ -70,6 +72,20 @@ function describeRun(run: RunDetail): string {
     ({ n, kind, createdAt, data }) => `\nStep ${n} ${printable(kind)}, ${describeTime(createdAt)}\n${indent(data)}\n`,
   )
   return head + input + steps.join("")
+}
+
+/** What a turn noted of its delivery when it ended is told by the outbox, which knows what came of it. */
+function resultText(result: string | null): string | null {
+  try {
+    const { text, delivered } = JSON.parse(result ?? "") as { text?: string; delivered?: string }
+    return text === undefined
+      ? result
+      : [text, delivered?.startsWith("not delivered") ? delivered : ""].join("\n").trim()
+  } catch (error) {
+    // Not every kind of run notes an object, and a long one is cut.
+    if (error instanceof SyntaxError) return result
+    throw error
+  }
 }
 
 function indent(value: unknown): string {

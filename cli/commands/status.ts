@@ -10,11 +10,15 @@ import { describeDuration } from "../time.ts"
 
 export function addStatus(program: Command, context: CliContext): void {
   const command = program.command("status").description("Show the state of the running gateway")
-  addGatewayOptions(command).action(async (options: GatewayOptions) => {
+  const action = async (options: GatewayOptions & { dismiss?: true }) => {
+    if (options.dismiss) await connectGateway(context, options).call("POST", "/api/status/dismiss", { body: {} })
     const status = (await connectGateway(context, options).call("GET", "/api/status")) as GatewayStatus
     if (options.json) return context.output.json(status)
     for (const [name, value] of describeStatus(status)) context.output.line(`${name.padEnd(10)}${printableLine(value)}`)
-  })
+  }
+  addGatewayOptions(command)
+    .option("--dismiss", "count the failures that there are no longer: they have been seen")
+    .action(action)
   addExamples(command, "svc status", "svc status --json")
 }
 
@@ -40,6 +44,10 @@ function describeStatus(status: GatewayStatus): [string, string][] {
   if (status.backup) rows.push(["backup", describeBackup(status.backup)])
   if (outbox.uncertain > 0) {
     rows.push(["", `${outbox.uncertain} may not have arrived: svc deliveries list --state uncertain`])
+  }
+  for (const { part, problem, next } of status.problems ?? []) {
+    if (part === "outbox" && problem.includes("may not have arrived")) continue
+    rows.push(["problem", `${part}: ${problem}${next === undefined ? "" : ` (${next})`}`])
   }
   if (store.unwritten !== undefined) rows.push(["store", `${store.unwritten} results wait to be written`])
   if (!store.accepting) rows.push(["store", `not accepting: ${store.problem ?? "look at the log (svc logs)"}`])

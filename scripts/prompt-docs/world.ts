@@ -160,7 +160,7 @@ function composeTurns(
     log,
     crashPoint: noCrash,
     deliver: (_write, { input: { route } }) =>
-      route === null ? "not delivered: none was asked for" : `delivered to ${route.channel} chat ${route.chatId}`,
+      route === null ? "not delivered: none was asked for" : `queued for ${route.channel} chat ${route.chatId}`,
     preparation: ({ route }) => (route === null ? undefined : links.chat.preparation),
     observe: () => ({ end: () => undefined }),
   }

@@ -270,7 +270,7 @@ export const deliverToOutbox: TurnOptions["deliver"] = (write, delivery) => {
     payload,
     jobId: delivery.jobId,
   })
-  return `delivered to ${channel} chat ${chatId}`
+  return `queued for ${channel} chat ${chatId}`
 }
 
 export type TestReply = Pick<TurnDelivery, "text" | "isError"> & { chatId: string; media: string[] }

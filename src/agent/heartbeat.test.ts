@@ -208,7 +208,7 @@ describe("the answer to a heartbeat", () => {
     const agent = await startAgent(context, { clock, models: scriptedModels(["hi", "The oven is hot."]) })
     await agent.say("hello")
     clock.forward(hour)
-    assert.equal(outcome(await agent.wake()), "delivered to test chat 5")
+    assert.equal(outcome(await agent.wake()), "queued for test chat 5")
     assert.equal(agent.replies()[1]?.text, "The oven is hot.")
     assert.ok((agent.sessions.find(main)?.updatedAt ?? 0) >= noon + hour)
   })
@@ -249,7 +249,7 @@ describe("the answer to a heartbeat", () => {
     await first.stop()
     const { alertRoute: _none, ...rest } = parts
     const second = await startAgent(context, { ...rest, folder: first.folder })
-    assert.equal(outcome(await second.wake()), "delivered to test chat 5")
+    assert.equal(outcome(await second.wake()), "queued for test chat 5")
   })
 })
 

@@ -392,7 +392,7 @@ describe("a webhook's run", () => {
     assert.equal(job.state, "done")
     const prompt = promptOf(agent.models.requests[1])
     assert.match(prompt, /^System: \[[^\]]+\] from webhook: a run has ended with this result:\n</)
-    assert.equal(boundary.exec(prompt)?.[3], "Hook orders: [[reply_to_current]] 42 sold\n(delivered to test chat 5)")
+    assert.equal(boundary.exec(prompt)?.[3], "Hook orders: [[reply_to_current]] 42 sold\n(queued for test chat 5)")
   })
 
   test("waits for the next heartbeat when it is not to wake anybody", async (context) => {

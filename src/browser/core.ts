@@ -87,6 +87,21 @@ function lifecycle(options: CoreOptions) {
   }
   return {
     status,
+    /** Why the usual profile could not be started now. Nothing is started: it is only looked for what would be. */
+    async problem(): Promise<AppError | undefined> {
+      const { settings } = options
+      try {
+        const profile = registry.get(undefined)
+        if (profile.live || profile.kind === "remote" || settings.attachOnly) return undefined
+        await detect(settings.executablePath)
+        if (!profile.hasFailedToStart) return undefined
+        const message = `The browser did not start: ${profile.state().lastError ?? "no reason was given"}`
+        return new AppError("browser-start-failed", message, { hint: "svc browser start tries it again" })
+      } catch (error) {
+        if (error instanceof AppError) return error
+        throw error
+      }
+    },
     async start(caller: Caller): Promise<{ ok: true; profile: string }> {
       const profile = registry.get(caller.profile)
       await enter(caller)

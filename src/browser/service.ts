@@ -76,6 +76,8 @@ export interface BrowserService {
   /** Takes up changed settings: starts or stops the service, ends the browsers of changed profiles, leaves all others. */
   reconfigure(): Promise<void>
   status(): BrowserServiceStatus
+  /** Why no browser could be started now; undefined where nothing speaks against it. Starts none. */
+  problem(): Promise<AppError | undefined>
   readonly tool: Tool<BrowserToolInput>
   /** The port that is listened on; undefined while it is not. */
   readonly controlPort: number | undefined
@@ -139,6 +141,7 @@ export function createBrowserService(options: BrowserServiceOptions): BrowserSer
       controlPort: started?.listener.port ?? null,
       profiles: started?.core.listProfiles() ?? [],
     }),
+    problem: async () => (started ? await started.core.problem() : undefined),
     tool: createBrowserTool({ core }),
     get controlPort() {
       return started?.listener.port

@@ -106,6 +106,10 @@ export interface Channel {
   /** The next sender under this @name is pinned anew. The accounts in which somebody was pinned. */
   unpin(name: string, account?: string): Promise<string[]>
   status(options: { probe: boolean; signal: AbortSignal }): Promise<ChannelAccountStatus[]>
+  /** Asks the platform whether each bot is still known to it; `status` tells what it said. Never rejects. */
+  check(signal: AbortSignal): Promise<void>
+  /** The chat that a name means, as the platform says now. Throws `target-invalid` for one that means nobody. */
+  findTarget(route: Route, signal: AbortSignal): Promise<Route>
   /** Throws AppError for a question that makes no sense. */
   explain(question: AccessQuestion): AccessExplanation
   /** What a turn may do here by itself; empty where it can reach no chat. */

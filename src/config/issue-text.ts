@@ -22,7 +22,7 @@ export const describeSchemaIssue: z.core.$ZodErrorMap = (issue) => {
         ? "is required"
         : `must be ${typeName(issue.expected)}, not ${kindOf(issue.input)}`
     case "invalid_value":
-      return `must be ${oneOf(issue.values.map((value) => JSON.stringify(value)))}`
+      return `must be ${oneOf(issue.values.map((value) => JSON.stringify(value)))}${meant(issue.input, issue.values)}`
     case "too_small":
       return tooSmall(issue.origin, Number(issue.minimum))
     case "too_big":
@@ -32,6 +32,12 @@ export const describeSchemaIssue: z.core.$ZodErrorMap = (issue) => {
     default:
       return undefined
   }
+}
+
+function meant(written: unknown, values: readonly unknown[]): string {
+  const names = values.filter((value) => typeof value === "string")
+  const near = typeof written === "string" ? nearestName(written, names) : undefined
+  return near === undefined ? "" : `; did you mean "${near}"?`
 }
 
 function tooSmall(origin: string, minimum: number): string {

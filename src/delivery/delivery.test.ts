@@ -55,7 +55,7 @@ describe("a turn's reply", () => {
     const sender = recordingSender()
     const { deliver, remember, rows } = await startDelivery(context, [sender, recordingSender(undefined, "other")])
     await remember(routeTo("6", { channel: "other" }))
-    assert.equal(await deliver("one\n\ntwo"), "delivered to test chat 5")
+    assert.equal(await deliver("one\n\ntwo"), "queued for test chat 5")
     assert.deepEqual(rows(), ['test default 5 9 {"text":"one"}', 'test default 5 9 {"text":"two"}'])
     assert.deepEqual(sender.planned[0]?.route, chatInput.route)
   })

@@ -212,5 +212,5 @@ function enqueue(outgoing: Outgoing, reply: Reply | undefined): string {
   if (planned.length === 0 && whenNothingShows !== undefined)
     planned = sender.plan(route, { text: whenNothingShows, media: [] })
   for (const row of [...planned, ...(sender.afterReply?.(input, rows) ?? [])]) write.addOutbox({ ...row, jobId })
-  return `delivered to ${route.channel} chat ${route.chatId}`
+  return `queued for ${route.channel} chat ${route.chatId}`
 }

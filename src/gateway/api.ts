@@ -4,7 +4,7 @@ import type { ApprovalDetail, ApprovalSummary } from "../approvals/contract.ts"
 import type { UsageGroup, UsageSummary } from "../budget/contract.ts"
 import type { Json } from "../kernel/index.ts"
 import type { ModelCheck, ModelRow } from "../models/index.ts"
-import type { ApprovalState } from "../store/index.ts"
+import type { ApprovalState, RunDelivery } from "../store/index.ts"
 import type { GatewayStatus } from "./contract.ts"
 
 export interface Page<Item> {
@@ -28,6 +28,8 @@ export interface RunSummary {
 }
 
 export interface RunDetail extends RunSummary {
+  /** What has become of its messages, as the outbox has it now. */
+  delivery: RunDelivery
   input: Json
   steps: { n: number; kind: string; createdAt: number; data: Json }[]
 }
@@ -121,6 +123,8 @@ export interface MessageToSend {
   threadId?: string
   /** Checks everything and sends nothing. */
   dryRun?: boolean
+  /** How long the answer waits for what becomes of it; unset: it tells what was queued. */
+  waitSeconds?: number
 }
 
 /** What is done to a message that is there. */
@@ -131,6 +135,8 @@ export type MessageAction = {
   account?: string
   /** Checks everything and does nothing. */
   dryRun?: boolean
+  /** As for sending. */
+  waitSeconds?: number
 } & (
   | { action: "edit"; message: string }
   | { action: "delete" }
@@ -195,6 +201,8 @@ export interface AccessToExplain {
 /** What the gateway cannot do itself. Given by the composition; failures are AppErrors. */
 export interface GatewayActions {
   status(): Promise<GatewayStatus>
+  /** The failures that there are have been seen, and count no more. */
+  dismissFailures(): Promise<void>
   usage(question: UsageQuestion): UsageSummary
   hooks: HookDeliveryActions
   listModels(): ModelList
@@ -221,6 +229,14 @@ export interface GatewayActions {
     decide(id: string, decision: "allow" | "deny"): Promise<{ message: string; approval: ApprovalDetail }>
   }
   /** What was queued (delivery ids), or with `dryRun` what would be. */
-  sendMessage(message: MessageToSend, signal: AbortSignal): Promise<{ deliveries: number[]; route: unknown }>
-  changeMessage(action: MessageAction): Promise<{ deliveries: number[]; route: unknown }>
+  sendMessage(message: MessageToSend, signal: AbortSignal): Promise<QueuedMessage>
+  changeMessage(action: MessageAction, signal: AbortSignal): Promise<QueuedMessage>
+}
+
+export interface QueuedMessage {
+  /** Ids in the outbox. */
+  deliveries: number[]
+  route: unknown
+  /** What has become of them when the answer was given; absent from a dry run. */
+  delivery?: RunDelivery
 }

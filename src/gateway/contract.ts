@@ -16,9 +16,19 @@ export interface GatewayFile {
 
 export type PartState = "starting" | "ready" | "failed" | "off"
 
+/** What keeps a part from its work, or wants a look. */
+export interface Problem {
+  part: string
+  problem: string
+  /** What a person does about it. */
+  next?: string
+}
+
 export interface Readiness {
+  /** False while a part does not work. */
   ok: boolean
   parts: Record<string, PartState>
+  problems?: Problem[]
 }
 
 export interface GatewayStatus {
@@ -31,6 +41,8 @@ export interface GatewayStatus {
   port: number
   controlPort: number
   parts: Record<string, PartState>
+  /** Asked when they are told, or in the five seconds before. */
+  problems: Problem[]
   /** The last configuration error while the last good one stays in force. */
   configProblem?: string
   store: {
@@ -40,6 +52,7 @@ export interface GatewayStatus {
     /** Results of runs and sends that wait for it. */
     unwritten?: number
   }
+  /** Failures are those of the last seven days that nobody has dismissed. */
   jobs: { ready: number; running: number; dead: number }
   outbox: { new: number; sending: number; uncertain: number; dead: number }
   /** System events; those set aside no model took. */

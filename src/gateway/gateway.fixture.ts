@@ -105,6 +105,7 @@ function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
     status: async () => ({ version: "0.0.0", parts: { store: "ready" } }) as unknown as GatewayStatus,
     usage: ({ by, limit, ...texts }) =>
       ledger.summarise({ by, limit, ...readRange(texts, { now: Date.now(), timeZone: "UTC" }) }),
+    dismissFailures: async () => void calls.push("dismiss"),
     requestStop: () => void calls.push("stop"),
     hooks: {
       list: (query) => ({ items: [], next: null, refused: {}, query }),

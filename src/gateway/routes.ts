@@ -80,6 +80,7 @@ const explanation = z.object({
 })
 const unpinning = z.strictObject({ name, account: name.optional() })
 const revocation = z.strictObject({ senderId: platformId, account: name.optional() })
+const waitSeconds = z.number().min(0).max(60).optional()
 const message = z
   .strictObject({
     // The channel that was used last, else the only one.
@@ -93,6 +94,7 @@ const message = z
     replyTo: platformId.optional(),
     threadId: platformId.optional(),
     dryRun: z.boolean().optional(),
+    waitSeconds,
   })
   .refine((input) => input.message.trim() !== "" || input.media !== undefined, {
     path: ["message"],
@@ -106,6 +108,7 @@ const anyMessage = {
   messageId: platformId,
   account: name.optional(),
   dryRun: z.boolean().optional(),
+  waitSeconds,
 }
 const messageActions = {
   edit: z.strictObject({ ...anyMessage, message: z.string().refine((text) => text.trim() !== "", "is empty") }),
@@ -118,6 +121,15 @@ const routes: readonly Route[] = [
     method: "GET",
     path: "/api/status",
     handle: async ({ actions }) => ({ body: await actions.status() }),
+  },
+  {
+    method: "POST",
+    path: "/api/status/dismiss",
+    async handle({ actions }, context) {
+      await parseBody(nothing, context)
+      await actions.dismissFailures()
+      return { body: {} }
+    },
   },
   {
     method: "POST",
@@ -339,7 +351,7 @@ const routes: readonly Route[] = [
     async handle({ actions }, context) {
       const input = given({ action, ...(await parseBody(messageActions[action], context)) }) as MessageAction
       about(context, input.channel, input.account, input.target, input.dryRun ? "(dry run)" : "")
-      return { status: input.dryRun ? 200 : 202, body: await actions.changeMessage(input) }
+      return { status: input.dryRun ? 200 : 202, body: await actions.changeMessage(input, context.req.raw.signal) }
     },
   })),
   ...accessRoutes,

@@ -32,6 +32,8 @@ export interface MountedHooks {
   /** Base path in force; undefined while they are off. */
   path(): string | undefined
   handle(request: IncomingMessage): Promise<Response>
+  /** Why nothing is under this path for whoever shows their token; undefined for everybody else. */
+  explain?(authorization: string | undefined): AppError | undefined
 }
 
 export interface GatewayServerOptions {
@@ -47,7 +49,7 @@ export interface GatewayServerOptions {
   audit: Audit
   /** Counts wrong secrets; shared with the other surfaces. Made here when not given. */
   throttle?: FailureThrottle
-  readiness: () => Readiness
+  readiness: () => Readiness | Promise<Readiness>
   metrics: () => Metric[]
   actions: GatewayActions
   hooks: MountedHooks
@@ -117,7 +119,7 @@ async function answer(surface: Surface, request: Request, env: HttpBindings): Pr
   try {
     guard(surface, incoming, path, isWebSocket)
     if (!isOpen(incoming, path)) {
-      visit = surface.admit(incoming, isHookList ? "/api/hooks" : path)
+      visit = admitted(surface, incoming, isHookList ? "/api/hooks" : path)
       checkSpelling(path)
     }
     const response = await surface.app.fetch(isHookList ? hookListRequest(incoming) : request, { ...env, visit })
@@ -153,6 +155,17 @@ function isOpen(incoming: IncomingMessage, path: string): boolean {
   return path === "/readyz" && incoming.headers.authorization === undefined
 }
 
+/** Who has the right secret of the webhooks learns what is wrong with the address; it counts as a wrong one all the same. */
+function admitted({ admit, options }: Surface, incoming: IncomingMessage, path: string): Visit {
+  try {
+    return admit(incoming, path)
+  } catch (error) {
+    const isOwn = path === options.hooks.path() || ownPaths.some((own) => path === own || path.startsWith(`${own}/`))
+    const isRefused = error instanceof AppError && error.code === "unauthorized"
+    throw (isRefused && !isOwn ? options.hooks.explain?.(incoming.headers.authorization) : undefined) ?? error
+  }
+}
+
 /** The router sees a decoded and normalised path: only those that are the same in both forms may reach it. */
 function checkSpelling(path: string): void {
   if (!/^(?:\/(?!\.{1,2}(?:\/|$))[\w.~:@!$&'()*+,;=-]+)+$/.test(path)) {
@@ -165,8 +178,8 @@ export function createApp(options: GatewayServerOptions): Hono<Env> {
   app.onError(errorHandler({ log: options.log, redactor: options.redactor }))
   app.notFound(() => errorResponse(new AppError("not-found", "There is nothing under this path"), options.redactor))
   app.get("/healthz", () => jsonResponse({ ok: true }))
-  app.get("/readyz", (context) => {
-    const readiness = options.readiness()
+  app.get("/readyz", async (context) => {
+    const readiness = await options.readiness()
     // Strangers learn whether, not what there is and what is broken; who shows a token has shown the right one by now.
     const isKnown = context.env.incoming.headers.authorization !== undefined
     return jsonResponse(isKnown ? readiness : { ok: readiness.ok }, readiness.ok ? 200 : 503)

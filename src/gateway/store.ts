@@ -3,14 +3,15 @@
 // no question gets slower as the tables grow.
 import { type Kysely, type Selectable, sql } from "kysely"
 import { AppError, type Json } from "../kernel/index.ts"
-import type {
-  Database,
-  EventRow,
-  JobState,
-  OutboxRow,
-  OutboxState,
-  Store,
-  UnreadableUpdateTable,
+import {
+  type Database,
+  type EventRow,
+  type JobState,
+  type OutboxRow,
+  type OutboxState,
+  type Store,
+  type UnreadableUpdateTable,
+  readRunDelivery,
 } from "../store/index.ts"
 import type {
   DeliveryDetail,
@@ -64,6 +65,7 @@ export async function readRun(store: Store, runId: string): Promise<RunDetail> {
   const steps = await store.db.selectFrom("step").selectAll().where("job_id", "=", row.id).orderBy("n").execute()
   return {
     ...runSummary(row),
+    delivery: readRunDelivery(store, row.id),
     input: parseShortened(row.payload),
     steps: steps.map((step) => ({
       n: step.n,

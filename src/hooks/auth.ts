@@ -75,7 +75,7 @@ function findToken(request: IncomingMessage, query: string): Candidate | undefin
   return value ? { value, from: "query" } : undefined
 }
 
-function bearerValue(authorization: string | undefined): string | undefined {
+export function bearerValue(authorization: string | undefined): string | undefined {
   if (authorization === undefined || authorization.slice(0, 7).toLowerCase() !== "bearer ") return undefined
   const value = authorization.slice(7).trim()
   return value === "" ? undefined : value

@@ -1,5 +1,6 @@
 // Wire types of kept deliveries, shared with the command line. No runtime.
 import type { Json } from "../kernel/index.ts"
+import type { RunDelivery } from "../store/run-delivery.ts"
 import type { HookVerdict } from "../store/schema.ts"
 
 export interface HookDeliverySummary {
@@ -43,8 +44,9 @@ export interface HookRun {
   runId: string
   state: "ready" | "running" | "done" | "dead" | "cancelled"
   reply: string | null
-  /** Where the reply went, in words. */
+  /** What has become of its messages, in words: as the outbox has it now, else why there is none. */
   delivered: string | null
+  delivery: RunDelivery
   error: string | null
   createdAt: number
   finishedAt: number | null

@@ -115,3 +115,14 @@ test("the file of public keys is found beside the configuration, wherever the ga
   const stranger = await createIssuer()
   assert.equal(await push(await stranger.sign({ aud: audience, email })), 401)
 })
+
+test("the right token learns that webhooks are off or elsewhere, and no other does", async (context) => {
+  const gateway = await startGateway(context, { config: config({ path: "/in" }) })
+  const post = (path: string, secret: string) =>
+    fetch(`${gateway.url}${path}`, { method: "POST", headers: { authorization: `Bearer ${secret}` }, body: "{}" })
+  const moved = await post("/hooks/agent", token)
+  assert.equal(moved.status, 404)
+  assert.match(await moved.text(), /Webhooks are under \/in here/)
+  assert.equal((await post("/hooks/agent", "a-wrong-token-of-this-test")).status, 401)
+  assert.equal((await post("/api/status", token)).status, 401)
+})

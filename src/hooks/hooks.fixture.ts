@@ -74,6 +74,7 @@ export async function startHooks(
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
+    waitForDeliveries: async () => undefined,
     accepting: () => true,
     mainAgentId: () => "main",
     mainSessionKey: () => "agent:main:main",

@@ -2,10 +2,10 @@
 // -> one durable entry -> 200/202. Accepting never waits for a model, a browser or a network.
 import type { IncomingMessage } from "node:http"
 import { checkOrigin, errorResponse, jsonResponse } from "../kernel/http/index.ts"
-import { AppError, type Background, type Clock, type Log, type Redactor, toAppError } from "../kernel/index.ts"
+import { AppError, Secret, type Background, type Clock, type Log, type Redactor, toAppError } from "../kernel/index.ts"
 import type { IngestEntry, IngestResult, Store } from "../store/index.ts"
 import { type AcceptOptions, readIdempotencyKey } from "./accept.ts"
-import { type HookAuth, createHookAuth } from "./auth.ts"
+import { type HookAuth, bearerValue, createHookAuth } from "./auth.ts"
 import { parsePayload, readHookBody } from "./body.ts"
 import { type Delivery, type Proof, publicHeaders, publicQuery } from "./delivery.ts"
 import { type HookDeliveryActions, createDeliveryActions } from "./inspect.ts"
@@ -14,7 +14,7 @@ import { subPathOf } from "./path.ts"
 import { type ProcessOptions, findTaker, processDelivery, recordRefusal } from "./process.ts"
 import { createRecorder } from "./recorder.ts"
 import { answerRun, answerWithReply, readWait } from "./results.ts"
-import { type HookRuns, createHookRuns } from "./runs.ts"
+import { type HookRuns, type HookRunsOptions, createHookRuns } from "./runs.ts"
 import { type HooksView, type Settings, prepareSettings } from "./settings.ts"
 import { proveBySignature, type VerifySignature } from "./signature.ts"
 import { findAnswer } from "./store.ts"
@@ -30,6 +30,8 @@ export interface HooksOptions extends AcceptOptions {
   ingest?: (entry: IngestEntry) => Promise<IngestResult>
   /** Tells of every job that stops running. */
   onJobStopped: (listener: (runId: string) => void) => () => void
+  /** Resolves when these rows of the outbox wait no more, at the latest after the time. */
+  waitForDeliveries: HookRunsOptions["waitForDeliveries"]
   /** Without it no signature is ever accepted. */
   verify?: VerifySignature
   /** Absolute path of `hooks.transformsDir`. */
@@ -68,6 +70,8 @@ export interface Hooks {
   path(): string | undefined
   /** Answers a request whose raw path is the base or lies below it. Never rejects. */
   handle(request: IncomingMessage): Promise<Response>
+  /** Why nothing is under another path, for whoever shows the right token. */
+  explain(authorization: string | undefined): AppError | undefined
   /** What the gateway's own API can ask about deliveries. */
   deliveries: HookDeliveryActions
   stop(): Promise<void>
@@ -94,7 +98,7 @@ export function createHooks(options: HooksOptions): Hooks {
   const door: Door = {
     options,
     auth: createHookAuth({ clock, log }),
-    runs: createHookRuns({ store, onStopped: options.onJobStopped }),
+    runs: createHookRuns({ ...options, onStopped: options.onJobStopped }),
     process: {
       ...options,
       ingest: options.ingest ?? ((entry) => store.ingest(entry)),
@@ -112,6 +116,15 @@ export function createHooks(options: HooksOptions): Hooks {
   }
   return {
     path: () => current()?.base,
+    explain(authorization) {
+      const { enabled, token, path } = options.config()
+      const value = bearerValue(authorization)
+      if (token === undefined || value === undefined || !new Secret(token.trim()).matches(value)) return undefined
+      if (!enabled) return new AppError("not-found", "Webhooks are off", { hint: "Set hooks.enabled to true" })
+      return new AppError("not-found", `Webhooks are under ${path} here, not under this path`, {
+        hint: "Send to the address of hooks.path, or change that key",
+      })
+    },
     async handle(request) {
       try {
         const inForce = current()
@@ -225,7 +238,7 @@ async function deliver(door: Door, settings: Settings, request: IncomingMessage,
   if (challenge) return secured(challenge)
   const outcome = await processDelivery(door.process, settings, draft)
   if (waitMs !== undefined && outcome.runIds[0] !== undefined) {
-    return secured(await answerWithReply(door.runs, outcome, waitMs, request))
+    return secured(await answerWithReply(door.runs, { outcome, waitMs, request, clock: options.clock }))
   }
   if (outcome.status === 204) {
     return secured(new Response(null, { status: 204, headers: { "cache-control": "no-store" } }))

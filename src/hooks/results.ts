@@ -1,12 +1,14 @@
 // Results of runs over HTTP: `?wait=<seconds>` on an agent delivery, and `GET runs/<id>`.
 import type { IncomingMessage } from "node:http"
 import { jsonResponse } from "../kernel/http/index.ts"
-import { AppError } from "../kernel/index.ts"
+import { AppError, type Clock } from "../kernel/index.ts"
 import type { HookRun } from "./contract.ts"
 import type { Outcome } from "./process.ts"
 import type { HookRuns } from "./runs.ts"
 
 const maxWaitSeconds = 300
+/** A chat that cannot be reached holds an answer up no longer, which then says that the message waits. */
+const longestDeliveryWaitMs = 10_000
 
 /** Milliseconds; undefined when the sender does not want to wait. */
 export function readWait(query: string): number | undefined {
@@ -20,20 +22,20 @@ export function readWait(query: string): number | undefined {
   return seconds * 1000
 }
 
-/** 200 with the reply when the run ends in time, else what would have been answered at once. */
+/** 200 with the reply, and whether it was sent, when the run ends in time; else what would have been answered at once. */
 export async function answerWithReply(
   runs: HookRuns,
-  outcome: Outcome,
-  waitMs: number,
-  request: IncomingMessage,
+  { outcome, waitMs, request, clock }: { outcome: Outcome; waitMs: number; request: IncomingMessage; clock: Clock },
 ): Promise<Response> {
   const gone = new AbortController()
+  const until = clock.monotonic() + waitMs
   const leave = () => gone.abort()
   request.socket.once("close", leave)
   try {
     const run = request.socket.destroyed ? undefined : await runs.wait(outcome.runIds[0] as string, waitMs, gone.signal)
     if (!run) return jsonResponse(outcome.answer, outcome.status)
-    return jsonResponse({ ...outcome.answer, ...visible(run) }, 200)
+    const leftMs = Math.min(longestDeliveryWaitMs, until - clock.monotonic())
+    return jsonResponse({ ...outcome.answer, ...visible(await runs.settled(run, leftMs, gone.signal)) }, 200)
   } finally {
     request.socket.off("close", leave)
   }
@@ -46,8 +48,7 @@ export function answerRun(runs: HookRuns, method: string | undefined, runId: str
   return jsonResponse({ ok: true, ...visible(run) })
 }
 
-/** Inner errors are for the gateway's owner; a sender learns that the run failed. */
-function visible(run: HookRun) {
-  const { runId, state, reply, delivered, createdAt, finishedAt } = run
-  return { runId, state, reply, delivered, createdAt, finishedAt }
+/** Whoever has the token learns why a run failed: nobody else is there to see it. */
+function visible({ runId, state, reply, delivered, delivery, error, createdAt, finishedAt }: HookRun) {
+  return { runId, state, reply, delivered, delivery, error, createdAt, finishedAt }
 }

@@ -1,6 +1,6 @@
-// Runs that came from webhooks: their state and reply, and waiting for their end. Nothing here asks the store again and
+// Runs that came from webhooks: their state, their reply and what became of it, and waiting for their end. Nothing here asks the store again and
 // again: a wait is woken when its job stops.
-import type { Store } from "../store/index.ts"
+import { type RunDelivery, type Store, describeRunDelivery, readRunDelivery } from "../store/index.ts"
 import type { HookRun } from "./contract.ts"
 
 export interface HookRuns {
@@ -8,12 +8,16 @@ export interface HookRuns {
   read(runId: string): HookRun | undefined
   /** The run once it has ended; undefined when the time is up or the signal aborts first. */
   wait(runId: string, timeoutMs: number, signal: AbortSignal): Promise<HookRun | undefined>
+  /** The same run once its messages have been sent, or not: when the time is up, as it is then. */
+  settled(run: HookRun, timeoutMs: number, signal: AbortSignal): Promise<HookRun>
 }
 
 export interface HookRunsOptions {
   store: Store
   /** Tells of every job that stops running; returns the way to leave. */
   onStopped: (listener: (runId: string) => void) => () => void
+  /** Resolves when these rows of the outbox wait no more, at the latest after the time. */
+  waitForDeliveries: (ids: readonly number[], limits: { timeoutMs: number; signal: AbortSignal }) => Promise<unknown>
 }
 
 interface RunRow {
@@ -37,11 +41,13 @@ export function createHookRuns(options: HookRunsOptions): HookRuns {
     const row = handle.prepare(sqlRun).get(runId) as unknown as RunRow | undefined
     if (!row) return undefined
     const result = row.result === null ? undefined : (JSON.parse(row.result) as { text?: string; delivered?: string })
+    const delivery = readRunDelivery(options.store, row.id)
     return {
       runId,
       state: row.state,
       reply: row.state === "done" ? (wholeReply(row.id) ?? result?.text ?? null) : null,
-      delivered: result?.delivered ?? null,
+      delivered: describeRunDelivery(delivery) ?? result?.delivered ?? null,
+      delivery,
       error: row.error,
       createdAt: row.created_at,
       finishedAt: row.finished_at,
@@ -70,6 +76,12 @@ export function createHookRuns(options: HookRunsOptions): HookRuns {
   }
   return {
     read,
+    async settled(run, timeoutMs, signal) {
+      const waiting = queuedIds(run.delivery)
+      if (waiting.length === 0 || timeoutMs <= 0) return run
+      await options.waitForDeliveries(waiting, { timeoutMs, signal })
+      return read(run.runId) ?? run
+    },
     wait: (runId, timeoutMs, signal) =>
       new Promise((resolve) => {
         const finish = (run: HookRun | undefined) => {
@@ -90,4 +102,8 @@ export function createHookRuns(options: HookRunsOptions): HookRuns {
         else look()
       }),
   }
+}
+
+function queuedIds({ messages }: RunDelivery): number[] {
+  return messages.filter(({ state }) => state === "queued").map(({ id }) => id)
 }

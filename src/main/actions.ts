@@ -5,26 +5,32 @@ import { readRange } from "../budget/index.ts"
 import type { Channel } from "../channels/contract.ts"
 import type { Pairing } from "../channels/index.ts"
 import { formatIssue } from "../config/index.ts"
-import type { MessageChange } from "../delivery/index.ts"
-import type { GatewayActions, GatewayStatus, MessageAction, MessageToSend, PartState } from "../gateway/index.ts"
+import type { MessageChange, Target as DeliveryTarget } from "../delivery/index.ts"
+import type { GatewayActions, GatewayStatus, MessageAction, MessageToSend } from "../gateway/index.ts"
 import { AppError, type Json } from "../kernel/index.ts"
 import type { Route } from "../sessions/index.ts"
-import { type NewOutbox, countEvents, countJobs, countOutbox, countUncertain } from "../store/index.ts"
+import { type NewOutbox, countEvents, countJobs, countOutbox, countUncertain, readDeliveryOf } from "../store/index.ts"
 import type { AgentParts } from "./agent.ts"
 import { describeDecided } from "./approvals.ts"
 import { type Core, userTimeZone } from "./core.ts"
 import { mainAgentId } from "./main-agent.ts"
+import type { Failures } from "./failures.ts"
+import type { Health } from "./health.ts"
 import { createModelActions } from "./models/actions.ts"
 import { describeWarning, findModelWarnings } from "./models/warnings.ts"
 import { storeHealth } from "./store-health.ts"
 import { version } from "./version.ts"
+
+/** Of a person who asks once and wants to know how it is now. */
+const personWaitMs = 1_000
 
 export interface ActionParts {
   agent: AgentParts
   channels: () => ReadonlyMap<string, Channel>
   pairing: Pairing
   hooks: GatewayActions["hooks"]
-  parts: () => Record<string, PartState>
+  health: Health
+  failures: Failures
   ports: () => { gateway: number; control: number }
   requestStop: () => void
   backups: BackupSchedule
@@ -40,6 +46,7 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
   })
   return {
     status: () => status(core, parts),
+    dismissFailures: () => parts.failures.dismiss(),
     usage({ by, limit, ...texts }) {
       const place = { now: core.clock.now(), timeZone: userTimeZone(core.config()) }
       return parts.agent.ledger.summarise({ by, limit, ...readRange(texts, place) })
@@ -63,9 +70,12 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
     },
     explainAccess: ({ channel, ...question }) => channelNamed(parts, channel).explain(question),
     unpinName: (pin) => unpinName(parts, pin),
-    listChannels: (options) => listChannels(core, parts, options),
+    async listChannels(options) {
+      if (!options.probe) await parts.health.look(personWaitMs)
+      return await listChannels(core, parts, options)
+    },
     sendMessage: (message, signal) => sendMessage(core, parts, message, signal),
-    changeMessage: (action) => changeMessage(core, parts, action),
+    changeMessage: (action, signal) => changeMessage(core, parts, action, signal),
   }
 }
 
@@ -98,7 +108,7 @@ async function unpinName(parts: ActionParts, pin: { channel: string; name: strin
 
 async function listChannels(core: Core, parts: ActionParts, options: { probe: boolean; signal: AbortSignal }) {
   const lists = await Promise.all([...parts.channels().values()].map((channel) => channel.status(options)))
-  const counts = countUncertain(core.store)
+  const counts = countUncertain(core.store, parts.failures.window())
   return lists.flat().map((status) => {
     const own = counts.find(({ channel, account }) => channel === status.channel && account === status.account)
     return { ...status, uncertain: own?.uncertain ?? 0 }
@@ -110,6 +120,7 @@ async function status(core: Core, parts: ActionParts): Promise<GatewayStatus> {
   const issues = core.holder.issues()
   const ports = parts.ports()
   const backup = parts.backups.state()
+  const failures = parts.failures.window()
   return {
     version: version(),
     pid: process.pid,
@@ -119,11 +130,11 @@ async function status(core: Core, parts: ActionParts): Promise<GatewayStatus> {
     configPath: environment.configPath,
     port: ports.gateway,
     controlPort: ports.control,
-    parts: parts.parts(),
+    ...(await parts.health.look(personWaitMs)),
     ...(issues.length === 0 ? {} : { configProblem: issues.map(formatIssue).join("\n") }),
     store: storeHealth(core),
-    jobs: countJobs(store),
-    outbox: countOutbox(store),
+    jobs: countJobs(store, failures),
+    outbox: countOutbox(store, failures),
     events: countEvents(store),
     channels: await listChannels(core, parts, { probe: false, signal: AbortSignal.timeout(2_000) }),
     model: describeModel(core, parts),
@@ -147,7 +158,7 @@ function describeModel(core: Core, parts: ActionParts): GatewayStatus["model"] {
 async function sendMessage(core: Core, parts: ActionParts, wanted: MessageToSend, signal: AbortSignal) {
   const { delivery } = parts.agent
   const { channel, target, account, media, message, replyTo, threadId, silent, asVoice } = wanted
-  const route = delivery.resolve(mainAgentId(core.config()), { channel, to: target, account })
+  const route = await findRoute(core, parts, { channel, to: target, account }, signal)
   const file = media === undefined ? undefined : await delivery.takeMedia(route, media, signal)
   const rows = delivery.planMessage(route, {
     message,
@@ -157,14 +168,20 @@ async function sendMessage(core: Core, parts: ActionParts, wanted: MessageToSend
     ...(silent === undefined ? {} : { silent }),
     ...(asVoice === undefined ? {} : { asVoice }),
   })
-  return await queue(core, route, rows, wanted.dryRun)
+  return await queue(core, parts, { ...wanted, route, rows, signal })
 }
 
-async function changeMessage(core: Core, parts: ActionParts, wanted: MessageAction) {
-  const { delivery } = parts.agent
-  const { channel, target, account, dryRun } = wanted
-  const route = delivery.resolve(mainAgentId(core.config()), { channel, to: target, account })
-  return await queue(core, route, [delivery.planChange(route, changeOf(wanted))], dryRun)
+async function changeMessage(core: Core, parts: ActionParts, wanted: MessageAction, signal: AbortSignal) {
+  const { channel, target, account } = wanted
+  const route = await findRoute(core, parts, { channel, to: target, account }, signal)
+  const rows = [parts.agent.delivery.planChange(route, changeOf(wanted))]
+  return await queue(core, parts, { ...wanted, route, rows, signal })
+}
+
+/** A person waits for the answer, so what a name means is asked before anything is queued. */
+async function findRoute(core: Core, parts: ActionParts, target: DeliveryTarget, signal: AbortSignal): Promise<Route> {
+  const route = parts.agent.delivery.resolve(mainAgentId(core.config()), target)
+  return (await parts.channels().get(route.channel)?.findTarget(route, signal)) ?? route
 }
 
 function changeOf(wanted: MessageAction): MessageChange {
@@ -174,8 +191,18 @@ function changeOf(wanted: MessageAction): MessageChange {
   return { action: "delete", messageId }
 }
 
-async function queue(core: Core, route: Route, rows: readonly NewOutbox[], dryRun = false) {
+interface Queued {
+  route: Route
+  rows: readonly NewOutbox[]
+  dryRun?: boolean
+  waitSeconds?: number
+  signal: AbortSignal
+}
+
+async function queue({ store }: Core, { agent }: ActionParts, queued: Queued) {
+  const { route, rows, dryRun = false, waitSeconds = 0, signal } = queued
   if (dryRun) return { deliveries: [], route: { ...route, rows: rows.map((row) => row.payload) } as Json }
-  const deliveries = await core.store.write(async (write) => rows.map((row) => write.addOutbox(row)))
-  return { deliveries, route: route as unknown as Json }
+  const deliveries = await store.write(async (write) => rows.map((row) => write.addOutbox(row)))
+  if (waitSeconds > 0) await agent.worker.waitFor(deliveries, { timeoutMs: waitSeconds * 1000, signal })
+  return { deliveries, route: route as unknown as Json, delivery: readDeliveryOf(store, deliveries) }
 }

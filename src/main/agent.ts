@@ -41,6 +41,7 @@ import {
   type ToolSchema,
   createDescribePicture,
   createModelRegistry,
+  isModelAway,
   isSelectableModel,
 } from "../models/index.ts"
 import { type Route, type Sessions, createSessions } from "../sessions/index.ts"
@@ -57,6 +58,8 @@ import { schemasForCheck, toolPolicyOf } from "./tools.ts"
 export interface AgentParts {
   sessions: Sessions
   models: ModelRegistry
+  /** Why the last call was answered by no model, when it was not long ago. */
+  modelTrouble: () => AppError | undefined
   ledger: Ledger
   approvals: Approvals
   delivery: Delivery
@@ -85,7 +88,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
   const { store, clock, ids, log, background, crashPoint } = core
   const sessions = createSessions({ store, ids, config: () => core.config().session })
   const ledger = composeLedger(core)
-  const models = composeModels(core, ledger)
+  const { models, trouble: modelTrouble } = watchModels(core, composeModels(core, ledger))
   const approvals = composeApprovals(core, { sessions, channels: links.channels })
   const parts = { sessions, models, ledger, approvals, channels: links.channels }
   const senders = () =>
@@ -138,6 +141,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
   return {
     sessions,
     models,
+    modelTrouble,
     ledger,
     approvals,
     delivery,
@@ -283,6 +287,27 @@ function composeModels(core: Core, ledger: Ledger): ModelRegistry {
     log: log.child({ part: "models" }),
     onUsage: ledger.record,
   })
+}
+
+/** Longer ago it says nothing of now. */
+const troubleMs = 15 * 60_000
+
+function watchModels({ clock }: Core, registry: ModelRegistry) {
+  let last: { error: AppError; at: number } | undefined
+  const models: ModelRegistry = {
+    describe: (selection) => registry.describe(selection),
+    async complete(selection, request) {
+      try {
+        const reply = await registry.complete(selection, request)
+        last = undefined
+        return reply
+      } catch (error) {
+        if (error instanceof AppError && isModelAway(error)) last = { error, at: clock.monotonic() }
+        throw error
+      }
+    },
+  }
+  return { models, trouble: () => (last && clock.monotonic() - last.at < troubleMs ? last.error : undefined) }
 }
 
 function skillsOf(core: Core, agentId: string) {

@@ -9,16 +9,13 @@ export type { ConfigCommandIo } from "../config/cli.ts"
 export function registerConfigCommands(program: Command, io: ConfigCommandIo): void {
   register(program, {
     ...io,
-    async findWarnings({ config, environment, files }) {
-      const [{ findModelWarnings }, { findSecretWarnings }] = await Promise.all([
-        import("./models/warnings.ts"),
-        import("./secret-warnings.ts"),
-      ])
-      const wide = findWidelyWritable(files).map((file) => ({
+    async findWarnings(snapshot) {
+      const { findConfigWarnings } = await import("./config-findings.ts")
+      const wide = findWidelyWritable(snapshot.files).map((file) => ({
         path: [],
         message: `others may write ${file}; the gateway will take that right away: chmod go-w ${file}`,
       }))
-      return [...wide, ...findSecretWarnings(config), ...findModelWarnings(config, environment.variables)]
+      return [...wide, ...findConfigWarnings(snapshot)]
     },
   })
 }

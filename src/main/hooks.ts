@@ -28,6 +28,7 @@ export function composeHooks(
     config: hooksSettings(core, links.gatewayToken),
     store: core.store,
     onJobStopped: (listener) => agent.runner.onStopped(listener),
+    waitForDeliveries: (ids, limits) => agent.worker.waitFor(ids, limits),
     verify: (request, settings) => verifier.verifySignature(request, placedSettings(core, settings)),
     transformsFolder: () => transformsFolder(core),
     accepting: links.accepting,

@@ -3,8 +3,7 @@
 import type { ConfigChange } from "../config/index.ts"
 import { changedPaths } from "../config/index.ts"
 import type { Core } from "./core.ts"
-import { createModelWarner } from "./models/warnings.ts"
-import { warnOfSecrets } from "./secret-warnings.ts"
+import { createConfigWarner } from "./config-findings.ts"
 import { warnOfUnknownTools } from "./tools.ts"
 
 export interface ReloadTargets {
@@ -23,13 +22,11 @@ export function takesRestart(path: string): boolean {
 }
 
 export function followConfig(core: Core, targets: ReloadTargets): void {
-  const warnOfModels = createModelWarner(core.log)
-  const { variables } = core.holder.snapshot().environment
+  const warn = createConfigWarner(core.log)
   warnOfUnknownTools(core.config(), core.log)
-  warnOfModels(core.config(), variables)
-  warnOfSecrets(core.config(), core.log)
+  warn(core.holder.snapshot())
   core.holder.subscribe((_changed, change) => {
-    warnOfModels(change.after, variables)
+    warn(core.holder.snapshot())
     apply(core, targets, change)
   })
 }
@@ -45,7 +42,6 @@ function apply(core: Core, targets: ReloadTargets, change: ConfigChange): void {
     return
   }
   for (const path of needsRestart) core.log.warn({ key: path }, "config change takes effect at the next start")
-  if (touches("hooks")) warnOfSecrets(change.after, core.log)
   if (touches("agents")) {
     warnOfUnknownTools(change.after, core.log)
     targets.restartHeartbeat()

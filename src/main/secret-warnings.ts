@@ -1,7 +1,7 @@
 // Secrets of the configuration that are weak, though nobody but this machine can try them: said at every start and by
 // `svc config validate`. Where other machines can, the schema refuses them.
-import { type Config, type ConfigPath, formatConfigPath } from "../config/index.ts"
-import { type Log, secretWeakness } from "../kernel/index.ts"
+import type { Config, ConfigPath } from "../config/index.ts"
+import { secretWeakness } from "../kernel/index.ts"
 import type { ModelWarning } from "./models/warnings.ts"
 
 /** Chosen by both sides and never sent: shorter ones are still hard to find from a signature, blank ones are not. */
@@ -36,10 +36,4 @@ function signingWeakness(secret: string): string | undefined {
 function warning(path: ConfigPath, weakness: string | undefined): ModelWarning[] {
   if (weakness === undefined) return []
   return [{ path, message: `the secret ${weakness}. Make one with: openssl rand -hex 24` }]
-}
-
-export function warnOfSecrets(config: Config, log: Log): void {
-  for (const { path, message } of findSecretWarnings(config)) {
-    log.warn({ key: formatConfigPath(path), reason: message }, "secret weak")
-  }
 }

@@ -3,6 +3,7 @@ import type { Json } from "../kernel/index.ts"
 import { settleEvents } from "./events.ts"
 import { type WorkClass, workClasses } from "./ingest.ts"
 import type { JobRow, JobState } from "./schema.ts"
+import type { FailureWindow } from "./outbox.ts"
 import type { Store, Write } from "./store.ts"
 
 /** A job that failed this often is given up; so is one that made the process hang, and die of it, this often. */
@@ -277,10 +278,11 @@ export function isRunning(store: Store, laneKey: string, kind: string): boolean 
 }
 
 /** How many jobs are in each state that a person asks about. Read from partial indexes, whatever the table holds. */
-export function countJobs(store: Store): { ready: number; running: number; dead: number } {
-  const one = (where: string) =>
-    (store.handle.prepare(`select count(*) as n from job where ${where}`).get() as { n: number }).n
+export function countJobs(store: Store, failures?: FailureWindow): { ready: number; running: number; dead: number } {
+  const one = (where: string, ...values: number[]) =>
+    (store.handle.prepare(`select count(*) as n from job where ${where}`).get(...values) as { n: number }).n
+  const counted = [failures?.jobId ?? 0, failures?.since ?? 0]
   const open = one("state in ('ready', 'running')")
   const running = one("state = 'running'")
-  return { ready: open - running, running, dead: one("state = 'dead'") }
+  return { ready: open - running, running, dead: one("state = 'dead' and id > ? and created_at >= ?", ...counted) }
 }

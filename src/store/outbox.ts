@@ -158,23 +158,44 @@ export function sendDoubtfulAgain(
   return rows.length
 }
 
+/** Which failures a person is still told of; without it all that are kept. */
+export interface FailureWindow {
+  /** Up to these ids they have been dismissed. */
+  outboxId: number
+  jobId: number
+  /** Older ones count no more. */
+  since: number
+}
+
 /** How many rows are in each state that a person asks about. Read from partial indexes, whatever the table holds. */
-export function countOutbox(store: Store): { new: number; sending: number; uncertain: number; dead: number } {
-  const one = (where: string) =>
-    (store.handle.prepare(`select count(*) as n from outbox where ${where}`).get() as { n: number }).n
+export function countOutbox(
+  store: Store,
+  failures?: FailureWindow,
+): { new: number; sending: number; uncertain: number; dead: number } {
+  const one = (where: string, ...values: number[]) =>
+    (store.handle.prepare(`select count(*) as n from outbox where ${where}`).get(...values) as { n: number }).n
+  const counted = [failures?.outboxId ?? 0, failures?.since ?? 0]
   const open = one("state in ('new', 'sending')")
   const sending = one("state = 'sending'")
-  const trouble = one("state in ('uncertain', 'dead')")
-  const dead = one("state in ('uncertain', 'dead') and state = 'dead'")
+  const trouble = one("state in ('uncertain', 'dead') and id > ? and created_at >= ?", ...counted)
+  const dead = one("state in ('uncertain', 'dead') and state = 'dead' and id > ? and created_at >= ?", ...counted)
   return { new: open - sending, sending, uncertain: trouble - dead, dead }
 }
 
 /** Deliveries of which nobody knows whether they have arrived, by channel and account. */
-export function countUncertain(store: Store): { channel: string; account: string; uncertain: number }[] {
+export function countUncertain(
+  store: Store,
+  failures?: FailureWindow,
+): { channel: string; account: string; uncertain: number }[] {
   return store.handle
     .prepare(
       `select channel, account, count(*) as uncertain from outbox
-       where state in ('uncertain', 'dead') and state = 'uncertain' group by channel, account`,
+       where state in ('uncertain', 'dead') and state = 'uncertain' and id > ? and created_at >= ?
+       group by channel, account`,
     )
-    .all() as unknown as { channel: string; account: string; uncertain: number }[]
+    .all(failures?.outboxId ?? 0, failures?.since ?? 0) as unknown as {
+    channel: string
+    account: string
+    uncertain: number
+  }[]
 }

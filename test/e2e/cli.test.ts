@@ -114,6 +114,56 @@ test("message send puts one message into the named chat, and a dry run none", as
   )
 })
 
+test("what is said of a message or a run is what the platform did with it", async (context) => {
+  const world = await createWorld(context)
+  world.model.script(() => text("the result"))
+  const gone = await world.addPerson({ firstName: "Gus", username: "gus_gone" })
+  world.configure({ channels: { chatapp: { allowFrom: [String(world.ada.id), String(gone.id)] } } })
+  await world.start()
+  const { control } = world.emulator
+  const send = (target: string) =>
+    svc(world.stateFolder, "message", "send", "--channel", "chatapp", "--target", target, "--message", "hi", "--json")
+  const delivery = (result: RunResult) =>
+    (JSON.parse(result.stdout) as { delivery: { state: string; messages: { messageId: string; error: string }[] } })
+      .delivery
+  const toName = await send("@Gus_Gone")
+  assert.deepEqual([toName.code, delivery(toName).state], [0, "sent"])
+  const arrived = await world.reply("hi", { person: gone })
+  assert.equal(delivery(toName).messages[0]?.messageId, String(arrived.message_id))
+  const unknown = await send("@nobody_knows")
+  assert.equal(unknown.code, 1)
+  assert.match(unknown.stdout, /target-invalid.*nobody whom the bot can write to: .*not found/s)
+
+  const hook = (query: string, to: number) =>
+    world.hook(`agent${query}`, {
+      message: "a task",
+      deliver: true,
+      channel: "chatapp",
+      to: String(to),
+      wakeMode: "next-heartbeat",
+    })
+  type Run = { runId: string; delivered: string; delivery: { state: string } }
+  const good = (await hook("?wait=60", world.ada.id)).body as unknown as Run
+  assert.match(good.delivered, new RegExp(`^sent to chatapp chat ${world.ada.id} as message [0-9]+$`))
+  control.block({ userId: gone.id })
+  const dead = await send(String(gone.id))
+  assert.deepEqual([dead.code, delivery(dead).state], [1, "dead"])
+  const bad = (await hook("?wait=60", gone.id)).body as unknown as Run
+  assert.match(bad.delivered, /^not delivered to chatapp chat \d+: .*blocked by the user/)
+  const asked = await fetch(`http://127.0.0.1:${world.port}/hooks/runs/${bad.runId}`, {
+    headers: { authorization: `Bearer ${hookToken}` },
+  })
+  assert.partialDeepStrictEqual(await asked.json(), { state: "done", delivery: { state: "dead" }, error: null })
+  assert.match(await succeed(world, "runs", "show", bad.runId), /Delivery\s+not delivered to .*blocked by the user/)
+  const kept = await json<{ items: { id: number }[] }>(world, "hooks", "list")
+  assert.match(await succeed(world, "hooks", "show", String(kept.items[0]?.id)), /done, not delivered to .*blocked/)
+
+  world.model.script(() => ({ kind: "status", status: 401, message: "wrong key" }))
+  const failed = (await hook("?wait=60", world.ada.id)).body as { state?: string; error?: string }
+  assert.equal(failed.state, "dead")
+  assert.match(failed.error ?? "", /HTTP 401: wrong key/)
+})
+
 test("message edit, react and delete change what the bot has sent", async (context) => {
   const world = await createWorld(context)
   await world.start()

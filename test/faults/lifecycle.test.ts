@@ -88,7 +88,8 @@ test("a second gateway on the same state folder is refused and names the first; 
   assert.match(second.output(), new RegExp(`already runs.*process ${world.gateway.process.pid}\\b`))
   await world.gateway.kill("SIGKILL")
   await world.start()
-  assert.equal((await fetch(`${world.gateway.url}/readyz`)).status, 200)
+  const ready = async () => (await fetch(`${world.gateway.url}/readyz`)).status === 200 || undefined
+  await world.until("the bot is identified", ready, 10_000)
 })
 
 test("SIGUSR1 opens no inspector", async (context) => {

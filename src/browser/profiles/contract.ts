@@ -60,6 +60,8 @@ export interface BrowserProfile {
   /** Stops for good: who still holds the profile gets `reason` from then on. */
   retire(reason: AppError): Promise<void>
   state(): ProfileState
+  /** The last try to start the browser came to nothing. */
+  readonly hasFailedToStart?: boolean
   /** Looks whether the browser is there, within the limits of the configuration. Starts nothing. */
   probe(signal?: AbortSignal): Promise<ProfileReach>
   /** Stops, and has `move` take the user data away before the next start. Throws `profile-unsupported`. */

@@ -35,6 +35,7 @@ export class ManagedProfile implements BrowserProfile {
   /** Of the browser that ran last. */
   #memory: TabsMemory | undefined
   #lastError: string | null = null
+  #hasFailed = false
 
   constructor(options: ManagedOptions) {
     this.#options = options
@@ -101,6 +102,10 @@ export class ManagedProfile implements BrowserProfile {
     }
   }
 
+  get hasFailedToStart(): boolean {
+    return this.#hasFailed
+  }
+
   async #start(): Promise<Running> {
     const abort = new AbortController()
     const context = { signal: abort.signal, memory: this.#memory }
@@ -114,6 +119,7 @@ export class ManagedProfile implements BrowserProfile {
       return running
     } catch (error) {
       this.#lastError = describeError(error)
+      this.#hasFailed = true
       if (this.#state === mine) this.#state = { kind: "idle" }
       throw error
     }
@@ -131,6 +137,7 @@ export class ManagedProfile implements BrowserProfile {
   #begin(running: Running): void {
     this.#state = { kind: "running", running }
     this.#lastError = null
+    this.#hasFailed = false
     const { connection } = running.live
     this.#options.background.run("browser watch", async () => {
       const reason = await Promise.race([connection.closed, running.exited.then(() => undefined)])

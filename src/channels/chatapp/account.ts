@@ -17,6 +17,7 @@ import type { BotKey } from "../store.ts"
 import { type Client, createClient } from "./client.ts"
 import { MenuRegistration } from "./commands/registration.ts"
 import { type BotIdentity, identifyBot, readIdentity } from "./identify.ts"
+import { describeFailure, isTokenRefused } from "./failure.ts"
 import type { Intake } from "./inbound/intake.ts"
 import { proxySecrets } from "./network.ts"
 import { DraftCalls } from "./outbound/draft.ts"
@@ -50,6 +51,7 @@ export interface AccountOptions {
 
 /** Taking in waits so long for the first answer, and then goes on without a name. */
 const nameWaitMs = 2_000
+const checkTimeoutMs = 2_500
 
 interface Running {
   bot: BotKey
@@ -85,6 +87,8 @@ export class Account {
   #webhook: WebhookReport | undefined
   #sends = 0
   #isReplaced = false
+  /** What the platform said of the token when it was last asked. */
+  #refusal: string | undefined
 
   constructor(options: AccountOptions) {
     this.#options = options
@@ -176,6 +180,21 @@ export class Account {
     }
   }
 
+  /** Asks the platform whether it still knows the bot, which a poll that it holds open learns only later. Never rejects. */
+  async check(signal: AbortSignal): Promise<void> {
+    const running = this.#running
+    if (!running || running.abort.signal.aborted) return
+    const me = await running.calls.call("getMe", {}, { timeoutMs: checkTimeoutMs, signal })
+    if (this.#running !== running || running.abort.signal.aborted || signal.aborted) return
+    if (me.ok) this.#identified()
+    this.#refusal = !me.ok && isTokenRefused(me.failure) ? describeFailure(me.failure) : undefined
+  }
+
+  /** The bot is known to the platform: it works, though its first poll is still held open. */
+  #identified(): void {
+    if (this.#state.state === "starting") this.#become({ state: "running" })
+  }
+
   /** Stops taking in. Calls still work: what is in the outbox may leave while the gateway stops. */
   async stop(): Promise<void> {
     this.#running?.abort.abort()
@@ -212,7 +231,7 @@ export class Account {
       account: this.id,
       enabled: own.enabled,
       configured: this.#token.kind === "found",
-      ...this.#state,
+      ...this.#stateNow(),
       mode: modeOf(own),
       tokenSource: this.#token.kind === "none" ? "none" : this.#token.source,
       ...present({
@@ -231,6 +250,11 @@ export class Account {
         ...(this.#dropped > 0 ? { "decoration-dropped": this.#dropped } : {}),
       },
     }
+  }
+
+  #stateNow(): AccountState {
+    if (this.#refusal === undefined || this.#state.state === "off") return this.#state
+    return { state: "stopped", error: this.#options.redactor.redact(this.#refusal) }
   }
 
   #resolveToken(own: AccountSettings): TokenResult {
@@ -297,7 +321,10 @@ export class Account {
         clock,
         log: this.#log,
         signal: running.abort.signal,
-        onIdentity: (identity) => (this.#identity = identity),
+        onIdentity: (identity) => {
+          this.#identity = identity
+          this.#identified()
+        },
         onAsked: running.asked.resolve,
       })
       await Promise.all([receive(), identifying]).finally(resolve)

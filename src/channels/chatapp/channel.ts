@@ -20,6 +20,7 @@ import type { Effect } from "./inbound/planned.ts"
 import { decisionTexts, pairingText } from "./inbound/pairing-reply.ts"
 import { createPreparation } from "./inbound/preparation.ts"
 import { DraftCalls } from "./outbound/draft.ts"
+import { findNamedTarget } from "./outbound/named-target.ts"
 import { ChatMoves, type RenameConfig } from "./moves/moves.ts"
 import { observeTurn } from "./outbound/observe.ts"
 import { planReply } from "./outbound/plan.ts"
@@ -121,10 +122,7 @@ export function createChatappChannel(options: ChatappOptions): Channel {
     client: (account) => accounts.byId.get(account)?.client,
   })
   const acks = new DraftCalls()
-  pairing.attach(channelName, {
-    tell: (account, { chatId }, decision) =>
-      say({ channel: channelName, account, chatId, chatKind: "private" }, decisionTexts[decision]),
-  })
+  attachPairing(pairing, say)
   return {
     name: channelName,
     sender: createSender({ ...options, settings, plan, render, accounts, acks, moves }),
@@ -143,6 +141,8 @@ export function createChatappChannel(options: ChatappOptions): Channel {
       const shown = accounts.byId.size > 0 ? accounts.all() : settings.accounts().map(newAccount)
       return await Promise.all(shown.map((account) => statusOf(account, settings, clock, wanted)))
     },
+    check: async (signal) => void (await Promise.all(accounts.all().map((account) => account.check(signal)))),
+    findTarget: createFindTarget(options, { settings, accounts, pinsOf }),
     explain: (question) => explainAccess(question, explainFacts(options, settings, activations, pinsOf)),
     tools: createTools(options, { settings, render, stickers }),
     jobs: { [lateFilesJobKind]: media.late },
@@ -168,6 +168,13 @@ function judgeAgain(
       paired: pairing.book(channelName, route.account).paired,
       namesOf: (id) => pinsOf(route.account).namesOf(id),
     })
+}
+
+function attachPairing(pairing: Pairing, say: (route: Route, text: string) => NewOutbox[]): void {
+  pairing.attach(channelName, {
+    tell: (account, { chatId }, decision) =>
+      say({ channel: channelName, account, chatId, chatKind: "private" }, decisionTexts[decision]),
+  })
 }
 
 function performFor(options: ChatappOptions, account: Account | undefined, effect: Effect): void {
@@ -210,6 +217,26 @@ async function statusOf(
   const { client, botId } = account
   if (!wanted || !client || botId === undefined) return status
   return { ...status, probe: await probe({ client, botId, settings: settings.account(account.id), clock, signal }) }
+}
+
+/** People whom an account knows are those who are listed or paired; first who seems to have the name. */
+function createFindTarget(
+  options: ChatappOptions,
+  { settings, accounts, pinsOf }: { settings: Settings; accounts: Accounts; pinsOf: (account: string) => NamePins },
+): Channel["findTarget"] {
+  const known = (account: string, name: string): string[] => {
+    const pinned = pinsOf(account).idOf(name)
+    const paired = options.pairing.book(channelName, account).pairedSenders()
+    const called = paired.filter(({ label }) => label.toLowerCase().includes(`@${name}`))
+    const all = [...called, ...paired].map(({ senderId }) => senderId)
+    const ids = [...(pinned === undefined ? [] : [pinned]), ...all, ...settings.account(account).listedIds]
+    return [...new Set(ids)].filter((id) => /^[1-9]\d*$/.test(id))
+  }
+  return (route, signal) => {
+    const { account } = route
+    const client = accounts.byId.get(account)?.client
+    return findNamedTarget(route, { client, known: (name) => known(account, name), signal })
+  }
 }
 
 async function stopTurnOf({ store, log, stopTurn }: ChatappOptions, draft: DraftKey): Promise<void> {

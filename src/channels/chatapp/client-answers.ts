@@ -30,6 +30,7 @@ const checks: Readonly<Record<Method, Check>> = {
     last_error_message: orNothing(isText),
     allowed_updates: orNothing((value) => Array.isArray(value) && value.every(isText)),
   }),
+  getChat: record({ username: orNothing(isText) }),
   getChatMember: record({ status: isText }),
   getFile: record({ file_path: orNothing(isText), file_size: orNothing(isWhole) }),
   // Each of the updates is looked at by itself.

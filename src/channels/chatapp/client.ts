@@ -13,6 +13,7 @@ export type Method =
   | "getMe"
   | "getWebhookInfo"
   | "setWebhook"
+  | "getChat"
   | "getChatMember"
   | "deleteWebhook"
   | "getUpdates"

@@ -72,9 +72,8 @@ const customCommand = z.strictObject({
     .string()
     .trim()
     .overwrite((text) => text.replace(/^\//, "").toLowerCase())
-    .regex(/^[a-z0-9_]{1,32}$/, "must be 1 to 32 letters, digits and underscores")
-    .meta({ description: "Name of the command." }),
-  description: z.string().trim().min(1).max(256).meta({ description: "What the menu says about it." }),
+    .meta({ description: "Name of the command: 1 to 32 letters, digits and underscores. Others are left out." }),
+  description: z.string().trim().meta({ description: "What the menu says about it, 1 to 256 characters." }),
 })
 
 const webhookPath = z

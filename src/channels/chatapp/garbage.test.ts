@@ -24,6 +24,7 @@ const message = { message_id: 9, date: 1_800_000_000, chat, text: "x" }
 const honest: Record<Method, unknown> = {
   getMe: { id: 1, is_bot: true, first_name: "b", username: "b_bot", has_topics_enabled: false },
   getWebhookInfo: { url: "", has_custom_certificate: false, pending_update_count: 0 },
+  getChat: { id: 1, type: "private", first_name: "b", username: "b_person" },
   getChatMember: { status: "member", user: { id: 1, is_bot: true, first_name: "b" } },
   getFile: { file_id: "f", file_unique_id: "u", file_size: 3, file_path: "photos/1.jpg" },
   getUpdates: [{ update_id: 5, message }],

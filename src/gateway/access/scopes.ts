@@ -33,6 +33,7 @@ const gatewayRules: Rules = {
   "GET /readyz": status,
   "GET /metrics": status,
   "GET /api/status": status,
+  "POST /api/status/dismiss": does("admin", "status.dismiss"),
   "GET /api/usage": status,
   "GET /api/models": status,
   "GET /api/channels": status,

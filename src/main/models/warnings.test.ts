@@ -1,8 +1,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import pino from "pino"
 import { configSchema } from "../../config/index.ts"
-import { createModelWarner, describeWarning, findModelWarnings } from "./warnings.ts"
+import { describeWarning, findModelWarnings } from "./warnings.ts"
 
 const providers = { local: { kind: "openai-compatible", baseUrl: "http://127.0.0.1:1/v1", models: { known: {} } } }
 
@@ -116,25 +115,4 @@ test("a model that a webhook makes of its payload, or of hooks that are off, is 
   const template = { ...mapping, model: "{{ payload.model }}" }
   assert.deepEqual(warn({ hooks: { enabled: true, token: "t", mappings: [template] } }), [])
   assert.deepEqual(warn({ hooks: { mappings: [{ ...mapping, model: "gone/x" }] } }), [])
-})
-
-test("each warning is said once, and again when it comes back", () => {
-  const lines: string[] = []
-  const log = pino(
-    { level: "warn" },
-    { write: (line: string) => void lines.push((JSON.parse(line) as { key: string }).key) },
-  )
-  const tell = createModelWarner(log)
-  const good = configSchema.parse({})
-  const bad = configSchema.parse(withDefault("openai/gpt-5"))
-  const worse = configSchema.parse(withDefault({ primary: "openai/gpt-5", fallbacks: ["gone/x"] }))
-  const told = (config: typeof good) => {
-    tell(config, {})
-    return lines.splice(0)
-  }
-  assert.deepEqual(told(bad), ["agents.defaults.model"])
-  assert.deepEqual(told(bad), [])
-  assert.deepEqual(told(worse), ["agents.defaults.model.primary", "agents.defaults.model.fallbacks[0]"])
-  assert.deepEqual(told(good), [])
-  assert.deepEqual(told(bad), ["agents.defaults.model"])
 })

@@ -2,7 +2,6 @@
 // a gateway whose fallback is wrong still answers with its default.
 import type { Config, ConfigPath } from "../../config/index.ts"
 import { formatConfigPath } from "../../config/index.ts"
-import type { Log } from "../../kernel/index.ts"
 import { type Environment, doubtModel } from "../../models/index.ts"
 import { mainAgentId } from "../main-agent.ts"
 import { modelsView } from "./view.ts"
@@ -33,19 +32,6 @@ export function findModelWarnings(config: Config, environment: Environment): Mod
 /** One line: key and what is wrong with it. */
 export function describeWarning({ path, message }: ModelWarning): string {
   return `${formatConfigPath(path)}: ${message}`
-}
-
-/** Says each warning once, as long as it does not change. */
-export function createModelWarner(log: Log): (config: Config, environment: Environment) => void {
-  let told = new Set<string>()
-  return (config, environment) => {
-    const found = findModelWarnings(config, environment)
-    for (const warning of found) {
-      if (told.has(describeWarning(warning))) continue
-      log.warn({ part: "models", key: formatConfigPath(warning.path), reason: warning.message }, "model may not work")
-    }
-    told = new Set(found.map(describeWarning))
-  }
 }
 
 function namedModels({ agents, hooks }: Config): Named[] {

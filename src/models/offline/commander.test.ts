@@ -293,7 +293,7 @@ describe("heartbeats", () => {
     `System: [2026-01-01] from webhook: a run has ended with this result:\n<untrusted-content id="e1" source="event">\nHook orders: ${text}\n(${delivery})\n</untrusted-content id="e1">`
 
   test("says nothing of webhooks whose answers have been read in a chat", async () => {
-    const delivered = report("42 sold", "delivered to chatapp chat 5")
+    const delivered = report("42 sold", "queued for chatapp chat 5")
     assert.equal((await run(`${delivered}\n\n${delivered}\n\n${prompt}`)).reply.text, "HEARTBEAT_OK")
   })
 

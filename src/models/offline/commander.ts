@@ -11,7 +11,7 @@ export const offlineContextTokens = 32_768
 
 const heartbeatAcknowledgment = "HEARTBEAT_OK"
 /** Last line of a webhook's report whose answer went to a chat. */
-const deliveredLine = /\n\(delivered to \S+ chat [^\n]*\)$/
+const deliveredLine = /\n\((?:queued for|delivered to) \S+ chat [^\n]*\)$/
 /** Last line of any webhook's report: bookkeeping, not news. */
 const deliveryLine = /\n\((?:not )?delivered\b[^\n]*\)$/
 const maxQuote = 200

@@ -1,6 +1,7 @@
 // Downloads under way, by account and file: two turns that want the same file share one, and one that takes long goes on
 // while its turn gives its place to others.
 import { type Background, type Clock, describeError } from "../../../kernel/index.ts"
+import { JobPostponed } from "../../../store/index.ts"
 import { type DownloadOptions, type Fetched, type Wanted, downloadFile } from "./download.ts"
 import type { MediaFolder } from "./keep.ts"
 
@@ -15,6 +16,9 @@ interface Download {
 
 /** Results that nobody came for: their turn was stopped. */
 const maxEntries = 200
+
+/** After a stop of the channel that the rest of the process survives. */
+const againMs = 1_000
 
 /** Not before every so many files: reading the folder costs more than one. */
 const filesPerCleaning = 20
@@ -43,7 +47,10 @@ export class Downloads {
     const running = files.map((file, index) => this.#start(keys[index] as string, file, settings))
     const heldUntil = Math.min(...running.map(({ startedAt }) => startedAt)) + holdMs
     const restMs = Math.max(0, heldUntil - this.#parts.clock.monotonic())
+    const stopped = this.#stopped.signal
     await this.#wait(running, Math.min(patienceMs, restMs), signal)
+    // What ended with the channel is no answer about the file: whoever asked comes again, and no attempt counts.
+    if (stopped.aborted) throw new JobPostponed(this.#parts.clock.now() + againMs, "the channel is stopping")
     const isWorthWaiting = running.some((download) => !download.isOver) && patienceMs < restMs
     if (isWorthWaiting) return { files: files.map(() => undefined), isWorthWaiting }
     for (const [index, key] of keys.entries()) if (running[index]?.isOver) this.#byFile.delete(key)

@@ -402,7 +402,7 @@ describe("a turn", () => {
     await startRun()
     await message({ action: "react", messageId: first, emoji: "👍" })
     await message({ action: "send", to: friend, message: "elsewhere" })
-    assert.match(await reply("Done."), /^delivered to/)
+    assert.match(await reply("Done."), /^queued for/)
     await bench.until(() => written().every((row) => row.state === "sent"), "the answer")
     assert.equal(said()[0]?.text, "Done.")
   })

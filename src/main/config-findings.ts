@@ -1,0 +1,128 @@
+// What a configuration that can be used has against it: one list, told by `svc config validate`, at the start and after a
+// change. Nothing here keeps a gateway from starting, and nothing outside the machine is asked.
+import { existsSync } from "node:fs"
+import { dirname, resolve } from "node:path"
+import type { Config, ConfigPath, ConfigSnapshot } from "../config/index.ts"
+import { formatConfigPath, nearestName, resolveHome } from "../config/index.ts"
+import { configSchema } from "../config/schema.ts"
+import { openSchema, schemasAt } from "../config/schema-walk.ts"
+import { type Json, type Log, isJsonObject } from "../kernel/index.ts"
+import { customEntries } from "../channels/chatapp/commands/menu.ts"
+import { type ModelWarning, findModelWarnings } from "./models/warnings.ts"
+import { findSecretWarnings } from "./secret-warnings.ts"
+
+export interface ConfigFinding extends ModelWarning {
+  /** What the log calls it. */
+  title: string
+}
+
+export function findConfigWarnings(snapshot: ConfigSnapshot): ConfigFinding[] {
+  const { config, environment, source } = snapshot
+  const written = findInSource(source, [])
+  const isTold = new Set(written.map(({ path }) => formatConfigPath(path)))
+  const called = (title: string, found: readonly ModelWarning[]) => found.map((one) => ({ ...one, title }))
+  const others = [
+    ...called("secret weak", findSecretWarnings(config)),
+    ...called("model may not work", findModelWarnings(config, environment.variables)),
+    ...called(usualTitle, [
+      ...tokenWarnings(config),
+      ...profileWarnings(config),
+      ...commandWarnings(config),
+      ...fileWarnings(snapshot),
+    ]),
+  ]
+  return [...called(usualTitle, written), ...others.filter(({ path }) => !isTold.has(formatConfigPath(path)))]
+}
+
+const usualTitle = "configuration may not work"
+
+/** Says each once, as long as it does not change. */
+export function createConfigWarner(log: Log): (snapshot: ConfigSnapshot) => void {
+  let told = new Set<string>()
+  return (snapshot) => {
+    const found = findConfigWarnings(snapshot).map((one) => ({ ...one, key: formatConfigPath(one.path) }))
+    const idOf = ({ key, message }: { key: string; message: string }) => `${key}\n${message}`
+    for (const one of found) {
+      if (!told.has(idOf(one))) log.warn({ key: one.key, reason: one.message }, one.title)
+    }
+    told = new Set(found.map(idOf))
+  }
+}
+
+/** As guides write what a person is to fill in. */
+const placeholder = /^[\w./:-]*<[a-z][\w -]*>$/i
+
+function findInSource(value: Json, path: ConfigPath): ModelWarning[] {
+  const schemas = path.length === 0 ? [] : schemasAt(configSchema, path)
+  if (schemas.length > 0 && schemas.every((schema) => openSchema(schema).meta.later === true)) {
+    return [{ path, message: "is accepted, but has no effect in this release" }]
+  }
+  if (typeof value === "string" && placeholder.test(value)) {
+    return [{ path, message: "is still the placeholder of a guide: put your own value there" }]
+  }
+  if (Array.isArray(value)) return value.flatMap((entry, index) => findInSource(entry, [...path, index]))
+  if (!isJsonObject(value)) return []
+  return Object.entries(value).flatMap(([name, entry]) => findInSource(entry, [...path, name]))
+}
+
+const tokenPattern = /^[1-9]\d{2,19}:[A-Za-z0-9_-]{10,60}$/
+
+function tokenWarnings({ channels }: Config): ModelWarning[] {
+  const { chatapp } = channels
+  const base = ["channels", "chatapp"]
+  const tokens: [ConfigPath, string | undefined][] = [
+    [[...base, "botToken"], chatapp.botToken],
+    ...Object.entries(chatapp.accounts).map(([name, { botToken }]): [ConfigPath, string | undefined] => [
+      [...base, "accounts", name, "botToken"],
+      botToken,
+    ]),
+  ]
+  return tokens
+    .filter(([, token]) => token !== undefined && !tokenPattern.test(token.trim()))
+    .map(([path]) => ({
+      path,
+      message: "does not have the form of a bot token, <digits>:<secret>; ask @BotFather for it",
+    }))
+}
+
+function commandWarnings({ channels }: Config): ModelWarning[] {
+  const { problems } = customEntries({ customCommands: channels.chatapp.customCommands ?? [] })
+  const path = ["channels", "chatapp", "customCommands"]
+  return problems.map(({ command, problem }) => ({ path, message: `the entry "${command}" is left out: ${problem}` }))
+}
+
+/** Those that need no entry. */
+const ownProfiles = ["managed", "relay"]
+
+function profileWarnings({ browser }: Config): ModelWarning[] {
+  const remote = browser.cdpUrl === undefined ? [] : ["remote"]
+  const names = [...Object.keys(browser.profiles), ...ownProfiles, ...remote]
+  if (!browser.enabled || names.includes(browser.defaultProfile)) return []
+  const near = nearestName(browser.defaultProfile, names)
+  const hint = near === undefined ? `there are: ${names.join(", ")}` : `did you mean "${near}"?`
+  return [{ path: ["browser", "defaultProfile"], message: `names a profile that does not exist; ${hint}` }]
+}
+
+function fileWarnings({ config, environment, path: configPath }: ConfigSnapshot): ModelWarning[] {
+  const { channels, browser, hooks } = config
+  const { home, stateFolder } = environment
+  const beside = dirname(resolve(configPath))
+  const inState = (file: string | undefined) => file && resolveHome(file, home, stateFolder)
+  const transforms = resolveHome(hooks.transformsDir ?? beside, home, beside)
+  const { tokenFile, accounts } = channels.chatapp
+  const files: [ConfigPath, string | undefined][] = [
+    [["channels", "chatapp", "tokenFile"], inState(tokenFile)],
+    ...Object.entries(accounts).map(([name, account]): [ConfigPath, string | undefined] => [
+      ["channels", "chatapp", "accounts", name, "tokenFile"],
+      inState(account.tokenFile),
+    ]),
+    [["browser", "executablePath"], browser.enabled ? browser.executablePath : undefined],
+    ...hooks.mappings.map(({ transform }, index): [ConfigPath, string | undefined] => [
+      ["hooks", "mappings", index, "transform", "module"],
+      hooks.enabled && transform ? resolve(transforms, transform.module) : undefined,
+    ]),
+  ]
+  return files
+    .filter(([, file]) => file && !existsSync(file))
+    .map(([path, file]) => ({ path, message: `names a file that does not exist: ${file}` }))
+}

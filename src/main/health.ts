@@ -1,0 +1,160 @@
+// How the parts do now, for `/readyz` and the status: what is in this process is asked at once, what takes the network or
+// the disk in the background, when what is known is older than five seconds. Whoever asks never waits for either.
+import type { Channel, ChannelAccountStatus } from "../channels/contract.ts"
+import type { PartState, Problem } from "../gateway/index.ts"
+import { AppError, describeError } from "../kernel/index.ts"
+import { type FailureWindow, countJobs, countOutbox } from "../store/index.ts"
+import type { AgentParts } from "./agent.ts"
+import type { Core } from "./core.ts"
+import { mainAgentId } from "./main-agent.ts"
+import { storeHealth } from "./store-health.ts"
+
+export interface HealthOptions {
+  core: Core
+  agent: Pick<AgentParts, "models" | "modelTrouble">
+  channels: () => Iterable<Channel>
+  browser: { problem(): Promise<AppError | undefined> }
+  /** Of the start. */
+  states: Readonly<Record<string, PartState>>
+  failures: () => FailureWindow
+}
+
+export interface Health {
+  /** `waitMs`: how long somebody who looks once may wait for what is asked outside; 0: not at all. */
+  look(waitMs?: number): Promise<{ parts: Record<string, PartState>; problems: Problem[] }>
+}
+
+/** Nobody looks more often, and a person waits for no more. */
+const freshMs = 5_000
+const askTimeoutMs = 2_500
+
+export function createHealth(options: HealthOptions): Health {
+  const { core, channels, browser } = options
+  let unreachable: string | undefined
+  let browserProblem: AppError | undefined
+  let asking: PromiseWithResolvers<void> | undefined
+  let askedAt = Number.NEGATIVE_INFINITY
+  const ask = async () => {
+    const signal = AbortSignal.timeout(askTimeoutMs)
+    const [problem, reach] = await Promise.all([
+      browser.problem(),
+      reachModel(options, signal),
+      ...[...channels()].map((channel) => channel.check(signal)),
+    ])
+    browserProblem = problem
+    unreachable = reach
+  }
+  return {
+    async look(waitMs = 0) {
+      const now = core.clock.monotonic()
+      if (now - askedAt >= freshMs) {
+        askedAt = now
+        asking = Promise.withResolvers<void>()
+        const { resolve } = asking
+        core.background.run("look at the parts", () => ask().finally(resolve))
+      }
+      if (waitMs > 0) {
+        const limit = AbortSignal.timeout(waitMs)
+        await Promise.race([asking?.promise, new Promise((resolve) => limit.addEventListener("abort", resolve))])
+      }
+      const accounts = (
+        await Promise.all(
+          [...channels()].map((channel) => channel.status({ probe: false, signal: AbortSignal.timeout(askTimeoutMs) })),
+        )
+      ).flat()
+      const found = [
+        ...storeProblems(core),
+        ...modelProblems(options, unreachable),
+        ...(browserProblem && core.config().browser.enabled ? [problemOf("browser", browserProblem)] : []),
+        ...accounts.flatMap(accountProblems),
+      ]
+      const parts = { ...options.states }
+      // A part that has not started yet does so; what it lacks is told all the same.
+      for (const { part } of found) if (parts[part] === "ready") parts[part] = "failed"
+      const isStarting = accounts.some(({ state }) => state === "starting")
+      if (parts["chatapp"] === "ready" && isStarting) parts["chatapp"] = "starting"
+      return { parts, problems: [...found, ...waitingProblems(accounts), ...failureProblems(core, options.failures())] }
+    },
+  }
+}
+
+function problemOf(part: string, error: AppError): Problem {
+  return { part, problem: error.message, ...(error.hint === undefined ? {} : { next: error.hint }) }
+}
+
+function storeProblems(core: Core): Problem[] {
+  const { accepting, problem } = storeHealth(core)
+  if (problem !== undefined) return [{ part: "store", problem }]
+  return accepting ? [] : [{ part: "store", problem: "nothing is accepted", next: "svc logs" }]
+}
+
+/** What the configuration lacks, else what kept the last call from being answered. */
+function modelProblems({ core, agent }: HealthOptions, unreachable: string | undefined): Problem[] {
+  try {
+    const { fallbacks } = agent.models.describe({ agentId: mainAgentId(core.config()) })
+    if (unreachable !== undefined && fallbacks.length === 0) {
+      return [
+        {
+          part: "agent",
+          problem: unreachable,
+          next: "Start the model's server, or correct its baseUrl; svc models test",
+        },
+      ]
+    }
+  } catch (error) {
+    if (error instanceof AppError) return [problemOf("agent", error)]
+    return [{ part: "agent", problem: describeError(error) }]
+  }
+  const trouble = agent.modelTrouble()
+  return trouble ? [{ part: "agent", problem: trouble.message, next: trouble.hint ?? "svc models test" }] : []
+}
+
+/** Whether anything answers where the model's server is said to be. Costs nothing: no model is asked. */
+async function reachModel({ core, agent }: HealthOptions, signal: AbortSignal): Promise<string | undefined> {
+  let id: string
+  try {
+    id = agent.models.describe({ agentId: mainAgentId(core.config()) }).id
+  } catch {
+    // Told by `modelProblems`, each time it is asked.
+    return undefined
+  }
+  const provider = id.slice(0, id.indexOf("/"))
+  const baseUrl = core.config().models.providers[provider]?.baseUrl
+  if (baseUrl === undefined) return undefined
+  try {
+    const response = await fetch(baseUrl, { method: "HEAD", redirect: "manual", signal })
+    await response.body?.cancel()
+    return undefined
+  } catch (error) {
+    return `nothing answers at the address of ${id}: ${core.redactor.redact(describeError(error))}`
+  }
+}
+
+function accountProblems({ channel, account, state, error }: ChannelAccountStatus): Problem[] {
+  if (state !== "stopped") return []
+  const next = "Correct the bot token or apiRoot of this account; svc channels status --probe"
+  return [{ part: channel, problem: `account ${account} has stopped: ${error ?? "no reason given"}`, next }]
+}
+
+/** They go on by themselves, and what comes in otherwise is taken: no reason to send nothing here any more. */
+function waitingProblems(accounts: readonly ChannelAccountStatus[]): Problem[] {
+  return accounts
+    .filter(({ state }) => state === "waiting")
+    .map(({ channel, account, error }) => ({
+      part: channel,
+      problem: `account ${account} waits: ${error ?? "the platform does not answer"}`,
+      next: "svc channels status --probe",
+    }))
+}
+
+function failureProblems({ store }: Core, window: FailureWindow): Problem[] {
+  const outbox = countOutbox(store, window)
+  const { dead } = countJobs(store, window)
+  const told = (part: string, count: number, problem: string, next: string): Problem[] =>
+    count === 0 ? [] : [{ part, problem: `${count} ${problem}`, next: `${next}; svc status --dismiss when seen` }]
+  return [
+    ...told("outbox", outbox.dead, "messages will never arrive", "svc deliveries list --state dead"),
+    ...told("outbox", outbox.uncertain, "messages may not have arrived", "svc deliveries list --state uncertain"),
+    ...told("agent", dead, "runs have failed for good", "svc runs list --state dead"),
+  ]
+}
