@@ -97,6 +97,18 @@ describe("a picture", () => {
     assert.equal(withPicture.media?.length, 1)
   })
 
+  test("that a stop of the channel cuts off is no answer: its turn is put back whole, and nothing comes later", async (context) => {
+    const bench = await begin(context, systemClock)
+    bench.emulator.control.fault({ kind: "hang", method: "getFile", times: 0 })
+    const input = await send(bench)
+    const asked = bench.emulator.control.waitForCall({ method: "getFile" })
+    const fetching = assert.rejects(fetch(bench, input), JobPostponed)
+    await asked
+    await bench.channel.stop()
+    await fetching
+    assert.equal(lateJobs(bench).length, 0)
+  })
+
   for (const method of ["getFile", "download"]) {
     test(`whose ${method} meets 429 is waited for as long as the platform asks, and not lost`, async (context) => {
       const { clock, pauses } = quickClock((ms) => ms === 2_000)
