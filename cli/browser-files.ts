@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto"
 import { mkdir, rm, stat } from "node:fs/promises"
 import { basename, dirname, join, resolve, sep } from "node:path"
-import { safeName } from "../src/browser/files/safe-path.ts"
+import { safeName } from "../src/browser/files/safe-name.ts"
 import { writeDurableFile } from "../src/kernel/durable-file.ts"
 import { AppError } from "../src/kernel/errors.ts"
 

@@ -81,10 +81,13 @@ test("the bundle holds nothing but this program, commander and what the import r
   const allowed = [
     /^cli\//,
     /^src\/browser\/cli/,
+    /^src\/browser\/files\/safe-name\.ts$/,
     /^src\/budget\/(amounts|contract)\.ts$/,
     /^src\/gateway\/access\/contract\.ts$/,
+    /^src\/gateway\/access\/contract\.ts$/,
     /^src\/hooks\/cli/,
-    /^src\/kernel\/(durable-file|errors|log-format|process-alive)\.ts$/,
+    /^src\/kernel\/(durable-file|errors|log-format|process-alive|trim)\.ts$/,
+    /^src\/store\/run-delivery\.ts$/,
     /^node_modules\/commander\//,
     /^package\.json$/,
   ]

@@ -10,7 +10,7 @@ import { after, before, beforeEach, describe, test } from "node:test"
 import { setTimeout } from "node:timers/promises"
 import { type BrowserBench, type Reply, startBrowserBench } from "../../test/support/browser-service.ts"
 import { type PagesServer, startPagesServer } from "../../test/support/pages-server.ts"
-import { safeName } from "./files/safe-path.ts"
+import { safeName } from "./files/safe-name.ts"
 
 let bench: BrowserBench
 let pages: PagesServer

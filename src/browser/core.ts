@@ -13,7 +13,7 @@ import type {
 } from "./contract.ts"
 import { debugOperations, storageOperations } from "./debug.ts"
 import { fileOperations } from "./files/operations.ts"
-import { safeName } from "./files/safe-path.ts"
+import { safeName } from "./files/safe-name.ts"
 import { savePicture } from "./media.ts"
 import { act } from "./page/act.ts"
 import { navigate } from "./page/navigate.ts"

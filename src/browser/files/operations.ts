@@ -10,7 +10,8 @@ import { addressOfFrame } from "../page/frame-address.ts"
 import { elementExpression } from "../page/frames.ts"
 import type { Tab } from "../page/tab.ts"
 import type { ChooserRequest, DownloadRequest, WaitDownloadRequest } from "../requests/index.ts"
-import { moveInto, pathToRead, pathToWrite, safeName } from "./safe-path.ts"
+import { safeName } from "./safe-name.ts"
+import { moveInto, pathToRead, pathToWrite } from "./safe-path.ts"
 
 export interface DownloadReply {
   ok: true

@@ -2,25 +2,8 @@
 import { constants } from "node:fs"
 import { lstat, mkdir, open, realpath } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path"
-import { AppError, moveDurableFile, trimBoth } from "../../kernel/index.ts"
-
-const maxNameLength = 150
-
-/** A file name without folders, control characters and what some system takes for something else. */
-export function safeName(suggested: string): string {
-  const last = suggested.split(/[/\\]/).at(-1) ?? ""
-  const shown = last
-    // oxlint-disable-next-line no-control-regex
-    .replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069<>:"|?*]/g, "_")
-    .replace(/\s/g, " ")
-  const plain = trimBoth(shown, ". ")
-  const reserved = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i.test(plain)
-  const name = reserved ? `_${plain}` : plain
-  if (name.length <= maxNameLength) return name || "download"
-  const dot = name.lastIndexOf(".")
-  const extension = dot > 0 && name.length - dot <= 12 ? name.slice(dot) : ""
-  return name.slice(0, maxNameLength - extension.length) + extension
-}
+import { AppError, moveDurableFile } from "../../kernel/index.ts"
+import { safeName } from "./safe-name.ts"
 
 /** The absolute path below `root` that a caller means; its folders are made. Throws `bad-request` for any other. */
 export async function pathToWrite(root: string, wanted: string): Promise<string> {

@@ -194,7 +194,7 @@ describe("an answer that is sent in parts", () => {
     live.step(0)
     await live.say("All there is.\n\n")
     live.end()
-    assert.match(await turn.finish("All there is."), /^delivered/)
+    assert.match(await turn.finish("All there is."), /^queued for/)
     assert.deepEqual(turn.replies(), ["All there is."])
   })
 
@@ -270,7 +270,7 @@ describe("an answer that is sent in parts", () => {
         ["And another.", "43", true],
         ["End", "43", true],
         ["Then this.", undefined, undefined],
-        ["And  that", "77", true],
+        ["And that", "77", true],
       ],
     )
   })
