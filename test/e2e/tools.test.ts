@@ -44,7 +44,7 @@ test("all of them are sent in the form that every provider takes", async () => {
   assert.ok(request)
   const sent = toolsOf(request)
   for (const tool of sent) assert.deepEqual(brokenToolRules(tool), [], String(tool.name))
-  assert.ok(JSON.stringify(request.body["tools"]).length / 4 < 2_100, "all of them together stay small")
+  assert.ok(JSON.stringify(request.body["tools"]).length / 4 < 2_400, "all of them together stay small")
 })
 
 describe("a webhook's turn", () => {

@@ -189,8 +189,8 @@ test("a turn that ends the process each time is given up with a word to its chat
     const gateway = await world.start({ crashAt: "turn.beforeModel" })
     assert.equal(await gateway.ended, "SIGKILL")
   }
-  // Three deaths would not be held against it; twelve are.
-  world.change("update job set attempts = 12 where state = 'running'")
+  // Three deaths would not be held against it; twenty are.
+  world.change("update job set attempts = 20 where state = 'running'")
   world.model.script((request) => text(`answer to ${lastPrompt(request).split("\n").at(-1)}`))
   await world.start()
   await world.reply("answer to and what now?", { after: sent })
@@ -204,6 +204,6 @@ test("a turn that ends the process each time is given up with a word to its chat
   )
   assert.deepEqual(
     world.rows("select error from job where state = 'dead'").map((row) => ({ ...(row as object) })),
-    [{ error: "the gateway died 12 times while running it" }],
+    [{ error: "the gateway died 20 times while running it" }],
   )
 })

@@ -7,7 +7,7 @@ import { reasonWithoutDisk } from "../support/endurance/cut-disk.ts"
 import { endure } from "../support/endurance/endure.ts"
 import { randomFrom } from "../support/endurance/load.ts"
 
-const cuts = Number(process.env["SVC_POWER_CUTS"] ?? 3)
+const cuts = Number(process.env["SVC_POWER_CUTS"] ?? 2)
 const seed = Number(process.env["SVC_TEST_SEED"] ?? Date.now() % 1_000_000)
 
 test(
