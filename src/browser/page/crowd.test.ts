@@ -19,7 +19,7 @@ after(async () => {
 })
 
 const act = (body: object) => bench.call("POST", "/act", body)
-const many = Number(process.env["SVC_TEST_CROWD"] ?? 60)
+const many = Number(process.env["SVC_TEST_CROWD"] ?? 30)
 
 test("loses none of many clicks at once, and none of many actions of several kinds", async () => {
   await bench.call("POST", "/navigate", { url: `${pages.url}/counting.html` })
