@@ -8,7 +8,7 @@ import { text } from "../support/model-server/index.ts"
 import { lastPrompt } from "../support/prompts.ts"
 import { type World, createWorld, until } from "../support/world.ts"
 
-const rounds = Number(process.env["SVC_TEST_STOPS"] ?? 3)
+const rounds = Number(process.env["SVC_TEST_STOPS"] ?? 2)
 const limits = { timeout: 60_000 + rounds * 15_000 }
 
 interface Crowd {

@@ -19,7 +19,7 @@ after(async () => {
   await pages.stop()
 })
 
-const trees = Number(process.env["SVC_TEST_TREES"] ?? 40)
+const trees = Number(process.env["SVC_TEST_TREES"] ?? 15)
 
 test("has every word that a person can see, or says what it left out", async () => {
   let words = 0
