@@ -129,9 +129,17 @@ function firstStates(): Parts["states"] {
   return { store: "ready", gateway: "starting", browser: "starting", chatapp: "starting", agent: "starting" }
 }
 
+/**
+ * What must work for something to be taken in, which never waits for a model or a browser: while these fail, what comes
+ * is kept, and whoever sends it should go on.
+ */
+const takesIn: ReadonlySet<string> = new Set(["store", "gateway", "chatapp"])
+
 async function readinessOf(health: Health): Promise<Readiness> {
   const { parts, problems } = await health.look()
-  return { ok: Object.values(parts).every((state) => state === "ready" || state === "off"), parts, problems }
+  const works = (part: string, state: PartState) =>
+    state === "ready" || state === "off" || (state === "failed" && !takesIn.has(part))
+  return { ok: Object.entries(parts).every(([part, state]) => works(part, state)), parts, problems }
 }
 
 type ChatappLinks = Pick<ChatappOptions, "pairing" | "maxConnections" | "onRefused">

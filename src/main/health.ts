@@ -34,6 +34,14 @@ export function createHealth(options: HealthOptions): Health {
   let browserProblem: AppError | undefined
   let asking: PromiseWithResolvers<void> | undefined
   let askedAt = Number.NEGATIVE_INFINITY
+  let failed: { at: number; problems: Problem[] } | undefined
+  /** Counting grows with what waits, and anybody may ask whether the gateway is ready: it is not counted each time. */
+  const failuresAt = (now: number, isFresh: boolean): Problem[] => {
+    if (!failed || isFresh || now - failed.at >= freshMs) {
+      failed = { at: now, problems: failureProblems(core, options.failures()) }
+    }
+    return failed.problems
+  }
   const ask = async () => {
     const signal = AbortSignal.timeout(askTimeoutMs)
     const [problem, reach] = await Promise.all([
@@ -73,7 +81,7 @@ export function createHealth(options: HealthOptions): Health {
       for (const { part } of found) if (parts[part] === "ready") parts[part] = "failed"
       const isStarting = accounts.some(({ state }) => state === "starting")
       if (parts["chatapp"] === "ready" && isStarting) parts["chatapp"] = "starting"
-      return { parts, problems: [...found, ...waitingProblems(accounts), ...failureProblems(core, options.failures())] }
+      return { parts, problems: [...found, ...waitingProblems(accounts), ...failuresAt(now, waitMs > 0)] }
     },
   }
 }

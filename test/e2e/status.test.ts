@@ -33,6 +33,9 @@ test("a part is asked how it is: the bot is ready when identified, a refused tok
   )
   assert.match(dead.problem, /nothing answers at the address of test\//)
   assert.match(dead.next ?? "", /svc models test/)
+  // What comes in is kept while the model is away: whoever sends it is to go on.
+  const { ok, parts } = await ready()
+  assert.deepEqual([ok, parts["agent"]], [true, "failed"])
 
   world.emulator.control.revokeToken()
   const refused = await world.until(
@@ -44,4 +47,5 @@ test("a part is asked how it is: the bot is ready when identified, a refused tok
     15_000,
   )
   assert.match(refused.problem, /has stopped: .*Unauthorized/)
+  assert.equal((await fetch(`${world.gateway.url}/readyz`)).status, 503)
 })
