@@ -151,6 +151,23 @@ test("types key by key, presses keys by name, clicks twice, with other buttons a
   assert.match(text, /click:cjk:true/)
 })
 
+test("works a field through what its component draws over it, and not beside what lies there from elsewhere", async () => {
+  await go("sent.html")
+  const over = "position:absolute;inset:0"
+  const field = `<div class=box style="position:relative;width:200px;height:30px"><input aria-label=City readonly><span style="${over}">Choose</span></div>`
+  const show = (extra: string) =>
+    act({
+      kind: "evaluate",
+      fn: `() => { document.body.innerHTML = \`<main>${field}<p style="margin-top:80px">Words of the card</p></main>${extra}\`; document.body.onclick = (e) => (document.title = e.target.textContent) }`,
+    })
+  await show("")
+  assert.equal((await click("City")).status, 200)
+  assert.equal((await snapshot()).title, "Choose")
+  await show('<div id=banner style="position:fixed;left:0;top:0;width:100%;height:60px">We use cookies</div>')
+  const covered = await refusal({ kind: "click", ref: await bench.refOf("City") })
+  assert.deepEqual([covered.code, /id="banner"/.test(covered.message)], ["covered", true])
+})
+
 test("clicks a checkbox that is only drawn by its label", async () => {
   await go("forms.html")
   assert.equal((await click("Fancy box")).status, 200)

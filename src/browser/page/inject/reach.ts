@@ -53,7 +53,8 @@ export async function reachElement(agent: PageAgent, id: number, options: ReachO
   if (found.kind === "ready" && options.arm) armClick(agent, target)
   if (found.kind === "ready") return found
   // What is drawn in place of the control takes the mouse for it.
-  const drawn = target === element ? drawnInstead(element) : null
+  const cover = found.kind === "covered" ? elementOf(agent, found.byId) : null
+  const drawn = target === element ? drawnInstead(element, cover) : null
   if (!drawn) return found
   const instead = scrollAndFind(agent, drawn, options.attempt)
   if (instead.kind !== "ready") return found
@@ -65,7 +66,7 @@ export async function reachElement(agent: PageAgent, id: number, options: ReachO
  * What people click to work a control that they do not see: its label, or the box that a component draws around it. A
  * button that something lies over is only covered: this is for fields, and for what is inside a component.
  */
-export function drawnInstead(element: PageElement): PageElement | null {
+export function drawnInstead(element: PageElement, cover: PageElement | null): PageElement | null {
   for (let index = 0; element.labels && index < element.labels.length; index += 1) {
     const label = element.labels[index] as PageElement
     if (firstBox(label)) return label
@@ -77,7 +78,6 @@ export function drawnInstead(element: PageElement): PageElement | null {
   const { host } = element.getRootNode()
   const takesNoMouse = getComputedStyle(element).pointerEvents === "none"
   if (!isField && !hasOwnRole && !host && !takesNoMouse) return null
-  let drawn: PageElement | null = null
   let around: PageElement | null = element.parentElement ?? host ?? null
   for (let steps = 0; around && steps < 6; steps += 1) {
     // More controls than this one: from here on it is no longer the box of this control.
@@ -85,10 +85,11 @@ export function drawnInstead(element: PageElement): PageElement | null {
       "button,a[href],input:not([type=hidden]),select,textarea,[role=button],[role=radio],[role=checkbox]",
     )
     if (others.length > (around.contains(element) ? 1 : 0) || around.localName === "body") break
-    if (firstBox(around)) drawn = around
+    // What covers it from elsewhere, such as a banner, is no part of the control.
+    if (firstBox(around) && (cover === null || isInside(cover, around))) return around
     around = around.parentElement ?? around.getRootNode().host ?? null
   }
-  return drawn
+  return null
 }
 
 /** A control whose box is hidden for looks is clicked by its label. */
