@@ -14,8 +14,9 @@ const run = (command, args) => {
 }
 
 if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== lock) {
-  process.stderr.write("gallery: installing its packages, about 1 GB (npm ci --ignore-scripts)\n")
-  run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"])
+  process.stderr.write("gallery: installing its packages, about 1 GB (npm install --ignore-scripts)\n")
+  // Not `npm ci`: it wants entries in the lockfile for builds of one library on other systems, which npm leaves out.
+  run("npm", ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"])
   writeFileSync(stamp, lock)
 }
 run(process.execPath, [join(folder, "main.ts"), ...process.argv.slice(2)])
