@@ -1,6 +1,7 @@
 // `/bot<token>/<method>` and `/file/bot<token>/<path>`: who calls, what is called, injected faults, the answer.
 import type { IncomingMessage, ServerResponse } from "node:http"
-import type { CallLog, CallRecord } from "./control/call-log.ts"
+import type { CallLog } from "./control/call-log.ts"
+import type { CallRecord } from "./control/call-record.ts"
 import { type Fault, type Faults, downloadName } from "./control/faults.ts"
 import { errorAnswer, type Answer, type Dispatcher } from "./dispatcher.ts"
 import { ApiError, tooManyRequests } from "./errors.ts"

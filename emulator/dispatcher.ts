@@ -1,6 +1,7 @@
 // Runs one API call: arguments in, an answer as it goes over the wire out, with the call log written on the way.
 import { ApiError } from "./errors.ts"
-import type { CallLog, CallRecord } from "./control/call-log.ts"
+import type { CallLog } from "./control/call-log.ts"
+import type { CallRecord } from "./control/call-record.ts"
 import { allMethods, type NamedMethod } from "./methods/index.ts"
 import { DescribedResult, JsonResult } from "./methods/method.ts"
 import type { Arguments } from "./wire/arguments.ts"

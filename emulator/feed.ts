@@ -1,7 +1,7 @@
 // What happens in the emulator, as a stream of numbered events: the chat page, the waiters of the control API and the
 // call log listen to it. It keeps the newest events, so that a listener over HTTP can go on where it stopped.
 import type { Message } from "grammy/types"
-import type { CallRecord } from "./control/call-log.ts"
+import type { CallRecord } from "./control/call-record.ts"
 
 export type EmulatorEvent =
   | { type: "message"; botId: number; chatId: number; from: "bot" | "user"; message: Message }

@@ -14,7 +14,7 @@ import { EmulatorServer } from "./server.ts"
 import { createBot, type NewBot } from "./world/create-bot.ts"
 import { World } from "./world/world.ts"
 
-export type { CallRecord } from "./control/call-log.ts"
+export type { CallRecord } from "./control/call-record.ts"
 export type { BotAccount, CallWait, Control, MessageWait } from "./control/control.ts"
 export { ControlError } from "./control/control-error.ts"
 export type { Fault, FaultKind } from "./control/faults.ts"

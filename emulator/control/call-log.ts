@@ -1,29 +1,7 @@
 // The log of every API call that a bot made, with what it got; the newest calls are kept.
 import type { Feed } from "../feed.ts"
 import type { Arguments } from "../wire/arguments.ts"
-
-export interface CallRecord {
-  /** Counts up over all bots. */
-  id: number
-  botId: number
-  /** The documented name, whatever case the bot used; the name as given when there is no such method. */
-  method: string
-  parameters: Record<string, unknown>
-  files: { field: string; filename: string; contentType: string; size: number }[]
-  via: "http" | "webhook"
-  /** Port of the client's end: calls with the same one share a connection. */
-  connection?: number | undefined
-  /** Milliseconds since the epoch. */
-  startedAt: number
-  finishedAt?: number
-  /** HTTP status; 0 when the connection ended without an answer. */
-  status?: number
-  ok?: boolean
-  result?: unknown
-  error?: string
-  /** The kind of the injected fault that met this call. */
-  fault?: string
-}
+import type { CallRecord } from "./call-record.ts"
 
 const maxCalls = 5000
 

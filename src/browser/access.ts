@@ -1,12 +1,13 @@
 // What every operation begins with: may it be done, in which tab, until when; and how it ends: the reply's usual fields.
 import { AppError, type Background, type Clock, type Ids, type Log } from "../kernel/index.ts"
+import type { Caller } from "./caller.ts"
 import type { BrowserConfig } from "./config.ts"
 import type { PageReply } from "./contract.ts"
 import type { Guard } from "./guard.ts"
 import type { OperationOptions, Tab } from "./page/tab.ts"
 import type { Tabs } from "./page/tabs.ts"
 import type { Machine } from "./profiles/detect/index.ts"
-import type { Traces } from "./traces.ts"
+import type { Traces } from "./running-traces.ts"
 import type { ProfileRegistry } from "./profiles/registry.ts"
 
 export interface CoreOptions {
@@ -31,20 +32,6 @@ export interface ProfileEntry {
   color: string
   cdpPort?: number
   cdpUrl?: string
-}
-
-/** Who asks: the profile that the caller named, and when it gives up. */
-export interface Caller {
-  profile: string | undefined
-  signal?: AbortSignal | undefined
-  /** Set for a turn that acts on words of others: the key of its session, which has tabs of its own and sees no others. */
-  guest?: string | undefined
-  /**
-   * Set for an address that words of others may have made: the sites that it may lead to. Documents of others are not asked
-   * for, however the page sends itself on, until something else is done in the tab or half a minute is over. For files and
-   * answers that wait for a page to ask: the sites that may have them.
-   */
-  staysOn?: ((url: string) => boolean) | undefined
 }
 
 /** Tabs, and the space among them in which the caller is. */

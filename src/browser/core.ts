@@ -1,6 +1,7 @@
 // What browser control can do, once for its two faces: the HTTP routes and the agent tool.
 import { AppError } from "../kernel/index.ts"
-import { type Caller, type CoreOptions, createAccess, limits, needEvaluation, pageReply, type Place } from "./access.ts"
+import { type CoreOptions, createAccess, limits, needEvaluation, pageReply, type Place } from "./access.ts"
+import type { Caller } from "./caller.ts"
 import type {
   ActReply,
   NavigateReply,
@@ -36,7 +37,8 @@ import { sightOperations } from "./sight.ts"
 import { traceOperations } from "./traces.ts"
 import { freshSnapshot, labelledPicture, snapshotOperations } from "./snapshots.ts"
 
-export type { Caller, CoreOptions } from "./access.ts"
+export type { CoreOptions } from "./access.ts"
+export type { Caller } from "./caller.ts"
 export type BrowserCore = ReturnType<typeof createBrowserCore>
 
 export function createBrowserCore(options: CoreOptions) {

@@ -1,5 +1,6 @@
 // What is kept of a page and around it: console, errors, requests, bodies, PDF, highlight, cookies, storage.
-import { type Caller, type CoreOptions, createAccess, limits } from "./access.ts"
+import { type CoreOptions, createAccess, limits } from "./access.ts"
+import type { Caller } from "./caller.ts"
 import { saveFile } from "./media.ts"
 import { failure } from "./page/actions/reach.ts"
 import { callAgent } from "./page/frames.ts"

@@ -1,7 +1,7 @@
 // Which policy counts for whom, and what puts it into force: turns of untrusted origin get `strict` and places apart, and
 // when the operator restricts navigation, every request of the browser passes the gate.
 import { AppError, type Background, type Clock, type Ids, type Log, Secret } from "../kernel/index.ts"
-import type { Caller } from "./access.ts"
+import type { Caller } from "./caller.ts"
 import { CdpError, type CdpSession } from "./cdp/index.ts"
 import type { BrowserConfig } from "./config.ts"
 import { Guests } from "./page/guests.ts"

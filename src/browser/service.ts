@@ -23,7 +23,7 @@ import { systemMachine } from "./profiles/detect/index.ts"
 import { ProfileRegistry } from "./profiles/registry.ts"
 import { createControlApp } from "./routes/app.ts"
 import { type BrowserToolInput, createBrowserTool } from "./tool.ts"
-import { Traces } from "./traces.ts"
+import { Traces } from "./running-traces.ts"
 
 export interface BrowserServiceOptions {
   /** The configuration as it is now; `reconfigure` tells that it has changed. */

@@ -1,7 +1,8 @@
 // What a tab pretends to be: offline, headers, login, place, colour scheme, time zone, language, device. Lasts until it is
 // changed.
 import { Secret } from "../kernel/index.ts"
-import { type Caller, type CoreOptions, createAccess, limits } from "./access.ts"
+import { type CoreOptions, createAccess, limits } from "./access.ts"
+import type { Caller } from "./caller.ts"
 import type { Guard } from "./guard.ts"
 import { findDevice } from "./page/devices.ts"
 import type { OverrideState } from "./page/overrides.ts"

@@ -1,7 +1,8 @@
 // What a page shows of where it is: the sites of its frames, and whether a link of it leads to an address. Asked before
 // a tainted call is made; read in worlds of our own, whose functions no page can replace.
 import { plainAddress, siteOf } from "../kernel/index.ts"
-import { type Caller, type CoreOptions, createAccess, limits } from "./access.ts"
+import { type CoreOptions, createAccess, limits } from "./access.ts"
+import type { Caller } from "./caller.ts"
 import { CdpError } from "./cdp/index.ts"
 import { addressOfFrame } from "./page/frame-address.ts"
 import { type Frame, valueIn } from "./page/frames.ts"

@@ -1,6 +1,7 @@
 // Snapshots for all who ask: which options a request means, and the snapshot that follows an action.
 import { AppError } from "../kernel/index.ts"
-import { type Caller, type CoreOptions, createAccess, limits, pageReply } from "./access.ts"
+import { type CoreOptions, createAccess, limits, pageReply } from "./access.ts"
+import type { Caller } from "./caller.ts"
 import type { BrowserConfig } from "./config.ts"
 import type { AriaReply, FreshSnapshot, SnapshotReply } from "./contract.ts"
 import type { Guard } from "./guard.ts"

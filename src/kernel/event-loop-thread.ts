@@ -1,7 +1,7 @@
 // The thread beside the event loop. Its functions become a program of their own as text (the gateway is shipped as
 // bundles, where a thread has no file to start from), so they use nothing from outside but types and each other.
 import type { Debugger } from "node:inspector"
-import type { Hang } from "./event-loop.ts"
+import type { Hang } from "./hang.ts"
 
 /** In the state folder, while the event loop hangs. */
 export const hangFileName = "hanging.json"

@@ -5,20 +5,8 @@ import { readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { Worker } from "node:worker_threads"
 import { hangFileName, watchProgram } from "./event-loop-thread.ts"
+import type { Hang } from "./hang.ts"
 import type { Log } from "./log.ts"
-
-/** What the thread notes of a hang that has not ended. */
-export interface Hang {
-  bootId: string
-  /** When the loop stopped, ISO text. */
-  since: string
-  /** How long it had hung when this was written. */
-  ms: number
-  /** Ids that were given to `beginWork` and had not ended: the cause is most likely among them. */
-  work: string[]
-  /** Innermost first; empty when the main thread was inside native code. */
-  stack: string[]
-}
 
 export interface EventLoopFigures {
   /** Times that the loop kept a timer waiting for at most so many seconds, cumulative as Prometheus has them. */

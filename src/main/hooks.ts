@@ -1,14 +1,7 @@
 // The webhook endpoints with what they need of the rest: the store, routes and models of the agent, signatures.
 import { dirname } from "node:path"
 import { type Config, resolveHome } from "../config/index.ts"
-import {
-  type HookAudit,
-  type HookGuests,
-  type HookVerifyConfig,
-  type Hooks,
-  createCallbackSender,
-  createHooks,
-} from "../hooks/index.ts"
+import { type HookAudit, type HookGuests, type HookVerifyConfig, type Hooks, createHooks } from "../hooks/index.ts"
 import { createVerifier } from "../hooks/verify/index.ts"
 import { AppError, type Secret } from "../kernel/index.ts"
 import { mainKey } from "../sessions/index.ts"
@@ -52,10 +45,6 @@ export function composeHooks(
     redactor: core.redactor,
     background: core.background,
   })
-}
-
-export function callbackSender(core: Core) {
-  return createCallbackSender({ config: () => core.config().hooks, clock: core.clock })
 }
 
 function transformsFolder(core: Core): string {

@@ -1,7 +1,8 @@
 // Files that go to pages and come from them: only from `<state>/uploads`, only into `<state>/downloads`.
 import { join } from "node:path"
 import { AppError } from "../../kernel/index.ts"
-import { type Caller, type CoreOptions, createAccess, limits } from "../access.ts"
+import { type CoreOptions, createAccess, limits } from "../access.ts"
+import type { Caller } from "../caller.ts"
 import { copyToMedia } from "../media.ts"
 import { act } from "../page/act.ts"
 import type { DownloadProgress, FinishedDownload } from "../page/downloads.ts"

@@ -1,12 +1,19 @@
 // Files for a page: given to a file input at once, or to the next file chooser that the page opens.
 import { AppError, type Background, type Clock } from "../../kernel/index.ts"
 import { objectIn, type World } from "./frames.ts"
-import type { Tab } from "./tab.ts"
+import type { CdpSession } from "../cdp/index.ts"
 
 interface ChooserEvent {
   frameId: string
   mode: "selectSingle" | "selectMultiple"
   backendNodeId?: number
+}
+
+/** The tab whose choosers are answered. */
+export interface ChooserTab {
+  readonly session: CdpSession
+  readonly closed: AbortSignal
+  readonly isOpen: boolean
 }
 
 export interface ArmOptions {
@@ -28,7 +35,7 @@ export class ArmedChooser {
     await this.#disarm?.()
   }
 
-  async arm(tab: Tab, options: ArmOptions): Promise<void> {
+  async arm(tab: ChooserTab, options: ArmOptions): Promise<void> {
     await this.disarm()
     const end = new AbortController()
     const unlisten = tab.session.on("Page.fileChooserOpened", (event: ChooserEvent) => {
@@ -55,7 +62,7 @@ export class ArmedChooser {
   }
 }
 
-async function giveFiles(tab: Tab, event: ChooserEvent, files: string[]): Promise<void> {
+async function giveFiles(tab: ChooserTab, event: ChooserEvent, files: string[]): Promise<void> {
   if (event.backendNodeId === undefined) return
   const given = event.mode === "selectSingle" ? files.slice(0, 1) : files
   await tab.session.send("DOM.setFileInputFiles", { files: given, backendNodeId: event.backendNodeId })

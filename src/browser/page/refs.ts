@@ -2,10 +2,14 @@
 // of one document in one tab, and never again: an old number can fail, but it can never mean something else.
 import { AppError } from "../../kernel/index.ts"
 import type { Frame, World } from "./frames.ts"
-import type { Tab } from "./tab.ts"
+
+/** Whose elements they are. */
+export interface RefTab {
+  readonly targetId: string
+}
 
 export interface RefEntry {
-  tab: Tab
+  tab: RefTab
   frame: Frame
   world: World
   /** The element's number inside its world. */
@@ -63,7 +67,7 @@ export class RefBook {
   }
 
   /** Throws `ref-not-found` for a number that was never given (or belongs to another tab), `stale-ref` for an old one. */
-  resolve(text: string, tab: Tab): RefEntry {
+  resolve(text: string, tab: RefTab): RefEntry {
     const number = parseRef(text)
     const entry = this.#entries.get(number)
     if (!entry) {

@@ -2,13 +2,13 @@
 // Whatever blocks the page (a dialog, a crash, its closing) ends the running operation at once, with a code.
 import { AppError, type Background, type Clock, raceAbort, withTimeout } from "../../kernel/index.ts"
 import type { CdpConnection, CdpSession } from "../cdp/index.ts"
+import { BodyKeeping } from "./body-keeping.ts"
 import { ArmedChooser } from "./file-chooser.ts"
 import { type Frame, Frames } from "./frames.ts"
 import { Credentials } from "./credentials.ts"
 import type { RefBook } from "./refs.ts"
 import { Overrides } from "./overrides.ts"
 import { Recorder } from "./recorder.ts"
-import { BodyKeeping } from "./response-body.ts"
 import { SnapshotMemory } from "./snapshot/memory.ts"
 
 export interface TargetInfo {

@@ -1,7 +1,8 @@
 // What can be done with profiles themselves. A change goes request -> checks -> configuration file -> registry, so that
 // it holds at once and after a restart; browsers of other profiles are not touched.
 import { AppError } from "../../kernel/index.ts"
-import type { Caller, CoreOptions, ProfileEntry } from "../access.ts"
+import type { CoreOptions, ProfileEntry } from "../access.ts"
+import type { Caller } from "../caller.ts"
 import type { CreatedProfile, DeletedProfile, ProfileInfo, ResetReply } from "../contract.ts"
 import type { CreateProfileRequest } from "../requests/profiles.ts"
 import type { BrowserProfile } from "./contract.ts"

@@ -1,6 +1,6 @@
 // What an answer must hold to count as one, by method: the fields that are read. An answer that says `ok` and holds
 // something else is no success; whether the call was carried out is then not known.
-import type { Method } from "./client.ts"
+import type { Method } from "./method.ts"
 
 type Check = (result: unknown) => boolean
 

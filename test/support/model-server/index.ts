@@ -12,8 +12,8 @@ export {
   startModelServer,
   type ModelServer,
   type ModelServerOptions,
-  type RecordedRequest,
   type RefusedRequest,
   type Script,
 } from "./server.ts"
+export type { RecordedRequest } from "./recorded-request.ts"
 export { createTestRegistry, userRequest, type TestRegistry } from "./registry.ts"

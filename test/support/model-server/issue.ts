@@ -4,7 +4,7 @@ import type { IssuedPart, ProviderName, WireName } from "../provider-rules/index
 import { geminiModel } from "../provider-rules/index.ts"
 import { estimateTokens, type Billing } from "./billing.ts"
 import type { ScriptedPart, ScriptedReply } from "./reply.ts"
-import type { RecordedRequest } from "./server.ts"
+import type { RecordedRequest } from "./recorded-request.ts"
 import type { ReplyUsage, WholeReply } from "./wires/index.ts"
 
 export interface IssueParts {

@@ -4,7 +4,8 @@
 import { fstatSync } from "node:fs"
 import { parseArgs } from "node:util"
 import type { ScriptedReply } from "./reply.ts"
-import { startModelServer, type RecordedRequest, type Script } from "./server.ts"
+import { startModelServer, type Script } from "./server.ts"
+import type { RecordedRequest } from "./recorded-request.ts"
 
 const scripts: Readonly<Record<string, Script>> = {
   instant: (): ScriptedReply => ({ kind: "reply", text: "ok" }),

@@ -4,7 +4,7 @@
 import { once } from "node:events"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import { isJsonObject, type Json, type JsonObject } from "../../../src/kernel/index.ts"
+import { isJsonObject, type Json } from "../../../src/kernel/index.ts"
 import {
   checkRequest,
   createIssued,
@@ -16,28 +16,10 @@ import {
 import { createBilling } from "./billing.ts"
 import { issueReply } from "./issue.ts"
 import { promptWords } from "./prompt-words.ts"
+import type { RecordedRequest } from "./recorded-request.ts"
 import { text, toolCall, type ScriptedReply } from "./reply.ts"
 import { sendReply } from "./send.ts"
 import { wires } from "./wires/index.ts"
-
-export interface RecordedRequest {
-  /** 1 for the first request of the server. */
-  n: number
-  method: string
-  path: string
-  headers: Readonly<Record<string, string>>
-  body: JsonObject
-  /** Monotonic milliseconds at which the body had arrived. */
-  at: number
-  /** Whose rules it was held to; undefined: the common ones of its interface. */
-  provider: ProviderName | undefined
-  /** Why it was refused; such a request takes no reply off the script. */
-  refusal?: Refusal
-  /** All words of the prompt: system, messages and tool results, joined by line ends. */
-  promptText(): string
-  /** `sent` when the answer went out whole, `closed` when the client went away first. */
-  ended: Promise<"sent" | "closed">
-}
 
 export type RefusedRequest = RecordedRequest & { refusal: Refusal }
 

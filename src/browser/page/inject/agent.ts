@@ -2,14 +2,26 @@
 // document, so it can be neither seen nor changed by the page, and it is gone when the document is.
 // Every function in this folder runs in the page: it may use its parameters, page globals and its neighbours here,
 // never an import's value or a constant outside a function.
-import type { ChangeWatch } from "./changes.ts"
-import type { PageElement, PageEvent, PageRoot } from "./dom.ts"
+import type { PageElement, PageEvent, PageNode, PageRoot } from "./dom.ts"
 
 export interface ArmedClick {
   missed: boolean
   hits: number
   missedBy: string
   handler: (event: PageEvent) => void
+}
+
+export interface Observer {
+  observe(node: PageNode, options: object): void
+  takeRecords(): ArrayLike<object>
+  disconnect(): void
+}
+
+/** Of the document since the last walk. */
+export interface ChangeWatch {
+  observer: Observer
+  changed: boolean
+  state: string
 }
 
 export interface PageAgent {

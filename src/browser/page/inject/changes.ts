@@ -1,19 +1,7 @@
 // Whether anything has changed since the last walk: mutations of the document and its shadow roots, what is written in
 // its fields, and the view. It costs a page nothing until it changes, and then one callback. Runs in the page.
-import type { PageAgent } from "./agent.ts"
-import type { PageDocument, PageElement, PageNode } from "./dom.ts"
-
-interface Observer {
-  observe(node: PageNode, options: object): void
-  takeRecords(): ArrayLike<object>
-  disconnect(): void
-}
-
-export interface ChangeWatch {
-  observer: Observer
-  changed: boolean
-  state: string
-}
+import type { ChangeWatch, Observer, PageAgent } from "./agent.ts"
+import type { PageDocument, PageElement } from "./dom.ts"
 
 export function watchChanges(agent: PageAgent): void {
   agent.watch?.observer.disconnect()

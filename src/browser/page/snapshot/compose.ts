@@ -2,25 +2,8 @@
 import type { World } from "../frames.ts"
 import type { WalkResult } from "../inject/walk/state.ts"
 import type { Tab } from "../tab.ts"
+import type { Line, LineRef } from "./line.ts"
 import type { WalkedFrame } from "./walk-frames.ts"
-
-export interface LineRef {
-  number: number
-  /** As written: `12`, or `e12` in role snapshots. */
-  key: string
-  role: string
-  name: string
-  interactive: boolean
-  /** Place among those of the same role and name, when there are several. */
-  nth?: number
-  entry: { world: World; id: number }
-}
-
-export interface Line {
-  text: string
-  depth: number
-  ref?: LineRef
-}
 
 export interface ComposeOptions {
   flat: boolean

@@ -1,5 +1,5 @@
 // What has changed between two snapshots of a tab, line by line.
-import type { Line } from "./compose.ts"
+import type { Line } from "./line.ts"
 
 export interface Change {
   sign: "+" | "-"

@@ -4,7 +4,7 @@ import { callAgent, type Frame, type World } from "../frames.ts"
 import type { LabelRequest, Visible } from "../inject/labels.ts"
 import { type Picture, takeScreenshot } from "../screenshot.ts"
 import type { Operation, Tab } from "../tab.ts"
-import type { Line, LineRef } from "./compose.ts"
+import type { Line, LineRef } from "./line.ts"
 
 export interface LabelledPicture {
   picture: Picture

@@ -1,7 +1,6 @@
 // What a tab remembers of its last snapshot: for answers to "what has changed", and for the answer that nothing has.
 import { callAgent, type World } from "../frames.ts"
-import type { Tab } from "../tab.ts"
-import type { Line } from "./compose.ts"
+import type { Line } from "./line.ts"
 
 export interface Remembered {
   /** The options that shape the lines. */
@@ -13,6 +12,12 @@ export interface Remembered {
   changed: boolean
   worlds: World[]
   frames: number
+}
+
+/** What is looked at of a tab before its frames are asked. */
+export interface ShownTab {
+  readonly url: string
+  readonly frames: { readonly all: readonly unknown[] }
 }
 
 const probeMs = 1_000
@@ -47,7 +52,7 @@ export class SnapshotMemory {
   }
 
   /** The last snapshot, when these are its options and every frame says that nothing has changed since. */
-  async unchanged(tab: Tab, key: string, signal: AbortSignal): Promise<Remembered | undefined> {
+  async unchanged(tab: ShownTab, key: string, signal: AbortSignal): Promise<Remembered | undefined> {
     const last = this.#last
     if (!last || !this.#sure || last.key !== key || last.url !== tab.url) return undefined
     if (last.worlds.some((world) => !world.alive) || tab.frames.all.length !== last.frames) return undefined

@@ -1,6 +1,6 @@
 // Makes the lines of a snapshot fewer: without structure that says nothing, only those that match, within a budget.
 // What is left out is always counted and said.
-import type { Line } from "./compose.ts"
+import type { Line } from "./line.ts"
 
 const structural =
   /^ *- (?:generic|group|list|listitem|table|row|rowgroup|grid|treegrid|menu|menubar|toolbar|tablist|tree|directory|document|application|presentation|none|paragraph):?$/

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { after, before, test } from "node:test"
 import { type BrowserBench, startBrowserBench } from "../../../../test/support/browser-service.ts"
 import { type PagesServer, startPagesServer } from "../../../../test/support/pages-server.ts"
-import type { Line } from "./compose.ts"
+import type { Line } from "./line.ts"
 import { diffLines } from "./diff.ts"
 import { compact } from "./shape.ts"
 

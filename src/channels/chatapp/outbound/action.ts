@@ -1,38 +1,15 @@
 // What is done to a message that is there already: edit, delete, react. Rows of the outbox like sends; edits and deletions
 // keep their place in the chat, reactions are decoration and have a lane of their own. Doing them twice changes nothing, so whatever went wrong on the way is tried again.
-import type { ReplyButton, SendOutcome } from "../../../delivery/contract.ts"
+import type { SendOutcome } from "../../../delivery/contract.ts"
 import type { Json } from "../../../kernel/index.ts"
 import type { OutboxRow } from "../../../store/index.ts"
 import type { CallResult } from "../client.ts"
 import { type CallFailure, describeFailure } from "../failure.ts"
 import { inlineKeyboard } from "./buttons.ts"
-import { decorationTimeoutMs } from "./decoration.ts"
-import { callTimeoutMs } from "./limits.ts"
+import { callTimeoutMs, decorationTimeoutMs } from "./limits.ts"
 import { floodWaitMs, isUnreadable, tokenRefusedDelayMs, tryAgain, waitForHandles } from "./outcome.ts"
-import type { FormattedText } from "./payload.ts"
-import type { ReactionEmoji } from "./reaction-emoji.ts"
-import type { SendContext } from "./send.ts"
-
-export interface EditPayload extends FormattedText {
-  messageId: string
-  linkPreview: boolean
-  /** All that the message has afterwards: the platform takes away what is not said again. */
-  buttons?: ReplyButton[][]
-}
-export interface DeletePayload {
-  messageId: string
-}
-export interface ReactPayload {
-  messageId: string
-  /** Null takes the reaction away. */
-  emoji: ReactionEmoji | null
-}
-
-export type ActionKind = "edit" | "delete" | "react"
-
-export function isAction(kind: string): kind is ActionKind {
-  return kind === "edit" || kind === "delete" || kind === "react"
-}
+import type { ActionKind, DeletePayload, EditPayload, ReactPayload } from "./payload.ts"
+import type { SendContext } from "./send-context.ts"
 
 export type ActionContext = Omit<SendContext, "mediaRoot">
 

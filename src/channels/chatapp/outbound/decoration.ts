@@ -5,13 +5,11 @@ import type { Pace, SendOutcome } from "../../../delivery/contract.ts"
 import type { Clock } from "../../../kernel/index.ts"
 import type { Route } from "../../../sessions/route.ts"
 import type { NewOutbox, OutboxRow, Store } from "../../../store/index.ts"
-import { addressOf } from "./plan.ts"
+import { addressOf } from "./address.ts"
 
 const suffix = ":decoration"
 /** Under way at once, of all accounts: the outbox has 32 places, and replies want nearly all of them. */
 const maxUnderWay = 4
-/** Anything slower is not worth a place. */
-export const decorationTimeoutMs = 5_000
 const maxAttempts = 3
 const retryMs = 1_000
 /** A pause that the platform asks for is waited for no longer than that: nobody looks at the message by then. */

@@ -10,3 +10,6 @@ export function callTimeoutMs(timeoutSeconds: number, uploadBytes = 0): number {
   const seconds = longestCallSeconds + uploadBytes / slowestBytesPerSecond
   return Math.ceil(Math.min(timeoutSeconds, seconds) * 1000)
 }
+
+/** Decoration that is slower is not worth a place. */
+export const decorationTimeoutMs = 5_000

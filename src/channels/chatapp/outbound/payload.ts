@@ -1,7 +1,7 @@
 // What an outbox row of this channel holds: all that the one call and its fallbacks need.
-import type { ActionKind } from "./action.ts"
 import type { ReplyButton } from "../../../delivery/contract.ts"
 import type { MediaKind } from "./media-kind.ts"
+import type { ReactionEmoji } from "./reaction-emoji.ts"
 
 interface Addressing {
   /** Message that this one refers to. */
@@ -50,3 +50,24 @@ export interface StickerPayload extends Addressing {
 }
 
 export type RowKind = "text" | "sticker" | "album" | MediaKind | ActionKind
+
+export interface EditPayload extends FormattedText {
+  messageId: string
+  linkPreview: boolean
+  /** All that the message has afterwards: the platform takes away what is not said again. */
+  buttons?: ReplyButton[][]
+}
+export interface DeletePayload {
+  messageId: string
+}
+export interface ReactPayload {
+  messageId: string
+  /** Null takes the reaction away. */
+  emoji: ReactionEmoji | null
+}
+
+export type ActionKind = "edit" | "delete" | "react"
+
+export function isAction(kind: string): kind is ActionKind {
+  return kind === "edit" || kind === "delete" || kind === "react"
+}

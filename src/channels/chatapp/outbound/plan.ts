@@ -3,11 +3,19 @@ import type { Reply, ReplyButton, ReplyMedia } from "../../../delivery/contract.
 import { AppError, type Json } from "../../../kernel/index.ts"
 import type { Route } from "../../../sessions/route.ts"
 import type { NewOutbox } from "../../../store/index.ts"
-import { type AccountSettings, channelName, maxTextChars } from "../settings.ts"
-import type { EditPayload } from "./action.ts"
+import { type AccountSettings, maxTextChars } from "../settings.ts"
+import { addressOf } from "./address.ts"
 import { type Chunk, chunkPieces, chunkWithCaption } from "./chunk.ts"
 import { type MediaKind, mediaKind } from "./media-kind.ts"
-import type { AlbumPayload, FormattedText, MediaPayload, RowKind, StickerPayload, TextPayload } from "./payload.ts"
+import type {
+  AlbumPayload,
+  EditPayload,
+  FormattedText,
+  MediaPayload,
+  RowKind,
+  StickerPayload,
+  TextPayload,
+} from "./payload.ts"
 import type { Renderer } from "./render.ts"
 import type { Piece } from "./spans.ts"
 
@@ -63,15 +71,6 @@ function thinking(reasoning = ""): Piece[] {
 }
 
 /** One lane a chat: what is sent to it, and what is done to its messages, keeps its order. */
-export function addressOf(route: Route): Pick<NewOutbox, "laneKey" | "channel" | "account" | "chatId" | "route"> {
-  return {
-    laneKey: `${channelName}:${route.account}:${route.chatId}`,
-    channel: channelName,
-    account: route.account,
-    chatId: route.chatId,
-    route: route as unknown as Json,
-  }
-}
 
 /** The row of a sticker that the platform knows already. */
 export function planSticker(

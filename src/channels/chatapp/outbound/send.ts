@@ -1,30 +1,17 @@
 // One outbox row -> one call -> what came of it. Never decides to send twice: that is the outbox's part.
-import type { ReplyButton, SendOutcome } from "../../../delivery/contract.ts"
+import type { SendOutcome } from "../../../delivery/contract.ts"
 import { AppError, describeError, isOutOfHandles } from "../../../kernel/index.ts"
 import type { Route } from "../../../sessions/route.ts"
 import type { OutboxRow } from "../../../store/index.ts"
-import type { AlbumItem, CallResult, Client } from "../client.ts"
-import type { AccountSettings } from "../settings.ts"
-import { isAction, sendAction } from "./action.ts"
+import type { AlbumItem, CallResult } from "../client.ts"
+import { sendAction } from "./action.ts"
 import { inlineKeyboard } from "./buttons.ts"
 import { callTimeoutMs } from "./limits.ts"
 import { type OpenMedia, openMedia } from "./media.ts"
 import { type MediaKind, mediaKind } from "./media-kind.ts"
 import { type SentPayload, floodWaitMs, judgeSend, waitForHandles } from "./outcome.ts"
-import type { AlbumPayload, FormattedText, MediaPayload, TextPayload } from "./payload.ts"
-
-export interface SendContext {
-  client: Client
-  settings: AccountSettings
-  mediaRoot: string
-  /** Durable before the call: what a button stands for, where the platform takes only a key. */
-  keepLongValues: (buttons: readonly (readonly ReplyButton[])[]) => Promise<void>
-  /** To be called right before the request leaves: what fails before has not been sent, whatever it was. */
-  begin: () => void
-  /** The platform has answered 429. */
-  onFlood: (retryAfterMs: number) => void
-  signal: AbortSignal
-}
+import { type AlbumPayload, type FormattedText, isAction, type MediaPayload, type TextPayload } from "./payload.ts"
+import type { SendContext } from "./send-context.ts"
 
 export async function sendRow(row: OutboxRow, context: SendContext): Promise<SendOutcome> {
   if (isAction(row.kind)) return await sendAction(row, row.kind, context)
