@@ -1,34 +1,36 @@
-// What to run before every commit: format, lint, types and the unit tests, under half a minute.
+// What to run before every commit: format, lint, types and the unit tests of what has changed since they last passed.
+// `npm run check -- --all` runs every unit test.
 import { spawn } from "node:child_process"
-import { globSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { hashesOf, Passed, unitTestsOf } from "./unit-tests.mjs"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 // What one test file has compiled serves the others, and the next run.
 const environment = { ...process.env, NODE_COMPILE_CACHE: join(root, "node_modules", ".cache", "tests") }
 const bin = (name) => join(root, "node_modules", ".bin", name)
 
-/** Unit tests start nothing: no program, browser, gateway, emulator or model server. `npm test` runs the others too. */
-const starts =
-  /child_process|test-bench|model-server|startEmulator|tdl|support\/(gateway|world|browser-service|pages-server|google)|fixture\.ts"/
-
-function isUnitTest(path) {
-  return !starts.test(readFileSync(join(root, path), "utf8"))
+const words = process.argv.slice(2)
+const unknown = words.find((word) => word !== "--all")
+if (unknown !== undefined) {
+  process.stderr.write(`${unknown}: not known here. npm run check [-- --all]\n`)
+  process.exit(2)
 }
-const unitTests = globSync(["src/**/*.test.ts", "cli/**/*.test.ts", "emulator/**/*.test.ts"], { cwd: root }).filter(
-  (path) => !path.startsWith("src/browser/") && !path.includes("node_modules") && isUnitTest(path),
-)
+
+const tests = unitTestsOf(root)
+const hashes = hashesOf(root, tests)
+const passed = new Passed(root)
+const due = words.includes("--all") ? tests : tests.filter((test) => !passed.has(test, hashes.get(test)))
 
 const steps = [
   ["format", bin("oxfmt"), ["--check", "."]],
   ["lint", bin("oxlint"), ["--deny-warnings"]],
   ["types", bin("tsc"), ["--noEmit"]],
-  [
-    "unit tests",
-    process.execPath,
-    ["--test", "--test-concurrency=2", "--test-timeout=60000", "--test-reporter=dot", ...unitTests],
-  ],
+]
+const testStep = [
+  `${due.length} of ${tests.length} unit test files`,
+  process.execPath,
+  ["--test", "--test-concurrency=2", "--test-timeout=60000", "--test-reporter=dot", ...due],
 ]
 
 function run([name, command, parameters]) {
@@ -43,16 +45,18 @@ function run([name, command, parameters]) {
   })
 }
 
-let failed = false
-// The first three are quick and compete little; the tests come after them, with the machine to themselves.
-const groups = [steps.slice(0, 3), steps.slice(3)]
-for (const group of groups) {
-  for (const result of await Promise.all(group.map(run))) {
-    console.log(`${result.ok ? "ok  " : "FAIL"} ${result.name} (${result.seconds.toFixed(1)} s)`)
-    if (!result.ok) {
-      console.log(result.output)
-      failed = true
-    }
-  }
+function tell(result) {
+  console.log(`${result.ok ? "ok  " : "FAIL"} ${result.name} (${result.seconds.toFixed(1)} s)`)
+  if (!result.ok) console.log(result.output)
+  return result.ok
 }
-process.exit(failed ? 1 : 0)
+
+// The first three are quick and compete little; the tests come after them, with the machine to themselves.
+let ok = (await Promise.all(steps.map(run))).map(tell).every(Boolean)
+if (due.length === 0) console.log("ok   unit tests: nothing that they are made of has changed since they passed")
+else {
+  const areGood = tell(await run(testStep))
+  if (areGood) passed.keep(due.map((test) => [test, hashes.get(test)]))
+  ok &&= areGood
+}
+process.exit(ok ? 0 : 1)

@@ -23,7 +23,7 @@ if (files.length === 0) {
 const options = [
   "--test",
   "--test-concurrency=4",
-  "--test-timeout=240000",
+  "--test-timeout=60000",
   "--test-reporter=spec",
   "--import=./test/support/watchdog.ts",
   ...files,
