@@ -14,6 +14,7 @@ const maxMoreHandles = 15
 const maxHealthP99Ms = 50
 const maxStretchMs = 50
 const maxStuckSeconds = 60
+const maxIdleMb = 160
 
 export function judge(run: MixedRun): Row[] {
   const { found, samples, drainSeconds, browserFailures } = run
@@ -28,9 +29,10 @@ export function judge(run: MixedRun): Row[] {
   return [
     ends,
     judgeMemory(samples),
+    judgeIdle(run),
     judgeHandles(samples),
     judgeHealth(samples),
-    ...judgeLoop(samples),
+    ...judgeLoop(run),
     judgeLanes(samples, drainSeconds),
     judgeBrowser(samples, browserFailures),
   ]
@@ -86,12 +88,24 @@ function judgeHealth(samples: readonly Sample[]): Row {
 }
 
 /** No row where the gateway does not tell. */
-function judgeLoop(samples: readonly Sample[]): Row[] {
-  const last = samples.findLast(({ loop }) => loop !== undefined)?.loop
-  if (!last) return []
-  const measured = `longest ${round(last.maxMs)} ms; ${last.over50} above ${maxStretchMs} ms`
+function judgeLoop({ samples, hangs }: MixedRun): Row[] {
+  const last = samples.findLast(({ loop }) => loop !== undefined)
+  if (!last?.loop) return []
+  const { maxMs, over50 } = last.loop
+  const stolen = `other programs had the processors for ${round((100 * last.stolenSeconds) / last.seconds)} % of the time while it could have run`
+  const measured = `longest ${round(maxMs)} ms; ${over50} above ${maxStretchMs} ms; ${stolen}`
   const target = `none above ${maxStretchMs} ms`
-  return [{ what: "the same: stretches of the event loop, by `/metrics`", target, measured, met: last.over50 === 0 }]
+  const what = "the same: stretches of the event loop, by `/metrics`"
+  return [{ what, target, measured, met: over50 === 0, details: hangs }]
+}
+
+function judgeIdle({ idleMb }: MixedRun): Row {
+  return {
+    what: "the same: memory a minute after the load",
+    target: `at most ${maxIdleMb} MB`,
+    measured: `${round(idleMb)} MB`,
+    met: idleMb <= maxIdleMb,
+  }
 }
 
 function judgeLanes(samples: readonly Sample[], drainSeconds: number): Row {

@@ -1,5 +1,6 @@
 // A mixed load for some minutes: people who write words and photos, webhooks, a browser at work. Sampled all the time, and
 // counted at the end as after a fault.
+import { readFileSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { Worker } from "node:worker_threads"
@@ -31,6 +32,10 @@ export interface MixedRun {
   /** Seconds from the end of the load until nothing was open. */
   drainSeconds: number
   browserFailures: string[]
+  /** Resident, a minute after the last work. */
+  idleMb: number
+  /** What the gateway said of stretches above a quarter of a second, with their stacks. */
+  hangs: string[]
 }
 
 const sampleEveryMs = 2_000
@@ -40,6 +45,7 @@ const hookRoundsPerSecond = 0.3
 const browserPauseMs = 1_500
 /** Time that the model thinks. */
 const thinkMs = 300
+const idleMs = 60_000
 
 interface MixedOptions {
   minutes: number
@@ -67,11 +73,23 @@ export async function runMixedLoad(ends: Ends, options: MixedOptions): Promise<M
   const began = performance.now()
   const stuck = await comeToRest(world, load)
   const drainSeconds = (performance.now() - began) / 1000
+  // Samples of the quiet minute would flatter the slope and the times.
+  const judged = samples.length
+  await delay(idleMs)
+  const idleMb = samples.at(-1)?.memoryMb ?? 0
   await stopSampling()
   const found = tally(world, load, { watch, crashes: false })
   await world.gateway.kill("SIGTERM")
   found.lost.unshift(...stuck)
-  return { minutes, people, samples, found, drainSeconds, browserFailures: browser.failures }
+  const hangs = readHangs(world.stateFolder)
+  const told = { found, drainSeconds, idleMb, hangs, browserFailures: browser.failures }
+  return { minutes, people, samples: samples.slice(0, judged), ...told }
+}
+
+function readHangs(stateFolder: string): string[] {
+  const folder = join(stateFolder, "logs")
+  const lines = readdirSync(folder).flatMap((name) => readFileSync(join(folder, name), "utf8").split("\n"))
+  return lines.filter((line) => line.includes("event loop blocked"))
 }
 
 async function prepare(ends: Ends, { people, random, say }: MixedOptions) {

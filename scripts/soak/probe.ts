@@ -19,6 +19,8 @@ export interface Probe {
   threads: number
   /** Of the gateway's own CPU, in seconds since its start. */
   cpuSeconds: number
+  /** How long its main thread could have run and other programs had the processors, in seconds since its start. */
+  stolenSeconds: number
   /** `times`: of every request, in milliseconds. */
   health: { p50: number; p99: number; max: number; failed: number; times: number[] }
   databaseMb: number
@@ -60,6 +62,7 @@ function sample({ pid, stateFolder }: ProbeTask, times: number[], failed: number
     memoryMb: number("VmRSS") / 1024,
     handles: readdirSync(`/proc/${pid}/fd`).length,
     threads: number("Threads"),
+    stolenSeconds: Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ")[1]) / 1e9,
     cpuSeconds: (Number(fields[11]) + Number(fields[12])) / 100,
     health: { p50: at(0.5), p99: at(0.99), max: sorted.at(-1) ?? 0, failed, times: sorted },
     databaseMb: sizeMb(join(stateFolder, "svc.db")) + sizeMb(join(stateFolder, "svc.db-wal")),

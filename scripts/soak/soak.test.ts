@@ -19,6 +19,7 @@ function run(
       handles: 50 + (index % 7),
       threads: 11,
       cpuSeconds: index,
+      stolenSeconds: 0,
       health: { p50: 1, p99: 8, max: 40, failed: 0, times: [1, 8] },
       databaseMb: index / 100,
       logMb: 1,
@@ -31,7 +32,8 @@ function run(
     return { ...sample, ...change(sample) }
   })
   const clean = { acknowledged: 5_000, photos: 10, lost: [], doubled: [], disordered: [], inDoubt: 0 }
-  return { minutes: 30, people: 200, samples, found: { ...clean, ...found }, drainSeconds: 1, browserFailures: [] }
+  const rest = { drainSeconds: 1, browserFailures: [], idleMb: 120, hangs: [] }
+  return { minutes: 30, people: 200, samples, found: { ...clean, ...found }, ...rest }
 }
 
 const missed = (of: MixedRun) => judge(of).flatMap((row, index) => (row.met ? [] : [index]))
@@ -44,15 +46,16 @@ test("each fault is seen, and no other", () => {
   assert.deepEqual(missed(run(() => ({}), { lost: ["one"] })), [0])
   assert.deepEqual(missed(run(() => ({}), { acknowledged: 0 })), [0])
   assert.deepEqual(missed(run(({ seconds, memoryMb }) => ({ memoryMb: memoryMb + seconds / 60 }))), [1])
-  assert.deepEqual(missed(run(({ seconds }) => ({ handles: 50 + seconds / 60 }))), [2])
-  assert.deepEqual(missed(run(() => ({ health: { p50: 1, p99: 80, max: 90, failed: 0, times: [1, 80] } }))), [3])
-  assert.deepEqual(missed(run(({ seconds }) => (seconds === 600 ? { oldestSeconds: 90 } : {}))), [4])
-  assert.deepEqual(missed({ ...run(), browserFailures: ["no"] }), [5])
+  assert.deepEqual(missed(run(({ seconds }) => ({ handles: 50 + seconds / 60 }))), [3])
+  assert.deepEqual(missed(run(() => ({ health: { p50: 1, p99: 80, max: 90, failed: 0, times: [1, 80] } }))), [4])
+  assert.deepEqual(missed(run(({ seconds }) => (seconds === 600 ? { oldestSeconds: 90 } : {}))), [5])
+  assert.deepEqual(missed({ ...run(), browserFailures: ["no"] }), [6])
+  assert.deepEqual(missed({ ...run(), idleMb: 161 }), [2])
 })
 
 test("a gateway that tells of its event loop is judged by that too", () => {
   const told = (over50: number) => run(() => ({ loop: { maxMs: 60, over50 } }))
-  assert.deepEqual([missed(told(0)), missed(told(2))], [[], [4]])
+  assert.deepEqual([missed(told(0)), missed(told(2))], [[], [5]])
   const text = `# TYPE svc_event_loop_delay_seconds histogram
 svc_event_loop_delay_seconds_bucket{le="0.05"} 7
 svc_event_loop_delay_seconds_count 9

@@ -67,6 +67,41 @@ test("text that is JSON stays JSON, whatever secrets end beside its quotation ma
   )
 })
 
+test("nothing of a form that is recognised is left, whatever stands round it", () => {
+  const forms = [
+    /(?<!\d)\d{6,}:[\w-]{30,}/,
+    /\b(Bearer|Basic)\s{1,8}[\w.~+/=-]{6,}/i,
+    /:\/\/[^\s/?#"'<>\\§]+@/,
+    /\bsk-(?:ant-)?[\w-]{16,}/,
+    /\bsvct_[a-z0-9]{10}_[\w-]{43}/,
+    /[?&;](?:api_key|token)=[^&#; \t\r\n"'<>\\§]/,
+  ]
+  const pieces = [
+    "bearer",
+    "Basic",
+    " ",
+    "\u00a0",
+    "://",
+    "@",
+    "sk-",
+    "ant-",
+    "svct_",
+    "_",
+    "0123456789",
+    "123456:",
+    "?",
+  ]
+  pieces.push("&api_key=", ";token=", "=", "abcdefghijklmnopqrst", "A".repeat(43), "/", "hunter2-and-more", "é", '"')
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 12 }), (parts) => {
+      const shown = redact(parts.join("")).replaceAll("***", "§")
+      for (const form of forms) assert.doesNotMatch(shown, form)
+      for (const secret of secrets) assert.ok(!shown.includes(secret))
+    }),
+    { numRuns: 500 },
+  )
+})
+
 test("takes time in proportion to the text, whatever its shape", async () => {
   const shapes = [
     "a",

@@ -5,9 +5,11 @@ const telling = /token|secret|passw|signature|credential|authori[sz]ation|cookie
 /** Too short to be looked for anywhere; they must stand at the end, by themselves. */
 const short = /(?:^|[-_.])(?:key|sig|auth|pass|pwd|jwt|otp)$/i
 
+const shortestTelling = 4
 /** Longer ones are no names. */
 const longestName = 64
 
 export function isSecretName(name: string): boolean {
-  return name.length <= longestName && (telling.test(name) || short.test(name))
+  if (name.length > longestName) return false
+  return (name.length >= shortestTelling && telling.test(name)) || short.test(name)
 }

@@ -1,5 +1,6 @@
 // What foreign text looks like to a reader, for matching: look-alike letters and brackets, full-width and styled
 // forms, entities and accents become plain lower-case ASCII; what cannot be seen vanishes. One pass, each character once.
+import { EntityReader, opensEntity } from "./entities.ts"
 
 export interface Folded {
   /** ASCII codes, `other` for everything else; the first `length` count. */
@@ -7,6 +8,8 @@ export interface Folded {
   /** Where in the text each code comes from. */
   starts: Uint32Array
   length: number
+  /** Of the text. */
+  size: number
 }
 
 /** A character that is part of no mark. */
@@ -66,93 +69,100 @@ const styledTo = 0x1f300
 const styled = new Uint16Array(styledTo - styledFrom)
 const expansions: string[] = []
 
-interface Folding extends Folded {
-  /** Of the text. */
-  size: number
+/** Of UTF-16 codes. */
+export function fold(units: Uint16Array): Folded {
+  return new Folder(units).fold()
 }
 
-export function fold(text: string): Folded {
-  const size = text.length + slack
-  const folded: Folding = {
-    codes: new Uint8Array(size),
-    starts: new Uint32Array(size),
-    length: 0,
-    size: text.length,
+class Folder {
+  readonly #units: Uint16Array
+  readonly #entities: EntityReader
+  #codes: Uint8Array
+  #starts: Uint32Array
+  #length = 0
+
+  constructor(units: Uint16Array) {
+    this.#units = units
+    this.#entities = new EntityReader(units)
+    this.#codes = new Uint8Array(units.length + slack)
+    this.#starts = new Uint32Array(units.length + slack)
   }
-  let { codes, starts } = folded
-  let length = 0
-  for (let index = 0; index < text.length;) {
-    const unit = text.charCodeAt(index)
-    const known = memo[unit] as number
-    if (known > invisible && known < expanded) {
-      codes[length] = known
-      starts[length] = index
-      length += 1
-      index += 1
-    } else if (known === invisible) index += 1
-    else if (unit === ampersand && !opensEntity(text.charCodeAt(index + 1))) {
-      codes[length] = ampersand
-      starts[length] = index
-      length += 1
-      index += 1
-    } else {
-      folded.length = length
-      index = foldRare(text, index, folded)
-      ;({ codes, starts, length } = folded)
+
+  fold(): Folded {
+    const units = this.#units
+    const size = units.length
+    for (let index = 0; index < size;) {
+      index = this.#foldCommon(index)
+      if (index < size) index = this.#foldRare(index)
     }
+    return { codes: this.#codes, starts: this.#starts, length: this.#length, size }
   }
-  folded.length = length
-  return folded
-}
 
-function opensEntity(code: number): boolean {
-  return code === 0x23 || isLetter(code)
-}
-
-/** What is met for the first time, an entity, beyond the first plane, or stands for several; the index after it. */
-function foldRare(text: string, index: number, folded: Folding): number {
-  const unit = text.charCodeAt(index)
-  if (unit === ampersand) {
-    const entity = readEntity(text, index)
-    put(folded, entity ? plainOf(entity.codePoint) : ampersand, index)
-    return entity?.end ?? index + 1
+  /** As far as every character stands for one, or none, and that is known; where that ends. */
+  #foldCommon(from: number): number {
+    const units = this.#units
+    const codes = this.#codes
+    const starts = this.#starts
+    let length = this.#length
+    let index = from
+    for (; index < units.length; index += 1) {
+      const known = memo[units[index] as number] as number
+      if (known > invisible && known < expanded) {
+        codes[length] = known
+        starts[length] = index
+        length += 1
+      } else if (units[index] === ampersand && !opensEntity(units[index + 1] as number)) {
+        codes[length] = ampersand
+        starts[length] = index
+        length += 1
+      } else if (known !== invisible) break
+    }
+    this.#length = length
+    return index
   }
-  if (unit >= 0xd800 && unit <= 0xdfff) return foldAstral(text, index, folded)
-  put(folded, plainOf(unit), index)
-  return index + 1
+
+  /** What is met for the first time, an entity, beyond the first plane, or stands for several; the index after it. */
+  #foldRare(index: number): number {
+    const unit = this.#units[index] as number
+    if (unit === ampersand) {
+      const isEntity = this.#entities.read(index)
+      this.#put(isEntity ? plainOf(this.#entities.codePoint) : ampersand, index)
+      return isEntity ? this.#entities.end : index + 1
+    }
+    const next = this.#units[index + 1] as number
+    if ((unit & 0xfc00) === 0xd800 && (next & 0xfc00) === 0xdc00) {
+      this.#put(plainOf(((unit & 0x3ff) << 10) + (next & 0x3ff) + 0x1_0000), index)
+      return index + 2
+    }
+    this.#put(plainOf(unit), index)
+    return index + 1
+  }
+
+  #put(plain: number, index: number): void {
+    if (plain === invisible) return
+    const pieces = plain < expanded ? undefined : (expansions[plain - expanded] as string)
+    for (let at = 0; at < (pieces?.length ?? 1); at += 1) {
+      this.#codes[this.#length] = pieces?.charCodeAt(at) ?? plain
+      this.#starts[this.#length] = index
+      this.#length += 1
+    }
+    // What is left takes a place each, or grows this again.
+    if (pieces !== undefined && this.#length + this.#units.length - index + slack > this.#codes.length) this.#grow()
+  }
+
+  #grow(): void {
+    const codes = new Uint8Array(this.#codes.length * 2)
+    codes.set(this.#codes)
+    const starts = new Uint32Array(codes.length)
+    starts.set(this.#starts)
+    this.#codes = codes
+    this.#starts = starts
+  }
 }
 
 const ampersand = 0x26
-
-function put(folded: Folding, plain: number, index: number): void {
-  if (plain === invisible) return
-  const pieces = plain < expanded ? undefined : (expansions[plain - expanded] as string)
-  for (let at = 0; at < (pieces?.length ?? 1); at += 1) {
-    folded.codes[folded.length] = pieces?.charCodeAt(at) ?? plain
-    folded.starts[folded.length] = index
-    folded.length += 1
-  }
-  // What is left takes a place each, or grows this again.
-  if (pieces !== undefined && folded.length + folded.size - index + slack > folded.codes.length) grow(folded)
-}
-
 /** Room for the longest expansion. */
 const slack = 24
-
-function grow(folded: Folding): void {
-  const size = folded.codes.length * 2
-  const codes = new Uint8Array(size)
-  codes.set(folded.codes)
-  const starts = new Uint32Array(size)
-  starts.set(folded.starts)
-  Object.assign(folded, { codes, starts })
-}
-
-function foldAstral(text: string, index: number, folded: Folding): number {
-  const codePoint = text.codePointAt(index) as number
-  put(folded, plainOf(codePoint), index)
-  return index + (codePoint > 0xffff ? 2 : 1)
-}
 
 function plainOf(codePoint: number): number {
   if (codePoint > 0xffff) {
@@ -187,82 +197,4 @@ function plainPiece(piece: string): number {
   const plain = lookAlikes.get(piece) ?? piece
   const code = plain.charCodeAt(0)
   return plain.length === 1 && code > 1 && code < 0x80 ? code : other
-}
-
-/** By their exact names: only these two have a second spelling. */
-const namedEntities = new Map(
-  Object.entries({
-    lt: "<",
-    LT: "<",
-    gt: ">",
-    GT: ">",
-    lsqb: "[",
-    lbrack: "[",
-    rsqb: "]",
-    rbrack: "]",
-    vert: "|",
-    verbar: "|",
-    lowbar: "_",
-    hyphen: "-",
-    dash: "-",
-    sol: "/",
-    shy: "\u00ad",
-    nbsp: " ",
-  }),
-)
-const longestName = 6
-
-/**
- * `&lt;`, `&#60`, `&#x000003c;`, `&amp;lt;`: what it stands for in the end, and where it ends. Reads on only over what
- * holds no `&`, so that nothing is read more than twice.
- */
-function readEntity(text: string, start: number): { codePoint: number; end: number } | undefined {
-  let at = start + 1
-  for (;;) {
-    if (text.charCodeAt(at) === 0x23) {
-      const number = readNumber(text, at + 1)
-      if (number?.codePoint !== ampersand) return number
-      at = number.end
-    } else if (text.startsWith("amp;", at)) at += 4
-    else break
-  }
-  let end = at
-  while (end - at < longestName && isLetter(text.charCodeAt(end))) end += 1
-  if (text.charCodeAt(end) === semicolon) {
-    const character = namedEntities.get(text.slice(at, end))
-    return character === undefined ? undefined : { codePoint: character.charCodeAt(0), end: end + 1 }
-  }
-  // Without a semicolon only the oldest names are read, whatever follows them.
-  const second = text.charCodeAt(at + 1) | 0x20
-  const first = second === 0x74 ? text.charCodeAt(at) | 0x20 : 0
-  if (first === 0x6c) return { codePoint: 0x3c, end: at + 2 }
-  return first === 0x67 ? { codePoint: 0x3e, end: at + 2 } : undefined
-}
-
-const semicolon = 0x3b
-
-function readNumber(text: string, start: number): { codePoint: number; end: number } | undefined {
-  const isHex = (text.charCodeAt(start) | 0x20) === 0x78
-  const base = isHex ? 16 : 10
-  let at = isHex ? start + 1 : start
-  const first = at
-  let codePoint = 0
-  for (; at < text.length; at += 1) {
-    const digit = digitOf(text.charCodeAt(at))
-    if (digit >= base) break
-    codePoint = Math.min(codePoint * base + digit, 0x11_0000)
-  }
-  if (at === first || codePoint === 0 || codePoint > 0x10_ffff) return undefined
-  return { codePoint, end: text[at] === ";" ? at + 1 : at }
-}
-
-function digitOf(code: number): number {
-  if (code >= 0x30 && code <= 0x39) return code - 0x30
-  const letter = code | 0x20
-  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : 99
-}
-
-function isLetter(code: number): boolean {
-  const letter = code | 0x20
-  return letter >= 0x61 && letter <= 0x7a
 }

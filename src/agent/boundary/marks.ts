@@ -1,5 +1,6 @@
 // What foreign text may not hold in a form that a model could take for real: our boundary, and the tokens by which
 // models' chat templates tell who speaks. Read over folded text from left to right; nothing is gone over again.
+import { Places } from "../../kernel/index.ts"
 import type { Folded } from "./fold.ts"
 
 /** `<name>` and `</name>`; dashes and underscores are left out, digits may follow. */
@@ -52,8 +53,8 @@ const newline = 0x0a
 const longestName = 60
 const longestRest = 80
 
-/** Pairs [from, to) of places in the folded text, in order. */
-export function findMarks(folded: Folded): number[] {
+/** As places of the text that was folded. */
+export function findMarks(folded: Folded): Places {
   const reader = new MarkReader(folded)
   const { codes, length } = folded
   for (let at = 0; at < length;) {
@@ -67,16 +68,20 @@ export function findMarks(folded: Folded): number[] {
 
 /** Behind the last code stands 0, which is part of no mark. */
 class MarkReader {
-  readonly marks: number[] = []
+  readonly marks = new Places()
   readonly #codes: Uint8Array
+  readonly #starts: Uint32Array
   readonly #length: number
+  readonly #size: number
   /** Of the name that was read last: what it is, and whether a space stood in it. */
   #ends = ordinary
   #hasSpace = false
 
-  constructor({ codes, length }: Folded) {
+  constructor({ codes, starts, length, size }: Folded) {
     this.#codes = codes
+    this.#starts = starts
     this.#length = length
+    this.#size = size
   }
 
   /** Reads from `<` on, over as many as stand there; where to go on. */
@@ -101,7 +106,7 @@ class MarkReader {
   }
 
   #add(from: number, to: number): number {
-    this.marks.push(from, to)
+    this.marks.add(this.#starts[from] as number, to < this.#length ? (this.#starts[to] as number) : this.#size)
     return to
   }
 
@@ -127,18 +132,22 @@ class MarkReader {
     const codes = this.#codes
     let state = 0
     this.#hasSpace = false
+    const { next: nexts, ends } = names
     for (let at = from; ; at += 1) {
       const code = codes[at] as number
-      if (isGap(code) || (code >= 0x30 && code <= 0x39 && names.ends[state] === token)) {
-        if (code !== dash && isSpace(code)) this.#hasSpace = true
-        continue
+      const next = code < 0x80 ? (nexts[(state << 7) | code] as number) : 0
+      if (next !== 0) {
+        state = next
+        if (ends[state] !== boundary) continue
+        this.#ends = boundary
+        return at + 1
       }
-      const next = code < 0x80 ? (names.next[(state << 7) | code] as number) : 0
-      if (next !== 0) state = next
-      const ends = names.ends[state] as number
-      if (next !== 0 && ends !== boundary) continue
-      this.#ends = ends
-      return next === 0 ? at : at + 1
+      if (isGap(code)) {
+        if (code !== dash) this.#hasSpace = true
+      } else if (code < 0x30 || code > 0x39 || ends[state] !== token) {
+        this.#ends = ends[state] as number
+        return at
+      }
     }
   }
 
@@ -164,7 +173,7 @@ function isGap(code: number): boolean {
 }
 
 function isSpace(code: number): boolean {
-  return code === 0x20 || (code >= 0x09 && code <= 0x0d)
+  return code <= 0x20 && (code === 0x20 || (code >= 0x09 && code <= 0x0d))
 }
 
 function words(...lines: string[]): string[] {

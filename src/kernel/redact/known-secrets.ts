@@ -1,87 +1,72 @@
 // Finds registered secrets in text: a rolling hash of the last six characters is looked up at every place, and only
 // where a secret could end is it compared. The ends are what nobody can guess; many secrets begin alike (`sk-ant-`).
+import { Places, codesOf } from "../places.ts"
 
-export interface KnownSecrets {
-  add(secret: string): void
-  /** The text with every occurrence as `***`; those that overlap are hidden together. */
-  hide(text: string): string
-}
-
-/** The shortest secret, and the window that is hashed. */
+/** The shortest secret, and the window that is hashed: each character moves the others up by five of the 30 bits. */
 const window = 6
-const factor = 0x01000193
-const leaving = [...Array(window)].reduce<number>((power) => Math.imul(power, factor), 1)
-const slots = 1 << 16
+const shift = 5
+const windowBits = (1 << (window * shift)) - 1
+const factor = 0x9e3779b1
+const slotBits = 16
 
-export function createKnownSecrets(): KnownSecrets {
-  const known = new Set<string>()
-  const byEnd = new Map<string, string[]>()
-  const mayEnd = new Uint8Array(slots)
-  const register = (secret: string) => {
-    if (secret.length < window || known.has(secret)) return
-    known.add(secret)
-    const ending = secret.slice(-window)
-    mayEnd[slotOf(hashOf(ending))] = 1
-    // Longest first: where several end, the longest is what is hidden.
-    byEnd.set(
-      ending,
-      [...(byEnd.get(ending) ?? []), secret].sort((a, b) => b.length - a.length),
-    )
+export class KnownSecrets {
+  readonly #known = new Set<string>()
+  /** By the slot of their ending; 0 where none ends. */
+  readonly #groupOf = new Uint16Array(1 << slotBits)
+  readonly #groups: Uint16Array[][] = [[]]
+
+  add(secret: string): void {
+    this.#register(secret)
+    // As it stands in an address, and inside a string of JSON.
+    this.#register(encodeURIComponent(secret.toWellFormed()))
+    this.#register(JSON.stringify(secret).slice(1, -1))
   }
-  return {
-    add(secret) {
-      register(secret)
-      // As it stands in an address, and inside a string of JSON.
-      register(encodeURIComponent(secret.toWellFormed()))
-      register(JSON.stringify(secret).slice(1, -1))
-    },
-    hide(text) {
-      if (known.size === 0 || text.length < window) return text
-      return cut(text, find(text, byEnd, mayEnd))
-    },
+
+  /** Every place where one stands; of those with one end, the longest. */
+  find(codes: Uint16Array): Places {
+    const places = new Places()
+    if (this.#known.size === 0) return places
+    const groupOf = this.#groupOf
+    let hash = 0
+    for (let at = 0; at < codes.length; at += 1) {
+      hash = roll(hash, codes[at] as number)
+      const group = groupOf[slotOf(hash)] as number
+      if (group === 0) continue
+      const length = longestThatEnds(codes, at + 1, this.#groups[group] as Uint16Array[])
+      if (length > 0) places.add(at + 1 - length, at + 1)
+    }
+    return places
+  }
+
+  #register(text: string): void {
+    if (text.length < window || this.#known.has(text)) return
+    this.#known.add(text)
+    const secret = codesOf(text)
+    const slot = slotOf(secret.subarray(-window).reduce(roll, 0))
+    if (this.#groupOf[slot] === 0) this.#groupOf[slot] = this.#groups.push([]) - 1
+    const group = this.#groups[this.#groupOf[slot] as number] as Uint16Array[]
+    group.push(secret)
+    group.sort((a, b) => b.length - a.length)
   }
 }
 
-/** Pairs [from, to), in order, none overlapping. */
-function find(text: string, byEnd: ReadonlyMap<string, string[]>, mayEnd: Uint8Array): number[] {
-  const places: number[] = []
-  let hash = 0
-  for (let at = 0; at < text.length; at += 1) {
-    hash = (Math.imul(hash, factor) + text.charCodeAt(at)) | 0
-    if (at >= window) hash = (hash - Math.imul(leaving, text.charCodeAt(at - window))) | 0
-    if (mayEnd[slotOf(hash)] === 0) continue
-    const end = at + 1
-    const secret = byEnd.get(text.slice(end - window, end))?.find((each) => text.startsWith(each, end - each.length))
-    if (secret !== undefined) addPlace(places, end - secret.length, end)
-  }
-  return places
-}
-
-function addPlace(places: number[], from: number, to: number): void {
-  let start = from
-  while ((places.at(-1) ?? -1) > start) {
-    places.pop()
-    start = Math.min(start, places.pop() as number)
-  }
-  places.push(start, to)
-}
-
-function cut(text: string, places: readonly number[]): string {
-  let result = ""
-  let copied = 0
-  for (let place = 0; place < places.length; place += 2) {
-    result += `${text.slice(copied, places[place])}***`
-    copied = places[place + 1] as number
-  }
-  return result + text.slice(copied)
-}
-
-function hashOf(text: string): number {
-  let hash = 0
-  for (let at = 0; at < text.length; at += 1) hash = (Math.imul(hash, factor) + text.charCodeAt(at)) | 0
-  return hash
+function roll(hash: number, code: number): number {
+  return ((hash << shift) ^ code) & windowBits
 }
 
 function slotOf(hash: number): number {
-  return (hash ^ (hash >>> 16)) & (slots - 1)
+  return Math.imul(hash, factor) >>> (32 - slotBits)
+}
+
+function longestThatEnds(codes: Uint16Array, end: number, group: readonly Uint16Array[]): number {
+  for (const secret of group) if (endsWith(codes, end, secret)) return secret.length
+  return 0
+}
+
+/** From both ends on: what fell into its slot by chance differs there. */
+function endsWith(codes: Uint16Array, end: number, secret: Uint16Array): boolean {
+  const start = end - secret.length
+  if (start < 0 || codes[start] !== secret[0]) return false
+  for (let at = secret.length - 1; at > 0; at -= 1) if (codes[start + at] !== secret[at]) return false
+  return true
 }
