@@ -28,6 +28,11 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import("./commands/stop.ts")).addStop,
   },
   {
+    name: "service",
+    description: "Run the gateway as a service of this machine",
+    load: async () => (await import("./commands/service.ts")).addService,
+  },
+  {
     name: "logs",
     description: "Show the gateway's log; works without a running gateway too",
     load: async () => (await import("./commands/logs.ts")).addLogs,

@@ -132,9 +132,22 @@ function ensureFaketime() {
   if (!run("apt-get", ["install", "-y", "-q", "faketime"], options)) say("faketime could not be installed")
 }
 
+/** Its verifier and its manager for a user judge `svc service`. Where it runs the machine it is there already. */
+function ensureSystemd() {
+  const isRoot = process.platform === "linux" && process.getuid?.() === 0 && existsSync("/usr/bin/apt-get")
+  if (!isRoot || existsSync("/lib/systemd/systemd")) return
+  say("installing Debian's systemd for the tests (it is not started)")
+  const options = { env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" }, timeout: 120_000 }
+  const isInstalled =
+    run("apt-get", ["update", "-q"], options) &&
+    run("apt-get", ["install", "-y", "-q", "--no-install-recommends", "systemd"], options)
+  if (!isInstalled) say("systemd could not be installed: the tests of the service will be skipped")
+}
+
 installPackages(root, "packages")
 const node = installPinnedNode()
 build(node)
 if (process.argv.includes("--browser")) ensureBrowser()
 if (process.argv.includes("--faketime")) ensureFaketime()
 if (process.argv.includes("--proxies")) ensureProxies()
+if (process.argv.includes("--systemd")) ensureSystemd()

@@ -46,6 +46,7 @@ const programs = {
   "config-commands": "src/main/config-cli.ts",
   "model-commands": "src/main/models/cli.ts",
   "channel-commands": "src/channels/cli.ts",
+  "service-commands": "src/main/service-cli.ts",
   "gmail-commands": "src/hooks/gmail/cli.ts",
 }
 

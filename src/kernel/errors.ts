@@ -69,6 +69,17 @@ export const errorTable = {
   "backup-damaged": { status: 422, meaning: "The archive is cut, has been changed, or is no backup of svc." },
   "backup-newer": { status: 409, meaning: "The backup was made by a newer release than this one." },
   "backup-failed": { status: 500, meaning: "A backup could not be made; the message says why." },
+  // Service and update
+  "service-failed": { status: 500, meaning: "The service could not be set up or did not start; the message says why." },
+  "service-unsupported": {
+    status: 501,
+    meaning: "This machine runs no manager of services that svc can use, or it cannot be reached.",
+  },
+  "update-failed": {
+    status: 500,
+    meaning: "The new version did not pass one of the steps; the version before is in place, with its data.",
+  },
+  "update-refused": { status: 409, meaning: "What is installed here cannot be updated this way; nothing was changed." },
   // Browser
   "browser-disabled": { status: 503, meaning: "Browser control is switched off (browser.enabled)." },
   "browser-not-found": { status: 503, meaning: "No browser that speaks CDP was found on this machine." },
