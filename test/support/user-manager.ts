@@ -45,13 +45,11 @@ export async function startUserManager(context: TestContext): Promise<UserManage
   })
   const run: UserManager["run"] = async (command) => {
     const inside = ["--target", String(manager.pid), "--mount", "--wd=/", ...command]
-    const t0 = performance.now()
     const child = spawn("nsenter", inside, { env, stdio: ["ignore", "pipe", "pipe"] })
     let output = ""
     for (const stream of [child.stdout, child.stderr])
       stream.on("data", (piece: Buffer) => (output += piece.toString()))
     const [code] = (await once(child, "close")) as [number | null]
-    console.error(command.slice(-4).join(" "), Math.round(performance.now() - t0))
     return { code, output }
   }
   await until("the user's systemd answers", async () => {
