@@ -81,7 +81,10 @@ const requests = [
     expiresAt: 3_600_000,
   },
 ]
-const allowed = [{ senderId: "43", label: "Bob", account: "default", approvedAt: 0 }]
+const allowed = [
+  { senderId: "43", label: "Bob", account: "default", approvedAt: 0, approvedBy: "token ci\u001b[2J", isOwner: true },
+  { senderId: "44", label: "Kim", account: "default", approvedAt: 0, approvedBy: "", isOwner: false },
+]
 
 test("pairing list prints the requests as a table that names of strangers cannot break", async (context) => {
   const result = await ask(context, ["pairing", "list", "chatapp"], { requests, allowed })
@@ -89,23 +92,42 @@ test("pairing list prints the requests as a table that names of strangers cannot
   assert.equal(
     result.stdout,
     "Code      Sender  Name          Account  Requested            Expires\n" +
-      "AB3DEF7H  42      Eve\\x1b[2J x  default  1970-01-01 00:00:00  1970-01-01 01:00:00\n",
+      "AB3DEF7H  42      Eve\\x1b[2J x  default  1970-01-01 00:00:00  1970-01-01 01:00:00\n" +
+      "\n" +
+      "Sender  Name  Account  Standing  Approved             By\n" +
+      "43      Bob   default  owner     1970-01-01 00:00:00  token ci\\x1b[2J\n" +
+      "44      Kim   default  let in    1970-01-01 00:00:00  not known\n",
   )
+  const waiting = await ask(context, ["pairing", "list", "chatapp", "--waiting"], { requests: [], allowed })
+  assert.equal(waiting.stdout, "nobody is waiting to be let in\n")
 })
 
 test("pairing list --approved prints who was let in", async (context) => {
   const result = await ask(context, ["pairing", "list", "chatapp", "--approved"], { requests, allowed })
-  assert.match(result.stdout, /^43 {6}Bob {3}default {2}1970-01-01 00:00:00$/m)
+  assert.match(result.stdout, /^44 {6}Kim {3}default {2}let in {4}1970-01-01 00:00:00 {2}not known$/m)
+  assert.doesNotMatch(result.stdout, /AB3DEF7H/)
 })
 
-test("pairing approve sends the code, and the account and the wish to tell when given", async (context) => {
-  const answer = { senderId: "42", label: "Eve", account: "default" }
+test("pairing approve tells the person unless it is not wanted, and says what comes next", async (context) => {
+  const answer = { senderId: "42", label: "Eve", account: "default", isOwner: false, isAnswered: true, sharesWith: 0 }
   const plain = await ask(context, ["pairing", "approve", "chatapp", "AB3DEF7H"], answer)
-  assert.deepEqual(request(plain), { method: "POST", path: "/api/pairing/chatapp/approve", body: { code: "AB3DEF7H" } })
-  assert.equal(plain.stdout, "approved Eve 42\n")
-  const full = await ask(context, "pairing approve chatapp AB3DEF7H --account two --notify --json".split(" "), answer)
-  assert.deepEqual(request(full).body, { code: "AB3DEF7H", account: "two", notify: true })
+  const body = { code: "AB3DEF7H", notify: true }
+  assert.deepEqual(request(plain), { method: "POST", path: "/api/pairing/chatapp/approve", body })
+  assert.equal(
+    plain.stdout,
+    "approved Eve 42\nThey are told in the chat; what they wrote first is being answered.\n",
+  )
+  const full = await ask(
+    context,
+    "pairing approve chatapp AB3DEF7H --account two --owner --no-notify --json".split(" "),
+    answer,
+  )
+  assert.deepEqual(request(full).body, { code: "AB3DEF7H", account: "two", owner: true, notify: false })
   assert.deepEqual(JSON.parse(full.stdout), answer)
+  const second = { ...answer, isOwner: true, isAnswered: false, sharesWith: 2 }
+  const shared = await ask(context, ["pairing", "approve", "chatapp", "AB3DEF7H", "--notify"], second)
+  assert.match(shared.stdout, /^approved Eve 42, as an owner\n.*write again to be answered/)
+  assert.match(shared.stdout, /shares it with 2 other people.*\n.*\n.*svc config set session\.dmScope per-peer\n$/)
 })
 
 test("pairing revoke says whether there was anything to take back", async (context) => {
@@ -116,6 +138,9 @@ test("pairing revoke says whether there was anything to take back", async (conte
     (await ask(context, ["pairing", "revoke", "chatapp", "42"], { removed: false })).stdout,
     "42 was not approved\n",
   )
+  const listed = { removed: true, listedIn: ["channels.chatapp.allowFrom"] }
+  const owner = await ask(context, ["pairing", "revoke", "chatapp", "42"], listed)
+  assert.match(owner.stdout, /^revoked 42\n42 is still let in, as an owner: listed in channels\.chatapp\.allowFrom\n$/)
 })
 
 test("message send passes every option on, with a file that the gateway may send", async (context) => {

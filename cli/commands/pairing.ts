@@ -1,6 +1,7 @@
 // `svc pairing ...`: who asked to write to the bot, and letting them in or out.
+import { createInterface } from "node:readline/promises"
 import type { Command } from "commander"
-import type { PairingList } from "../../src/gateway/api.ts"
+import type { PairingGranted, PairingList } from "../../src/gateway/api.ts"
 import type { CliContext } from "../context.ts"
 import { connectGateway } from "../gateway/client.ts"
 import { readItems } from "../gateway/items.ts"
@@ -11,6 +12,17 @@ import { describeTime } from "../time.ts"
 
 interface AccountOption {
   account?: string
+}
+
+interface ListOptions extends AccountOption {
+  approved?: true
+  waiting?: true
+}
+
+interface ApproveOptions extends AccountOption {
+  owner?: true
+  notify: boolean
+  yes?: true
 }
 
 export function addPairing(program: Command, context: CliContext): void {
@@ -25,18 +37,23 @@ export function addPairing(program: Command, context: CliContext): void {
 function addList(pairing: Command, context: CliContext): void {
   const list = pairing
     .command("list")
-    .description("List who asked to be let in")
+    .description("List who waits to be let in, and who was: when, and by whom")
     .argument("<channel>", "such as chatapp")
   addGatewayOptions(list)
     .option("--account <id>", "of this account only")
-    .option("--approved", "list who has been let in instead")
-    .action(async (channel: string, options: GatewayOptions & AccountOption & { approved?: true }) => {
+    .option("--approved", "list only who has been let in")
+    .option("--waiting", "list only who waits")
+    .action(async (channel: string, options: GatewayOptions & ListOptions) => {
       const query = { account: options.account }
       const answer = await connectGateway(context, options).call("GET", pairingPath(channel), { query })
       if (options.json) return context.output.json(answer)
-      context.output.write(options.approved ? describeApproved(answer) : describeRequests(answer))
+      const parts = [
+        ...(options.approved ? [] : [describeRequests(answer)]),
+        ...(options.waiting ? [] : [describeApproved(answer)]),
+      ]
+      context.output.write(parts.join("\n"))
     })
-  addExamples(list, "svc pairing list chatapp")
+  addExamples(list, "svc pairing list chatapp", "svc pairing list chatapp --approved --json")
 }
 
 function describeRequests(answer: unknown): string {
@@ -56,32 +73,92 @@ function describeRequests(answer: unknown): string {
 function describeApproved(answer: unknown): string {
   const allowed = readItems<PairingList["allowed"][number]>(answer, "allowed")
   if (allowed.length === 0) return "nobody has been let in by pairing\n"
-  const rows = allowed.map(({ senderId, label, account, approvedAt }) => [
+  const rows = allowed.map(({ senderId, label, account, approvedAt, approvedBy, isOwner }) => [
     senderId,
     label,
     account,
+    isOwner ? "owner" : "let in",
     describeTime(approvedAt),
+    approvedBy || "not known",
   ])
-  return formatTable(["Sender", "Name", "Account", "Approved"], rows)
+  return formatTable(["Sender", "Name", "Account", "Standing", "Approved", "By"], rows)
 }
 
 function addApprove(pairing: Command, context: CliContext): void {
   const approve = pairing
     .command("approve")
-    .description("Let in the person whose code this is")
+    .description("Let in the person whose code this is, tell them, and answer what they wrote first")
     .argument("<channel>", "such as chatapp")
     .argument("<code>", "the code that the bot told them")
   addGatewayOptions(approve)
     .option("--account <id>", "account of the channel, when there are several")
-    .option("--notify", "tell them in the chat")
-    .action(async (channel: string, code: string, options: GatewayOptions & AccountOption & { notify?: true }) => {
-      const body = { code, account: options.account, notify: options.notify }
-      const answer = await connectGateway(context, options).call("POST", `${pairingPath(channel)}/approve`, { body })
+    .option("--owner", "make them an owner of the bot: their id is added to allowFrom in the configuration")
+    .option("--notify", "tell them in the chat", true)
+    .option("--no-notify", "do not tell them")
+    .option("-y, --yes", "do not ask whether they may share a conversation with others")
+    .action(async (channel: string, code: string, options: GatewayOptions & ApproveOptions) => {
+      const gateway = connectGateway(context, options)
+      const path = pairingPath(channel)
+      if (!(await mayShare(context, options, code, () => gateway.call("GET", path, { query: {} })))) return
+      const { account, owner, notify } = options
+      const body = { code, account, owner, notify }
+      const answer = await gateway.call("POST", `${path}/approve`, { body })
       if (options.json) return context.output.json(answer)
-      const { senderId, label } = answer as { senderId?: string; label?: string }
-      context.output.line(`approved ${printableLine([label, senderId].filter(Boolean).join(" ") || code)}`)
+      context.output.line(describeGrant(answer as Partial<PairingGranted>, code, notify))
     })
-  addExamples(approve, "svc pairing approve chatapp AB3DEF7H --notify")
+  addExamples(
+    approve,
+    "svc pairing approve chatapp AB3DEF7H",
+    "svc pairing approve chatapp AB3DEF7H --owner",
+    "svc pairing approve chatapp AB3DEF7H --no-notify --yes",
+  )
+}
+
+/** At a terminal somebody is asked before one more person comes into a conversation that others have. */
+async function mayShare(
+  context: CliContext,
+  options: GatewayOptions & ApproveOptions,
+  code: string,
+  list: () => Promise<unknown>,
+): Promise<boolean> {
+  if (options.yes || options.json || !process.stdin.isTTY) return true
+  const answer = (await list()) as Partial<PairingList>
+  const request = answer.requests?.find((each) => each.code === code.trim().toUpperCase())
+  const others = (answer.shared ?? []).filter((id) => id !== request?.senderId).length
+  if (!request || others === 0) return true
+  const name = printableLine(request.label || request.senderId)
+  const reader = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    const question = `${sharingText(others, name)}\nLet ${name} in all the same? [y/N] `
+    const said = await reader.question(question, { signal: context.interrupted() })
+    if (/^y(?:es)?$/i.test(said.trim())) return true
+  } finally {
+    reader.close()
+  }
+  context.output.line("nothing was changed")
+  context.exitCode = 1
+  return false
+}
+
+function describeGrant(granted: Partial<PairingGranted>, code: string, notify: boolean): string {
+  const { senderId, label, isOwner, isAnswered, sharesWith = 0 } = granted
+  const name = printableLine([label, senderId].filter(Boolean).join(" ") || code)
+  const told = notify ? "They are told in the chat" : "They are not told"
+  const next = isAnswered ? "what they wrote first is being answered" : "they have to write again to be answered"
+  return [
+    `approved ${name}${isOwner ? ", as an owner" : ""}`,
+    `${told}; ${next}.`,
+    ...(sharesWith > 0 ? [sharingText(sharesWith, "this person")] : []),
+  ].join("\n")
+}
+
+function sharingText(others: number, name: string): string {
+  const people = others === 1 ? "one other person" : `${others} other people`
+  return [
+    `Direct chats are one conversation here: ${name} shares it with ${people}. Each gets their own answers, but the agent`,
+    "remembers what all of them have said, and may tell it to any of them.",
+    "To give each person a conversation of their own: svc config set session.dmScope per-peer",
+  ].join("\n")
 }
 
 function addDeny(pairing: Command, context: CliContext): void {
@@ -115,8 +192,9 @@ function addRevoke(pairing: Command, context: CliContext): void {
       const body = { senderId: sender, account: options.account }
       const answer = await connectGateway(context, options).call("POST", `${pairingPath(channel)}/revoke`, { body })
       if (options.json) return context.output.json(answer)
-      const { removed } = answer as { removed?: boolean }
+      const { removed, listedIn = [] } = answer as { removed?: boolean; listedIn?: string[] }
       context.output.line(removed === false ? `${sender} was not approved` : `revoked ${sender}`)
+      for (const key of listedIn) context.output.line(`${sender} is still let in, as an owner: listed in ${key}`)
     })
   addExamples(revoke, "svc pairing revoke chatapp 123456789")
 }

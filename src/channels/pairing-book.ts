@@ -3,7 +3,15 @@
 import type { Ids } from "../kernel/index.ts"
 import type { Store, Write } from "../store/index.ts"
 import type { PairedSender, PairingRequest } from "./store.ts"
-import { deleteRequest, readPaired, readRequests, saveRequest } from "./store.ts"
+import {
+  deleteRequest,
+  readMessage,
+  readMessageSenders,
+  readPaired,
+  readRequests,
+  saveMessage,
+  saveRequest,
+} from "./store.ts"
 
 export const codeLifetimeMs = 60 * 60 * 1000
 /** As far as clocks are adjusted. */
@@ -20,6 +28,8 @@ const codeLength = 8
 export const maxRequests = 20_000
 /** Of all accounts together: each has its share, so that a flood at one takes nothing from those who wrote to another. */
 export const maxRequestsOfAll = 40_000
+/** A long message with its formatting; what is larger is not kept, and its sender is asked to write again. */
+export const maxMessageCharacters = 16_000
 /** People name themselves; a label is one line for the operator. */
 const maxLabelCharacters = 120
 
@@ -38,6 +48,10 @@ export class PairingBook {
   #paired = new Map<string, PairedSender>()
   #pairedIds: ReadonlySet<string> = new Set()
   readonly #changed = new Set<string>()
+  /** Of whom a message is kept. */
+  #kept = new Set<string>()
+  /** What the next `flush` writes. */
+  readonly #messages = new Map<string, string>()
 
   /** `accounts`: how many books there are. */
   constructor(options: { store: Store; ids: Ids; channel: string; account: string; accounts?: () => number }) {
@@ -70,12 +84,16 @@ export class PairingBook {
     return this.open(now).find((request) => request.senderId === senderId)
   }
 
-  /** An unknown sender wrote. */
-  ask(sender: { senderId: string; chatId: string; label: string }, now: number): PairingAnswer {
+  /** An unknown sender wrote. `message` is kept, when it is the first and not too long, to be answered once they are let in. */
+  ask(
+    { message, ...sender }: { senderId: string; chatId: string; label: string; message?: string },
+    now: number,
+  ): PairingAnswer {
     this.#changed.add(sender.senderId)
     const known = this.#requests.get(sender.senderId)
     if (known && isOpen(known, now)) {
       known.lastSeenAt = now
+      if (!known.denied && !this.#kept.has(known.senderId)) this.#keep(known.senderId, message)
       return { kind: "seen" }
     }
     if (known) this.#remove(known)
@@ -84,28 +102,39 @@ export class PairingBook {
     const label = shortLabel(sender.label)
     this.#requests.set(sender.senderId, { ...sender, label, code, createdAt: now, lastSeenAt: now, denied: false })
     this.#senderOfCode.set(code, sender.senderId)
+    this.#keep(sender.senderId, message)
     return { kind: "issued", code }
+  }
+
+  /** What the sender of a request has written first; undefined when it was not kept. */
+  firstMessage(senderId: string): string | undefined {
+    return readMessage(this.#store, this.channel, this.account, senderId)
   }
 
   /** Writes what changed since the last call. */
   flush(write: Write): void {
     for (const senderId of this.#changed) {
       const request = this.#requests.get(senderId)
+      const message = this.#messages.get(senderId)
+      // A request that lapsed goes with what was said then.
+      if (!request || !this.#kept.has(senderId)) deleteRequest(write, this.channel, this.account, senderId)
       if (request) saveRequest(write, this.channel, this.account, request)
-      else deleteRequest(write, this.channel, this.account, senderId)
+      if (request && message !== undefined) saveMessage(write, this.channel, this.account, senderId, message)
     }
   }
 
   /** The transaction of `flush` is on the disk. */
   settle(): void {
     this.#changed.clear()
+    this.#messages.clear()
   }
 
   /** The transaction of `flush` failed, or the process starts: the tables say how things stand. */
   reload(): void {
     const requests = readRequests(this.#store, this.channel, this.account)
     const paired = readPaired(this.#store, this.channel, this.account)
-    this.#changed.clear()
+    this.settle()
+    this.#kept = new Set(readMessageSenders(this.#store, this.channel, this.account))
     this.#requests = new Map(requests.map((request) => [request.senderId, { ...request }]))
     this.#senderOfCode = new Map(requests.map((request) => [request.code, request.senderId]))
     this.#setPaired(new Map(paired.map((sender) => [sender.senderId, sender])))
@@ -119,10 +148,10 @@ export class PairingBook {
     }
   }
 
-  approve(request: PairingRequest, now: number): void {
+  approve(request: PairingRequest, approvedBy: string, now: number): void {
     this.#remove(request)
     const { senderId, label } = request
-    this.#setPaired(new Map(this.#paired).set(senderId, { senderId, label, approvedAt: now }))
+    this.#setPaired(new Map(this.#paired).set(senderId, { senderId, label, approvedAt: now, approvedBy }))
   }
 
   /** As if the sender had not asked: they could not be told. */
@@ -135,6 +164,7 @@ export class PairingBook {
   /** It stays until it lapses, so that the sender is not told a new code at once. */
   deny(request: PairingRequest): void {
     request.denied = true
+    this.#kept.delete(request.senderId)
   }
 
   revoke(senderId: string): void {
@@ -151,6 +181,14 @@ export class PairingBook {
   #remove(request: PairingRequest): void {
     this.#requests.delete(request.senderId)
     this.#senderOfCode.delete(request.code)
+    this.#kept.delete(request.senderId)
+    this.#messages.delete(request.senderId)
+  }
+
+  #keep(senderId: string, message: string | undefined): void {
+    if (message === undefined || message.length > maxMessageCharacters) return
+    this.#kept.add(senderId)
+    this.#messages.set(senderId, message)
   }
 
   /** Requests are in the order of their creation, so lapsed ones stand first. */

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, test } from "node:test"
 import pino from "pino"
 import { type Clock, noCrash, systemClock, systemIds } from "../kernel/index.ts"
 import { type Store, openStore } from "../store/index.ts"
-import { maxRequests, maxRequestsOfAll } from "./pairing-book.ts"
+import { maxMessageCharacters, maxRequests, maxRequestsOfAll } from "./pairing-book.ts"
 import { type Pairing, createPairing } from "./pairing.ts"
 
 const hour = 60 * 60 * 1000
@@ -20,7 +20,7 @@ let pairing: Pairing
 const open = () => openStore({ folder, bootId: systemIds.uuid(), clock, ids: systemIds, log, crashPoint: noCrash })
 const make = () => {
   const made = createPairing({ store, clock, ids: systemIds, log })
-  made.attach("chatapp", { tell: () => [] })
+  made.attach("chatapp", { tell: () => [], admit: () => false })
   return made
 }
 
@@ -38,9 +38,10 @@ afterEach(async () => {
 })
 
 /** A message of an unknown sender, as an account's intake treats it. Returns the code when one is told. */
-async function ask(senderId: string, account = "default"): Promise<string | undefined> {
+async function ask(senderId: string, account = "default", message?: string): Promise<string | undefined> {
   const book = pairing.book("chatapp", account)
-  const answer = book.ask({ senderId, chatId: senderId, label: `user ${senderId}` }, now)
+  const said = message === undefined ? {} : { message }
+  const answer = book.ask({ senderId, chatId: senderId, label: `user ${senderId}`, ...said }, now)
   await store.write(async (write) => book.flush(write))
   book.settle()
   return answer.kind === "issued" ? answer.code : undefined
@@ -181,7 +182,8 @@ test("who is denied is neither listed nor told another code before the hour is o
 test("a decision is told in the chat where that is wished, in words of the channel", async () => {
   const told: string[] = []
   pairing.attach("chatapp", {
-    tell: (account, { chatId }, decision) => (told.push(`${account} ${chatId} ${decision}`), []),
+    tell: (account, { chatId }, decision) => (told.push(`${account} ${chatId} ${decision.kind}`), []),
+    admit: () => false,
   })
   const first = (await ask("1")) ?? ""
   const second = (await ask("2")) ?? ""
@@ -234,4 +236,68 @@ test("a channel that does not exist is named as unknown", () => {
     () => pairing.list("pigeon"),
     (error: never) => code(error) === "channel-unknown",
   )
+})
+
+const kept = () =>
+  store.handle
+    .prepare("select sender_id as id, body from pairing_message order by kept_at, rowid")
+    .all()
+    .map((row) => ({ ...row }) as { id: string; body: string })
+
+test("what somebody writes first is kept until it is decided, and no longer", async () => {
+  const admitted: string[] = []
+  pairing.attach("chatapp", { tell: () => [], admit: (_write, _account, id, body) => admitted.push(`${id} ${body}`) > 0 })
+  const first = (await ask("1", "default", "first of 1")) ?? ""
+  await ask("1", "default", "second of 1")
+  const greeted = (await ask("2")) ?? ""
+  await ask("2", "default", "what came after the greeting")
+  const denied = (await ask("3", "default", "first of 3")) ?? ""
+  await pairing.deny("chatapp", denied)
+  await ask("3", "default", "again")
+  const silent = (await ask("4", "default", "x".repeat(maxMessageCharacters + 1))) ?? ""
+  assert.deepEqual(
+    kept().map(({ id }) => id),
+    ["1", "2"],
+  )
+  assert.equal((await pairing.approve("chatapp", first, undefined, { by: "svc" })).isAnswered, true)
+  assert.equal((await pairing.approve("chatapp", silent)).isAnswered, false)
+  await store.close()
+  store = await open()
+  pairing = make()
+  pairing.attach("chatapp", { tell: () => [], admit: (_write, _account, id, body) => admitted.push(`${id} ${body}`) > 0 })
+  await pairing.approve("chatapp", greeted)
+  assert.deepEqual(admitted, ["1 first of 1", "2 what came after the greeting"])
+  assert.deepEqual(kept(), [])
+  const by = pairing.list("chatapp").approved.map(({ senderId, approvedBy }) => [senderId, approvedBy])
+  assert.deepEqual(by.sort(), [
+    ["1", "svc"],
+    ["2", ""],
+    ["4", ""],
+  ])
+})
+
+test("who asks again after an hour is answered what they say then; of many, the newest are kept", async () => {
+  await ask("0", "default", "an hour ago")
+  now += hour
+  const code = (await ask("0", "default", "now")) ?? ""
+  assert.deepEqual(kept(), [{ id: "0", body: "now" }])
+  const book = pairing.book("chatapp", "default")
+  for (let id = 1; id <= 1_005; id += 1) {
+    book.ask({ senderId: String(id), chatId: String(id), label: "", message: `of ${id}` }, now)
+  }
+  await store.write(async (write) => book.flush(write))
+  book.settle()
+  assert.equal(kept().length, 1_000)
+  assert.equal(kept().at(-1)?.body, "of 1005")
+  assert.equal((await pairing.approve("chatapp", code)).isAnswered, false)
+})
+
+test("an approval that cannot make an owner lets nobody in", async () => {
+  const code = (await ask("1", "default", "hello")) ?? ""
+  const makeOwner = () => {
+    throw new Error("the file is read-only")
+  }
+  await assert.rejects(pairing.approve("chatapp", code, undefined, { makeOwner }), /read-only/)
+  assert.equal(pairing.list("chatapp").requests.length, 1)
+  assert.equal(kept().length, 1)
 })

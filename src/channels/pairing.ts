@@ -7,6 +7,7 @@ import { PairingBook, codeLifetimeMs } from "./pairing-book.ts"
 import {
   type PairedSender,
   type PairingRequest,
+  deleteMessage,
   deletePaired,
   deleteRequest,
   readPairingAccounts,
@@ -17,8 +18,18 @@ import { WrongCodes } from "./wrong-codes.ts"
 
 /** What a channel adds: the words that tell a sender of the decision, as rows of the outbox. */
 export interface PairingFace {
-  tell(account: string, sender: { senderId: string; chatId: string }, decision: "approved" | "denied"): NewOutbox[]
+  tell(account: string, sender: { senderId: string; chatId: string }, decision: PairingDecision): NewOutbox[]
+  /**
+   * Takes in what somebody wrote before they were let in, as if it had come now. Inside a transaction. False when there
+   * is nothing to answer in it, or nobody to take it in.
+   */
+  admit(write: Write, account: string, senderId: string, message: string): boolean
 }
+
+export type PairingDecision =
+  | { kind: "denied" }
+  /** `isAnswered`: what they wrote first is being answered. */
+  | { kind: "approved"; isOwner: boolean; isAnswered: boolean }
 
 export interface PairingList {
   channel: string
@@ -26,10 +37,24 @@ export interface PairingList {
   approved: (PairedSender & { account: string })[]
 }
 
-export interface Approval {
+export interface Decided {
   account: string
   senderId: string
   label: string
+}
+
+export interface Approval extends Decided {
+  /** What they wrote first is being answered. */
+  isAnswered: boolean
+}
+
+export interface ApproveOptions {
+  /** Who lets them in, in words for the list of those who were. */
+  by?: string
+  /** Tells the sender. */
+  notify?: boolean
+  /** Told before anything is written: makes the sender an owner. What it throws ends it all. */
+  makeOwner?: (sender: Decided) => void
 }
 
 export interface Pairing {
@@ -40,15 +65,15 @@ export interface Pairing {
   /** Without an account: of all of them. */
   list(channel: string, account?: string): PairingList
   /**
-   * Throws `pairing-not-found` for an unknown or lapsed code, `too-many-failures` after many of them. `notify` tells
-   * the sender.
+   * Throws `pairing-not-found` for an unknown or lapsed code, `too-many-failures` after many of them. What the sender
+   * wrote first is taken in now.
    */
-  approve(channel: string, code: string, account?: string, options?: { notify?: boolean }): Promise<Approval>
+  approve(channel: string, code: string, account?: string, options?: ApproveOptions): Promise<Approval>
   /**
    * The request of this code or of this sender's id is closed; the sender hears nothing more until it would have
    * lapsed. Throws as `approve` does.
    */
-  deny(channel: string, codeOrSender: string, account?: string, options?: { notify?: boolean }): Promise<Approval>
+  deny(channel: string, codeOrSender: string, account?: string, options?: { notify?: boolean }): Promise<Decided>
   /**
    * The wall clock was set: open requests live as long as they would have. Inside a transaction; returns what to do when
    * that fails.
@@ -93,18 +118,20 @@ export function createPairing(options: PairingOptions): Pairing {
     attach: (channel, face) => void faces.set(channel, face),
     book,
     list: (channel, account) => listOf(channel, booksOf(channel, account), options.clock.now()),
-    async approve(channel, code, account, { notify = false } = {}) {
+    async approve(channel, code, account, { by = "", notify = false, makeOwner } = {}) {
       const face = faceOf(channel)
       const plain = code.trim().toUpperCase()
-      const { book: owner, request } = await find(channel, account, (each, now) => each.findByCode(plain, now))
-      await options.store.write(async (write) => {
-        approveInside(write, owner, request)
-        if (notify) for (const row of face.tell(owner.account, request, "approved")) write.addOutbox(row)
-      })
-      owner.approve(request, options.clock.now())
+      const { book: holder, request } = await find(channel, account, (each, now) => each.findByCode(plain, now))
       const { senderId, label } = request
-      options.log.info({ channel, account: owner.account, sender: senderId }, "pairing approved")
-      return { account: owner.account, senderId, label }
+      const sender = { account: holder.account, senderId, label }
+      makeOwner?.(sender)
+      const isOwner = makeOwner !== undefined
+      const isAnswered = await options.store.write(async (write) =>
+        approveInside(write, { book: holder, request, face, by, notify, isOwner }),
+      )
+      holder.approve(request, by, options.clock.now())
+      options.log.info({ channel, account: holder.account, sender: senderId, isOwner, isAnswered }, "pairing approved")
+      return { ...sender, isAnswered }
     },
     async deny(channel, codeOrSender, account, { notify = false } = {}) {
       const face = faceOf(channel)
@@ -113,7 +140,8 @@ export function createPairing(options: PairingOptions): Pairing {
       const { book: owner, request } = await find(channel, account, match)
       await options.store.write(async (write) => {
         saveRequest(write, channel, owner.account, { ...request, denied: true })
-        if (notify) for (const row of face.tell(owner.account, request, "denied")) write.addOutbox(row)
+        deleteMessage(write, channel, owner.account, request.senderId)
+        if (notify) for (const row of face.tell(owner.account, request, { kind: "denied" })) write.addOutbox(row)
       })
       owner.deny(request)
       const { senderId, label } = request
@@ -188,11 +216,23 @@ function listOf(channel: string, books: readonly PairingBook[], now: number): Pa
   }
 }
 
-function approveInside(write: Write, book: PairingBook, request: PairingRequest): void {
-  deleteRequest(write, book.channel, book.account, request.senderId)
-  savePaired(write, book.channel, book.account, {
-    senderId: request.senderId,
-    label: request.label,
-    approvedAt: write.now,
-  })
+interface Approved {
+  book: PairingBook
+  request: PairingRequest
+  face: PairingFace
+  by: string
+  notify: boolean
+  isOwner: boolean
+}
+
+/** Whether what they wrote first is being answered. Its job follows the notice, so that they come in this order. */
+function approveInside(write: Write, { book, request, face, by, notify, isOwner }: Approved): boolean {
+  const { senderId, label } = request
+  const message = book.firstMessage(senderId)
+  deleteRequest(write, book.channel, book.account, senderId)
+  savePaired(write, book.channel, book.account, { senderId, label, approvedAt: write.now, approvedBy: by })
+  const isAnswered = message !== undefined && face.admit(write, book.account, senderId, message)
+  const decision: PairingDecision = { kind: "approved", isOwner, isAnswered }
+  if (notify) for (const row of face.tell(book.account, request, decision)) write.addOutbox(row)
+  return isAnswered
 }

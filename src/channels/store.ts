@@ -24,6 +24,8 @@ export interface PairedSender {
   senderId: string
   label: string
   approvedAt: number
+  /** Who let them in; empty where that is not known. */
+  approvedBy: string
 }
 
 /** Which bot of which account; offsets and delivery ids belong to a bot, so a new token starts afresh. */
@@ -81,7 +83,7 @@ export function readRequests(store: Store, channel: string, account: string): Pa
 export function readPaired(store: Store, channel: string, account: string): PairedSender[] {
   return store.handle
     .prepare(
-      `select sender_id as senderId, label, approved_at as approvedAt
+      `select sender_id as senderId, label, approved_at as approvedAt, approved_by as approvedBy
        from pairing_allow where channel = ? and account = ? order by approved_at`,
     )
     .all(channel, account) as unknown as PairedSender[]
@@ -121,15 +123,55 @@ export function deleteRequest(write: Write, channel: string, account: string, se
   write
     .prepare("delete from pairing_request where channel = ? and account = ? and sender_id = ?")
     .run(channel, account, senderId)
+  deleteMessage(write, channel, account, senderId)
+}
+
+/** Of all accounts together; beyond it the oldest give way, and their senders are asked to write again. */
+const mostMessages = 1_000
+
+export function saveMessage(write: Write, channel: string, account: string, senderId: string, body: string): void {
+  write
+    .prepare(
+      `insert into pairing_message (channel, account, sender_id, body, kept_at) values (?, ?, ?, ?, ?)
+       on conflict do update set body = excluded.body, kept_at = excluded.kept_at`,
+    )
+    .run(channel, account, senderId, body, write.now)
+  write
+    .prepare(
+      `delete from pairing_message where rowid in
+         (select rowid from pairing_message order by kept_at desc, rowid desc limit -1 offset ?)`,
+    )
+    .run(mostMessages)
+}
+
+export function deleteMessage(write: Write, channel: string, account: string, senderId: string): void {
+  write
+    .prepare("delete from pairing_message where channel = ? and account = ? and sender_id = ?")
+    .run(channel, account, senderId)
+}
+
+export function readMessage(store: Store, channel: string, account: string, senderId: string): string | undefined {
+  const row = store.handle
+    .prepare("select body from pairing_message where channel = ? and account = ? and sender_id = ?")
+    .get(channel, account, senderId)
+  return row?.["body"] as string | undefined
+}
+
+/** Of whom something is kept. */
+export function readMessageSenders(store: Store, channel: string, account: string): string[] {
+  const rows = store.handle
+    .prepare("select sender_id from pairing_message where channel = ? and account = ?")
+    .all(channel, account) as { sender_id: string }[]
+  return rows.map((row) => row.sender_id)
 }
 
 export function savePaired(write: Write, channel: string, account: string, sender: PairedSender): void {
   write
     .prepare(
-      `insert into pairing_allow (channel, account, sender_id, label, approved_at) values (?, ?, ?, ?, ?)
+      `insert into pairing_allow (channel, account, sender_id, label, approved_at, approved_by) values (?, ?, ?, ?, ?, ?)
        on conflict do update set label = excluded.label`,
     )
-    .run(channel, account, sender.senderId, sender.label, sender.approvedAt)
+    .run(channel, account, sender.senderId, sender.label, sender.approvedAt, sender.approvedBy)
 }
 
 export function deletePaired(write: Write, channel: string, account: string, senderId: string): boolean {

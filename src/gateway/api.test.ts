@@ -237,7 +237,8 @@ describe("actions", () => {
     assert.equal((await gateway.get("/api/pairing/ChatApp")).json.allowed[0].label, "Ann")
     assert.equal((await gateway.get("/api/pairing/pigeon")).json.error.code, "channel-unknown")
     const approved = await gateway.post("/api/pairing/chatapp/approve", { code: " ABCD1234 ", notify: true })
-    assert.deepEqual(approved.json, { ok: true, senderId: "7", label: "Ann", account: "default" })
+    const granted = { senderId: "7", label: "Ann", account: "default", isOwner: false, isAnswered: true, sharesWith: 0 }
+    assert.deepEqual(approved.json, { ok: true, ...granted })
     await gateway.post("/api/pairing/chatapp/revoke", { senderId: 7, account: "work" })
     const sent = await gateway.post("/api/message/send", {
       channel: "chatapp",
@@ -266,7 +267,7 @@ describe("actions", () => {
       { action: "react", channel: "last", target: "@ann", messageId: "5", emoji: "👍" },
     ])
     assert.deepEqual(gateway.calls, [
-      { channel: "chatapp", code: "ABCD1234", notify: true },
+      { channel: "chatapp", by: "gateway token", code: "ABCD1234", notify: true },
       { channel: "chatapp", senderId: "7", account: "work" },
       { channel: "chatapp", target: "-100", message: "hi", replyTo: "5" },
       { channel: "last", target: "@ann", message: "", media: "a.png", dryRun: true },

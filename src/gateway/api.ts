@@ -91,15 +91,43 @@ export interface UpdateDetail extends UpdateSummary {
 
 export interface PairingList {
   requests: { senderId: string; label: string; account: string; code: string; createdAt: number; expiresAt: number }[]
-  allowed: { senderId: string; label: string; account: string; approvedAt: number }[]
+  /** `isOwner`: listed by id in `allowFrom` as well. `approvedBy` is empty where it is not known. */
+  allowed: {
+    senderId: string
+    label: string
+    account: string
+    approvedAt: number
+    approvedBy: string
+    isOwner: boolean
+  }[]
+  /** Ids of the people whose direct chats are one conversation with the agent; empty where each has their own. */
+  shared: string[]
 }
 
 export interface PairingApproval {
   channel: string
   code: string
   account?: string
-  /** Whether the sender is told in the chat. */
+  /** Whether the sender is told in the chat; who is let in is, unless it is false. */
   notify?: boolean
+}
+
+export interface PairingGrant extends PairingApproval {
+  /** Lists the sender among the owners too, in the configuration. */
+  owner?: boolean
+  /** Who lets them in, in words for the list. */
+  by?: string
+}
+
+export interface PairingGranted {
+  senderId: string
+  label: string
+  account: string
+  isOwner: boolean
+  /** What they wrote first is being answered. */
+  isAnswered: boolean
+  /** With how many others they share one conversation with the agent now. */
+  sharesWith: number
 }
 
 export interface PairingRevocation {
@@ -211,11 +239,11 @@ export interface GatewayActions {
   /** Begins a clean stop; called after the request was answered. */
   requestStop(): void
   listPairing(query: { channel: string; account?: string }): Promise<PairingList>
-  approvePairing(approval: PairingApproval): Promise<{ senderId: string; label: string; account: string }>
+  approvePairing(grant: PairingGrant): Promise<PairingGranted>
   /** The request of this code or sender is closed without letting anybody in. */
   denyPairing(denial: PairingApproval): Promise<{ senderId: string; label: string; account: string }>
-  /** `removed` is false when the sender was not approved. */
-  revokePairing(revocation: PairingRevocation): Promise<{ removed: boolean }>
+  /** `removed` is false when the sender was not approved; `listedIn` are keys that let them in all the same. */
+  revokePairing(revocation: PairingRevocation): Promise<{ removed: boolean; listedIn: string[] }>
   /** The next sender under the @name is the one that it means. */
   /** Whether a sender would be heard, in the channel's own words. */
   explainAccess(question: AccessToExplain): object

@@ -136,11 +136,17 @@ function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
     },
     async listPairing({ channel }) {
       if (channel !== "chatapp") throw new AppError("channel-unknown", `There is no channel "${channel}"`)
-      return { requests: [], allowed: [{ senderId: "7", label: "Ann", account: "default", approvedAt: 1 }] }
+      return {
+        requests: [],
+        shared: ["7"],
+        allowed: [
+          { senderId: "7", label: "Ann", account: "default", approvedAt: 1, approvedBy: "svc", isOwner: false },
+        ],
+      }
     },
     async approvePairing(approval) {
       calls.push(approval)
-      return { senderId: "7", label: "Ann", account: "default" }
+      return { senderId: "7", label: "Ann", account: "default", isOwner: false, isAnswered: true, sharesWith: 0 }
     },
     async denyPairing(denial) {
       calls.push({ deny: denial })
@@ -148,7 +154,7 @@ function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
     },
     async revokePairing(revocation) {
       calls.push(revocation)
-      return { removed: true }
+      return { removed: true, listedIn: [] }
     },
     explainAccess(question) {
       calls.push({ explain: question })

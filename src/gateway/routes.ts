@@ -3,7 +3,7 @@
 import type { Context, Hono } from "hono"
 import { z } from "zod"
 import { usageGroups } from "../budget/index.ts"
-import { errorResponse } from "../kernel/http/index.ts"
+import { type Visitor, errorResponse } from "../kernel/http/index.ts"
 import { AppError, type Redactor, runWithTimeout } from "../kernel/index.ts"
 import { accessRoutes } from "./access/routes.ts"
 import type { HookTest, MessageAction, MessageToSend, PairingApproval, PairingRevocation } from "./api.ts"
@@ -70,6 +70,7 @@ const name = z.string().trim().min(1).max(200)
 /** Ids are strings; a whole number is what people type. */
 const platformId = z.union([name, z.int().transform(String)], { error: "must be a string or a whole number" })
 const approval = z.strictObject({ code: name, account: name.optional(), notify: z.boolean().optional() })
+const grant = approval.extend({ owner: z.boolean().optional() })
 const explanation = z.object({
   account: name.optional(),
   chat: name,
@@ -256,7 +257,8 @@ const routes: readonly Route[] = [
     method: "POST",
     path: "/api/pairing/:channel/approve",
     async handle({ actions }, context) {
-      const input: PairingApproval = given({ channel: channelOf(context), ...(await parseBody(approval, context)) })
+      const by = nameOf(context.env.visit?.visitor)
+      const input = given({ channel: channelOf(context), by, ...(await parseBody(grant, context)) })
       const approved = await actions.approvePairing(input)
       about(context, input.channel, approved.account, approved.senderId)
       return { body: approved }
@@ -381,4 +383,10 @@ export function notAllowed(allowed: readonly string[], redactor: Redactor): Resp
 
 function channelOf(context: Context<Env>): string {
   return (context.req.param("channel") ?? "").toLowerCase()
+}
+
+/** In a list for people. */
+function nameOf(visitor: Visitor | undefined): string {
+  if (visitor?.kind === "token") return `token ${visitor.name}`
+  return visitor?.kind === "cli" ? "svc" : "gateway token"
 }

@@ -18,6 +18,7 @@ import type { Failures } from "./failures.ts"
 import type { Health } from "./health.ts"
 import { createModelActions } from "./models/actions.ts"
 import { describeWarning, findModelWarnings } from "./models/warnings.ts"
+import { createPairingActions } from "./pairing.ts"
 import { storeHealth } from "./store-health.ts"
 import { version } from "./version.ts"
 
@@ -56,18 +57,7 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
     requestStop: parts.requestStop,
     approvals: approvalActions(parts.agent.approvals),
     hooks: parts.hooks,
-    async listPairing({ channel, account }) {
-      const { requests, approved } = parts.pairing.list(channel, account)
-      return { requests, allowed: approved }
-    },
-    approvePairing: ({ channel, code, account, notify }) =>
-      parts.pairing.approve(channel, code, account, { notify: notify ?? false }),
-    denyPairing: ({ channel, code, account, notify }) =>
-      parts.pairing.deny(channel, code, account, { notify: notify ?? false }),
-    async revokePairing({ channel, senderId, account }) {
-      await parts.pairing.revoke(channel, senderId, account)
-      return { removed: true }
-    },
+    ...createPairingActions(core, parts.pairing),
     explainAccess: ({ channel, ...question }) => channelNamed(parts, channel).explain(question),
     unpinName: (pin) => unpinName(parts, pin),
     async listChannels(options) {

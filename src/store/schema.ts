@@ -219,6 +219,18 @@ export interface PairingAllowTable {
   sender_id: string
   label: string
   approved_at: number
+  /** Who let them in, in words for the operator; empty where that is not known. */
+  approved_by: Generated<string>
+}
+
+/** What somebody has written who waits to be let in. */
+export interface PairingMessageTable {
+  channel: string
+  account: string
+  sender_id: string
+  /** The update, as the platform has told it. */
+  body: string
+  kept_at: number
 }
 
 export type HookVerdict = "accepted" | "skipped" | "duplicate" | "refused" | "failed"
@@ -372,6 +384,7 @@ export interface Database {
   poll_offset: OffsetTable
   pairing_request: PairingRequestTable
   pairing_allow: PairingAllowTable
+  pairing_message: PairingMessageTable
   meta: MetaTable
   hook_delivery: HookDeliveryTable
   hook_kept: HookKeptTable

@@ -45,6 +45,9 @@ const keepButtonsMs = 90 * day
 /** What tools have sent is known longer than any run lasts. */
 const keepToolSendsMs = 7 * day
 
+/** As long as a pairing code lives: after that nobody can be let in by it, and what they wrote is nobody's. */
+const keepPairingMessagesMs = 60 * 60 * 1000
+
 export interface Sweep {
   /** For the log. */
   name: string
@@ -90,6 +93,11 @@ export const sweeps: readonly Sweep[] = [
     () => keepToolSendsMs,
     `delete from tool_send where (run_id, digest) in
        (select run_id, digest from tool_send where created_at < ? limit ?)`,
+  ),
+  plain(
+    "pairing_message",
+    () => keepPairingMessagesMs,
+    "delete from pairing_message where rowid in (select rowid from pairing_message where kept_at < ? limit ?)",
   ),
   plain(
     "session_site",

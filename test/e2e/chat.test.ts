@@ -5,6 +5,7 @@ import { readFileSync, readdirSync, statSync } from "node:fs"
 import { connect } from "node:net"
 import { basename, join } from "node:path"
 import { beforeEach, test } from "node:test"
+import { runProgram } from "../../cli/testing/run-program.ts"
 import { text } from "../support/model-server/index.ts"
 import { lastPrompt, messagesOf } from "../support/prompts.ts"
 import { createWorld, fileContext, until } from "../support/world.ts"
@@ -31,24 +32,79 @@ test("a stranger gets a code, is let in by it, and is answered from then on", as
     body: JSON.stringify({ code: "AAAAAAAA" }),
   })
   assert.equal(wrong.status, 404)
-  const approved = await world.gateway.call<{ senderId: string }>("POST", "/api/pairing/chatapp/approve", { code })
-  assert.equal(approved.senderId, String(bob.id))
+  const approved = await world.gateway.call<Record<string, unknown>>("POST", "/api/pairing/chatapp/approve", { code })
+  assert.deepEqual(
+    [approved["senderId"], approved["isAnswered"], approved["isOwner"], approved["sharesWith"]],
+    [String(bob.id), true, false, 1],
+  )
+  await world.reply("echo let me in", { after: first, person: bob })
+  const words = world.botTexts(bob, first)
+  assert.deepEqual(
+    words.map((said) => /^(Access is not|You have been let in\. The answer|echo)/.exec(said)?.[0]),
+    ["Access is not", "You have been let in. The answer", "echo"],
+  )
   const second = world.say("and now?", bob)
-  await world.reply("echo", { after: second, person: bob })
+  await world.reply("echo and now?", { after: second, person: bob })
   assert.equal(
     world.botTexts(bob).filter((words) => codePattern.test(words)).length,
     1,
     "one code, however often they write",
   )
-  assert.equal(world.model.requests.length, 1, "nothing of a stranger reaches the model")
-  assert.match(lastPrompt(world.model.requests[0] ?? assert.fail()), /and now\?$/)
+  assert.deepEqual(
+    world.model.requests.map((request) => lastPrompt(request).split("\n").at(-1)),
+    ["let me in", "and now?"],
+    "of what a stranger says only the first is answered, once they are let in",
+  )
+})
+
+test("/start is answered: by a code, a welcome, in a group; a stranger who is made an owner is one at once", async () => {
+  const dora = await world.addPerson({ firstName: "Dora", username: "dora" })
+  const told = await world.reply(codePattern, { person: dora })
+  assert.match(told.text ?? "", /Once you are let in, I tell you here/)
+  const code = codePattern.exec(told.text ?? "")?.[0] ?? ""
+  world.say("who am I?", dora)
+  const svc = (...words: string[]) => runProgram(words, { environment: { SVC_STATE_DIR: world.stateFolder } })
+  await until("her words are kept", () => world.rows("select 1 from pairing_message").length > 0 || undefined)
+  const approved = await svc("pairing", "approve", "chatapp", code, "--owner")
+  assert.equal(approved.stderr + approved.stdout.split("\n", 2).join("\n").slice(0, 12), "approved Dor")
+  assert.match(approved.stdout, /as an owner\nThey are told in the chat; what they wrote first is being answered\./)
+  assert.match(approved.stdout, /dmScope per-peer/)
+  await world.reply("ok", { after: told, person: dora })
+  assert.match(world.botTexts(dora, told)[0] ?? "", /^You have been let in, as an owner of this bot\./)
+  assert.match(lastPrompt(world.model.requests.at(-1) ?? assert.fail()), /who am I\?$/)
+  const config = JSON.parse(readFileSync(join(world.stateFolder, "svc.json"), "utf8")) as never
+  assert.deepEqual((config as { channels: { chatapp: { allowFrom: unknown } } }).channels.chatapp.allowFrom, [
+    world.ada.id,
+    String(dora.id),
+  ])
+  const asked = world.say("/whoami", dora)
+  assert.match((await world.reply("Standing", { after: asked, person: dora })).text ?? "", /Standing owner/)
+  const listed = await svc("pairing", "list", "chatapp")
+  assert.match(listed.stdout, new RegExp(`^${dora.id} .*Dora.* owner .* svc$`, "m"))
+  for (const text of ["/start", "/start ref_42", "/START"]) {
+    const started = world.say(text, dora)
+    const answer = await world.reply("I am here and listening", { after: started, person: dora })
+    assert.match(answer.text ?? "", /Write what you want[^]*\/help/)
+  }
+  const group = world.emulator.control.addChat({ type: "supergroup", title: "Club", members: [world.ada.id] })
+  const inGroup = world.emulator.control.sendText({
+    userId: world.ada.id,
+    chatId: group.id,
+    text: `/start@${world.emulator.control.bots()[0]?.user.username} club`,
+  })
+  const answer = await world.emulator.control.waitForMessage(
+    { chatId: group.id, from: "bot", after: inGroup.message_id, match: "listening" },
+    { timeoutMs: 20_000 },
+  )
+  assert.match(answer.text ?? "", /Mention me/)
+  assert.equal(world.model.requests.length, 1, "no model was asked for a greeting")
 })
 
 test("who is shut out loses what waits: messages, commands, and nothing of anybody else's", async () => {
   const carl = await world.addPerson({ firstName: "Carl" })
   const told = await world.reply(codePattern, { person: carl })
   const code = codePattern.exec(told.text ?? "")?.[0] ?? ""
-  await world.gateway.call("POST", "/api/pairing/chatapp/approve", { code })
+  await world.gateway.call("POST", "/api/pairing/chatapp/approve", { code, notify: false })
   const asked = Promise.withResolvers<void>()
   const revoked = Promise.withResolvers<void>()
   world.model.script(async (request) => {

@@ -114,6 +114,11 @@ export class Account {
     return this.#running?.bot.botId
   }
 
+  /** What takes updates in; undefined while the account has no usable token. */
+  get intake(): Intake | undefined {
+    return this.#running?.intake
+  }
+
   /** Its username; undefined until the platform has said it. */
   get botName(): string | undefined {
     return this.#identity?.name

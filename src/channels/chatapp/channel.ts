@@ -17,7 +17,7 @@ import { type ExplainFacts, explainAccess } from "./explain.ts"
 import { isStillHeard } from "./inbound/access.ts"
 import { Intake } from "./inbound/intake.ts"
 import type { Effect } from "./inbound/planned.ts"
-import { decisionTexts, pairingText } from "./inbound/pairing-reply.ts"
+import { decisionText, pairingText } from "./inbound/pairing-reply.ts"
 import { createPreparation } from "./inbound/preparation.ts"
 import { DraftCalls } from "./outbound/draft.ts"
 import { findNamedTarget } from "./outbound/named-target.ts"
@@ -122,7 +122,7 @@ export function createChatappChannel(options: ChatappOptions): Channel {
     client: (account) => accounts.byId.get(account)?.client,
   })
   const acks = new DraftCalls()
-  attachPairing(pairing, say)
+  attachPairing(pairing, accounts, say)
   return {
     name: channelName,
     sender: createSender({ ...options, settings, plan, render, accounts, acks, moves }),
@@ -170,10 +170,16 @@ function judgeAgain(
     })
 }
 
-function attachPairing(pairing: Pairing, say: (route: Route, text: string) => NewOutbox[]): void {
+function attachPairing(
+  pairing: Pairing,
+  accounts: Accounts,
+  say: (route: Route, text: string) => NewOutbox[],
+): void {
   pairing.attach(channelName, {
     tell: (account, { chatId }, decision) =>
-      say({ channel: channelName, account, chatId, chatKind: "private" }, decisionTexts[decision]),
+      say({ channel: channelName, account, chatId, chatKind: "private" }, decisionText(decision)),
+    admit: (write, account, senderId, message) =>
+      accounts.get(account)?.intake?.admit(write, senderId, message) ?? false,
   })
 }
 

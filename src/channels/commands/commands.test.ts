@@ -77,7 +77,7 @@ describe("a command", () => {
 
   test("that changes anything is never for anybody", () => {
     const harmless = nativeCommands.filter((command) => command.access === "anyone").map(({ name }) => name)
-    assert.deepEqual(harmless.toSorted(), ["commands", "help", "status", "whoami"])
+    assert.deepEqual(harmless.toSorted(), ["commands", "help", "start", "status", "whoami"])
     assert.deepEqual([findCommand("config")?.access, findCommand("approve")?.access], ["authorised", "owner"])
   })
 

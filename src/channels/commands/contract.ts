@@ -36,6 +36,8 @@ export interface ChatCommand {
   access: CommandAccess
   /** Whoever is heard and may not use it is told so, by the command itself; else a refused command is met with silence. */
   tellsRefused?: boolean
+  /** Known, but in no menu and no list. */
+  isUnlisted?: true
   /** Where it can be used; unset: everywhere. */
   where?: "private" | "group"
   time: CommandTime | ((args: string) => CommandTime)

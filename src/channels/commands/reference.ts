@@ -10,7 +10,7 @@ const accesses: Record<CommandAccess, string> = {
 
 export function renderCommandReference(): string {
   const rows = nativeCommands.map((command) => {
-    const cells = [nameOf(command), command.summary, accesses[command.access], placeOf(command), timeOf(command)]
+    const cells = [nameOf(command), command.summary, accessOf(command), placeOf(command), timeOf(command)]
     return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`
   })
   return `# Chat commands
@@ -28,6 +28,11 @@ ${rows.join("\n")}
 function nameOf({ name, aliases, usage }: ChatCommand): string {
   const others = aliases ? ` (also ${aliases.map((alias) => `\`/${alias}\``).join(", ")})` : ""
   return `\`/${name}${usage === undefined ? "" : ` ${usage}`}\`${others}`
+}
+
+/** A command that tells those whom it refuses, and is for anyone, answers everybody. */
+function accessOf({ access, tellsRefused }: ChatCommand): string {
+  return access === "anyone" && tellsRefused ? "everybody who is heard" : accesses[access]
 }
 
 function placeOf({ where }: ChatCommand): string {

@@ -7,6 +7,7 @@ import { commandsList, help } from "./native/help.ts"
 import { model } from "./native/model.ts"
 import { reasoning } from "./native/reasoning.ts"
 import { newSession, reset } from "./native/reset.ts"
+import { start } from "./native/start.ts"
 import { status } from "./native/status.ts"
 import { stop } from "./native/stop.ts"
 import { think } from "./native/think.ts"
@@ -14,6 +15,7 @@ import { whoami } from "./native/whoami.ts"
 
 /** In the order of the menu. */
 export const nativeCommands: readonly ChatCommand[] = [
+  start,
   help,
   commandsList,
   status,

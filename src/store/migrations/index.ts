@@ -18,6 +18,7 @@ import * as approvals from "./0016-approvals.ts"
 import * as provenance from "./0017-provenance.ts"
 import * as strangers from "./0018-strangers.ts"
 import * as access from "./0020-access.ts"
+import * as firstWords from "./0022-first-words.ts"
 
 export const migrations: Record<string, Migration> = {
   "0001-first": first,
@@ -38,4 +39,5 @@ export const migrations: Record<string, Migration> = {
   "0017-provenance": provenance,
   "0018-strangers": strangers,
   "0020-access": access,
+  "0022-first-words": firstWords,
 }

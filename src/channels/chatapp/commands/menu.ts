@@ -19,7 +19,9 @@ const maxEntries = 100
 export function menusOf(settings: AccountSettings): Menus {
   const custom = customEntries(settings).entries
   const native = settings.commands.native === "off" ? [] : nativeCommands
-  const usable = native.filter((command) => command.name !== "config" || settings.commands.config)
+  const usable = native.filter(
+    (command) => !command.isUnlisted && (command.name !== "config" || settings.commands.config),
+  )
   const listed = (other: "private" | "group") =>
     [
       ...usable

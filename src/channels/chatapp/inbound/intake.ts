@@ -5,7 +5,7 @@ import { mainKey } from "../../../sessions/keys.ts"
 import type { Route } from "../../../sessions/route.ts"
 import { type IngestEntry, type NewOutbox, type Store, type Write } from "../../../store/index.ts"
 import type { Activations } from "../../activation.ts"
-import type { PairingBook } from "../../pairing-book.ts"
+import type { PairingAnswer, PairingBook } from "../../pairing-book.ts"
 import type { NamePins } from "../../pins.ts"
 import { type BotKey, deleteOffset, knownDeliveries, readOffset, saveOffset } from "../../store.ts"
 import { noteMembership } from "../known.ts"
@@ -15,7 +15,7 @@ import type { Settings } from "../settings.ts"
 import { asideEntry } from "../updates/aside.ts"
 import { wrongField } from "../updates/shape.ts"
 import { DropLog } from "./drop-log.ts"
-import { Earlier } from "./earlier.ts"
+import { Earlier, type EarlierTurns } from "./earlier.ts"
 import { trimHistory } from "./history.ts"
 import { createLookups } from "./lookups.ts"
 import { planUpdate } from "./plan.ts"
@@ -144,11 +144,32 @@ export class Intake {
     }
   }
 
-  #planAll(updates: readonly Update[]): Planned[] {
-    const { settings, bot, botName, agentId, book, pins, activations, moves, ids, clock, store } = this.#options
-    const now = clock.now()
+  /**
+   * What somebody wrote before they were let in, taken in as if it had come now. Inside a transaction. False when there
+   * is nothing to answer in it, or its sender is still not heard.
+   */
+  admit(write: Write, senderId: string, message: string): boolean {
+    const { bot, book, agentId, rememberRoute } = this.#options
+    const update = JSON.parse(message) as Update
+    if (wrongField(update) !== undefined) return false
     const earlier = this.#earlier.beginBatch()
-    const context: PlanContext = {
+    const paired = new Set(book.paired).add(senderId)
+    // Who was shut out again meanwhile is not asked to ask once more.
+    const waiting = { paired, ask: (): PairingAnswer => ({ kind: "seen" }) }
+    const planned = planUpdate(update, this.#context(earlier, waiting))
+    if (planned.kind !== "accepted") return false
+    for (const job of planned.entry.jobs ?? []) write.addJob(job)
+    earlier.note(planned.entry.jobs)
+    for (const [sessionKey, route] of lastToRemember([planned], agentId())) {
+      rememberRoute(write, sessionKey, agentId(), route)
+    }
+    this.#log.info({ bot: bot.botId, sender: senderId }, "first message of a person let in is answered")
+    return true
+  }
+
+  #context(earlier: EarlierTurns, book: PlanContext["book"]): PlanContext {
+    const { settings, bot, botName, agentId, pins, activations, moves, ids, clock, store } = this.#options
+    return {
       earlier,
       settings: moves.follow(settings.account(bot.account)),
       botId: bot.botId,
@@ -156,18 +177,23 @@ export class Intake {
       agentId: agentId(),
       book,
       pins,
-      now,
+      now: clock.now(),
       ids,
       pairingReply: (route, senderId, code) => {
         const rows = this.#pace(this.#options.pairingReply(route, senderId, code))
         // Nobody is told now: whoever writes again when the flood is over asks anew.
-        if (rows.length === 0) book.forget(senderId)
+        if (rows.length === 0) this.#options.book.forget(senderId)
         return rows
       },
       look: createLookups({ store, bot, isModel: this.#options.isModel ?? (() => false) }),
       activationOf: (key) => activations.of(key),
       onChatMoved: (move) => moves.see(move),
     }
+  }
+
+  #planAll(updates: readonly Update[]): Planned[] {
+    const earlier = this.#earlier.beginBatch()
+    const context = this.#context(earlier, this.#options.book)
     return updates.map((update) => {
       try {
         const wrong = wrongField(update)

@@ -4,6 +4,7 @@ import type { Message, Update } from "grammy/types"
 import { type TurnInput, turnJob } from "../../../agent/turn-input.ts"
 import type { Json } from "../../../kernel/index.ts"
 import type { AccessDecision } from "../../access.ts"
+import { readCommand, startCommand } from "../../commands/index.ts"
 import { askerOf, decideAccess } from "./access.ts"
 import type { NewJob } from "../../../store/index.ts"
 import { type Speaker, planCommand } from "./command.ts"
@@ -86,9 +87,16 @@ function accept(
 function ask(update: Update, message: Message, place: Place, senderId: string, context: PlanContext): Planned {
   const entry = entryOf(update, context, { ...facts(message), rule: "pairing" })
   const label = message.from ? senderLabel(message.from) : senderId
-  const answer = context.book.ask({ senderId, chatId: String(message.chat.id), label }, context.now)
+  // Opening the chat asks nothing: what comes after it does.
+  const kept = isGreeting(message) ? {} : { message: JSON.stringify(update) }
+  const answer = context.book.ask({ senderId, chatId: String(message.chat.id), label, ...kept }, context.now)
   if (answer.kind === "issued") entry.outbox = context.pairingReply(place.route, senderId, answer.code)
   return { kind: "asked", entry, told: (entry.outbox ?? []).length > 0, senderId }
+}
+
+function isGreeting({ text }: Message): boolean {
+  const read = readCommand(text ?? "", { botName: undefined })
+  return read.kind === "command" && read.name === startCommand
 }
 
 /** What the inbox keeps of an update. The words themselves are in the job; a dropped message's are not kept. */

@@ -18,7 +18,7 @@ export interface PlanContext {
   /** Username; undefined until the platform has said it. */
   botName: string | undefined
   agentId: string
-  book: PairingBook
+  book: Pick<PairingBook, "paired" | "ask">
   pins: PinBook
   now: number
   ids: Ids
