@@ -16,7 +16,7 @@ import { composeBackups } from "./main/backup.ts"
 import { writeBrowserProfile } from "./main/browser-profiles.ts"
 import { type Failures, openFailures } from "./main/failures.ts"
 import { composeGmail } from "./main/gmail.ts"
-import { type Health, createHealth } from "./main/health.ts"
+import { type Health, createHealth, personWaitMs } from "./main/health.ts"
 import { composeHooks } from "./main/hooks.ts"
 import { followConfig } from "./main/reload.ts"
 import { createRenameConfig } from "./main/rename-config.ts"
@@ -198,6 +198,7 @@ function compose(
   const agent = composeAgent(core, {
     tools: (place) => [...(core.config().browser.enabled ? [browser.tool] : []), ...chatapp.tools(place)],
     channels: () => channels,
+    problems: async () => (await health.look(personWaitMs)).problems,
   })
   const pairing = createPairing({ store, clock, ids, log })
   const chatapp = composeChatapp(core, agent, {

@@ -35,8 +35,8 @@ export function openSchema(schema: AnySchema): OpenedSchema {
       opened.required = false
       opened.defaultValue ??= { value: definition.defaultValue }
       visit(definition.innerType)
-    } else if (definition.type === "optional") {
-      opened.required = false
+    } else if (definition.type === "optional" || definition.type === "catch") {
+      if (definition.type === "optional") opened.required = false
       visit(definition.innerType)
     } else if (definition.type === "pipe") visit(definition.in)
     else if (definition.type === "union") for (const option of definition.options) visit(option)

@@ -141,7 +141,7 @@ describe("a change of one key", () => {
 
   it("creates the file and its folder when there is none", () => {
     path = join(folder, "new", "svc.json")
-    assert.equal(set("channels.chatapp.customCommands[0].command", "up").kind, "invalid")
+    assert.equal(set("hooks.mappings[0].action", "up").kind, "invalid")
     const command = { command: "up", description: "x" }
     assert.equal(set("channels.chatapp.customCommands[0]", command).kind, "ok")
     assert.deepEqual(JSON.parse(read()), { channels: { chatapp: { customCommands: [command] } } })

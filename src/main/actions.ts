@@ -15,15 +15,12 @@ import { describeDecided } from "./approvals.ts"
 import { type Core, userTimeZone } from "./core.ts"
 import { mainAgentId } from "./main-agent.ts"
 import type { Failures } from "./failures.ts"
-import type { Health } from "./health.ts"
+import { type Health, personWaitMs } from "./health.ts"
 import { createModelActions } from "./models/actions.ts"
 import { describeWarning, findModelWarnings } from "./models/warnings.ts"
 import { createPairingActions } from "./pairing.ts"
 import { storeHealth } from "./store-health.ts"
 import { version } from "./version.ts"
-
-/** Of a person who asks once and wants to know how it is now. */
-const personWaitMs = 1_000
 
 export interface ActionParts {
   agent: AgentParts

@@ -33,6 +33,7 @@ import {
   responsePrefix,
   streamReply,
 } from "../delivery/index.ts"
+import type { Problem } from "../gateway/index.ts"
 import { callbackChannel, queueCallback } from "../hooks/index.ts"
 import { AppError, explainHandles } from "../kernel/index.ts"
 import {
@@ -79,6 +80,8 @@ export interface AgentParts {
 
 export interface AgentLinks {
   tools: TurnOptions["tools"]
+  /** What does not work now, looked at for somebody who asks once. */
+  problems(): Promise<readonly Problem[]>
   channels: () => ReadonlyMap<string, Channel>
 }
 
@@ -90,7 +93,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
   const ledger = composeLedger(core)
   const { models, trouble: modelTrouble } = watchModels(core, composeModels(core, ledger))
   const approvals = composeApprovals(core, { sessions, channels: links.channels })
-  const parts = { sessions, models, ledger, approvals, channels: links.channels }
+  const parts = { sessions, models, ledger, approvals, channels: links.channels, problems: links.problems }
   const senders = () =>
     new Map<string, ChannelSender>([...links.channels()].map(([name, channel]) => [name, channel.sender]))
   const prefix = (input: TurnInput) => prefixOf(core.config(), { models, sessions }, input)

@@ -30,6 +30,7 @@ import { AppError } from "../kernel/index.ts"
 import { type ModelRegistry, isUsableModel, selectableModels } from "../models/index.ts"
 import type { Route, Sessions } from "../sessions/index.ts"
 import { type JobHandler, type JobRow, type LaneRunner, openJobs } from "../store/index.ts"
+import type { AgentLinks } from "./agent.ts"
 import { describeDecided } from "./approvals.ts"
 import type { Core } from "./core.ts"
 import { modelsView } from "./models/view.ts"
@@ -43,6 +44,7 @@ export interface CommandParts {
   approvals: Approvals
   /** There is none yet when this is composed. */
   runner: () => LaneRunner
+  problems: AgentLinks["problems"]
   channels: () => ReadonlyMap<string, Channel>
 }
 
@@ -109,6 +111,7 @@ function createServices(
         const accounts = (await channelOf(route)?.status({ probe: false, signal })) ?? []
         return accounts.find((each) => each.account === route.account)?.state ?? "not configured"
       },
+      problems: parts.problems,
     },
     customCommands: (route) => channelOf(route)?.commands.custom(route.account) ?? [],
     isConfigCommandOn: () => core.config().commands.config,

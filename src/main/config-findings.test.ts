@@ -3,12 +3,13 @@ import { test } from "node:test"
 import pino from "pino"
 import { type ConfigSnapshot, configSchema, formatConfigPath, readEnvironment } from "../config/index.ts"
 import type { JsonObject } from "../kernel/index.ts"
+import { customEntries } from "../channels/chatapp/commands/menu.ts"
 import { createConfigWarner, findConfigWarnings } from "./config-findings.ts"
 
 const snapshot = (source: JsonObject): ConfigSnapshot => ({
   config: configSchema.parse(source),
   source,
-  environment: readEnvironment({ SVC_STATE_DIR: "/nonexistent" }),
+  environment: readEnvironment({ SVC_STATE_DIR: "/nonexistent", BOT_TOKEN: "..." }),
   path: "/nonexistent/svc.json",
   files: [],
   secrets: [],
@@ -16,6 +17,13 @@ const snapshot = (source: JsonObject): ConfigSnapshot => ({
 })
 const find = (source: JsonObject) =>
   findConfigWarnings(snapshot(source)).map(({ path, message }) => `${formatConfigPath(path)}: ${message}`)
+
+const oidcMapping = {
+  match: { path: "mail" },
+  action: "agent",
+  messageTemplate: "x",
+  verify: { scheme: "google-oidc", audience: "a", email: "a@example.com", keySetFile: "keys.json" },
+}
 
 test("finds what may not work, each with its key, and nothing in a good configuration", () => {
   assert.deepEqual(find({}), [])
@@ -30,6 +38,22 @@ test("finds what may not work, each with its key, and nothing in a good configur
     [{ browser: { defaultProfile: "managd" } }, /^browser\.defaultProfile: .*did you mean "managed"\?/],
     [{ env: { shellEnv: { enabled: true } } }, /^env\.shellEnv.*has no effect in this release/],
     [{ channels: { chatapp: { customCommands: [{ command: "a b", description: "x" }] } } }, /"a b" is left out/],
+    [{ channels: { chatapp: { customCommands: [{ command: 7, description: "x" }] } } }, /its command must be a text/],
+    [
+      { channels: { chatapp: { customCommands: [{ command: "up", description: "x", scope: "all" }] } } },
+      /"up" is left out: it has a key that there is not: scope/,
+    ],
+    [{ channels: { chatapp: { customCommands: ["up", { command: "ok", description: "x" }] } } }, /"up" is left out/],
+    [{ channels: { chatapp: { customCommands: { up: "x" } } } }, /it must be a list of/],
+    [
+      { channels: { chatapp: { accounts: { two: { customCommands: [{ command: "help", description: "x" }] } } } } },
+      /^channels\.chatapp\.accounts\.two\.customCommands: the entry "help" is left out/,
+    ],
+    [{ channels: { chatapp: { botToken: "${BOT_TOKEN}" } } }, /comes from the variable BOT_TOKEN, which is still the pl/],
+    [
+      { hooks: { enabled: true, token: "3f9c0d2b7a81e654c90f1b2d", mappings: [oidcMapping] } },
+      /^hooks\.mappings\[0\]\.verify\.keySetFile: names a file that does not exist: \/nonexistent\/keys\.json/,
+    ],
     [{ agents: { defaults: { model: "nowhere/x" } } }, /no provider named "nowhere"/],
   ]
   for (const [source, expected] of cases) {
@@ -52,4 +76,12 @@ test("each finding is logged once, and again when it comes back", () => {
   assert.deepEqual(told(bad), [])
   assert.deepEqual(told({}), [])
   assert.deepEqual(told(bad), ["browser.defaultProfile"])
+})
+
+test("a bad entry of the menu refuses no file, and the others are used", () => {
+  const good = { command: "/Up", description: "Brings it up" }
+  const { channels } = configSchema.parse({ channels: { chatapp: { customCommands: [null, good, { command: "x" }] } } })
+  assert.deepEqual(customEntries({ customCommands: channels.chatapp.customCommands ?? [] }).entries, [
+    { command: "up", description: "Brings it up" },
+  ])
 })

@@ -2,7 +2,7 @@
 // change. Nothing here keeps a gateway from starting, and nothing outside the machine is asked.
 import { existsSync } from "node:fs"
 import { dirname, resolve } from "node:path"
-import type { Config, ConfigPath, ConfigSnapshot } from "../config/index.ts"
+import type { Config, ConfigPath, ConfigSnapshot, Environment } from "../config/index.ts"
 import { formatConfigPath, nearestName, resolveHome } from "../config/index.ts"
 import { configSchema } from "../config/schema.ts"
 import { openSchema, schemasAt } from "../config/schema-walk.ts"
@@ -18,7 +18,7 @@ export interface ConfigFinding extends ModelWarning {
 
 export function findConfigWarnings(snapshot: ConfigSnapshot): ConfigFinding[] {
   const { config, environment, source } = snapshot
-  const written = findInSource(source, [])
+  const written = findInSource(source, [], environment.variables)
   const isTold = new Set(written.map(({ path }) => formatConfigPath(path)))
   const called = (title: string, found: readonly ModelWarning[]) => found.map((one) => ({ ...one, title }))
   const others = [
@@ -49,20 +49,26 @@ export function createConfigWarner(log: Log): (snapshot: ConfigSnapshot) => void
   }
 }
 
-/** As guides write what a person is to fill in. */
-const placeholder = /^[\w./:-]*<[a-z][\w -]*>$/i
+/** As guides write what a person is to fill in: `<your token>`, and `...` behind a variable. */
+const placeholder = /^(?:[\w./:-]*<[a-z][\w -]*>|\.{3}|\u2026|x{3,}|change-?me|your[-_ ][\w -]+)$/i
 
-function findInSource(value: Json, path: ConfigPath): ModelWarning[] {
+function findInSource(value: Json, path: ConfigPath, variables: Environment["variables"]): ModelWarning[] {
   const schemas = path.length === 0 ? [] : schemasAt(configSchema, path)
   if (schemas.length > 0 && schemas.every((schema) => openSchema(schema).meta.later === true)) {
     return [{ path, message: "is accepted, but has no effect in this release" }]
   }
-  if (typeof value === "string" && placeholder.test(value)) {
-    return [{ path, message: "is still the placeholder of a guide: put your own value there" }]
-  }
-  if (Array.isArray(value)) return value.flatMap((entry, index) => findInSource(entry, [...path, index]))
+  if (typeof value === "string") return placeholderIn(value, path, variables)
+  if (Array.isArray(value)) return value.flatMap((entry, index) => findInSource(entry, [...path, index], variables))
   if (!isJsonObject(value)) return []
-  return Object.entries(value).flatMap(([name, entry]) => findInSource(entry, [...path, name]))
+  return Object.entries(value).flatMap(([name, entry]) => findInSource(entry, [...path, name], variables))
+}
+
+function placeholderIn(text: string, path: ConfigPath, variables: Environment["variables"]): ModelWarning[] {
+  const [, name] = /^\$\{([A-Z_][A-Z0-9_]*)\}$/.exec(text) ?? []
+  const value = name === undefined ? text : (variables[name] ?? "")
+  if (!placeholder.test(value.trim())) return []
+  const where = name === undefined ? "is" : `comes from the variable ${name}, which is`
+  return [{ path, message: `${where} still the placeholder of a guide: put your own value there` }]
 }
 
 const tokenPattern = /^[1-9]\d{2,19}:[A-Za-z0-9_-]{10,60}$/
@@ -85,10 +91,23 @@ function tokenWarnings({ channels }: Config): ModelWarning[] {
     }))
 }
 
+/** An account with a list of its own has that instead of the channel's. */
 function commandWarnings({ channels }: Config): ModelWarning[] {
-  const { problems } = customEntries({ customCommands: channels.chatapp.customCommands ?? [] })
-  const path = ["channels", "chatapp", "customCommands"]
-  return problems.map(({ command, problem }) => ({ path, message: `the entry "${command}" is left out: ${problem}` }))
+  const { customCommands = [], accounts } = channels.chatapp
+  const base = ["channels", "chatapp"]
+  const lists = [
+    { path: [...base, "customCommands"], list: customCommands },
+    ...Object.entries(accounts).map(([name, account]) => ({
+      path: [...base, "accounts", name, "customCommands"],
+      list: account.customCommands ?? [],
+    })),
+  ]
+  return lists.flatMap(({ path, list }) =>
+    customEntries({ customCommands: list }).problems.map(({ command, problem }) => ({
+      path,
+      message: command === "" ? `is left out in part: ${problem}` : `the entry "${command}" is left out: ${problem}`,
+    })),
+  )
 }
 
 /** Those that need no entry. */
@@ -117,6 +136,10 @@ function fileWarnings({ config, environment, path: configPath }: ConfigSnapshot)
       inState(account.tokenFile),
     ]),
     [["browser", "executablePath"], browser.enabled ? browser.executablePath : undefined],
+    ...hooks.mappings.map(({ verify }, index): [ConfigPath, string | undefined] => [
+      ["hooks", "mappings", index, "verify", "keySetFile"],
+      hooks.enabled && verify?.keySetFile ? resolveHome(verify.keySetFile, home, beside) : undefined,
+    ]),
     ...hooks.mappings.map(({ transform }, index): [ConfigPath, string | undefined] => [
       ["hooks", "mappings", index, "transform", "module"],
       hooks.enabled && transform ? resolve(transforms, transform.module) : undefined,

@@ -1,5 +1,6 @@
 // How the parts do now, for `/readyz` and the status: what is in this process is asked at once, what takes the network or
-// the disk in the background, when what is known is older than five seconds. Whoever asks never waits for either.
+// the disk in the background, when what is known is older than a few seconds. Whoever asks never waits for either.
+import { statfs } from "node:fs/promises"
 import type { Channel, ChannelAccountStatus } from "../channels/contract.ts"
 import type { PartState, Problem } from "../gateway/index.ts"
 import { AppError, describeError } from "../kernel/index.ts"
@@ -24,14 +25,20 @@ export interface Health {
   look(waitMs?: number): Promise<{ parts: Record<string, PartState>; problems: Problem[] }>
 }
 
-/** Nobody looks more often, and a person waits for no more. */
-const freshMs = 5_000
-const askTimeoutMs = 2_500
+/** Of a person who asks once and wants to know how it is now. */
+export const personWaitMs = 1_000
+
+/** Nobody looks more often. With what an answer may take, whatever fails is seen within five seconds. */
+const freshMs = 2_500
+const askTimeoutMs = 2_000
+/** With less, what is written next may fail: the reserve of the store itself is a megabyte. */
+const leastDiskBytes = 2 * 1024 * 1024
 
 export function createHealth(options: HealthOptions): Health {
   const { core, channels, browser } = options
   let unreachable: string | undefined
   let browserProblem: AppError | undefined
+  let diskProblem: Problem | undefined
   let asking: PromiseWithResolvers<void> | undefined
   let askedAt = Number.NEGATIVE_INFINITY
   let failed: { at: number; problems: Problem[] } | undefined
@@ -44,13 +51,15 @@ export function createHealth(options: HealthOptions): Health {
   }
   const ask = async () => {
     const signal = AbortSignal.timeout(askTimeoutMs)
-    const [problem, reach] = await Promise.all([
+    const [problem, reach, disk] = await Promise.all([
       browser.problem(),
       reachModel(options, signal),
+      lookAtDisk(core),
       ...[...channels()].map((channel) => channel.check(signal)),
     ])
     browserProblem = problem
     unreachable = reach
+    diskProblem = disk
   }
   return {
     async look(waitMs = 0) {
@@ -71,7 +80,7 @@ export function createHealth(options: HealthOptions): Health {
         )
       ).flat()
       const found = [
-        ...storeProblems(core),
+        ...storeProblems(core, diskProblem),
         ...modelProblems(options, unreachable),
         ...(browserProblem && core.config().browser.enabled ? [problemOf("browser", browserProblem)] : []),
         ...accounts.flatMap(accountProblems),
@@ -90,10 +99,27 @@ function problemOf(part: string, error: AppError): Problem {
   return { part, problem: error.message, ...(error.hint === undefined ? {} : { next: error.hint }) }
 }
 
-function storeProblems(core: Core): Problem[] {
+function storeProblems(core: Core, disk: Problem | undefined): Problem[] {
   const { accepting, problem } = storeHealth(core)
-  if (problem !== undefined) return [{ part: "store", problem }]
-  return accepting ? [] : [{ part: "store", problem: "nothing is accepted", next: "svc logs" }]
+  if (problem !== undefined) return [{ part: "store", problem, ...(disk?.next ? { next: disk.next } : {}) }]
+  if (!accepting) return [{ part: "store", problem: "nothing is accepted", next: "svc logs" }]
+  return disk ? [disk] : []
+}
+
+/** Before a write has met it: a full disk is seen also while nothing comes in. No part of its own, so nothing is refused. */
+async function lookAtDisk({ environment, log }: Core): Promise<Problem | undefined> {
+  const { stateFolder } = environment
+  try {
+    const { bavail, bsize } = await statfs(stateFolder)
+    const free = bavail * bsize
+    if (free >= leastDiskBytes) return undefined
+    const problem = `the disk of ${stateFolder} is full: ${Math.floor(free / 1024)} KB are left`
+    return { part: "disk", problem, next: "Free some space there; the gateway goes on by itself" }
+  } catch (error) {
+    // Not every file system can be asked; a write that fails is seen all the same.
+    log.debug({ err: error }, "free room of the disk not known")
+    return undefined
+  }
 }
 
 /** What the configuration lacks, else what kept the last call from being answered. */

@@ -58,6 +58,7 @@ test("a stranger gets a code, is let in by it, and is answered from then on", as
 })
 
 test("/start is answered: by a code, a welcome, in a group; a stranger who is made an owner is one at once", async () => {
+  await world.reconfigure({ channels: { chatapp: { groupPolicy: "open" } } })
   const dora = await world.addPerson({ firstName: "Dora", username: "dora" })
   const told = await world.reply(codePattern, { person: dora })
   assert.match(told.text ?? "", /Once you are let in, I tell you here/)

@@ -17,6 +17,9 @@ test("a part is asked how it is: the bot is ready when identified, a refused tok
   await world.gateway.call("POST", "/api/message/send", send)
   const failed = await status()
   assert.equal(failed.outbox.dead, 1)
+  const asked = world.say("/status")
+  const told = await world.reply("Gateway", { after: asked })
+  assert.match(told.text ?? "", /Problems\s+• outbox: 1 messages will never arrive\. Next: svc deliveries list --state dead/)
   assert.ok(failed.problems.some(({ part, next }) => part === "outbox" && next?.includes("--state dead")))
   await world.gateway.call("POST", "/api/status/dismiss", {})
   const dismissed = await status()
@@ -33,6 +36,8 @@ test("a part is asked how it is: the bot is ready when identified, a refused tok
   )
   assert.match(dead.problem, /nothing answers at the address of test\//)
   assert.match(dead.next ?? "", /svc models test/)
+  const again = world.say("/status")
+  assert.match((await world.reply("Gateway", { after: again })).text ?? "", /• agent: nothing answers.*Next: .*svc models test/)
   // What comes in is kept while the model is away: whoever sends it is to go on.
   const { ok, parts } = await ready()
   assert.deepEqual([ok, parts["agent"]], [true, "failed"])
@@ -48,4 +53,36 @@ test("a part is asked how it is: the bot is ready when identified, a refused tok
   )
   assert.match(refused.problem, /has stopped: .*Unauthorized/)
   assert.equal((await fetch(`${world.gateway.url}/readyz`)).status, 503)
+})
+
+test("a browser that cannot start, a dead model and a malformed token that a change brings are seen, and gone when corrected", async (context) => {
+  const world = await createWorld(context)
+  await world.start()
+  const problemOf = (part: string) => async () => {
+    const { problems } = await world.gateway.call<GatewayStatus>("GET", "/api/status")
+    return problems.find((each) => each.part === part)
+  }
+  const seen = (part: string) => world.until(`a problem of ${part} is seen`, problemOf(part), 15_000)
+  const gone = (part: string) =>
+    world.until(`nothing is wrong with ${part}`, async () => ((await problemOf(part)()) ? undefined : true), 15_000)
+  await world.reconfigure({ browser: { enabled: true, defaultProfile: "managed", executablePath: "/nowhere/chromium" } })
+  const browser = await seen("browser")
+  assert.match(browser.problem, /\/nowhere\/chromium/)
+  assert.notEqual(browser.next ?? "", "")
+  const guest = await world.addPerson({ firstName: "Gina" })
+  await world.reconfigure({ channels: { chatapp: { dmPolicy: "open", allowFrom: [world.ada.id, "*"] } } })
+  await world.reconfigure({ commands: { useAccessGroups: false } })
+  const asked = world.say("/status", guest)
+  const told = (await world.reply("Gateway", { after: asked, person: guest })).text ?? ""
+  assert.match(told, /Problems with: browser$/)
+  await world.reconfigure({ browser: { executablePath: process.execPath } })
+  await gone("browser")
+
+  const { botToken } = (world.config["channels"] as { chatapp: { botToken: string } }).chatapp
+  await world.reconfigure({ channels: { chatapp: { botToken: "no-token" } } })
+  const token = await seen("chatapp")
+  assert.match(token.problem, /does not have the form <digits>:<secret>/)
+  assert.match(token.next ?? "", /Correct the bot token/)
+  await world.reconfigure({ channels: { chatapp: { botToken } } })
+  await gone("chatapp")
 })

@@ -56,7 +56,10 @@ async function fullWorld(context: TestContext): Promise<World> {
   return world
 }
 
-const status = (world: World) => world.gateway.call<{ store: { accepting: boolean } }>("GET", "/api/status")
+const status = (world: World) => world.gateway.call<{
+    store: { accepting: boolean }
+    problems: { part: string; problem: string; next?: string }[]
+  }>("GET", "/api/status")
 
 test(
   "refuses webhooks while the disk is full, and goes on by itself when there is space",
@@ -71,6 +74,12 @@ test(
       accepted.push(`event before-${n}`)
     }
     fill(world.stateFolder)
+    const seen = await world.until(
+      "the full disk is seen before anything was refused",
+      async () => (await status(world)).problems.find(({ part }) => part === "disk"),
+      15_000,
+    )
+    assert.match(`${seen.problem} ${seen.next}`, /is full: \d+ KB are left Free some space there/)
     // The last free room of the write-ahead log may take one or two more.
     const refused = await world.until("a webhook is refused", async () => {
       const id = `during-${accepted.length}`

@@ -67,14 +67,40 @@ const capabilities = z
     return { inlineButtons: listed ? ("all" as const) : ("off" as const) }
   })
 
-const customCommand = z.strictObject({
-  command: z
-    .string()
-    .trim()
-    .overwrite((text) => text.replace(/^\//, "").toLowerCase())
-    .meta({ description: "Name of the command: 1 to 32 letters, digits and underscores. Others are left out." }),
-  description: z.string().trim().meta({ description: "What the menu says about it, 1 to 256 characters." }),
-})
+interface CustomCommand {
+  command: string
+  description: string
+  /** Why the entry is left out; the others are used. */
+  problem?: string
+}
+
+/** A menu is no reason to refuse a file: what is wrong with an entry is told, and the entry left out. */
+const customCommand = z
+  .strictObject({
+    command: z
+      .string()
+      .trim()
+      .overwrite((text) => text.replace(/^\//, "").toLowerCase())
+      .meta({ description: "Name of the command: 1 to 32 letters, digits and underscores. Others are left out." }),
+    description: z.string().trim().meta({ description: "What the menu says about it, 1 to 256 characters." }),
+  })
+  .transform((entry): CustomCommand => entry)
+  .catch(({ input, issues }) => ({ command: nameOfEntry(input), description: "", problem: problemOfEntry(issues) }))
+
+const customCommands = z.array(customCommand).catch(() => [
+  { command: "", description: "", problem: "it must be a list of `{command, description}`" },
+])
+
+function nameOfEntry(entry: unknown): string {
+  const name = entry !== null && typeof entry === "object" ? (entry as { command?: unknown }).command : entry
+  return typeof name === "string" ? name.slice(0, 40) : ""
+}
+
+function problemOfEntry([issue]: readonly z.core.$ZodRawIssue[]): string {
+  if (issue?.code === "unrecognized_keys") return `it has a key that there is not: ${issue.keys.join(", ").slice(0, 80)}`
+  const key = issue?.path?.join(".") ?? ""
+  return key === "" ? "it must be `{command, description}`" : `its ${key} must be a text`
+}
 
 const webhookPath = z
   .string()
@@ -261,7 +287,7 @@ const overridable = {
     .regex(/^(\[[^\]]+\]|[^:\s]+):\d{1,5}$/, "must be host:port")
     .refine((bind) => Number(bind.slice(bind.lastIndexOf(":") + 1)) <= 65_535, "must have a port up to 65535")
     .meta({ description: "Address of the webhook listener, `host:port`; plain HTTP, for a proxy with TLS in front." }),
-  customCommands: z.array(customCommand).optional().meta({
+  customCommands: customCommands.optional().meta({
     description: "Further entries of the bot's menu. Using one sends its text to the agent.",
   }),
   commands: z

@@ -95,6 +95,8 @@ export interface CommandServices {
     startedAt: number
     /** How the channel's account does: `running`, `waiting`, ... */
     account(route: Route): Promise<string>
+    /** What does not work now, as `svc status` says it: the part, what is wrong, what to do. */
+    problems(): Promise<readonly { part: string; problem: string; next?: string }[]>
   }
   /** Commands that an operator has added to the menu of this account. */
   customCommands(route: Route): readonly { command: string; description: string }[]

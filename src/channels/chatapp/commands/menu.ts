@@ -41,8 +41,9 @@ export function customEntries({ customCommands }: Pick<AccountSettings, "customC
   const entries = new Map<string, MenuEntry>()
   const problems: { command: string; problem: string }[] = []
   for (const entry of customCommands) {
-    const { command, description } = entry
-    if (!/^[a-z0-9_]{1,32}$/.test(command)) {
+    const { command, description, problem } = entry
+    if (problem !== undefined) problems.push({ command, problem })
+    else if (!/^[a-z0-9_]{1,32}$/.test(command)) {
       problems.push({ command, problem: "its name must be 1 to 32 letters, digits and underscores" })
     } else if (description === "" || description.length > 256) {
       problems.push({ command, problem: "its description must have 1 to 256 characters" })

@@ -2,7 +2,7 @@
 import { describeUsage } from "../../../budget/index.ts"
 import { AppError } from "../../../kernel/index.ts"
 import type { Session, SessionSettings } from "../../../sessions/sessions.ts"
-import type { ChatCommand, CommandServices } from "../contract.ts"
+import type { ChatCommand, CommandCall, CommandServices } from "../contract.ts"
 
 export const status: ChatCommand = {
   name: "status",
@@ -25,9 +25,22 @@ export const status: ChatCommand = {
       `**Usage** ${usageText(services, session, call.sender.origin === "owner")}`,
       `**Messages** ${running} under way, ${waiting} waiting`,
       ...(call.route.chatKind === "private" ? [] : [`**Activation** ${settings.activation ?? "as configured"}`]),
+      ...problemLines(await services.status.problems(), call),
     ]
     return { text: lines.join("\n") }
   },
+}
+
+/** Reasons name addresses and paths: an owner reads them, in a private chat; whoever else is told what does not work. */
+function problemLines(
+  problems: Awaited<ReturnType<CommandServices["status"]["problems"]>>,
+  { sender, route }: CommandCall,
+): string[] {
+  if (problems.length === 0) return ["**Problems** none"]
+  const parts = [...new Set(problems.map(({ part }) => part))].join(", ")
+  if (sender.origin !== "owner" || route.chatKind !== "private") return [`**Problems** with: ${parts}`]
+  const lines = problems.map(({ part, problem, next }) => `- ${part}: ${problem}${next ? `. Next: ${next}` : ""}`)
+  return ["**Problems**", ...lines]
 }
 
 function modelText(services: CommandServices, agentId: string, { model, thinking }: SessionSettings): string {
