@@ -113,10 +113,7 @@ test("pairing approve tells the person unless it is not wanted, and says what co
   const plain = await ask(context, ["pairing", "approve", "chatapp", "AB3DEF7H"], answer)
   const body = { code: "AB3DEF7H", notify: true }
   assert.deepEqual(request(plain), { method: "POST", path: "/api/pairing/chatapp/approve", body })
-  assert.equal(
-    plain.stdout,
-    "approved Eve 42\nThey are told in the chat; what they wrote first is being answered.\n",
-  )
+  assert.equal(plain.stdout, "approved Eve 42\nThey are told in the chat; what they wrote first is being answered.\n")
   const full = await ask(
     context,
     "pairing approve chatapp AB3DEF7H --account two --owner --no-notify --json".split(" "),

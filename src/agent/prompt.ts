@@ -11,6 +11,7 @@ import type { TurnInput } from "./turn-input.ts"
 
 export { markLine } from "./prompt/segments.ts"
 export { heartbeatToken, isHeartbeatAck } from "./prompt/acknowledgment.ts"
+export { fillInstructions } from "./prompt/place-fields.ts"
 export { systemPrompt } from "./prompt/system.ts"
 export { createTimeTexts, liveTimeText } from "./prompt/time.ts"
 

@@ -31,7 +31,7 @@ import { type EventsOf, endEvents, mayBeEvents } from "./events.ts"
 import { fitRequests } from "./fit.ts"
 import { type LoopOptions, type LoopResult, runLoop } from "./loop.ts"
 import { type ToolSources, offeredTools } from "./offered-tools.ts"
-import { systemPrompt, userMessage, readPictures } from "./prompt.ts"
+import { fillInstructions, systemPrompt, userMessage, readPictures } from "./prompt.ts"
 import { mayBeSilent } from "./silence.ts"
 import { TurnStopped, stoppedLoop } from "./stopped.ts"
 import { type PromptTrust, entriesOf, keepNamedSites, sessionSites } from "./taint.ts"
@@ -341,8 +341,12 @@ async function takeParts(
 
 function promptProfile(options: TurnOptions, input: TurnInput) {
   const profile = options.profile(input.agentId)
-  const { instructions, purpose } = input
-  return { agentName: profile.name, manner: profile.manner, instructions, purpose }
+  return {
+    agentName: profile.name,
+    manner: profile.manner,
+    instructions: fillInstructions(input),
+    purpose: input.purpose,
+  }
 }
 
 /** The origin is that of who asked, whatever else the turn was shown. */

@@ -246,7 +246,10 @@ const kept = () =>
 
 test("what somebody writes first is kept until it is decided, and no longer", async () => {
   const admitted: string[] = []
-  pairing.attach("chatapp", { tell: () => [], admit: (_write, _account, id, body) => admitted.push(`${id} ${body}`) > 0 })
+  pairing.attach("chatapp", {
+    tell: () => [],
+    admit: (_write, _account, id, body) => admitted.push(`${id} ${body}`) > 0,
+  })
   const first = (await ask("1", "default", "first of 1")) ?? ""
   await ask("1", "default", "second of 1")
   const greeted = (await ask("2")) ?? ""
@@ -264,7 +267,10 @@ test("what somebody writes first is kept until it is decided, and no longer", as
   await store.close()
   store = await open()
   pairing = make()
-  pairing.attach("chatapp", { tell: () => [], admit: (_write, _account, id, body) => admitted.push(`${id} ${body}`) > 0 })
+  pairing.attach("chatapp", {
+    tell: () => [],
+    admit: (_write, _account, id, body) => admitted.push(`${id} ${body}`) > 0,
+  })
   await pairing.approve("chatapp", greeted)
   assert.deepEqual(admitted, ["1 first of 1", "2 what came after the greeting"])
   assert.deepEqual(kept(), [])

@@ -1,12 +1,16 @@
 import assert from "node:assert/strict"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { type TestContext, describe, test } from "node:test"
 import { silentLog, testStore } from "../../test/support/store.ts"
+import { temporaryFolder } from "../../test/support/temporary.ts"
 import type { TurnDelivery, TurnInput } from "../agent/index.ts"
 import { systemIds } from "../kernel/index.ts"
 import { type Route, createSessions, mainKey } from "../sessions/index.ts"
 import { sessionSchema } from "../sessions/config.ts"
 import { type RecordingSender, outboxRow, recordingSender, routeTo } from "./delivery.fixture.ts"
 import { createDelivery } from "./delivery.ts"
+import { ownersFile } from "./owners-file.ts"
 
 async function startDelivery(context: TestContext, senders: RecordingSender[] = [recordingSender()], prefix = "") {
   const store = await testStore(context)
@@ -255,4 +259,30 @@ test("a message of its own keeps its words but for tags, and takes thread, files
   const tagged = "[[audio_as_voice]][[reply_to:1]][[reply_to_current]] `[[reply_to:3]]`"
   delivery.planMessage(routeTo("5"), { message: tagged, replyTo: "2" })
   assert.deepEqual(sender.planned[1]?.reply, { text: "`[[reply_to:3]]`", media: [], replyTo: "2", asVoice: true })
+})
+
+describe("files that no tool has made", () => {
+  const root = temporaryFolder()
+  mkdirSync(join(root, "inbound"))
+  writeFileSync(join(root, "inbound", "a.png"), "x")
+  const path = join(root, "inbound", "a.png")
+  const owner = (more: Partial<TurnInput> = {}) =>
+    ({ origin: "owner", trusted: true, route: routeTo("5"), ...more }) as TurnInput
+  const sent = (input: TurnInput, named: string, isTainted = false) => ownersFile({ input, isTainted }, named, root)
+
+  test("go to an owner from the media folder, named by their path or from there", () => {
+    assert.equal(sent(owner(), path), path)
+    assert.equal(sent(owner(), "inbound/a.png"), path)
+    assert.equal(sent(owner(), path, true), path)
+    assert.equal(sent(owner({ route: routeTo("-5", { chatKind: "supergroup" }) }), path), path)
+  })
+
+  test("stay where others would read them, where others ask, and outside the folder", () => {
+    assert.equal(sent(owner({ route: routeTo("-5", { chatKind: "supergroup" }) }), path, true), undefined)
+    assert.equal(sent(owner({ origin: "approved-sender" }), path), undefined)
+    assert.equal(sent(owner({ trusted: false }), path), undefined)
+    for (const named of ["/etc/hostname", "../x", "inbound/../../x", "inbound", "inbound/gone.png", root]) {
+      assert.equal(sent(owner(), named), undefined, named)
+    }
+  })
 })

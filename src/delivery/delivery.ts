@@ -7,6 +7,7 @@ import type { ChannelSender, MessageChange, Reply, ReplyMedia } from "./contract
 import { hasAnswered, prefixed, rowsOf } from "./answered.ts"
 import { type EarlyPart, earlyParts, partText, sentLength, withReference } from "./early/index.ts"
 import { closeFence, openFence } from "./fence.ts"
+import { ownersFile } from "./owners-file.ts"
 import { mediaTypeOf, parseReply } from "./reply.ts"
 import { takeTags } from "./tags.ts"
 
@@ -15,6 +16,8 @@ export interface DeliveryOptions {
   /** By name of the channel. */
   senders: () => ReadonlyMap<string, ChannelSender>
   ackMaxChars: () => number
+  /** Absolute. Where files to send lie; unset: only those that tools have made are sent. */
+  mediaRoot?: string
   /** What stands before every reply of this turn; empty for nothing. */
   responsePrefix?: (input: TurnDelivery["input"]) => string
   log: Log
@@ -139,10 +142,11 @@ function deliverTurn(options: DeliveryOptions, write: Write, delivery: TurnDeliv
   const parsed = parseReply({
     text: delivery.text,
     allowedMedia: delivery.media,
+    otherMedia: (named) => ownersFile(delivery, named, options.mediaRoot),
     currentMessageId: input.route.messageId,
   })
   for (const path of parsed.refused)
-    options.log.warn({ path, session: input.sessionKey }, "media refused: not made by this turn")
+    options.log.warn({ path, session: input.sessionKey }, "media refused: no file that this turn may send")
   const { reply } = parsed
   if (delivery.isTainted) reply.noPreview = true
   if (isHeartbeatAck(reply.text, reply.media.length > 0, options.ackMaxChars()) && input.purpose !== "chat") {

@@ -1,5 +1,5 @@
 // What a model's answer says about its own delivery: reply tags, files to send, the voice tag. Parsed from the
-// model's words only, and only files that this turn's tools have made may be sent.
+// model's words only. Files that this turn's tools have made may be sent, and of an owner's turn others (owners-file.ts).
 import type { Reply, ReplyMedia } from "./contract.ts"
 import { takeTags } from "./tags.ts"
 
@@ -13,6 +13,8 @@ export interface ParseOptions {
   text: string
   /** Absolute paths that may be sent. */
   allowedMedia: ReadonlySet<string>
+  /** The path of a further file that may be sent, as the answer names it. */
+  otherMedia?: (named: string) => string | undefined
   /** The message that the turn answers. */
   currentMessageId: string | undefined
 }
@@ -21,9 +23,10 @@ export function parseReply(options: ParseOptions): ParsedReply {
   const refused: string[] = []
   const media: ReplyMedia[] = []
   const { text: withoutMedia, paths } = takeMediaLines(options.text)
-  for (const path of paths) {
-    if (options.allowedMedia.has(path)) media.push({ path, mediaType: mediaTypeOf(path) })
-    else refused.push(path)
+  for (const named of paths) {
+    const path = options.allowedMedia.has(named) ? named : options.otherMedia?.(named)
+    if (path === undefined) refused.push(named)
+    else media.push({ path, mediaType: mediaTypeOf(path) })
   }
   const { text, ...manner } = takeTags(withoutMedia, options.currentMessageId)
   const reply: Reply = { text, media, ...manner }

@@ -101,6 +101,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
     sessions,
     senders,
     ackMaxChars: () => core.config().agents.defaults.heartbeat.ackMaxChars,
+    mediaRoot: join(core.environment.stateFolder, "media"),
     responsePrefix: prefix,
     log: log.child({ part: "delivery" }),
   })

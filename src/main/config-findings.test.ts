@@ -49,7 +49,10 @@ test("finds what may not work, each with its key, and nothing in a good configur
       { channels: { chatapp: { accounts: { two: { customCommands: [{ command: "help", description: "x" }] } } } } },
       /^channels\.chatapp\.accounts\.two\.customCommands: the entry "help" is left out/,
     ],
-    [{ channels: { chatapp: { botToken: "${BOT_TOKEN}" } } }, /comes from the variable BOT_TOKEN, which is still the pl/],
+    [
+      { channels: { chatapp: { botToken: "${BOT_TOKEN}" } } },
+      /comes from the variable BOT_TOKEN, which is still the pl/,
+    ],
     [
       { hooks: { enabled: true, token: "3f9c0d2b7a81e654c90f1b2d", mappings: [oidcMapping] } },
       /^hooks\.mappings\[0\]\.verify\.keySetFile: names a file that does not exist: \/nonexistent\/keys\.json/,

@@ -19,7 +19,10 @@ test("a part is asked how it is: the bot is ready when identified, a refused tok
   assert.equal(failed.outbox.dead, 1)
   const asked = world.say("/status")
   const told = await world.reply("Gateway", { after: asked })
-  assert.match(told.text ?? "", /Problems\s+• outbox: 1 messages will never arrive\. Next: svc deliveries list --state dead/)
+  assert.match(
+    told.text ?? "",
+    /Problems\s+• outbox: 1 messages will never arrive\. Next: svc deliveries list --state dead/,
+  )
   assert.ok(failed.problems.some(({ part, next }) => part === "outbox" && next?.includes("--state dead")))
   await world.gateway.call("POST", "/api/status/dismiss", {})
   const dismissed = await status()
@@ -37,7 +40,10 @@ test("a part is asked how it is: the bot is ready when identified, a refused tok
   assert.match(dead.problem, /nothing answers at the address of test\//)
   assert.match(dead.next ?? "", /svc models test/)
   const again = world.say("/status")
-  assert.match((await world.reply("Gateway", { after: again })).text ?? "", /• agent: nothing answers.*Next: .*svc models test/)
+  assert.match(
+    (await world.reply("Gateway", { after: again })).text ?? "",
+    /• agent: nothing answers.*Next: .*svc models test/,
+  )
   // What comes in is kept while the model is away: whoever sends it is to go on.
   const { ok, parts } = await ready()
   assert.deepEqual([ok, parts["agent"]], [true, "failed"])
@@ -65,7 +71,9 @@ test("a browser that cannot start, a dead model and a malformed token that a cha
   const seen = (part: string) => world.until(`a problem of ${part} is seen`, problemOf(part), 15_000)
   const gone = (part: string) =>
     world.until(`nothing is wrong with ${part}`, async () => ((await problemOf(part)()) ? undefined : true), 15_000)
-  await world.reconfigure({ browser: { enabled: true, defaultProfile: "managed", executablePath: "/nowhere/chromium" } })
+  await world.reconfigure({
+    browser: { enabled: true, defaultProfile: "managed", executablePath: "/nowhere/chromium" },
+  })
   const browser = await seen("browser")
   assert.match(browser.problem, /\/nowhere\/chromium/)
   assert.notEqual(browser.next ?? "", "")

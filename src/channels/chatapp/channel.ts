@@ -170,11 +170,7 @@ function judgeAgain(
     })
 }
 
-function attachPairing(
-  pairing: Pairing,
-  accounts: Accounts,
-  say: (route: Route, text: string) => NewOutbox[],
-): void {
+function attachPairing(pairing: Pairing, accounts: Accounts, say: (route: Route, text: string) => NewOutbox[]): void {
   pairing.attach(channelName, {
     tell: (account, { chatId }, decision) =>
       say({ channel: channelName, account, chatId, chatKind: "private" }, decisionText(decision)),

@@ -28,7 +28,10 @@ const topicShape = {
   systemPrompt: z
     .string()
     .optional()
-    .meta({ description: "Added to the agent's instructions here; a topic's comes after its group's." }),
+    .meta({
+      description:
+        "Added to the agent's instructions here; a topic's comes after its group's. Of each message it may name `{{MessageThreadId}}`, `{{IsForum}}`, and `{{Sticker.emoji}}`, `setName`, `fileId`, `fileUniqueId`, `cachedDescription`.",
+    }),
   enabled: z.boolean().optional().meta({ description: "False switches it off.", defaultText: "true" }),
 }
 const toolPolicy = z.strictObject({
@@ -87,9 +90,9 @@ const customCommand = z
   .transform((entry): CustomCommand => entry)
   .catch(({ input, issues }) => ({ command: nameOfEntry(input), description: "", problem: problemOfEntry(issues) }))
 
-const customCommands = z.array(customCommand).catch(() => [
-  { command: "", description: "", problem: "it must be a list of `{command, description}`" },
-])
+const customCommands = z
+  .array(customCommand)
+  .catch(() => [{ command: "", description: "", problem: "it must be a list of `{command, description}`" }])
 
 function nameOfEntry(entry: unknown): string {
   const name = entry !== null && typeof entry === "object" ? (entry as { command?: unknown }).command : entry
@@ -97,7 +100,8 @@ function nameOfEntry(entry: unknown): string {
 }
 
 function problemOfEntry([issue]: readonly z.core.$ZodRawIssue[]): string {
-  if (issue?.code === "unrecognized_keys") return `it has a key that there is not: ${issue.keys.join(", ").slice(0, 80)}`
+  if (issue?.code === "unrecognized_keys")
+    return `it has a key that there is not: ${issue.keys.join(", ").slice(0, 80)}`
   const key = issue?.path?.join(".") ?? ""
   return key === "" ? "it must be `{command, description}`" : `its ${key} must be a text`
 }

@@ -22,8 +22,6 @@ export function pairingText(senderId: string, code: string): string {
 export function decisionText(decision: PairingDecision): string {
   if (decision.kind === "denied") return "Your request to write to this bot was declined."
   const start = decision.isOwner ? "You have been let in, as an owner of this bot." : "You have been let in."
-  const next = decision.isAnswered
-    ? "The answer to what you wrote comes next."
-    : "Write to me now, and I will answer."
+  const next = decision.isAnswered ? "The answer to what you wrote comes next." : "Write to me now, and I will answer."
   return `${start} ${next} /help shows what you can do.`
 }
