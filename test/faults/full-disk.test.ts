@@ -56,7 +56,8 @@ async function fullWorld(context: TestContext): Promise<World> {
   return world
 }
 
-const status = (world: World) => world.gateway.call<{
+const status = (world: World) =>
+  world.gateway.call<{
     store: { accepting: boolean }
     problems: { part: string; problem: string; next?: string }[]
   }>("GET", "/api/status")

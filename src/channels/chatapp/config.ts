@@ -25,13 +25,10 @@ const topicShape = {
   allowFrom: allowList
     .optional()
     .meta({ description: "Senders that may write here; replaces `groupAllowFrom`. An empty list lets in nobody." }),
-  systemPrompt: z
-    .string()
-    .optional()
-    .meta({
-      description:
-        "Added to the agent's instructions here; a topic's comes after its group's. Of each message it may name `{{MessageThreadId}}`, `{{IsForum}}`, and `{{Sticker.emoji}}`, `setName`, `fileId`, `fileUniqueId`, `cachedDescription`.",
-    }),
+  systemPrompt: z.string().optional().meta({
+    description:
+      "Added to the agent's instructions here; a topic's comes after its group's. Of each message it may name `{{MessageThreadId}}`, `{{IsForum}}`, and `{{Sticker.emoji}}`, `setName`, `fileId`, `fileUniqueId`, `cachedDescription`.",
+  }),
   enabled: z.boolean().optional().meta({ description: "False switches it off.", defaultText: "true" }),
 }
 const toolPolicy = z.strictObject({
