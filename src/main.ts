@@ -142,7 +142,7 @@ async function readinessOf(health: Health): Promise<Readiness> {
   return { ok: Object.entries(parts).every(([part, state]) => works(part, state)), parts, problems }
 }
 
-type ChatappLinks = Pick<ChatappOptions, "pairing" | "maxConnections" | "onRefused">
+type ChatappLinks = Pick<ChatappOptions, "pairing" | "onRefused">
 
 function composeChatapp(core: Core, agent: AgentParts, links: ChatappLinks): Channel {
   const { environment, log, redactor, ids, clock, store, background } = core
@@ -166,6 +166,7 @@ function composeChatapp(core: Core, agent: AgentParts, links: ChatappLinks): Cha
     ids,
     clock,
     background,
+    maxConnections: core.handles.perListener,
     ...links,
   })
 }
@@ -201,11 +202,7 @@ function compose(
     problems: async () => (await health.look(personWaitMs)).problems,
   })
   const pairing = createPairing({ store, clock, ids, log })
-  const chatapp = composeChatapp(core, agent, {
-    pairing,
-    maxConnections: core.handles.perListener,
-    onRefused: access.onChatRefused,
-  })
+  const chatapp = composeChatapp(core, agent, { pairing, onRefused: access.onChatRefused })
   channels.set(chatapp.name, chatapp)
   const hooks = composeHooks(core, agent, { accepting: () => !draining, gatewayToken: token.token, ...access.hooks })
   const backups = composeBackups(core, options.program)

@@ -340,13 +340,8 @@ async function takeParts(
 }
 
 function promptProfile(options: TurnOptions, input: TurnInput) {
-  const profile = options.profile(input.agentId)
-  return {
-    agentName: profile.name,
-    manner: profile.manner,
-    instructions: fillInstructions(input),
-    purpose: input.purpose,
-  }
+  const { name: agentName, manner } = options.profile(input.agentId)
+  return { agentName, manner, instructions: fillInstructions(input), purpose: input.purpose }
 }
 
 /** The origin is that of who asked, whatever else the turn was shown. */

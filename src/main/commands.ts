@@ -25,12 +25,12 @@ import {
   showConfigValue,
   unsetConfigValue,
 } from "../config/index.ts"
+import type { Problem } from "../gateway/index.ts"
 import type { Visitor } from "../kernel/http/index.ts"
 import { AppError } from "../kernel/index.ts"
 import { type ModelRegistry, isUsableModel, selectableModels } from "../models/index.ts"
 import type { Route, Sessions } from "../sessions/index.ts"
 import { type JobHandler, type JobRow, type LaneRunner, openJobs } from "../store/index.ts"
-import type { AgentLinks } from "./agent.ts"
 import { describeDecided } from "./approvals.ts"
 import type { Core } from "./core.ts"
 import { modelsView } from "./models/view.ts"
@@ -44,7 +44,7 @@ export interface CommandParts {
   approvals: Approvals
   /** There is none yet when this is composed. */
   runner: () => LaneRunner
-  problems: AgentLinks["problems"]
+  problems: () => Promise<readonly Problem[]>
   channels: () => ReadonlyMap<string, Channel>
 }
 
