@@ -191,6 +191,7 @@ function compose(
     controlPort: ports.control,
     ownPorts: createOwnPorts(core.config, () => ports.gateway),
     stateFolder: environment.stateFolder,
+    pruneTime: () => store.pruneTime(),
     environment: environment.variables,
     ...access.control,
     ...shared,

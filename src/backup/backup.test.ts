@@ -204,12 +204,26 @@ test("messages under way come back in doubt and accepted work open; both as wish
   assert.match(words, /2 messages had not been sent and may have been since: not sent again/)
 
   const moved = await restore(archive, join(folder, "moved"), { unsent: "send" })
-  assert.deepEqual(states(moved.folder).outbox, ["sending 1", "new 0", "sent 0"])
+  assert.deepEqual(states(moved.folder).outbox, ["new 1", "new 0", "sent 0"])
   assert.match(describeRestore(moved).join("\n"), /sent at the start, also if they have been sent since/)
 
   const held = await restore(archive, join(folder, "held"), { openWork: "hold" })
   assert.deepEqual(states(held.folder).jobs, ["dead", "dead", "done"])
   assert.match(describeRestore(held).join("\n"), /held, not done/)
+})
+
+test("a question about a message in doubt that was not sent yet is asked after a restore", async (context) => {
+  const place = await stateFolderWith(context)
+  place.store.handle.raw.exec(
+    `${openRows}
+     insert into outbox (lane_key, channel, account, chat_id, route, kind, payload, state, head, created_at, doubt) values
+       ('b', 'chatapp', 'default', '2', '{}', 'text', '{}', 'uncertain', 0, 1, 'q'),
+       ('a', 'chatapp', 'default', '1', '{}', 'text', '{}', 'new', 0, 1, 'q');`,
+  )
+  const { archive } = await place.create()
+  const usual = await restore(archive, join(temporaryFolder(), "usual"))
+  assert.deepEqual(states(usual.folder).outbox, ["uncertain 0", "uncertain 0", "sent 0", "uncertain 0", "new 1"])
+  assert.equal(usual.unsent.messages, 2)
 })
 
 /** Unpacks an archive into its members, lets them be changed, and packs them again. */

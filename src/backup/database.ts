@@ -143,6 +143,14 @@ export interface Settled {
   unsent: { kept: Unsent; messages: number }
 }
 
+/**
+ * What is open is sent at the start: all of it where that is wished, also what was under way; else the questions about
+ * messages in doubt, which do no harm when they come twice.
+ */
+const sqlSendOpen = `
+  update outbox set state = 'new', owner = null where state = 'sending';
+  update outbox set head = 1 where id in (select min(id) from outbox where state in ('new', 'sending') group by lane_key);`
+
 /** Of these the report names the run ids. */
 const namedRuns = 20
 
@@ -158,7 +166,7 @@ export function settleRestored(
   const since = `backup of ${new Date(wanted.createdAt).toISOString()}`
   try {
     database.exec("pragma synchronous = full; begin immediate")
-    const unsent = readCount(database, counted["unsentMessages"] ?? "")
+    const unsent = readCount(database, `${counted["unsentMessages"]} and doubt is null`)
     const jobs = readCount(database, counted["openRuns"] ?? "")
     const runs = database
       .prepare("select run_id from job where state in ('ready', 'running') order by id limit ?")
@@ -167,10 +175,12 @@ export function settleRestored(
     if (wanted.unsent === "ask") {
       database
         .prepare(
-          `update outbox set state = 'uncertain', head = 0, owner = null, error = ? where state in ('new', 'sending')`,
+          `update outbox set state = 'uncertain', head = 0, owner = null, error = ?
+           where state in ('new', 'sending') and doubt is null`,
         )
         .run(restoredError(wanted.createdAt))
     }
+    database.exec(sqlSendOpen)
     if (wanted.openWork === "hold") {
       database
         .prepare(

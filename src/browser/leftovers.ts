@@ -3,12 +3,13 @@
 // Copies that were lent for an upload go after a day. Finished downloads and traces are for people and stay.
 import { lstat, readdir, rm } from "node:fs/promises"
 import { join } from "node:path"
-import { type Background, type Clock, describeError, type Log } from "../kernel/index.ts"
+import { type Background, describeError, type Log } from "../kernel/index.ts"
 import { pruneFolder } from "../kernel/prune-folder.ts"
 
 export interface LeftoverOptions {
   stateFolder: string
-  clock: Clock
+  /** The time by which files are old. */
+  pruneTime: () => number
   log: Log
   background: Background
 }
@@ -19,12 +20,12 @@ const lookMs = 6 * 60 * 60_000
 
 /** Looks at once and then four times a day, until the function that it gives is called. */
 export async function removeLeftovers(options: LeftoverOptions): Promise<() => void> {
-  const { stateFolder, clock, log, background } = options
+  const { stateFolder, pruneTime, log, background } = options
   const look = () =>
     background.run("browser leftovers", async () => {
-      const limits = { now: clock.now(), keepMs, maxBytes: maxMediaBytes }
+      const limits = { now: pruneTime(), keepMs, maxBytes: maxMediaBytes }
       const removed = await pruneFolder(join(stateFolder, "media", "browser"), limits)
-      await removeLent(join(stateFolder, "uploads", "lent"), clock.now())
+      await removeLent(join(stateFolder, "uploads", "lent"), pruneTime())
       if (removed > 0) log.info({ removed }, "old browser media removed")
     })
   try {

@@ -43,6 +43,8 @@ export interface BrowserServiceOptions {
   /** Who may come in, and with what; whoever has the gateway token when not given. */
   admit?: Admit
   clock: Clock
+  /** The time by which files are old; that of the clock when not given. */
+  pruneTime?: () => number
   ids: Ids
   log: Log
   redactor: Redactor
@@ -205,7 +207,12 @@ async function startParts(options: PartOptions): Promise<Started> {
       await registry.update(options.settings())
     },
   })
-  const endLooking = await removeLeftovers({ stateFolder, clock, log, background })
+  const endLooking = await removeLeftovers({
+    stateFolder,
+    log,
+    background,
+    pruneTime: options.pruneTime ?? (() => clock.now()),
+  })
   const app = createControlApp({
     core,
     token: options.token,

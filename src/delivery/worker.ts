@@ -2,8 +2,8 @@
 // Chats do not wait for each other; inside a chat order holds, whatever fails. What has to wait for its turn is not
 // claimed: a chat's next row is put off in the store, an account that is at its limit is left out for a moment. What the
 // disk does not take of a call that was made is kept until it does: what was sent is not sent again.
-import { AppError, type Background, type Clock, type CrashPoint, type Ids, type Log } from "../kernel/index.ts"
-import { describeError, raceAbort } from "../kernel/index.ts"
+import { type Background, type Clock, type CrashPoint, type Ids, type Log } from "../kernel/index.ts"
+import { describeError, isDiskFailure, isOutOfHandles, raceAbort } from "../kernel/index.ts"
 import type { Route } from "../sessions/route.ts"
 import {
   KeptWrites,
@@ -349,9 +349,7 @@ function endOf(outcome: SendOutcome): Parameters<FlightLog["end"]>[1] {
 
 /** Files that cannot be written or opened just now: no fault of the row. */
 function isStorageLike(error: unknown): boolean {
-  if (error instanceof AppError) return isStorageFailure(error)
-  const { code } = error as NodeJS.ErrnoException
-  return code !== undefined && ["ENOSPC", "EIO", "EROFS", "EMFILE", "ENFILE", "EDQUOT"].includes(code)
+  return isStorageFailure(error) || isOutOfHandles(error) || isDiskFailure(error)
 }
 
 function ids(row: OutboxRow) {

@@ -143,6 +143,23 @@ describe("a durable file", () => {
   })
 })
 
+test("files from the future are kept while there is room, and go first when there is none", async () => {
+  const root = temporaryFolder()
+  const now = Date.now()
+  const put = (name: string, ageMs: number) => {
+    writeFileSync(join(root, name), "x")
+    utimesSync(join(root, name), (now - ageMs) / 1000, (now - ageMs) / 1000)
+  }
+  put("ten years on", -10 * 365 * 86_400_000)
+  put("eleven years on", -11 * 365 * 86_400_000)
+  put("an hour ago", 3_600_000)
+  put("now", 0)
+  assert.equal(await pruneFolder(root, { now, keepMs: 86_400_000, maxBytes: 4 }), 0)
+  assert.equal(await pruneFolder(root, { now, keepMs: 86_400_000, maxBytes: 3 }), 1)
+  assert.equal(await pruneFolder(root, { now, keepMs: 86_400_000, maxBytes: 2 }), 1)
+  assert.deepEqual(readdirSync(root).toSorted(), ["an hour ago", "now"])
+})
+
 test("what a killed writer has left goes with the old files, what is being written stays", async () => {
   const root = temporaryFolder()
   const now = Date.now()

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { AppError } from "./errors.ts"
-import { explainHandles, isOutOfHandles, planHandles, readHandleLimit } from "./handles.ts"
+import { explainHandles, isDiskFailure, isOutOfHandles, planHandles, readHandleLimit } from "./handles.ts"
 
 const limits = (soft: string) => () =>
   `Limit  Soft Limit  Hard Limit  Units\nMax open files            ${soft}   4096   files\n`
@@ -55,4 +55,11 @@ test("a lack of handles is found at the bottom of an error, and is a failure of 
   for (const other of [loop, new Error("EMFILE in words"), null, "EMFILE", { code: "ENOENT" }]) {
     assert.equal(explainHandles(other), other)
   }
+})
+
+test("a disk that does not work is known for that, also behind an error of ours", () => {
+  const failed = Object.assign(new Error("i/o error, read"), { code: "EIO" })
+  assert.ok(isDiskFailure(failed))
+  assert.ok(isDiskFailure(new AppError("media-refused", "The file cannot be sent", { cause: failed })))
+  for (const code of ["ENOENT", "EACCES", "EMFILE"]) assert.ok(!isDiskFailure(Object.assign(new Error(code), { code })))
 })

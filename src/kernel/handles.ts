@@ -10,6 +10,13 @@ export function isOutOfHandles(error: unknown): boolean {
   return hasCause(error, (code) => codes.has(code))
 }
 
+const diskCodes = new Set(["EIO", "EROFS", "ENOSPC", "EDQUOT", "ESTALE"])
+
+/** Whether a disk that does not work (just now) is at the bottom of an error. */
+export function isDiskFailure(error: unknown): boolean {
+  return hasCause(error, (code) => diskCodes.has(code))
+}
+
 /** An error whose cause is a lack of handles, as what it is: a failure of the machine's. Anything else as it is. */
 export function explainHandles(error: unknown): unknown {
   if (error instanceof AppError && error.code === "storage-handles") return error

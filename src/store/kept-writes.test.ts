@@ -108,6 +108,25 @@ test("what is kept is written in its order, and what is wrong with one is told t
   assert.deepEqual(done, ["one", "three"])
 })
 
+test("what fails in the very moment in which the last kept write was written is written, too", async () => {
+  const fail = () => Promise.reject(new AppError("storage-failed", "EIO"))
+  const writeTwice = (kept: KeptWrites) => {
+    let isFirst = true
+    return kept.write(async () => {
+      if (!isFirst) return
+      isFirst = false
+      await fail()
+    }, AbortSignal.timeout(10_000))
+  }
+  for (let turns = 0; turns < 12; turns += 1) {
+    const kept = new KeptWrites({ clock: systemClock, log: silentLog })
+    await writeTwice(kept)
+    for (let turn = 0; turn < turns; turn += 1) await Promise.resolve()
+    await writeTwice(kept)
+    kept.stop()
+  }
+})
+
 test("a stop does not wait for a disk that never works again", async (context) => {
   const store = await testStore(context)
   const kept = new KeptWrites({ clock: systemClock, log: silentLog })

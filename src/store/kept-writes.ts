@@ -120,7 +120,7 @@ export class KeptWrites {
   #retry(): void {
     if (this.#trying || this.#stopped.signal.aborted) return
     this.#trying = true
-    void this.#retryUntilWritten().finally(() => (this.#trying = false))
+    void this.#retryUntilWritten()
   }
 
   /** The oldest first, and nothing else until it is written: what follows from one may build on it. */
@@ -130,11 +130,13 @@ export class KeptWrites {
       try {
         await this.#options.clock.sleep(pauseMs, this.#stopped.signal)
       } catch {
-        return
+        break
       }
       const isWritten = await this.#tryNext()
       pauseMs = isWritten ? 0 : Math.min(pauseMs * 2 + 1, longestPauseMs)
     }
+    // In the same moment that nothing was found: what comes later begins anew.
+    this.#trying = false
   }
 
   async #tryNext(): Promise<boolean> {

@@ -73,3 +73,21 @@ test("a gateway that was off for a weekend prunes at once", async (context) => {
   await store.close()
   assert.deepEqual(await runs(folder, then - hour + followedMs, [30_000]), [])
 })
+
+test("what lies outside of the store is old by the same time", async (context) => {
+  const folder = await usedFolder(context)
+  const handle = openSqlite(join(folder, "svc.db"))
+  let wall = then + 10 * year
+  let passed = 0
+  const clock: Clock = { ...systemClock, now: () => wall + passed, monotonic: () => 5_000 + passed }
+  const commit = createGroupCommit(handle, systemClock.monotonic, () => undefined)
+  const pruner = createPruner({ handle, commit, clock, log: silentLog })
+  passed += hour
+  assert.ok(pruner.now() < then + day, "a clock that is years ahead")
+  wall = then + day
+  assert.equal(pruner.now(), then + day + hour, "one that is set right")
+  wall = then - year
+  assert.equal(pruner.now(), then - year + hour, "one that is behind makes nothing old")
+  await pruner.stop()
+  await handle.db.destroy()
+})

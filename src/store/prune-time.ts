@@ -21,6 +21,8 @@ interface Kept {
 export interface PruneTime {
   /** The time of a round that begins now. Durable with the transaction it is called in. */
   advance(): number
+  /** The time at this moment. */
+  now(): number
 }
 
 const key = "prune-time"
@@ -40,6 +42,7 @@ export function createPruneTime({ handle, clock }: { handle: SqliteHandle; clock
         .run(key, JSON.stringify(kept))
       return kept.at
     },
+    now: () => follow(kept, clock.monotonic() - seenAt, clock.now()).at,
   }
 }
 

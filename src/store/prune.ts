@@ -38,6 +38,8 @@ export interface Pruner {
   prune(): Promise<void>
   /** The same by the time that the pruner trusts; done by itself every ten minutes. */
   pruneByItself(): Promise<void>
+  /** The time by which things are old; see `prune-time.ts`. */
+  now(): number
   /** Resolves when a round under way has ended. */
   stop(): Promise<void>
 }
@@ -103,6 +105,7 @@ export function createPruner(options: PrunerOptions): Pruner {
   return {
     prune: () => prune(clock.now()),
     pruneByItself,
+    now: time.now,
     async stop() {
       ended.abort()
       clearTimeout(timer)

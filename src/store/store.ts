@@ -67,6 +67,8 @@ export interface Store {
   abandon(reason: AppError): void
   /** Removes what is older than it is kept; done by itself every ten minutes. */
   prune(): Promise<void>
+  /** The time by which things are old, rows and files: that of the wall clock, unless it is far ahead of what is known. */
+  pruneTime(): number
   meta: { get(key: string): Promise<Json | undefined>; set(key: string, value: Json): Promise<void> }
   close(): Promise<void>
 }
@@ -111,6 +113,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     problem: () => describeRefusal(refusal(parts)),
     abandon: (reason) => void (parts.abandoned ??= reason),
     prune: () => pruner.prune(),
+    pruneTime: () => pruner.now(),
     meta: createMeta(handle, (work) => write(parts, work)),
     async close() {
       await pruner.stop()

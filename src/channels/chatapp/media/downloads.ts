@@ -23,13 +23,21 @@ const againMs = 1_000
 /** Not before every so many files: reading the folder costs more than one. */
 const filesPerCleaning = 20
 
+interface DownloadsParts {
+  folder: MediaFolder
+  clock: Clock
+  /** The time by which files are old. */
+  pruneTime: () => number
+  background: Background
+}
+
 export class Downloads {
-  readonly #parts: { folder: MediaFolder; clock: Clock; background: Background }
+  readonly #parts: DownloadsParts
   readonly #byFile = new Map<string, Download>()
   #stopped = new AbortController()
   #untilCleaning = 0
 
-  constructor(parts: { folder: MediaFolder; clock: Clock; background: Background }) {
+  constructor(parts: DownloadsParts) {
     this.#parts = parts
   }
 
@@ -108,7 +116,7 @@ export class Downloads {
     this.#untilCleaning -= 1
     if (this.#untilCleaning > 0) return
     this.#untilCleaning = filesPerCleaning
-    const { background, folder, clock } = this.#parts
-    background.run("clean the media folder", async () => void (await folder.clean(clock.now())))
+    const { background, folder, pruneTime } = this.#parts
+    background.run("clean the media folder", async () => void (await folder.clean(pruneTime())))
   }
 }

@@ -16,7 +16,7 @@ export function createInboundMedia(
 ): { fetch: TurnPreparation["fetch"]; late: JobHandler; stop(): void } {
   const own = { ...options, log: options.log.child({ part: channelName }) }
   const folder = new MediaFolder(join(options.stateFolder, "media"))
-  const downloads = new Downloads({ ...own, folder })
+  const downloads = new Downloads({ ...own, folder, pruneTime: () => options.store.pruneTime() })
   const parts = { ...own, downloads }
   return {
     fetch: (input, signal) => fetchFiles(parts, input, signal),

@@ -1,6 +1,14 @@
 // What a failed send means for its outbox row. The one question: can it have arrived? Only what cannot is sent again.
 import type { SendOutcome } from "../../../delivery/contract.ts"
-import { type Json, type RetryPolicy, backoffMs } from "../../../kernel/index.ts"
+import {
+  AppError,
+  type Json,
+  type RetryPolicy,
+  backoffMs,
+  describeError,
+  isDiskFailure,
+  isOutOfHandles,
+} from "../../../kernel/index.ts"
 import { type CallFailure, describeFailure } from "../failure.ts"
 import type { AlbumPayload, FormattedText, MediaPayload, StickerPayload, TextPayload } from "./payload.ts"
 
@@ -28,6 +36,17 @@ export function tryAgain(error: string, attempt: number, retry: RetryPolicy): Se
 /** Without handles nothing can be tried: that is no try, and lasts as long as it lasts. */
 export function waitForHandles(error: string): SendOutcome {
   return { kind: "retry", error, delayMs: handlesDelayMs }
+}
+
+/** What it means that a file cannot be opened or read; undefined for what nobody expects. */
+export function judgeMedia(
+  error: unknown,
+  { attempt, retry }: { attempt: number; retry: RetryPolicy },
+): SendOutcome | undefined {
+  if (isOutOfHandles(error)) return waitForHandles(describeError(error))
+  // The file may be there again when the disk is; one that lies where the disk is broken must not hold its chat up.
+  if (isDiskFailure(error)) return tryAgain(describeError(error), attempt, retry)
+  return error instanceof AppError ? { kind: "rejected", error: error.message } : undefined
 }
 
 export type SentPayload = TextPayload | MediaPayload | AlbumPayload | StickerPayload

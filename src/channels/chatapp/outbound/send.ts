@@ -1,6 +1,5 @@
 // One outbox row -> one call -> what came of it. Never decides to send twice: that is the outbox's part.
 import type { SendOutcome } from "../../../delivery/contract.ts"
-import { AppError, describeError, isOutOfHandles } from "../../../kernel/index.ts"
 import type { Route } from "../../../sessions/route.ts"
 import type { OutboxRow } from "../../../store/index.ts"
 import type { AlbumItem, CallResult } from "../client.ts"
@@ -9,7 +8,7 @@ import { inlineKeyboard } from "./buttons.ts"
 import { callTimeoutMs } from "./limits.ts"
 import { type OpenMedia, openMedia } from "./media.ts"
 import { type MediaKind, mediaKind } from "./media-kind.ts"
-import { type SentPayload, floodWaitMs, judgeSend, waitForHandles } from "./outcome.ts"
+import { type SentPayload, floodWaitMs, judgeMedia, judgeSend } from "./outcome.ts"
 import { type AlbumPayload, type FormattedText, isAction, type MediaPayload, type TextPayload } from "./payload.ts"
 import type { SendContext } from "./send-context.ts"
 
@@ -70,8 +69,8 @@ async function send(
       ? sendAlbum(payload, open, chatId, context)
       : sendMedia(row, payload, open[0] as OpenMedia, chatId, context))
   } catch (error) {
-    if (isOutOfHandles(error)) return waitForHandles(describeError(error))
-    if (error instanceof AppError) return { kind: "rejected", error: error.message }
+    const outcome = judgeMedia(error, { attempt: row.attempts, retry: context.settings.retry })
+    if (outcome) return outcome
     throw error
   } finally {
     await Promise.all(open.map((media) => media.close()))
