@@ -207,12 +207,8 @@ async function startParts(options: PartOptions): Promise<Started> {
       await registry.update(options.settings())
     },
   })
-  const endLooking = await removeLeftovers({
-    stateFolder,
-    log,
-    background,
-    pruneTime: options.pruneTime ?? (() => clock.now()),
-  })
+  const pruneTime = options.pruneTime ?? clock.now
+  const endLooking = await removeLeftovers({ stateFolder, pruneTime, log, background })
   const app = createControlApp({
     core,
     token: options.token,

@@ -109,20 +109,24 @@ test("what is kept is written in its order, and what is wrong with one is told t
 })
 
 test("what fails in the very moment in which the last kept write was written is written, too", async () => {
-  const fail = () => Promise.reject(new AppError("storage-failed", "EIO"))
-  const writeTwice = (kept: KeptWrites) => {
-    let isFirst = true
-    return kept.write(async () => {
-      if (!isFirst) return
-      isFirst = false
-      await fail()
-    }, AbortSignal.timeout(10_000))
-  }
-  for (let turns = 0; turns < 12; turns += 1) {
-    const kept = new KeptWrites({ clock: systemClock, log: silentLog })
-    await writeTwice(kept)
-    for (let turn = 0; turn < turns; turn += 1) await Promise.resolve()
-    await writeTwice(kept)
+  for (let turns = 0; turns < 8; turns += 1) {
+    const kept = new KeptWrites({ clock: { ...systemClock, sleep: async () => nextTurn() }, log: silentLog })
+    const failing = Promise.withResolvers<void>()
+    const write = (work: (attempt: number) => Promise<void>) => {
+      let attempt = 0
+      return kept.write(async () => {
+        attempt += 1
+        await work(attempt)
+        if (attempt === 1) throw new AppError("storage-failed", "EIO")
+      }, AbortSignal.timeout(5_000))
+    }
+    const slow = write(async (attempt) => void (attempt === 1 && (await failing.promise)))
+    const failSlow = async () => {
+      for (let turn = 0; turn < turns; turn += 1) await Promise.resolve()
+      failing.resolve()
+    }
+    await write(async (attempt) => void (attempt === 2 && failSlow()))
+    await slow
     kept.stop()
   }
 })
