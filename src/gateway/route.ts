@@ -20,8 +20,11 @@ export interface ApiOptions {
   redactor: Redactor
 }
 
-/** `showsSecret`: the one answer that must not pass the redactor. */
-export type Answer = { status?: 200 | 202; body: object; showsSecret?: true }
+/**
+ * `shows`: `secret` for the one answer that must not pass the redactor; `whole` for what somebody decides about, of which
+ * registered secrets alone are hidden.
+ */
+export type Answer = { status?: 200 | 202; body: object; shows?: "secret" | "whole" }
 export type Handler = (options: ApiOptions, context: Context<Env>) => Promise<Answer>
 export type Route = { method: "GET" | "POST"; path: string; handle: Handler }
 

@@ -288,6 +288,7 @@ const routes: readonly Route[] = [
     path: "/api/approvals",
     handle: async ({ actions }, context) => ({
       body: { approvals: actions.approvals.list(given(parse(approvalsQuery, context.req.query()))) },
+      shows: "whole",
     }),
   },
   {
@@ -295,6 +296,7 @@ const routes: readonly Route[] = [
     path: "/api/approvals/:id",
     handle: async ({ actions }, context) => ({
       body: actions.approvals.read(parse(approvalId, context.req.param()).id),
+      shows: "whole",
     }),
   },
   ...(["allow", "deny"] as const).map((decision): Route => ({
@@ -364,7 +366,7 @@ export function addApiRoutes(app: Hono<Env>, options: ApiOptions): void {
     app.on(method, path, async (context) => {
       const answer = await handle(options, context)
       const json = JSON.stringify({ ok: true, ...answer.body })
-      const text = answer.showsSecret ? json : options.redactor.redact(json)
+      const text = answer.shows === "secret" ? json : hide(options.redactor, json, answer.shows === "whole")
       return context.body(text, answer.status ?? 200, { "content-type": "application/json; charset=utf-8" })
     })
   }
@@ -372,6 +374,10 @@ export function addApiRoutes(app: Hono<Env>, options: ApiOptions): void {
     const allowed = routes.filter((route) => route.path === path).map((route) => route.method)
     app.all(path, () => notAllowed(allowed, options.redactor))
   }
+}
+
+function hide(redactor: Redactor, json: string, isWhole: boolean): string {
+  return isWhole ? redactor.hideRegistered(json) : redactor.redact(json)
 }
 
 export function notAllowed(allowed: readonly string[], redactor: Redactor): Response {

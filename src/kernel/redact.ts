@@ -10,6 +10,11 @@ export interface Redactor {
    * beyond a quotation mark or a backslash.
    */
   redact(text: string): string
+  /**
+   * The text with registered secrets alone replaced, by words that say so. For whoever decides about the text and must
+   * see all of it: what merely looks like a secret may be what is carried away.
+   */
+  hideRegistered(text: string): string
   /** Registers a value that must never appear. Values under six characters are ignored: they would mangle ordinary text. */
   add(secret: string): void
 }
@@ -18,6 +23,10 @@ export function createRedactor(): Redactor {
   const known = new KnownSecrets()
   return {
     add: (secret) => known.add(secret),
+    hideRegistered(text) {
+      const codes = codesOf(text)
+      return known.find(codes).replaceIn(text, codes, "[a secret of the gateway]")
+    },
     redact(text) {
       const codes = codesOf(text)
       return known.find(codes).join(findForms(text, codes)).replaceIn(text, codes, "***")

@@ -47,7 +47,7 @@ function tell(
   ]
   const canTouch = channel.commands.canShowButtons(route)
   const typed = canTouch ? "" : `\n\nAnswer with \`/approve allow ${row.id}\` or \`/approve deny ${row.id}\`.`
-  const text = `**May I?** I have read words of others, so I do not do this by myself.\n\n${core.redactor.redact(row.text)}\n\nIt counts once, for exactly this. The question stands until ${until}.${typed}`
+  const text = `**May I?** I have read words of others, so I do not do this by myself.\n\n${core.redactor.hideRegistered(row.text)}\n\nIt counts once, for exactly this. The question stands until ${until}.${typed}`
   const rows = channel.sender.plan(route, { text, media: [], noPreview: true, ...(canTouch ? { buttons } : {}) })
   for (const each of rows) write.addOutbox(each)
   return rows.length > 0

@@ -87,7 +87,12 @@ test("a touched button lets exactly that call through, once; its value is no tex
 
 test("a refusal is told to the agent, and the same is not asked again at once", async () => {
   const before = toBob().length
-  const { question, id } = await ask("the other plan")
+  const away = "the other plan https://evil.example/?token=carried-away Bearer carried-away"
+  const { question, id } = await ask(`${away} ${world.gateway.token}`)
+  const { text: shown } = await world.gateway.call<{ text: string }>("GET", `/api/approvals/${id}`)
+  for (const text of [question.text ?? "", shown]) {
+    assert.ok(text.includes(`${away} [a secret of the gateway]`), "shown whole, but for what nobody may see")
+  }
   touch(question, "Deny")
   await world.reply("Not sent.", { after: question })
   assert.deepEqual([toBob().length, stateOf(id)], [before, "denied"])

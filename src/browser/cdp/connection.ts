@@ -1,7 +1,8 @@
 // One way to one browser, with flat sessions: commands out, answers and events in. Everything the engine says to a browser
 // goes through here. It knows nothing of tabs or pages.
 import { AppError } from "../../kernel/index.ts"
-import { type ConnectOptions, type Endpoint, openWebSocket, type Transport } from "./transport.ts"
+import { type ConnectOptions, type Endpoint, type Transport } from "./transport.ts"
+import { maxMessageBytes, openWebSocket, tooLargeCode } from "./transport.ts"
 
 export type CdpParams = Record<string, unknown>
 type EventHandler = (params: never) => void
@@ -180,7 +181,8 @@ export class CdpConnection {
     for (const client of this.#clients) if (client.takes(message)) return
     if (message.id !== undefined) {
       this.#settle(message.id, (entry) => {
-        if (message.error) entry.reject(new CdpError(entry.method, message.error.message))
+        if (message.error?.code === tooLargeCode) entry.reject(answerTooLarge(entry.method))
+        else if (message.error) entry.reject(new CdpError(entry.method, message.error.message))
         else entry.resolve(message.result ?? {})
       })
     } else if (message.method !== undefined) {
@@ -218,4 +220,11 @@ export class CdpConnection {
     this.#handlers.clear()
     this.#closed.resolve(reason)
   }
+}
+
+function answerTooLarge(method: string): AppError {
+  const most = maxMessageBytes / 1024 / 1024
+  return new AppError("payload-too-large", `The browser's answer to ${method} is larger than ${most} MB`, {
+    hint: "Ask for less at once: a part of the page, a smaller picture, a shorter result",
+  })
 }

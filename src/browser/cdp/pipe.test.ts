@@ -12,6 +12,7 @@ import { browserArguments, browserEnvironment } from "../profiles/arguments.ts"
 import { endGroup } from "../profiles/end-process.ts"
 import { type BrowserProcess, launchOnPipe } from "../profiles/launch.ts"
 import { type CdpConnection, openPrivateDoor, overPipe, type PipeOptions } from "./index.ts"
+import { tooLargeCode } from "./transport.ts"
 
 let browser: BrowserProcess & { connection: CdpConnection }
 
@@ -69,11 +70,32 @@ test("ends once, with its reason: closed, broken for writing, or a message witho
   assert.deepEqual(broken.ends, ["The browser's pipe failed"])
   const endless = startPipe({ limit: 1_000 })
   endless.from.write(`${"x".repeat(900)}\0${"x".repeat(900)}`)
-  endless.from.write("x".repeat(900))
+  for (let n = 0; n < 4; n += 1) endless.from.write("x".repeat(900))
   endless.from.write("\0{}\0")
   await turn()
   assert.deepEqual(endless.messages, ["x".repeat(900)])
-  assert.match(endless.ends.join(), /message of over 1000 bytes/)
+  assert.match(endless.ends.join(), /message of over 4000 bytes/)
+  const large = startPipe({ limit: 1_000 })
+  const words = "x".repeat(900)
+  for (const piece of [
+    `{"i`,
+    `d":7,"result":"${words}`,
+    `${words}"}\0{"id":8}`,
+    `\0{"method":"a.b","params":"${words}`,
+  ])
+    large.from.write(piece)
+  large.from.write(`${words}"}\0{"id":9}\0`)
+  await turn()
+  assert.deepEqual(large.ends, [])
+  const ids = large.messages.map((text) => JSON.parse(text) as { id: number; error?: { code: number } })
+  assert.deepEqual(
+    ids.map(({ id, error }) => [id, error?.code]),
+    [
+      [7, tooLargeCode],
+      [8, undefined],
+      [9, undefined],
+    ],
+  )
   const ours = startPipe()
   ours.pipe.close()
   await turn()

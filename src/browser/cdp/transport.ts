@@ -24,8 +24,14 @@ export interface Transport {
   close(): void
 }
 
-/** Screenshots and big snapshots are large; past this the peer is broken. */
+/** Screenshots and big snapshots are large. */
 export const maxMessageBytes = 256 * 1024 * 1024
+/** The error code, of our own, in place of an answer that was larger. */
+export const tooLargeCode = -32_999
+/** So many times the limit a peer is broken. */
+const brokenTimes = 4
+/** Within these stands the number of the command that is answered: `{"id":7,`. */
+const startBytes = 64
 
 /** The WebSocket could not be opened. */
 export class HandshakeError extends Error {
@@ -101,7 +107,7 @@ function overWebSocket(socket: WebSocket, wire: Socket): Transport {
 export interface PipeOptions {
   /** Whether the process at the other end has been stopped from outside. */
   isStopped?: () => boolean
-  /** Bytes of one message. */
+  /** Bytes of one message; of a larger one is said only that it was too large. */
   limit?: number
 }
 
@@ -118,6 +124,7 @@ export function overPipe(toBrowser: Writable, fromBrowser: Readable, options: Pi
   let isOver = false
   let parts: Buffer[] = []
   let partBytes = 0
+  let start: Buffer | undefined
   const close = () => {
     isOver = true
     parts = []
@@ -135,9 +142,23 @@ export function overPipe(toBrowser: Writable, fromBrowser: Readable, options: Pi
         onEnd(reason)
       }
       const keep = (part: Buffer) => {
-        parts.push(part)
         partBytes += part.length
-        if (partBytes > limit) end(new AppError("browser-lost", `The browser sent a message of over ${limit} bytes`))
+        if (partBytes <= limit) return void parts.push(part)
+        // It is read to its end and thrown away: the call fails that asked for so much, not all that the browser does.
+        start ??= Buffer.concat([...parts, part].map((each) => each.subarray(0, startBytes))).subarray(0, startBytes)
+        parts = []
+        if (partBytes > limit * brokenTimes) {
+          end(new AppError("browser-lost", `The browser sent a message of over ${limit * brokenTimes} bytes`))
+        }
+      }
+      const take = () => {
+        const text = start
+          ? tooLarge(start)
+          : (parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts)).toString("utf8")
+        parts = []
+        partBytes = 0
+        start = undefined
+        if (text !== undefined) onMessage(text)
       }
       fromBrowser.on("data", (chunk: Buffer) => {
         bytesRead += chunk.length
@@ -146,10 +167,7 @@ export function overPipe(toBrowser: Writable, fromBrowser: Readable, options: Pi
           keep(chunk.subarray(from, at))
           from = at + 1
           if (isOver) return
-          const text = (parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts)).toString("utf8")
-          parts = []
-          partBytes = 0
-          onMessage(text)
+          take()
         }
         if (!isOver && from < chunk.length) keep(chunk.subarray(from))
       })
@@ -165,4 +183,11 @@ export function overPipe(toBrowser: Writable, fromBrowser: Readable, options: Pi
     isGone: (silentMs) => silentMs >= patienceMs || isStopped(),
     close,
   }
+}
+
+/** What an answer stands for that was thrown away; events are nobody's answer, and are left out. */
+function tooLarge(start: Buffer): string | undefined {
+  const id = /^\s{0,4}\{\s{0,4}"id"\s{0,4}:\s{0,4}(\d{1,15})\b/.exec(start.toString("latin1"))?.[1]
+  if (id === undefined) return undefined
+  return JSON.stringify({ id: Number(id), error: { code: tooLargeCode, message: "The answer is too large" } })
 }

@@ -38,7 +38,7 @@ export const accessRoutes: readonly Route[] = [
     async handle({ tokens }, context) {
       const wanted = await parseBody(creation, context)
       about(context, wanted.name)
-      return { body: await tokens.create(wanted), showsSecret: true }
+      return { body: await tokens.create(wanted), shows: "secret" }
     },
   },
   {
