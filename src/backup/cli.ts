@@ -50,7 +50,7 @@ function placeOf(io: BackupCommandIo, options: CommonOptions): Place {
   const stateDir = options.stateDir
   const variables = { ...io.variables, ...(stateDir === undefined ? {} : { SVC_STATE_DIR: stateDir }) }
   const { stateFolder, configPath, home } = readEnvironment(variables)
-  const loaded = loadConfigFile({ path: configPath, env: variables })
+  const loaded = loadConfigFile({ path: configPath, env: variables, missingVariables: "leave-out" })
   const settings = loaded.kind === "ok" ? loaded.snapshot.config.backup : undefined
   if (loaded.kind === "invalid") {
     io.note("the configuration has errors (svc config validate): backups are looked for in the state folder")

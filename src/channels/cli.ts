@@ -19,7 +19,7 @@ export function explainFromFile(
     throw new AppError("channel-unknown", `There is no channel named ${JSON.stringify(channel)}`)
   }
   const { configPath } = readEnvironment(variables)
-  const { config } = loadConfigOrThrow({ path: configPath, env: variables })
+  const { config } = loadConfigOrThrow({ path: configPath, env: variables, missingVariables: "leave-out" })
   return explainAccess(question, { config: () => config, settings: createSettings(() => config) })
 }
 

@@ -22,8 +22,12 @@ export function getConfigValue(
   options: Output & { key: string | undefined; reveal: boolean },
 ): void {
   run(io, options, () => {
-    const { config } = loadConfigOrThrow({ path: configPath(io), env: io.env })
+    const { config, missing } = loadConfigOrThrow(target(io))
     const path = options.key === undefined ? [] : parseConfigPath(options.key)
+    const wanted = missing.filter(({ at }) => path.every((segment, index) => segment === at[index]))
+    const exact = wanted.find(({ at }) => at.length === path.length)
+    if (exact) throw new AppError("config-invalid", formatIssue(exact))
+    for (const each of wanted) io.stderr(`left out: ${formatIssue(each)}\n`)
     const shown = options.reveal ? readConfigValue(config, path) : showConfigValue(config, path)
     io.stdout(!options.json && typeof shown === "string" ? `${shown}\n` : `${JSON.stringify(shown, null, 2)}\n`)
   })
@@ -32,7 +36,7 @@ export function getConfigValue(
 export function setConfigFromText(io: ConfigCommandIo, options: Output & { key: string; value: string }): void {
   run(io, options, () => {
     const key = parseConfigPath(options.key)
-    const result = setConfigText({ path: configPath(io), env: io.env, key, text: options.value })
+    const result = setConfigText({ ...target(io), key, text: options.value })
     report(io, options, result, formatConfigPath(key), "set")
   })
 }
@@ -40,7 +44,7 @@ export function setConfigFromText(io: ConfigCommandIo, options: Output & { key: 
 export function unsetConfigKey(io: ConfigCommandIo, options: Output & { key: string }): void {
   run(io, options, () => {
     const key = parseConfigPath(options.key)
-    const result = unsetConfigValue({ path: configPath(io), env: io.env, key })
+    const result = unsetConfigValue({ ...target(io), key })
     report(io, options, result, formatConfigPath(key), "removed")
   })
 }
@@ -134,6 +138,11 @@ function report(io: ConfigCommandIo, options: Output, result: WriteResult, key: 
   if (options.json) io.stdout(`${JSON.stringify({ ok: true, key, files: result.files })}\n`)
   else if (result.files.length === 0) io.stdout(`${key}: nothing to change\n`)
   else io.stdout(`${key}: ${done} in ${result.files.join(", ")}\n`)
+}
+
+/** These commands look at, or change, one key: variables that others want need not be set at this terminal. */
+function target(io: ConfigCommandIo) {
+  return { path: configPath(io), env: io.env, missingVariables: "leave-out" as const }
 }
 
 function configPath(io: ConfigCommandIo): string {

@@ -32,6 +32,7 @@ interface TextTarget {
   env: Variables
   key: ConfigPath
   text: string
+  missingVariables?: "refuse" | "leave-out"
   /** `${NAME}` would let whoever can read the key read the environment too. */
   refusePlaceholders?: boolean
 }

@@ -1,14 +1,17 @@
-// The one reader of the process's environment: everything the product takes from it, typed.
+// The one reader of the process's environment, with `.env` of the state folder below it: everything the product takes from
+// them, typed.
 // The entry point passes `process.env`; tests pass their own map.
 import { homedir, tmpdir } from "node:os"
 import { delimiter, join, resolve } from "node:path"
 import { AppError } from "../kernel/errors.ts"
+import { type EnvFile, readEnvFile } from "./env-file.ts"
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
 export interface Environment {
-  /** All variables, for `${NAME}` in the configuration and for the processes that we start. */
+  /** What is really set: for the processes that we start. `${NAME}` in the configuration also takes from `.env`. */
   variables: Variables
+  envFile: EnvFile
   /** Absolute. */
   stateFolder: string
   /** Absolute. */
@@ -36,8 +39,16 @@ export const configFileName = "svc.json"
 export function readEnvironment(variables: Variables): Environment {
   const home = text(variables, "HOME") ?? text(variables, "USERPROFILE") ?? homedir()
   const stateFolder = resolveHome(text(variables, "SVC_STATE_DIR") ?? join(home, ".svc"), home)
+  const envFile = readEnvFile(stateFolder)
+  return { ...typed(addBelow(variables, envFile.values), { home, stateFolder, envFile }), variables }
+}
+
+type Place = Pick<Environment, "home" | "stateFolder" | "envFile">
+
+function typed(variables: Variables, { home, stateFolder, envFile }: Place): Environment {
   return {
     variables,
+    envFile,
     stateFolder,
     configPath: resolveHome(text(variables, "SVC_CONFIG_PATH") ?? join(stateFolder, configFileName), home),
     gatewayPort: readPort(variables, "SVC_GATEWAY_PORT"),
@@ -53,12 +64,14 @@ export function readEnvironment(variables: Variables): Environment {
 
 /** The environment with the variables of the configuration's `env` section below it: what is really set wins. */
 export function addVariables(environment: Environment, below: Readonly<Record<string, string>>): Environment {
-  const merged: Record<string, string | undefined> = { ...environment.variables }
-  for (const [name, value] of Object.entries(below)) {
-    if (merged[name] === undefined || merged[name] === "") merged[name] = value
-  }
-  const { chatappBotToken, modelKey } = readEnvironment({ ...merged, SVC_GATEWAY_PORT: undefined })
-  return { ...environment, variables: merged, chatappBotToken, modelKey }
+  const variables = addBelow(environment.variables, below)
+  const { chatappBotToken, modelKey } = typed({ ...variables, SVC_GATEWAY_PORT: undefined }, environment)
+  return { ...environment, variables, chatappBotToken, modelKey }
+}
+
+function addBelow(variables: Variables, below: Readonly<Record<string, string>>): Variables {
+  const missing = Object.entries(below).filter(([name]) => variables[name] === undefined || variables[name] === "")
+  return missing.length === 0 ? variables : { ...variables, ...Object.fromEntries(missing) }
 }
 
 /** Absolute path of what a person wrote: `~` is the home folder. */

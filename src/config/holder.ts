@@ -19,7 +19,7 @@ import { watchConfig } from "./watch.ts"
 import type { ConfigWatcher } from "./watch.ts"
 
 export interface ConfigChange {
-  /** Changed top-level keys, such as `hooks`; `changedPaths` tells more. */
+  /** Changed top-level keys, such as `hooks`; `changedPaths` tells more. `env` also stands for `.env` of the state folder. */
   changed: string[]
   before: Config
   after: Config
@@ -55,6 +55,8 @@ export const lastGoodFileName = `${configFileName}.last-good`
 export function createConfigHolder(options: HolderOptions): ConfigHolder {
   const snapshot = loadConfigOrThrow({ path: options.path, env: options.env })
   narrowRights(snapshot.files, options.log)
+  const { problem } = snapshot.environment.envFile
+  if (problem) options.log.warn({ hint: problem.fix }, problem.message)
   if (isEmptied(snapshot, options.stateFolder)) {
     throw new AppError("config-emptied", emptiedMessage(options), { hint: emptiedHint(options) })
   }
@@ -137,7 +139,8 @@ class Holder implements ConfigHolder {
     const { log, path } = this.#options
     if (isEmptied(snapshot, this.#options.stateFolder)) return this.#refuseEmptied()
     const before = this.#snapshot
-    const changed = changedPaths(before.config, snapshot.config)
+    const hasNewVariables = !isDeepStrictEqual(before.environment.envFile.values, snapshot.environment.envFile.values)
+    const changed = [...new Set([...changedPaths(before.config, snapshot.config), ...(hasNewVariables ? ["env"] : [])])]
     this.#issues = []
     this.#snapshot = snapshot
     this.#keepLastGood(snapshot)

@@ -5,6 +5,8 @@ export { defaultAccountId, listChatappAccounts, resolveChatappAccount } from "./
 export type { ChatappAccountConfig } from "./chatapp-account.ts"
 export type { ConfigIssue } from "./document.ts"
 export { setConfigText, showConfigValue } from "./edit.ts"
+export { changeEnvFile, editEnvText, envFilePath, secretsOf } from "./env-file.ts"
+export type { EnvFile } from "./env-file.ts"
 export { configFileName, readEnvironment, resolveHome } from "./environment.ts"
 export type { Environment, Variables } from "./environment.ts"
 export { editDistance, nearestName } from "./issue-text.ts"

@@ -4,12 +4,14 @@ import { createHash } from "node:crypto"
 import { lstatSync, readlinkSync, realpathSync } from "node:fs"
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path"
 import { AppError } from "../kernel/errors.ts"
-import type { JsonObject } from "../kernel/json.ts"
+import type { Json, JsonObject } from "../kernel/json.ts"
 import { addVariables, readEnvironment, resolveHome } from "./environment.ts"
 import type { Environment, Variables } from "./environment.ts"
 import type { ConfigIssue } from "./document.ts"
+import { secretsOf } from "./env-file.ts"
 import { describeSchemaIssue, toConfigIssues } from "./issue-text.ts"
 import { formatConfigPath } from "./path.ts"
+import type { ConfigPath } from "./path.ts"
 import { collectSecrets } from "./redact.ts"
 import { configSchema } from "./schema.ts"
 import type { Config } from "./schema.ts"
@@ -28,10 +30,17 @@ export interface ConfigSnapshot {
   files: string[]
   /** Every secret value, for the redactor of the log. */
   secrets: string[]
-  /** Changes when any of the files does. */
+  /** Keys that were left out because their variables are not set. */
+  missing: MissingVariable[]
+  /** Changes when any of the files or `.env` does. */
   hash: string
-  /** The process's environment with the `env` section below it. */
+  /** The process's environment with `.env` and then the `env` section below it. */
   environment: Environment
+}
+
+export interface MissingVariable extends ConfigIssue {
+  at: ConfigPath
+  variable: string
 }
 
 export type LoadResult =
@@ -41,20 +50,26 @@ export type LoadResult =
 export interface LoadOptions {
   path: string
   env: Variables
+  /**
+   * `leave-out`: a key whose variable is missing is as if it were not written, and `missing` names it. For commands that
+   * look at other keys.
+   */
+  missingVariables?: "refuse" | "leave-out"
   /** Texts by real path that stand in for files, to check an edit before it is written. */
   overlay?: ReadonlyMap<string, string>
 }
 
 /** A missing file is an empty configuration. Throws only for variables of ours that cannot be used. */
 export function loadConfigFile(options: LoadOptions): LoadResult {
-  const environment = readEnvironment(options.env)
+  const own = readEnvironment(options.env)
+  const environment = addVariables(own, own.envFile.values)
   const file = realConfigPath(options.path)
   const overlay = options.overlay ?? new Map<string, string>()
-  if (!exists(file) && !overlay.has(file)) return validate(options.path, file, emptyTree(file), environment, [])
+  if (!exists(file) && !overlay.has(file)) return validate(options, file, emptyTree(file), environment, [])
   const built = buildSourceTree(file, overlay)
   if (built.kind === "invalid") return built
   const files = built.tree.documents.map((document) => document.file)
-  return validate(options.path, file, built.tree, environment, files)
+  return validate(options, file, built.tree, environment, files)
 }
 
 /** For a start: the snapshot, or AppError `config-invalid` that lists every issue. */
@@ -107,19 +122,28 @@ function emptyTree(file: string): SourceTree {
   return { root, documents: [] }
 }
 
-function validate(path: string, file: string, tree: SourceTree, outer: Environment, files: string[]): LoadResult {
+function validate(
+  options: LoadOptions,
+  file: string,
+  tree: SourceTree,
+  outer: Environment,
+  files: string[],
+): LoadResult {
+  const { path } = options
   const source = treeToJson(tree.root) as JsonObject
-  const issues: ConfigIssue[] = []
-  const environment = addVariables(outer, readEnvSection(tree, outer, issues))
+  const missing: MissingVariable[] = []
+  const environment = addVariables(outer, readEnvSection(tree, outer, missing))
   const substituted = treeToJson(tree.root, (text, place, at) => {
     // The `env` section is what others refer to; it may itself refer to the real environment only.
     const variables = at[0] === "env" ? outer.variables : environment.variables
     const result = substituteVariables(text, variables)
-    if (at[0] !== "env") issues.push(...missingIssues(result.missing, place, at))
+    if (at[0] !== "env") missing.push(...missingIssues(result.missing, place, at, outer))
     return result.text
   })
+  const mayMiss = options.missingVariables === "leave-out"
+  const issues: ConfigIssue[] = mayMiss ? [] : [...missing]
   // One broken variable must not hide what else is wrong, so the schema looks at the file in any case.
-  const parsed = configSchema.safeParse(substituted, { error: describeSchemaIssue })
+  const parsed = parseConfig(substituted, mayMiss ? missing : [])
   if (!parsed.success) {
     const found = toConfigIssues({ schema: configSchema, root: tree.root, source, found: parsed.error.issues })
     const known = new Set(issues.map((issue) => issue.path))
@@ -136,10 +160,57 @@ function validate(path: string, file: string, tree: SourceTree, outer: Environme
   const config = applyOverrides(parsed.data, environment)
   const hash = createHash("sha256")
   for (const document of tree.documents) hash.update(document.file).update("\0").update(document.text).update("\0")
-  const secrets = [...collectSecrets(config), ...secretVariables(environment)]
+  hash.update(JSON.stringify(outer.envFile.values))
+  const secrets = [...collectSecrets(config), ...secretVariables(environment), ...secretsOf(outer.envFile)]
   return {
     kind: "ok",
-    snapshot: { config, source, path, files, secrets, hash: hash.digest("hex"), environment },
+    snapshot: {
+      config,
+      source,
+      path,
+      files,
+      secrets,
+      missing: mayMiss ? missing : [],
+      hash: hash.digest("hex"),
+      environment,
+    },
+  }
+}
+
+/**
+ * With variables that are missing and may be: without the keys that want them, so that no placeholder is taken for a
+ * value. A key that must be there has its placeholder; where that is no possible value, what it stands in is left out.
+ */
+function parseConfig(value: Json, missing: readonly { at: ConfigPath }[]) {
+  const parse = (tried: Json) => configSchema.safeParse(tried, { error: describeSchemaIssue })
+  const gaps = missing.map(({ at }) => ({ at, depth: at.length, isWritten: false }))
+  for (;;) {
+    const lean = structuredClone(value)
+    for (const { at, depth, isWritten } of gaps) if (!isWritten) remove(lean, at.slice(0, depth))
+    const parsed = parse(lean)
+    if (parsed.success) return parsed
+    const paths = parsed.error.issues.map(({ path }) => path)
+    const guilty = gaps.filter(({ at, depth }) => depth > 1 && paths.some((path) => startsWith(at, path)))
+    if (guilty.length === 0) return parsed
+    for (const gap of guilty) {
+      const isFirst = !gap.isWritten && gap.depth === gap.at.length
+      if (!isFirst) gap.depth -= 1
+      gap.isWritten = isFirst
+    }
+  }
+}
+
+function startsWith(path: ConfigPath, start: readonly PropertyKey[]): boolean {
+  return start.length > 0 && start.every((segment, index) => segment === path[index])
+}
+
+/** Members of objects; an element of a list stays, or those behind it would get its place. */
+function remove(value: Json, path: ConfigPath): void {
+  let at: unknown = value
+  for (const segment of path.slice(0, -1)) at = (at as Record<string | number, unknown> | undefined)?.[segment]
+  const last = path.at(-1)
+  if (typeof at === "object" && at !== null && !Array.isArray(at) && last !== undefined) {
+    delete (at as Record<string | number, unknown>)[last]
   }
 }
 
@@ -178,7 +249,7 @@ function secretVariables(environment: Environment): string[] {
 }
 
 /** Names and values of the `env` section; what is wrong with its shape is the schema's to say. */
-function readEnvSection(tree: SourceTree, outer: Environment, issues: ConfigIssue[]): Record<string, string> {
+function readEnvSection(tree: SourceTree, outer: Environment, found: MissingVariable[]): Record<string, string> {
   const variables: Record<string, string> = {}
   const root = tree.root.kind === "object" ? tree.root.members.get("env") : undefined
   if (root?.kind !== "object") return variables
@@ -188,18 +259,23 @@ function readEnvSection(tree: SourceTree, outer: Environment, issues: ConfigIssu
     if (node.kind !== "scalar" || typeof node.value !== "string") continue
     const result = substituteVariables(node.value, outer.variables)
     const path = vars?.kind === "object" && vars.members.get(name) === node ? ["env", "vars", name] : ["env", name]
-    issues.push(...missingIssues(result.missing, node, path))
+    found.push(...missingIssues(result.missing, node, path, outer))
     variables[name] = result.text
   }
   return variables
 }
 
-function missingIssues(names: readonly string[], place: SourceNode, path: readonly (string | number)[]): ConfigIssue[] {
-  return names.map((name) =>
-    issueAt(
-      place,
-      path,
-      `the environment variable ${name}, which ${formatConfigPath(path)} refers to, is not set or empty`,
-    ),
-  )
+function missingIssues(
+  names: readonly string[],
+  place: SourceNode,
+  at: ConfigPath,
+  { envFile }: Environment,
+): MissingVariable[] {
+  const { problem, path } = envFile
+  // Where it may be set for good; and a file that is not used says why.
+  const way = problem?.used === false ? `${problem.message} (${problem.fix})` : `set it, or write it into ${path}`
+  return names.map((variable) => {
+    const what = `the environment variable ${variable}, which ${formatConfigPath(at)} refers to, is not set or empty`
+    return { ...issueAt(place, at, `${what}; ${way}`), at, variable }
+  })
 }

@@ -6,6 +6,7 @@ import type { FSWatcher } from "node:fs"
 import { basename, dirname } from "node:path"
 import type { Variables } from "./environment.ts"
 import type { ConfigIssue } from "./document.ts"
+import { readEnvironment } from "./environment.ts"
 import { loadConfigFile, realConfigPath } from "./load.ts"
 import type { ConfigSnapshot } from "./load.ts"
 
@@ -42,6 +43,7 @@ class FileWatcher implements ConfigWatcher {
   readonly #options: WatchOptions
   readonly #watchers = new Map<string, FSWatcher>()
   readonly #poll: NodeJS.Timeout
+  readonly #envFile: string
   #files: string[]
   #seen: string
   #hash: string
@@ -51,6 +53,7 @@ class FileWatcher implements ConfigWatcher {
 
   constructor(options: WatchOptions) {
     this.#options = options
+    this.#envFile = readEnvironment(options.env).envFile.path
     this.#files = options.initial.files
     this.#hash = options.initial.hash
     this.#missing = options.initial.files.length === 0
@@ -132,7 +135,7 @@ class FileWatcher implements ConfigWatcher {
   }
 
   #wantedFolders(): Set<string> {
-    return new Set([this.#options.path, ...this.#files].map((file) => dirname(file)))
+    return new Set([this.#options.path, this.#envFile, ...this.#files].map((file) => dirname(file)))
   }
 
   #watch(folder: string): void {
@@ -149,12 +152,12 @@ class FileWatcher implements ConfigWatcher {
   }
 
   #isOurs(name: string): boolean {
-    return [this.#options.path, ...this.#files].some((file) => basename(file) === name)
+    return [this.#options.path, this.#envFile, ...this.#files].some((file) => basename(file) === name)
   }
 
   /** Changes whenever any of the files is written, replaced, created or removed, or a link leads elsewhere. */
   #signature(): string {
-    const files = new Set([this.#options.path, realConfigPath(this.#options.path), ...this.#files])
+    const files = new Set([this.#options.path, realConfigPath(this.#options.path), this.#envFile, ...this.#files])
     return [...files]
       .map((file) => {
         const status = statSync(file, { throwIfNoEntry: false, bigint: true })

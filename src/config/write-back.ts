@@ -28,6 +28,8 @@ interface Target {
   /** The configuration file. */
   path: string
   env: Variables
+  /** `leave-out`: a variable that is not set at this terminal keeps nobody from writing another key. */
+  missingVariables?: "refuse" | "leave-out"
   key: string | ConfigPath
 }
 
@@ -87,14 +89,29 @@ type Step = (root: SourceNode) => Edit | undefined
 const maxSteps = 200
 const maxTries = 5
 
-function write(options: Pick<Target, "path" | "env">, makeStep: () => Step): WriteResult {
+interface WriteOptions extends Pick<Target, "path" | "env" | "missingVariables"> {
+  /** Of what is written, where that is one key. */
+  key?: string | ConfigPath
+}
+
+/** A variable that is not set keeps the key that wants it from being written, also where others may lack theirs. */
+function isBelow(path: string, key: WriteOptions["key"]): boolean {
+  if (key === undefined) return false
+  const written = formatConfigPath(readKey(key))
+  return path === written || path.startsWith(`${written}.`) || path.startsWith(`${written}[`)
+}
+
+function write(options: WriteOptions, makeStep: () => Step): WriteResult {
+  const { missingVariables = "refuse" } = options
   for (let attempt = 1; ; attempt += 1) {
     const main = realConfigPath(options.path)
     const before: Overlay = new Map()
     const edited = edit(main, makeStep(), before)
     if (edited.kind === "invalid") return edited
-    const result = loadConfigFile({ path: options.path, env: options.env, overlay: edited.overlay })
+    const result = loadConfigFile({ path: options.path, env: options.env, overlay: edited.overlay, missingVariables })
     if (result.kind === "invalid") return { kind: "invalid", issues: result.issues }
+    const lacking = result.snapshot.missing.filter(({ path }) => isBelow(path, options.key))
+    if (lacking.length > 0) return { kind: "invalid", issues: lacking }
     const files = [...edited.overlay].filter(([file, text]) => before.get(file) !== text)
     // Somebody else wrote the file since we read it: their change must survive, so ours is made again on top of it.
     const unchanged = () => files.every(([file]) => readTree(main).get(file) === before.get(file))

@@ -14,6 +14,7 @@ const snapshot = (source: JsonObject): ConfigSnapshot => ({
   files: [],
   secrets: [],
   hash: "",
+  missing: [],
 })
 const find = (source: JsonObject) =>
   findConfigWarnings(snapshot(source)).map(({ path, message }) => `${formatConfigPath(path)}: ${message}`)

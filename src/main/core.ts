@@ -8,6 +8,7 @@ import {
   createConfigHolder,
   readEnvironment,
   resolveHome,
+  secretsOf,
 } from "../config/index.ts"
 import type { ChatappOptions } from "../channels/index.ts"
 import {
@@ -94,6 +95,7 @@ export async function openCore(options: GatewayOptions): Promise<Core> {
   mkdirSync(environment.stateFolder, { recursive: true, mode: 0o700 })
   const redactor = createRedactor()
   if (environment.chatappBotToken !== undefined) redactor.add(environment.chatappBotToken)
+  for (const secret of secretsOf(environment.envFile)) redactor.add(secret)
   const { log, flush, lost } = openLog(environment, redactor, options)
   const handles = planHandles(readHandleLimit())
   if (handles.warning !== undefined) log.warn({ limit: handles.limit }, handles.warning)

@@ -32,7 +32,8 @@ export function followConfig(core: Core, targets: ReloadTargets): void {
 }
 
 function apply(core: Core, targets: ReloadTargets, change: ConfigChange): void {
-  const paths = changedPaths(change.before, change.after, 2)
+  const changed = changedPaths(change.before, change.after, 2)
+  const paths = change.changed.includes("env") && !changed.includes("env") ? [...changed, "env"] : changed
   const touches = (key: string) =>
     paths.some((path) => path === key || path.startsWith(`${key}.`) || key.startsWith(`${path}.`))
   const { mode } = change.after.gateway.reload

@@ -15,7 +15,7 @@ import { schemasForCheck, toolPolicyOf } from "../tools.ts"
 /** Throws AppError `config-invalid`. */
 export function openModels(variables: Variables): ModelActions {
   const { configPath } = readEnvironment(variables)
-  const snapshot = loadConfigOrThrow({ path: configPath, env: variables })
+  const snapshot = loadConfigOrThrow({ path: configPath, env: variables, missingVariables: "leave-out" })
   const { config, secrets } = snapshot
   const environment = snapshot.environment.variables
   const redactor = createRedactor()
