@@ -13,6 +13,11 @@ export interface CommandGroup {
 
 export const commandGroups: readonly CommandGroup[] = [
   {
+    name: "setup",
+    description: "Set the gateway up: model, bot, browser and owner, each tried at once",
+    load: async () => (await import("./commands/setup.ts")).addSetup,
+  },
+  {
     name: "gateway",
     description: "Run the gateway in the foreground",
     load: async () => (await import("./commands/gateway.ts")).addGateway,

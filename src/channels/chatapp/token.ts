@@ -13,7 +13,7 @@ export type TokenResult =
   | { kind: "error"; source: "tokenFile" | "config" | "env"; message: string }
 
 /** Digits of the bot's id, a colon, and the secret part. */
-const tokenPattern = /^[1-9]\d{2,19}:[A-Za-z0-9_-]{10,60}$/
+export const tokenPattern = /^[1-9]\d{2,19}:[A-Za-z0-9_-]{10,60}$/
 
 export function resolveToken(options: {
   settings: AccountSettings

@@ -15,7 +15,11 @@ import { schemasForCheck, toolPolicyOf } from "../tools.ts"
 /** Throws AppError `config-invalid`. */
 export function openModels(variables: Variables): ModelActions {
   const { configPath } = readEnvironment(variables)
-  const snapshot = loadConfigOrThrow({ path: configPath, env: variables, missingVariables: "leave-out" })
+  return modelsOf(loadConfigOrThrow({ path: configPath, env: variables, missingVariables: "leave-out" }))
+}
+
+/** By a configuration that need not be written yet. */
+export function modelsOf(snapshot: ConfigSnapshot): ModelActions {
   const { config, secrets } = snapshot
   const environment = snapshot.environment.variables
   const redactor = createRedactor()

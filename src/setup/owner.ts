@@ -1,0 +1,207 @@
+// Question 4: who is the owner? Waits for a message to the bot, asks whether that was the person at the terminal, and lists
+// their id. Where no gateway runs the bot's messages are looked at and not confirmed: the first start of the gateway gets
+// them again and answers them.
+import { setTimeout as delay } from "node:timers/promises"
+import { type Client, createClient } from "../channels/chatapp/client.ts"
+import { describeFailure } from "../channels/chatapp/failure.ts"
+import { takePollerLock } from "../channels/chatapp/poller-lock.ts"
+import { type ConfigSnapshot, readEnvironment } from "../config/index.ts"
+import { AppError } from "../kernel/index.ts"
+import { tokenOf } from "./bot.ts"
+import { type Step, type StepContext, confirm, tellWrong } from "./step.ts"
+
+const key = ["channels", "chatapp", "allowFrom"]
+const askMs = 10_000
+/** The platform holds a question for messages this long. */
+const pollSeconds = 5
+/** Long enough to find the phone. */
+const patienceMs = 10 * 60_000
+const lookAgainMs = 1_000
+
+interface Candidate {
+  id: string
+  name: string
+  said: string
+  /** Milliseconds since 1970. */
+  at: number
+  /** Of a pairing request of the running gateway. */
+  request?: { code: string; account?: string }
+}
+
+export const ownerStep: Step = {
+  name: "owner",
+  title: "Owner",
+  flags: "--owner <user id|first|none>",
+  isGiven: ({ owner }) => owner !== undefined,
+  current({ config }) {
+    const ids = config.channels.chatapp.allowFrom
+    return ids.length === 0 ? undefined : ids.join(", ")
+  },
+  run: chooseOwner,
+}
+
+async function chooseOwner(context: StepContext): Promise<string | undefined> {
+  const { settings, answers, conversation, say } = context
+  const snapshot = settings.read()
+  const bot = tokenOf(snapshot)
+  if (bot === undefined || !snapshot.config.channels.chatapp.enabled) return undefined
+  const { owner } = answers
+  if (owner === undefined && !conversation)
+    throw new AppError("bad-request", `The owner is not settled: pass ${ownerStep.flags}`)
+  if (owner === "none") return "nobody yet"
+  if (owner !== undefined && owner !== "first") return writeOwner(context, readId(owner))
+  const client = await createClient({ token: bot.token, apiRoot: snapshot.config.channels.chatapp.apiRoot })
+  try {
+    const found = await waitForPerson(context, { snapshot, client, botId: bot.token.slice(0, bot.token.indexOf(":")) })
+    if (found === undefined) return "nobody yet"
+    writeOwner(context, found.id)
+    if (found.request) await context.gateway?.approve(found.request)
+    else await greet(context, client, found.id)
+    return `${found.name} (${found.id})`
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code === "aborted") throw error
+    tellWrong(context, error)
+    say("  Nobody is the owner yet: svc setup asks again.")
+    return "nobody yet"
+  } finally {
+    client.close()
+  }
+}
+
+function readId(text: string): string {
+  const id = /^\d{3,19}$/.exec(text.replace(/^id:/, ""))?.[0]
+  if (id !== undefined) return id
+  const hint = "A user id is a number: @userinfobot tells yours; or pass --owner first and write to the bot"
+  throw new AppError("bad-request", `"${text}" is no user id`, { hint })
+}
+
+function writeOwner({ settings }: StepContext, id: string): string {
+  const { config } = settings.read()
+  if (config.channels.chatapp.allowFrom.includes(id)) return id
+  // Behind those that are listed, whose comments stay.
+  const change =
+    config.channels.chatapp.allowFrom.length > 0
+      ? { key: [...key, config.channels.chatapp.allowFrom.length], value: Number(id) }
+      : { key, value: [Number(id)] }
+  settings.write({ config: [change], variables: {} })
+  return id
+}
+
+/** Undefined: the person does not want to wait. */
+async function waitForPerson(
+  context: StepContext,
+  bot: { snapshot: ConfigSnapshot; client: Client; botId: string },
+): Promise<Candidate | undefined> {
+  const { conversation, say, signal, gateway } = context
+  const me = await bot.client.call("getMe", {}, { timeoutMs: askMs, signal })
+  const name = me.ok ? `@${me.value.username}` : "the bot"
+  const link = me.ok ? ` (https://t.me/${me.value.username})` : ""
+  say(`  Write anything to ${name}${link}; waiting for your message, Ctrl-C ends it ...`)
+  const beganAt = Date.now()
+  const look = gateway ? requestsOf(gateway) : await updatesOf(context, bot)
+  try {
+    for (const refused = new Set<string>(); ;) {
+      signal.throwIfAborted()
+      if (Date.now() - beganAt > patienceMs) {
+        throw new AppError("timeout", "Nobody has written to the bot", {
+          hint: "Run it again: svc setup --owner first",
+        })
+      }
+      for (const person of await look.next()) {
+        if (refused.has(person.id)) continue
+        // Where nobody can be asked, what was written before may be a stranger's.
+        if (!conversation && person.at < beganAt - 1_000) continue
+        say(`  ${person.name} (id ${person.id}) wrote: ${person.said}`)
+        if (await confirm(context, "  Is that you, the owner?", true)) return person
+        refused.add(person.id)
+        say("  Not let in. Waiting for another message ...")
+      }
+    }
+  } catch (error) {
+    if (signal.aborted) throw new AppError("aborted", "Stopped")
+    throw error
+  } finally {
+    look.stop()
+  }
+}
+
+interface Look {
+  /** Who has written so far; waits a little when there is nobody new. */
+  next(): Promise<Candidate[]>
+  stop(): void
+}
+
+/** The bot's messages go to the running gateway, which keeps who is not let in as a pairing request. */
+function requestsOf(gateway: NonNullable<StepContext["gateway"]>): Look {
+  return {
+    async next() {
+      await delay(lookAgainMs)
+      const requests = await gateway.listRequests()
+      return requests.map(({ senderId, label, code, account }) => ({
+        id: senderId,
+        name: readable(label ?? "somebody"),
+        said: "(a message that waits in the gateway)",
+        at: Date.now(),
+        request: { code, ...(account === undefined ? {} : { account }) },
+      }))
+    },
+    stop: () => undefined,
+  }
+}
+
+async function updatesOf(
+  { settings, signal }: StepContext,
+  { snapshot, client, botId }: { snapshot: ConfigSnapshot; client: Client; botId: string },
+): Promise<Look> {
+  const { apiRoot } = snapshot.config.channels.chatapp
+  const { runtimeFolder: folder, stateFolder } = readEnvironment(snapshot.environment.variables)
+  const lock = takePollerLock({ folder, apiRoot, botId, owner: { pid: process.pid, stateFolder, account: "setup" } })
+  if (lock.kind === "busy") {
+    const hint = `Stop it, or pass your id: svc setup --owner <user id>`
+    throw new AppError("conflict", `Another gateway reads the messages of this bot (${lock.holder})`, { hint })
+  }
+  const seen = new Set<number>()
+  return {
+    async next() {
+      const limits = { timeoutMs: askMs + pollSeconds * 1000, signal }
+      // Without an offset nothing is confirmed; what is there already comes at once, each time.
+      const timeout = seen.size === 0 ? pollSeconds : 0
+      const updates = await client.call("getUpdates", { timeout, limit: 100 }, limits)
+      if (!updates.ok) {
+        const { failure } = updates
+        const isTaken = failure.kind === "refused" && failure.code === 409
+        const hint = isTaken
+          ? `Another program or a webhook gets the messages of this bot: end it, or pass your id: svc setup --owner <user id> (${settings.configPath})`
+          : "Check the network, then run it again"
+        throw new AppError("platform-refused", `The bot's messages could not be read: ${describeFailure(failure)}`, {
+          hint,
+        })
+      }
+      const fresh = updates.value.filter(({ update_id: id }) => !seen.has(id))
+      for (const { update_id: id } of fresh) seen.add(id)
+      if (fresh.length === 0 && seen.size > 0) await delay(lookAgainMs, undefined, { signal })
+      return fresh.flatMap(({ message }) => {
+        if (message?.chat.type !== "private" || message.from === undefined || message.from.is_bot) return []
+        const { id, first_name: first, last_name: last, username } = message.from
+        const name = [first, last, username === undefined ? undefined : `@${username}`].filter(Boolean).join(" ")
+        const said = JSON.stringify(readable(message.text ?? message.caption ?? "(a file)"))
+        return [{ id: String(id), name: readable(name), said, at: message.date * 1000 }]
+      })
+    },
+    stop: () => (lock.kind === "held" ? lock.release() : undefined),
+  }
+}
+
+const mostCharacters = 60
+
+/** Words of others, for a terminal. */
+function readable(text: string): string {
+  const plain = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ").trim()
+  return plain.length > mostCharacters ? `${plain.slice(0, mostCharacters)}...` : plain
+}
+
+async function greet({ say, signal }: StepContext, client: Client, id: string): Promise<void> {
+  const text = "You are the owner of this bot now. What you have written is answered as soon as its gateway runs."
+  const sent = await client.call("sendMessage", { chat_id: Number(id), text }, { timeoutMs: askMs, signal })
+  if (!sent.ok) say(`  A greeting could not be sent: ${describeFailure(sent.failure)}`)
+}
