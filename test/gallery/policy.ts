@@ -22,6 +22,8 @@ interface Line {
   name: string
   /** What stands between the role and the brackets, and behind the colon. */
   words: string
+  /** A guess at what a control without a name may be. */
+  hint: string
   ref: string | undefined
 }
 
@@ -126,7 +128,8 @@ export function parse(text: string): Line[] {
       .replaceAll(/\s+/g, " ")
       .replace(/^[ :]+|[ :]+$/g, "")
     const name = (/"((?:[^"\\]|\\.)*)"/.exec(rest)?.[1] ?? "").toLowerCase()
-    return [{ indent: spaces.length, role, name, words: words.toLowerCase(), ref }]
+    const hint = (/\[hint="([^"]*)"\]/.exec(rest)?.[1] ?? "").toLowerCase()
+    return [{ indent: spaces.length, role, name, words: words.toLowerCase(), hint, ref }]
   })
 }
 
@@ -155,7 +158,8 @@ function holds(line: Line, words: string): boolean {
 function score(line: Line, words: string): number {
   if (line.words === words || line.name === words) return 4
   if (line.words.startsWith(words) || line.words.endsWith(words)) return 3
-  return line.words.includes(words) ? 2 : 0
+  if (line.words.includes(words)) return 2
+  return line.hint.includes(words) ? 1.5 : 0
 }
 
 /** The ref of a line: its own; of a field that follows, when one is wanted; of what it stands in. */

@@ -32,6 +32,8 @@ test("takes the form that a field gives to the text", async () => {
     ["Capitals", "vie-18", "VIE-18"],
     ["Phone", "6641234567", "(664) 123-4567"],
     ["Digits only", "42", "42"],
+    ["Abroad", "123456", "+7 (123) 456"],
+    ["Abroad", "98", "+7 (98_) ___"],
   ] as const) {
     assert.equal((await type(name, text)).ok, true, name)
     assert.ok((await line(name))?.endsWith(`: ${held}`), await line(name))

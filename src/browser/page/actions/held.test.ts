@@ -25,6 +25,14 @@ test("takes the forms that fields give to what is typed", () => {
     assert.ok(held(text, now), `${text} → ${now}`)
 })
 
+test("takes the frame of a mask, which stays when all is deleted, but no old text", () => {
+  const masked = (now: string, fixed: string) => holds(now, { mode: "replace", text: "123", before: fixed, fixed })
+  assert.ok(masked("+7 (123)", "+7 (___)"))
+  assert.ok(masked("$ 123", "$"))
+  assert.ok(!masked("7123", "7"))
+  assert.ok(!masked("+7 (___)", "+7 (___)"))
+})
+
 test("takes nothing else", () => {
   for (const [text, now, before] of [
     ["5", "2010", "2010"],

@@ -6,6 +6,8 @@ export interface Typed {
   text: string
   /** What the field held before. */
   before: string
+  /** What stays in it when everything is deleted. */
+  fixed?: string
 }
 
 export function holds(held: string, typed: Typed): boolean {
@@ -15,9 +17,17 @@ export function holds(held: string, typed: Typed): boolean {
   if (isSame(held, text)) return true
   // Something may stand around it (a unit, a country code, a completion), but not what was to be replaced.
   const [now, wanted, old] = [letters(held), letters(text), letters(before)]
+  if (stays(typed, now, wanted)) return true
   if (wanted === "" || (isNumber(text) && !/^\d{6,}$/.test(wanted))) return false
   if (old !== "" && old !== wanted && (now === old || now === old + wanted || now === wanted + old)) return false
   return now.includes(wanted) || isPartOfLong(now, wanted)
+}
+
+/** The frame of a mask, which cannot be deleted: signs and letters around the text (`+7 (___) ___`, `$`). */
+function stays({ fixed = "" }: Typed, now: string, wanted: string): boolean {
+  const frame = letters(fixed)
+  if (wanted === "" || frame === "" || !/[^\p{L}\p{N}\s]/u.test(fixed)) return false
+  return now === frame + wanted || now === wanted + frame
 }
 
 /** Editors put only what is in view into the document. */

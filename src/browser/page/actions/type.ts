@@ -89,24 +89,33 @@ async function enterText({ tab, request, signal }: Typing, state: Ready, keyMs: 
 async function checkHeld(typing: Typing, state: Ready): Promise<void> {
   const { request, number } = typing
   const before = state.before ?? ""
-  const isRight = (held: Held) =>
-    held.kind === "gone" || held.text === null || held.taken || holds(held.text, { ...request, before })
+  const isRight = (held: Held, fixed = "") =>
+    held.kind === "gone" || held.text === null || held.taken || holds(held.text, { ...request, before, fixed })
   const first = await readHeld(typing, state.id)
   if (isRight(first) || first.kind === "gone") return
   const isMendable = request.mode === "replace" && !request.slowly && request.text.length <= mendableChars
   // The field may be another one by now; and it may only take keys.
-  const second = isMendable && state.kind !== "set" ? await typeAgain(typing, first.id) : first
-  if (isRight(second) || second.kind === "gone") return
+  const again = isMendable && state.kind !== "set" ? await typeAgain(typing, first.id) : { held: first, fixed: "" }
+  const second = again.held
+  if (isRight(second, again.fixed) || second.kind === "gone") return
   const what = second.secret ? "something else" : JSON.stringify((second.text ?? "").slice(0, 200))
   throw new AppError("text-refused", `The field of ref ${number} holds ${what} instead of what was typed`, {
     hint: "Look at the page: the field may have a limit or a form of its own, or the text may have been taken elsewhere",
   })
 }
 
-async function typeAgain(typing: Typing, id: number): Promise<Held> {
-  const state = await edit(typing, id)
+/** `fixed`: what the field keeps when everything in it is deleted, such as the country code of a mask. */
+async function typeAgain(typing: Typing, id: number): Promise<{ held: Held; fixed: string }> {
+  const cleared = await edit(typing, id)
+  if (cleared.kind !== "focused") {
+    await enterText(typing, cleared, 0)
+    return { held: await readHeld(typing, cleared.id), fixed: "" }
+  }
+  await sendKey(typing.tab.session, parseKey("Delete"), { signal: typing.signal })
+  const rest = await readHeld(typing, cleared.id)
+  const state = await edit(typing, rest.kind === "held" ? rest.id : cleared.id)
   await enterText(typing, state, 0)
-  return readHeld(typing, state.id)
+  return { held: await readHeld(typing, state.id), fixed: rest.kind === "held" ? (rest.text ?? "") : "" }
 }
 
 /** What the field holds when the page's scripts have had their turn. A page that went away has taken the text. */

@@ -6,6 +6,7 @@ export interface PageNode {
   readonly nodeValue: string | null
   readonly firstChild: PageNode | null
   readonly nextSibling: PageNode | null
+  readonly previousSibling: PageNode | null
   readonly parentNode: PageNode | null
   readonly isConnected: boolean
   textContent: string | null
@@ -24,6 +25,7 @@ export interface PageStyle {
   position: string
   zIndex: string
   pointerEvents: string
+  backgroundImage: string
   overflowX: string
   overflowY: string
   paddingLeft: string

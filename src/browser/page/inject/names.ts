@@ -176,17 +176,18 @@ function hasGeneratedWords(): boolean {
 
 function nativeName(element: PageElement): string {
   const tag = element.localName
-  if (tag === "input" || tag === "select" || tag === "textarea" || tag === "meter" || tag === "progress") {
-    if (tag === "input" && /^(button|submit|reset)$/.test(element.type)) {
-      return element.value || (element.type === "submit" ? "Submit" : element.type === "reset" ? "Reset" : "")
-    }
+  // Buttons and form controls of custom elements have labels too; the label goes before what is inside.
+  let text = ""
+  const labels = tag === "input" && /^(button|submit|reset|image)$/.test(element.type) ? null : element.labels
+  for (let index = 0; labels && index < labels.length; index += 1)
+    text += ` ${labelText(labels[index] as PageElement, element)}`
+  if (text.trim() !== "") return text
+  if (tag === "input") {
     if (element.type === "image") return element.getAttribute("alt") ?? ""
-    let text = ""
-    const labels = element.labels
-    for (let index = 0; labels && index < labels.length; index += 1)
-      text += ` ${labelText(labels[index] as PageElement, element)}`
-    return text
+    if (!/^(button|submit|reset)$/.test(element.type)) return ""
+    return element.value || (element.type === "submit" ? "Submit" : element.type === "reset" ? "Reset" : "")
   }
+  if (tag === "select" || tag === "textarea" || tag === "meter" || tag === "progress") return ""
   if (tag === "img" || tag === "area") return element.getAttribute("alt") ?? ""
   if (tag === "svg") return element.querySelector("title")?.textContent ?? ""
   if (tag === "option") return element.label || element.text

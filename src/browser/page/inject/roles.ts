@@ -80,12 +80,21 @@ export function hasRole(tables: RoleTables, element: PageElement, roles: Readonl
   return role !== "" && roles.has(role)
 }
 
+/** Native fields are worked whatever role the page has given them. */
+export function takesInput(tables: RoleTables, element: PageElement, role: string): boolean {
+  if (tables.interactive.has(role)) return true
+  return /^(button|input|select|textarea)$/.test(element.localName)
+}
+
 /** "" for elements that mean nothing of their own (div, span); their content counts as their parent's. */
 export function roleOf(tables: RoleTables, element: PageElement): string {
   const explicit = element.getAttribute("role")
   if (explicit) {
     const role = explicit.trim().split(/\s+/)[0]?.toLowerCase() ?? ""
-    return role === "presentation" || role === "none" || role === "generic" ? "" : role
+    const isPlain = role === "presentation" || role === "none" || role === "generic"
+    // What takes the focus means something, whatever the page says.
+    const isNative = isPlain && /^(button|input|select|textarea)$/.test(element.localName)
+    if (!isNative) return isPlain ? "" : role
   }
   const tag = element.localName
   const internals = internalsOf(element)
@@ -174,4 +183,4 @@ export function sizeOfList(element: PageElement, role: string): string {
   return ""
 }
 
-export const rolesFunctions = [roleTables, hasRole, roleOf, inputRole, statesOf, sizeOfList]
+export const rolesFunctions = [roleTables, hasRole, takesInput, roleOf, inputRole, statesOf, sizeOfList]

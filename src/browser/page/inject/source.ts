@@ -13,6 +13,7 @@ import { nextFrame, nextTask, placeInside, pointThroughFrame, reachElement, reac
 import { scrollBox, scrollFunctions, scrollRest, showWords } from "./scroll.ts"
 import { rolesFunctions } from "./roles.ts"
 import { childrenFunctions } from "./walk/children.ts"
+import { hintsFunctions } from "./walk/hints.ts"
 import { listFunctions } from "./walk/list.ts"
 import { specialFunctions } from "./walk/special.ts"
 import { stateFunctions } from "./walk/state.ts"
@@ -27,6 +28,7 @@ const all = [
   ...namesFunctions,
   ...walkFunctions,
   ...stateFunctions,
+  ...hintsFunctions,
   ...childrenFunctions,
   ...targetsFunctions,
   ...specialFunctions,

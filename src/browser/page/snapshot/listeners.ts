@@ -1,6 +1,7 @@
 // Which plain elements take clicks because a script listens on them. Only the page's own world knows its listeners, and
 // only the browser can be asked for them, one element at a time: so a look is short, goes on where the last one stopped,
-// and what it finds is handed to our world of the document. Frameworks that listen at the root alone tell nothing here.
+// and what it finds is handed to our world of the document. Frameworks that listen at the root alone (React, Solid,
+// Svelte, jQuery) keep their handlers at the element or by a selector, where they are asked for too.
 import type { CdpSession } from "../../cdp/index.ts"
 import type { World } from "../frames.ts"
 
@@ -17,14 +18,26 @@ const maxTypes = 20
  * The page's own helper: where the last look stopped, and the browser's function, which only the console has. A page can
  * have replaced all else that is called here, so nothing that comes of it is more than a guess about elements of its own.
  */
-const makeLooker = `({ ask: getEventListeners, now: performance.now.bind(performance), seen: new WeakSet(), at: 0 })`
+const makeLooker = `({
+  ask: getEventListeners, now: performance.now.bind(performance), seen: new WeakSet(), at: 0,
+  // Handlers that a framework keeps at the element while it listens at the root.
+  delegated(element) {
+    if (element.$$click || element.__click) return true
+    for (const key of Object.keys(element)) {
+      if (!key.startsWith("__reactProps$")) continue
+      const props = element[key]
+      return Boolean(props && (props.onClick || props.onMouseDown || props.onPointerDown || props.onMouseUp || props.onDoubleClick))
+    }
+    return false
+  },
+})`
 
 /**
  * Runs in the page's world, on the looker. Gives the elements that were found, newest look only, in an object that no
  * code of the page sees or inherits to: it never holds more than `most`.
  */
 const look = `function (budgetMs, most, mostTypes) {
-  const plain = "a:not([href]),article,dd,div,dt,h1,h2,h3,h4,h5,h6,i,img,label,li,ol,p,section,span,svg,table,tbody,td,th,tr,ul"
+  const plain = "a:not([href]),article,dd,div,dt,h1,h2,h3,h4,h5,h6,i,img,label,li,ol,p,section,span,svg,table,tbody,td,th,tr,ul,svg g,svg rect,svg path,svg circle,svg text"
   const all = document.querySelectorAll(plain)
   const found = { __proto__: null }
   let count = 0
@@ -37,7 +50,8 @@ const look = `function (budgetMs, most, mostTypes) {
     if (steps % 16 === 0 && this.now() > until) break
     const types = this.ask(element)
     const clicks = types.click || types.mousedown || types.mouseup || types.pointerdown || types.pointerup || types.dblclick
-    if (!clicks && !types.contextmenu && !types.touchstart && !types.dragstart) continue
+    const delegates = clicks || this.delegated(element)
+    if (!delegates && !types.contextmenu && !types.touchstart && !types.dragstart) continue
     this.seen.add(element)
     // Who listens for everything listens for what is inside: the root of a framework's page or of its overlays.
     let kinds = 0

@@ -1,7 +1,7 @@
 // The list of what can be acted on, flat, with the headings and messages that make it understood. Runs in the page.
 import type { PageElement, PageNode } from "../dom.ts"
 import { hiddenBy, isHidden, nameOf, textOf, tidy } from "../names.ts"
-import { roleOf, sizeOfList, statesOf } from "../roles.ts"
+import { roleOf, sizeOfList, statesOf, takesInput } from "../roles.ts"
 import { visitChildren } from "./children.ts"
 import { addCanvas, addFrame, drawnControl, isChart } from "./special.ts"
 import { addLine, type Inherited, plainWords, type Walk } from "./state.ts"
@@ -20,7 +20,7 @@ export function visitListElement(walk: Walk, element: PageElement, depth: number
   const shown = visible || tag === "slot" || !element.checkVisibility()
   const role = shown ? roleOf(walk.tables, element) : ""
   if (role === "iframe") return addFrame(walk, element, depth)
-  if (walk.tables.interactive.has(role)) return listControl(walk, element, role, depth)
+  if (role !== "" && takesInput(walk.tables, element, role)) return listControl(walk, element, role, depth)
   if (tag === "canvas" && shown && role === "") return addCanvas(walk, element, depth)
   const control = tag === "label" && shown ? drawnControl(element) : null
   if (control) {
@@ -102,7 +102,7 @@ function listContext(
 
 /** Something plain that takes clicks. Of a menu only its entries are shown: a click on the menu itself means nothing. */
 function listTarget(walk: Walk, element: PageElement, role: string, depth: number, inherited: Inherited): void {
-  const { words, items, isMenu } = lookInside(walk, element)
+  const { words, items, isMenu, hasChart } = lookInside(walk, element)
   const label = tidy(element.getAttribute("aria-label") ?? element.getAttribute("title") ?? "", 200)
   const isContainer = isMenu && label === "" && !element.hasAttribute("tabindex")
   if (!isContainer) {
@@ -111,7 +111,7 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
     const shownRole = role === "" ? "generic" : role
     addLine(walk, { element, role: shownRole, name, depth, states: statesOf(element, shownRole), ref: true })
   }
-  visitChildren(walk, element, depth + 1, { ...inherited, silent: true, parts: isMenu }, visitListNode)
+  visitChildren(walk, element, depth + 1, { ...inherited, silent: true, parts: isMenu || hasChart }, visitListNode)
 }
 
 function isInGrid(element: PageElement): boolean {

@@ -2,7 +2,8 @@
 import { numberOf, type PageAgent } from "../agent.ts"
 import type { PageElement } from "../dom.ts"
 import { tidy } from "../names.ts"
-import type { RoleTables } from "../roles.ts"
+import { type RoleTables, takesInput } from "../roles.ts"
+import { hintOf } from "./hints.ts"
 
 export interface WalkOptions {
   /** Only interactive elements, as a flat list. */
@@ -80,14 +81,16 @@ export function addLine(walk: Walk, line: LineParts): void {
   let ref = ""
   if (line.ref) {
     const id = numberOf(walk.agent, line.element)
-    walk.refs.push([walk.lines.length, id, line.role, line.name, walk.tables.interactive.has(line.role)])
+    const interactive = takesInput(walk.tables, line.element, line.role)
+    walk.refs.push([walk.lines.length, id, line.role, line.name, interactive])
     walk.elements.push(line.element)
     ref = " [ref=\0]"
   }
   const indent = walk.interactive ? "" : "  ".repeat(line.depth)
   const role = tidy(line.role, 40).replace(/[^\w-]/g, "") || "generic"
+  const hint = line.ref && line.name === "" ? hintOf(walk, line.element, line.role) : ""
   const mark = walk.mark === "" ? "" : ` [${walk.mark}]`
-  walk.lines.push(`${indent}- ${role}${name}${ref}${line.states}${mark}`)
+  walk.lines.push(`${indent}- ${role}${name}${ref}${line.states}${hint}${mark}`)
 }
 
 /** Words of the page at the end of a line: they must not look like a ref of ours. */

@@ -3,6 +3,7 @@ import { rootOf } from "../agent.ts"
 import type { PageElement, PageNode, PageStyle } from "../dom.ts"
 import { firstInside, isHidden, type TextBudget, textOf, tidy } from "../names.ts"
 import { hasRole } from "../roles.ts"
+import { isChart } from "./special.ts"
 import type { Inherited, Walk } from "./state.ts"
 
 /** The cursor that an element shows, and whether it is one of its own that says: this can be worked with the mouse. */
@@ -38,11 +39,13 @@ export interface Inside {
   isMenu: boolean
   /** It holds buttons, links, fields. */
   hasControls: boolean
+  /** It holds a drawing with words: which of them take clicks, only the script knows that listens on the whole. */
+  hasChart: boolean
 }
 
 export function lookInside(walk: Walk, element: PageElement): Inside {
   const found: PageElement[] = []
-  const state = { left: 120, hasControls: false }
+  const state = { left: 120, hasControls: false, hasChart: isChart(element) }
   gatherItems(walk, element, found, state)
   // One that listens for its rows or entries is no target itself.
   const isList = /^(ul|ol|dl|menu|table|tbody)$/.test(element.localName)
@@ -50,7 +53,7 @@ export function lookInside(walk: Walk, element: PageElement): Inside {
   const budget: TextBudget = { left: 1000 }
   const all = tidy(textOf(element, budget), Infinity)
   const isWhole = all.length <= 200 && budget.left > 0 && !budget.differs
-  return { words: tidy(all, 200), isWhole, items: found.length, isMenu, hasControls: state.hasControls }
+  return { words: tidy(all, 200), isWhole, items: found.length, isMenu, hasControls: state.hasControls, hasChart: state.hasChart }
 }
 
 /** Whether the items are short and stand one each in elements of one kind: `<div>` by `<div>`, rows with a title each. */
@@ -78,7 +81,7 @@ export function gatherItems(
   walk: Walk,
   element: PageElement,
   found: PageElement[],
-  state: { left: number; hasControls: boolean },
+  state: { left: number; hasControls: boolean; hasChart?: boolean },
 ): void {
   let hasWords = false
   const before = found.length
@@ -89,7 +92,9 @@ export function gatherItems(
     state.left -= 1
     if (walk.tables.skippedTags.has(child.localName) || isHidden(child)) continue
     if (isControl(walk, child)) state.hasControls = true
-    if (child.localName === "img" || child.localName === "svg") found.push(child)
+    const chart = isChart(child)
+    if (chart) state.hasChart = true
+    if (child.localName === "img" || (child.localName === "svg" && !chart)) found.push(child)
     else gatherItems(walk, child, found, state)
   }
   if (found.length === before && hasWords && !rootOf(element)) found.push(element)

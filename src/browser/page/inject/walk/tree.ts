@@ -2,7 +2,7 @@
 // Nothing visible is left out unless a line says so. Runs in the page (see agent.ts).
 import type { PageElement, PageNode } from "../dom.ts"
 import { hiddenBy, isHidden, nameOf, tidy, textOf } from "../names.ts"
-import { hasRole, roleOf, statesOf } from "../roles.ts"
+import { hasRole, roleOf, statesOf, takesInput } from "../roles.ts"
 import { visitChildren } from "./children.ts"
 import { addCanvas, addFrame, drawnControl, isPicture } from "./special.ts"
 import { addLine, flushText, type Inherited, note, type Walk } from "./state.ts"
@@ -91,7 +91,7 @@ function visitTarget(walk: Walk, element: PageElement, depth: number, inherited:
 
 function visitTreeRole(walk: Walk, element: PageElement, role: string, depth: number, inherited: Inherited): void {
   if (role === "iframe") return addFrame(walk, element, depth)
-  const isInteractive = walk.tables.interactive.has(role)
+  const isInteractive = takesInput(walk.tables, element, role)
   const isLeaf = isInteractive && !element.firstElementChild && !element.shadowRoot
   const hand = isLeaf ? { cursor: "pointer", own: false } : cursorOf(element, inherited)
   const isOwn = !isInteractive && (isTarget(walk, element, hand.own) || (inherited.parts && isPart(walk, element)))

@@ -1,0 +1,67 @@
+// Controls that have no name, or whose handlers stand elsewhere: they have refs, and a hint at what they may be.
+import assert from "node:assert/strict"
+import { join } from "node:path"
+import { after, before, test } from "node:test"
+import { type BrowserBench, startBrowserBench } from "../../../../test/support/browser-service.ts"
+import { type PagesServer, startPagesServer } from "../../../../test/support/pages-server.ts"
+
+let bench: BrowserBench
+let pages: PagesServer
+
+before(async () => {
+  pages = await startPagesServer({ folder: join(import.meta.dirname, "../../../../test/fixtures/pages") })
+  bench = await startBrowserBench()
+  await bench.call("POST", "/navigate", { url: `${pages.url}/unnamed.html` })
+})
+
+after(async () => {
+  await bench.stop()
+  await pages.stop()
+})
+
+const look = async (mode: "efficient" | "full") =>
+  ((await bench.call("GET", `/snapshot?mode=${mode}`)).body.snapshot as string).split("\n")
+
+async function click(line: RegExp, mode: "efficient" | "full" = "efficient"): Promise<void> {
+  const lines = await look(mode)
+  const ref = /\[ref=(\w+)\]/.exec(lines.find((each) => line.test(each)) ?? "")?.[1]
+  assert.ok(ref, `no ref for ${line} in:\n${lines.join("\n")}`)
+  const { status, body } = await bench.call("POST", "/act", { kind: "click", ref })
+  assert.equal(status, 200, JSON.stringify(body))
+}
+
+test("hints at what a control without a name is: the words beside a field, what its makers call a picture", async () => {
+  const lines = await look("efficient")
+  for (const line of [
+    /^- generic .*\[hint=".*nav-next"\]$/,
+    /^- button .*\[hint="icon-trash"\]$/,
+    /^- button .*\[hint="close"\]$/,
+    /\[hint=".*star-filled.*"\]$/,
+    /^- textbox .*\[hint="Street"\]$/,
+    /^- textbox .*\[hint="Town"\]$/,
+    /^- combobox .*\[hint="Toppings"\]$/,
+    /^- checkbox .*\[hint="Keep me signed in"\]$/,
+    // What stands beside it are the words of another control.
+    /^- switch \[ref=\w+\]$/,
+  ])
+    assert.ok(lines.some((each) => line.test(each)), `${line} in:\n${lines.join("\n")}`)
+  assert.ok(!lines.some((each) => /1x2y3/.test(each)), "no parts that tools have made up")
+})
+
+test("gives fields and buttons a ref whatever role the page has put on them", async () => {
+  for (const mode of ["efficient", "full"] as const) {
+    const text = (await look(mode)).join("\n")
+    assert.match(text, /- alert "Foreign role" \[ref=\w+\]: 3/)
+    assert.match(text, /- button "Not plain" \[ref=\w+\]/)
+  }
+})
+
+test("gives refs to the words and parts of a drawing that listens, and to what a framework handles at its root", async () => {
+  await click(/"South"/)
+  await click(/"North"/, "full")
+  await click(/^- generic \[ref=\w+\] \[nth=\d\] of "North"$/)
+  await click(/"Kept at the element"/)
+  const { body } = await bench.call("POST", "/act", { kind: "evaluate", fn: "() => done.textContent" })
+  assert.equal(body.result, "South;North;dot;South;react;")
+  assert.doesNotMatch((await look("efficient")).join("\n"), /"Only words"/)
+})
