@@ -44,7 +44,10 @@ test("hints at what a control without a name is: the words beside a field, what 
     // What stands beside it are the words of another control.
     /^- switch \[ref=\w+\]$/,
   ])
-    assert.ok(lines.some((each) => line.test(each)), `${line} in:\n${lines.join("\n")}`)
+    assert.ok(
+      lines.some((each) => line.test(each)),
+      `${line} in:\n${lines.join("\n")}`,
+    )
   assert.ok(!lines.some((each) => /1x2y3/.test(each)), "no parts that tools have made up")
 })
 

@@ -53,7 +53,14 @@ export function lookInside(walk: Walk, element: PageElement): Inside {
   const budget: TextBudget = { left: 1000 }
   const all = tidy(textOf(element, budget), Infinity)
   const isWhole = all.length <= 200 && budget.left > 0 && !budget.differs
-  return { words: tidy(all, 200), isWhole, items: found.length, isMenu, hasControls: state.hasControls, hasChart: state.hasChart }
+  return {
+    words: tidy(all, 200),
+    isWhole,
+    items: found.length,
+    isMenu,
+    hasControls: state.hasControls,
+    hasChart: state.hasChart,
+  }
 }
 
 /** Whether the items are short and stand one each in elements of one kind: `<div>` by `<div>`, rows with a title each. */
