@@ -2,13 +2,12 @@
 // (`[hint="trash"]`). A hint is a guess beside the name, never the name. Runs in the page (see agent.ts).
 import type { PageElement, PageNode, PageStyle } from "../dom.ts"
 import { textOf, tidy } from "../names.ts"
-import type { Walk } from "./state.ts"
 
-/** ` [hint="..."]`, or "" where there is nothing to tell or the line says enough. */
-export function hintOf(walk: Walk, element: PageElement, role: string): string {
+/** ` [hint="..."]`, or "" where there is nothing to tell or the line says enough. `isList`: in a flat list of controls. */
+export function hintOf(element: PageElement, role: string, isList: boolean): string {
   const isField = /^(textbox|searchbox|combobox|listbox|spinbutton|slider|switch|checkbox|radio)$/.test(role)
   // In the full snapshot the words beside a field stand beside it.
-  if (isField) return walk.interactive ? asHint(wordsBeside(element, role)) : ""
+  if (isField) return isList ? asHint(wordsBeside(element, role)) : ""
   if (!/^(generic|button|link|tab|img|option|menuitem\w*|treeitem|listitem)$/.test(role)) return ""
   if (element.querySelector("input,select,textarea,button,a,canvas,video,iframe,[role=button]")) return ""
   return tidy(textOf(element, { left: 200 }), 20) === "" ? asHint(signsOf(element)) : ""
@@ -84,9 +83,12 @@ function signsOf(element: PageElement): string {
   return tidy(own.slice(0, 3).join(" "), 60)
 }
 
-/** `trash` of `/icons/trash.svg?v=2`. */
+/** `trash` of `/icons/trash.svg?v=2`, also where a style sheet wraps it in `url("...")`. */
 function fileName(address: string): string {
-  return address.includes("data:") ? "" : (/([\w-]+)\.(?:svg|png|gif|jpe?g|webp)\b/.exec(address)?.[1] ?? "")
+  const longest = 2_000
+  if (address.length > longest || address.includes("data:") || address.includes("gradient(")) return ""
+  const path = address.split(/[?#"]/).find((part) => part.includes(".")) ?? ""
+  return path.slice(path.lastIndexOf("/") + 1).split(".")[0] ?? ""
 }
 
 /** A class without the parts that tools have put in: `_close_1a2b3` says "close", `css-1x2y3z` nothing. */

@@ -88,7 +88,7 @@ export function addLine(walk: Walk, line: LineParts): void {
   }
   const indent = walk.interactive ? "" : "  ".repeat(line.depth)
   const role = tidy(line.role, 40).replace(/[^\w-]/g, "") || "generic"
-  const hint = line.ref && line.name === "" ? hintOf(walk, line.element, line.role) : ""
+  const hint = line.ref && line.name === "" ? hintOf(line.element, line.role, walk.interactive) : ""
   const mark = walk.mark === "" ? "" : ` [${walk.mark}]`
   walk.lines.push(`${indent}- ${role}${name}${ref}${line.states}${hint}${mark}`)
 }
