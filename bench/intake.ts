@@ -7,6 +7,7 @@ import type { Update } from "grammy/types"
 import { Intake } from "../src/channels/chatapp/inbound/intake.ts"
 import { Activations } from "../src/channels/activation.ts"
 import { ChatMoves } from "../src/channels/chatapp/moves/moves.ts"
+import { QueueChoices } from "../src/channels/queue.ts"
 import { createSettings } from "../src/channels/chatapp/settings.ts"
 import { createPairing } from "../src/channels/index.ts"
 import { NamePins } from "../src/channels/pins.ts"
@@ -52,6 +53,8 @@ export async function measureIntake(): Promise<Figure[]> {
       store,
       settings: createSettings(() => config),
       agentId: () => "main",
+      queueChoices: new QueueChoices(store),
+      notice: () => [],
       book: pairing.book("chatapp", "default"),
       pins: new NamePins({
         store,

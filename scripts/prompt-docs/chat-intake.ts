@@ -57,6 +57,7 @@ export function createChatIntake(parts: WorldParts & { background: Background })
     earlier: earlier.beginBatch(),
     look: createLookups({ store, bot, isModel: () => false }),
     activationOf: () => undefined,
+    queueChoiceOf: () => undefined,
     onChatMoved: () => undefined,
   })
   return {

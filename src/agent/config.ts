@@ -124,6 +124,16 @@ const agentDefaults = z
       description: "Folder of HEARTBEAT.md and of the agents' own files.",
       defaultText: "`<state>/workspace`",
     }),
+    workspacePrompt: z
+      .strictObject({
+        maxChars: z.int().min(0).max(1_000_000).default(20_000).meta({ description: "Characters of one file." }),
+        totalChars: z.int().min(0).max(1_000_000).default(60_000).meta({ description: "Characters of all together." }),
+      })
+      .prefault({})
+      .meta({
+        description:
+          "How much of the workspace's AGENTS.md, SOUL.md, TOOLS.md and (in private chats with people of standing, and heartbeats) USER.md stands in the prompt. 0 switches it off.",
+      }),
     userTimezone: timeZone.optional().meta({ description: "Time zone of the user.", defaultText: "the host's" }),
     envelopeTimezone: z
       .union([z.enum(["local", "utc", "user"]), timeZone])

@@ -2,6 +2,9 @@
 // Each step is on the disk before the next begins, so that after a crash the loop goes on after the last one.
 import { AppError, type CrashPoint } from "../kernel/index.ts"
 import type { ModelDelta, ModelMessage, ModelReply, ModelRequest, ToolResultPart, UsedFor } from "../models/contract.ts"
+import type { Origin } from "../sessions/route.ts"
+import type { Write } from "../store/index.ts"
+import type { SteeredStep } from "./queue/contract.ts"
 import {
   type GatedCall,
   type Permission,
@@ -27,6 +30,8 @@ export interface LoopOptions extends Omit<RunToolOptions, "approve">, JournalOpt
   usedFor: UsedFor
   /** Asked before each step: whether saying nothing is an answer now. */
   mayBeSilent?: () => boolean
+  /** Asked between two steps: what has come meanwhile and is to be part of this turn. */
+  steer?: () => Promise<((write: Write) => SteeredStep | undefined) | undefined>
   signal: AbortSignal
   onStep?: (step: TurnStep) => void
   onDelta?: (delta: ModelDelta) => void
@@ -48,6 +53,8 @@ export interface LoopResult {
   modelSteps: number
   /** The first of the messages that holds words of others, or was written under them; unset: none. */
   taintedFrom?: number | undefined
+  /** Of those messages that came while the turn ran, by their place: whose words they hold. */
+  steeredFrom: ReadonlyMap<number, Origin>
   /** The answer was written from words of others, too. */
   isTainted: boolean
 }
@@ -67,10 +74,15 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
         model: last.model,
         modelSteps: journal.modelSteps,
         taintedFrom: journal.taintedFrom,
+        steeredFrom: journal.steeredFrom,
         isTainted: last.tainted ?? false,
       }
     }
-    if (last) await runCalls(options, journal, last)
+    if (last) {
+      await runCalls(options, journal, last)
+      const steered = await options.steer?.()
+      if (steered) await journal.addSteered(steered)
+    }
     if (journal.modelSteps >= maxModelSteps) {
       throw new AppError("model-failed", `The turn was stopped after ${maxModelSteps} steps without an answer`)
     }

@@ -7,6 +7,7 @@ import { wrapUntrusted } from "./boundary.ts"
 import type { ShownEvent } from "./events.ts"
 import { headerOf, isWrapped, shownName } from "./prompt/asking.ts"
 import { indented, renderSegments } from "./prompt/segments.ts"
+import { silenceToken } from "./silence.ts"
 import type { TurnInput } from "./turn-input.ts"
 
 export { markLine } from "./prompt/segments.ts"
@@ -30,14 +31,28 @@ export function userMessage(
   pictures: readonly ContentPart[] = [],
 ): Extract<ModelMessage, { role: "user" }> {
   const blocks = events.map((event) => describeEvent(options, event))
-  for (const { label, about, text } of input.context ?? []) {
-    blocks.push(`${label}\n${wrapUntrusted(options.ids, { source: "message", about, text })}`)
+  blocks.push(...contextOf(options, input))
+  const { parts } = input
+  if (parts) blocks.push(`[${parts.length} messages came while you were at work, oldest first. Answer all of them.]`)
+  const facts = { now: options.timeText(options.clock.now()), hasEvents: events.length > 0 }
+  for (const [index, part] of (parts ?? [input]).entries()) {
+    if (parts) blocks.push(`--- Queued #${index + 1}`, ...contextOf(options, part))
+    if (part.steered) blocks.push(seenBefore)
+    const header = headerOf(part, facts)
+    blocks.push(`${header === undefined ? "" : `${header}\n`}${bodyOf(options.ids, part)}`)
   }
-  const now = options.timeText(options.clock.now())
-  const header = headerOf(input, { now, hasEvents: events.length > 0 })
-  blocks.push(`${header === undefined ? "" : `${header}\n`}${bodyOf(options.ids, input)}`)
   const content: ContentPart[] = [{ type: "text", text: blocks.join("\n\n") }]
   return { role: "user", content: [...content, ...pictures] }
+}
+
+const seenBefore = `[You were shown this while you worked on the turn before. Answer what is still open of it; where nothing is, reply exactly ${silenceToken}.]`
+
+/** What was said around the words. */
+function contextOf({ ids }: PromptOptions, { context = [] }: TurnInput): string[] {
+  return context.map(({ label, about, text }) => {
+    const words = text === "" && about === undefined ? "" : `\n${wrapUntrusted(ids, { source: "message", about, text })}`
+    return `${label}${words}`
+  })
 }
 
 function bodyOf(ids: Ids, input: TurnInput): string {

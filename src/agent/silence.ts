@@ -24,7 +24,7 @@ const spoken = `select 1 from outbox
 export function mayBeSilent(
   handle: Pick<Store["handle"], "prepare">,
   jobId: number,
-  { hearsAll }: Pick<TurnInput, "hearsAll">,
+  { hearsAll, steered }: Pick<TurnInput, "hearsAll" | "steered">,
 ): boolean {
-  return hearsAll === true || handle.prepare(spoken).get(jobId) !== undefined
+  return hearsAll === true || steered === true || handle.prepare(spoken).get(jobId) !== undefined
 }

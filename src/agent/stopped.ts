@@ -10,22 +10,28 @@ import { type JournalOptions, TurnJournal } from "./turn-journal.ts"
 export class TurnStopped extends Error {
   /** The person has watched it being written: the words so far become a message. */
   readonly wasSeen: boolean
+  /** By a newer message, which is answered instead. */
+  readonly isInterrupted: boolean
 
-  constructor(options: { wasSeen?: boolean } = {}) {
+  constructor(options: { wasSeen?: boolean; isInterrupted?: boolean } = {}) {
     super("stopped")
     this.name = "TurnStopped"
     this.wasSeen = options.wasSeen ?? false
+    this.isInterrupted = options.isInterrupted ?? false
   }
 }
 
 /** Tells later turns why the answer before them ends in the middle. */
-const mark = "[Stopped here by the person who had asked.]"
+const stopMark = "[Stopped here by the person who had asked.]"
+const interruptMark = "[Stopped here, because the person who had asked wrote something newer. See below.]"
 
 /** The result of a turn that was seen and stopped; `writing` is what the step under way had written. */
 export async function stoppedLoop(
   options: Omit<JournalOptions, "steps">,
   writing: string,
+  { isInterrupted }: Pick<TurnStopped, "isInterrupted">,
 ): Promise<LoopResult & { isStopped: true }> {
+  const mark = isInterrupted ? interruptMark : stopMark
   const journal = new TurnJournal({ ...options, steps: await readSteps(options.store, options.jobId) })
   const said = journal.messages.flatMap((message) => (message.role === "assistant" ? [message.text] : []))
   // Providers refuse a conversation in which a call has no result.
@@ -38,6 +44,7 @@ export async function stoppedLoop(
     toolResults: journal.toolResults,
     model: journal.lastAssistant?.model ?? "",
     modelSteps: journal.modelSteps + 1,
+    steeredFrom: journal.steeredFrom,
     // Each message of the journal has become one, but for the last, so the places are the same.
     taintedFrom: journal.taintedFrom ?? (journal.isTainted ? messages.length - 1 : undefined),
     isTainted: journal.isTainted,

@@ -37,6 +37,7 @@ export function trustOf(input: TurnInput, events: readonly EventRow[]): PromptTr
 
 /** A guest's own words are not foreign in a session that holds no others; files and what is quoted always are. */
 function hasForeignWords(input: TurnInput): boolean {
+  if (input.parts) return input.parts.some(hasForeignWords) || (input.context ?? []).some((around) => !around.isOwn)
   const { trusted, guestSession, context = [], media = [], about, sticker } = input
   if (context.some((around) => !around.isOwn) || media.length > 0 || sticker !== undefined) return true
   if (trusted) return false
@@ -46,6 +47,7 @@ function hasForeignWords(input: TurnInput): boolean {
 
 /** Keeps which sites the one whose session it is, or the operator, has named. In the transaction of the prompt. */
 export function keepNamedSites(write: Write, session: Session, input: TurnInput): void {
+  for (const part of input.parts ?? []) keepNamedSites(write, session, part)
   const ofOperator = [
     input.instructions ?? "",
     ...(input.segments ?? []).filter((segment) => segment.kind === "operator").map((segment) => segment.text),
@@ -53,7 +55,7 @@ export function keepNamedSites(write: Write, session: Session, input: TurnInput)
     ...(input.purpose === "heartbeat" && input.trusted ? [input.text] : []),
   ]
   // What stands beside the words of somebody who is trusted takes nothing from what he has typed.
-  const bySender = mayName(input) ? (input.sites ?? []) : []
+  const bySender = mayName(input) && !input.parts ? (input.sites ?? []) : []
   const byOperator = ofOperator.flatMap((text) => [...sitesIn(text), ...addressesIn(text)])
   addSites(write, session.sessionId, [...bySender, ...byOperator])
 }
@@ -86,7 +88,11 @@ function isApart({ trusted, purpose, origin, guestSession }: TurnInput): boolean
 /** What a turn leaves in the transcript, each entry with its provenance. */
 export function entriesOf(
   prompt: { message: ModelMessage; trust: PromptTrust },
-  { messages, taintedFrom = messages.length }: Pick<LoopResult, "messages" | "taintedFrom">,
+  {
+    messages,
+    taintedFrom = messages.length,
+    steeredFrom,
+  }: Pick<LoopResult, "messages" | "taintedFrom" | "steeredFrom">,
 ): TranscriptEntry[] {
   const { foreign, origin } = prompt.trust
   return [
@@ -94,6 +100,9 @@ export function entriesOf(
     ...messages.map((message, index): TranscriptEntry => {
       const trusted = index < taintedFrom
       const ofTool = trusted ? "system" : "web-page"
+      const steered = steeredFrom.get(index)
+      // Said before anything of others was read, or after it: its own words are its sender's either way.
+      if (steered !== undefined) return { message, origin: steered, trusted }
       return { message, origin: message.role === "tool" ? ofTool : "model", trusted }
     }),
   ]

@@ -4,6 +4,7 @@ import type { NewJob, Write } from "../store/index.ts"
 import type { Origin, Route } from "../sessions/route.ts"
 import type { ThinkingLevel } from "../models/contract.ts"
 import type { PromptSegment } from "./prompt/segments.ts"
+import type { QueueRule } from "./queue/contract.ts"
 import type { ToolPolicy } from "./tool-policy.ts"
 
 export type { PromptSegment }
@@ -75,6 +76,12 @@ export interface TurnInput {
   pending?: Json
   /** How messages that wait together become one turn; the key is that of their jobs, `part` counts those of a paste. */
   join?: { key: string; kind: "album" | "paste" | "burst"; part?: number }
+  /** It came while a turn of its session ran or waited; unset: there was none. */
+  queue?: QueueRule
+  /** The turn before has been shown it already, and it has one of its own nevertheless. */
+  steered?: true
+  /** Several messages that waited, oldest first: the prompt shows these, each for itself. */
+  parts?: readonly TurnInput[]
   /** When it was written, in milliseconds since the epoch. */
   sentAt?: number
   /** The message that it came from, in the words of its channel; an edit of it is found by that. */
@@ -110,10 +117,15 @@ export const turnJobKind = "turn"
 export const heartbeatJobKind = "heartbeat"
 
 /** The job of a turn, in the lane of its session. */
-export function turnJob(runId: string, input: TurnInput, hold?: { holdMs: number; maxHoldMs: number }): NewJob {
+export function turnJob(
+  runId: string,
+  input: TurnInput,
+  hold?: { holdMs: number; maxHoldMs: number; key?: string },
+): NewJob {
   const job: NewJob = { runId, kind: turnJobKind, laneKey: input.sessionKey, payload: input as unknown as Json }
   if (input.purpose === "hook") job.class = "hooks"
-  if (input.join && hold) job.join = { key: input.join.key, ...hold }
+  const key = input.join?.key ?? hold?.key
+  if (key !== undefined && hold) job.join = { ...hold, key }
   if (input.ref !== undefined) job.ref = input.ref
   return job
 }

@@ -1,6 +1,8 @@
 // The journal of a turn: rows of the store <-> the conversation that they stand for. What is not in it has not happened.
 import type { ModelMessage, Replay, ToolCall, ToolResultPart } from "../models/contract.ts"
-import { type Step, type Store, writeStep } from "../store/index.ts"
+import type { Origin } from "../sessions/route.ts"
+import { type Step, type Store, type Write, insertStep, writeStep } from "../store/index.ts"
+import type { SteeredStep } from "./queue/contract.ts"
 
 export interface JournalOptions {
   store: Store
@@ -40,6 +42,8 @@ export class TurnJournal {
   isTainted: boolean
   /** The first of the messages that holds words of others, or was written under them. */
   taintedFrom: number | undefined
+  /** Of those messages that have come while the turn ran: whose words they hold. */
+  readonly steeredFrom = new Map<number, Origin>()
   readonly #started = new Set<string>()
   readonly #options: JournalOptions
   #next: number
@@ -53,8 +57,7 @@ export class TurnJournal {
 
   // Ids repeat between steps with some providers; a call belongs to the assistant step before it.
   hasResult(callId: string): boolean {
-    const last = this.messages.at(-1)
-    return last?.role === "tool" && last.results.some((result) => result.callId === callId)
+    return this.#results()?.results.some((result) => result.callId === callId) ?? false
   }
 
   hasStarted(callId: string): boolean {
@@ -71,6 +74,26 @@ export class TurnJournal {
 
   addResult(data: ToolResultPart, isForeign = false): Promise<void> {
     return this.#add("tool-result", isForeign ? { ...data, foreign: true } : data)
+  }
+
+  /** What `take` gives is in the journal in the very transaction in which it takes it. */
+  async addSteered(take: (write: Write) => SteeredStep | undefined): Promise<void> {
+    const { store, jobId } = this.#options
+    const step = await store.write(async (write) => {
+      const data = take(write)
+      const taken = data && { n: this.#next, kind: "steered", data }
+      if (taken) insertStep(write, jobId, taken)
+      return taken
+    })
+    if (!step) return
+    this.#next += 1
+    this.#apply(step)
+  }
+
+  /** The message with the results of the last step's calls. */
+  #results() {
+    const last = this.messages.findLast((message) => message.role !== "user")
+    return last?.role === "tool" ? last : undefined
   }
 
   async #add(kind: string, data: unknown): Promise<void> {
@@ -98,6 +121,11 @@ export class TurnJournal {
       if (foreign) this.#taint(last?.role === "tool" ? this.messages.length - 1 : this.messages.length)
       if (last?.role === "tool") last.results.push(result)
       else this.messages.push({ role: "tool", results: [result] })
+    } else if (step.kind === "steered") {
+      const { message, origin, foreign } = step.data as SteeredStep
+      if (foreign) this.#taint(this.messages.length)
+      this.steeredFrom.set(this.messages.length, origin)
+      this.messages.push(message)
     }
   }
 

@@ -1,91 +1,37 @@
 // A turn: job -> prompt (waiting events first, journaled) -> loop -> one transaction with the transcript, the
 // outbox rows, the summary for the main session and the end of the job.
-import {
-  AppError,
-  type Clock,
-  type CrashPoint,
-  type Ids,
-  type Json,
-  type Log,
-  describeError,
-  withTimeout,
-} from "../kernel/index.ts"
-import type { ModelMessage, ModelRegistry, ModelRequest, ModelSelection, UsedFor } from "../models/contract.ts"
+import { AppError, describeError, withTimeout } from "../kernel/index.ts"
+import type { ModelMessage, ModelRequest, UsedFor } from "../models/contract.ts"
 import { ModelFailure } from "../models/index.ts"
-import { type Origin, type Session, type Sessions, estimateTokens, mainKey, withoutImages } from "../sessions/index.ts"
-import type { Approvals } from "../approvals/index.ts"
+import { type Origin, type Session, estimateTokens, mainKey, withoutImages } from "../sessions/index.ts"
 import {
   type JobEnd,
   type JobRow,
   type Step,
-  type Store,
   type Write,
+  giveBack,
   lowerProvenance,
   readSteps,
-  replaceJobPayload,
   settleEvents,
-  takeJoined,
 } from "../store/index.ts"
 import { type AskingTurn, askOwner } from "./approval-turn.ts"
 import { type EventsOf, endEvents, mayBeEvents } from "./events.ts"
 import { fitRequests } from "./fit.ts"
 import { type LoopOptions, type LoopResult, runLoop } from "./loop.ts"
-import { type ToolSources, offeredTools } from "./offered-tools.ts"
-import { fillInstructions, systemPrompt, userMessage, readPictures } from "./prompt.ts"
+import { offeredTools } from "./offered-tools.ts"
+import { fillInstructions, systemPrompt, userMessage } from "./prompt.ts"
+import { type SteeredStep, type WatchInterrupts, createInterrupts, prepareSteering } from "./queue/index.ts"
 import { mayBeSilent } from "./silence.ts"
 import { TurnStopped, stoppedLoop } from "./stopped.ts"
-import { type PromptTrust, entriesOf, keepNamedSites, sessionSites } from "./taint.ts"
+import { type PromptTrust, entriesOf, sessionSites } from "./taint.ts"
 import type { ToolContext } from "./tool.ts"
-import type { ToolPolicy } from "./tool-policy.ts"
 import { producedMedia } from "./tool-runner.ts"
-import { type PromptStep, roomForEvents, takePrompt, withFewerEvents } from "./turn-prompt.ts"
-import { type TurnInput, type TurnObserver, type TurnPreparation, type TurnView, heartbeatJob } from "./turn-input.ts"
+import { begin, selectModel } from "./turn-begin.ts"
+import { type PromptStep, withFewerEvents } from "./turn-prompt.ts"
+import { type TurnInput, type TurnObserver, type TurnView, heartbeatJob } from "./turn-input.ts"
+import type { TurnDelivery, TurnOptions } from "./turn-options.ts"
 
-export interface AgentProfile {
-  name: string
-  manner?: string
-  timeoutSeconds: number
-  /** Which tools its turns may use, wherever they are; unset: all. */
-  tools?: ToolPolicy
-}
-
-export interface TurnOptions extends ToolSources {
-  store: Store
-  sessions: Sessions
-  models: ModelRegistry
-  /** Where an owner is asked about what a turn may not do by itself; without it nobody can be asked. */
-  approvals?: Approvals
-  profile: (agentId: string) => AgentProfile
-  clock: Clock
-  /** How the model is shown a time, in milliseconds since the epoch. */
-  timeText: (ms: number) => string
-  ids: Ids
-  log: Log
-  crashPoint: CrashPoint
-  /** Writes the outbox rows of a finished turn; called inside its last transaction. Says what it did, for the run's result. */
-  deliver: (write: Write, delivery: TurnDelivery) => string
-  /** Typing, drafts. */
-  observe: (input: TurnInput, runId: string, view: TurnView) => TurnObserver
-  /** The channel's part in making the prompt; undefined when it has none. */
-  preparation: (input: TurnInput) => TurnPreparation | undefined
-}
-
-export interface TurnDelivery {
-  input: TurnInput
-  jobId: number
-  text: string
-  /** Files that this turn's tools made: the only ones that its reply may send. */
-  media: Set<string>
-  isError: boolean
-  /** The model's thinking, where the conversation wants to read it. */
-  reasoning?: string
-  /** Questions that were put to the model; the text is the answer to the last. */
-  modelSteps?: number
-  /** Words of others were part of what the text was written from: it must not make anything be fetched. */
-  isTainted?: boolean
-  /** Somebody has stopped it: the text is what had been written by then. */
-  isStopped?: boolean
-}
+export type * from "./turn-options.ts"
 
 /** Room kept for the reply and the tools' schemas, as a share of the model's context. */
 const historyShare = 0.6
@@ -104,8 +50,10 @@ export interface TurnRun {
   input: TurnInput
 }
 
+type Running = TurnOptions & { watchInterrupts: WatchInterrupts }
+
 async function runTurn(
-  options: TurnOptions,
+  options: Running,
   job: JobRow,
   makeInput: () => TurnInput,
   signal: AbortSignal,
@@ -118,7 +66,8 @@ async function runTurn(
   const view: TurnView = { reasoning: session.settings.reasoning ?? "off" }
   const observer = watchWriting(options.observe(input, job.run_id, view))
   const seconds = input.timeoutSeconds ?? options.profile(input.agentId).timeoutSeconds
-  const limit = withTimeout(seconds * 1000, "The turn", signal)
+  const interrupts = options.watchInterrupts(job, input)
+  const limit = withTimeout(seconds * 1000, "The turn", AbortSignal.any([signal, interrupts.signal]))
   let isForeign = false
   const loop = async (steps: Step[]) => {
     const { foreign, ...talk } = conversation(options, session, step, {
@@ -132,6 +81,7 @@ async function runTurn(
       ...talk,
       isForeign,
       ...asking(options, { job, session, input, trust: step }),
+      ...steering(options, { job, session, input, signal: limit.signal }),
       store: options.store,
       jobId: job.id,
       steps,
@@ -170,6 +120,7 @@ async function runTurn(
     return { session, trust: step, ...(await stopped(options, job, step, seen)) }
   } finally {
     limit.clear()
+    interrupts.end()
     observer.end()
   }
 }
@@ -180,6 +131,18 @@ function promptRow(step: PromptStep): Step {
 
 function asking({ approvals, timeText }: TurnOptions, turn: AskingTurn): Pick<LoopOptions, "approve"> {
   return approvals ? { approve: (call) => askOwner({ approvals, timeText }, turn, call) } : {}
+}
+
+/** Of what the model takes, for one message that comes while it works. */
+const steeredShare = 0.2
+
+function steering(
+  options: TurnOptions,
+  turn: { job: JobRow; session: Session; input: TurnInput; signal: AbortSignal },
+): Pick<LoopOptions, "steer"> {
+  const { info } = usableModel(options, turn.session, turn.input)
+  const maxTokens = info.promptTokens * steeredShare
+  return { steer: () => prepareSteering({ ...turn, options, maxTokens }) }
 }
 
 /** The observer of a turn, with the words of the step under way: what is left of it when somebody stops it. */
@@ -230,7 +193,8 @@ function conversation(
 }
 
 export function createTurns(options: TurnOptions) {
-  const run = (job: JobRow, makeInput: () => TurnInput, signal: AbortSignal) => runTurn(options, job, makeInput, signal)
+  const running: Running = { ...options, watchInterrupts: createInterrupts(options.store) }
+  const run = (job: JobRow, makeInput: () => TurnInput, signal: AbortSignal) => runTurn(running, job, makeInput, signal)
   return {
     run,
     /** The handler of jobs of kind `turn`. */
@@ -251,54 +215,13 @@ export function createTurns(options: TurnOptions) {
     async onDead(job: JobRow, error: string, write: Write): Promise<void> {
       const input = JSON.parse(job.payload) as TurnInput
       endEvents(options, write, job, input, { blame: true })
+      giveBackSteered(write, job)
       tellFailure(options, write, job, input, new AppError("internal", error))
     },
   }
 }
 
 export type Turns = ReturnType<typeof createTurns>
-
-/** Joined parts of one turn at most: an album has ten, a long paste a dozen. */
-const maxParts = 60
-
-/** Opens the session and makes the prompt, or finds both in the journal of an earlier attempt. */
-async function begin(
-  options: TurnOptions,
-  job: JobRow,
-  steps: Step[],
-  makeInput: () => TurnInput,
-  signal: AbortSignal,
-): Promise<{ session: Session; step: PromptStep }> {
-  const known = steps.find((step) => step.kind === "prompt")?.data as PromptStep | undefined
-  const prepared = known?.input ?? (await prepare(options, job, makeInput(), signal))
-  const pictures = known ? [] : await readPictures(prepared)
-  return await options.store.write(async (write) => {
-    const session = options.sessions.open(write, prepared.sessionKey, prepared.agentId)
-    if (known) return { session, step: known }
-    const input = options.preparation(prepared)?.complete(write, prepared) ?? prepared
-    const step = takePrompt(options, write, job, {
-      input,
-      pictures,
-      room: () => roomForEvents(options, input, promptTokensOf(options, session, input)),
-    })
-    keepNamedSites(write, session, input)
-    // Its own insert: the events are held in this very transaction, or not at all.
-    write
-      .prepare("insert into step (job_id, n, kind, data, created_at) values (?, 0, 'prompt', ?, ?)")
-      .run(job.id, JSON.stringify(step), write.now)
-    return { session, step }
-  })
-}
-
-/** A model that is not to be had is told of when it is asked. */
-function promptTokensOf(options: TurnOptions, session: Session, input: TurnInput): number {
-  try {
-    return options.models.describe(selectModel(session, input)).promptTokens
-  } catch (error) {
-    if (error instanceof AppError) return 0
-    throw error
-  }
-}
 
 /** What is left of a turn that was stopped; `writing` is what the step under way had written. */
 async function stopped(
@@ -308,40 +231,24 @@ async function stopped(
   { reason, writing, isForeign }: { reason: TurnStopped; writing: string; isForeign: boolean },
 ): Promise<Omit<TurnRun, "session" | "trust">> {
   const isSilent = !reason.wasSeen
-  const result = await stoppedLoop({ store: options.store, jobId: job.id, isForeign }, writing)
+  const result = await stoppedLoop({ store: options.store, jobId: job.id, isForeign }, writing, reason)
   // Events that no model has answered to are shown again by the next turn, so the conversation does not keep them here.
   const isUnread = isSilent && result.modelSteps === 1
   const prompt = isUnread ? userMessage(options, input, [], []) : message
   return { result: { ...result, isSilent }, prompt, input, shownEvents: events }
 }
 
-/** Takes in what was joined to the job, durably, then lets the channel bring what is still missing. */
-async function prepare(options: TurnOptions, job: JobRow, input: TurnInput, signal: AbortSignal): Promise<TurnInput> {
-  const preparation = options.preparation(input)
-  if (!preparation) return input
-  const whole = input.join === undefined ? input : await takeParts(options, preparation, job, input)
-  return whole.pending === undefined ? whole : await preparation.fetch(whole, signal)
-}
-
-async function takeParts(
-  options: TurnOptions,
-  preparation: TurnPreparation,
-  job: JobRow,
-  input: TurnInput,
-): Promise<TurnInput> {
-  return await options.store.write(async (write) => {
-    const adjacent = input.join?.kind !== "album"
-    const parts = takeJoined(options.store, write, job, { adjacent, limit: maxParts })
-    if (parts.length === 0) return input
-    const whole = preparation.merge([input, ...parts.map((part) => JSON.parse(part.payload) as TurnInput)])
-    replaceJobPayload(write, job, whole as unknown as Json)
-    return whole
-  })
-}
-
 function promptProfile(options: TurnOptions, input: TurnInput) {
   const { name: agentName, manner } = options.profile(input.agentId)
-  return { agentName, manner, instructions: fillInstructions(input), purpose: input.purpose }
+  const workspace = options.workspaceFiles?.(input.agentId, { isPrivate: isOwnersPlace(input) }) ?? []
+  return { agentName, manner, instructions: fillInstructions(input), purpose: input.purpose, workspace }
+}
+
+/** Where nobody else reads along. The same for all turns of a session, or its prompt would not stay the same. */
+function isOwnersPlace({ purpose, route, guestSession, askedBy, origin }: TurnInput): boolean {
+  if (purpose !== "chat") return purpose === "heartbeat"
+  const isOfStanding = askedBy?.isAuthorised ?? origin === "owner"
+  return route?.chatKind === "private" && !guestSession && isOfStanding
 }
 
 /** The origin is that of who asked, whatever else the turn was shown. */
@@ -364,14 +271,6 @@ function usableModel(options: TurnOptions, session: Session, input: TurnInput) {
       "chosen model not usable",
     )
     return { selection: own, info }
-  }
-}
-
-function selectModel(session: Session, input: TurnInput): ModelSelection {
-  return {
-    agentId: input.agentId,
-    model: input.model ?? session.settings.model,
-    thinking: input.thinking ?? session.settings.thinking,
   }
 }
 
@@ -445,9 +344,16 @@ export function endFailed(
     async commit(write) {
       // A prompt that no model ends is not asked anew within its own turn, and must not use up every turn after it.
       endEvents(options, write, job, input, { blame: error.code === "timeout" })
+      giveBackSteered(write, job)
       tell?.(write, error)
     },
   }
+}
+
+/** What was put into a turn that came to nothing was never asked by itself: each of it gets a turn of its own. */
+function giveBackSteered(write: Write, job: JobRow): void {
+  const rows = write.prepare("select data from step where job_id = ? and kind = 'steered'").all(job.id)
+  for (const row of rows) giveBack(write, job, (JSON.parse(String(row["data"])) as SteeredStep).jobs)
 }
 
 function tellFailure(options: TurnOptions, write: Write, job: JobRow, input: TurnInput, error: AppError): void {

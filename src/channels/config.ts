@@ -58,6 +58,36 @@ export const channelDefaultsSchema = z
   .prefault({})
   .meta({ description: "What holds for channels that do not say otherwise." })
 
+const bindingMatch = z.strictObject({
+  channel: z.string().trim().toLowerCase().min(1).meta({ description: "Name of the channel, such as `chatapp`." }),
+  accountId: z.string().trim().min(1).optional().meta({ description: "Account of the channel; unset or `*`: any." }),
+  peer: z
+    .strictObject({
+      kind: z.enum(["dm", "direct", "group", "channel"]).meta({
+        description: "`dm` (or `direct`): a private chat, by the id of its person; `group`; `channel`.",
+      }),
+      id: z
+        .union([z.string().trim().toLowerCase().min(1), z.int().transform(String)])
+        .meta({ description: "Id of the chat; a group with `:topic:<n>` behind it is one topic of it." }),
+    })
+    .optional()
+    .meta({ description: "One chat. A group stands for all of its topics." }),
+})
+
+export const bindingsSchema = z
+  .array(
+    z.strictObject({
+      agentId: z.string().trim().toLowerCase().min(1).meta({ description: "Id of the agent that answers there." }),
+      match: bindingMatch.meta({ description: "What goes to it." }),
+    }),
+  )
+  .default([])
+  .meta({
+    description:
+      "Which agent answers where. The most exact one counts: a topic, a chat, an account, a channel; among equals the first. What matches none goes to the default agent.",
+  })
+
+export type BindingsConfig = z.infer<typeof bindingsSchema>
 export type CommandsConfig = z.infer<typeof commandsSchema>
 export type ChannelDefaultsConfig = z.infer<typeof channelDefaultsSchema>
 export type CommandSwitch = z.infer<typeof commandSwitchSchema>

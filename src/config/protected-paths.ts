@@ -40,6 +40,7 @@ const guarded = [
   "storage",
   "nodeHost",
   "models.providers",
+  "bindings",
   "session.store",
   "session.scope",
   "session.dmScope",

@@ -7,7 +7,7 @@ import { backupSchema } from "../backup/config.ts"
 import { approvalsSchema } from "../approvals/config.ts"
 import { browserSchema, nodeHostSchema } from "../browser/config.ts"
 import { chatappSchema } from "../channels/chatapp/config.ts"
-import { channelDefaultsSchema, commandsSchema } from "../channels/config.ts"
+import { bindingsSchema, channelDefaultsSchema, commandsSchema } from "../channels/config.ts"
 import { deliverySchema, messagesSchema } from "../delivery/config.ts"
 import { gatewaySchema, isLoopbackBind } from "../gateway/config.ts"
 import { hooksSchema } from "../hooks/config.ts"
@@ -68,6 +68,7 @@ export const configSchema = z
     session: sessionSchema,
     models: modelsSchema,
     agents: agentsSchema,
+    bindings: bindingsSchema,
     approvals: approvalsSchema,
     messages: messagesSchema,
     delivery: deliverySchema,
@@ -82,6 +83,14 @@ export const configSchema = z
     hooks: hooksSchema,
     browser: browserSchema,
     nodeHost: nodeHostSchema,
+  })
+  .superRefine(({ agents, bindings }, context) => {
+    const known = agents.list.length === 0 ? ["main"] : agents.list.map(({ id }) => id)
+    for (const [index, { agentId }] of bindings.entries()) {
+      if (known.includes(agentId)) continue
+      const message = `there is no agent ${JSON.stringify(agentId)}; agents.list has ${known.join(", ")}`
+      context.addIssue({ code: "custom", path: ["bindings", index, "agentId"], message })
+    }
   })
   .superRefine((config, context) => {
     const { token } = config.hooks

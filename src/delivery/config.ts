@@ -2,8 +2,6 @@
 import { z } from "zod"
 import { mentionPatterns } from "../agent/config.ts"
 
-const later = true
-
 const milliseconds = z.int().min(0).max(600_000)
 const queueMode = z.enum(["collect", "steer", "followup", "steer-backlog", "interrupt", "queue"])
 
@@ -51,26 +49,24 @@ export const messagesSchema = z
       .strictObject({
         mode: queueMode.default("collect").meta({
           description:
-            "Messages that arrive during a turn: `collect` joins them into one next turn, `followup` gives each a turn, `steer` puts them into the running turn, `steer-backlog` does both, `interrupt` stops the running turn. `queue` is the older name of `steer`.",
-          later,
+            "Messages of a person that arrive during a turn: `collect` joins them into one next turn, `followup` gives each a turn, `steer` puts them into the running turn at its next step, `steer-backlog` does that and gives each a turn too, `interrupt` stops the running turn. `queue` is the older name of `steer`. In a session `/queue` says otherwise.",
         }),
-        byChannel: z.record(z.string().min(1), queueMode).default({}).meta({ description: "Mode by channel.", later }),
+        byChannel: z.record(z.string().min(1), queueMode).default({}).meta({ description: "Mode by channel." }),
         debounceMs: milliseconds.default(1000).meta({
           description: "Milliseconds without a new arrival before the queue is taken up.",
-          later,
         }),
         debounceMsByChannel: z
           .record(z.string().min(1), milliseconds)
           .default({})
-          .meta({ description: "The same by channel.", later }),
-        cap: z.int().min(1).default(20).meta({ description: "Messages that may wait.", later }),
+          .meta({ description: "The same by channel." }),
+        cap: z.int().min(1).default(20).meta({ description: "Messages of a person in a chat that may wait." }),
         drop: z.enum(["summarize", "old", "new"]).default("summarize").meta({
-          description: "At the cap: keep a line of the oldest, drop the oldest, or refuse the newest.",
-          later,
+          description:
+            "At the cap: drop the oldest and keep a line of it, drop the oldest, or refuse the newest. The person is told, and so is the agent.",
         }),
       })
       .prefault({})
-      .meta({ description: "Messages that arrive while a turn runs.", later }),
+      .meta({ description: "Messages that arrive while a turn runs." }),
   })
   .prefault({})
   .meta({ description: "Messages of every channel." })

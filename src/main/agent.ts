@@ -50,10 +50,10 @@ import { type JobHandler, LaneRunner, cancelWaiting, recoverJobs } from "../stor
 import { composeApprovals } from "./approvals.ts"
 import { callbackSender } from "./callback-sender.ts"
 import { composeCommands } from "./commands.ts"
-import { type Core, userTimeZone, workspaceOf } from "./core.ts"
+import { type Core, userTimeZone, workspaceFilesOf, workspaceOf } from "./core.ts"
 import { mainAgentId } from "./main-agent.ts"
 import { modelsView } from "./models/view.ts"
-import { onlyWhileHeard } from "./still-heard.ts"
+import { isStillHeard, onlyWhileHeard } from "./still-heard.ts"
 import { schemasForCheck, toolPolicyOf } from "./tools.ts"
 
 export interface AgentParts {
@@ -127,6 +127,8 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
       const early = streamReply({ store, senders, responsePrefix: prefix, background, log }, input, runId, view)
       return early ? both(watched, early) : watched
     },
+    isHeard: (input) => isStillHeard(links.channels(), input),
+    workspaceFiles: (agentId, place) => workspaceFilesOf(core, agentId, place),
     preparation: ({ route }) => (route === null ? undefined : links.channels().get(route.channel)?.preparation),
   }
   const turns = createTurns(turnOptions)

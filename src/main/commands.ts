@@ -9,6 +9,7 @@ import {
   type CommandServices,
   type ConfigAccess,
   type ConfigChangeReport,
+  configuredQueue,
   createCommandHandler,
   nativeCommands,
 } from "../channels/index.ts"
@@ -88,11 +89,12 @@ function createServices(
     lanes: {
       stop: (call) => parts.runner().stopLane(call.sessionKey, new TurnStopped(), (job) => isStoppedBy(call, job)),
       count(sessionKey) {
-        const turns = openJobs(store, sessionKey).filter((job) => job.kind === turnJobKind)
+        const turns = openJobs(store, sessionKey).filter((job) => job.kind === turnJobKind && job.taken_by === null)
         const running = turns.filter((job) => job.state === "running").length
         return { running, waiting: turns.length - running }
       },
     },
+    queue: { configured: (route) => configuredQueue(core.config(), route.channel) },
     config: createConfigAccess(core, (route) => channelOf(route)?.commands.mayWriteConfig(route.account) ?? false),
     approvals: {
       async decide(id, decision, by) {

@@ -10,6 +10,7 @@ import {
   resolveHome,
   secretsOf,
 } from "../config/index.ts"
+import { type WorkspaceFile, readWorkspaceFiles } from "../agent/index.ts"
 import type { ChatappOptions } from "../channels/index.ts"
 import {
   type Background,
@@ -223,6 +224,13 @@ export function workspaceOf(core: Core, agentId: string): string {
   const own = agents.list.find((agent) => agent.id === agentId)?.workspace ?? agents.defaults.workspace
   if (own === undefined) return join(core.environment.stateFolder, "workspace")
   return resolveHome(own, core.environment.home, core.environment.stateFolder)
+}
+
+/** What stands in the workspace for the agent's prompt. */
+export function workspaceFilesOf(core: Core, agentId: string, { isPrivate }: { isPrivate: boolean }): WorkspaceFile[] {
+  const { workspacePrompt } = core.config().agents.defaults
+  const limits = { maxChars: workspacePrompt.maxChars, totalChars: workspacePrompt.totalChars }
+  return readWorkspaceFiles(workspaceOf(core, agentId), { isPrivate, limits, log: core.log })
 }
 
 /** In which days begin and end for the user: `agents.defaults.userTimezone`, else the host's. */

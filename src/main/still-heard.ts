@@ -10,6 +10,12 @@ import type { JobHandler } from "../store/index.ts"
 
 type Said = Pick<TurnInput, "route" | "askedBy"> | Pick<CommandCall, "route" | "sender">
 
+/** Asked of what is taken into another turn, too. */
+export function isStillHeard(channels: ReadonlyMap<string, Channel>, { route, askedBy }: TurnInput): boolean {
+  if (!route || !askedBy) return true
+  return channels.get(route.channel)?.isStillHeard(route, askedBy) !== false
+}
+
 export function onlyWhileHeard(
   { channels, log }: { channels: () => ReadonlyMap<string, Channel>; log: Log },
   handler: JobHandler,

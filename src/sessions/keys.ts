@@ -15,6 +15,11 @@ export function mainKey(agentId: string): string {
   return `agent:${agentId}:main`
 }
 
+/** The agent whose session it is; undefined for what is no key of a session. */
+export function agentOfKey(key: string): string | undefined {
+  return /^agent:([^:]+):/.exec(key)?.[1]
+}
+
 export type DirectScope = "main" | "per-peer" | "per-channel-peer" | "per-account-channel-peer"
 
 /**

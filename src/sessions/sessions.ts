@@ -3,6 +3,7 @@ import type { Ids } from "../kernel/index.ts"
 import type { SessionRow, Store, Write } from "../store/index.ts"
 import type { SessionConfig } from "./config.ts"
 import { isFresh, resetRuleFor } from "./freshness.ts"
+import type { QueueChoice } from "./queue-choice.ts"
 import type { Route } from "./route.ts"
 import { type HistoryOptions, createHistory } from "./history.ts"
 import { type Past, type TranscriptEntry, estimateTokens } from "./transcript.ts"
@@ -26,6 +27,8 @@ export interface SessionSettings {
   reasoning?: "off" | "on" | "stream"
   /** Which messages of a group are answered; unset: as the configuration says. */
   activation?: "always" | "mention"
+  /** What becomes of messages that come while a turn runs; unset: as the configuration says. */
+  queue?: QueueChoice
   /** The last alert of a heartbeat, so that the same one is not sent again within a day. */
   lastAlert?: { text: string; at: number }
 }

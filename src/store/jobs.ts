@@ -93,7 +93,57 @@ export function endJob(
   store.handle
     .prepare("update job set state = ?, head = 0, finished_at = ?, error = ?, result = ? where id = ?")
     .run(end.state, write.now, end.error ?? null, end.result ?? null, job.id)
+  endTaken(store, write, job, end.state)
   promote(store, job.id)
+}
+
+/** What a turn has taken in leaves the queue with it: with whatever it has become, but after a stop as stopped. */
+function endTaken(store: Store, write: Write, job: Pick<JobRow, "id">, state: JobState): void {
+  const isStopped = state === "cancelled"
+  store.handle
+    .prepare(
+      `update job set state = ?, finished_at = ?, error = ?,
+         result = case ? when 1 then null else json_object('joined', (select run_id from job as taker where taker.id = ?)) end
+       where taken_by = ? and state = 'ready'`,
+    )
+    .run(isStopped ? "cancelled" : "done", write.now, isStopped ? "stopped" : null, isStopped ? 1 : 0, job.id, job.id)
+}
+
+/** Waiting jobs become part of a running one: they are not run, and end when it ends. Inside a transaction. */
+export function takeIn(write: Write, job: Pick<JobRow, "id">, taken: readonly Pick<JobRow, "id">[]): void {
+  const statement = write.prepare("update job set taken_by = ?, head = 0 where id = ? and state = 'ready'")
+  for (const { id } of taken) statement.run(job.id, id)
+}
+
+/** What a job has taken in, oldest first. */
+export function takenBy(store: Store, job: Pick<JobRow, "id">): JobRow[] {
+  return store.handle
+    .prepare("select * from job where taken_by = ? and state = 'ready' order by id")
+    .all(job.id) as unknown as JobRow[]
+}
+
+/** Gives what a job has taken in and not answered back to the queue. Inside the transaction that ends it. */
+export function giveBack(write: Write, job: Pick<JobRow, "id">, jobIds: readonly number[]): void {
+  const statement = write.prepare("update job set taken_by = null where id = ? and taken_by = ? and state = 'ready'")
+  for (const id of jobIds) statement.run(id, job.id)
+}
+
+/** What waits in a lane and has not been taken in, oldest first; `after` leaves out older jobs. */
+export function waitingJobs(store: Store, laneKey: string, after = 0): JobRow[] {
+  return store.handle
+    .prepare(
+      `select * from job where lane_key = ? and state in ('ready', 'running') and state = 'ready' and taken_by is null
+         and id > ? order by id`,
+    )
+    .all(laneKey, after) as unknown as JobRow[]
+}
+
+/** Whether a job of this kind runs or waits in the lane. */
+export function isOpen(store: Store, laneKey: string, kind: string): boolean {
+  const row = store.handle
+    .prepare("select 1 from job where lane_key = ? and state in ('ready', 'running') and kind = ? limit 1")
+    .get(laneKey, kind)
+  return row !== undefined
 }
 
 /**
@@ -173,7 +223,7 @@ function promote(store: Store, jobId: number): void {
     .prepare(
       `update job set head = 1 where id =
          (select id from job where lane_key = (select lane_key from job where id = ?)
-            and state in ('ready', 'running') order by state = 'ready', class > 0, id limit 1)`,
+            and state in ('ready', 'running') and taken_by is null order by state = 'ready', class > 0, id limit 1)`,
     )
     .run(jobId)
 }
@@ -252,7 +302,7 @@ export function cancelWaiting(
   laneKey: string,
   matches: (job: JobRow) => boolean = () => true,
 ): JobRow[] {
-  const waiting = openJobs(store, laneKey).filter((job) => job.state === "ready" && matches(job))
+  const waiting = waitingJobs(store, laneKey).filter(matches)
   for (const job of waiting) {
     settleEvents(write, job.id)
     endJob(store, write, job, { state: "cancelled", error: "stopped" })

@@ -1,6 +1,6 @@
 // The journal of a turn: each finished step is a row before the next one starts, so that a crash continues after it.
 import { lowerProvenance } from "./provenance.ts"
-import type { Store } from "./store.ts"
+import type { Store, Write } from "./store.ts"
 
 export interface Step<Data = unknown> {
   n: number
@@ -18,14 +18,16 @@ export async function readSteps(store: Store, jobId: number): Promise<Step[]> {
  * resolves; a second writer of the same step fails, so two owners of one job cannot both go on.
  */
 export async function writeStep(store: Store, jobId: number, step: Step): Promise<void> {
-  const data = JSON.stringify(step.data)
+  await store.write(async (write) => insertStep(write, jobId, step))
+}
+
+/** The same inside a transaction that does more. */
+export function insertStep(write: Write, jobId: number, step: Step): void {
   const { tainted, foreign } = step.data as { tainted?: boolean; foreign?: boolean }
-  await store.write(async (write) => {
-    write
-      .prepare("insert into step (job_id, n, kind, data, created_at) values (?, ?, ?, ?, ?)")
-      .run(jobId, step.n, step.kind, data, write.now)
-    if (tainted || foreign) lowerProvenance(write, jobId)
-  })
+  write
+    .prepare("insert into step (job_id, n, kind, data, created_at) values (?, ?, ?, ?, ?)")
+    .run(jobId, step.n, step.kind, JSON.stringify(step.data), write.now)
+  if (tainted || foreign) lowerProvenance(write, jobId)
 }
 
 /** Whether a call of a tool has begun of which no result is known yet. */

@@ -52,6 +52,8 @@ export interface JobTable {
   delay_ms: number | null
   /** While it is held for more jobs of its key: it runs then at the latest. */
   hold_until: number | null
+  /** The job whose turn has taken it in: it does not run by itself, and ends with that one. */
+  taken_by: number | null
 }
 
 export interface StepTable {
@@ -157,6 +159,21 @@ export interface MessageTable {
   origin: string
   /** 0: it holds words of others, or was said after such words had been read. */
   trusted: number
+}
+
+/** A message that a full queue has dropped, until a turn has told of it. */
+export interface QueueDropTable {
+  id: Generated<number>
+  lane_key: string
+  /** Of whom, and where: the one whose next turn tells of it. */
+  sender: string
+  /** What is kept of it; empty: only that there was one. */
+  line: string
+  /** 0: the line holds words of others. */
+  trusted: number
+  created_at: number
+  /** Job of the turn that has told of it. */
+  shown_by: number | null
 }
 
 /** Sites that the owner has named in a session, or that the agent opened before it had read words of others. */
@@ -381,6 +398,7 @@ export interface Database {
   session: SessionTable
   ended_session: EndedSessionTable
   message: MessageTable
+  queue_drop: QueueDropTable
   poll_offset: OffsetTable
   pairing_request: PairingRequestTable
   pairing_allow: PairingAllowTable

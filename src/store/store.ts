@@ -45,6 +45,18 @@ export interface Write {
   prepare(sql: string): StatementSync
 }
 
+/** What a commit has added. */
+export interface Added {
+  jobs: boolean
+  outbox: boolean
+  /** The lanes of the jobs. */
+  lanes: ReadonlySet<string>
+}
+
+type Adding = Added & { lanes: Set<string> }
+
+const nothingAdded = (): Adding => ({ jobs: false, outbox: false, lanes: new Set() })
+
 export interface Store {
   readonly bootId: string
   readonly db: Kysely<Database>
@@ -59,7 +71,7 @@ export interface Store {
   /** A durable transaction, shared with whoever else writes in the same turn of the event loop. */
   write<T>(work: (write: Write) => Promise<T>): Promise<T>
   /** Called after every commit that added jobs or outbox rows. */
-  onAdded(listener: (what: { jobs: boolean; outbox: boolean }) => void): void
+  onAdded(listener: (what: Added) => void): void
   accepting(): boolean
   /** Why nothing is accepted, and what to do; undefined while everything is. */
   problem(): string | undefined
@@ -79,11 +91,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   // Damage that the start itself meets is dealt with there.
   const met: { damage?: DamageWatch } = {}
   const handle = await openDatabase(options, (error) => met.damage?.met(error))
-  const listeners: ((what: { jobs: boolean; outbox: boolean }) => void)[] = []
-  const notify = (what: { jobs: boolean; outbox: boolean }) => {
+  const listeners: ((what: Added) => void)[] = []
+  const notify = (what: Added) => {
     if (what.jobs || what.outbox) for (const listener of listeners) listener(what)
   }
-  const onRecovered = () => notify({ jobs: true, outbox: true })
+  const onRecovered = () => notify({ jobs: true, outbox: true, lanes: new Set() })
   const reserve = createReserve({ folder: options.folder, log: options.log, onRecovered })
   const commit = createGroupCommit(handle, options.clock.monotonic, (error) => {
     if (error instanceof AppError && error.code === "storage-full") reserve.spend()
@@ -137,7 +149,7 @@ interface Parts {
   damage: DamageWatch
   /** Why the files are given up. */
   abandoned: AppError | undefined
-  notify: (what: { jobs: boolean; outbox: boolean }) => void
+  notify: (what: Added) => void
 }
 
 async function ingestBatch(
@@ -147,14 +159,15 @@ async function ingestBatch(
 ): Promise<IngestResult[]> {
   const refused = refusal(parts)
   if (refused) throw refused
-  const added = { jobs: false, outbox: false }
+  const added = nothingAdded()
   const results = await parts.commit.write(
     async (trx) => {
       const now = parts.options.clock.now()
       const settled = entries.map((entry) => ingestEntry(parts.handle, entry, now))
       settled.forEach((result, index) => {
         if (result.kind !== "accepted") return
-        added.jobs ||= (entries[index]?.jobs?.length ?? 0) > 0
+        for (const { laneKey } of entries[index]?.jobs ?? []) added.lanes.add(laneKey)
+        added.jobs = added.lanes.size > 0
         added.outbox ||= (entries[index]?.outbox?.length ?? 0) > 0
       })
       if (also) await also(writer(parts, trx, now, added))
@@ -170,19 +183,20 @@ async function ingestBatch(
 }
 
 async function write<T>(parts: Parts, work: (write: Write) => Promise<T>): Promise<T> {
-  const added = { jobs: false, outbox: false }
+  const added = nothingAdded()
   const result = await parts.commit.write((trx) => work(writer(parts, trx, parts.options.clock.now(), added)))
   parts.notify(added)
   return result
 }
 
-function writer(parts: Parts, trx: Trx, now: number, added: { jobs: boolean; outbox: boolean }): Write {
+function writer(parts: Parts, trx: Trx, now: number, added: Adding): Write {
   return {
     trx,
     now,
     addJob(job) {
       const isNew = insertJob(parts.handle, job, now)
       added.jobs ||= isNew
+      if (isNew) added.lanes.add(job.laneKey)
       return isNew
     },
     addEvent: (event) => insertEvent(parts.handle, event, now),

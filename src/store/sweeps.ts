@@ -81,6 +81,7 @@ export const sweeps: readonly Sweep[] = [
   plain("event", (keep) => keep.finishedMs, oldestBy("event", "created_at", "consumed_by is not null")),
   plain("waiting event", (keep) => keep.waitingEventsMs, oldestBy("event", "created_at", "consumed_by is null")),
   plain("group_history", () => keepGroupHistoryMs, oldestById("group_history", "created_at")),
+  plain("queue_drop", (keep) => keep.finishedMs, oldestById("queue_drop", "created_at")),
   plain("unreadable_update", (keep) => keep.finishedMs, oldestById("unreadable_update", "received_at")),
   plain("approval", (keep) => keep.finishedMs, oldestBy("approval", "asked_at", "true")),
   plain(

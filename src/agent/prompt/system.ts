@@ -4,6 +4,7 @@ import { silenceToken } from "../silence.ts"
 import type { Skill } from "../skills.ts"
 import type { Tool } from "../tool.ts"
 import type { TurnInput } from "../turn-input.ts"
+import { type WorkspaceFile, describeWorkspace } from "./workspace.ts"
 import { heartbeatToken } from "./acknowledgment.ts"
 import { mark } from "./segments.ts"
 
@@ -14,6 +15,8 @@ export interface SystemPromptOptions {
   purpose: TurnInput["purpose"]
   /** The operator's words for the place of the conversation. */
   instructions?: string | undefined
+  /** The operator's words for the agent. */
+  workspace?: readonly WorkspaceFile[]
   tools: readonly Tool[]
   skills?: readonly Skill[]
 }
@@ -37,7 +40,7 @@ const replyTag = `To refer to the message you answer, write [[reply_to_current]]
 const silence = `When you are asked whether anything needs attention and nothing does, reply exactly ${heartbeatToken}: then nothing is sent.`
 
 export function systemPrompt(options: SystemPromptOptions): string {
-  const { agentName, manner, purpose, instructions, tools, skills = [] } = options
+  const { agentName, manner, purpose, instructions, tools, skills = [], workspace = [] } = options
   const hasTools = tools.length > 0
   return [
     `You are ${agentName}, an assistant that people reach by chat and other systems by webhooks.`,
@@ -51,6 +54,7 @@ export function systemPrompt(options: SystemPromptOptions): string {
     // A webhook's reply answers no message. Heartbeats say it themselves.
     purpose === "hook" ? silence : replyTag,
     ...(skills.length > 0 ? [describeSkills(skills)] : []),
+    ...describeWorkspace(workspace),
     ...(instructions ? [`Instructions for this conversation: ${instructions}`] : []),
   ].join("\n")
 }

@@ -9,6 +9,7 @@ import type { Channel, ChannelAccountStatus } from "../contract.ts"
 import type { Pairing } from "../pairing.ts"
 import { NamePins } from "../pins.ts"
 import { Activations } from "../activation.ts"
+import { QueueChoices } from "../queue.ts"
 import { Account } from "./account.ts"
 import { Accounts } from "./accounts.ts"
 import { performEffect } from "./effects.ts"
@@ -78,7 +79,12 @@ export function createChatappChannel(options: ChatappOptions): Channel {
   const { pairing, clock } = options
   const settings = createSettings(options.config)
   const activations = new Activations(options.store)
-  const moves = createMoves(options, activations)
+  const queueChoices = new QueueChoices(options.store)
+  const refresh = () => {
+    activations.refresh()
+    queueChoices.refresh()
+  }
+  const moves = createMoves(options, refresh)
   const render = createRenderer()
   const plan: ChannelSender["plan"] = (route, reply) => planReply(settings.account(route.account), render, route, reply)
   const say = (route: Route, text: string): NewOutbox[] => plan(route, { text, media: [] })
@@ -101,6 +107,8 @@ export function createChatappChannel(options: ChatappOptions): Channel {
           book: pairing.book(channelName, accountId),
           pins: pinsOf(accountId),
           activations,
+          queueChoices,
+          notice: say,
           moves,
           botName: () => accounts.get(accountId)?.botName,
           log: options.log.child({ part: channelName, account: accountId }),
@@ -131,7 +139,7 @@ export function createChatappChannel(options: ChatappOptions): Channel {
       await accounts.start()
     },
     apply: () => applyTo(accounts),
-    commands: createCommandPart(settings, activations),
+    commands: createCommandPart(settings, refresh),
     async stop() {
       media.stop()
       await accounts.stop()
@@ -204,9 +212,9 @@ function explainFacts(
   }
 }
 
-function createMoves(options: ChatappOptions, activations: Activations): ChatMoves {
+function createMoves(options: ChatappOptions, onMoved: () => void): ChatMoves {
   const log = options.log.child({ part: channelName })
-  return new ChatMoves({ ...options, onMoved: () => activations.refresh(), log })
+  return new ChatMoves({ ...options, onMoved, log })
 }
 
 async function statusOf(

@@ -171,7 +171,9 @@ function mentionOf(
   { config, running }: ExplainFacts,
 ): NonNullable<AccessExplanation["mention"]> {
   const chatId = String(asked.chat.id)
-  const activation = running?.activationOf(groupKey(running.agentId, channelName, chatId, asked.topicId))
+  const agentId =
+    settings.boundAgent({ chatKind: asked.chat.type, chatId, topicId: asked.topicId }) ?? running?.agentId ?? "main"
+  const activation = running?.activationOf(groupKey(agentId, channelName, chatId, asked.topicId))
   if (activation) return { isRequired: activation === "mention", by: "/activation of the session" }
   const place = placeSettings(settings, asked)
   const source = place?.sources.requireMention

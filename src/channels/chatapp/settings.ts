@@ -8,6 +8,8 @@ import {
 } from "../../config/index.ts"
 import { directKey, guestKey } from "../../sessions/keys.ts"
 import { type Envelope, createEnvelope } from "./inbound/envelope.ts"
+import { type BoundPlace, boundAgent } from "../bindings.ts"
+import { type QueueSettings, configuredQueue } from "../queue.ts"
 import { type MentionPatterns, compileMentions } from "../mentions.ts"
 import { type AllowList, type GroupBook, createGroupBook, parseAllowList } from "../access.ts"
 
@@ -30,6 +32,10 @@ export interface AccountSettings extends ChatappAccountConfig {
   /** Every id of any list of people. */
   listedIds: ReadonlySet<string>
   envelope: Envelope
+  /** The agent that `bindings` name for a chat; undefined: the default one. */
+  boundAgent(place: Pick<BoundPlace, "chatKind" | "chatId" | "topicId">): string | undefined
+  /** What becomes of messages that come while a turn runs, where their session does not say. */
+  queue: QueueSettings
   /** The session of a direct chat. */
   directSession(agentId: string, chatId: string): string
   /** The session of somebody who is heard but not trusted: never one that holds the words of others. */
@@ -75,6 +81,9 @@ function derive(account: ChatappAccountConfig, config: Config): AccountSettings 
   return {
     ...account,
     envelope: createEnvelope(config),
+    boundAgent: (place) =>
+      boundAgent(config.bindings, { channel: channelName, account: account.accountId, ...place }),
+    queue: configuredQueue(config, channelName),
     directSession: (agentId, chatId) =>
       directKey(agentId, { channel: channelName, account: account.accountId, chatId }, config.session),
     guestSession: (agentId, chatId) => guestKey(agentId, { channel: channelName, account: account.accountId, chatId }),

@@ -6,6 +6,7 @@ import type { Route } from "../../sessions/route.ts"
 import type { Sessions } from "../../sessions/sessions.ts"
 import type { Clock } from "../../kernel/index.ts"
 import type { Write } from "../../store/index.ts"
+import type { QueueSettings } from "../queue.ts"
 
 /** A command as it was written: the payload of its job, fixed when the message entered. */
 export interface CommandCall {
@@ -84,6 +85,10 @@ export interface CommandServices {
     stop(call: CommandCall & { jobId: number }): Promise<{ running: number; waiting: number }>
     /** Messages that run and wait in the session. */
     count(sessionKey: string): { running: number; waiting: number }
+  }
+  queue: {
+    /** What holds for messages that come while a turn runs, where the session says nothing. */
+    configured(route: Route): QueueSettings
   }
   config: ConfigAccess
   approvals: {

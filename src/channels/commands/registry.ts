@@ -5,6 +5,7 @@ import { approve } from "./native/approve.ts"
 import { config } from "./native/config.ts"
 import { commandsList, help } from "./native/help.ts"
 import { model } from "./native/model.ts"
+import { queue } from "./native/queue.ts"
 import { reasoning } from "./native/reasoning.ts"
 import { newSession, reset } from "./native/reset.ts"
 import { start } from "./native/start.ts"
@@ -25,6 +26,7 @@ export const nativeCommands: readonly ChatCommand[] = [
   model,
   think,
   reasoning,
+  queue,
   activation,
   approve,
   whoami,

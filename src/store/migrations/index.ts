@@ -19,6 +19,7 @@ import * as provenance from "./0017-provenance.ts"
 import * as strangers from "./0018-strangers.ts"
 import * as access from "./0020-access.ts"
 import * as firstWords from "./0022-first-words.ts"
+import * as queue from "./0025-queue.ts"
 
 export const migrations: Record<string, Migration> = {
   "0001-first": first,
@@ -40,4 +41,5 @@ export const migrations: Record<string, Migration> = {
   "0018-strangers": strangers,
   "0020-access": access,
   "0022-first-words": firstWords,
+  "0025-queue": queue,
 }

@@ -1,15 +1,14 @@
 // What chat commands ask of this channel.
-import type { Activations } from "../../activation.ts"
 import type { ChannelCommands } from "../../contract.ts"
 import { buttonsRefused } from "../outbound/buttons.ts"
 import type { Settings } from "../settings.ts"
 import { customEntries } from "./menu.ts"
 
-export function createCommandPart(settings: Settings, activations: Activations): ChannelCommands {
+export function createCommandPart(settings: Settings, onSessionChanged: () => void): ChannelCommands {
   return {
     custom: (account) => customEntries(settings.account(account)).entries,
     canShowButtons: (route) => buttonsRefused(settings.account(route.account), route.chatKind) === undefined,
     mayWriteConfig: (account) => settings.account(account).configWrites,
-    sessionChanged: () => activations.refresh(),
+    sessionChanged: onSessionChanged,
   }
 }

@@ -14,6 +14,7 @@ import { senderLabel } from "./content/index.ts"
 import { placeInput } from "./conversation.ts"
 import { type Standing, clickHeaderOf } from "./header.ts"
 import { isDirect, placeFor, placeOf } from "./place.ts"
+import { queuedAt } from "./queued.ts"
 import { type PlanContext, type Planned, type SkipReason, entryOf, skip } from "./planned.ts"
 import { senderOf } from "./principal.ts"
 
@@ -101,8 +102,9 @@ function inputOf(
   const { settings } = context
   const standing = standingOf(message, button, decision, context)
   const isOwn = standing.trusted || !decision.trusted
+  const queued = queuedAt(place, sender, context)
   return {
-    agentId: context.agentId,
+    agentId: place.agentId,
     sessionKey: place.sessionKey,
     purpose: "chat",
     ...standing,
@@ -118,6 +120,7 @@ function inputOf(
     mentioned: true,
     askedBy: askerOf(sender, decision),
     route: place.route,
+    ...(queued ? { queue: queued.rule } : {}),
     ...placeInput(message.chat, { place, sender }, settings),
   }
 }

@@ -73,7 +73,7 @@ export function planCommandClick(
   if (read.kind !== "command" || !isAllowed) {
     return skip(update, context, "command-refused", { ...facts(message), sender: speaker.sender.id })
   }
-  return accept(update, message, command, callOf(command, read.args, speaker, context), context)
+  return accept(update, message, command, callOf(command, read.args, speaker), context)
 }
 
 interface Used {
@@ -94,23 +94,22 @@ function useCommand(
     return { kind: "planned", planned: skip(update, context, "command-refused", seen) }
   }
   if (command.name !== "new" && command.name !== "reset") {
-    const call = callOf(command, command.takesLines ? args : line, speaker, context)
+    const call = callOf(command, command.takesLines ? args : line, speaker)
     return { kind: "planned", planned: accept(update, message, command, call, context) }
   }
   const [word = ""] = args.split(/\s/, 1)
   const model = word !== "" && context.look.isModel(word) ? word : ""
   const rest = args.slice(model.length).trim()
-  const call = callOf(command, model, speaker, context)
+  const call = callOf(command, model, speaker)
   if (rest === "") return { kind: "planned", planned: accept(update, message, command, call, context) }
   return { kind: "first", job: commandJob(context.ids.uuid(), command, call), message: endOf(message, rest) }
 }
 
-function callOf(command: ChatCommand, args: string, speaker: Speaker, context: PlanContext): CommandCall {
-  const { place, sender, decision } = speaker
+function callOf(command: ChatCommand, args: string, { place, sender, decision }: Speaker): CommandCall {
   return {
     command: command.name,
     args,
-    agentId: context.agentId,
+    agentId: place.agentId,
     sessionKey: place.sessionKey,
     route: place.route,
     sender: askerOf(sender, decision),

@@ -17,9 +17,9 @@ export function addressing(
   place: Place,
   context: PlanContext,
 ): { isMentioned: boolean; isForBot: boolean; hearsAll: boolean } {
-  const { settings, agentId, botId, botName } = context
+  const { settings, botId, botName } = context
   if (isDirect(message.chat)) return { isMentioned: false, isForBot: true, hearsAll: false }
-  const mentioned = isMentioned(message, { id: botId, username: botName }, settings.mentionsOf(agentId))
+  const mentioned = isMentioned(message, { id: botId, username: botName }, settings.mentionsOf(place.agentId))
   const hearsAll = !needsMention(message.chat, place, context)
   return { isMentioned: mentioned, isForBot: mentioned || hearsAll, hearsAll }
 }

@@ -1,5 +1,5 @@
 // What messages became before this one: rows of the store, and what the same batch has planned and not yet written.
-import type { TurnInput } from "../../../agent/turn-input.ts"
+import { type TurnInput, turnJobKind } from "../../../agent/turn-input.ts"
 import {
   type JobRow,
   type NewJob,
@@ -7,6 +7,7 @@ import {
   hadJoin,
   isAnyJoinOpen,
   isJoinOpen,
+  isOpen,
   jobOfMessage,
 } from "../../../store/index.ts"
 
@@ -17,6 +18,8 @@ export interface EarlierTurns {
   hadJoin(joinKey: string): boolean
   /** The input of a turn that waits, by the message that it came from, when that may be part of a cut text. */
   waitingPaste(ref: string): TurnInput | undefined
+  /** Whether a turn of this session runs or waits. */
+  isTurnOpen(sessionKey: string): boolean
   /** The job that a message became, whatever has become of that. */
   jobOfMessage(ref: string): Pick<JobRow, "payload" | "lane_key"> | undefined
 }
@@ -39,9 +42,11 @@ export class Earlier {
     const store = this.#store
     const keys = new Set<string>()
     const jobs = new Map<string, NewJob>()
+    const busy = new Set<string>()
     return {
       note: (planned) => {
         for (const job of planned ?? []) {
+          if (job.kind === turnJobKind) busy.add(job.laneKey)
           if (job.ref !== undefined) jobs.set(job.ref, job)
           if (!job.join) continue
           keys.add(job.join.key)
@@ -49,6 +54,7 @@ export class Earlier {
         }
       },
       isJoinOpen: (key) => keys.has(key) || isJoinOpen(store, key),
+      isTurnOpen: (sessionKey) => busy.has(sessionKey) || isOpen(store, sessionKey, turnJobKind),
       hadJoin: (key) => keys.has(key) || hadJoin(store, key),
       waitingPaste: (ref) => {
         // Asked for every text: when no long one came lately, none waits to be gone on with.

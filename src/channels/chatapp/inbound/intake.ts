@@ -1,10 +1,13 @@
 // A batch of updates -> what it causes, in one transaction with the offset. What was seen before changes nothing.
 import type { Update } from "grammy/types"
+import { droppedText, keepToCap } from "../../../agent/queue/cap.ts"
+import { type TurnInput, turnJobKind } from "../../../agent/turn-input.ts"
 import { type Clock, type Ids, type Log, describeError, isJsonObject } from "../../../kernel/index.ts"
-import { mainKey } from "../../../sessions/keys.ts"
+import { agentOfKey, mainKey } from "../../../sessions/keys.ts"
 import type { Route } from "../../../sessions/route.ts"
 import { type IngestEntry, type NewOutbox, type Store, type Write } from "../../../store/index.ts"
 import type { Activations } from "../../activation.ts"
+import type { QueueChoices } from "../../queue.ts"
 import type { PairingAnswer, PairingBook } from "../../pairing-book.ts"
 import type { NamePins } from "../../pins.ts"
 import { type BotKey, deleteOffset, knownDeliveries, readOffset, saveOffset } from "../../store.ts"
@@ -36,6 +39,7 @@ export interface IntakeOptions {
   book: PairingBook
   pins: NamePins
   activations: Activations
+  queueChoices: QueueChoices
   moves: ChatMoves
   /** Whether a word names a model that may be chosen; without it none does. */
   isModel?: (name: string) => boolean
@@ -46,6 +50,8 @@ export interface IntakeOptions {
   log: Log
   rememberRoute: (write: Write, sessionKey: string, agentId: string, route: Route) => void
   pairingReply: PlanContext["pairingReply"]
+  /** Rows that tell somebody something of ours. */
+  notice: (route: Route, text: string) => NewOutbox[]
   /** What is done after the commit; never waited for. */
   onEffect: (effect: Effect) => void
 }
@@ -101,7 +107,7 @@ export class Intake {
     nextOffset: number | undefined,
     nameless: readonly unknown[] = [],
   ): Promise<void> {
-    const { store, bot, book, pins, moves, agentId, rememberRoute } = this.#options
+    const { store, bot, book, pins, moves, rememberRoute } = this.#options
     const known = knownDeliveries(store, bot, updates.flatMap(deliveryIdsOf))
     const fresh = updates.filter((update) => {
       const ids = deliveryIdsOf(update)
@@ -113,7 +119,7 @@ export class Intake {
     const busyUntil = this.#pairingBusyUntil
     try {
       const planned = [...this.#planAll(fresh), ...nameless.map((each) => this.#setAside(each, "it has no update_id"))]
-      const routes = lastToRemember(planned, agentId())
+      const routes = lastToRemember(planned)
       await store.ingestBatch(
         planned.map((each) => each.entry),
         async (write) => {
@@ -121,7 +127,8 @@ export class Intake {
           else saveOffset(write, bot, nextOffset)
           book.flush(write)
           pins.flush(write)
-          for (const [sessionKey, route] of routes) rememberRoute(write, sessionKey, agentId(), route)
+          for (const [sessionKey, route] of routes) rememberRoute(write, sessionKey, agentOf(sessionKey), route)
+          this.#keepQueuesShort(write, planned)
           this.#trimHistories(write, planned)
           for (const each of planned.flatMap(membershipOf)) {
             noteMembership(write, { channel: bot.channel, account: bot.account, chatId: each.chatId }, each.isMember)
@@ -149,7 +156,7 @@ export class Intake {
    * is nothing to answer in it, or its sender is still not heard.
    */
   admit(write: Write, senderId: string, message: string): boolean {
-    const { bot, book, agentId, rememberRoute } = this.#options
+    const { bot, book, rememberRoute } = this.#options
     const update = JSON.parse(message) as Update
     if (wrongField(update) !== undefined) return false
     const earlier = this.#earlier.beginBatch()
@@ -160,15 +167,14 @@ export class Intake {
     if (planned.kind !== "accepted") return false
     for (const job of planned.entry.jobs ?? []) write.addJob(job)
     earlier.note(planned.entry.jobs)
-    for (const [sessionKey, route] of lastToRemember([planned], agentId())) {
-      rememberRoute(write, sessionKey, agentId(), route)
-    }
+    for (const [sessionKey, route] of lastToRemember([planned]))
+      rememberRoute(write, sessionKey, agentOf(sessionKey), route)
     this.#log.info({ bot: bot.botId, sender: senderId }, "first message of a person let in is answered")
     return true
   }
 
   #context(earlier: EarlierTurns, book: PlanContext["book"]): PlanContext {
-    const { settings, bot, botName, agentId, pins, activations, moves, ids, clock, store } = this.#options
+    const { settings, bot, botName, agentId, pins, activations, queueChoices, moves, ids, clock, store } = this.#options
     return {
       earlier,
       settings: moves.follow(settings.account(bot.account)),
@@ -187,6 +193,7 @@ export class Intake {
       },
       look: createLookups({ store, bot, isModel: this.#options.isModel ?? (() => false) }),
       activationOf: (key) => activations.of(key),
+      queueChoiceOf: (key) => queueChoices.of(key),
       onChatMoved: (move) => moves.see(move),
     }
   }
@@ -220,6 +227,19 @@ export class Intake {
     const { settings, bot } = this.#options
     const keys = planned.flatMap((each) => (each.kind === "noted" && each.historyOf ? [each.historyOf] : []))
     trimHistory(write, bot.account, new Set(keys), settings.account(bot.account).historyLimit)
+  }
+
+  /** What goes beyond the cap of a queue is dropped with the very message that made it too long, and its sender told. */
+  #keepQueuesShort(write: Write, planned: readonly Planned[]): void {
+    const { store, notice } = this.#options
+    for (const job of planned.flatMap(({ entry }) => entry.jobs ?? [])) {
+      const input = job.kind === turnJobKind ? (job.payload as unknown as TurnInput) : undefined
+      const dropped = input && keepToCap(store, write, input)
+      if (!input?.queue || !input.route || !dropped) continue
+      this.#log.warn({ session: input.sessionKey, sender: input.askedBy?.id, dropped: dropped.count }, "queue full")
+      this.#count("queue-dropped", dropped.count)
+      if (dropped.isFirst) for (const row of notice(input.route, droppedText(input.queue))) write.addOutbox(row)
+    }
   }
 
   #pace(rows: NewOutbox[]): NewOutbox[] {
@@ -291,9 +311,16 @@ type Accepted = Extract<Planned, { kind: "accepted" }>
  * Of each session the last message of the batch: that is where it was last heard from. Direct chats count for the main
  * session, also where they have sessions of their own: it is where `last` is looked for.
  */
-function lastToRemember(planned: readonly Planned[], agentId: string): Map<string, Route> {
+function lastToRemember(planned: readonly Planned[]): Map<string, Route> {
   const accepted = planned.filter((each): each is Accepted => each.kind === "accepted" && each.remember)
   return new Map(
-    accepted.map(({ route, sessionKey }) => [route.chatKind === "private" ? mainKey(agentId) : sessionKey, route]),
+    accepted.map(({ route, sessionKey }) => [
+      route.chatKind === "private" ? mainKey(agentOf(sessionKey)) : sessionKey,
+      route,
+    ]),
   )
+}
+
+function agentOf(sessionKey: string): string {
+  return agentOfKey(sessionKey) ?? "main"
 }

@@ -20,7 +20,7 @@ export interface Joining {
 
 export interface JoinFacts {
   settings: Pick<AccountSettings, "debounceMs">
-  earlier: Omit<EarlierTurns, "jobOfMessage">
+  earlier: Omit<EarlierTurns, "jobOfMessage" | "isTurnOpen">
 }
 
 /** The parts of an album come at once, each as an update of its own. */

@@ -6,6 +6,8 @@ import { type AccountSettings, channelName } from "../settings.ts"
 
 export interface Place {
   route: Route
+  /** Who answers there. */
+  agentId: string
   sessionKey: string
   /** Topic of a forum; the general topic is "1", though its messages carry no thread id. */
   topicId?: string
@@ -17,8 +19,9 @@ export const generalTopic = "1"
 export function placeFor(
   place: Place,
   { trusted }: { trusted: boolean },
-  { settings, agentId }: { settings: Pick<AccountSettings, "guestSession">; agentId: string },
+  { settings }: { settings: Pick<AccountSettings, "guestSession"> },
 ): Place {
+  const { agentId } = place
   const { chatKind, chatId } = place.route
   if (trusted || chatKind !== "private") return place
   return { ...place, sessionKey: settings.guestSession(agentId, chatId) }
@@ -26,10 +29,14 @@ export function placeFor(
 
 export function placeOf(
   message: Message,
-  { settings, agentId }: { settings: Pick<AccountSettings, "accountId" | "directSession">; agentId: string },
+  {
+    settings,
+    agentId: defaultAgent,
+  }: { settings: Pick<AccountSettings, "accountId" | "directSession" | "boundAgent">; agentId: string },
 ): Place {
   const chatId = String(message.chat.id)
   const topicId = topicOf(message)
+  const agentId = settings.boundAgent({ chatKind: message.chat.type, chatId, topicId }) ?? defaultAgent
   const threadId = topicId ?? directThread(message)
   const route: Route = {
     channel: channelName,
@@ -43,7 +50,7 @@ export function placeOf(
   const sessionKey = isDirect(message.chat)
     ? settings.directSession(agentId, chatId)
     : groupKey(agentId, channelName, chatId, topicId)
-  return { route, sessionKey, ...(topicId === undefined ? {} : { topicId }) }
+  return { route, agentId, sessionKey, ...(topicId === undefined ? {} : { topicId }) }
 }
 
 export function isDirect(chat: Pick<Chat, "type">): boolean {

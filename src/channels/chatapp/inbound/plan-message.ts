@@ -10,9 +10,10 @@ import type { NewJob } from "../../../store/index.ts"
 import { type Speaker, planCommand } from "./command.ts"
 import { contentOf, senderLabel } from "./content/index.ts"
 import { addressing, keepForLater, placeInput } from "./conversation.ts"
-import { type Joining, joiningOf } from "./join.ts"
+import { joiningOf } from "./join.ts"
 import { type Place, isDirect, placeFor, placeOf } from "./place.ts"
 import { type PlanContext, type Planned, entryOf, skip } from "./planned.ts"
+import { queuedAt } from "./queued.ts"
 import { principalOf } from "./principal.ts"
 import { saidInput } from "./said.ts"
 
@@ -50,6 +51,7 @@ function planSaid(
   if (!content) return undefined
   const { isMentioned, isForBot, hearsAll } = addressing(message, place, context)
   const joining = joiningOf(message, place, content, context)
+  const queued = queuedAt(place, sender, context)
   const input: TurnInput = {
     ...saidInput(message, { place, content, standing: decision, isLate: joining?.isLate ?? false }, context),
     ...placeInput(message.chat, { place, sender }, context.settings),
@@ -57,10 +59,11 @@ function planSaid(
     ...(isMentioned ? { mentioned: true } : {}),
     ...(hearsAll ? { hearsAll } : {}),
     ...(joining ? { join: joining.join } : {}),
+    ...(queued ? { queue: queued.rule } : {}),
   }
   if (!isForBot && !joining?.continues && !first)
     return keepForLater(update, message, { place, sender, input }, context)
-  const accepted = accept(update, message, { place, input, joining, decision }, context)
+  const accepted = accept(update, message, { place, input, hold: joining?.hold ?? queued?.hold, decision }, context)
   if (first) accepted.entry.jobs?.unshift(first)
   return accepted
 }
@@ -68,19 +71,19 @@ function planSaid(
 interface Said {
   place: Place
   input: TurnInput
-  joining: Joining | undefined
+  hold: Parameters<typeof turnJob>[2]
   decision: Extract<AccessDecision, { kind: "accept" }>
 }
 
 function accept(
   update: Update,
   message: Message,
-  { place, input, joining, decision }: Said,
+  { place, input, hold, decision }: Said,
   context: PlanContext,
 ): Planned {
   const { route, sessionKey } = place
   const entry = entryOf(update, context, { ...facts(message), rule: decision.rule })
-  entry.jobs = [turnJob(context.ids.uuid(), input, joining?.hold)]
+  entry.jobs = [turnJob(context.ids.uuid(), input, hold)]
   return { kind: "accepted", entry, route, sessionKey, remember: decision.trusted || !isDirect(message.chat) }
 }
 

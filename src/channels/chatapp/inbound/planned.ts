@@ -1,6 +1,7 @@
 // What an update leads to: an inbox row with everything it causes, and what is done once that is on the disk.
 import type { Update } from "grammy/types"
 import type { Ids, Json } from "../../../kernel/index.ts"
+import type { QueueChoice } from "../../../sessions/queue-choice.ts"
 import type { Route } from "../../../sessions/route.ts"
 import type { IngestEntry, NewOutbox } from "../../../store/index.ts"
 import type { AccessDecision } from "../../access.ts"
@@ -28,6 +29,8 @@ export interface PlanContext {
   look: Lookups
   /** What `/activation` of a session says. */
   activationOf(sessionKey: string): Activation | undefined
+  /** What `/queue` of a session says. */
+  queueChoiceOf(sessionKey: string): QueueChoice | undefined
   /** A group got another id: what follows in this batch may come from the new one. */
   onChatMoved(move: ChatMove): void
 }

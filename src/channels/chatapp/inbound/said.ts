@@ -23,7 +23,7 @@ export type Pending = { files: RemoteFile[] }
 export function saidInput(
   message: Message,
   said: { place: Place; content: Content; standing: Standing; isLate?: boolean },
-  context: Pick<PlanContext, "agentId" | "botId" | "settings" | "look">,
+  context: Pick<PlanContext, "botId" | "settings" | "look">,
 ): TurnInput {
   const { place, content, standing } = said
   const forwarded = forwardLabel(message)
@@ -40,7 +40,7 @@ export function saidInput(
   const sites = [...sitesIn(typed), ...addressesIn(typed)]
   const files = [...content.files, ...(reference?.files ?? [])]
   return {
-    agentId: context.agentId,
+    agentId: place.agentId,
     sessionKey: place.sessionKey,
     purpose: "chat",
     origin: standing.origin,

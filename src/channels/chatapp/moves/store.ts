@@ -46,6 +46,9 @@ export function moveChat(write: Write, move: ChatMove): void {
     .run(move.newId, channelName, move.oldId)
   for (const { from, to } of sessionsOf(write, move)) {
     moveSession(write, from, to)
+    write
+      .prepare("update queue_drop set lane_key = ?, sender = replace(sender, ?, ?) where lane_key = ?")
+      .run(to, JSON.stringify(move.oldId), JSON.stringify(move.newId), from)
     const change = (payload: Json) => readdress(payload, move, { from, to })
     moveJobs(write, from, to, change)
     // Commands that overtake the session wait beside it.

@@ -1,0 +1,244 @@
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import type { ModelRequest } from "../../models/contract.ts"
+import { AppError, systemIds } from "../../kernel/index.ts"
+import { type AgentParts, call, chat, main, promptOf, scriptedModels, smallTool, startAgent } from "../agent.fixture.ts"
+import { turnJob, type TurnInput } from "../turn-input.ts"
+import { droppedText, keepToCap } from "./cap.ts"
+import type { QueueMode, QueueRule } from "./contract.ts"
+
+const asker = { id: "5", origin: "owner" as const, isAuthorised: true }
+const rule = (mode: QueueMode, more: Partial<QueueRule> = {}): QueueRule => ({ mode, cap: 20, drop: "summarize", ...more })
+const saying = (text: string, more: Partial<TurnInput> = {}): TurnInput => ({
+  agentId: "main",
+  sessionKey: main,
+  purpose: "chat",
+  origin: "owner",
+  trusted: true,
+  askedBy: asker,
+  text,
+  route: chat,
+  ...more,
+})
+
+/** An answer that is given when the test says so. */
+function held() {
+  const asked = Promise.withResolvers<void>()
+  const answered = Promise.withResolvers<string>()
+  const answer = (request: ModelRequest) =>
+    new Promise<string>((resolve, reject) => {
+      request.signal.addEventListener("abort", () => reject(request.signal.reason), { once: true })
+      void answered.promise.then(resolve)
+      asked.resolve()
+    })
+  return { answer, asked: asked.promise, give: answered.resolve }
+}
+
+/** An agent whose first turn is at work, and a way to write to it meanwhile. */
+async function atWork(
+  context: Parameters<typeof startAgent>[0],
+  answers: Parameters<typeof scriptedModels>[0],
+  parts: AgentParts = {},
+) {
+  const first = held()
+  const models = scriptedModels([first.answer, ...answers])
+  const agent = await startAgent(context, { models, ...parts })
+  const runId = await agent.enqueue(saying("first"))
+  await first.asked
+  const runs: string[] = []
+  const write = async (text: string, mode: QueueMode, more: Partial<TurnInput> = {}) => {
+    const input = saying(text, { queue: rule(mode), ...more })
+    await agent.store.write(async (inside) => {
+      const id = systemIds.uuid()
+      runs.push(id)
+      inside.addJob(turnJob(id, input))
+      keepToCap(agent.store, inside, input)
+    })
+  }
+  return { agent, models, runId, first, write, runs }
+}
+
+const states = (agent: { store: { handle: { prepare(sql: string): { all(): unknown[] } } } }) =>
+  (agent.store.handle.prepare("select state from job where lane_key = 'agent:main:main' order by id").all() as { state: string }[]).map(
+    ({ state }) => state,
+  )
+
+test("collect: what came meanwhile is one next turn, each message by itself, in order, and ends with it", async (context) => {
+  const second = held()
+  const { agent, models, write, first, runId, runs } = await atWork(context, [second.answer])
+  for (const text of ["one", "two", "three"]) await write(text, "collect")
+  first.give("done")
+  await second.asked
+  const prompt = promptOf(models.requests[1])
+  assert.match(prompt, /3 messages came while you were at work[^]*Queued #1\n\none[^]*Queued #2\n\ntwo[^]*Queued #3\n\nthree$/)
+  assert.deepEqual(states(agent), ["done", "running", "ready", "ready"], "they wait until their turn has ended")
+  second.give("all answered")
+  await agent.settle(runId)
+  assert.deepEqual(states(agent), ["done", "done", "done", "done"])
+  assert.deepEqual(
+    agent.replies().map(({ text }) => text),
+    ["done", "all answered"],
+  )
+  const joined = await agent.settle(runs[1] as string)
+  assert.deepEqual(JSON.parse(joined.result as string), { joined: runs[0] })
+})
+
+test("collect never mixes people, nor what stands behind a command with what stands before it", async (context) => {
+  const { agent, models, write, first, runId } = await atWork(context, ["a", "b", "c"])
+  await write("mine", "collect")
+  await write("hers", "collect", { askedBy: { ...asker, id: "6" } })
+  await write("mine again", "collect")
+  first.give("done")
+  await agent.settle(runId)
+  assert.deepEqual(
+    models.requests.slice(1).map((request) => promptOf(request)),
+    ["mine", "hers", "mine again"],
+  )
+})
+
+test("collect: one message with words of others makes the turn of all of them untrusted", async (context) => {
+  const seen: boolean[] = []
+  const look = smallTool("look", { gate: (_input, { trusted, tainted }) => void seen.push(trusted, tainted) })
+  const { agent, write, first, runId, models } = await atWork(context, [[call("look")], "b"], { tools: [look] })
+  await write("my own words", "collect")
+  await write("STRANGE", "collect", { trusted: false, about: { forwardedFrom: "Eve" } })
+  first.give("done")
+  await agent.settle(runId)
+  assert.match(promptOf(models.requests[1]), /Queued #2\n\n.*<untrusted-content[^]*STRANGE/s)
+  assert.deepEqual(seen, [false, true])
+})
+
+test("followup: each message has a turn of its own, in order", async (context) => {
+  const { agent, models, write, first, runId } = await atWork(context, ["a", "b"])
+  for (const text of ["one", "two"]) await write(text, "followup")
+  first.give("done")
+  await agent.settle(runId)
+  assert.deepEqual(
+    models.requests.slice(1).map((request) => promptOf(request)),
+    ["one", "two"],
+  )
+})
+
+for (const mode of ["steer", "steer-backlog"] as const) {
+  test(`${mode}: a message is shown after the tool call under way${mode === "steer" ? "" : ", and has its turn too"}`, async (context) => {
+    const ran = Promise.withResolvers<void>()
+    const release = Promise.withResolvers<void>()
+    const slow = smallTool("slow", {
+      async run() {
+        ran.resolve()
+        await release.promise
+        return { content: [{ type: "text", text: "slow result" }] }
+      },
+    })
+    const models = scriptedModels([[call("slow")], "answer", "NO_REPLY"])
+    const agent = await startAgent(context, { models, tools: [slow] })
+    const runId = await agent.enqueue(saying("first"))
+    await ran.promise
+    const input = saying("and sugar", { queue: rule(mode) })
+    await agent.store.write(async (write) => void write.addJob(turnJob(systemIds.uuid(), input)))
+    release.resolve()
+    await agent.settle(runId)
+    const [, second, third] = models.requests
+    assert.deepEqual(
+      second?.messages.map(({ role }) => role),
+      ["user", "assistant", "tool", "user"],
+    )
+    assert.match(promptOf(second), /at work on the above[^]*and sugar/)
+    assert.equal(third === undefined, mode === "steer")
+    if (third) assert.match(promptOf(third), /You were shown this[^]*and sugar/)
+    assert.ok(states(agent).every((state) => state === "done"))
+    const kept = agent.history().filter((message) => JSON.stringify(message).includes("and sugar"))
+    assert.equal(kept.length, mode === "steer" ? 1 : 2, "it is part of the conversation")
+  })
+}
+
+test("steer: words of others taint the turn from there on, and its transcript", async (context) => {
+  const tainted: boolean[] = []
+  const { promise: waits, resolve: ready } = Promise.withResolvers<void>()
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const look = smallTool("look", {
+    gate: (_input, context) => void tainted.push(context.tainted),
+    async run() {
+      ready()
+      await released
+      return { content: [{ type: "text", text: "seen" }] }
+    },
+  })
+  const models = scriptedModels([[call("look", {}, "1")], [call("look", {}, "2")], "answer"])
+  const agent = await startAgent(context, { models, tools: [look] })
+  const runId = await agent.enqueue(saying("first"))
+  await waits
+  const forwarded = saying("EVIL", { trusted: false, about: { forwardedFrom: "Eve" }, queue: rule("steer") })
+  await agent.store.write(async (write) => void write.addJob(turnJob(systemIds.uuid(), forwarded)))
+  release()
+  await agent.settle(runId)
+  assert.deepEqual(tainted, [false, true])
+  assert.match(promptOf(models.requests[1]), /<untrusted-content[^]*EVIL/)
+  const rows = agent.store.handle.prepare("select trusted from message order by id").all()
+  assert.deepEqual(
+    rows.map((row) => row["trusted"]),
+    [1, 1, 1, 0, 0, 0, 0],
+  )
+})
+
+test("steer: without a further step it gets a turn; of a turn that fails it gets one too", async (context) => {
+  const { agent, models, write, first, runId } = await atWork(context, ["second"])
+  await write("late", "steer")
+  first.give("done")
+  await agent.settle(runId)
+  assert.equal(promptOf(models.requests[1]), "late")
+
+  const { promise: waits, resolve: ready } = Promise.withResolvers<void>()
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const slow = smallTool("slow", {
+    async run() {
+      ready()
+      await released
+      return { content: [] }
+    },
+  })
+  const fails = () => Promise.reject(new AppError("model-failed", "down"))
+  const failing = scriptedModels([[call("slow")], fails, "answered by itself"])
+  const other = await startAgent(context, { models: failing, tools: [slow], timeoutSeconds: 60 })
+  const failed = await other.enqueue(saying("first"))
+  await waits
+  await other.store.write(
+    async (inside) => void inside.addJob(turnJob(systemIds.uuid(), saying("steered", { queue: rule("steer") }))),
+  )
+  release()
+  await other.settle(failed)
+  assert.deepEqual(states(other), ["dead", "done"])
+  assert.match(promptOf(failing.requests[1]), /steered/)
+  assert.equal(promptOf(failing.requests[2]), "steered")
+})
+
+test("interrupt: the turn under way is stopped, nothing of it is lost, and all that waits is answered at once", async (context) => {
+  const { agent, models, write, runId } = await atWork(context, ["new answer"])
+  await write("waited before", "collect")
+  await write("no, this", "interrupt")
+  await agent.settle(runId)
+  assert.match(promptOf(models.requests[1]), /Queued #1\n\nwaited before[^]*Queued #2\n\nno, this/)
+  assert.deepEqual(states(agent), ["cancelled", "done", "done"])
+  assert.deepEqual(
+    agent.replies().map(({ text }) => text),
+    ["new answer"],
+  )
+  const past = JSON.stringify(models.requests[1]?.messages)
+  assert.match(past, /first[^]*wrote something newer/)
+})
+
+test("the cap: the oldest go, a line of each is told to the next turn; or the newest is refused", async (context) => {
+  for (const drop of ["summarize", "old", "new"] as const) {
+    const { agent, models, write, first, runId } = await atWork(context, ["answer"])
+    for (const n of [1, 2, 3, 4]) await write(`message ${n}`, "collect", { queue: rule("collect", { cap: 2, drop }) })
+    first.give("done")
+    await agent.settle(runId)
+    const prompt = promptOf(models.requests[1])
+    const shown = drop === "new" ? ["message 1", "message 2"] : ["message 3", "message 4"]
+    for (const text of shown) assert.match(prompt, new RegExp(`Queued #\\d\\n\\n${text}`))
+    assert.match(prompt, /\[2 messages were dropped because too many waited/)
+    assert.equal(/- message 1\n- message 2/.test(prompt), drop === "summarize")
+    assert.match(droppedText(rule("collect", { cap: 2, drop })), /^More than 2 messages/)
+    assert.equal(states(agent).filter((state) => state === "cancelled").length, 2)
+  }
+})
