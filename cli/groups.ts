@@ -68,6 +68,11 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import("./commands/runs.ts")).addRuns,
   },
   {
+    name: "sessions",
+    description: "Look at conversations, search, export, compact and delete them",
+    load: async () => (await import("./commands/sessions.ts")).addSessions,
+  },
+  {
     name: "deliveries",
     description: "Look at what was sent to chats, and send it again",
     load: async () => (await import("./commands/deliveries.ts")).addDeliveries,

@@ -50,7 +50,8 @@ const seenBefore = `[You were shown this while you worked on the turn before. An
 /** What was said around the words. */
 function contextOf({ ids }: PromptOptions, { context = [] }: TurnInput): string[] {
   return context.map(({ label, about, text }) => {
-    const words = text === "" && about === undefined ? "" : `\n${wrapUntrusted(ids, { source: "message", about, text })}`
+    const words =
+      text === "" && about === undefined ? "" : `\n${wrapUntrusted(ids, { source: "message", about, text })}`
     return `${label}${words}`
   })
 }

@@ -127,4 +127,3 @@ async function takeParts(
     return whole
   })
 }
-

@@ -4,6 +4,15 @@ import type { ApprovalDetail, ApprovalSummary } from "../approvals/contract.ts"
 import type { UsageGroup, UsageSummary } from "../budget/contract.ts"
 import type { Json } from "../kernel/index.ts"
 import type { ModelCheck, ModelRow } from "../models/index.ts"
+import type {
+  SearchPage,
+  SearchQuery,
+  SessionDetail,
+  SessionQuery,
+  SessionSummary,
+  TranscriptPage,
+  TranscriptQuery,
+} from "../sessions/index.ts"
 import type { ApprovalState, RunDelivery } from "../store/index.ts"
 import type { GatewayStatus } from "./contract.ts"
 
@@ -180,6 +189,18 @@ export interface HookDeliveryActions {
   test(request: HookTest): Promise<object>
 }
 
+/** Sessions by their keys, as people look at them. All but the lists throw `not-found`. */
+export interface SessionActions {
+  list(query: SessionQuery): { items: SessionSummary[]; next: number | null }
+  read(key: string): SessionDetail
+  transcript(key: string, query: TranscriptQuery): TranscriptPage
+  search(query: SearchQuery): SearchPage
+  /** Adds the run that sums the conversation up. */
+  compact(key: string, instructions: string | undefined): Promise<{ runId: string }>
+  /** Throws `conflict` while a turn runs or waits. */
+  remove(key: string): Promise<{ conversations: number }>
+}
+
 export interface PageQuery {
   limit: number
   /** Ids below this only. */
@@ -233,6 +254,7 @@ export interface GatewayActions {
   dismissFailures(): Promise<void>
   usage(question: UsageQuestion): UsageSummary
   hooks: HookDeliveryActions
+  sessions: SessionActions
   listModels(): ModelList
   /** Asks the model one small question. What does not work is part of the answer, not an error. */
   testModel(test: ModelTest, signal: AbortSignal): Promise<ModelCheck>

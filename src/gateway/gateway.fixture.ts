@@ -100,6 +100,25 @@ export async function startGateway(overrides: Partial<GatewayServerOptions> = {}
   }
 }
 
+function recordingSessions(calls: unknown[]): GatewayActions["sessions"] {
+  return {
+    list: (query) => (calls.push(query), { items: [], next: null }),
+    read(key) {
+      throw new AppError("not-found", `There is no session ${key}`)
+    },
+    transcript: (key, query) => (calls.push({ key, ...query }), { items: [], next: null }),
+    search: (query) => (calls.push(query), { items: [], next: null }),
+    async compact(key, instructions) {
+      calls.push({ compact: key, instructions })
+      return { runId: "r" }
+    },
+    async remove(key) {
+      calls.push({ remove: key })
+      return { conversations: 1 }
+    },
+  }
+}
+
 function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
   return {
     status: async () => ({ version: "0.0.0", parts: { store: "ready" } }) as unknown as GatewayStatus,
@@ -119,6 +138,7 @@ function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
         return { mapping: "wake", actions: [] }
       },
     },
+    sessions: recordingSessions(calls),
     approvals: {
       list: (query) => (calls.push(query), []),
       read(id) {

@@ -7,6 +7,7 @@ import { type Visitor, errorResponse } from "../kernel/http/index.ts"
 import { AppError, type Redactor, runWithTimeout } from "../kernel/index.ts"
 import { accessRoutes } from "./access/routes.ts"
 import type { HookTest, MessageAction, MessageToSend, PairingApproval, PairingRevocation } from "./api.ts"
+import { sessionRoutes } from "./sessions.ts"
 import { type ApiOptions, type Env, type Route, about, given, parse, parseBody } from "./route.ts"
 import {
   listDeliveries,
@@ -358,6 +359,7 @@ const routes: readonly Route[] = [
       return { status: input.dryRun ? 200 : 202, body: await actions.changeMessage(input, context.req.raw.signal) }
     },
   })),
+  ...sessionRoutes,
   ...accessRoutes,
 ]
 

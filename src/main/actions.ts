@@ -20,6 +20,7 @@ import { createModelActions } from "./models/actions.ts"
 import { describeWarning, findModelWarnings } from "./models/warnings.ts"
 import { createPairingActions } from "./pairing.ts"
 import { storeHealth } from "./store-health.ts"
+import { sessionActions } from "./sessions.ts"
 import { version } from "./version.ts"
 
 export interface ActionParts {
@@ -55,6 +56,7 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
     approvals: approvalActions(parts.agent.approvals),
     hooks: parts.hooks,
     ...createPairingActions(core, parts.pairing),
+    sessions: sessionActions(core, parts.agent.sessions),
     explainAccess: ({ channel, ...question }) => channelNamed(parts, channel).explain(question),
     unpinName: (pin) => unpinName(parts, pin),
     async listChannels(options) {

@@ -8,6 +8,8 @@ import {
   type Turns,
   TurnStopped,
   type TurnView,
+  compactJobKind,
+  createCompaction,
   createHeartbeat,
   createTurns,
   heartbeatJobKind,
@@ -94,8 +96,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
   const { models, trouble: modelTrouble } = watchModels(core, composeModels(core, ledger))
   const approvals = composeApprovals(core, { sessions, channels: links.channels })
   const parts = { sessions, models, ledger, approvals, channels: links.channels, problems: links.problems }
-  const senders = () =>
-    new Map<string, ChannelSender>([...links.channels()].map(([name, channel]) => [name, channel.sender]))
+  const senders = () => sendersOf(links)
   const prefix = (input: TurnInput) => prefixOf(core.config(), { models, sessions }, input)
   const delivery = createDelivery({
     sessions,
@@ -127,17 +128,16 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
       const early = streamReply({ store, senders, responsePrefix: prefix, background, log }, input, runId, view)
       return early ? both(watched, early) : watched
     },
-    isHeard: (input) => isStillHeard(links.channels(), input),
-    workspaceFiles: (agentId, place) => workspaceFilesOf(core, agentId, place),
-    preparation: ({ route }) => (route === null ? undefined : links.channels().get(route.channel)?.preparation),
+    ...ofPlace(core, links),
   }
   const turns = createTurns(turnOptions)
   const heartbeat = composeHeartbeat(core, { turns, turnOptions, delivery })
-  const heard = (handler: JobHandler) => onlyWhileHeard({ channels: links.channels, log }, handler)
+  const heard = (handler: JobHandler) => onlyWhileHeard({ ...links, log }, handler)
   const handlers: Record<string, JobHandler> = blameless(core, {
     [turnJobKind]: heard({ run: turns.handle, onDead: turns.onDead }),
     [heartbeatJobKind]: { run: heartbeat.handle, onDead: heartbeat.onDead },
     [lateFilesJobKind]: channelJob(links, lateFilesJobKind),
+    [compactJobKind]: compaction(links, turnOptions),
     [approvalExpiryKind]: { run: approvals.expire },
     [commandJobKind]: heard(composeCommands(core, { ...parts, runner: () => runner })),
   })
@@ -189,6 +189,25 @@ function blameless({ eventLoop }: Core, handlers: Record<string, JobHandler>): R
     },
   ])
   return Object.fromEntries(wrapped)
+}
+
+/** What a turn asks of its channel, and of the folder of its agent. */
+function ofPlace(core: Core, links: AgentLinks): Pick<TurnOptions, "isHeard" | "workspaceFiles" | "preparation"> {
+  return {
+    isHeard: (input) => isStillHeard(links.channels(), input),
+    workspaceFiles: (agentId, place) => workspaceFilesOf(core, agentId, place),
+    preparation: ({ route }) => (route === null ? undefined : links.channels().get(route.channel)?.preparation),
+  }
+}
+
+function sendersOf(links: AgentLinks): Map<string, ChannelSender> {
+  return new Map([...links.channels()].map(([name, channel]) => [name, channel.sender]))
+}
+
+function compaction(links: AgentLinks, turnOptions: TurnOptions): JobHandler {
+  const say: Parameters<typeof createCompaction>[0]["say"] = (route, text) =>
+    links.channels().get(route.channel)?.sender.plan(route, { text, media: [] }) ?? []
+  return createCompaction({ ...turnOptions, say })
 }
 
 /** The channels are made after the lanes that run their jobs. */

@@ -1,5 +1,5 @@
 // Chat commands with what they ask of the gateway: sessions, models, lanes, the configuration, the channel.
-import { TurnStopped, heartbeatJobKind, turnJobKind } from "../agent/index.ts"
+import { TurnStopped, compactJobKind, heartbeatJobKind, turnJobKind } from "../agent/index.ts"
 import type { TurnInput } from "../agent/turn-input.ts"
 import type { Approvals } from "../approvals/index.ts"
 import type { Ledger } from "../budget/index.ts"
@@ -36,6 +36,7 @@ import { describeDecided } from "./approvals.ts"
 import type { Core } from "./core.ts"
 import { modelsView } from "./models/view.ts"
 import { takesRestart } from "./reload.ts"
+import { archiveServices } from "./sessions.ts"
 import { version } from "./version.ts"
 
 export interface CommandParts {
@@ -94,6 +95,7 @@ function createServices(
         return { running, waiting: turns.length - running }
       },
     },
+    archive: archiveServices(core),
     queue: { configured: (route) => configuredQueue(core.config(), route.channel) },
     config: createConfigAccess(core, (route) => channelOf(route)?.commands.mayWriteConfig(route.account) ?? false),
     approvals: {
@@ -131,7 +133,7 @@ function personOf(id: string): Visitor {
 function isStoppedBy(call: CommandCall & { jobId: number }, job: JobRow): boolean {
   if (job.id >= call.jobId) return false
   const isOwner = call.sender.origin === "owner" && job.state === "running"
-  if (job.kind === heartbeatJobKind) return isOwner
+  if (job.kind === heartbeatJobKind || job.kind === compactJobKind) return isOwner
   if (job.kind !== turnJobKind) return false
   const { route } = JSON.parse(job.payload) as TurnInput
   return isOwner || (route !== null && isSameChat(route, call.route))

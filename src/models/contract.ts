@@ -60,7 +60,7 @@ export interface ModelDelta {
 /** What a model call is made for; stands in the ledger beside its tokens. */
 export interface UsedFor {
   /** `check`: an operator tries a model out; no fallback answers in its place. */
-  purpose: "chat" | "hook" | "heartbeat" | "picture" | "check" | "test"
+  purpose: "chat" | "hook" | "heartbeat" | "compact" | "picture" | "check" | "test"
   sessionKey?: string
   runId?: string
   origin?: string

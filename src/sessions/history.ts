@@ -3,6 +3,7 @@
 import type { ModelMessage } from "../models/contract.ts"
 import type { Store } from "../store/index.ts"
 import type { Origin } from "./route.ts"
+import { latestSummary } from "./summary.ts"
 import { type TranscriptEntry, trimToBudget } from "./transcript.ts"
 
 export interface HistoryOptions {
@@ -13,8 +14,8 @@ export interface HistoryOptions {
 }
 
 export interface History {
-  /** The newest messages that fit, oldest first, starting with a user's. */
-  read(sessionId: string, options: HistoryOptions): TranscriptEntry[]
+  /** The newest messages that fit, oldest first, starting with a user's, and the summary of what was before them. */
+  read(sessionId: string, options: HistoryOptions): { summary: TranscriptEntry | undefined; entries: TranscriptEntry[] }
 }
 
 interface Entry extends TranscriptEntry {
@@ -33,9 +34,15 @@ export function createHistory(store: Store): History {
   /** By session and budget: a smaller model that looks on now and then takes nothing away from a larger one. */
   const beginnings = new Map<string, number>()
   return {
-    read(sessionId, { budget, room }) {
+    read(sessionId, wanted) {
+      const summary = latestSummary(store, sessionId)
+      const budget = Math.max(0, wanted.budget - (summary?.tokens ?? 0))
+      const room = Math.max(0, wanted.room - (summary?.tokens ?? 0))
       const name = `${sessionId} ${Math.round(budget)}`
-      const entries = readNewest(store, sessionId, { from: beginnings.get(name) ?? 0, budget })
+      const entries = readNewest(store, sessionId, {
+        from: Math.max(beginnings.get(name) ?? 0, (summary?.coversTo ?? -1) + 1),
+        budget,
+      })
       const isFull = entries.reduce((sum, entry) => sum + entry.tokens, 0) > budget
       const shown = isFull ? beginAnew(entries, budget) : entries
       const first = shown[0]
@@ -45,7 +52,7 @@ export function createHistory(store: Store): History {
         const oldest = beginnings.size > maxBeginnings ? beginnings.keys().next().value : undefined
         if (oldest !== undefined) beginnings.delete(oldest)
       }
-      return trimToBudget(shown, Math.min(room, budget))
+      return { summary, entries: trimToBudget(shown, Math.min(room, budget)) }
     },
   }
 }
@@ -61,7 +68,7 @@ function readNewest(store: Store, sessionId: string, options: { from: number; bu
   const newestFirst: Entry[] = []
   const statement = store.handle.prepare(
     `select id, message, tokens, origin, trusted from message
-     where session_id = ? and id < ? and id >= ? order by id desc limit ?`,
+     where session_id = ? and id < ? and id >= ? and covers_to is null order by id desc limit ?`,
   )
   let before = Number.MAX_SAFE_INTEGER
   let tokens = 0

@@ -1,8 +1,11 @@
 // The only door of sessions.
+export * from "./archive/index.ts"
 export * from "./keys.ts"
 export * from "./move.ts"
 export type * from "./queue-choice.ts"
 export type * from "./route.ts"
 export * from "./sessions.ts"
+export * from "./sharing.ts"
 export * from "./sites.ts"
+export * from "./summary.ts"
 export * from "./transcript.ts"

@@ -96,7 +96,9 @@ export function createSessions(options: { store: Store; ids: Ids; config: () => 
     },
     lastRoute: (key) => find(key)?.lastRoute ?? null,
     history(sessionId, { maxTurns, ...options }) {
-      const shown = lastTurns(history.read(sessionId, options), maxTurns)
+      if (maxTurns === 0) return { messages: [], foreign: undefined }
+      const { summary, entries } = history.read(sessionId, options)
+      const shown = [...(summary ? [summary] : []), ...lastTurns(entries, maxTurns)]
       return {
         messages: shown.map((entry) => entry.message),
         foreign: shown.find((entry) => !entry.trusted)?.origin,

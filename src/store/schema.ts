@@ -159,6 +159,21 @@ export interface MessageTable {
   origin: string
   /** 0: it holds words of others, or was said after such words had been read. */
   trusted: number
+  /** Of a summary: the newest message that it stands for. Those stay, and are shown no more. */
+  covers_to: number | null
+}
+
+/** A session id: one conversation under a key, from its beginning to a reset. Written by triggers on `session`. */
+export interface ConversationTable {
+  session_id: string
+  /** Empty where it is not known any more. */
+  key: string
+  agent_id: string
+  created_at: number
+  /** Null while it goes on. */
+  ended_at: number | null
+  /** A person wants it gone: its messages are removed. */
+  deleted_at: number | null
 }
 
 /** A message that a full queue has dropped, until a turn has told of it. */
@@ -399,6 +414,7 @@ export interface Database {
   ended_session: EndedSessionTable
   message: MessageTable
   queue_drop: QueueDropTable
+  conversation: ConversationTable
   poll_offset: OffsetTable
   pairing_request: PairingRequestTable
   pairing_allow: PairingAllowTable

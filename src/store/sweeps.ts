@@ -118,6 +118,11 @@ export const sweeps: readonly Sweep[] = [
        order by updated_at limit ?)`,
   ),
   { name: "message of a hook", keepMs: (keep) => keep.hookSessionsMs, remove: (...now) => removeMessages(1, ...now) },
+  {
+    name: "message of a deleted session",
+    keepMs: () => 0,
+    remove: (handle, _before, limit) => removeDeletedConversations(handle, limit),
+  },
   { name: "message", keepMs: (keep) => keep.endedSessionsMs, remove: (...now) => removeMessages(0, ...now) },
 ]
 
@@ -158,5 +163,20 @@ function removeMessages(machine: 0 | 1, handle: SqliteHandle, before: number, li
     .run(id, limit)
   if (Number(messages.changes) === limit) return limit
   handle.prepare("delete from ended_session where session_id = ?").run(id)
+  return Number(messages.changes) + 1
+}
+
+/** Some of the messages of conversations that a person wanted gone, then these themselves; 0 when none is left. */
+export function removeDeletedConversations(handle: SqliteHandle, limit: number): number {
+  const row = handle.prepare("select session_id as id from conversation where deleted_at is not null limit 1").get()
+  const id = row?.["id"] as string | undefined
+  if (id === undefined) return 0
+  const messages = handle
+    .prepare("delete from message where id in (select id from message where session_id = ? order by id limit ?)")
+    .run(id, limit)
+  if (Number(messages.changes) === limit) return limit
+  handle.prepare("delete from session_site where session_id = ?").run(id)
+  handle.prepare("delete from ended_session where session_id = ?").run(id)
+  handle.prepare("delete from conversation where session_id = ?").run(id)
   return Number(messages.changes) + 1
 }

@@ -41,7 +41,10 @@ export function readWorkspaceFiles(
     if (whole === "") continue
     const text = cut(whole, Math.min(limits.maxChars, left))
     if (text.length < whole.length)
-      log.warn({ folder, file: name, characters: whole.length, shown: text.length }, "file is longer than the prompt takes")
+      log.warn(
+        { folder, file: name, characters: whole.length, shown: text.length },
+        "file is longer than the prompt takes",
+      )
     left -= text.length
     files.push({ name, text, isCut: text.length < whole.length })
   }

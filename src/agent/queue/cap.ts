@@ -74,7 +74,9 @@ export function droppedText({ cap, drop }: QueueRule): string {
 export function takeDropped(write: Write, jobId: number, input: TurnInput): TurnContext | undefined {
   if (input.purpose !== "chat") return undefined
   const rows = write
-    .prepare("select id, line, trusted from queue_drop where lane_key = ? and sender = ? and shown_by is null order by id")
+    .prepare(
+      "select id, line, trusted from queue_drop where lane_key = ? and sender = ? and shown_by is null order by id",
+    )
     .all(input.sessionKey, senderKey(input)) as { id: number; line: string; trusted: number }[]
   if (rows.length === 0) return undefined
   const update = write.prepare("update queue_drop set shown_by = ? where id = ?")

@@ -23,7 +23,8 @@ export function createInterrupts(store: Store): WatchInterrupts {
   return (job, input) => {
     const abort = new AbortController()
     const look = () => {
-      if (!abort.signal.aborted && isInterrupted(store, job, input)) abort.abort(new TurnStopped({ isInterrupted: true }))
+      if (!abort.signal.aborted && isInterrupted(store, job, input))
+        abort.abort(new TurnStopped({ isInterrupted: true }))
     }
     const looks = byLane.get(job.lane_key) ?? new Set()
     byLane.set(job.lane_key, looks.add(look))
@@ -43,4 +44,3 @@ function isInterrupted(store: Store, job: JobRow, input: TurnInput): boolean {
   const waiting = waitingOf(store, job.lane_key, { sender: senderKey(input), after: job.id, passesOthers: true })
   return waiting.some(({ inputs }) => inputs.some(({ queue }) => queue?.mode === "interrupt"))
 }
-

@@ -5,10 +5,16 @@ import { AppError, systemIds } from "../../kernel/index.ts"
 import { type AgentParts, call, chat, main, promptOf, scriptedModels, smallTool, startAgent } from "../agent.fixture.ts"
 import { turnJob, type TurnInput } from "../turn-input.ts"
 import { droppedText, keepToCap } from "./cap.ts"
-import type { QueueMode, QueueRule } from "./contract.ts"
+import type { QueueMode } from "../../sessions/index.ts"
+import type { QueueRule } from "./contract.ts"
 
 const asker = { id: "5", origin: "owner" as const, isAuthorised: true }
-const rule = (mode: QueueMode, more: Partial<QueueRule> = {}): QueueRule => ({ mode, cap: 20, drop: "summarize", ...more })
+const rule = (mode: QueueMode, more: Partial<QueueRule> = {}): QueueRule => ({
+  mode,
+  cap: 20,
+  drop: "summarize",
+  ...more,
+})
 const saying = (text: string, more: Partial<TurnInput> = {}): TurnInput => ({
   agentId: "main",
   sessionKey: main,
@@ -59,9 +65,11 @@ async function atWork(
 }
 
 const states = (agent: { store: { handle: { prepare(sql: string): { all(): unknown[] } } } }) =>
-  (agent.store.handle.prepare("select state from job where lane_key = 'agent:main:main' order by id").all() as { state: string }[]).map(
-    ({ state }) => state,
-  )
+  (
+    agent.store.handle.prepare("select state from job where lane_key = 'agent:main:main' order by id").all() as {
+      state: string
+    }[]
+  ).map(({ state }) => state)
 
 test("collect: what came meanwhile is one next turn, each message by itself, in order, and ends with it", async (context) => {
   const second = held()
@@ -70,7 +78,10 @@ test("collect: what came meanwhile is one next turn, each message by itself, in 
   first.give("done")
   await second.asked
   const prompt = promptOf(models.requests[1])
-  assert.match(prompt, /3 messages came while you were at work[^]*Queued #1\n\none[^]*Queued #2\n\ntwo[^]*Queued #3\n\nthree$/)
+  assert.match(
+    prompt,
+    /3 messages came while you were at work[^]*Queued #1\n\none[^]*Queued #2\n\ntwo[^]*Queued #3\n\nthree$/,
+  )
   assert.deepEqual(states(agent), ["done", "running", "ready", "ready"], "they wait until their turn has ended")
   second.give("all answered")
   await agent.settle(runId)

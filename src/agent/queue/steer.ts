@@ -34,7 +34,9 @@ interface Ready extends WaitingMessage {
 }
 
 /** What the turn is to be shown now; undefined when nothing waits for it. To be called inside the journal's transaction. */
-export async function prepareSteering(steering: Steering): Promise<((write: Write) => SteeredStep | undefined) | undefined> {
+export async function prepareSteering(
+  steering: Steering,
+): Promise<((write: Write) => SteeredStep | undefined) | undefined> {
   const { options, job, input, signal } = steering
   if (input.purpose !== "chat") return undefined
   const ready: Ready[] = []
@@ -49,7 +51,9 @@ function steerable(store: Store, job: JobRow, input: TurnInput): WaitingMessage[
   const isSteered = ({ queue, steered }: TurnInput) =>
     queue?.mode === "steer" || (queue?.mode === "steer-backlog" && !steered)
   // Those behind one that still waits for its parts wait with it: nothing overtakes what was said before.
-  const end = waiting.findIndex(({ isDue, inputs }) => !isDue || !inputs.every((each) => isSteered(each) || each.steered))
+  const end = waiting.findIndex(
+    ({ isDue, inputs }) => !isDue || !inputs.every((each) => isSteered(each) || each.steered),
+  )
   return (end === -1 ? waiting : waiting.slice(0, end)).filter(({ inputs }) => inputs.every(isSteered))
 }
 

@@ -78,12 +78,7 @@ export interface ChatappOptions {
 export function createChatappChannel(options: ChatappOptions): Channel {
   const { pairing, clock } = options
   const settings = createSettings(options.config)
-  const activations = new Activations(options.store)
-  const queueChoices = new QueueChoices(options.store)
-  const refresh = () => {
-    activations.refresh()
-    queueChoices.refresh()
-  }
+  const { activations, queueChoices, refresh } = sessionSettings(options)
   const moves = createMoves(options, refresh)
   const render = createRenderer()
   const plan: ChannelSender["plan"] = (route, reply) => planReply(settings.account(route.account), render, route, reply)
@@ -210,6 +205,17 @@ function explainFacts(
       agentId: options.defaultAgentId(),
     },
   }
+}
+
+/** What sessions say that is asked for each message. */
+function sessionSettings({ store }: ChatappOptions) {
+  const activations = new Activations(store)
+  const queueChoices = new QueueChoices(store)
+  const refresh = () => {
+    activations.refresh()
+    queueChoices.refresh()
+  }
+  return { activations, queueChoices, refresh }
 }
 
 function createMoves(options: ChatappOptions, onMoved: () => void): ChatMoves {

@@ -81,8 +81,7 @@ function derive(account: ChatappAccountConfig, config: Config): AccountSettings 
   return {
     ...account,
     envelope: createEnvelope(config),
-    boundAgent: (place) =>
-      boundAgent(config.bindings, { channel: channelName, account: account.accountId, ...place }),
+    boundAgent: (place) => boundAgent(config.bindings, { channel: channelName, account: account.accountId, ...place }),
     queue: configuredQueue(config, channelName),
     directSession: (agentId, chatId) =>
       directKey(agentId, { channel: channelName, account: account.accountId, chatId }, config.session),

@@ -1,7 +1,7 @@
 // What a chat command is: an object with its name, who may use it, and what it does. Nothing in it knows a platform.
 import type { Asker } from "../../agent/turn-input.ts"
 import type { UsageSums } from "../../budget/contract.ts"
-import type { ReplyButton } from "../../delivery/contract.ts"
+import type { ReplyButton, ReplyMedia } from "../../delivery/contract.ts"
 import type { Route } from "../../sessions/route.ts"
 import type { Sessions } from "../../sessions/sessions.ts"
 import type { Clock } from "../../kernel/index.ts"
@@ -44,13 +44,18 @@ export interface ChatCommand {
   time: CommandTime | ((args: string) => CommandTime)
   /** What it is given may go on over several lines; else only its first line counts. */
   takesLines?: boolean
-  run(call: CommandCall & { jobId: number }, services: CommandServices): Promise<CommandAnswer> | CommandAnswer
+  run(
+    call: CommandCall & { jobId: number; runId: string },
+    services: CommandServices,
+  ): Promise<CommandAnswer> | CommandAnswer
 }
 
 export interface CommandAnswer {
   /** Markdown. */
   text: string
   buttons?: ReplyButton[][]
+  /** Files below the media root. */
+  media?: ReplyMedia[]
   /** What it changes: in one transaction with the answer and the end of the job. */
   commit?: (write: Write) => void
 }
@@ -89,6 +94,15 @@ export interface CommandServices {
   queue: {
     /** What holds for messages that come while a turn runs, where the session says nothing. */
     configured(route: Route): QueueSettings
+  }
+  archive: {
+    /** Adds the job that sums the conversation up; whoever is at the route is told how it went. */
+    compact(write: Write, wanted: { agentId: string; sessionKey: string; route: Route; instructions?: string }): void
+    /** Undefined when the session has no conversation. */
+    export(
+      sessionKey: string,
+      file: { format: "jsonl" | "markdown"; name: string },
+    ): Promise<{ media: ReplyMedia; messages: number } | undefined>
   }
   config: ConfigAccess
   approvals: {

@@ -56,7 +56,7 @@ async function perform(
     if (command.where !== undefined && (command.where === "private") !== isPrivate) {
       return { text: `/${command.name} works only in ${command.where === "private" ? "private chats" : "groups"}.` }
     }
-    return await command.run({ ...call, jobId: job.id }, services)
+    return await command.run({ ...call, jobId: job.id, runId: job.run_id }, services)
   } catch (error) {
     if (!(error instanceof AppError) || error.code === "internal" || error.status === 503) throw error
     log.info({ run: job.run_id, command: call.command, reason: describeError(error) }, "command refused")
@@ -83,12 +83,12 @@ function say(
   write: Write,
   job: JobRow,
   { route, sender }: CommandCall,
-  { text, buttons }: CommandAnswer,
+  { text, buttons, media = [] }: CommandAnswer,
 ): void {
   const showsButtons = buttons !== undefined && canShowButtons(route)
   const reply: Reply = {
     text: redact(buttons && !showsButtons ? `${text}\n${listed(buttons)}` : text),
-    media: [],
+    media,
     ...(showsButtons ? { buttons } : {}),
     // In a group others write in between.
     ...(route.chatKind !== "private" && route.messageId !== undefined ? { replyTo: route.messageId } : {}),

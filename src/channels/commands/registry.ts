@@ -3,6 +3,8 @@ import type { ChatCommand } from "./contract.ts"
 import { activation } from "./native/activation.ts"
 import { approve } from "./native/approve.ts"
 import { config } from "./native/config.ts"
+import { compact } from "./native/compact.ts"
+import { exportSession } from "./native/export.ts"
 import { commandsList, help } from "./native/help.ts"
 import { model } from "./native/model.ts"
 import { queue } from "./native/queue.ts"
@@ -23,6 +25,8 @@ export const nativeCommands: readonly ChatCommand[] = [
   stop,
   newSession,
   reset,
+  compact,
+  exportSession,
   model,
   think,
   reasoning,

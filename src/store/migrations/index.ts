@@ -20,6 +20,7 @@ import * as strangers from "./0018-strangers.ts"
 import * as access from "./0020-access.ts"
 import * as firstWords from "./0022-first-words.ts"
 import * as queue from "./0025-queue.ts"
+import * as conversations from "./0026-conversations.ts"
 
 export const migrations: Record<string, Migration> = {
   "0001-first": first,
@@ -42,4 +43,5 @@ export const migrations: Record<string, Migration> = {
   "0020-access": access,
   "0022-first-words": firstWords,
   "0025-queue": queue,
+  "0026-conversations": conversations,
 }

@@ -8,7 +8,10 @@ import { type JoinFacts, joiningOf, refOf } from "./join.ts"
 import { mergeInputs } from "./merge.ts"
 import { placeOf } from "./place.ts"
 
-const options = { settings: { accountId: "default", boundAgent: () => undefined, directSession: () => "agent:main:main" }, agentId: "main" }
+const options = {
+  settings: { accountId: "default", boundAgent: () => undefined, directSession: () => "agent:main:main" },
+  agentId: "main",
+}
 
 function message(id: number, more: object = {}): Message {
   const chat = { id: 5, type: "private", first_name: "Ada" }

@@ -61,7 +61,8 @@ export async function fetchLater(
 
 /** As if the sender had sent the files alone: who asks, where to and how far to trust it stay as they were. */
 function lateInput(input: TurnInput, files: readonly RemoteFile[]): TurnInput {
-  const { context: _said, join: _joined, ref: _edited, media: _shown, sticker: _known, header = "", ...rest } = input
+  const { context: _said, join: _joined, ref: _edited, media: _shown, sticker: _known, header = "", ...others } = input
+  const { queue: _waited, steered: _seen, ...rest } = others
   const note = "[files of this earlier message that could not be fetched in time are here now]"
   return {
     ...rest,

@@ -87,7 +87,8 @@ function readOption(choice: QueueChoice, name: string, value: string): void {
   if (name === "debounce") {
     // A bare number counts milliseconds here, as in the configuration.
     const ms = /^\d{1,9}$/.test(value) ? Number(value) : durationMs(value)
-    if (ms === undefined || ms > maxDebounceMs) throw wrong(`debounce must be a time up to ${maxDebounceMs / 60_000}m, such as 2s`)
+    if (ms === undefined || ms > maxDebounceMs)
+      throw wrong(`debounce must be a time up to ${maxDebounceMs / 60_000}m, such as 2s`)
     choice.debounceMs = Math.round(ms)
   } else if (name === "cap") {
     const cap = /^\d{1,9}$/.test(value) ? Number(value) : 0

@@ -1,0 +1,79 @@
+// Sessions as people look at them, for the API, the chat commands and the command line.
+import { createWriteStream, mkdirSync } from "node:fs"
+import { join } from "node:path"
+import { Readable } from "node:stream"
+import { pipeline } from "node:stream/promises"
+import { type CompactInput, compactJob } from "../agent/index.ts"
+import type { CommandServices } from "../channels/index.ts"
+import type { GatewayActions } from "../gateway/index.ts"
+import {
+  type ExportFormat,
+  type Sessions,
+  agentOfKey,
+  deleteSession,
+  listSessions,
+  noSession,
+  readSession,
+  readTranscript,
+  renderHead,
+  renderMessage,
+  searchMessages,
+} from "../sessions/index.ts"
+import type { Store } from "../store/index.ts"
+import type { Core } from "./core.ts"
+
+export function sessionActions({ store, ids }: Core, sessions: Sessions): GatewayActions["sessions"] {
+  return {
+    list: (query) => listSessions(store, query),
+    read: (key) => readSession(store, key),
+    transcript: (key, query) => readTranscript(store, key, query),
+    search: (query) => searchMessages(store, query),
+    remove: (key) => deleteSession(store, key),
+    async compact(key, instructions) {
+      const session = sessions.find(key)
+      if (!session) throw noSession(key)
+      const runId = ids.uuid()
+      const input: CompactInput = {
+        agentId: session.agentId,
+        sessionKey: key,
+        ...(instructions ? { instructions } : {}),
+      }
+      await store.write(async (write) => void write.addJob(compactJob(runId, input)))
+      return { runId }
+    },
+  }
+}
+
+export function archiveServices(core: Core): CommandServices["archive"] {
+  return {
+    compact: (write, input) => void write.addJob(compactJob(core.ids.uuid(), input)),
+    async export(key, { format, name }) {
+      if (agentOfKey(key) === undefined) return undefined
+      const folder = join(core.environment.stateFolder, "media", "outgoing")
+      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      const path = join(folder, `conversation-${name}.${format === "jsonl" ? "jsonl" : "md"}`)
+      const counted = { messages: 0 }
+      const text = Readable.from(redacted(core, exported(core.store, key, format, counted)))
+      await pipeline(text, createWriteStream(path, { mode: 0o600 }))
+      const mediaType = format === "jsonl" ? "application/jsonl" : "text/markdown"
+      return { media: { path, mediaType }, messages: counted.messages }
+    },
+  }
+}
+
+function* redacted({ redactor }: Core, pieces: Iterable<string>): Generator<string> {
+  for (const piece of pieces) yield redactor.redact(piece)
+}
+
+const page = 200
+
+/** A page at a time: a long conversation never stands in memory whole. */
+function* exported(store: Store, key: string, format: ExportFormat, counted: { messages: number }): Generator<string> {
+  yield renderHead(format, key)
+  for (let after: number | null = 0; after !== null;) {
+    const { items, next } = readTranscript(store, key, { limit: page, after })
+    counted.messages += items.length
+    for (const item of items) yield renderMessage(format, item)
+    after = next
+  }
+}

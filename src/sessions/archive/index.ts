@@ -1,0 +1,13 @@
+// The door of transcripts as people look at them.
+export type * from "./contract.ts"
+export {
+  type SessionQuery,
+  type TranscriptQuery,
+  listSessions,
+  noSession,
+  readSession,
+  readTranscript,
+} from "./read.ts"
+export { deleteSession } from "./remove.ts"
+export { type ExportFormat, renderHead, renderMessage, textOfMessage } from "./render.ts"
+export { type SearchQuery, searchMessages } from "./search.ts"
