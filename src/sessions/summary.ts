@@ -3,7 +3,6 @@
 import type { ModelMessage } from "../models/contract.ts"
 import type { Store, Write } from "../store/index.ts"
 import type { Origin } from "./route.ts"
-import type { Session } from "./sessions.ts"
 import { type TranscriptEntry, estimateTokens } from "./transcript.ts"
 
 export interface Summary extends TranscriptEntry {
@@ -34,7 +33,7 @@ export function latestSummary(store: Store, sessionId: string): Summary | undefi
 
 export function keepSummary(
   write: Write,
-  session: Session,
+  { sessionId }: { sessionId: string },
   jobId: number,
   { message, origin, trusted, coversTo }: TranscriptEntry & { coversTo: number },
 ): void {
@@ -44,7 +43,7 @@ export function keepSummary(
        values (?, ?, ?, ?, ?, ?, ?, ?)`,
     )
     .run(
-      session.sessionId,
+      sessionId,
       jobId,
       JSON.stringify(message),
       estimateTokens(message),

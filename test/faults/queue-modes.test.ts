@@ -63,6 +63,7 @@ function check(world: World, person: User, { mode, said }: { mode: string; said:
   const wanted = Array.from({ length: said }, (_, index) => index + 1)
   assert.deepEqual([...new Set(shown)], wanted, `${mode}: nothing lost, and in order`)
   const most = mode === "steer-backlog" ? 2 : 1
-  for (const n of wanted) assert.ok(shown.filter((each) => each === n).length <= most, `${mode}: word-${n} is shown once`)
+  for (const n of wanted)
+    assert.ok(shown.filter((each) => each === n).length <= most, `${mode}: word-${n} is shown once`)
   assert.match(world.botTexts(person).join("\n"), /done/, mode)
 }
