@@ -28,6 +28,11 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import("./commands/status.ts")).addStatus,
   },
   {
+    name: "doctor",
+    description: "Find what is wrong with this installation, with the next step for each",
+    load: async () => (await import("./commands/doctor.ts")).addDoctor,
+  },
+  {
     name: "stop",
     description: "Stop the running gateway and wait until it has ended",
     load: async () => (await import("./commands/stop.ts")).addStop,

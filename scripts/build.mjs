@@ -44,6 +44,7 @@ const programs = {
   emulator: "emulator/main.ts",
   "backup-commands": "src/main/backup-cli.ts",
   "config-commands": "src/main/config-cli.ts",
+  "doctor-commands": "src/doctor/doctor.ts",
   "setup-commands": "src/setup/setup.ts",
   "model-commands": "src/main/models/cli.ts",
   "channel-commands": "src/channels/cli.ts",

@@ -1,0 +1,71 @@
+// What the store says, read only and within the time that a person waits: missing, damaged, and what waits in it.
+import { existsSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { describeError } from "../kernel/index.ts"
+import { wayOut } from "../store/damage.ts"
+import { inspectInThread } from "../store/inspect-database.ts"
+import { storageMissing, wasUsed } from "../store/used-folder.ts"
+import { type Finding, finding } from "./contract.ts"
+
+export async function lookAtStore(stateFolder: string, signal: AbortSignal): Promise<Finding[]> {
+  const path = join(stateFolder, "svc.db")
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  if (size === 0) {
+    if (!existsSync(stateFolder) || !wasUsed(stateFolder)) return []
+    const lost = storageMissing(stateFolder, existsSync(path) ? "empty" : "missing")
+    return [finding("store-missing", `${lost.message}. ${lost.hint ?? ""}`, { command: "svc backup list" })]
+  }
+  return [...waiting(path), ...(await damage(path, signal))]
+}
+
+async function damage(path: string, signal: AbortSignal): Promise<Finding[]> {
+  const { problems, tables, indexes, error } = await inspectInThread({ path, rebuild: [] }, signal)
+  if (signal.aborted) {
+    return [finding("store-unchecked", `${path} was not looked through: it is large, or the machine is busy`)]
+  }
+  if (error === undefined && problems.length === 0) return []
+  const names = [...tables.map((name) => `table ${name}`), ...indexes.map((name) => `index ${name}`)]
+  const what = names.length > 0 ? names.join(", ") : path
+  const why = error === undefined ? "" : ` (${error})`
+  const isMended = tables.length === 0 && indexes.length > 0 && error === undefined
+  const way = isMended ? "The next start of the gateway makes it anew" : wayOut
+  return [
+    finding("store-damaged", `damaged: ${what}${why}. ${way}`, {
+      command: isMended ? "svc gateway" : "svc backup list",
+    }),
+  ]
+}
+
+const weekMs = 7 * 24 * 60 * 60 * 1000
+
+/** As `svc status` counts them, without what was dismissed. */
+function waiting(path: string): Finding[] {
+  let database: DatabaseSync | undefined
+  try {
+    database = new DatabaseSync(path, { readOnly: true, timeout: 500 })
+    const since = Date.now() - weekMs
+    const count = (sql: string) => Number(database?.prepare(`select count(*) as n from ${sql}`).get(since)?.["n"] ?? 0)
+    const dead = count("outbox where state = 'dead' and created_at >= ?")
+    const doubts = count("outbox where state = 'uncertain' and created_at >= ?")
+    const runs = count("job where state = 'dead' and created_at >= ?")
+    const told = (
+      number: number,
+      code: "messages-dead" | "messages-in-doubt" | "runs-dead",
+      words: string,
+      command: string,
+    ) => (number === 0 ? [] : [finding(code, `${number} ${words} in the last seven days`, { command })])
+    return [
+      ...told(dead, "messages-dead", "messages were given up", "svc deliveries list --state dead"),
+      ...told(doubts, "messages-in-doubt", "messages may not have arrived", "svc deliveries list --state uncertain"),
+      ...told(runs, "runs-dead", "runs have failed for good", "svc runs list --state dead"),
+    ]
+  } catch (error) {
+    // A damaged one is told by the look for damage; one of an older release has other columns until its next start.
+    const { errcode, code } = error as { errcode?: number; code?: string }
+    if (code !== "ERR_SQLITE_ERROR" || errcode === 11 || errcode === 26 || errcode === 1) return []
+    return [finding("file-unreadable", `${path} cannot be read: ${describeError(error)}`, { command: `ls -l ${path}` })]
+  } finally {
+    database?.close()
+  }
+}
