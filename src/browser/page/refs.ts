@@ -32,10 +32,15 @@ export function parseRef(text: string): number {
   return Number(match[1])
 }
 
+/** So many numbers are written down as given before they are. */
+const numbersAhead = 100
+
 export class RefBook {
   readonly #entries = new Map<number, RefEntry>()
   readonly first: number
   #next: number
+  #reserve: ((below: number) => void) | undefined
+  #reserved = 0
 
   /**
    * Numbers are given from `next` on, which differs between connections, so that no ref of before is found under another
@@ -51,11 +56,28 @@ export class RefBook {
     return this.#next
   }
 
+  /**
+   * Tells, before they are given, below which number all may have been given: whoever takes up the browser after us
+   * goes on from there, and no ref of now comes to mean something else.
+   */
+  reserveBy(write: (below: number) => void): void {
+    this.#reserve = write
+    this.#reserveAhead()
+  }
+
+  #reserveAhead(): void {
+    if (!this.#reserve || this.#next + numbersAhead <= this.#reserved) return
+    // Doubled, so that pages of thousands of elements cost a few writes.
+    this.#reserved = 2 * Math.max(numbersAhead, this.#next)
+    this.#reserve(this.#reserved)
+  }
+
   numberOf(entry: RefEntry): number {
     const { world } = entry
     const known = world.numbers.get(entry.id)
     if (known !== undefined) return known
     const number = this.#next++
+    this.#reserveAhead()
     world.numbers.set(entry.id, number)
     this.#entries.set(number, entry)
     if (world.numbers.size > maxPerWorld) {

@@ -13,6 +13,8 @@ export interface LeftBrowser {
   proxyPort: number | undefined
   headless: boolean
   path: string
+  /** Below it numbers of elements may have been given; unknown without a record. */
+  refsBelow?: number | undefined
 }
 
 export interface LeftDoor {
@@ -35,9 +37,9 @@ export async function findLeftBrowser(places: LeftPlaces): Promise<LeftBrowser |
   const { recordPath, userDataFolder, hostname } = places
   const record = await readRecord(recordPath)
   if (record) {
-    const { pid, headless, path, door } = record
+    const { pid, headless, path, door, refsBelow } = record
     if (record.host === hostname && (await ownsFolder(pid, userDataFolder)))
-      return { pid, headless, path, door, proxyPort: proxyPortOf((await commandLineOf(pid)) ?? "") }
+      return { pid, headless, path, door, refsBelow, proxyPort: proxyPortOf((await commandLineOf(pid)) ?? "") }
     await removeRecord(recordPath)
     // The state folder has one gateway, and this browser was an earlier one's: its lock is worth nothing now.
     if (record.host !== hostname) await removeLock(userDataFolder)

@@ -10,6 +10,8 @@ const recordSchema = z.object({
   host: z.string(),
   headless: z.boolean(),
   path: z.string(),
+  /** Below it numbers of elements may have been given. Only for browsers that outlive their gateway, which have a door. */
+  refsBelow: z.int().positive().optional(),
 })
 
 export type BrowserRecord = z.infer<typeof recordSchema>

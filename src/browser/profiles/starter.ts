@@ -130,13 +130,15 @@ export class BrowserStarter {
     if (left.proxyPort !== undefined && (proxy === undefined || Number(new URL(proxy).port) !== left.proxyPort))
       throw new Error("its way to the network is gone")
     // Refs from before must not be found again under numbers that mean something else now.
-    const nextRef = 1000 * (1 + ids.below(90))
-    const memory = context.memory ?? { nextRef, firstRef: nextRef, lastTargetId: undefined }
+    const nextRef = left.refsBelow ?? 1000 * (1 + ids.below(90))
+    const firstRef = left.refsBelow === undefined ? nextRef : 1
+    const memory = context.memory ?? { nextRef, firstRef, lastTargetId: undefined }
     const connection = await connect(webSocketUrl, context.signal)
     if (door.webSocketUrl === undefined) await proveProcess(connection, pid)
     const live = await this.#live(connection, headless, network, { ...context, memory })
-    const record = { pid, door: { port, webSocketUrl }, host: hostname, headless, path }
+    const record = { pid, door: { port, webSocketUrl }, host: hostname, headless, path, refsBelow: memory.nextRef }
     await writeRecord(this.#recordPath, record)
+    this.#keepRefs(live, record)
     log.info({ profile: name, pid, port }, "browser attached")
     return { live, record, exited: connection.closed }
   }
@@ -236,6 +238,7 @@ export class BrowserStarter {
     try {
       await writeRecord(this.#recordPath, record)
       const live = await this.#live(await rest.connect(), headless, this.#options.network, rest.context)
+      if (rest.door) this.#keepRefs(live, record)
       const ms = Math.round(clock.monotonic() - rest.startedAt)
       log.info({ profile: name, pid, port: rest.door?.port, ms }, "browser started")
       return { live, record, exited }
@@ -244,6 +247,20 @@ export class BrowserStarter {
       await this.forget()
       throw error
     }
+  }
+
+  /** Writes down how far the numbers of elements have come, for a gateway that finds this browser after us. */
+  #keepRefs({ tabs, connection }: LiveBrowser, record: BrowserRecord): void {
+    let isOver = false
+    void connection.closed.then(() => (isOver = true))
+    let last: Promise<void> = Promise.resolve()
+    tabs.refs.reserveBy((refsBelow) => {
+      const write = async () => {
+        if (!isOver) await writeRecord(this.#recordPath, { ...record, refsBelow })
+      }
+      last = last.then(write, write)
+      this.#options.background.run("browser record", () => last)
+    })
   }
 
   async #live(
