@@ -6,13 +6,16 @@ import { parseRef, type RefEntry } from "../refs.ts"
 import type { Operation, Tab } from "../tab.ts"
 import { modifierBits, type Modifier } from "./keyboard.ts"
 import { clickAt, type Progress } from "./mouse.ts"
-import { failure, type Place, reach, spotOf, viewPoint } from "./reach.ts"
+import { failure, type Place, type Point, reach, spotOf, viewPoint } from "./reach.ts"
 
 export interface ClickRequest extends Place {
   doubleClick: boolean
   button: "left" | "right" | "middle"
   modifiers: Modifier[]
 }
+
+/** How long after the input was answered for the document may take to say that it has seen it. */
+const landedMs = 50
 
 export async function click(tab: Tab, request: ClickRequest, operation: Operation, progress: Progress): Promise<void> {
   const options = { ...request, modifiers: modifierBits(request.modifiers) }
@@ -28,8 +31,7 @@ export async function click(tab: Tab, request: ClickRequest, operation: Operatio
     const point = await reach(tab, entry, number, { ...needs, settle }, operation)
     progress.sent = true
     const { alerts } = tab
-    await clickAt(tab, point, options, operation.signal)
-    const report = await disarm(tab, entry, operation.signal)
+    const report = await clickAndSee(tab, entry, { point, ...options }, operation.signal)
     if (report.hits > 0 && report.missedBy === "") {
       progress.rested = true
       return
@@ -41,6 +43,31 @@ export async function click(tab: Tab, request: ClickRequest, operation: Operatio
     if (!again || tab.clock.monotonic() > operation.deadline - 500)
       throw failure({ kind: "covered", by, byId: 0 }, number)
   }
+}
+
+interface ClickAt {
+  point: Point
+  doubleClick: boolean
+  button: ClickRequest["button"]
+  modifiers: number
+}
+
+/** The page's own document is asked while the input is still on its way; documents in frames afterwards. */
+async function clickAndSee(tab: Tab, entry: RefEntry, at: ClickAt, signal: AbortSignal): Promise<ClickReport> {
+  const clicking = clickAt(tab, at.point, at, signal)
+  if (entry.frame.parentId !== undefined) {
+    await clicking
+    return disarm(tab, entry, signal)
+  }
+  const releases = at.doubleClick ? 2 : 1
+  // What goes wrong with it goes wrong again below, where it is told.
+  const landed = callAgent<ClickReport>(entry.world, "landed", releases, signal).catch(() => undefined)
+  await clicking
+  const report = await Promise.race([landed, tab.clock.sleep(landedMs, signal)])
+  if (report) return report
+  // Whoever of the two took the guard away has what it saw; taking it away also ends the wait.
+  const late = await disarm(tab, entry, signal)
+  return late.hits > 0 ? late : ((await landed) ?? late)
 }
 
 async function disarm(tab: Tab, entry: RefEntry, signal: AbortSignal): Promise<ClickReport> {

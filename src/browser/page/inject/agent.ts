@@ -9,6 +9,9 @@ export interface ArmedClick {
   hits: number
   missedBy: string
   handler: (event: PageEvent) => void
+  /** How often the mouse was let go here, and who waits for it. */
+  releases: number
+  onRelease: (() => void) | undefined
 }
 
 export interface Observer {

@@ -22,9 +22,15 @@ export function armClick(agent: PageAgent, element: PageElement | null): void {
     missed: false,
     hits: 0,
     missedBy: "",
+    releases: 0,
+    onRelease: undefined,
     handler: (event: PageEvent) => {
       if (!event.isTrusted) return
       armed.hits += 1
+      if (event.type === "mouseup") {
+        armed.releases += 1
+        armed.onRelease?.()
+      }
       let hit = event.composedPath()[0] as PageElement | undefined
       // Events from inside a closed shadow root show only its host.
       if (hit && agent.closedRoots.has(hit)) hit = elementAt(event.clientX, event.clientY) ?? hit
@@ -42,15 +48,27 @@ export function armClick(agent: PageAgent, element: PageElement | null): void {
   agent.armed = armed
 }
 
+/** Resolves when the mouse was let go so often: a click is then part of the same task. Else when the guard is taken away. */
+export function clickLanded(agent: PageAgent, releases: number): Promise<void> {
+  const { armed } = agent
+  if (!armed || armed.releases >= releases) return Promise.resolve()
+  return new Promise((resolve) => {
+    armed.onRelease = () => {
+      if (armed.releases >= releases || agent.armed !== armed) resolve()
+    }
+  })
+}
+
 export function disarmClick(agent: PageAgent): ClickReport {
   const armed = agent.armed
   agent.armed = null
   if (!armed) return { hits: 0, missedBy: "" }
+  armed.onRelease?.()
   for (const type of guardedEvents()) removeEventListener(type, armed.handler, true)
   return { hits: armed.hits, missedBy: armed.missed ? armed.missedBy : "" }
 }
 
-export const clickGuardFunctions = [guardedEvents, armClick, disarmClick]
+export const clickGuardFunctions = [guardedEvents, armClick, clickLanded, disarmClick]
 
 declare const addEventListener: PageWindow["addEventListener"]
 declare const removeEventListener: PageWindow["removeEventListener"]

@@ -2,7 +2,7 @@
 // with each other and nothing with the gateway. The names are asked of the functions, since a bundler may change them.
 import { agentFunctions, createAgent, elementOf } from "./agent.ts"
 import { changesFunctions, isUnchanged } from "./changes.ts"
-import { clickGuardFunctions, disarmClick } from "./click-guard.ts"
+import { clickGuardFunctions, clickLanded, disarmClick } from "./click-guard.ts"
 import { conditionFunctions, hasText, hasVisible, watchDrag } from "./condition.ts"
 import { boxOf, editElement, editFunctions, heldText, matchOf } from "./edit.ts"
 import { fieldState, formFunctions, scrollTo, selectOptions } from "./form.ts"
@@ -51,6 +51,7 @@ export type AgentCall =
   | "walk"
   | "reach"
   | "through"
+  | "landed"
   | "disarm"
   | "edit"
   | "held"
@@ -88,6 +89,7 @@ export function agentSource(key: string): string {
     frame: `() => ${nextFrame.name}()`,
     task: `() => ${nextTask.name}()`,
     disarm: `async () => { const report = ${disarmClick.name}(agent); await ${nextTask.name}(); return report }`,
+    landed: `async (o) => { await ${clickLanded.name}(agent, o); await ${nextTask.name}(); return ${disarmClick.name}(agent) }`,
     edit: `(o) => ${editElement.name}(agent, o.id, o)`,
     held: `async (o) => { await ${nextTask.name}(); return ${heldText.name}(agent, o.id, o.text) }`,
     field: `(o) => ${fieldState.name}(agent, o.id)`,
