@@ -40,6 +40,12 @@ interface Answer {
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 }
 /** Heap and what lies outside it, such as Buffers, which no limit of the thread counts. */
 const maxMemoryBytes = 128 * 1024 * 1024
+/**
+ * What no heap counts (memory of native code) is seen only in the size of the process, which all its threads share. So
+ * much more than at the beginning of the calls under way, what the gateway's own thread holds left out, ends them;
+ * so much more than at the thread's own beginning, whoever's it is, lets a new one take the next call.
+ */
+const maxResidentBytes = 512 * 1024 * 1024
 /** How often a thread at work is looked at: memory can be filled at some gigabytes a second. */
 const memoryEveryMs = 50
 /** For the thread itself to come up and begin its first call, which loads the module. */
@@ -53,6 +59,9 @@ export class TransformThread {
   readonly #imported = new Map<string, string>()
   #nextId = 1
   #watch: NodeJS.Timeout | undefined
+  readonly #residentAtStart = residentBytes()
+  /** When the calls under way began. */
+  #residentBefore = 0
   #ended = false
   #retired = false
 
@@ -100,7 +109,10 @@ export class TransformThread {
       this.#nextId += 1
       const timer = this.#calls.size === 0 ? this.#limit(id, startLimitMs) : undefined
       this.#calls.set(id, { begun: false, timer, resolve })
-      this.#watch ??= setInterval(() => void this.#checkMemory(), memoryEveryMs).unref()
+      if (!this.#watch) {
+        this.#residentBefore = residentBytes()
+        this.#watch = setInterval(() => void this.#checkMemory(), memoryEveryMs).unref()
+      }
       this.#worker.postMessage({ id, module: pathToFileURL(this.file.path).href, exportName, input })
     })
   }
@@ -122,6 +134,12 @@ export class TransformThread {
     if (!this.busy) {
       clearInterval(this.#watch)
       this.#watch = undefined
+    }
+    const since = this.busy ? this.#residentBefore : this.#residentAtStart
+    if (residentBytes() - since > maxResidentBytes) {
+      this.#end(`the process grew by more than ${maxResidentBytes / 1024 ** 2} MB while it ran`)
+      await this.#worker.terminate()
+      return
     }
     // A thread that has ended meanwhile holds nothing.
     const statistics = await this.#worker.getHeapStatistics().catch(() => undefined)
@@ -181,4 +199,10 @@ export class TransformThread {
     }
     this.#calls.clear()
   }
+}
+
+/** Of the process, without the heap of this thread and what hangs on it. */
+function residentBytes(): number {
+  const { rss, heapTotal, external } = process.memoryUsage()
+  return rss - heapTotal - external
 }
