@@ -217,6 +217,33 @@ test("the attacks work: on a port that is not the gateway's own each of them arr
   for (const attack of attacks) assert.ok(hits.has(attack), attack)
 })
 
+/** Over TLS, which the door does not speak: a connection to it is what there is to see. */
+async function tryEncrypted(): Promise<unknown> {
+  await bench.call("POST", "/navigate", { url: `${site}/plain` })
+  const hosts = ["127.0.0.1", "app.localhost", "door.example"]
+  const aims = hosts.map((host) => door.replace("http:", "https:").replace("127.0.0.1", host))
+  const fn = `async () => {
+    const failed = (target, how) => new Promise((done) => { target.onerror = done; target.onload = done; how(target) })
+    for (const aim of ${JSON.stringify(aims)}) await Promise.all([
+      fetch(aim + "/fetch", { mode: "no-cors" }).catch(() => 0),
+      failed(new Image(), (image) => (image.src = aim + "/image")),
+      failed(document.createElement("iframe"), (frame) => { frame.src = aim + "/frame"; document.body.append(frame) }),
+      failed(new WebSocket(aim.replace("https", "wss") + "/socket"), () => 0),
+    ])
+    return "tried"
+  }`
+  return (await bench.call("POST", "/act", { kind: "evaluate", fn, timeoutMs: 30_000 })).body.result
+}
+
+test("A13: over https, too, not even a connection reaches the gateway's ports; others are reached", async (t) => {
+  assert.equal(await tryEncrypted(), "tried")
+  assert.equal(connections, 0)
+  isOwn = false
+  t.after(() => (isOwn = true))
+  assert.equal(await tryEncrypted(), "tried")
+  assert.ok(connections > 0)
+})
+
 test("A13: in the open policy nothing that a page does by itself reaches the gateway's ports or metadata services", async () => {
   const reply = await bench.call("POST", "/navigate", { url: `${site}/attack` })
   assert.equal(reply.status, 200, "a person's own service is there as ever")

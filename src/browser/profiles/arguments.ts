@@ -4,7 +4,7 @@ import { metadataPatterns } from "../page/policy/addresses.ts"
 export interface LaunchArguments {
   /** How it is spoken to: through a pipe, which is nobody else's, or on a port of 127.0.0.1. */
   way: { kind: "pipe" } | { kind: "port"; port: number }
-  /** Address of the proxy for what is not encrypted; undefined leaves the browser its own way to the network. */
+  /** Address of the proxy for all that its pages ask for; undefined leaves the browser its own way to the network. */
   proxy: string | undefined
   userDataFolder: string
   headless: boolean
@@ -38,12 +38,13 @@ export function browserArguments(options: LaunchArguments): string[] {
 }
 
 /**
- * http and every WebSocket go through the proxy, addresses of this machine too. https goes its own way: its
- * servers prove their names, which neither we nor a metadata service can do. Addresses of such services are not found.
+ * http, https and every WebSocket go through the proxy, addresses of this machine too. What is looked up beside it (for
+ * WebRTC, say) does not find the addresses of metadata services.
  */
 function throughProxy(proxy: string): string[] {
+  const { host } = new URL(proxy)
   return [
-    `--proxy-server=http=${new URL(proxy).host}`,
+    `--proxy-server=http=${host};https=${host}`,
     "--proxy-bypass-list=<-loopback>",
     `--host-resolver-rules=${metadataPatterns.map((pattern) => `MAP ${pattern} ~NOTFOUND`).join(",")}`,
   ]

@@ -9,7 +9,7 @@ export interface LiveBrowser {
   connection: CdpConnection
   tabs: Tabs
   downloads: Downloads
-  /** Whether pages of the browser's own context reach what is not encrypted through our proxy alone. */
+  /** Whether pages of the browser's own context reach the network through our proxy alone. */
   guarded: boolean
 }
 

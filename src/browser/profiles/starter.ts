@@ -19,7 +19,7 @@ import { ownsFolder } from "./process-info.ts"
 import { type BrowserRecord, removeRecord, writeRecord } from "./record.ts"
 import { readLock, removeLock } from "./singleton-lock.ts"
 
-/** The way of a browser's own pages to what is not encrypted. */
+/** The way of a browser's own pages to the network. */
 export interface OwnNetwork extends Greeter {
   /** Its address; on a certain port, if that one can be had. */
   url(port?: number): Promise<string>

@@ -3,10 +3,12 @@
 import { Agent } from "node:http"
 import { connect, type Socket } from "node:net"
 import type { Duplex } from "node:stream"
+import { setTimeout as delay } from "node:timers/promises"
 import { AppError } from "../../../kernel/index.ts"
 
 const connectMs = 10_000
 const maxAddresses = 4
+const headStartMs = 300
 /** Sites close what is idle themselves, often after five seconds. */
 const idleMs = 15_000
 
@@ -50,22 +52,50 @@ async function connectTo(
   done(null, socket)
 }
 
-/** A connection to the first address that takes one. Rejects with the last one's reason. */
+/**
+ * A connection to the first address that takes one; the next is tried when one fails or is late (RFC 8305), because a
+ * network may have no way for one of the two families and not say so. Rejects with the last one's reason.
+ */
 export async function dialFirst(addresses: string[], port: number, signal?: AbortSignal): Promise<Socket> {
-  let failure: unknown = new AppError("navigation-failed", "The name stands for no address")
+  const over = new AbortController()
+  const ended = signal ? AbortSignal.any([signal, over.signal]) : over.signal
+  const attempts: Promise<Socket>[] = []
   for (const host of addresses.slice(0, maxAddresses)) {
-    try {
-      return await dial(host, port, signal)
-    } catch (error) {
-      failure = error
-      signal?.throwIfAborted()
-    }
+    const before = attempts.at(-1)
+    attempts.push(before ? failedOrLate(before, ended).then(() => dial(host, port, ended)) : dial(host, port, ended))
   }
-  throw failure
+  try {
+    const socket = await Promise.any(attempts)
+    // Two can have connected at once.
+    for (const attempt of attempts)
+      attempt.then(
+        (other) => other !== socket && other.destroy(),
+        () => undefined,
+      )
+    return socket
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw (error as AggregateError).errors.at(-1) ?? new AppError("navigation-failed", "The name stands for no address")
+  } finally {
+    over.abort(new AppError("aborted", "Another address took the connection"))
+  }
+}
+
+async function failedOrLate(attempt: Promise<Socket>, ended: AbortSignal): Promise<void> {
+  const done = new AbortController()
+  const late = delay(headStartMs, undefined, { signal: AbortSignal.any([ended, done.signal]) })
+  const failed = new Promise<void>((resolve) => void attempt.catch(() => resolve()))
+  try {
+    await Promise.race([late, failed])
+  } finally {
+    done.abort()
+    late.catch(() => undefined)
+  }
 }
 
 function dial(host: string, port: number, signal: AbortSignal | undefined): Promise<Socket> {
   return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason as Error)
     const socket = connect({ host, port, autoSelectFamily: false })
     const onAbort = () => socket.destroy(signal?.reason as Error)
     signal?.addEventListener("abort", onAbort, { once: true })
