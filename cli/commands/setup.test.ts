@@ -72,6 +72,8 @@ test("from nothing to the first answer in the chat, with wrong answers asked aga
   await first.shows("good morning")
   await first.shows("Is that you")
   first.type("")
+  await first.shows("Run it as a service of this machine")
+  first.type("n")
   await first.shows("Starting the gateway")
   const wanted = { chatId: ann.id, from: "bot" as const, match: "hello from the model" }
   await emulator.control.waitForMessage(wanted, { timeoutMs: 60_000 })

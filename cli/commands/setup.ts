@@ -82,7 +82,9 @@ async function runSetup(context: CliContext, options: Options): Promise<number> 
   try {
     const variables = { ...context.environment, SVC_STATE_DIR: stateFolder(context, options.stateDir) }
     const report = await run({ variables, answers, conversation: terminal, say, signal, gateway })
-    const service = await runService(context, options, { terminal, isRunning: gateway !== undefined })
+    // Whoever only changes one thing has been asked before.
+    const asker = report.changed.length > 1 ? terminal : undefined
+    const service = await runService(context, options, { terminal: asker, isRunning: gateway !== undefined })
     const isStarting =
       !service && gateway === undefined && (options.start ?? (terminal !== undefined && report.changed.length > 0))
     tell(context, options, { report, service, isStarting, isRunning: gateway !== undefined })
@@ -192,7 +194,8 @@ function tell({ output }: CliContext, options: Options, { report, service, isSta
 /** Another command of ours, at this terminal; resolves with its exit code. */
 async function runSelf(context: CliContext, words: readonly string[]): Promise<number> {
   const child = spawn(process.execPath, [...process.execArgv, context.programFile, ...words], {
-    stdio: "inherit",
+    // Our own answer on the standard output stays alone there.
+    stdio: words.includes("install") ? ["inherit", 2, 2] : "inherit",
     env: context.environment,
   })
   // On a terminal Ctrl-C reaches the child by itself; we only wait for its end.
