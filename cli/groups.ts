@@ -133,6 +133,11 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import("./commands/backup.ts")).addBackup,
   },
   {
+    name: "update",
+    description: "Bring svc to a newer version, and back if that does not work",
+    load: async () => (await import("./commands/update.ts")).addUpdate,
+  },
+  {
     name: "emulator",
     description: "Run the chat platform emulator, for trying things out without the real platform",
     load: async () => (await import("./commands/emulator.ts")).addEmulator,

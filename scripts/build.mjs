@@ -48,6 +48,7 @@ const programs = {
   "setup-commands": "src/setup/setup.ts",
   "model-commands": "src/main/models/cli.ts",
   "channel-commands": "src/channels/cli.ts",
+  "update-commands": "src/main/update-cli.ts",
   "service-commands": "src/main/service-cli.ts",
   "gmail-commands": "src/hooks/gmail/cli.ts",
 }

@@ -47,7 +47,22 @@ function addProgram(system: string, folder: string): void {
 }
 
 function step(system: string, ...words: string[]): void {
-  const mounts = ["--bind", system, "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run", "--tmpfs", "/tmp"]
+  const mounts = [
+    "--bind",
+    system,
+    "/",
+    "--dev",
+    "/dev",
+    "--proc",
+    "/proc",
+    "--tmpfs",
+    "/run",
+    "--tmpfs",
+    "/tmp",
+    "--chmod",
+    "1777",
+    "/tmp",
+  ]
   const net = ["--ro-bind", "/etc/resolv.conf", "/etc/resolv.conf"]
   const script = "/usr/local/share/svc/image.sh"
   const env = ["--setenv", "PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"]

@@ -216,7 +216,7 @@ function compose(
     failures: failures.window,
   })
   const server = createGatewayServer({
-    bind: gateway.bind,
+    bind: options.selfTest ? "loopback" : gateway.bind,
     port: gateway.port,
     allowedHosts: () => core.config().gateway.allowedHosts,
     ...access.gateway,
@@ -275,6 +275,7 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
   core.redactor.add(token.token.reveal())
   const parts = compose(core, options, stop, { token, failures: await openFailures(core.store) })
   const { states, browser, agent, chatapp, server } = parts
+  if (options.selfTest) parts.drain()
   // The listeners open before anything works, so that a port in use ends the start at once.
   parts.ports.gateway = (await server.start()).port
   stack.push("hooks", () => parts.hooks.stop())
@@ -284,6 +285,8 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
   parts.ports.control = browser.controlPort ?? parts.ports.control
   states["browser"] = config.browser.enabled ? "ready" : "off"
   stack.push("browser", () => browser.stop())
+  // Everything is made, linked and listening; what follows takes in, works and sends.
+  if (options.selfTest) return stop.request("self-test passed")
   stack.push("outbox", () => agent.worker.stop(sendGraceMs))
   stack.push("lanes", () => agent.runner.stop(turnGraceMs))
   stack.push("heartbeat", () => agent.heartbeat.stop())

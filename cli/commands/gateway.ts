@@ -12,6 +12,7 @@ interface Options {
   quiet?: true
   logLevel?: string
   newStore?: true
+  selfTest?: true
 }
 
 /** What the gateway's entry point exports. */
@@ -24,6 +25,7 @@ interface GatewayProgram {
     logLevel?: string
     program?: string
     newStore?: boolean
+    selfTest?: boolean
   }): Promise<number>
 }
 
@@ -41,6 +43,7 @@ export function addGateway(program: Command, context: CliContext): void {
     .option("--quiet", "print nothing but errors; the log file is written all the same")
     .addOption(command.createOption("--log-level <level>", "least level that is logged").choices(logLevels))
     .option("--new-store", "begin anew if the store is damaged, missing or empty; what is there is set aside")
+    .option("--self-test", "start all but what takes in, works and sends, then end; for a copy of a state folder")
     .action(async (options: Options) => {
       const path = siblingProgram(context, "gateway.mjs", "src/main.ts")
       const gateway = (await import(pathToFileURL(path).href)) as GatewayProgram
@@ -52,6 +55,7 @@ export function addGateway(program: Command, context: CliContext): void {
         ...(options.quiet === undefined ? {} : { quiet: options.quiet }),
         ...(options.logLevel === undefined ? {} : { logLevel: options.logLevel }),
         ...(options.newStore === undefined ? {} : { newStore: options.newStore }),
+        ...(options.selfTest === undefined ? {} : { selfTest: options.selfTest }),
       })
       const all = Promise.all([written(process.stdout), written(process.stderr)])
       // A reader that does not read must not keep the gateway from ending.

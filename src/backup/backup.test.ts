@@ -137,7 +137,10 @@ describe("restoring refuses", () => {
     const place = await stateFolderWith(context)
     await place.store.close()
     const database = new DatabaseSync(join(place.stateFolder, "svc.db"))
-    database.exec("insert into kysely_migration (name, timestamp) values ('9000-later', 'then')")
+    database.exec(`
+      insert into kysely_migration (name, timestamp) values ('9000-later', 'then');
+      update meta set value = '"9000-later"' where key = 'readableFrom';
+    `)
     database.close()
     const wanted = { code: "backup-newer", message: /by svc 1\.2\.3 \(schema 9000-later\); this one knows \d{4}-/ }
     await assert.rejects(place.create(), wanted)

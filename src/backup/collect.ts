@@ -16,6 +16,7 @@ const excluded = new Set([
   "logs",
   "traces",
   "run",
+  "update",
 ])
 const databaseOrLock = /^svc\.db|\.lock(-\w+)?$/
 

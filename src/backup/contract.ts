@@ -32,6 +32,8 @@ export const manifestSchema = z.object({
   configPath: z.string().max(maxPathBytes),
   /** Names of the migrations that the database has gone through. */
   schema: z.array(z.string().max(200)).max(1_000),
+  /** A program that knows this migration can use the database. */
+  readableFrom: z.string().max(200).optional(),
   counts: z.record(z.string(), z.int().min(0)),
   /** In the order of the archive. */
   members: z.array(memberSchema).min(1).max(maxMembers),

@@ -162,6 +162,7 @@ function describe(
     stateFolder: options.stateFolder,
     configPath: options.configPath,
     schema: database.schema,
+    ...(database.readableFrom === undefined ? {} : { readableFrom: database.readableFrom }),
     counts: database.counts,
     members: hashed.map(({ path, size, sha256 }) => ({ path, size, sha256 })),
     leftOut: found.leftOut.slice(0, 1_000),

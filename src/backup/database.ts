@@ -4,7 +4,7 @@ import { closeSync, fdatasyncSync, openSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync, backup } from "node:sqlite"
 import { AppError, describeError } from "../kernel/index.ts"
-import { migrations, restoredError, sqlForgetTold } from "../store/index.ts"
+import { isUsable, migrations, readableFromOf, restoredError, sqlForgetTold } from "../store/index.ts"
 import { damaged } from "./archive/header.ts"
 import type { OpenWork, Progress, Unsent } from "./contract.ts"
 
@@ -18,6 +18,7 @@ export interface DatabaseFacts {
   /** What was committed before is in the copy. */
   createdAt: number
   schema: string[]
+  readableFrom?: string
   counts: Record<string, number>
 }
 
@@ -97,7 +98,9 @@ function readFacts(database: DatabaseSync, now: () => number): DatabaseFacts {
   // The first read fixes the snapshot.
   const schema = readSchema(database)
   const counts = Object.entries(counted).map(([name, sql]) => [name, readCount(database, sql)] as const)
-  return { createdAt, schema, counts: Object.fromEntries(counts) }
+  const readableFrom = readableFromOf(database)
+  const readable = readableFrom === undefined ? {} : { readableFrom }
+  return { createdAt, schema, ...readable, counts: Object.fromEntries(counts) }
 }
 
 function readSchema(database: DatabaseSync): string[] {
@@ -110,13 +113,15 @@ function readCount(database: DatabaseSync, sql: string): number {
 }
 
 /** Throws `backup-newer` when this program does not know the schema. */
-export function checkSchema(schema: readonly string[], version: string): void {
-  const unknown = schema.filter((name) => !(name in migrations))
-  if (unknown.length === 0) return
-  const [made, known] = [schema.at(-1), Object.keys(migrations).at(-1)]
+export function checkSchema(
+  made: { schema: readonly string[]; readableFrom: string | undefined },
+  version: string,
+): void {
+  if (isUsable(made, migrations)) return
+  const [theirs, known] = [made.schema.at(-1), Object.keys(migrations).at(-1)]
   throw new AppError(
     "backup-newer",
-    `The backup was made by svc ${version} (schema ${made}); this one knows ${known}`,
+    `The backup was made by svc ${version} (schema ${theirs}); this one knows ${known}`,
     {
       hint: `install svc ${version} or newer, or take an older backup: svc backup list`,
     },
@@ -130,7 +135,7 @@ export function checkDatabase(file: string, version: string): void {
     const problems = database.prepare("pragma integrity_check(3)").all()
     const [first] = problems.map((row) => String(row["integrity_check"]))
     if (first !== "ok") throw damaged(`its database is damaged (${first})`)
-    checkSchema(readSchema(database), version)
+    checkSchema({ schema: readSchema(database), readableFrom: readableFromOf(database) }, version)
   } catch (error) {
     throw error instanceof AppError ? error : damaged(`its database is damaged (${describeError(error)})`, error)
   } finally {

@@ -76,7 +76,7 @@ export async function unpack(
   for await (const member of readArchive(archive, signal)) {
     if (!manifest) {
       manifest = await parseManifest(member)
-      checkSchema(manifest.schema, manifest.version)
+      checkSchema({ schema: manifest.schema, readableFrom: manifest.readableFrom }, manifest.version)
       continue
     }
     const expected = manifest.members[index]

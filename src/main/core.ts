@@ -49,6 +49,8 @@ export interface GatewayOptions {
   /** Errors only on the console; the log file is written all the same. */
   quiet?: boolean
   logLevel?: string
+  /** Starts everything but what takes in, works or sends, on loopback, and ends: for a copy of a state folder. */
+  selfTest?: boolean
   /** File of the command line, for work that is done by a process of its own. */
   program?: string
   /** Called once everything is ready. */

@@ -15,7 +15,7 @@ import { testStore } from "../../test/support/store.ts"
 import { temporaryFolder } from "../../test/support/temporary.ts"
 import { AppError, noCrash } from "../kernel/index.ts"
 import { migrate } from "./migrate.ts"
-import { migrations } from "./migrations/index.ts"
+import { migrations, readableFrom } from "./migrations/index.ts"
 import { kyselyOver, openSqlite } from "./sqlite.ts"
 
 const databaseFiles = ["svc.db", "svc.db-wal"]
@@ -49,7 +49,7 @@ const rowsOf = (database: DatabaseSync) =>
 async function finish(folder: string) {
   const handle = openSqlite(join(folder, "svc.db"))
   handle.raw.exec("pragma synchronous = off")
-  await migrate({ handle, migrations, crashPoint: noCrash, now: () => "2026-01-01" })
+  await migrate({ handle, migrations, readableFrom, crashPoint: noCrash, now: () => "2026-01-01" })
   const found = { schema: schemaOf(handle.raw), rows: rowsOf(handle.raw) }
   handle.raw.close()
   return found
@@ -178,6 +178,7 @@ test("a store of a newer program is named as one, with what to install, and left
   store.handle.raw.exec(`
     insert into kysely_migration (name, timestamp) values ('0099-later', '2030-01-01');
     insert into meta (key, value) values ('madeBy', '"7.1.0"') on conflict do update set value = excluded.value;
+    update meta set value = '"0099-later"' where key = 'readableFrom';
   `)
   await store.close()
   await assert.rejects(

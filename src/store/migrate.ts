@@ -13,6 +13,8 @@ const lastUnsafe = "0011-segments"
 export interface MigrateOptions {
   handle: SqliteHandle
   migrations: Record<string, Migration>
+  /** Kept with the schema: a program that knows this migration can use what all of them have made. */
+  readableFrom: string
   crashPoint: CrashPoint
   /** For the record, as ISO text. */
   now: () => string
@@ -73,23 +75,47 @@ function record(options: MigrateOptions, name: string): void {
     "create table if not exists kysely_migration (name varchar(255) not null primary key, timestamp varchar(255) not null)",
   )
   raw.prepare("insert into kysely_migration (name, timestamp) values (?, ?)").run(name, options.now())
-  if (options.version === undefined) return
-  raw
-    .prepare(
-      "insert into meta (key, value) values ('madeBy', ?) on conflict (key) do update set value = excluded.value",
-    )
-    .run(JSON.stringify(options.version))
+  const keep = raw.prepare(
+    "insert into meta (key, value) values (?, ?) on conflict (key) do update set value = excluded.value",
+  )
+  keep.run("readableFrom", JSON.stringify(options.readableFrom))
+  if (options.version !== undefined) keep.run("madeBy", JSON.stringify(options.version))
+}
+
+/**
+ * Whether a program that knows these migrations can use a store: it has been through none but those, or the ones that are
+ * foreign only add what such a program may leave out.
+ */
+export function canUse(raw: DatabaseSync, known: Record<string, unknown>): boolean {
+  return isUsable({ schema: recordedMigrations(raw), readableFrom: readableFromOf(raw) }, known)
+}
+
+export function isUsable(
+  { schema, readableFrom }: { schema: readonly string[]; readableFrom: string | undefined },
+  known: Record<string, unknown>,
+): boolean {
+  return schema.every((name) => name in known) || (readableFrom !== undefined && readableFrom in known)
+}
+
+/** Undefined in a store that an older program has made. */
+export function readableFromOf(raw: DatabaseSync): string | undefined {
+  const kept = readMeta(raw, "readableFrom")
+  return typeof kept === "string" ? kept : undefined
+}
+
+function readMeta(raw: DatabaseSync, key: string): unknown {
+  if (!hasTable(raw, "meta")) return undefined
+  const row = raw.prepare("select value from meta where key = ?").get(key) as { value: string } | undefined
+  return row && JSON.parse(row.value)
 }
 
 function refuseNewer(options: MigrateOptions, done: ReadonlySet<string>): void {
   const { raw } = options.handle
   const known = Object.keys(options.migrations)
   const foreign = [...done].filter((name) => !known.includes(name))
-  if (foreign.length === 0) return
-  const made = hasTable(raw, "meta")
-    ? (raw.prepare("select value from meta where key = 'madeBy'").get() as { value: string } | undefined)
-    : undefined
-  const program = made ? `svc ${String(JSON.parse(made.value))} or newer` : "the svc that made it, or a newer one"
+  if (foreign.length === 0 || canUse(raw, options.migrations)) return
+  const made = readMeta(raw, "madeBy")
+  const program = made === undefined ? "the svc that made it, or a newer one" : `svc ${String(made)} or newer`
   const [theirs, ours] = [Math.max(...[...done].map(schemaNumber)), Math.max(...known.map(schemaNumber))]
   throw new AppError(
     "storage-newer",

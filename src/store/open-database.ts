@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { AppError, type Clock, type CrashPoint, type Log, describeError } from "../kernel/index.ts"
 import { repairIndexes, storageDamaged } from "./damage.ts"
 import { migrate, recordedMigrations } from "./migrate.ts"
-import { migrations } from "./migrations/index.ts"
+import { migrations, readableFrom } from "./migrations/index.ts"
 import { type SqliteHandle, explainStoreError, isCorruption, openSqlite } from "./sqlite.ts"
 import { markAsUsed, storageMissing, wasUsed } from "./used-folder.ts"
 
@@ -92,6 +92,7 @@ async function openAndMigrate(options: OpenOptions, path: string, onDamage: OnDa
     const run = await migrate({
       handle,
       migrations,
+      readableFrom,
       crashPoint: options.crashPoint,
       now: () => isoTime(options.clock),
       version: options.version,

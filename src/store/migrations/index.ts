@@ -45,3 +45,11 @@ export const migrations: Record<string, Migration> = {
   "0025-queue": queue,
   "0026-conversations": conversations,
 }
+
+/**
+ * Migrations expand first and contract later: a program that knows this one can use a store that has been through all of
+ * them, because those behind it only add what it may leave out (expand.test.ts holds them to that). A migration that takes
+ * away, renames, or wants something of every new row names itself here, and goes out one release after the last program
+ * that needs the old form.
+ */
+export const readableFrom = "0020-access"
