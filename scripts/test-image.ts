@@ -12,6 +12,8 @@ import { compileSeccomp } from "./release/seccomp.ts"
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const suite = "bookworm"
 const keep = process.argv.includes("--keep")
+/** A folder that `--keep` has left: only the session in it is tried again. */
+const reuse = process.argv.includes("--reuse") ? process.argv.at(-1) : undefined
 
 function run(what: string, command: string, words: string[], options: { input?: string } = {}): string {
   console.log(`- ${what}`)
@@ -69,6 +71,17 @@ function step(system: string, ...words: string[]): void {
   run(`image.sh ${words.join(" ")}`, "bwrap", [...mounts, ...net, ...env, script, ...words])
 }
 
+function makeImage(to: string, work: string): void {
+  makeRoot(to)
+  mkdirSync(join(to, "usr/local/share/svc"), { recursive: true })
+  copyFileSync(join(root, "packaging/image.sh"), join(to, "usr/local/share/svc/image.sh"))
+  step(to, "base")
+  addProgram(to, work)
+  step(to, "check", "slim")
+  step(to, "browser")
+  step(to, "check", "svc")
+}
+
 /** As compose.yaml runs it. The session inside starts the gateway, opens a page and looks at the process that shows it. */
 function tryGateway(system: string, folder: string): void {
   const filter = join(folder, "filter.bpf")
@@ -78,11 +91,11 @@ function tryGateway(system: string, folder: string): void {
   chmodSync(session, 0o755)
   const bwrap = [
     `bwrap --ro-bind ${system} / --dev /dev --proc /proc --tmpfs /tmp --tmpfs /dev/shm --chmod 1777 /tmp --chmod 1777 /dev/shm`,
-    `--bind ${system}/var/lib/svc /var/lib/svc --ro-bind ${session} /mnt/session.sh --unshare-pid --unshare-ipc --unshare-uts`,
+    `--bind ${system}/var/lib/svc /var/lib/svc --ro-bind ${session} /tmp/session.sh --unshare-pid --unshare-ipc --unshare-uts`,
     `--clearenv --setenv HOME /var/lib/svc --setenv PATH /usr/local/bin:/usr/bin:/bin --seccomp 9`,
     `--cap-add CAP_SETUID --cap-add CAP_SETGID --cap-add CAP_SETPCAP`,
     `setpriv --reuid=svc --regid=svc --clear-groups --no-new-privs --bounding-set=-all --inh-caps=-all`,
-    `tini -s -- /mnt/session.sh`,
+    `tini -s -- /tmp/session.sh`,
   ]
   const line = `exec ${bwrap.join(" ")} 9<${filter}`
   const said = run("the gateway and Chromium, closed in as compose.yaml does it", "sh", ["-c", line])
@@ -97,18 +110,11 @@ function tryGateway(system: string, folder: string): void {
   }
 }
 
-const folder = mkdtempSync(join(tmpdir(), "svc-image-"))
+const folder = reuse ?? mkdtempSync(join(tmpdir(), "svc-image-"))
 const system = join(folder, "root")
 try {
   requirePrograms()
-  makeRoot(system)
-  mkdirSync(join(system, "usr/local/share/svc"), { recursive: true })
-  copyFileSync(join(root, "packaging/image.sh"), join(system, "usr/local/share/svc/image.sh"))
-  step(system, "base")
-  addProgram(system, folder)
-  step(system, "check", "slim")
-  step(system, "browser")
-  step(system, "check", "svc")
+  if (reuse === undefined) makeImage(system, folder)
   tryGateway(system, folder)
   console.log("1 passed, 0 failed")
 } catch (error) {
@@ -116,6 +122,6 @@ try {
   console.log("0 passed, 1 failed")
   process.exitCode = 1
 } finally {
-  if (keep) console.log(`kept: ${folder}`)
+  if (keep || reuse !== undefined) console.log(`kept: ${folder}`)
   else rmSync(folder, { recursive: true, force: true })
 }

@@ -69,13 +69,22 @@ async function runProgram(
   try {
     const [code] = (await once(child, "close")) as [number | null]
     if (code === 0) return said.stdout
-    // An error in JSON goes to standard output.
-    const words_ = (said.stderr.trim() || said.stdout.trim()).split("\n").slice(-8).join("\n  ")
-    throw new Error(words_ === "" ? `it ended with ${code ?? "a signal"}` : words_)
+    throw new Error(lastWords(said) || `it ended with ${code ?? "a signal"}`)
   } catch (error) {
     if (signal.aborted) throw new AppError("aborted", "Stopped; nothing was changed")
     if (limit.aborted) throw new Error(`it has not ended after ${timeoutMs / 1000} s`, { cause: error })
     throw new Error(describeError(error), { cause: error })
+  }
+}
+
+/** An error in JSON goes to standard output. */
+function lastWords({ stdout, stderr }: { stdout: string; stderr: string }): string {
+  if (stderr.trim() !== "") return stderr.trim().split("\n").slice(-8).join("\n  ")
+  try {
+    const { error } = JSON.parse(stdout) as { error: { message: string; hint?: string } }
+    return error.message
+  } catch {
+    return stdout.trim().split("\n").slice(-8).join("\n  ")
   }
 }
 
