@@ -28,7 +28,6 @@ for process in /proc/[0-9]*; do
     break
   fi
 done
-if unshare --mount --map-root-user chroot / true 2>/dev/null; then echo "namespaces can be made"; fi
 svc stop >/dev/null
 wait "$gateway"
 echo stopped
