@@ -52,4 +52,4 @@ export const migrations: Record<string, Migration> = {
  * away, renames, or wants something of every new row names itself here, and goes out one release after the last program
  * that needs the old form.
  */
-export const readableFrom = "0020-access"
+export const readableFrom = "0026-conversations"
