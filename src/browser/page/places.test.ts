@@ -119,3 +119,21 @@ test("carries the data of the browser's own drag over the page to where it is dr
   await done({ kind: "drag", startRef: await bench.refOf("Paper"), endRef: await bench.refOf("Bin") })
   assert.deepEqual(await log(), ["drop words of the paper 7 text/plain+application/x-paper true", "dragend move"])
 })
+
+test("drags to a place that no view shows together with the first, by the mouse and by the browser's own drag", async () => {
+  await evaluate(`() => {
+    const tall = "<div id=from1 role=button>Near parcel</div><div id=from2 role=button draggable=true>Near letter</div><div style='height: 4000px'></div><div id=goal role=button style='height: 60px'>Far shelf</div>"
+    document.body.insertAdjacentHTML("afterbegin", tall)
+    const log = (words) => (document.getElementById("log").textContent += words + ";")
+    let held = false
+    from1.onmousedown = (event) => { event.preventDefault(); held = true }
+    goal.onmouseup = () => { if (held) log("parcel"); held = false }
+    from2.ondragstart = (event) => event.dataTransfer.setData("text/plain", "letter")
+    goal.ondragover = (event) => event.preventDefault()
+    goal.ondrop = (event) => log(event.dataTransfer.getData("text/plain"))
+  }`)
+  const goal = await bench.refOf("Far shelf")
+  await done({ kind: "drag", startRef: await bench.refOf("Near parcel"), endRef: goal })
+  await done({ kind: "drag", startRef: await bench.refOf("Near letter"), endRef: goal })
+  assert.deepEqual(await log(), ["parcel", "letter"])
+})

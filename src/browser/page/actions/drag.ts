@@ -1,6 +1,6 @@
 // act: drag. From one place to another with the mouse; where the page makes it a drag of the browser's own (draggable
 // elements), that drag is carried on by its own events, with the data that the page has put into it.
-import { AppError, withTimeout } from "../../../kernel/index.ts"
+import { withTimeout } from "../../../kernel/index.ts"
 import type { DragRequest } from "../../requests/index.ts"
 import { callAgent } from "../frames.ts"
 import type { Tab } from "../tab.ts"
@@ -16,7 +16,7 @@ const interceptMs = 1_000
 export async function drag(acting: Acting, request: DragRequest): Promise<void> {
   const { tab, operation, progress } = acting
   const { signal } = operation
-  const { begin, end } = await findEnds(acting, request)
+  const { begin, end, findEndAgain } = await findEnds(acting, request)
   const start = request.startRef === undefined ? undefined : tab.refs.resolve(request.startRef, tab)
   const world = start?.world ?? (await tab.frames.world(tab.frames.main, signal))
   const native = await interceptDrags(tab, signal)
@@ -26,18 +26,31 @@ export async function drag(acting: Acting, request: DragRequest): Promise<void> 
     await sendMouse(tab, { type: "mouseMoved", point: begin }, signal)
     await sendMouse(tab, { type: "mousePressed", point: begin, clickCount: 1 }, signal)
     const way = wayBetween(begin, end)
+    if (findEndAgain) {
+      // The first move takes hold; then the other place is brought into view, as a wheel does it under a held mouse.
+      const taken = { x: begin.x + firstMove, y: begin.y }
+      await sendMouse(tab, { type: "mouseMoved", point: taken, held: true }, signal)
+      way.splice(0, Infinity, taken, ...wayBetween(taken, await findEndAgain()))
+    }
     for (const point of way) await sendMouse(tab, { type: "mouseMoved", point, held: true }, signal)
     if (await callAgent<boolean>(world, "dragBegan", null, signal)) {
       await carry(tab, way, await native.data(), signal)
     }
-    await sendMouse(tab, { type: "mouseReleased", point: end, clickCount: 1 }, signal)
+    await sendMouse(tab, { type: "mouseReleased", point: way.at(-1) ?? end, clickCount: 1 }, signal)
   } finally {
     await native.stop()
   }
 }
 
+interface Ends {
+  begin: Point
+  end: Point
+  /** Set when no view has both: then `begin` is in view now, and this brings the end there. */
+  findEndAgain?: () => Promise<Point>
+}
+
 /** Both places as they are when both are in view; the second look tells where the first one is then. */
-async function findEnds({ tab, operation }: Acting, request: DragRequest): Promise<{ begin: Point; end: Point }> {
+async function findEnds({ tab, operation }: Acting, request: DragRequest): Promise<Ends> {
   const { startRef, startX, startY, endRef, endX, endY, place } = request
   const from: Place = { ref: startRef, x: startX, y: startY }
   const fromId = startRef === undefined ? 0 : tab.refs.resolve(startRef, tab).id
@@ -47,12 +60,9 @@ async function findEnds({ tab, operation }: Acting, request: DragRequest): Promi
   if (startRef !== undefined) await findStart()
   const end = await findEnd()
   const begin = await findStart()
-  if (differs(end, await findEnd())) {
-    throw new AppError("not-visible", "The two places do not fit into the view together", {
-      hint: "Resize the view (act resize) so that both are visible",
-    })
-  }
-  return { begin, end }
+  const again = await findEnd()
+  if (again.scrolled !== true && !differs(end, again)) return { begin, end }
+  return { begin: await findStart(), end, findEndAgain: findEnd }
 }
 
 function wayBetween(from: Point, to: Point): Point[] {

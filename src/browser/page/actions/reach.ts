@@ -29,6 +29,11 @@ export interface Point {
   y: number
 }
 
+export interface Reached extends Point {
+  /** The page was scrolled to show it: what was found before lies elsewhere now. */
+  scrolled?: boolean
+}
+
 /** Pauses between tries; the last one repeats. */
 const pausesMs = [0, 20, 50, 100]
 /** The last word must come before the operation's own limit. */
@@ -44,7 +49,7 @@ export async function reach(
   number: number,
   needs: ReachNeeds,
   operation: Operation,
-): Promise<Point> {
+): Promise<Reached> {
   let { settle } = needs
   let last: Failure | undefined
   let coveredSince: number | undefined
@@ -84,7 +89,7 @@ export async function locate(
   place: Place,
   operation: Operation,
   needs: Partial<ReachNeeds> = {},
-): Promise<Point> {
+): Promise<Reached> {
   if (place.ref === undefined) return viewPoint(tab, place, operation.signal)
   const entry = tab.refs.resolve(place.ref, tab)
   const all = { editable: false, point: true, arm: false, settle: false, ...spotOf(place), ...needs }
