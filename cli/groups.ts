@@ -88,6 +88,11 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import("./commands/events.ts")).addEvents,
   },
   {
+    name: "heartbeat",
+    description: "Show the agents' heartbeats, or run one now",
+    load: async () => (await import("./commands/heartbeat.ts")).addHeartbeat,
+  },
+  {
     name: "usage",
     description: "Show the tokens and the cost of model calls",
     load: async () => (await import("./commands/usage.ts")).addUsage,

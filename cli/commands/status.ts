@@ -41,6 +41,8 @@ function describeStatus(status: GatewayStatus): [string, string][] {
     ],
     ["events", `${events.waiting} waiting, ${events.setAside} set aside${events.setAside > 0 ? " (svc events)" : ""}`],
   ]
+  for (const { agentId, nextAt, last } of status.heartbeats ?? [])
+    rows.push(["heartbeat", describeBeat(agentId, nextAt, last)])
   if (status.backup) rows.push(["backup", describeBackup(status.backup)])
   if (outbox.uncertain > 0) {
     rows.push(["", `${outbox.uncertain} may not have arrived: svc deliveries list --state uncertain`])
@@ -56,6 +58,16 @@ function describeStatus(status: GatewayStatus): [string, string][] {
     rows.push(["problem", `the configuration file is not in force: ${status.configProblem}`])
   }
   return rows
+}
+
+function describeBeat(
+  agentId: string,
+  nextAt: number | undefined,
+  last: GatewayStatus["heartbeats"][number]["last"],
+): string {
+  const before = last ? `${describeDuration(Date.now() - last.at)} ago: ${last.outcome}` : "none yet"
+  const next = nextAt === undefined ? "none planned" : `next in ${describeDuration(nextAt - Date.now())}`
+  return `${agentId}, ${before}; ${next} (svc heartbeat status)`
 }
 
 function describeBackup({ running, last, failure }: NonNullable<GatewayStatus["backup"]>): string {

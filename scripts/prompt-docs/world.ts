@@ -178,6 +178,7 @@ function composeTurns(
     workspace,
     timeZone: () => "Europe/Berlin",
     resolveRoute: () => ownerChat,
+    visibility: () => ({ showOk: false, showAlerts: true, useIndicator: true }),
   })
   return { turns, heartbeat }
 }

@@ -18,7 +18,7 @@ import { type Route, type SessionSettings, createSessions, mainKey } from "../se
 import { sessionSchema } from "../sessions/config.ts"
 import { type JobRow, LaneRunner, type NewJob, type Store, recoverJobs } from "../store/index.ts"
 import type { HeartbeatConfig } from "./config.ts"
-import { createHeartbeat } from "./heartbeat.ts"
+import { type HeartbeatVisibility, createHeartbeat } from "./heartbeat.ts"
 import { createTimeTexts } from "./prompt.ts"
 import { readSkills } from "./skills.ts"
 import type { Tool } from "./tool.ts"
@@ -115,6 +115,7 @@ export interface AgentParts {
   workspace?: string
   timeoutSeconds?: number
   heartbeat?: Partial<HeartbeatConfig>
+  visibility?: Partial<HeartbeatVisibility>
   alertRoute?: Route | null
   deliver?: TurnOptions["deliver"]
   observe?: TurnOptions["observe"]
@@ -171,7 +172,7 @@ export async function startAgent(context: TestContext, parts: AgentParts = {}) {
     settle,
     /** A turn from its arrival to its end. */
     say: async (text: string, input: Partial<TurnInput> = {}) => await settle(await enqueue({ text, ...input })),
-    wake: async (reason: "wake" | "interval" | "hook" = "interval") =>
+    wake: async (reason: "wake" | "interval" | "hook" | "manual" = "interval") =>
       await settle(await add(heartbeatJob(systemIds.uuid(), main, reason))),
     addEvent: (text: string, more: { trusted?: boolean; origin?: string } = {}) =>
       store.write(async (write) => {
@@ -223,6 +224,7 @@ function compose(
     workspace: () => parts.workspace,
     timeZone: () => "UTC",
     resolveRoute: () => (parts.alertRoute === undefined ? chat : parts.alertRoute),
+    visibility: () => ({ showOk: false, showAlerts: true, useIndicator: true, ...parts.visibility }),
   })
   const runner = new LaneRunner({
     ...common,

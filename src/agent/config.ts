@@ -49,7 +49,9 @@ const heartbeatShape = {
   ackMaxChars: z.int().min(0).meta({
     description: "Characters beside HEARTBEAT_OK up to which a reply still means that nothing needs attention.",
   }),
-  includeReasoning: z.boolean().meta({ description: "Whether the reasoning is sent as a message of its own.", later }),
+  includeReasoning: z
+    .boolean()
+    .meta({ description: "Whether the reasoning is sent before an alert, as a message of its own." }),
   activeHours: z
     .strictObject({
       start: clockTime.meta({ description: "First minute of the day, `HH:MM`." }),

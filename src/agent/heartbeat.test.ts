@@ -253,6 +253,70 @@ describe("the answer to a heartbeat", () => {
   })
 })
 
+describe("what of heartbeats is shown", () => {
+  const off = { showOk: false, showAlerts: false, useIndicator: false }
+
+  test("is the acknowledgment where that is wanted, and no alert where none is", async (context) => {
+    const models = scriptedModels(["HEARTBEAT_OK, all is quiet", "The oven is hot."])
+    const agent = await startAgent(context, { models, visibility: { showOk: true, showAlerts: false } })
+    assert.equal(outcome(await agent.wake()), "nothing needs attention")
+    assert.equal(outcome(await agent.wake()), "an alert that is not shown: showAlerts is off")
+    assert.deepEqual(
+      agent.replies().map((reply) => reply.text),
+      ["HEARTBEAT_OK"],
+    )
+  })
+
+  test("is the thinking behind an alert, as a message of its own", async (context) => {
+    const scripted = scriptedModels(["The oven is hot.", "HEARTBEAT_OK"])
+    const complete: typeof scripted.complete = async (selection, request) => ({
+      ...(await scripted.complete(selection, request)),
+      reasoning: "The sensor says 300.",
+    })
+    const told: (string | undefined)[] = []
+    const deliver: AgentParts["deliver"] = (_write, { text, reasoning, isReasoningApart }) => {
+      told.push(text, reasoning, String(isReasoningApart))
+      return "told"
+    }
+    const heartbeat = { includeReasoning: true }
+    const agent = await startAgent(context, { models: { ...scripted, complete }, heartbeat, deliver })
+    await agent.wake()
+    await agent.wake()
+    assert.deepEqual(told, ["The oven is hot.", "The sensor says 300.", "true"])
+  })
+
+  test("nothing at all: no model is asked, unless events wait or somebody wants one now", async (context) => {
+    const agent = await startAgent(context, { models: scriptedModels(["seen", "HEARTBEAT_OK"]), visibility: off })
+    assert.equal(skipped(await agent.wake()), "nothing of it would be shown")
+    await agent.addEvent("the door is open")
+    assert.equal(outcome(await agent.wake()), "an alert that is not shown: showAlerts is off")
+    assert.equal(outcome(await agent.wake("manual")), "nothing needs attention")
+    assert.equal(agent.models.requests.length, 2)
+  })
+})
+
+test("somebody who wants a heartbeat now gets one at night and with an empty file, and can look how they stand", async (context) => {
+  const activeHours = { start: timeOfDay(noon, 2), end: timeOfDay(noon, 4), timezone: "user" as const }
+  const agent = await startAgent(context, {
+    clock: clockAt(noon),
+    heartbeat: { activeHours, every: "30m" },
+    workspace: workspaceWith("# Tasks\n"),
+    models: scriptedModels(["The oven is hot."]),
+  })
+  agent.heartbeat.start()
+  const before = agent.heartbeat.look("main")
+  assert.deepEqual(
+    [before.everyMs, Math.round(((before.nextAt ?? 0) - noon) / hour / 0.5), before.wouldSkip, before.last, before.open, before.session],
+    [hour / 2, 1, "outside active hours", undefined, undefined, main],
+  )
+  const job = await agent.wake("manual")
+  assert.equal(outcome(job), "queued for test chat 5")
+  const { last } = agent.heartbeat.look("main")
+  assert.deepEqual([last?.runId, last?.reason, last?.outcome], [job.run_id, "manual", "queued for test chat 5"])
+  agent.heartbeat.stop()
+  assert.equal(agent.heartbeat.look("main").nextAt, undefined)
+})
+
 describe("a heartbeat that is cut short", () => {
   test("by a stop of the gateway shows its events after the start", async (context) => {
     const { asked, answer } = stuckAnswer()

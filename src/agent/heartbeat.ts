@@ -3,12 +3,12 @@
 import { durationMs } from "../kernel/duration.ts"
 import { type Clock, type Ids, type Log, readInside } from "../kernel/index.ts"
 import { type Route, type SessionSettings, type Sessions, mainKey } from "../sessions/index.ts"
-import { type JobEnd, type JobRow, type Store, type Write, hasEvents, readSteps } from "../store/index.ts"
+import { type JobEnd, type JobRow, type Store, type Write, hasEvents, openJobs, readSteps } from "../store/index.ts"
 import type { HeartbeatConfig } from "./config.ts"
 import { endEvents } from "./events.ts"
-import { isHeartbeatAck } from "./prompt.ts"
+import { heartbeatToken, isHeartbeatAck } from "./prompt.ts"
 import { producedMedia } from "./tool-runner.ts"
-import { type TurnInput, heartbeatJob } from "./turn-input.ts"
+import { type TurnInput, heartbeatJob, heartbeatJobKind } from "./turn-input.ts"
 import { type TurnOptions, type Turns, endFailed, keepTranscript } from "./turn.ts"
 
 export interface HeartbeatOptions {
@@ -28,6 +28,36 @@ export interface HeartbeatOptions {
   timeZone: () => string
   /** The route of an alert by `target` and `to`; null when it goes nowhere. */
   resolveRoute: (agentId: string, target: string, to: string | undefined) => Route | null
+  /** What of heartbeats is shown where they go. */
+  visibility: (route: Route | null) => HeartbeatVisibility
+}
+
+export interface HeartbeatVisibility {
+  showOk: boolean
+  showAlerts: boolean
+  useIndicator: boolean
+}
+
+/** `manual`: somebody wants one now, whatever speaks against it. */
+type Reason = "wake" | "interval" | "hook" | "manual"
+
+/** How the heartbeats of an agent stand. Times in milliseconds since the epoch. */
+export interface HeartbeatState {
+  agentId: string
+  session: string
+  /** 0: none at an interval. */
+  everyMs: number
+  nextAt?: number
+  target: string
+  route: Route | null
+  shows: HeartbeatVisibility
+  waitingEvents: boolean
+  /** Why the next would ask no model, as things are now. */
+  wouldSkip?: string
+  /** The last that has ended. */
+  last?: { runId: string; at: number; reason: Reason; outcome: string }
+  /** One that waits or runs. */
+  open?: "ready" | "running"
 }
 
 /** The same alert again within this time says nothing new. */
@@ -35,9 +65,11 @@ const repeatMs = 24 * 60 * 60 * 1000
 
 export function createHeartbeat(options: HeartbeatOptions) {
   let timers: NodeJS.Timeout[] = []
+  const nextAt = new Map<string, number>()
   const stop = () => {
     for (const timer of timers) clearInterval(timer)
     timers = []
+    nextAt.clear()
   }
   return {
     /** Sets the intervals anew; call again after a change of the configuration. */
@@ -46,12 +78,26 @@ export function createHeartbeat(options: HeartbeatOptions) {
       for (const agentId of options.agents()) {
         const everyMs = durationMs(options.settings(agentId).every) ?? 0
         if (everyMs <= 0) continue
-        const timer = setInterval(() => wakeAtInterval(options, agentId), Math.min(everyMs, 2 ** 31 - 1))
+        const pauseMs = Math.min(everyMs, 2 ** 31 - 1)
+        const plan = () => nextAt.set(agentId, options.clock.now() + pauseMs)
+        const timer = setInterval(() => {
+          plan()
+          wakeAtInterval(options, agentId)
+        }, pauseMs)
         timer.unref()
+        plan()
         timers.push(timer)
       }
     },
     stop,
+    /** One is run as soon as its session is free. Returns its run. */
+    async runNow(agentId: string): Promise<string> {
+      const runId = options.ids.uuid()
+      const job = { ...heartbeatJob(runId, sessionOf(options, agentId), "manual"), coalesce: false }
+      await options.store.write(async (write) => write.addJob(job))
+      return runId
+    },
+    look: (agentId: string) => look(options, agentId, nextAt.get(agentId)),
     /** The handler of jobs of kind `heartbeat`. */
     handle: (job: JobRow, signal: AbortSignal) => handle(options, job, signal),
     /** After the last attempt of one that fails in ways we did not foresee: what woke it is shown by the next. */
@@ -68,6 +114,49 @@ function wakeAtInterval(options: HeartbeatOptions, agentId: string): void {
     .catch((error: unknown) => options.log.warn({ err: error, agent: agentId }, "heartbeat not queued"))
 }
 
+const sqlLast = `select run_id, payload, finished_at, state, error, result from job
+  where lane_key = ? and kind = ? and finished_at is not null and id > (select max(id) from job) - 50000
+  order by id desc limit 1`
+
+function look(options: HeartbeatOptions, agentId: string, nextAt: number | undefined): HeartbeatState {
+  const { store } = options
+  const settings = options.settings(agentId)
+  const session = sessionOf(options, agentId)
+  const route = options.resolveRoute(agentId, settings.target, settings.to)
+  const row = store.handle.prepare(sqlLast).get(session, heartbeatJobKind) as unknown as JobRow | undefined
+  const open = openJobs(store, session).find((job) => job.kind === heartbeatJobKind)
+  const wouldSkip = skipReason(options, agentId, session, "interval")
+  return {
+    agentId,
+    session,
+    everyMs: durationMs(settings.every) ?? 0,
+    ...(nextAt === undefined ? {} : { nextAt }),
+    target: settings.to === undefined ? settings.target : `${settings.target} ${settings.to}`,
+    route,
+    shows: options.visibility(route),
+    waitingEvents: hasEvents(store, session),
+    ...(wouldSkip === undefined ? {} : { wouldSkip }),
+    ...(row ? { last: lastOf(row) } : {}),
+    ...(open?.state === "ready" || open?.state === "running" ? { open: open.state } : {}),
+  }
+}
+
+function lastOf(row: JobRow): NonNullable<HeartbeatState["last"]> {
+  const { reason } = JSON.parse(row.payload) as { reason: Reason }
+  return { runId: row.run_id, at: row.finished_at ?? 0, reason, outcome: heartbeatOutcome(row) }
+}
+
+/** What came of one that has ended, in a few words. */
+export function heartbeatOutcome(row: Pick<JobRow, "state" | "error" | "result">): string {
+  if (row.state !== "done") return `${row.state === "dead" ? "failed" : row.state}: ${row.error ?? "no reason given"}`
+  try {
+    const { skipped, delivered } = JSON.parse(row.result ?? "{}") as { skipped?: string; delivered?: string }
+    return skipped === undefined ? (delivered ?? "done") : `skipped: ${skipped}`
+  } catch {
+    return row.result ?? "done"
+  }
+}
+
 /** `heartbeat.session`: a key of the agent's own, or the main session. */
 function sessionOf(options: HeartbeatOptions, agentId: string): string {
   const wanted = options.settings(agentId).session?.toLowerCase()
@@ -76,7 +165,7 @@ function sessionOf(options: HeartbeatOptions, agentId: string): string {
 }
 
 async function handle(options: HeartbeatOptions, job: JobRow, signal: AbortSignal): Promise<JobEnd> {
-  const { reason } = JSON.parse(job.payload) as { reason: "wake" | "interval" | "hook" }
+  const { reason } = JSON.parse(job.payload) as { reason: Reason }
   const { agentId } = eventsOf(job)
   // One that had begun goes on: the events it was woken for are no longer waiting, but in its journal.
   const hasBegun = (await readSteps(options.store, job.id)).length > 0
@@ -104,15 +193,24 @@ function skipReason(
   options: HeartbeatOptions,
   agentId: string,
   sessionKey: string,
-  reason: "wake" | "interval" | "hook",
+  reason: Reason,
 ): string | undefined {
+  if (reason === "manual") return undefined
   if (hasEvents(options.store, sessionKey)) return undefined
   // The event that woke it was shown by another turn in the meantime.
   if (reason !== "interval") return "no events are waiting"
   const settings = options.settings(agentId)
+  if (isUnseen(options, agentId)) return "nothing of it would be shown"
   if (!isActive(settings, options.timeZone(), options.clock.now())) return "outside active hours"
   if (isEffectivelyEmpty(readHeartbeatFile(options, agentId))) return "HEARTBEAT.md is empty"
   return undefined
+}
+
+/** Neither an acknowledgment nor an alert nor a line of the status: the model would be asked for nobody. */
+function isUnseen(options: HeartbeatOptions, agentId: string): boolean {
+  const { target, to } = options.settings(agentId)
+  const { showOk, showAlerts, useIndicator } = options.visibility(options.resolveRoute(agentId, target, to))
+  return !showOk && !showAlerts && !useIndicator
 }
 
 function isActive(settings: HeartbeatConfig, hostZone: string, now: number): boolean {
@@ -155,6 +253,7 @@ function makeInput(options: HeartbeatOptions, agentId: string, sessionKey: strin
     text: `${settings.prompt}${heartbeatFile(options, agentId)}`,
     route: options.resolveRoute(agentId, settings.target, settings.to),
     ...(settings.model === undefined ? {} : { model: settings.model }),
+    ...(settings.includeReasoning ? { showsReasoning: true } : {}),
   }
 }
 
@@ -171,30 +270,38 @@ function finish(
   agentId: string,
   turn: Awaited<ReturnType<Turns["run"]>>,
 ): JobEnd {
-  const { text, toolResults } = turn.result
+  const { text, toolResults, reasoning } = turn.result
+  const { showOk, showAlerts } = options.visibility(turn.input.route)
+  const settings = options.settings(agentId)
   const media = producedMedia(toolResults)
   const end: JobEnd = { state: "done" }
   end.commit = async (write) => {
     endEvents(options, write, job, turn.input, { isAnswered: true })
-    const settings = options.sessions.find(turn.session.key)?.settings ?? {}
+    const kept = options.sessions.find(turn.session.key)?.settings ?? {}
     const hasMedia = [...media].some((path) => text.includes(`MEDIA:${path}`))
-    const isAck = isHeartbeatAck(text, hasMedia, options.settings(agentId).ackMaxChars)
-    const verdict = isAck ? "nothing needs attention" : repetition(settings, text, write.now)
+    const isAck = isHeartbeatAck(text, hasMedia, settings.ackMaxChars)
+    const verdict = isAck
+      ? "nothing needs attention"
+      : showAlerts
+        ? repetition(kept, text, write.now)
+        : "an alert that is not shown: showAlerts is off"
     // A look that found nothing says nothing to later turns; every half hour it would only fill the context.
     const isQuiet = isAck && turn.shownEvents === 0 && turn.result.messages.length === 1
     if (!isQuiet) keepTranscript(options.turnOptions, write, job, turn)
+    const { isTainted } = turn.result
+    const delivery = { input: turn.input, jobId: job.id, media, isError: false, isTainted }
     if (verdict !== undefined) {
+      if (isAck && showOk) options.turnOptions.deliver(write, { ...delivery, text: heartbeatToken, showsAck: true })
       end.result = JSON.stringify({ text: text.slice(0, 500), delivered: verdict })
       return
     }
     options.sessions.touch(write, turn.session)
     // An alert that had nowhere to go was not told: it may come again.
     if (turn.input.route !== null) {
-      options.sessions.saveSettings(write, turn.session, { ...settings, lastAlert: { text, at: write.now } })
+      options.sessions.saveSettings(write, turn.session, { ...kept, lastAlert: { text, at: write.now } })
     }
-    const { isTainted } = turn.result
-    const delivery = { input: turn.input, jobId: job.id, text, media, isError: false, isTainted }
-    const delivered = options.turnOptions.deliver(write, delivery)
+    const thought = settings.includeReasoning && reasoning !== "" ? { reasoning, isReasoningApart: true } : {}
+    const delivered = options.turnOptions.deliver(write, { ...delivery, text, ...thought })
     end.result = JSON.stringify({ text: text.slice(0, 500), delivered })
   }
   return end

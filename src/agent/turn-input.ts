@@ -105,6 +105,8 @@ export interface TurnInput {
     /** Where the result is posted, and the mapping that says so. */
     callback?: { url: string; mapping: string }
   }
+  /** The model's thinking is kept to be shown, whatever the session says. */
+  showsReasoning?: true
   model?: string
   thinking?: ThinkingLevel
   timeoutSeconds?: number
@@ -131,7 +133,11 @@ export function turnJob(
 }
 
 /** A wake of a session: several that wait become one. */
-export function heartbeatJob(runId: string, sessionKey: string, reason: "wake" | "interval" | "hook"): NewJob {
+export function heartbeatJob(
+  runId: string,
+  sessionKey: string,
+  reason: "wake" | "interval" | "hook" | "manual",
+): NewJob {
   return { runId, kind: heartbeatJobKind, laneKey: sessionKey, payload: { reason }, class: "timers", coalesce: true }
 }
 

@@ -57,4 +57,7 @@ export interface TurnDelivery {
   isTainted?: boolean
   /** Somebody has stopped it: the text is what had been written by then. */
   isStopped?: boolean
+  /** Of a heartbeat: its acknowledgment is sent too, its thinking as a message of its own. */
+  showsAck?: boolean
+  isReasoningApart?: boolean
 }

@@ -63,7 +63,7 @@ async function runTurn(
   const { session } = begun
   let { step } = begun
   const { input } = step
-  const view: TurnView = { reasoning: session.settings.reasoning ?? "off" }
+  const view: TurnView = { reasoning: input.showsReasoning ? "on" : (session.settings.reasoning ?? "off") }
   const observer = watchWriting(options.observe(input, job.run_id, view))
   const seconds = input.timeoutSeconds ?? options.profile(input.agentId).timeoutSeconds
   const interrupts = options.watchInterrupts(job, input)

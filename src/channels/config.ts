@@ -11,9 +11,9 @@ const commandSwitchSchema = z
 const groupPolicySchema = z.enum(["open", "allowlist", "disabled"])
 
 const heartbeatVisibilityShape = {
-  showOk: z.boolean().meta({ description: "Sends the acknowledgment of a heartbeat that found nothing.", later }),
-  showAlerts: z.boolean().meta({ description: "Sends what a heartbeat found.", later }),
-  useIndicator: z.boolean().meta({ description: "Shows heartbeats in the status.", later }),
+  showOk: z.boolean().meta({ description: "Sends the acknowledgment of a heartbeat that found nothing." }),
+  showAlerts: z.boolean().meta({ description: "Sends what a heartbeat found." }),
+  useIndicator: z.boolean().meta({ description: "Shows heartbeats in the status." }),
 }
 
 export const commandsSchema = z
@@ -53,7 +53,10 @@ export const channelDefaultsSchema = z
         useIndicator: heartbeatVisibilityShape.useIndicator.default(true),
       })
       .prefault({})
-      .meta({ description: "What of heartbeats is shown, for channels that do not say.", later }),
+      .meta({
+        description:
+          "What of heartbeats is shown, for channels that do not say. With all three off, heartbeats ask no model unless events wait.",
+      }),
   })
   .prefault({})
   .meta({ description: "What holds for channels that do not say otherwise." })

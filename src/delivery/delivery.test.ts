@@ -79,6 +79,16 @@ describe("a turn's reply", () => {
     const { deliver } = await startDelivery(context, [sender], "[Ada]")
     await deliver("yes", {}, { reasoning: "[[reply_to:5]] hm" })
     assert.deepEqual(sender.planned[0]?.reply, { text: "[Ada] yes", media: [], reasoning: "[[reply_to:5]] hm" })
+    await deliver("no", { purpose: "heartbeat" }, { reasoning: "hm", isReasoningApart: true })
+    assert.deepEqual(
+      sender.planned.slice(1).map(({ reply }) => reply),
+      [
+        { text: "", media: [], reasoning: "hm" },
+        { text: "[Ada] no", media: [] },
+      ],
+    )
+    await deliver("HEARTBEAT_OK", { purpose: "heartbeat" }, { showsAck: true })
+    assert.equal(sender.planned.at(-1)?.reply.text, "[Ada] HEARTBEAT_OK")
   })
 
   test("begins with the configured prefix, once", async (context) => {

@@ -149,7 +149,8 @@ function deliverTurn(options: DeliveryOptions, write: Write, delivery: TurnDeliv
     options.log.warn({ path, session: input.sessionKey }, "media refused: no file that this turn may send")
   const { reply } = parsed
   if (delivery.isTainted) reply.noPreview = true
-  if (isHeartbeatAck(reply.text, reply.media.length > 0, options.ackMaxChars()) && input.purpose !== "chat") {
+  const isAck = input.purpose !== "chat" && !delivery.showsAck
+  if (isAck && isHeartbeatAck(reply.text, reply.media.length > 0, options.ackMaxChars())) {
     return "not delivered: nothing needs attention"
   }
   if (isSilence(reply.text)) {
@@ -179,7 +180,10 @@ function deliverTurn(options: DeliveryOptions, write: Write, delivery: TurnDeliv
     if (noAnswer === undefined) return "not delivered: the reply is empty"
     reply.text = noAnswer
   }
-  if (delivery.reasoning !== undefined) reply.reasoning = delivery.reasoning
+  if (delivery.reasoning !== undefined && delivery.isReasoningApart) {
+    const apart = sender.plan(input.route, { text: "", media: [], reasoning: delivery.reasoning })
+    for (const row of apart) write.addOutbox({ ...row, jobId: delivery.jobId })
+  } else if (delivery.reasoning !== undefined) reply.reasoning = delivery.reasoning
   reply.text = prefixed(reply.text, options.responsePrefix?.(input) ?? "")
   return put(reply, noAnswer)
 }

@@ -1,5 +1,6 @@
 // Wire types of `/api/*` beyond the status: what the lists and the actions answer, and what the gateway asks of
 // the rest of the product to answer them. No runtime.
+import type { HeartbeatState } from "../agent/index.ts"
 import type { ApprovalDetail, ApprovalSummary } from "../approvals/contract.ts"
 import type { UsageGroup, UsageSummary } from "../budget/contract.ts"
 import type { Json } from "../kernel/index.ts"
@@ -96,6 +97,16 @@ export interface UpdateDetail extends UpdateSummary {
   botId: string
   /** As it came; text where it is no JSON any more because it was cut. */
   body: unknown
+}
+
+/** How the heartbeats of an agent stand. Times in milliseconds since the epoch. */
+export type HeartbeatItem = HeartbeatState
+
+export interface HeartbeatRun {
+  runId: string
+  agent: string
+  /** What came of it; absent while it has not ended. */
+  outcome?: string
 }
 
 export interface PairingList {
@@ -258,6 +269,9 @@ export interface GatewayActions {
   listModels(): ModelList
   /** Asks the model one small question. What does not work is part of the answer, not an error. */
   testModel(test: ModelTest, signal: AbortSignal): Promise<ModelCheck>
+  listHeartbeats(): { heartbeats: HeartbeatItem[] }
+  /** One heartbeat, whatever speaks against it. Throws `not-found` for an agent that there is not. */
+  runHeartbeat(wanted: { agent?: string; waitSeconds?: number }, signal: AbortSignal): Promise<HeartbeatRun>
   /** Begins a clean stop; called after the request was answered. */
   requestStop(): void
   listPairing(query: { channel: string; account?: string }): Promise<PairingList>

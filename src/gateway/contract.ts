@@ -57,6 +57,13 @@ export interface GatewayStatus {
   outbox: { new: number; sending: number; uncertain: number; dead: number }
   /** System events; those set aside no model took. */
   events: { waiting: number; setAside: number }
+  /** Where `useIndicator` wants them shown. */
+  heartbeats: {
+    agentId: string
+    everyMs: number
+    nextAt?: number
+    last?: { runId: string; at: number; reason: string; outcome: string }
+  }[]
   channels: unknown[]
   /** `warnings`: what may not work of the models that the configuration names. */
   model: ({ id: string } | { error: string }) & { warnings?: string[] }

@@ -149,6 +149,11 @@ function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
         return { message: "done", approval: {} as ApprovalDetail }
       },
     },
+    listHeartbeats: () => ({ heartbeats: [] }),
+    async runHeartbeat(wanted) {
+      calls.push({ heartbeat: wanted })
+      return { runId: "r", agent: wanted.agent ?? "main" }
+    },
     listModels: () => ({ models: [], asked: ["a/b"] }),
     async testModel(test) {
       calls.push({ testModel: test })

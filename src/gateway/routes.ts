@@ -44,6 +44,10 @@ const modelTest = z.strictObject({
   model: z.string().trim().min(1).max(300).optional(),
   timeoutSeconds: z.number().min(1).max(3600).optional(),
 })
+const heartbeatNow = z.strictObject({
+  agent: z.string().trim().min(1).max(64).optional(),
+  waitSeconds: z.number().min(0).max(600).optional(),
+})
 const approvalsQuery = z.object({
   limit: page.limit,
   state: z.enum(["asked", "allowed", "denied", "expired", "used"]).optional(),
@@ -203,6 +207,19 @@ const routes: readonly Route[] = [
     handle: async ({ actions }, context) => ({
       body: actions.usage(given(parse(usageQuery, context.req.query()))),
     }),
+  },
+  {
+    method: "GET",
+    path: "/api/heartbeat",
+    handle: async ({ actions }) => ({ body: actions.listHeartbeats() }),
+  },
+  {
+    method: "POST",
+    path: "/api/heartbeat/now",
+    async handle({ actions }, context) {
+      const input = given(await parseBody(heartbeatNow, context))
+      return { status: 202, body: await actions.runHeartbeat(input, context.req.raw.signal) }
+    },
   },
   {
     method: "GET",

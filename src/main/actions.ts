@@ -17,6 +17,7 @@ import { mainAgentId } from "./main-agent.ts"
 import type { Failures } from "./failures.ts"
 import { type Health, personWaitMs } from "./health.ts"
 import { createModelActions } from "./models/actions.ts"
+import { createHeartbeatActions, indicatedHeartbeats } from "./heartbeats.ts"
 import { describeWarning, findModelWarnings } from "./models/warnings.ts"
 import { createPairingActions } from "./pairing.ts"
 import { storeHealth } from "./store-health.ts"
@@ -55,6 +56,7 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
     requestStop: parts.requestStop,
     approvals: approvalActions(parts.agent.approvals),
     hooks: parts.hooks,
+    ...createHeartbeatActions(core, parts.agent.heartbeat),
     ...createPairingActions(core, parts.pairing),
     sessions: sessionActions(core, parts.agent.sessions),
     explainAccess: ({ channel, ...question }) => channelNamed(parts, channel).explain(question),
@@ -125,6 +127,12 @@ async function status(core: Core, parts: ActionParts): Promise<GatewayStatus> {
     jobs: countJobs(store, failures),
     outbox: countOutbox(store, failures),
     events: countEvents(store),
+    heartbeats: indicatedHeartbeats(core, parts.agent.heartbeat).map(({ agentId, nextAt, last, everyMs }) => ({
+      agentId,
+      everyMs,
+      ...(nextAt === undefined ? {} : { nextAt }),
+      ...(last ? { last } : {}),
+    })),
     channels: await listChannels(core, parts, { probe: false, signal: AbortSignal.timeout(2_000) }),
     model: describeModel(core, parts),
     usage: { today: parts.agent.ledger.today() },

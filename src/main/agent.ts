@@ -18,7 +18,6 @@ import {
   selectSkills,
   turnJobKind,
 } from "../agent/index.ts"
-import type { HeartbeatConfig } from "../agent/config.ts"
 import { type Approvals, approvalExpiryKind } from "../approvals/index.ts"
 import { type Ledger, createLedger } from "../budget/index.ts"
 import type { Channel } from "../channels/contract.ts"
@@ -47,12 +46,13 @@ import {
   isModelAway,
   isSelectableModel,
 } from "../models/index.ts"
-import { type Route, type Sessions, createSessions } from "../sessions/index.ts"
+import { type Sessions, createSessions } from "../sessions/index.ts"
 import { type JobHandler, LaneRunner, cancelWaiting, recoverJobs } from "../store/index.ts"
 import { composeApprovals } from "./approvals.ts"
 import { callbackSender } from "./callback-sender.ts"
 import { composeCommands } from "./commands.ts"
 import { type Core, userTimeZone, workspaceFilesOf, workspaceOf } from "./core.ts"
+import { alertRoute, heartbeatAgents, heartbeatOf, heartbeatVisibility } from "./heartbeats.ts"
 import { mainAgentId } from "./main-agent.ts"
 import { modelsView } from "./models/view.ts"
 import { isStillHeard, onlyWhileHeard } from "./still-heard.ts"
@@ -139,7 +139,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
     [lateFilesJobKind]: channelJob(links, lateFilesJobKind),
     [compactJobKind]: compaction(links, turnOptions),
     [approvalExpiryKind]: { run: approvals.expire },
-    [commandJobKind]: heard(composeCommands(core, { ...parts, runner: () => runner })),
+    [commandJobKind]: heard(composeCommands(core, { ...parts, runner: () => runner, heartbeat: () => heartbeat })),
   })
   handlers[resendJobKind] = createResendHandler({ store, wake: () => worker.wake() })
   const runner: LaneRunner = composeRunner(core, handlers)
@@ -241,6 +241,7 @@ function composeHeartbeat(
     workspace: (agentId) => workspaceOf(core, agentId),
     timeZone: () => userTimeZone(core.config()),
     resolveRoute: (agentId, target, to) => alertRoute(delivery, agentId, target, to),
+    visibility: (route) => heartbeatVisibility(core.config(), route),
   })
 }
 
@@ -378,18 +379,6 @@ function describeModel(models: ModelRegistry, selection: ModelSelection) {
   }
 }
 
-function heartbeatOf(config: Config, agentId: string): HeartbeatConfig {
-  const own = config.agents.list.find((agent) => agent.id === agentId)?.heartbeat ?? {}
-  const set = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined))
-  return { ...config.agents.defaults.heartbeat, ...set }
-}
-
-/** If any agent has a heartbeat of its own, only those that have one run it. */
-function heartbeatAgents(config: Config): string[] {
-  const own = config.agents.list.filter((agent) => agent.heartbeat !== undefined)
-  return own.length > 0 ? own.map((agent) => agent.id) : [mainAgentId(config)]
-}
-
 function observe(links: AgentLinks, input: TurnInput, runId: string, view: TurnView): TurnObserver {
   // Nobody waits for the answer to a heartbeat or a webhook: no typing for them.
   if (input.route === null || input.purpose !== "chat") return silent
@@ -414,16 +403,5 @@ function both(one: TurnObserver, other: TurnObserver): TurnObserver {
       one.end()
       other.end()
     },
-  }
-}
-
-/** A heartbeat without a place to go to still runs: its turn shows the events. */
-function alertRoute(delivery: Delivery, agentId: string, target: string, to: string | undefined): Route | null {
-  if (target === "none") return null
-  try {
-    return delivery.resolve(agentId, { channel: target, to })
-  } catch (error) {
-    if (error instanceof AppError) return null
-    throw error
   }
 }

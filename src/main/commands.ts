@@ -1,5 +1,5 @@
 // Chat commands with what they ask of the gateway: sessions, models, lanes, the configuration, the channel.
-import { TurnStopped, compactJobKind, heartbeatJobKind, turnJobKind } from "../agent/index.ts"
+import { type Heartbeat, TurnStopped, compactJobKind, heartbeatJobKind, turnJobKind } from "../agent/index.ts"
 import type { TurnInput } from "../agent/turn-input.ts"
 import type { Approvals } from "../approvals/index.ts"
 import type { Ledger } from "../budget/index.ts"
@@ -34,6 +34,7 @@ import type { Route, Sessions } from "../sessions/index.ts"
 import { type JobHandler, type JobRow, type LaneRunner, openJobs } from "../store/index.ts"
 import { describeDecided } from "./approvals.ts"
 import type { Core } from "./core.ts"
+import { heartbeatLine } from "./heartbeats.ts"
 import { modelsView } from "./models/view.ts"
 import { takesRestart } from "./reload.ts"
 import { archiveServices } from "./sessions.ts"
@@ -46,6 +47,7 @@ export interface CommandParts {
   approvals: Approvals
   /** There is none yet when this is composed. */
   runner: () => LaneRunner
+  heartbeat: () => Heartbeat
   problems: () => Promise<readonly Problem[]>
   channels: () => ReadonlyMap<string, Channel>
 }
@@ -115,6 +117,7 @@ function createServices(
         const accounts = (await channelOf(route)?.status({ probe: false, signal })) ?? []
         return accounts.find((each) => each.account === route.account)?.state ?? "not configured"
       },
+      heartbeat: (call) => heartbeatLine(core, parts.heartbeat(), call),
       problems: parts.problems,
     },
     customCommands: (route) => channelOf(route)?.commands.custom(route.account) ?? [],

@@ -324,12 +324,12 @@ const overridable = {
       showOk: z
         .boolean()
         .optional()
-        .meta({ description: "Sends the acknowledgment of a heartbeat that found nothing.", later }),
-      showAlerts: z.boolean().optional().meta({ description: "Sends what a heartbeat found.", later }),
-      useIndicator: z.boolean().optional().meta({ description: "Shows heartbeats in the status.", later }),
+        .meta({ description: "Sends the acknowledgment of a heartbeat that found nothing." }),
+      showAlerts: z.boolean().optional().meta({ description: "Sends what a heartbeat found." }),
+      useIndicator: z.boolean().optional().meta({ description: "Shows heartbeats in the status." }),
     })
     .optional()
-    .meta({ description: "As `channels.defaults.heartbeat`.", later }),
+    .meta({ description: "As `channels.defaults.heartbeat`, for heartbeats that go here." }),
   configWrites: z
     .boolean()
     .meta({ description: "Whether the channel may change this file (`/config`, groups that move)." }),

@@ -115,6 +115,8 @@ export interface CommandServices {
     /** How the channel's account does: `running`, `waiting`, ... */
     account(route: Route): Promise<string>
     /** What does not work now, as `svc status` says it: the part, what is wrong, what to do. */
+    /** The agent's last and next heartbeat, where they are shown. */
+    heartbeat(call: Pick<CommandCall, "agentId" | "route">): string | undefined
     problems(): Promise<readonly { part: string; problem: string; next?: string }[]>
   }
   /** Commands that an operator has added to the menu of this account. */

@@ -37,6 +37,8 @@ const gatewayRules: Rules = {
   "GET /api/usage": status,
   "GET /api/models": status,
   "GET /api/channels": status,
+  "GET /api/heartbeat": admin,
+  "POST /api/heartbeat/now": does("admin", "heartbeat.now"),
   "POST /api/message/send": does("message", "message.send"),
   "POST /api/message/edit": does("message", "message.edit"),
   "POST /api/message/delete": does("message", "message.delete"),

@@ -25,10 +25,15 @@ export const status: ChatCommand = {
       `**Usage** ${usageText(services, session, call.sender.origin === "owner")}`,
       `**Messages** ${running} under way, ${waiting} waiting`,
       ...(call.route.chatKind === "private" ? [] : [`**Activation** ${settings.activation ?? "as configured"}`]),
+      ...heartbeatLines(services.status.heartbeat(call)),
       ...problemLines(await services.status.problems(), call),
     ]
     return { text: lines.join("\n") }
   },
+}
+
+function heartbeatLines(text: string | undefined): string[] {
+  return text === undefined ? [] : [`**Heartbeat** ${text}`]
 }
 
 /** Reasons name addresses and paths: an owner reads them, in a private chat; whoever else is told what does not work. */
