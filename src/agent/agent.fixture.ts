@@ -116,6 +116,7 @@ export interface AgentParts {
   timeoutSeconds?: number
   heartbeat?: Partial<HeartbeatConfig>
   visibility?: Partial<HeartbeatVisibility>
+  mainName?: string
   alertRoute?: Route | null
   deliver?: TurnOptions["deliver"]
   observe?: TurnOptions["observe"]
@@ -224,6 +225,7 @@ function compose(
     workspace: () => parts.workspace,
     timeZone: () => "UTC",
     resolveRoute: () => (parts.alertRoute === undefined ? chat : parts.alertRoute),
+    mainName: () => parts.mainName ?? "main",
     visibility: () => ({ showOk: false, showAlerts: true, useIndicator: true, ...parts.visibility }),
   })
   const runner = new LaneRunner({

@@ -295,6 +295,11 @@ describe("what of heartbeats is shown", () => {
   })
 })
 
+test("the operator's name for the main session means the main session", async (context) => {
+  const agent = await startAgent(context, { heartbeat: { session: "Home" }, mainName: "home" })
+  assert.equal(agent.heartbeat.look("main").session, main)
+})
+
 test("somebody who wants a heartbeat now gets one at night and with an empty file, and can look how they stand", async (context) => {
   const activeHours = { start: timeOfDay(noon, 2), end: timeOfDay(noon, 4), timezone: "user" as const }
   const agent = await startAgent(context, {
@@ -306,7 +311,14 @@ test("somebody who wants a heartbeat now gets one at night and with an empty fil
   agent.heartbeat.start()
   const before = agent.heartbeat.look("main")
   assert.deepEqual(
-    [before.everyMs, Math.round(((before.nextAt ?? 0) - noon) / hour / 0.5), before.wouldSkip, before.last, before.open, before.session],
+    [
+      before.everyMs,
+      Math.round(((before.nextAt ?? 0) - noon) / hour / 0.5),
+      before.wouldSkip,
+      before.last,
+      before.open,
+      before.session,
+    ],
     [hour / 2, 1, "outside active hours", undefined, undefined, main],
   )
   const job = await agent.wake("manual")

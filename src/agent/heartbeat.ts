@@ -28,6 +28,8 @@ export interface HeartbeatOptions {
   timeZone: () => string
   /** The route of an alert by `target` and `to`; null when it goes nowhere. */
   resolveRoute: (agentId: string, target: string, to: string | undefined) => Route | null
+  /** What the operator calls the main session (`session.mainKey`). */
+  mainName?: () => string
   /** What of heartbeats is shown where they go. */
   visibility: (route: Route | null) => HeartbeatVisibility
 }
@@ -160,7 +162,8 @@ export function heartbeatOutcome(row: Pick<JobRow, "state" | "error" | "result">
 /** `heartbeat.session`: a key of the agent's own, or the main session. */
 function sessionOf(options: HeartbeatOptions, agentId: string): string {
   const wanted = options.settings(agentId).session?.toLowerCase()
-  if (wanted === undefined || wanted === "main") return mainKey(agentId)
+  if (wanted === undefined || wanted === "main" || wanted === options.mainName?.().toLowerCase())
+    return mainKey(agentId)
   return wanted.startsWith("agent:") ? wanted : `agent:${agentId}:${wanted}`
 }
 

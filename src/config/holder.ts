@@ -83,6 +83,7 @@ class Holder implements ConfigHolder {
     this.#watcher = watchConfig({
       path,
       env,
+      shell: () => this.#snapshot.shell,
       initial: this.#snapshot,
       debounceMs: () => this.#snapshot.config.gateway.reload.debounceMs,
       ...(stabilityMs === undefined ? {} : { stabilityMs }),
@@ -116,7 +117,7 @@ class Holder implements ConfigHolder {
 
   reload(): ConfigSnapshot {
     const { path, env } = this.#options
-    const result = loadConfigFile({ path, env })
+    const result = loadConfigFile({ path, env, shell: this.#snapshot.shell })
     if (result.kind === "invalid") {
       this.#refuse(result.issues)
       throw configInvalid(path, result.issues)

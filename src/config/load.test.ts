@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { after, describe, it } from "node:test"
@@ -411,5 +411,35 @@ describe("hooks.transformsDir", () => {
       assert.match(issue?.message ?? "", /must be a folder in that of the configuration/)
       assert.equal(issue?.line, 1)
     }
+  })
+})
+
+describe("variables of the login shell", () => {
+  const asks = join(folder, "asked")
+  /** A shell whose profile prints noise, and that notes each time it is asked. */
+  const shell = join(folder, "shell.sh")
+  const write = (body: string) => writeFileSync(shell, `#!/bin/sh\necho asked >> ${asks}\n${body}\n`, { mode: 0o755 })
+  const text = '{env: {shellEnv: {enabled: true, timeoutMs: 5000}, B: "section"}, hooks: {path: "/${A}/${B}/${C}"}}'
+  const env = { SHELL: shell, PATH: "/usr/bin:/bin", C: "real" }
+
+  it("fill what neither the environment nor the section says, and move no gateway", () => {
+    write('echo "motd A=noise"\nexport A=shell B=shell C=shell SVC_STATE_DIR=/elsewhere\nshift; exec /bin/sh "$@"')
+    const snapshot = good(text, env)
+    assert.equal(snapshot.config.hooks.path, "/shell/section/real")
+    assert.equal(snapshot.environment.variables["SVC_STATE_DIR"], undefined)
+    const again = loadConfigFile({ path, env, shell: snapshot.shell })
+    assert.equal(again.kind, "ok")
+    assert.equal(readFileSync(asks, "utf8"), "asked\n", "asked once")
+    good('{env: {B: "x"}}', env)
+    assert.equal(readFileSync(asks, "utf8"), "asked\n", "not asked where nobody wants it")
+  })
+
+  it("tell why they are missing when the shell says nothing or takes too long", () => {
+    write("exit 3")
+    assert.match(bad(text, env)[0]?.message ?? "", /variable A,.*login shell could not be asked: .*ended with 3/)
+    write("exec sleep 30")
+    const late = bad(text.replace("5000", "50"), env)[0]?.message ?? ""
+    assert.match(late, /took longer than env\.shellEnv\.timeoutMs/)
+    assert.match(bad(text, { ...env, SHELL: "sh" })[0]?.message ?? "", /SHELL is no absolute path/)
   })
 })

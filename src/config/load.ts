@@ -17,6 +17,7 @@ import { configSchema } from "./schema.ts"
 import type { Config } from "./schema.ts"
 import { buildSourceTree, findNode, issueAt, treeToJson } from "./source-tree.ts"
 import type { SourceNode, SourceTree } from "./source-tree.ts"
+import { readLoginShell, shellMark } from "./shell-env.ts"
 import { substituteVariables } from "./substitute.ts"
 
 export interface ConfigSnapshot {
@@ -36,6 +37,8 @@ export interface ConfigSnapshot {
   hash: string
   /** The process's environment with `.env` and then the `env` section below it. */
   environment: Environment
+  /** What the login shell has said, where it was asked. */
+  shell: Readonly<Record<string, string>>
 }
 
 export interface MissingVariable extends ConfigIssue {
@@ -55,6 +58,8 @@ export interface LoadOptions {
    * look at other keys.
    */
   missingVariables?: "refuse" | "leave-out"
+  /** What the login shell has said before (`ConfigSnapshot.shell`): it is not asked again. */
+  shell?: Readonly<Record<string, string>>
   /** Texts by real path that stand in for files, to check an edit before it is written. */
   overlay?: ReadonlyMap<string, string>
 }
@@ -132,12 +137,13 @@ function validate(
   const { path } = options
   const source = treeToJson(tree.root) as JsonObject
   const missing: MissingVariable[] = []
-  const environment = addVariables(outer, readEnvSection(tree, outer, missing))
+  const shell = shellOf(options, tree, outer)
+  const environment = addVariables(addVariables(outer, readEnvSection(tree, outer, missing)), shell.variables)
   const substituted = treeToJson(tree.root, (text, place, at) => {
     // The `env` section is what others refer to; it may itself refer to the real environment only.
     const variables = at[0] === "env" ? outer.variables : environment.variables
     const result = substituteVariables(text, variables)
-    if (at[0] !== "env") missing.push(...missingIssues(result.missing, place, at, outer))
+    if (at[0] !== "env") missing.push(...missingIssues(result.missing, place, at, outer, shell.problem))
     return result.text
   })
   const mayMiss = options.missingVariables === "leave-out"
@@ -173,6 +179,7 @@ function validate(
       missing: mayMiss ? missing : [],
       hash: hash.digest("hex"),
       environment,
+      shell: shell.variables,
     },
   }
 }
@@ -248,6 +255,36 @@ function secretVariables(environment: Environment): string[] {
   return environment.chatappBotToken === undefined ? named : [environment.chatappBotToken, ...named]
 }
 
+/** Commands that only look at keys ask no shell. */
+function shellOf(options: LoadOptions, tree: SourceTree, outer: Environment): ReturnType<typeof readShell> {
+  if (options.shell?.[shellMark]) return { variables: options.shell }
+  return options.missingVariables === "leave-out" ? { variables: {} } : readShell(tree, outer)
+}
+
+/** What the login shell has set, where `env.shellEnv.enabled` wants it and it was not asked before. */
+function readShell(
+  tree: SourceTree,
+  { variables }: Environment,
+): {
+  variables: Readonly<Record<string, string>>
+  problem?: string
+} {
+  const section = (node: SourceNode | undefined, name: string) =>
+    node?.kind === "object" ? node.members.get(name) : undefined
+  const shellEnv = section(section(tree.root, "env"), "shellEnv")
+  const value = (name: string) => {
+    const node = section(shellEnv, name)
+    return node?.kind === "scalar" ? node.value : undefined
+  }
+  if (value("enabled") !== true || variables[shellMark] !== undefined) return { variables: {} }
+  const timeoutMs = value("timeoutMs")
+  const read = readLoginShell(variables, typeof timeoutMs === "number" ? timeoutMs : 0)
+  if (read.kind === "failed") return { variables: {}, problem: read.reason }
+  // Ours say where this gateway is: a profile must not move it.
+  const foreign = Object.entries(read.variables).filter(([name]) => !name.startsWith("SVC_"))
+  return { variables: { ...Object.fromEntries(foreign), [shellMark]: "1" } }
+}
+
 /** Names and values of the `env` section; what is wrong with its shape is the schema's to say. */
 function readEnvSection(tree: SourceTree, outer: Environment, found: MissingVariable[]): Record<string, string> {
   const variables: Record<string, string> = {}
@@ -270,12 +307,14 @@ function missingIssues(
   place: SourceNode,
   at: ConfigPath,
   { envFile }: Environment,
+  shellProblem?: string,
 ): MissingVariable[] {
   const { problem, path } = envFile
   // Where it may be set for good; and a file that is not used says why.
   const way = problem?.used === false ? `${problem.message} (${problem.fix})` : `set it, or write it into ${path}`
+  const why = shellProblem === undefined ? "" : `; the login shell could not be asked: ${shellProblem}`
   return names.map((variable) => {
-    const what = `the environment variable ${variable}, which ${formatConfigPath(at)} refers to, is not set or empty`
+    const what = `the environment variable ${variable}, which ${formatConfigPath(at)} refers to, is not set or empty${why}`
     return { ...issueAt(place, at, `${what}; ${way}`), at, variable }
   })
 }

@@ -35,16 +35,18 @@ const envSchema = z
         enabled: z
           .boolean()
           .default(false)
-          .meta({ description: "Takes missing variables from the login shell.", later: true }),
+          .meta({
+            description: "Takes variables that are not set from the login shell, which is asked once, at the start.",
+          }),
         timeoutMs: z
           .int()
           .min(0)
           .max(120_000)
           .default(15_000)
-          .meta({ description: "Milliseconds to wait for the shell.", later: true }),
+          .meta({ description: "Milliseconds to wait for the shell; 0 is the default." }),
       })
       .optional()
-      .meta({ description: "Variables of the login shell.", later: true }),
+      .meta({ description: "Variables of the login shell (`$SHELL -l`)." }),
   })
   .catchall(environmentValue)
   .optional()

@@ -13,6 +13,8 @@ import type { ConfigSnapshot } from "./load.ts"
 export interface WatchOptions {
   path: string
   env: Variables
+  /** What the login shell has said: it is asked once. */
+  shell?: () => Readonly<Record<string, string>>
   /** Hash of the snapshot that is in use, so that an unchanged file is no change. */
   initial: ConfigSnapshot
   onChange(snapshot: ConfigSnapshot): void
@@ -110,7 +112,11 @@ class FileWatcher implements ConfigWatcher {
       return
     }
     this.#missing = false
-    const result = loadConfigFile({ path: this.#options.path, env: this.#options.env })
+    const result = loadConfigFile({
+      path: this.#options.path,
+      env: this.#options.env,
+      shell: this.#options.shell?.() ?? {},
+    })
     this.#follow(result.kind === "ok" ? result.snapshot.files : [...this.#files, ...result.files])
     if (result.kind === "invalid") {
       this.#hash = ""

@@ -241,6 +241,7 @@ function composeHeartbeat(
     workspace: (agentId) => workspaceOf(core, agentId),
     timeZone: () => userTimeZone(core.config()),
     resolveRoute: (agentId, target, to) => alertRoute(delivery, agentId, target, to),
+    mainName: () => core.config().session.mainKey,
     visibility: (route) => heartbeatVisibility(core.config(), route),
   })
 }

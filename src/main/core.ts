@@ -5,6 +5,7 @@ import {
   type Config,
   type ConfigHolder,
   type Environment,
+  addVariables,
   createConfigHolder,
   readEnvironment,
   resolveHome,
@@ -141,7 +142,8 @@ export async function openCore(options: GatewayOptions): Promise<Core> {
     const background = createBackground(log)
     const audit = createAudit({ store, clock, log: log.child({ part: "audit" }), background })
     return {
-      environment,
+      // Whoever checks a change of the file needs what the login shell has set.
+      environment: addVariables(environment, holder.snapshot().shell),
       holder,
       config: () => holder.current(),
       log,

@@ -47,6 +47,27 @@ test("what a group said meanwhile is shown once, in front of the next turn, insi
   const prompts = world.rows<{ data: string }>("select data from step where n = 0 order by job_id")
   const isTrusted = prompts.map(({ data }) => (JSON.parse(data) as { trusted: boolean }).trusted)
   assert.deepEqual(isTrusted, [false, true], "the words of others take the owner's turn its authority")
+
+  await world.reconfigure({ session: { scope: "global" } })
+  say(world, group, "the boat is late", bea)
+  const direct = world.say("my number is 42")
+  await world.reply("answer 3", { after: direct })
+  assert.doesNotMatch(world.model.requests[2]?.promptText() ?? "", /the boat is late/)
+  const third = say(world, group, `@${username} what is my number?`)
+  await answer(world, group, "answer 4", third)
+  assert.match(
+    world.model.requests[3]?.promptText() ?? "",
+    /my number is 42[^]*Bea: the boat is late[^]*what is my number/,
+  )
+  const fourth = say(world, group, `@${username} what is her number?`, bea)
+  await answer(world, group, "answer 5", fourth)
+  assert.doesNotMatch(world.model.requests[4]?.promptText() ?? "", /42/, "members without standing stay in the group's")
+  const routes = world.rows<{ last_route: string }>("select last_route from session where key = 'agent:main:main'")
+  assert.match(
+    routes[0]?.last_route ?? "",
+    new RegExp(`"chatId":"${world.ada.id}"`),
+    "the owner is looked for where she is",
+  )
 })
 
 test("history survives a restart, and is given back when its turn came to nothing", async (context) => {

@@ -40,6 +40,8 @@ export interface AccountSettings extends ChatappAccountConfig {
   directSession(agentId: string, chatId: string): string
   /** The session of somebody who is heard but not trusted: never one that holds the words of others. */
   guestSession(agentId: string, chatId: string): string
+  /** Every conversation of people of standing is the agent's main session. */
+  isOneSession: boolean
   /** How long short messages of one person are waited for; 0: not at all. */
   debounceMs: number
 }
@@ -86,6 +88,7 @@ function derive(account: ChatappAccountConfig, config: Config): AccountSettings 
     directSession: (agentId, chatId) =>
       directKey(agentId, { channel: channelName, account: account.accountId, chatId }, config.session),
     guestSession: (agentId, chatId) => guestKey(agentId, { channel: channelName, account: account.accountId, chatId }),
+    isOneSession: config.session.scope === "global",
     debounceMs: inbound.byChannel[channelName] ?? inbound.debounceMs,
     textChunkLimit: Math.min(account.textChunkLimit, maxTextChars),
     allow: parseAllowList(account.allowFrom, idPrefixes),

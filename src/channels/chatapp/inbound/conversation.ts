@@ -3,7 +3,8 @@
 import type { Message, Update } from "grammy/types"
 import type { TurnInput } from "../../../agent/turn-input.ts"
 import { type Sender, toolsOf } from "../../access.ts"
-import type { AccountSettings } from "../settings.ts"
+import { groupKey } from "../../../sessions/keys.ts"
+import { type AccountSettings, channelName } from "../settings.ts"
 import { placeSettings } from "./access.ts"
 import { authorLabel, forwardLabel } from "./content/index.ts"
 import { historyRow } from "./history.ts"
@@ -65,6 +66,8 @@ export function keepForLater(
   const { place, sender, input } = said
   const { settings, now } = context
   const chatId = place.route.chatId
+  // What a group said is shown in that group alone, whatever session its people share.
+  const sessionKey = settings.isOneSession ? groupKey(place.agentId, channelName, chatId, place.topicId) : place.sessionKey
   const entry = entryOf(update, context, {
     kind: "message",
     chat: chatId,
@@ -79,7 +82,7 @@ export function keepForLater(
   entry.rows = [
     historyRow({
       account: settings.accountId,
-      sessionKey: place.sessionKey,
+      sessionKey,
       message,
       senderId: sender.id,
       sender: authorLabel(message) ?? sender.id,
@@ -88,5 +91,5 @@ export function keepForLater(
       now,
     }),
   ]
-  return { ...planned, historyOf: place.sessionKey }
+  return { ...planned, historyOf: sessionKey }
 }

@@ -4,6 +4,8 @@
 import type { SQLInputValue } from "node:sqlite"
 import type { Message } from "grammy/types"
 import type { TurnInput } from "../../../agent/turn-input.ts"
+import { groupKey, mainKey } from "../../../sessions/keys.ts"
+import type { Route } from "../../../sessions/route.ts"
 import type { Write } from "../../../store/index.ts"
 import { type AccountSettings, channelName } from "../settings.ts"
 
@@ -83,7 +85,7 @@ export function showHistory(
   if (!job) return input
   const rows = write
     .prepare("select * from group_history where session_key = ? and account = ? order by id")
-    .all(sessionKey, route.account) as unknown as HistoryRow[]
+    .all(historyKeyOf(input, route), route.account) as unknown as HistoryRow[]
   const { shown, gone } = sortOut(write, rows, { sessionKey, job, messageId: Number(route.messageId) })
   const { historyLimit } = settings(route.account)
   const taken = historyLimit === 0 ? [] : shown.slice(-historyLimit)
@@ -95,6 +97,11 @@ export function showHistory(
     write.prepare("update group_history set consumed_by = ?, shown = shown + 1 where id = ?").run(job.id, row.id)
   }
   return taken.length === 0 ? input : withHistory(input, taken)
+}
+
+/** In a session that groups share (`session.scope`) each is shown only what was said in itself. */
+function historyKeyOf({ sessionKey, agentId }: TurnInput, { chatId, threadId }: Route): string {
+  return sessionKey === mainKey(agentId) ? groupKey(agentId, channelName, chatId, threadId) : sessionKey
 }
 
 function sortOut(

@@ -312,7 +312,12 @@ type Accepted = Extract<Planned, { kind: "accepted" }>
  * session, also where they have sessions of their own: it is where `last` is looked for.
  */
 function lastToRemember(planned: readonly Planned[]): Map<string, Route> {
-  const accepted = planned.filter((each): each is Accepted => each.kind === "accepted" && each.remember)
+  // A group that shares the main session is not where its owner is looked for.
+  const isElsewhere = ({ route, sessionKey }: Accepted) =>
+    route.chatKind !== "private" && sessionKey === mainKey(agentOf(sessionKey))
+  const accepted = planned.filter(
+    (each): each is Accepted => each.kind === "accepted" && each.remember && !isElsewhere(each),
+  )
   return new Map(
     accepted.map(({ route, sessionKey }) => [
       route.chatKind === "private" ? mainKey(agentOf(sessionKey)) : sessionKey,

@@ -1,6 +1,6 @@
 // Where a message was said: the route of its answer and the session it belongs to. Fixed here, once.
 import type { Chat, Message } from "grammy/types"
-import { groupKey } from "../../../sessions/keys.ts"
+import { groupKey, mainKey } from "../../../sessions/keys.ts"
 import type { Route } from "../../../sessions/route.ts"
 import { type AccountSettings, channelName } from "../settings.ts"
 
@@ -15,14 +15,18 @@ export interface Place {
 
 export const generalTopic = "1"
 
-/** Where somebody is heard: a guest who writes directly has a session of his own, whatever others share. */
+/**
+ * Where somebody is heard: a guest who writes directly has a session of his own, whatever others share. With
+ * `session.scope: global` everybody of standing shares the main session, in groups too; members without stay in the group's.
+ */
 export function placeFor(
   place: Place,
   { trusted }: { trusted: boolean },
-  { settings }: { settings: Pick<AccountSettings, "guestSession"> },
+  { settings }: { settings: Pick<AccountSettings, "guestSession" | "isOneSession"> },
 ): Place {
   const { agentId } = place
   const { chatKind, chatId } = place.route
+  if (trusted && settings.isOneSession) return { ...place, sessionKey: mainKey(agentId) }
   if (trusted || chatKind !== "private") return place
   return { ...place, sessionKey: settings.guestSession(agentId, chatId) }
 }
