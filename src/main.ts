@@ -10,7 +10,7 @@ import type { GatewayServer, GatewayToken, PartState, Readiness } from "./gatewa
 import type { Hooks } from "./hooks/index.ts"
 import { auditConfigChanges, auditRestore, composeAccess } from "./main/access.ts"
 import { createActions } from "./main/actions.ts"
-import { type AgentParts, composeAgent } from "./main/agent.ts"
+import { type AgentParts, composeAgent, skillsOf } from "./main/agent.ts"
 import { type Core, type GatewayOptions, openCore } from "./main/core.ts"
 import { composeBackups } from "./main/backup.ts"
 import { writeBrowserProfile } from "./main/browser-profiles.ts"
@@ -159,6 +159,7 @@ function composeChatapp(core: Core, agent: AgentParts, links: ChatappLinks): Cha
     waitForDeliveries: (deliveries, limits) => agent.worker.waitFor(deliveries, limits),
     stopTurn: agent.stopTurn,
     isModel: agent.isModel,
+    skills: () => skillsOf(core, mainAgentId(core.config())),
     crashPoint: core.crashPoint,
     store,
     log,
@@ -200,6 +201,7 @@ function compose(
   const agent = composeAgent(core, {
     tools: (place) => [...(core.config().browser.enabled ? [browser.tool] : []), ...chatapp.tools(place)],
     channels: () => channels,
+    restart: (reason) => stop.request(`restart: ${reason}`),
     problems: async () => (await health.look(personWaitMs)).problems,
   })
   const pairing = createPairing({ store, clock, ids, log })

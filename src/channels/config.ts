@@ -22,8 +22,8 @@ export const commandsSchema = z
       description: "Whether commands are put into the platform's menu (`auto`, `on`, `off`); `auto` is on.",
     }),
     nativeSkills: commandSwitchSchema.prefault("auto").meta({
-      description: "Whether skills are put into the platform's menu.",
-      later,
+      description:
+        "Whether the agent's skills are put into the platform's menu, behind the commands (`auto` is on; none with `native` off). Touching one sends its name to the agent.",
     }),
     text: z.boolean().default(true).meta({
       description:
@@ -31,8 +31,8 @@ export const commandsSchema = z
     }),
     config: z.boolean().default(false).meta({ description: "Enables `/config`, for owners in private chats." }),
     bash: z.boolean().default(false).meta({ description: "Enables `/bash`.", later }),
-    debug: z.boolean().default(false).meta({ description: "Enables `/debug`.", later }),
-    restart: z.boolean().default(false).meta({ description: "Enables `/restart`.", later }),
+    debug: z.boolean().default(false).meta({ description: "Enables `/debug`, for owners in private chats." }),
+    restart: z.boolean().default(false).meta({ description: "Enables `/restart`, for owners." }),
     useAccessGroups: z.boolean().default(true).meta({
       description:
         "Whether every command needs a sender who is listed or was let in. When off, whoever is heard may use `/help`, `/commands`, `/status` and `/whoami`.",

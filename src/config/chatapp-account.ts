@@ -59,6 +59,8 @@ export function resolveChatappAccount(config: Config, accountId: string) {
       nativeSkills: own.commands?.nativeSkills ?? channel.commands?.nativeSkills ?? config.commands.nativeSkills,
       text: config.commands.text,
       config: config.commands.config,
+      debug: config.commands.debug,
+      restart: config.commands.restart,
       useAccessGroups: config.commands.useAccessGroups,
     },
     resetTriggers: config.session.resetTriggers,

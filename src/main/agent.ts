@@ -55,7 +55,7 @@ import { type Core, userTimeZone, workspaceFilesOf, workspaceOf } from "./core.t
 import { alertRoute, heartbeatAgents, heartbeatOf, heartbeatVisibility } from "./heartbeats.ts"
 import { mainAgentId } from "./main-agent.ts"
 import { modelsView } from "./models/view.ts"
-import { isStillHeard, onlyWhileHeard } from "./still-heard.ts"
+import { isStillHeard, onlyToHeard, onlyWhileHeard } from "./still-heard.ts"
 import { schemasForCheck, toolPolicyOf } from "./tools.ts"
 
 export interface AgentParts {
@@ -82,6 +82,8 @@ export interface AgentParts {
 
 export interface AgentLinks {
   tools: TurnOptions["tools"]
+  /** Ends the gateway and starts it anew. */
+  restart(reason: string): void
   /** What does not work now, looked at for somebody who asks once. */
   problems(): Promise<readonly Problem[]>
   channels: () => ReadonlyMap<string, Channel>
@@ -95,7 +97,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
   const ledger = composeLedger(core)
   const { models, trouble: modelTrouble } = watchModels(core, composeModels(core, ledger))
   const approvals = composeApprovals(core, { sessions, channels: links.channels })
-  const parts = { sessions, models, ledger, approvals, channels: links.channels, problems: links.problems }
+  const parts = { ...links, sessions, models, ledger, approvals }
   const senders = () => sendersOf(links)
   const prefix = (input: TurnInput) => prefixOf(core.config(), { models, sessions }, input)
   const delivery = createDelivery({
@@ -250,7 +252,11 @@ function composeWorker(core: Core, senders: () => Map<string, ChannelSender>, li
   const { store, clock, background, crashPoint, log, ids, kept } = core
   // Results posted to a webhook's sender take the outbox too, but are no chat that anything could be sent to.
   const callback = callbackSender(core)
-  const outlets = () => senders().set(callbackChannel, callback)
+  const heard = (sender: ChannelSender) => onlyToHeard({ store, channels: links.channels, log }, sender)
+  const outlets = () => {
+    const chats = [...senders()].map(([name, sender]): [string, ChannelSender] => [name, heard(sender)])
+    return new Map(chats).set(callbackChannel, callback)
+  }
   return new OutboxWorker({
     store,
     clock,
@@ -337,7 +343,7 @@ function watchModels({ clock }: Core, registry: ModelRegistry) {
   return { models, trouble: () => (last && clock.monotonic() - last.at < troubleMs ? last.error : undefined) }
 }
 
-function skillsOf(core: Core, agentId: string) {
+export function skillsOf(core: Core, agentId: string) {
   const agent = core.config().agents.list.find((entry) => entry.id === agentId)
   return selectSkills(readSkills(workspaceOf(core, agentId), core.log), agent?.skills)
 }

@@ -31,7 +31,15 @@ import type { Visitor } from "../kernel/http/index.ts"
 import { AppError } from "../kernel/index.ts"
 import { type ModelRegistry, isUsableModel, selectableModels } from "../models/index.ts"
 import type { Route, Sessions } from "../sessions/index.ts"
-import { type JobHandler, type JobRow, type LaneRunner, openJobs } from "../store/index.ts"
+import {
+  type JobHandler,
+  type JobRow,
+  type LaneRunner,
+  countEvents,
+  countJobs,
+  countOutbox,
+  openJobs,
+} from "../store/index.ts"
 import { describeDecided } from "./approvals.ts"
 import type { Core } from "./core.ts"
 import { heartbeatLine } from "./heartbeats.ts"
@@ -48,6 +56,7 @@ export interface CommandParts {
   /** There is none yet when this is composed. */
   runner: () => LaneRunner
   heartbeat: () => Heartbeat
+  restart: (reason: string) => void
   problems: () => Promise<readonly Problem[]>
   channels: () => ReadonlyMap<string, Channel>
 }
@@ -121,7 +130,25 @@ function createServices(
       problems: parts.problems,
     },
     customCommands: (route) => channelOf(route)?.commands.custom(route.account) ?? [],
-    isConfigCommandOn: () => core.config().commands.config,
+    isOn: (key) => core.config().commands[key],
+    restart: parts.restart,
+    inspect: () => inspect(core),
+  }
+}
+
+function inspect({ store, config, startedAt }: Core): Record<string, unknown> {
+  const { rss, heapUsed } = process.memoryUsage()
+  const since = store.clock.now() - 7 * 24 * 60 * 60 * 1000
+  const window = { since, outboxId: 0, jobId: 0 }
+  return {
+    version: version(),
+    startedAt,
+    node: process.version,
+    memoryMb: { rss: Math.round(rss / 1024 / 1024), heap: Math.round(heapUsed / 1024 / 1024) },
+    jobs: countJobs(store, window),
+    outbox: countOutbox(store, window),
+    events: countEvents(store),
+    reload: config().gateway.reload.mode,
   }
 }
 

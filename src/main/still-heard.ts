@@ -1,12 +1,13 @@
 // Who is shut out loses what waits: a turn or a command of a chat runs only while whoever asked for it may still be heard
 // there, with no less standing than when it was taken in. Asked when a lane comes to it, so that pairing, lists and
-// policies count as they are then, whatever has changed them.
+// policies count as they are then, whatever has changed them. What waits to be sent as an answer to them is not sent.
 import type { Asker, TurnInput } from "../agent/turn-input.ts"
 import type { Channel } from "../channels/contract.ts"
 import type { CommandCall } from "../channels/index.ts"
 import type { Log } from "../kernel/index.ts"
 import type { Route } from "../sessions/index.ts"
-import type { JobHandler } from "../store/index.ts"
+import type { ChannelSender } from "../delivery/index.ts"
+import type { JobHandler, OutboxRow, Store } from "../store/index.ts"
 
 type Said = Pick<TurnInput, "route" | "askedBy"> | Pick<CommandCall, "route" | "sender">
 
@@ -33,6 +34,36 @@ export function onlyWhileHeard(
         "job cancelled: sender not let in any more",
       )
       return { state: "cancelled", error: "its sender is not let in any more" }
+    },
+  }
+}
+
+interface SendingOptions {
+  store: Pick<Store, "handle">
+  channels: () => ReadonlyMap<string, Channel>
+  log: Log
+}
+
+/** Answers of turns and commands go only to whoever may still ask; notices of our own (a decision) have no asker. */
+export function onlyToHeard({ store, channels, log }: SendingOptions, sender: ChannelSender): ChannelSender {
+  const jobOf = store.handle.prepare("select payload from job where id = ? and kind in ('turn', 'command')")
+  const isShutOut = ({ job_id: job }: OutboxRow): boolean => {
+    const payload = job === null ? undefined : jobOf.get(job)?.["payload"]
+    if (typeof payload !== "string") return false
+    const said = JSON.parse(payload) as Said
+    const asker = "sender" in said ? said.sender : said.askedBy
+    if (!asker || !said.route) return false
+    return channels().get(said.route.channel)?.isStillHeard(said.route, asker) === false
+  }
+  return {
+    ...sender,
+    async send(row, signal, begin) {
+      if (!isShutOut(row)) return await sender.send(row, signal, begin)
+      log.info(
+        { delivery: row.id, channel: row.channel, chat: row.chat_id },
+        "not sent: its asker is not let in any more",
+      )
+      return { kind: "dropped", error: "whoever asked for it is not let in any more" }
     },
   }
 }

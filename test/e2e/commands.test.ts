@@ -24,9 +24,9 @@ const world = await createWorld(fileContext(), { config })
 const { control, bot } = world.emulator
 const bob = await world.addPerson({ firstName: "Bob", username: "bob" })
 
-async function ask(command: string, to: World = world): Promise<string> {
-  const sent = to.say(command)
-  return (await to.reply(/./, { after: sent })).text ?? ""
+async function ask(command: string, to: World = world, person = to.ada): Promise<string> {
+  const sent = to.say(command, person)
+  return (await to.reply(/./, { after: sent, person })).text ?? ""
 }
 
 function setting(name: string): unknown {
@@ -242,6 +242,30 @@ test("choices are listed where buttons are switched off, a menu that hangs delay
   world.configure({ commands: { native: "off" } })
   const cleared = () => registered().filter((call) => call.method === "deleteMyCommands" && call.ok).length
   await until("the menu is cleared", () => cleared() === 2 || undefined)
+})
+
+test("an owner looks inside and restarts the gateway where that is switched on, and nobody else does", async (context) => {
+  const world = await createWorld(context)
+  const bob = await world.addPerson({ firstName: "Bob", username: "bob" })
+  world.configure({ channels: { chatapp: { allowFrom: [world.ada.id, "@bob"] } } })
+  await world.start()
+  const asking = (words: string, person = world.ada) => ask(words, world, person)
+  assert.match(await asking("/restart"), /switched off. Set commands\.restart/)
+  assert.match(await asking("/debug"), /switched off. Set commands\.debug/)
+  assert.doesNotMatch(await asking("/commands"), /restart|debug/)
+  await world.reconfigure({ commands: { restart: true, debug: true } })
+  assert.match(await asking("/restart", bob), /Only owners/)
+  assert.match(await asking("/debug", bob), /Only owners/)
+  assert.match(await asking("/commands"), /\/debug[^]*\/restart/)
+  const shown = JSON.parse(await asking("/debug")) as { session: string; jobs: object }
+  assert.equal(shown.session, "agent:main:main")
+  const { bootId } = await world.gateway.call<{ bootId: string }>("GET", "/api/status")
+  assert.match(await asking("/restart"), /restarts now/)
+  await until("the gateway is another", async () => {
+    const now = await world.gateway.call<{ bootId: string }>("GET", "/api/status").catch(() => undefined)
+    return now !== undefined && now.bootId !== bootId ? true : undefined
+  })
+  assert.match(await asking("/status"), /up less than a minute/)
 })
 
 describe("the configuration", () => {

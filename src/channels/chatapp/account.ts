@@ -46,6 +46,8 @@ export interface AccountOptions {
   listeners: WebhookListeners
   pins: NamePins
   createIntake: (bot: BotKey) => Intake
+  /** What the menu offers beside commands. */
+  skills?: () => readonly { name: string; description: string }[]
   pollTiming?: Partial<PollTiming>
 }
 

@@ -63,6 +63,8 @@ export interface ChatappOptions {
   waitForDeliveries: OperationOptions["waitFor"]
   /** Whether a word names a model that may be chosen; without it none does. */
   isModel?: (name: string) => boolean
+  /** The skills of the agent that answers, for the menu; read when an account starts or the configuration changes. */
+  skills?: () => readonly { name: string; description: string }[]
   /** Ends a turn that somebody has watched being written; without an effect when it has ended. */
   stopTurn: (turn: OpenTurn) => Promise<void>
   /** Of the webhook's listeners, each at once. */

@@ -3,8 +3,6 @@
 import { trimBoth } from "../../kernel/index.ts"
 import { z } from "zod"
 
-const later = true
-
 const id = z.union([z.string().trim().min(1), z.int()]).transform(String)
 const allowList = z.array(id)
 const dmPolicy = z.enum(["pairing", "allowlist", "open", "disabled"])
@@ -294,9 +292,7 @@ const overridable = {
   commands: z
     .strictObject({
       native: commandSwitch.optional().meta({ description: "As `commands.native`, for this channel." }),
-      nativeSkills: commandSwitch
-        .optional()
-        .meta({ description: "As `commands.nativeSkills`, for this channel.", later }),
+      nativeSkills: commandSwitch.optional().meta({ description: "As `commands.nativeSkills`, for this channel." }),
     })
     .optional()
     .meta({ description: "Commands of this channel." }),

@@ -27,6 +27,8 @@ export type CommandAccess = "anyone" | "authorised" | "owner"
 /** `now`: beside whatever the session does. `in-turn`: after the messages before it, because it changes what follows. */
 export type CommandTime = "now" | "in-turn"
 
+export type CommandSwitch = "config" | "debug" | "restart"
+
 export interface ChatCommand {
   name: string
   aliases?: readonly string[]
@@ -39,6 +41,8 @@ export interface ChatCommand {
   tellsRefused?: boolean
   /** Known, but in no menu and no list. */
   isUnlisted?: true
+  /** Key of `commands.*` that has to be on for it to be shown and used. */
+  switchedBy?: CommandSwitch
   /** Where it can be used; unset: everywhere. */
   where?: "private" | "group"
   time: CommandTime | ((args: string) => CommandTime)
@@ -121,7 +125,11 @@ export interface CommandServices {
   }
   /** Commands that an operator has added to the menu of this account. */
   customCommands(route: Route): readonly { command: string; description: string }[]
-  isConfigCommandOn(): boolean
+  isOn(key: CommandSwitch): boolean
+  /** Ends the gateway and starts it anew; what is being written and sent is finished first. */
+  restart(reason: string): void
+  /** Of the process and the store, without secrets. */
+  inspect(): Record<string, unknown>
 }
 
 export type ThinkingChoice = "off" | "minimal" | "low" | "medium" | "high"

@@ -4,12 +4,14 @@ import { activation } from "./native/activation.ts"
 import { approve } from "./native/approve.ts"
 import { config } from "./native/config.ts"
 import { compact } from "./native/compact.ts"
+import { debug } from "./native/debug.ts"
 import { exportSession } from "./native/export.ts"
 import { commandsList, help } from "./native/help.ts"
 import { model } from "./native/model.ts"
 import { queue } from "./native/queue.ts"
 import { reasoning } from "./native/reasoning.ts"
 import { newSession, reset } from "./native/reset.ts"
+import { restart } from "./native/restart.ts"
 import { start } from "./native/start.ts"
 import { status } from "./native/status.ts"
 import { stop } from "./native/stop.ts"
@@ -35,6 +37,8 @@ export const nativeCommands: readonly ChatCommand[] = [
   approve,
   whoami,
   config,
+  debug,
+  restart,
 ]
 
 const byName = new Map<string, ChatCommand>(

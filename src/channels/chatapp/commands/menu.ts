@@ -16,11 +16,13 @@ export interface Menus {
 /** The platform's limit. */
 const maxEntries = 100
 
-export function menusOf(settings: AccountSettings): Menus {
-  const custom = customEntries(settings).entries
+/** `skills`: what the agent can be sent to do by name, as its owner has written it down. */
+export function menusOf(settings: AccountSettings, skills: readonly MenuSkill[] = []): Menus {
+  const custom = [...customEntries(settings).entries]
+  custom.push(...skillEntries(settings, skills, new Set(custom.map(({ command }) => command))))
   const native = settings.commands.native === "off" ? [] : nativeCommands
   const usable = native.filter(
-    (command) => !command.isUnlisted && (command.name !== "config" || settings.commands.config),
+    (command) => !command.isUnlisted && (command.switchedBy === undefined || settings.commands[command.switchedBy]),
   )
   const listed = (other: "private" | "group") =>
     [
@@ -30,6 +32,24 @@ export function menusOf(settings: AccountSettings): Menus {
       ...custom,
     ].slice(0, maxEntries)
   return { default: listed("group"), all_group_chats: listed("private") }
+}
+
+export interface MenuSkill {
+  name: string
+  description: string
+}
+
+/** Behind everything else: what has a name already keeps it. The platform knows no dashes in names. */
+function skillEntries(settings: AccountSettings, skills: readonly MenuSkill[], taken: Set<string>): MenuEntry[] {
+  const { native, nativeSkills } = settings.commands
+  if (native === "off" || nativeSkills === "off") return []
+  for (const { name, aliases } of nativeCommands) for (const each of [name, ...(aliases ?? [])]) taken.add(each)
+  return skills.flatMap(({ name, description }) => {
+    const command = name.replaceAll("-", "_")
+    if (taken.has(command) || !/^[a-z0-9_]{1,32}$/.test(command)) return []
+    taken.add(command)
+    return [{ command, description: description.slice(0, 256) || command }]
+  })
 }
 
 /** Names are in their plain form already. Ours are never given away, also while they are not in the menu. */

@@ -6,7 +6,7 @@ import type { Store } from "../../../store/index.ts"
 import type { Client } from "../client.ts"
 import { type CallFailure, describeFailure } from "../failure.ts"
 import { type AccountSettings, channelName } from "../settings.ts"
-import { type MenuEntry, type Menus, customEntries, menusOf } from "./menu.ts"
+import { type MenuEntry, type MenuSkill, type Menus, customEntries, menusOf } from "./menu.ts"
 
 export interface RegistrationOptions {
   store: Store
@@ -14,6 +14,8 @@ export interface RegistrationOptions {
   log: Log
   background: Background
   settings: () => AccountSettings
+  /** The agent's skills, for the menu. */
+  skills?: () => readonly MenuSkill[]
 }
 
 export interface MenuBot {
@@ -38,7 +40,7 @@ export class MenuRegistration {
   update(bot: MenuBot): void {
     const { background, log, settings } = this.#options
     const wanted = settings()
-    const menus = menusOf(wanted)
+    const menus = menusOf(wanted, this.#options.skills?.() ?? [])
     const text = JSON.stringify(menus)
     if (this.#current?.menus === text) return
     this.#current?.abort.abort()

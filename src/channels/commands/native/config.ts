@@ -11,13 +11,14 @@ export const config: ChatCommand = {
   usage,
   access: "authorised",
   tellsRefused: true,
+  switchedBy: "config",
   takesLines: true,
   time: (args) => (/^(?:un)?set\b/i.test(args) ? "in-turn" : "now"),
   run(call, services) {
     if (!call.sender.isAuthorised) {
       return { text: "You may not use /config: it is for people of `allowFrom` and people let in by pairing." }
     }
-    if (!services.isConfigCommandOn()) {
+    if (!services.isOn("config")) {
       return { text: "`/config` is switched off. Set `commands.config` to true in the configuration file." }
     }
     const [verb = "", rest = ""] = splitOnce(call.args, /\s+/)

@@ -40,7 +40,7 @@ function usable(call: CommandCall, services: CommandServices): ChatCommand[] {
   const isPrivate = call.route.chatKind === "private"
   return services.commands.filter((command) => {
     if (command.isUnlisted) return false
-    if (command.name === "config" && !services.isConfigCommandOn()) return false
+    if (command.switchedBy !== undefined && !services.isOn(command.switchedBy)) return false
     if (command.where !== undefined && (command.where === "private") !== isPrivate) return false
     return mayUse(command, call.sender, { useAccessGroups: false })
   })

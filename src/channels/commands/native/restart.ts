@@ -1,0 +1,21 @@
+// `/restart`: the gateway begins anew. What runs is put back and goes on afterwards; the answer is written before that.
+import type { ChatCommand } from "../contract.ts"
+
+export const restart: ChatCommand = {
+  name: "restart",
+  summary: "Restarts the gateway",
+  access: "owner",
+  tellsRefused: true,
+  switchedBy: "restart",
+  time: "now",
+  run({ sender }, services) {
+    if (sender.origin !== "owner") return { text: "Only owners may restart the gateway." }
+    if (!services.isOn("restart")) {
+      return { text: "`/restart` is switched off. Set `commands.restart` to true in the configuration file." }
+    }
+    return {
+      text: "The gateway restarts now. What is under way goes on afterwards.",
+      commit: () => services.restart(`asked for by ${sender.id}`),
+    }
+  },
+}
