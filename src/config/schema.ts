@@ -32,12 +32,9 @@ const envSchema = z
     vars: z.record(z.string().min(1), environmentValue).optional().meta({ description: "Variables by name." }),
     shellEnv: z
       .strictObject({
-        enabled: z
-          .boolean()
-          .default(false)
-          .meta({
-            description: "Takes variables that are not set from the login shell, which is asked once, at the start.",
-          }),
+        enabled: z.boolean().default(false).meta({
+          description: "Takes variables that are not set from the login shell, which is asked once, at the start.",
+        }),
         timeoutMs: z
           .int()
           .min(0)

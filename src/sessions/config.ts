@@ -30,9 +30,13 @@ export const sessionSchema = z
       .trim()
       .min(1)
       .default("main")
-      .meta({ description: "Another name for the main session where a session is named, such as `agents.defaults.heartbeat.session`; its key stays `agent:<id>:main`." }),
+      .meta({
+        description:
+          "Another name for the main session where a session is named, such as `agents.defaults.heartbeat.session`; its key stays `agent:<id>:main`.",
+      }),
     scope: z.enum(["per-sender", "global"]).default("per-sender").meta({
-      description: "`global`: every conversation of people of standing is the agent's main session, in groups and topics too, whatever `dmScope` says. Guests and members without standing keep their own, and what groups say among themselves is shown in that group only.",
+      description:
+        "`global`: every conversation of people of standing is the agent's main session, in groups and topics too, whatever `dmScope` says. Guests and members without standing keep their own, and what groups say among themselves is shown in that group only.",
     }),
     store: z.string().min(1).optional().meta({
       description: "Accepted for older files; sessions are kept in the gateway's database.",

@@ -67,7 +67,9 @@ export function keepForLater(
   const { settings, now } = context
   const chatId = place.route.chatId
   // What a group said is shown in that group alone, whatever session its people share.
-  const sessionKey = settings.isOneSession ? groupKey(place.agentId, channelName, chatId, place.topicId) : place.sessionKey
+  const sessionKey = settings.isOneSession
+    ? groupKey(place.agentId, channelName, chatId, place.topicId)
+    : place.sessionKey
   const entry = entryOf(update, context, {
     kind: "message",
     chat: chatId,
