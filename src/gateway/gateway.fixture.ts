@@ -161,13 +161,9 @@ function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
     },
     async listPairing({ channel }) {
       if (channel !== "chatapp") throw new AppError("channel-unknown", `There is no channel "${channel}"`)
-      return {
-        requests: [],
-        shared: ["7"],
-        allowed: [
-          { senderId: "7", label: "Ann", account: "default", approvedAt: 1, approvedBy: "svc", isOwner: false },
-        ],
-      }
+      const when = { approvedAt: 1, approvedBy: "svc" }
+      const allowed = [{ senderId: "7", label: "Ann", account: "default", isOwner: false, ...when }]
+      return { requests: [], shared: ["7"], allowed }
     },
     async approvePairing(approval) {
       calls.push(approval)
