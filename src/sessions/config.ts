@@ -25,15 +25,10 @@ const resetRule = z
 
 export const sessionSchema = z
   .strictObject({
-    mainKey: z
-      .string()
-      .trim()
-      .min(1)
-      .default("main")
-      .meta({
-        description:
-          "Another name for the main session where a session is named, such as `agents.defaults.heartbeat.session`; its key stays `agent:<id>:main`.",
-      }),
+    mainKey: z.string().trim().min(1).default("main").meta({
+      description:
+        "Another name for the main session where a session is named, such as `agents.defaults.heartbeat.session`; its key stays `agent:<id>:main`.",
+    }),
     scope: z.enum(["per-sender", "global"]).default("per-sender").meta({
       description:
         "`global`: every conversation of people of standing is the agent's main session, in groups and topics too, whatever `dmScope` says. Guests and members without standing keep their own, and what groups say among themselves is shown in that group only.",
