@@ -88,10 +88,9 @@ function addShow(sessions: Command, context: CliContext): void {
     .option("--messages <n>", "how many of the newest messages", wholeNumber("--messages", 0, 500), 10)
     .action(async (key: string, options: GatewayOptions & { messages: number }) => {
       const client = connectGateway(context, options)
-      const session = (await client.call("GET", pathOf(key))) as SessionDetail
-      const query = { last: "true", limit: options.messages }
-      const page =
-        options.messages === 0 ? { items: [] } : await client.call("GET", `${pathOf(key)}/messages`, { query })
+      const session = (await client.call("GET", "/api/session", { query: { key } })) as SessionDetail
+      const query = { key, last: "true", limit: options.messages }
+      const page = options.messages === 0 ? { items: [] } : await client.call("GET", "/api/session/messages", { query })
       const messages = readItems<TranscriptMessage>(page, "items")
       if (options.json) return context.output.json({ ...session, transcript: messages })
       context.output.write(describeSession(session))
@@ -212,8 +211,8 @@ async function exportTo(
   await sink.write(renderHead(format, key))
   let count = 0
   for (let after: number | null = 0; after !== null;) {
-    const query = { after, limit: 500, conversation: options.conversation }
-    const page = (await client.call("GET", `${pathOf(key)}/messages`, { query })) as TranscriptPage
+    const query = { key, after, limit: 500, conversation: options.conversation }
+    const page = (await client.call("GET", "/api/session/messages", { query })) as TranscriptPage
     for (const entry of page.items) await sink.write(renderMessage(format, entry))
     count += page.items.length
     after = page.next
@@ -253,8 +252,8 @@ function addCompact(sessions: Command, context: CliContext): void {
     .option("--no-wait", "do not wait until it is done")
     .action(async (key: string, options: GatewayOptions & { instructions?: string; wait: boolean }) => {
       const client = connectGateway(context, options)
-      const body = options.instructions === undefined ? {} : { instructions: options.instructions }
-      const { runId } = (await client.call("POST", `${pathOf(key)}/compact`, { body })) as { runId: string }
+      const body = { key, ...(options.instructions === undefined ? {} : { instructions: options.instructions }) }
+      const { runId } = (await client.call("POST", "/api/session/compact", { body })) as { runId: string }
       const run = options.wait ? await ended(() => client.call("GET", `/api/runs/${runId}`)) : undefined
       if (run?.state === "dead") {
         throw new AppError("model-failed", `No summary was written: ${run.error ?? "the run failed"}`, {
@@ -292,7 +291,7 @@ function addDelete(sessions: Command, context: CliContext): void {
           hint: `Keep it first with: svc sessions export ${key} --conversation all --out <file>; then add --yes`,
         })
       }
-      const answer = await connectGateway(context, options).call("POST", `${pathOf(key)}/delete`, { body: {} })
+      const answer = await connectGateway(context, options).call("POST", "/api/session/delete", { body: { key } })
       if (options.json) return context.output.json(answer)
       const { conversations } = answer as { conversations: number }
       context.output.line(`deleted ${key}: ${conversations} ${conversations === 1 ? "conversation" : "conversations"}`)
@@ -303,8 +302,4 @@ function addDelete(sessions: Command, context: CliContext): void {
 function readTimestamp(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text)
   throw new AppError("bad-request", `--before must be a time in milliseconds since the epoch, not "${text}"`)
-}
-
-function pathOf(key: string): string {
-  return `/api/sessions/${encodeURIComponent(key)}`
 }

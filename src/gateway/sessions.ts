@@ -1,11 +1,12 @@
-// The routes of `/api/sessions`. A key stands in the path, encoded; what is asked stands in the query.
+// The routes of sessions. Keys have characters that no path may have: they stand in the query, or in the body.
 import { z } from "zod"
-import { type Route, given, parse, parseBody } from "./route.ts"
+import { type Route, about, given, parse, parseBody } from "./route.ts"
 
 const limit = z.coerce.number().int().min(1).max(500).default(50)
 const id = z.coerce.number().int().min(1).optional()
 const word = z.string().trim().min(1).max(400)
-const keyParameter = z.object({ key: word })
+const key = word.transform((text) => text.toLowerCase())
+const sessionQuery = z.object({ key })
 const listQuery = z.object({ limit, before: id, agent: word.optional() })
 const searchQuery = z.object({
   text: z.string().trim().min(1).max(1_000),
@@ -15,13 +16,14 @@ const searchQuery = z.object({
   agent: word.optional(),
 })
 const transcriptQuery = z.object({
+  key,
   limit,
   after: z.coerce.number().int().min(0).optional(),
   last: z.enum(["true", "false", "1", "0"]).default("false"),
   conversation: word.optional(),
 })
-const compaction = z.strictObject({ instructions: z.string().trim().max(1_000).optional() })
-const nothing = z.strictObject({})
+const compaction = z.strictObject({ key, instructions: z.string().trim().max(1_000).optional() })
+const removal = z.strictObject({ key })
 
 export const sessionRoutes: readonly Route[] = [
   {
@@ -41,36 +43,36 @@ export const sessionRoutes: readonly Route[] = [
   },
   {
     method: "GET",
-    path: "/api/sessions/:key",
-    handle: async ({ actions }, context) => ({ body: actions.sessions.read(keyOf(context)) }),
+    path: "/api/session",
+    handle: async ({ actions }, context) => ({
+      body: actions.sessions.read(parse(sessionQuery, context.req.query()).key),
+    }),
   },
   {
     method: "GET",
-    path: "/api/sessions/:key/messages",
+    path: "/api/session/messages",
     async handle({ actions }, context) {
-      const { last, ...query } = parse(transcriptQuery, context.req.query())
+      const { key: wantedKey, last, ...query } = parse(transcriptQuery, context.req.query())
       const wanted = given({ ...query, last: last === "true" || last === "1" })
-      return { body: actions.sessions.transcript(keyOf(context), wanted) }
+      return { body: actions.sessions.transcript(wantedKey, wanted) }
     },
   },
   {
     method: "POST",
-    path: "/api/sessions/:key/compact",
+    path: "/api/session/compact",
     async handle({ actions }, context) {
-      const { instructions } = await parseBody(compaction, context)
-      return { status: 202, body: await actions.sessions.compact(keyOf(context), instructions) }
+      const wanted = await parseBody(compaction, context)
+      about(context, wanted.key)
+      return { status: 202, body: await actions.sessions.compact(wanted.key, wanted.instructions) }
     },
   },
   {
     method: "POST",
-    path: "/api/sessions/:key/delete",
+    path: "/api/session/delete",
     async handle({ actions }, context) {
-      await parseBody(nothing, context)
-      return { body: await actions.sessions.remove(keyOf(context)) }
+      const wanted = await parseBody(removal, context)
+      about(context, wanted.key)
+      return { body: await actions.sessions.remove(wanted.key) }
     },
   },
 ]
-
-function keyOf(context: Parameters<Route["handle"]>[1]): string {
-  return parse(keyParameter, context.req.param()).key.toLowerCase()
-}
