@@ -62,7 +62,7 @@ test("conversations are looked at, searched, exported, compacted and deleted; ag
   })
   assert.match(sent.document?.file_name ?? "", /\.jsonl$/)
 
-  await world.reply(/`collect`[^]*as configured/, { after: world.say("/queue") })
+  await world.reply(/^collect: [^]*as configured/, { after: world.say("/queue") })
   await world.reply(/There is no option "cup"[^]*Modes: collect/, { after: world.say("/queue steer cup:3") })
   const set = world.say("/queue collect debounce:50ms cap:2 drop:old")
   await world.reply(/pause of 0.05 s\. At most 2 of a person wait/, { after: set })

@@ -60,7 +60,8 @@ function show(call: CommandCall, services: CommandServices) {
 }
 
 function describe({ mode, debounceMs, cap, drop }: QueueSettings): string {
-  const pause = mode === "interrupt" ? "" : ` What waits is taken up after a pause of ${debounceMs / 1000} s.`
+  const pause =
+    mode === "interrupt" || debounceMs === 0 ? "" : ` What waits is taken up after a pause of ${debounceMs / 1000} s.`
   const full = {
     summarize: "the oldest is dropped, and a line of it kept",
     old: "the oldest is dropped",
