@@ -1,7 +1,7 @@
 // An update, in five steps: verified backup -> new version beside the old one -> its migrations on a copy of the database ->
 // a start of it on that copy -> the switch. Up to the switch nothing of what runs is touched; from there on, a new version
 // that does not become ready costs its place, and the old one goes on with the database that it had left.
-import { chownSync, existsSync, rmSync } from "node:fs"
+import { chmodSync, chownSync, copyFileSync, existsSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { AppError, describeError } from "../kernel/index.ts"
 import type { UpdateOptions, UpdateParts, UpdateReport } from "./contract.ts"
@@ -60,6 +60,7 @@ async function prepare(parts: UpdateParts, options: UpdateOptions): Promise<Prep
     const migrations = await passing("3, its migrations on a copy of the database", parts, async () => {
       await parts.copyDatabase(join(copy, "svc.db"))
       if (owner) chownSync(join(copy, "svc.db"), owner.uid, owner.gid)
+      copyVariables(stateFolder, copy, owner)
       return await migrateCopy(parts, copy)
     })
     progress(`4/5 starting ${to} on the copy, with channels off`)
@@ -68,6 +69,16 @@ async function prepare(parts: UpdateParts, options: UpdateOptions): Promise<Prep
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** The configuration refers to them, and they are looked for in the state folder. The copy goes with the rest of it. */
+function copyVariables(stateFolder: string, copy: string, owner: UpdateParts["owner"]): void {
+  const file = join(stateFolder, ".env")
+  if (!existsSync(file)) return
+  const target = join(copy, ".env")
+  copyFileSync(file, target)
+  chmodSync(target, 0o600)
+  if (owner) chownSync(target, owner.uid, owner.gid)
 }
 
 /** An error of a step with its number, and what that means for what runs. */

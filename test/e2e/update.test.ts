@@ -45,6 +45,8 @@ class Installation {
     server.close()
     await once(server, "close")
     this.configure({})
+    // Where a service finds it, and the start on the copy too.
+    writeFileSync(join(this.stateFolder, ".env"), `HOOK_TOKEN=${hookToken}\n`, { mode: 0o600 })
     const child = spawn("svc", ["gateway", "--quiet"], { env: this.env, cwd: "/", stdio: "ignore" })
     const ended = once(child, "exit")
     context.after(async () => {
@@ -60,7 +62,7 @@ class Installation {
     const config = {
       gateway: { port: this.port },
       browser: { enabled: false },
-      hooks: { enabled: true, token: hookToken },
+      hooks: { enabled: true, token: "${HOOK_TOKEN}" },
     }
     writeFileSync(join(this.stateFolder, "svc.json"), JSON.stringify({ ...config, ...more }))
   }
