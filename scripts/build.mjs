@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, st
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { build } from "esbuild"
+import { buildExtension } from "./build-extension.ts"
 import { moduleOptions } from "./bundle-options.ts"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -22,7 +23,7 @@ function newest(path) {
 
 function isFresh() {
   const built = statSync(join(dist, "svc.cjs"), { throwIfNoEntry: false })?.mtimeMs ?? 0
-  const sources = ["src", "cli", "emulator", "dashboard", "scripts", "package.json", "package-lock.json"]
+  const sources = ["src", "cli", "emulator", "extension", "dashboard", "scripts", "package.json", "package-lock.json"]
   return built > Math.max(...sources.map((name) => newest(join(root, name))))
 }
 
@@ -70,6 +71,7 @@ async function bundle(output) {
     minify: true,
     banner: { js: "#!/usr/bin/env node" },
   })
+  await buildExtension(root, join(output, "extension"))
   chmodSync(output, 0o755)
   chmodSync(join(output, "svc.cjs"), 0o755)
 }

@@ -13,7 +13,7 @@ import { createActions } from "./main/actions.ts"
 import { type AgentParts, composeAgent, skillsOf } from "./main/agent.ts"
 import { type Core, type GatewayOptions, openCore } from "./main/core.ts"
 import { composeBackups } from "./main/backup.ts"
-import { writeBrowserProfile } from "./main/browser-profiles.ts"
+import { browserLinks } from "./main/browser-profiles.ts"
 import { type Failures, openFailures } from "./main/failures.ts"
 import { composeGmail } from "./main/gmail.ts"
 import { type Health, createHealth, personWaitMs } from "./main/health.ts"
@@ -187,8 +187,7 @@ function compose(
   let draining = false
   const access = composeAccess(core, token)
   const browser = createBrowserService({
-    settings: () => core.config().browser,
-    writeProfile: (name, entry) => writeBrowserProfile(core, name, entry),
+    ...browserLinks(core),
     controlPort: ports.control,
     ownPorts: createOwnPorts(core.config, () => ports.gateway),
     stateFolder: environment.stateFolder,

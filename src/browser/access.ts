@@ -7,6 +7,7 @@ import type { Guard } from "./guard.ts"
 import type { OperationOptions, Tab } from "./page/tab.ts"
 import type { Tabs } from "./page/tabs.ts"
 import type { Machine } from "./profiles/detect/index.ts"
+import type { Relay } from "./relay/index.ts"
 import type { Traces } from "./running-traces.ts"
 import type { ProfileRegistry } from "./profiles/registry.ts"
 
@@ -14,6 +15,7 @@ export interface CoreOptions {
   /** As the configuration is at that moment. */
   readonly settings: BrowserConfig
   registry: ProfileRegistry
+  relay: Relay
   stateFolder: string
   machine: Machine
   ids: Ids
@@ -32,6 +34,7 @@ export interface ProfileEntry {
   color: string
   cdpPort?: number
   cdpUrl?: string
+  driver?: "relay" | "extension" | "existing"
 }
 
 /** Tabs, and the space among them in which the caller is. */
@@ -59,6 +62,14 @@ export function createAccess({ registry, guard, hasAutomationLibrary }: CoreOpti
           hint: "Install the full package (not the core-only one) and restart the gateway",
         },
       )
+    },
+    /** For what reaches further than one tab: in a person's own browser it is theirs. `why` ends the sentence. */
+    needWholeBrowser(caller: Caller, why: string): void {
+      const { kind, name } = registry.get(caller.profile)
+      if (kind !== "relay") return
+      throw new AppError("profile-unsupported", `Not in a person's own tabs (profile ${name}): ${why}`, {
+        hint: "Use the profile managed for it, or ask the person to do it",
+      })
     },
     async pick(caller: Caller, targetId: string | undefined): Promise<Tab> {
       const { tabs, space } = await enter(caller)

@@ -4,6 +4,7 @@ import type { Command } from "commander"
 import { actionCommands } from "./cli/actions.ts"
 import { addCommand, type BrowserCommandIo, type CommandSpec } from "./cli/command.ts"
 import { cookieCommands, debugCommands, storageCommands, traceCommands } from "./cli/debug.ts"
+import { extensionCommands } from "./cli/extension.ts"
 import { fileCommands } from "./cli/files.ts"
 import { lifecycleCommands } from "./cli/lifecycle.ts"
 import { pageCommands } from "./cli/page.ts"
@@ -38,6 +39,11 @@ const groups: Group = {
       name: "tab",
       description: "List, open, select or close tabs by their place in the list",
       specs: tabByIndexCommands,
+    },
+    {
+      name: "extension",
+      description: "The extension that brings in tabs of your own browser",
+      specs: extensionCommands,
     },
     { name: "trace", description: "Record what happens in the browser, for the trace viewer", specs: traceCommands },
     { name: "cookies", description: "Show, set or clear cookies", specs: cookieCommands },

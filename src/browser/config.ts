@@ -42,9 +42,18 @@ const profile = z
         "Lets the browser listen for CDP on this port of 127.0.0.1, or the next free one of 18800 to 18899: every program and user of this machine can then drive it. Without it the browser is driven through a pipe, and nothing listens. With `browser.attachOnly`: where the browser is that somebody has started.",
       defaultText: "no port",
     }),
-    driver: z.enum(["managed", "extension"]).default("managed").meta({
-      description: "`extension` drives the user's own tabs through the relay.",
-      later,
+    driver: z.enum(["managed", "relay", "extension", "existing"]).default("managed").meta({
+      description:
+        "`relay` (or `extension`): the tabs of your own browser that you attach with the extension's button. `existing`: your own running Chrome as a whole, by its own permission for remote debugging. `managed`: a browser of the gateway's own, or the one at `cdpUrl`.",
+    }),
+    userDataDir: z.string().trim().min(1).optional().meta({
+      description: "For `driver: existing`: the folder with the data of the running browser.",
+      defaultText: "where Chrome, Chromium, Brave or Edge keep it",
+    }),
+    newTabs: z.boolean().optional().meta({
+      defaultText: "`true`",
+      description:
+        "For `driver: relay`: whether the agent may open tabs of its own while one is attached. The extension's options must allow it too.",
     }),
     color: colour
       .optional()
@@ -56,7 +65,8 @@ export const browserSchema = z
   .strictObject({
     enabled: z.boolean().default(true).meta({ description: "Whether browser control is on." }),
     defaultProfile: z.string().trim().min(1).default("relay").meta({
-      description: "Profile that is used when none is named. Set `managed` to use a browser of the gateway's own.",
+      description:
+        "Profile that is used when none is named. `relay` is your own browser from the moment on at which its extension is paired; until then it means the browser of `browser.cdpUrl`, else `managed`. Set `managed` to use a browser of the gateway's own in any case.",
     }),
     executablePath: z.string().trim().min(1).optional().meta({
       description: "The browser's program.",

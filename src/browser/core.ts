@@ -23,6 +23,7 @@ import type { Tab } from "./page/tab.ts"
 import type { Guard } from "./guard.ts"
 import type { LiveBrowser } from "./profiles/contract.ts"
 import { type Detected, rememberDetection } from "./profiles/detect/index.ts"
+import { managedName } from "./profiles/definitions.ts"
 import { profileOperations } from "./profiles/operations.ts"
 import type {
   ActRequest,
@@ -32,6 +33,7 @@ import type {
   ScreenshotRequest,
   TabActionRequest,
 } from "./requests/index.ts"
+import { extensionOperations } from "./relay/operations.ts"
 import { placeFor, settingOperations } from "./settings.ts"
 import { sightOperations } from "./sight.ts"
 import { traceOperations } from "./traces.ts"
@@ -45,6 +47,7 @@ export function createBrowserCore(options: CoreOptions) {
   return {
     ...lifecycle(options),
     ...profileOperations(options),
+    ...extensionOperations(options),
     ...tabOperations(options),
     ...pageOperations(options),
     ...snapshotOperations(options),
@@ -89,6 +92,8 @@ function lifecycle(options: CoreOptions) {
   }
   return {
     status,
+    /** The profile for a turn on words of others that names none: never the person's own tabs. */
+    placeApart: (): string | undefined => (registry.get(undefined).kind === "relay" ? managedName : undefined),
     /** Why the usual profile could not be started now. Nothing is started: it is only looked for what would be. */
     async problem(): Promise<AppError | undefined> {
       const { settings } = options

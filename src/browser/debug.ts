@@ -8,7 +8,7 @@ import type { ConsoleMessage, PageError, RequestRecord } from "./page/recorder.t
 import { parseRef, staleRef } from "./page/refs.ts"
 import { type ResponseBody, waitForBody } from "./page/response-body.ts"
 import { highlight } from "./page/snapshot/labels.ts"
-import { type Cookie, readCookies, setCookie, useStorage } from "./page/storage.ts"
+import { type Cookie, readCookies, readPageCookies, setCookie, useStorage } from "./page/storage.ts"
 import type { Operation, Tab } from "./page/tab.ts"
 import type * as requests from "./requests/index.ts"
 
@@ -69,8 +69,8 @@ export function debugOperations(options: CoreOptions) {
 
 /** Cookies and storage; the same as access to the accounts that they belong to. */
 export function storageOperations(options: CoreOptions) {
-  const { guard, log } = options
-  const { needLibrary, pick } = createAccess(options)
+  const { guard, log, registry } = options
+  const { needLibrary, needWholeBrowser, pick } = createAccess(options)
   const use = async <Result>(
     what: string,
     caller: Caller,
@@ -89,13 +89,15 @@ export function storageOperations(options: CoreOptions) {
   }
   return {
     async cookies(caller: Caller, request: requests.PageOnly): Promise<Done & { cookies: Cookie[] }> {
+      const isRelay = registry.get(caller.profile).kind === "relay"
       const read = await use("cookies", caller, request, (tab, { signal }) =>
-        readCookies(tab.browser, guard.contextOf(tab), signal),
+        isRelay ? readPageCookies(tab, signal) : readCookies(tab.browser, guard.contextOf(tab), signal),
       )
       return { ok: true, targetId: read.targetId, cookies: read.result }
     },
     async setCookie(caller: Caller, request: requests.SetCookieRequest): Promise<Done> {
       const { cookie } = request
+      needWholeBrowser(caller, noCookies)
       return plain(
         await use("cookies", caller, request, (tab, { signal }) =>
           setCookie(tab.browser, cookie, guard.contextOf(tab), signal),
@@ -103,6 +105,7 @@ export function storageOperations(options: CoreOptions) {
       )
     },
     async clearCookies(caller: Caller, request: requests.PageOnly): Promise<Done> {
+      needWholeBrowser(caller, noCookies)
       return plain(
         await use("cookies", caller, request, (tab, { signal }) =>
           tab.browser.send("Storage.clearCookies", guard.contextOf(tab), { signal }),
@@ -134,6 +137,8 @@ export function storageOperations(options: CoreOptions) {
     },
   }
 }
+
+const noCookies = "cookies are theirs; those of the page shown can be read, and none set or cleared"
 
 function done(tab: Tab): Done {
   return { ok: true, targetId: tab.targetId }

@@ -56,6 +56,11 @@ async function closeSideWays(session: CdpSession): Promise<void> {
   }
 }
 
+function notForGuests(name: string): AppError {
+  const message = `This turn acts on words of others: it may not use the person's own tabs (profile ${name})`
+  return new AppError("forbidden", message, { hint: "Use the profile managed, where it has a place apart" })
+}
+
 export class Guard {
   readonly #options: GuardOptions
   readonly #resolve: Resolve
@@ -170,6 +175,7 @@ export class Guard {
 
   /** Puts the policy into force before anything is done in the browser. Gives the space in which the caller's tabs are. */
   async enter(profile: BrowserProfile, live: LiveBrowser, caller: Caller): Promise<string | undefined> {
+    if (profile.kind === "relay" && caller.guest !== undefined) throw notForGuests(profile.name)
     const { guests, gate } = this.#watch(profile, live)
     const filters = this.#current.own.filters || (caller.guest !== undefined && !guests.hasProxy)
     if (filters) await gate.start("everything")
@@ -205,7 +211,7 @@ export class Guard {
     const tabOf = (frameId: string | undefined) =>
       frameId === undefined ? undefined : tabs.list.find((tab) => tab.hasFrame(frameId))
     const gate = new RequestGate({
-      root: connection.root,
+      root: live.requests ?? connection.root,
       isHeldBack: (request) => this.#isHeldBack(tabOf(request.frameId), request),
       policyFor: (frameId) => {
         const tab = tabOf(frameId)

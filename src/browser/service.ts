@@ -21,6 +21,8 @@ import { removeLeftovers } from "./leftovers.ts"
 import type { Resolve } from "./page/policy/url-policy.ts"
 import { systemMachine } from "./profiles/detect/index.ts"
 import { ProfileRegistry } from "./profiles/registry.ts"
+import { Relay } from "./relay/index.ts"
+import type { TabWaits } from "./relay/waiting.ts"
 import { createControlApp } from "./routes/app.ts"
 import { type BrowserToolInput, createBrowserTool } from "./tool.ts"
 import { Traces } from "./running-traces.ts"
@@ -53,6 +55,8 @@ export interface BrowserServiceOptions {
   throttle?: FailureThrottle
   /** Ports that the rest of the gateway listens on: no page of a browser may reach them. */
   ownPorts?: () => Iterable<number>
+  /** Turns that wait for a tab of the person's own browser. */
+  tabWaits?: TabWaits
   /** PATH, DISPLAY and such: what finding and starting a browser may look at. */
   environment: Readonly<Record<string, string | undefined>>
   /** How long a browser may say nothing after its start; 20 seconds when not given. */
@@ -88,6 +92,7 @@ export interface BrowserService {
 interface Started {
   listener: Listener
   registry: ProfileRegistry
+  relay: Relay
   core: BrowserCore
   guard: Guard
   endLooking(): void
@@ -124,7 +129,8 @@ export function createBrowserService(options: BrowserServiceOptions): BrowserSer
     if (!parts) return
     parts.endLooking()
     const reason = new AppError("not-ready", "Browser control has stopped")
-    await Promise.all([parts.listener.stop(), parts.registry.retire(reason)])
+    const closing = options.settings().enabled ? "stopping" : "browser-off"
+    await Promise.all([parts.listener.stop(), parts.registry.retire(reason), parts.relay.stop(closing)])
     // Their way to the network is there for as long as they are.
     await parts.guard.stop()
   }
@@ -144,7 +150,7 @@ export function createBrowserService(options: BrowserServiceOptions): BrowserSer
       profiles: started?.core.listProfiles() ?? [],
     }),
     problem: async () => (started ? await started.core.problem() : undefined),
-    tool: createBrowserTool({ core }),
+    tool: createBrowserTool({ core, tabWaits: options.tabWaits }),
     get controlPort() {
       return started?.listener.port
     },
@@ -164,7 +170,10 @@ async function startParts(options: PartOptions): Promise<Started> {
     log,
     background,
   })
+  const relay = createRelay(options, guard)
   const registry = new ProfileRegistry({
+    relay,
+    homeFolder: homedir(),
     settings: options.settings(),
     stateFolder,
     controlPort,
@@ -180,19 +189,13 @@ async function startParts(options: PartOptions): Promise<Started> {
     network: hasProxy(options.environment) ? undefined : guard.ownProxy,
   })
   // The relay's port is the one behind the control port, whether or not it listens yet.
-  const ownPorts = () =>
-    new Set([
-      port,
-      ...(port === 0 ? [] : [port + 1]),
-      ...registry.ports,
-      ...guard.ports,
-      ...(options.ownPorts?.() ?? []),
-    ])
+  const ownPorts = () => new Set([port, relay.port, ...registry.ports, ...guard.ports, ...(options.ownPorts?.() ?? [])])
   const core = createBrowserCore({
     get settings() {
       return options.settings()
     },
     registry,
+    relay,
     stateFolder,
     machine,
     ids,
@@ -230,7 +233,35 @@ async function startParts(options: PartOptions): Promise<Started> {
   })
   port = listener.port
   for (const profile of registry.all) background.run("browser adoption", () => profile.adopt())
-  return { listener, registry, core, guard, endLooking }
+  // A port that another program has taken is told by the profile's status, and tried again when the relay is used.
+  background.run("relay", () => relay.open())
+  return { listener, registry, relay, core, guard, endLooking }
+}
+
+/** The way to the person's own tabs, which policy and profiles of this gateway count for too. */
+function createRelay(options: PartOptions, guard: Guard): Relay {
+  const { stateFolder, controlPort, clock, ids, log, background, redactor, tabWaits } = options
+  const relay = new Relay({
+    stateFolder,
+    port: controlPort === 0 ? 0 : controlPort + 1,
+    token: options.token,
+    admit: options.admit,
+    throttle: options.throttle,
+    newTabs: () => Object.values(options.settings().profiles).every(({ newTabs }) => newTabs !== false),
+    checkOpen: (url) => guard.checkOpen({ profile: undefined }, url),
+    maxConnections: options.maxConnections,
+    ids,
+    log,
+    redactor,
+    background,
+    now: () => clock.now(),
+  })
+  if (tabWaits) {
+    relay.hub.onPersonTab(({ targetId, title, url }) =>
+      background.run("tab waited for", () => tabWaits.attached({ targetId, title, url })),
+    )
+  }
+  return relay
 }
 
 /** Where browsers get to the network only through a proxy of the machine's, they need to know that one. */

@@ -16,7 +16,7 @@ interface Done {
 
 export function settingOperations(options: CoreOptions) {
   const { guard } = options
-  const { needLibrary, pick } = createAccess(options)
+  const { needLibrary, needWholeBrowser, pick } = createAccess(options)
   const set = async (
     what: string,
     caller: Caller,
@@ -42,6 +42,7 @@ export function settingOperations(options: CoreOptions) {
     async setGeolocation(caller: Caller, request: requests.GeolocationRequest): Promise<Done> {
       const { clear, latitude, longitude, accuracy } = request
       needLibrary("geolocation")
+      needWholeBrowser(caller, "which site may know the place is for the person to allow")
       const tab = await pick(caller, request.targetId)
       const before = tab.overrides.state.geolocation?.origin
       const isPlace = !clear && latitude !== undefined && longitude !== undefined
@@ -61,6 +62,7 @@ export function settingOperations(options: CoreOptions) {
     },
     async setCredentials(caller: Caller, request: requests.CredentialsRequest): Promise<Done> {
       needLibrary("http credentials")
+      needWholeBrowser(caller, "logins are asked of the person")
       const { username, password, clear } = request
       const tab = await pick(caller, request.targetId)
       await tab.operate(limits("Setting the credentials", 10_000, caller), async ({ signal }) => {

@@ -25,7 +25,7 @@ const own = temporaryFolder()
 
 before(async () => {
   pages = await startPagesServer({ folder: join(import.meta.dirname, "../../test/fixtures/pages") })
-  bench = await startBrowserBench()
+  bench = await startBrowserBench({ defaultProfile: "managed" })
   await mkdir(join(bench.stateFolder, "uploads"), { recursive: true })
   await writeFile(join(bench.stateFolder, "uploads", "a.txt"), "a")
   // By these the program finds the service, as it finds the gateway's.
@@ -200,6 +200,9 @@ const calls: Record<string, () => Promise<Call | Call[]> | Call | Call[]> = {
     ["/profiles/create", { name: "work" }],
     ["/profiles/create", { name: "far", cdpUrl: "http://127.0.0.1:9", color: "0066cc" }],
   ],
+  "POST /extension/install": () => ["/extension/install", {}],
+  "POST /extension/pair": () => ["/extension/pair", {}],
+  "GET /extension": () => ["/extension"],
   "DELETE /profiles/:name": () => ["/profiles/far"],
   "POST /reset-profile": () => ["/reset-profile", {}],
   "POST /stop": () => ["/stop", {}],
@@ -305,6 +308,10 @@ const cases: Record<string, Case> = {
   },
   "reset-profile": { words: () => ["--browser-profile", "made-1"], prints: /^reset profile made-1; it had no data$/m },
   "delete-profile": { words: () => [`made-${(count.deleted += 1)}`], prints: /^deleted profile made-1$/m },
+  "extension install": { prints: /^\/.*\/browser\/extension$/m },
+  "extension path": { prints: /^\/.*\/browser\/extension$/m },
+  "extension pair": { prints: /^\d+(-[a-z2-7]{4}){8}$/m },
+  "extension status": { prints: /^paired: yes\nrelay: 127\.0\.0\.1:\d+\nconnected: no/m },
   open: { words: () => [`${pages.url}/files.html`], prints: /^opened: .*files\.html\nid: \w+$/m },
   tabs: { prints: /^1\. / },
   "tab list": { prints: /^1\. / },

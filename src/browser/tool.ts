@@ -12,6 +12,7 @@ import {
   siteOf,
 } from "../kernel/index.ts"
 import type { BrowserCore, Caller } from "./core.ts"
+import { askForTab, type TabWaits } from "./relay/waiting.ts"
 import {
   actKinds,
   chooserRequest,
@@ -35,7 +36,11 @@ import { type BrowserToolInput, description, input, inputSchema, readOnly, reque
 
 export type { BrowserToolInput } from "./tool/input.ts"
 
-export function createBrowserTool(options: { core(): BrowserCore }): Tool<BrowserToolInput> {
+export function createBrowserTool(options: {
+  core(): BrowserCore
+  /** Who waits for a tab of the person's own; nobody can where it is not given. */
+  tabWaits?: TabWaits | undefined
+}): Tool<BrowserToolInput> {
   return {
     name: "browser",
     description,
@@ -47,11 +52,15 @@ export function createBrowserTool(options: { core(): BrowserCore }): Tool<Browse
       checkTarget(value)
       refuseUntrusted(value, context)
       if (!context.tainted) return undefined
-      return gateOf(options.core(), value, callerOf(value, context), context).catch((error: unknown) => {
-        throw error instanceof AppError && error.code === "bad-request" ? sayWhere(error, value) : error
-      })
+      return gateOf(options.core(), value, callerOf(options.core(), value, context), context).catch(
+        (error: unknown) => {
+          throw error instanceof AppError && error.code === "bad-request" ? sayWhere(error, value) : error
+        },
+      )
     },
-    run(value, context) {
+    async run(value, context) {
+      if (value.action === "attach")
+        return askForTab(await options.core().extension(), options.tabWaits, context, value["timeoutMs"])
       return perform(options.core(), value, context)
     },
   }
@@ -61,7 +70,7 @@ async function perform(core: BrowserCore, value: BrowserToolInput, context: Tool
   checkTarget(value)
   refuseUntrusted(value, context)
   try {
-    const caller = callerOf(value, context)
+    const caller = callerOf(core, value, context)
     return value.action === "open" || value.action === "navigate"
       ? await openAddress(core, value, caller, context)
       : await run(core, value, await heldToSites(core, value, caller, context))
@@ -78,8 +87,10 @@ async function perform(core: BrowserCore, value: BrowserToolInput, context: Tool
   }
 }
 
-function callerOf(value: BrowserToolInput, { trusted, sessionKey, signal }: ToolContext): Caller {
-  const profile = typeof value["profile"] === "string" ? value["profile"] : undefined
+function callerOf(core: BrowserCore, value: BrowserToolInput, { trusted, sessionKey, signal }: ToolContext): Caller {
+  const named = typeof value["profile"] === "string" ? value["profile"] : undefined
+  // Who acts on words of others and names no profile is never sent to the person's own tabs.
+  const profile = named ?? (trusted ? undefined : core.placeApart())
   return { profile, signal, guest: trusted ? undefined : sessionKey }
 }
 
@@ -162,6 +173,8 @@ function checkTarget({ target, node }: BrowserToolInput): void {
 
 async function run(core: BrowserCore, value: BrowserToolInput, caller: Caller): Promise<ToolResult> {
   switch (value.action) {
+    case "attach":
+      throw new AppError("internal", "attach is answered before")
     case "status":
       return json(await core.status(caller))
     case "profiles":

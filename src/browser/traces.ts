@@ -21,7 +21,7 @@ const maxTraceMs = 60 * 60_000
 
 export function traceOperations(options: CoreOptions) {
   const { registry, guard, stateFolder, ids, clock, background, log, traces } = options
-  const { needLibrary, pick } = createAccess(options)
+  const { needLibrary, needWholeBrowser, pick } = createAccess(options)
   const root = join(stateFolder, "traces")
 
   async function browserOf(caller: Caller, targetId: string | undefined): Promise<{ tab: Tab; live: LiveBrowser }> {
@@ -58,6 +58,7 @@ export function traceOperations(options: CoreOptions) {
   return {
     async startTrace(caller: Caller, request: requests.StartTraceRequest): Promise<Done> {
       needLibrary("trace start")
+      needWholeBrowser(caller, "a trace would hold all of the browser")
       const { tab, live } = await browserOf(caller, request.targetId)
       if (guard.isGuest(tab)) throw new AppError("bad-request", "Tabs of untrusted turns are not traced")
       const asking = live.tabs.list.find((each) => each.dialog)

@@ -90,6 +90,12 @@ export const errorTable = {
     status: 503,
     meaning: "The browser at a remote address does not answer, or refuses the credentials.",
   },
+  "relay-not-connected": {
+    status: 503,
+    meaning: "No browser extension is connected: no tab of the person's own browser is attached.",
+  },
+  "relay-no-tab": { status: 409, meaning: "The tab is not attached; only the person can attach one, by the button." },
+  "relay-refused": { status: 403, meaning: "The browser extension does not let this be done in a person's tab." },
   "profile-not-found": { status: 404, meaning: "There is no browser profile of this name." },
   "profile-unsupported": { status: 409, meaning: "This kind of profile cannot do this." },
   "port-range-full": { status: 507, meaning: "No free CDP port is left in the range." },

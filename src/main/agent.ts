@@ -50,6 +50,7 @@ import { type Sessions, createSessions } from "../sessions/index.ts"
 import { type JobHandler, LaneRunner, cancelWaiting, recoverJobs } from "../store/index.ts"
 import { composeApprovals } from "./approvals.ts"
 import { callbackSender } from "./callback-sender.ts"
+import { createTabWaits, tabWaitKind } from "./tab-waits.ts"
 import { composeCommands } from "./commands.ts"
 import { type Core, userTimeZone, workspaceFilesOf, workspaceOf } from "./core.ts"
 import { alertRoute, heartbeatAgents, heartbeatOf, heartbeatVisibility } from "./heartbeats.ts"
@@ -140,7 +141,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
     [heartbeatJobKind]: { run: heartbeat.handle, onDead: heartbeat.onDead },
     [lateFilesJobKind]: channelJob(links, lateFilesJobKind),
     [compactJobKind]: compaction(links, turnOptions),
-    [approvalExpiryKind]: { run: approvals.expire },
+    ...waits(core, approvals),
     [commandJobKind]: heard(composeCommands(core, { ...parts, runner: () => runner, heartbeat: () => heartbeat })),
   })
   handlers[resendJobKind] = createResendHandler({ store, wake: () => worker.wake() })
@@ -169,6 +170,14 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
       runner.start()
       heartbeat.start()
     },
+  }
+}
+
+/** What was waited for and has not come in time. */
+function waits(core: Core, approvals: Approvals): Record<string, JobHandler> {
+  return {
+    [approvalExpiryKind]: { run: approvals.expire },
+    [tabWaitKind]: { run: createTabWaits(core).expire },
   }
 }
 

@@ -1,7 +1,17 @@
 // Profiles that are made and removed while the gateway runs: written into the configuration file, and in use at once.
-import type { ProfileEntry } from "../browser/index.ts"
+import type { BrowserServiceOptions, ProfileEntry } from "../browser/index.ts"
 import { configInvalid, setConfigValue, unsetConfigValue } from "../config/index.ts"
 import type { Core } from "./core.ts"
+import { createTabWaits } from "./tab-waits.ts"
+
+/** What browser control needs of the configuration, and of turns that wait for a tab. */
+export function browserLinks(core: Core): Pick<BrowserServiceOptions, "settings" | "writeProfile" | "tabWaits"> {
+  return {
+    settings: () => core.config().browser,
+    writeProfile: (name, entry) => writeBrowserProfile(core, name, entry),
+    tabWaits: createTabWaits(core),
+  }
+}
 
 /** Throws `config-invalid` or `config-write-refused`; then nothing was written. */
 export function writeBrowserProfile(core: Core, name: string, entry: ProfileEntry | undefined): void {

@@ -47,9 +47,11 @@ export interface Message {
   method?: string
   params?: CdpParams
   result?: unknown
-  error?: { message: string; code?: number }
+  error?: { message: string; code?: number; data?: unknown }
   sessionId?: string
 }
+
+export type MessageError = NonNullable<Message["error"]>
 
 /** Somebody else who speaks to the browser through this connection, in sessions of its own. */
 export interface SecondClient {
@@ -64,6 +66,7 @@ const silentBeats = 4
 
 export class CdpConnection {
   readonly #transport: Transport
+  readonly #explain: ((error: MessageError) => AppError | undefined) | undefined
   readonly #pending = new Map<number, Pending>()
   readonly #handlers = new Map<string, Map<string, Set<EventHandler>>>()
   readonly #clients = new Set<SecondClient>()
@@ -83,8 +86,10 @@ export class CdpConnection {
     return new CdpConnection(await openWebSocket(options), { url, ...(headers ? { headers } : {}) })
   }
 
-  constructor(transport: Transport, endpoint?: Endpoint) {
+  /** `explain`: what an error means that is not the browser's; undefined for one that is. */
+  constructor(transport: Transport, endpoint?: Endpoint, explain?: (error: MessageError) => AppError | undefined) {
     this.endpoint = endpoint
+    this.#explain = explain
     this.#transport = transport
     this.root = this.session(undefined)
     transport.listen({ onMessage: (text) => this.#receive(text), onEnd: (reason) => this.#lose(reason) })
@@ -182,7 +187,8 @@ export class CdpConnection {
     if (message.id !== undefined) {
       this.#settle(message.id, (entry) => {
         if (message.error?.code === tooLargeCode) entry.reject(answerTooLarge(entry.method))
-        else if (message.error) entry.reject(new CdpError(entry.method, message.error.message))
+        else if (message.error)
+          entry.reject(this.#explain?.(message.error) ?? new CdpError(entry.method, message.error.message))
         else entry.resolve(message.result ?? {})
       })
     } else if (message.method !== undefined) {

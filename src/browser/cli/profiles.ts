@@ -27,7 +27,7 @@ export const profileCommands: CommandSpec[] = [
         "--cdp-url <url>",
         "address of a browser that runs elsewhere; ${NAME} stands for a variable of the gateway's environment",
       ],
-      ["--driver <driver>", "how it is reached (default managed)", ["managed", "extension"]],
+      ["--driver <driver>", "how it is reached (default managed)", ["managed", "relay", "extension", "existing"]],
     ],
     perform: async ({ send, io, options }, name = "") => {
       const { color, cdpUrl, driver } = options

@@ -37,6 +37,8 @@ function extensionOf(name: string): string {
 /** More is not fetched for anyone. */
 const maxBytes = 2 * 1024 * 1024 * 1024
 
+const whereDownloadsGo = "downloads go where the person's browser puts them; click what gives the file instead"
+
 const plainClick = { kind: "click" as const, doubleClick: false, button: "left" as const, modifiers: [] }
 
 function needSharedFiles({ name, sharesFiles }: { name: string; sharesFiles: boolean }): void {
@@ -50,7 +52,7 @@ function needSharedFiles({ name, sharesFiles }: { name: string; sharesFiles: boo
 
 export function fileOperations(options: CoreOptions) {
   const { stateFolder, ids, clock, background, registry, guard } = options
-  const { needLibrary, pick } = createAccess(options)
+  const { needLibrary, needWholeBrowser, pick } = createAccess(options)
   const downloads = join(stateFolder, "downloads")
   const uploads = join(stateFolder, "uploads")
   const readable = (paths: string[]) => Promise.all(paths.map((path) => pathToRead(uploads, path)))
@@ -113,6 +115,7 @@ export function fileOperations(options: CoreOptions) {
     },
     async download(caller: Caller, request: Omit<DownloadRequest, "path"> & Destination): Promise<DownloadReply> {
       needLibrary("download")
+      needWholeBrowser(caller, whereDownloadsGo)
       needSharedFiles(registry.get(caller.profile))
       if (request.path !== undefined) await pathToWrite(downloads, request.path)
       const tab = await pick(caller, request.targetId)
@@ -121,6 +124,7 @@ export function fileOperations(options: CoreOptions) {
     },
     async waitDownload(caller: Caller, request: WaitDownloadRequest & Destination): Promise<DownloadReply> {
       needLibrary("wait for download")
+      needWholeBrowser(caller, whereDownloadsGo)
       needSharedFiles(registry.get(caller.profile))
       if (request.path !== undefined) await pathToWrite(downloads, request.path)
       return fetchFile(caller, await pick(caller, request.targetId), request, () => Promise.resolve())

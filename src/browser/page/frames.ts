@@ -1,6 +1,6 @@
 // The frames of one tab, in its own process and in others, and our isolated world in each document.
 // Frames come and go by events; a world lives exactly as long as its document.
-import { AppError } from "../../kernel/index.ts"
+import { AppError, raceAbort, withTimeout } from "../../kernel/index.ts"
 import { CdpError, type CdpSession } from "../cdp/index.ts"
 import { type AgentCall, agentSource } from "./inject/source.ts"
 
@@ -51,6 +51,7 @@ interface EvaluateReply {
 }
 
 const worldName = "svc"
+const framesMs = 1_000
 
 export interface FramesOptions {
   mainId: string
@@ -69,6 +70,8 @@ export class Frames {
   readonly #options: FramesOptions
   readonly #frames = new Map<string, Frame>()
   readonly #sessions = new Map<string, CdpSession>()
+  /** Frames of other processes that are about to be known. */
+  readonly #arriving = new Set<Promise<void>>()
 
   constructor(options: FramesOptions) {
     this.#options = options
@@ -77,6 +80,17 @@ export class Frames {
   /** Starts to follow the frames of the tab; resolves when those that exist are known. */
   async start(signal: AbortSignal): Promise<void> {
     await this.#follow(this.#options.session, undefined, signal)
+    // Frames of other processes that were there already are told of before the answer: they belong to the first snapshot.
+    // One that hangs holds up nobody for long.
+    const limit = withTimeout(framesMs, "Learning the frames", signal)
+    try {
+      await raceAbort(Promise.allSettled(this.#arriving), limit.signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!(error instanceof AppError)) throw error
+    } finally {
+      limit.clear()
+    }
   }
 
   get main(): Frame {
@@ -170,7 +184,10 @@ export class Frames {
       this.#put({ id: event.targetInfo.targetId, url: event.targetInfo.url, loaderId: "" }, session)
     }
     // A frame that goes away while it is being attached is none of our business any more.
-    this.#follow(session, event.targetInfo.targetId, signal).catch(() => this.#detached(event.sessionId))
+    const arrival = this.#follow(session, event.targetInfo.targetId, signal)
+      .catch(() => this.#detached(event.sessionId))
+      .finally(() => this.#arriving.delete(arrival))
+    this.#arriving.add(arrival)
   }
 
   #detached(sessionId: string): void {

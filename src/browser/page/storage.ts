@@ -21,16 +21,19 @@ export interface CookieContext {
 
 export async function readCookies(root: CdpSession, context: CookieContext, signal: AbortSignal): Promise<Cookie[]> {
   const { cookies } = await root.send<{ cookies: Cookie[] }>("Storage.getCookies", { ...context }, { signal })
-  return cookies.map(({ name, value, domain, path, expires, httpOnly, secure, sameSite }) => ({
-    name,
-    value,
-    domain,
-    path,
-    expires,
-    httpOnly,
-    secure,
-    ...(sameSite === undefined ? {} : { sameSite }),
-  }))
+  return cookies.map(plainCookie)
+}
+
+/** Only those that the page of a tab is given. */
+export async function readPageCookies(tab: Tab, signal: AbortSignal): Promise<Cookie[]> {
+  const urls = [tab.url]
+  const { cookies } = await tab.session.send<{ cookies: Cookie[] }>("Network.getCookies", { urls }, { signal })
+  return cookies.map(plainCookie)
+}
+
+function plainCookie({ name, value, domain, path, expires, httpOnly, secure, sameSite }: Cookie): Cookie {
+  const site = sameSite === undefined ? {} : { sameSite }
+  return { name, value, domain, path, expires, httpOnly, secure, ...site }
 }
 
 export async function setCookie(

@@ -41,6 +41,8 @@ export interface TabOptions {
   emulateFocus: boolean
   /** True for a browser without windows, where making a tab the front one takes nothing from anybody. */
   headless: boolean
+  /** Paused requests are answered elsewhere: answering them here too would let them pass. */
+  sharedSession: boolean
   nextKey(): string
   /** The tab whose page opened this one, and whose settings it takes over. */
   opener?: Tab | undefined
@@ -331,7 +333,7 @@ export class Tab {
       this.bodies.watch(session, signal),
       this.recorder.watch(session, signal),
       this.overrides.join(session, signal),
-      this.credentials.join(session, signal),
+      this.#options.sharedSession ? undefined : this.credentials.join(session, signal),
     ])
   }
 

@@ -12,6 +12,8 @@ export interface TabsOptions {
   /** True for browsers of our own: tabs are attached to as they appear and act as if they had the focus. */
   owned: boolean
   headless: boolean
+  /** Requests are held up in one place for all: each tab has one session, which everybody shares. */
+  sharedSession?: boolean
   /** Of the connection before this one to the same profile. */
   memory?: TabsMemory | undefined
 }
@@ -195,7 +197,7 @@ export class Tabs {
       known.info = info
       return
     }
-    const { connection, background, clock, owned, headless, log } = this.#options
+    const { connection, background, clock, owned, headless, log, sharedSession = false } = this.#options
     const nextKey = () => String(++this.#keys)
     const tab = new Tab({
       connection,
@@ -205,6 +207,7 @@ export class Tabs {
       clock,
       emulateFocus: owned,
       headless,
+      sharedSession,
       nextKey,
       opener: info.openerId === undefined ? undefined : this.#tabs.get(info.openerId),
       earlier: this.#earlier?.get(info.targetId),

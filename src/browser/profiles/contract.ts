@@ -1,6 +1,6 @@
 // What every kind of profile gives to the rest: a connection on demand, and its state.
 import type { AppError } from "../../kernel/index.ts"
-import type { CdpConnection } from "../cdp/index.ts"
+import type { CdpConnection, CdpSession } from "../cdp/index.ts"
 import type { Downloads } from "../page/downloads.ts"
 import type { Tabs } from "../page/tabs.ts"
 
@@ -9,6 +9,8 @@ export interface LiveBrowser {
   connection: CdpConnection
   tabs: Tabs
   downloads: Downloads
+  /** Where requests are held up for the policy; the browser's own session unless it is given. */
+  requests?: CdpSession
   /** Whether pages of the browser's own context reach the network through our proxy alone. */
   guarded: boolean
 }
@@ -43,7 +45,8 @@ export interface ProfileReach {
 
 export interface BrowserProfile {
   readonly name: string
-  readonly kind: "managed" | "remote"
+  /** `relay`: the person's own browser, in which only the attached tabs are there. */
+  readonly kind: "managed" | "remote" | "relay"
   /** False for a browser that somebody else runs: it is connected to and left, never started and never ended. */
   readonly owned: boolean
   /** Whether the browser reads and writes the files of this machine; one elsewhere cannot take or give any. */

@@ -77,7 +77,8 @@ test("refuses profiles that cannot be, each with its reason, and writes nothing"
     assert.deepEqual(errorOf(await create({ name: "new", ...fields })), [400, "bad-request"], JSON.stringify(fields))
   assert.deepEqual(errorOf(await create({ name: "work" })), [409, "conflict"])
   assert.deepEqual(errorOf(await create({ name: "relay" })), [409, "conflict"])
-  assert.deepEqual(errorOf(await create({ name: "new", driver: "extension" })), [409, "profile-unsupported"])
+  const relayed = { name: "new", driver: "relay", cdpUrl: "http://127.0.0.1:9" }
+  assert.deepEqual(errorOf(await create(relayed)), [400, "bad-request"])
   assert.deepEqual(Object.keys(bench.settings.profiles), before)
   // Of two at the same time one wins.
   const both = await Promise.all([create({ name: "twin" }), create({ name: "twin" })])

@@ -71,9 +71,9 @@ export function profileOperations(options: CoreOptions) {
 async function createProfile(options: CoreOptions, request: CreateProfileRequest): Promise<CreatedProfile> {
   const { registry, settings } = options
   const { name, cdpUrl, driver } = request
-  if (driver === "extension") {
-    throw new AppError("profile-unsupported", "Profiles of the relay cannot be made in this release", {
-      hint: "Leave driver out for a browser of the gateway's own, or give a cdpUrl for a remote one",
+  if (driver !== undefined && driver !== "managed" && cdpUrl !== undefined) {
+    throw new AppError("bad-request", `A profile with driver ${driver} has no cdpUrl`, {
+      hint: "Leave one of them out",
     })
   }
   // `managed` and `remote` are there without being written down; written down they can be given settings of their own.
@@ -81,7 +81,8 @@ async function createProfile(options: CoreOptions, request: CreateProfileRequest
     throw new AppError("conflict", `There is a profile ${name} already`, { hint: "svc browser profiles lists them" })
   }
   const color = request.color ?? freeColor(options)
-  const entry: ProfileEntry = cdpUrl === undefined ? { color } : { color, cdpUrl }
+  const way = driver === undefined || driver === "managed" ? {} : { driver }
+  const entry: ProfileEntry = { color, ...way, ...(cdpUrl === undefined ? {} : { cdpUrl }) }
   await options.changeProfile(name, entry)
   const { cdpPort, cdpUrl: shown } = registry.get(name).state()
   options.log.info({ profile: name, cdpPort, cdpUrl: shown }, "browser profile created")

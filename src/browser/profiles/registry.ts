@@ -1,12 +1,15 @@
-// The profiles by name: those of the configuration, `managed`, which is always there, and `remote`, when `browser.cdpUrl`
-// names a browser. A changed configuration replaces only the profiles that it changes; the browsers of others run on.
+// The profiles by name: those of the configuration, `managed` and `relay`, which are always there, and `remote`, when
+// `browser.cdpUrl` names a browser. A changed configuration replaces only the profiles that it changes; the browsers of others run on.
 import { join } from "node:path"
 import { isDeepStrictEqual } from "node:util"
 import { AppError, type Redactor } from "../../kernel/index.ts"
 import { parseCdpAddress } from "../cdp/index.ts"
 import type { BrowserConfig } from "../config.ts"
+import type { Relay } from "../relay/index.ts"
+import { RelayProfile } from "../relay/profile.ts"
 import type { BrowserProfile } from "./contract.ts"
 import { type Definition, defineProfiles, managedName, relayName, remoteName } from "./definitions.ts"
+import { ExistingProfile } from "./existing.ts"
 import { ManagedProfile, type ManagedOptions } from "./managed.ts"
 import { cdpPortRange, type PortRange } from "./ports.ts"
 import { RemoteProfile } from "./remote.ts"
@@ -18,9 +21,16 @@ export interface RegistryOptions extends Pick<
   settings: BrowserConfig
   stateFolder: string
   controlPort: number
+  /** The way to the person's own tabs. */
+  relay: Relay
+  /** Where programs of the person keep their data. */
+  homeFolder: string
   /** Learns the credentials of remote addresses. */
   redactor: Redactor
 }
+
+/** Green: nothing of the gateway's own. */
+const relayColor = "#00AA00"
 
 interface Entry {
   definition: Definition
@@ -32,7 +42,6 @@ export class ProfileRegistry {
   readonly #takenPorts = new Set<number>()
   readonly range: PortRange
   #entries = new Map<string, Entry>()
-  #unsupported = new Set<string>()
   #settings: BrowserConfig
   /** The last change, and the one before it through it: profiles of one name follow each other. */
   #retiring: Promise<unknown> = Promise.resolve()
@@ -49,8 +58,7 @@ export class ProfileRegistry {
   async update(settings: BrowserConfig): Promise<void> {
     if (this.#isRetired) return
     this.#settings = settings
-    const { definitions, unsupported } = defineProfiles(settings, this.range)
-    this.#unsupported = unsupported
+    const definitions = defineProfiles(settings, this.range)
     const old = this.#entries
     const stays = (name: string) => isDeepStrictEqual(definitions.get(name), old.get(name)?.definition)
     const ends = [...old].flatMap(([name, { profile }]) =>
@@ -78,10 +86,14 @@ export class ProfileRegistry {
     for (const end of ends) if (end.status === "rejected") throw end.reason
   }
 
-  /** `relay` is the default of the configuration; while it cannot be used, the browser of `browser.cdpUrl`, else `managed`. */
+  /**
+   * `relay` is the default of the configuration; while nobody has paired an extension, the browser of `browser.cdpUrl`,
+   * else `managed`.
+   */
   get defaultName(): string {
     const wanted = this.#settings.defaultProfile
-    if (wanted !== relayName || !this.#unsupported.has(relayName)) return wanted
+    if (wanted !== relayName || this.#options.relay.isPaired) return wanted
+    if (this.#entries.get(relayName)?.definition.kind !== "relay") return wanted
     return this.#settings.cdpUrl !== undefined && this.#entries.has(remoteName) ? remoteName : managedName
   }
 
@@ -92,7 +104,7 @@ export class ProfileRegistry {
   /** CDP ports of this machine: those that browsers listen on or are about to, and those that the configuration names. */
   get ports(): Set<number> {
     const entries = [...this.#entries.values()]
-    const far = entries.flatMap(({ definition }) => (definition.kind === "launched" ? [] : definition.cdpUrl))
+    const far = entries.flatMap(({ definition }) => ("cdpUrl" in definition ? definition.cdpUrl : []))
     const attached = far.map(parseCdpAddress).flatMap(({ isLoopback, port }) => (isLoopback ? port : []))
     const own = entries.flatMap(({ definition: { kind, name }, profile }) =>
       kind === "launched" ? [profile.state().cdpPort, this.#settings.profiles[name]?.cdpPort] : [],
@@ -101,21 +113,14 @@ export class ProfileRegistry {
   }
 
   has(name: string): boolean {
-    return this.#entries.has(name) || this.#unsupported.has(name)
+    return this.#entries.has(name)
   }
 
-  /** Throws `profile-unsupported` or `profile-not-found`, which lists the names there are. */
+  /** Throws `profile-not-found`, which lists the names there are. */
   get(name: string | undefined): BrowserProfile {
     const wanted = name === undefined || name.trim() === "" ? this.defaultName : name.trim()
     const entry = this.#entries.get(wanted)
     if (entry) return entry.profile
-    if (this.#unsupported.has(wanted)) {
-      throw new AppError(
-        "profile-unsupported",
-        `The profile ${wanted} is reached through the relay, which this release does not have yet`,
-        { hint: `Use the profile ${managedName}` },
-      )
-    }
     throw new AppError(
       "profile-not-found",
       `There is no profile ${wanted.slice(0, 64)}; there are: ${[...this.#entries.keys()].join(", ")}`,
@@ -128,6 +133,28 @@ export class ProfileRegistry {
     const { stateFolder, redactor, clock, ids, log, background, ...rest } = this.#options
     const { machine, hostname, userId, startTimeoutMs, network } = rest
     const color = () => this.#settings.profiles[name]?.color ?? this.#settings.color
+    if (definition.kind === "relay") {
+      return new RelayProfile({
+        name,
+        color: () => this.#relayColor(name),
+        relay: this.#options.relay,
+        clock,
+        log,
+        background,
+      })
+    }
+    if (definition.kind === "existing") {
+      const { userDataDir } = definition
+      return new ExistingProfile({
+        name,
+        color,
+        userDataDir,
+        homeFolder: this.#options.homeFolder,
+        clock,
+        log,
+        background,
+      })
+    }
     if (definition.kind !== "launched") {
       for (const secret of parseCdpAddress(definition.cdpUrl).secrets) redactor.add(secret)
       return new RemoteProfile({
@@ -167,6 +194,10 @@ export class ProfileRegistry {
       log,
       background,
     })
+  }
+
+  #relayColor(name: string): string {
+    return this.#settings.profiles[name]?.color ?? relayColor
   }
 
   #reservedPorts(except: string): Set<number> {

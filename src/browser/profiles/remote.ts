@@ -20,6 +20,12 @@ export interface RemoteOptions {
   color(): string
   cdpUrl: string
   timeouts(): { httpMs: number; handshakeMs: number }
+  /** Twice when not given. */
+  tries?: number
+  /** What to do when it cannot be reached. */
+  hint?: string
+  /** Of an earlier connection to the same browser. */
+  memory?: TabsMemory | undefined
   clock: Clock
   log: Log
   background: Background
@@ -31,7 +37,7 @@ interface Connected extends LiveBrowser {
 }
 
 /** A hosted browser may have to be made first; the second try gets twice the time. */
-const tries = 2
+const usualTries = 2
 const pauseMs = 250
 /** The most that a probe takes: it stands in front of people. */
 const probeMs = 5_000
@@ -50,6 +56,12 @@ export class RemoteProfile implements BrowserProfile {
   constructor(options: RemoteOptions) {
     this.#options = options
     this.#address = parseCdpAddress(options.cdpUrl)
+    this.#memory = options.memory
+  }
+
+  /** For a profile that takes this one's place at the same browser. */
+  get memory(): TabsMemory | undefined {
+    return this.#live?.tabs.memory ?? this.#memory
   }
 
   get name(): string {
@@ -106,7 +118,7 @@ export class RemoteProfile implements BrowserProfile {
     for (let attempt = 1; ; attempt += 1) {
       const outcome = await this.#try(attempt, signal)
       if ("connection" in outcome) return outcome
-      if (!outcome.again || attempt === tries) throw this.#unreachable(outcome.reason)
+      if (!outcome.again || attempt === (this.#options.tries ?? usualTries)) throw this.#unreachable(outcome.reason)
       await this.#options.clock.sleep(pauseMs, signal)
     }
   }
@@ -180,9 +192,10 @@ export class RemoteProfile implements BrowserProfile {
   #unreachable(reason: string): AppError {
     const { name, kind } = this.#options
     const hint =
-      kind === "managed"
+      this.#options.hint ??
+      (kind === "managed"
         ? `browser.attachOnly is set: start a browser with --remote-debugging-port=${this.#address.port}, or set browser.attachOnly to false`
-        : "Check that the browser runs, and the cdpUrl of the profile with its credentials"
+        : "Check that the browser runs, and the cdpUrl of the profile with its credentials")
     const code = kind === "managed" ? "browser-not-running" : "browser-unreachable"
     return new AppError(
       code,

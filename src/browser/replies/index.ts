@@ -2,6 +2,7 @@
 // made from these schemas.
 import { z } from "zod"
 import * as debug from "./debug.ts"
+import * as extension from "./extension.ts"
 import * as page from "./page.ts"
 import * as profiles from "./profiles.ts"
 
@@ -15,6 +16,9 @@ export const replies = {
   CreatedProfile: profiles.createdProfile,
   DeletedProfile: profiles.deletedProfile,
   ResetReply: profiles.resetReply,
+  ExtensionStatus: extension.extensionStatus,
+  ExtensionInstalled: extension.extensionInstalled,
+  ExtensionPaired: extension.extensionPaired,
   TabInfo: page.tabInfo,
   TabList: page.tabList,
   TabActionReply: page.tabAction,

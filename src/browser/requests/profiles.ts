@@ -19,7 +19,12 @@ export const createProfileRequest = z.object({
   cdpUrl: writtenCdpUrl
     .optional()
     .describe("Makes a remote profile. May hold `${NAME}` for a variable of the environment."),
-  driver: z.enum(["managed", "extension"]).default("managed"),
+  driver: z
+    .enum(["managed", "relay", "extension", "existing"])
+    .default("managed")
+    .describe(
+      "`relay` (or `extension`): tabs attached by the extension's button. `existing`: the person's running browser.",
+    ),
 })
 
 export const deleteProfileRequest = z.object({ name: profileName })

@@ -15,6 +15,7 @@ import {
 } from "../../kernel/http/index.ts"
 import type { BrowserCore } from "../core.ts"
 import { debugRoutes } from "./debug.ts"
+import { extensionRoutes } from "./extension.ts"
 import { lifecycleRoutes } from "./lifecycle.ts"
 import { openApiRoute } from "./openapi.ts"
 import { pageRoutes } from "./page.ts"
@@ -45,6 +46,7 @@ const bodyLimits = { maxBytes: 1024 * 1024, timeoutMs: 30_000 }
 const featureRoutes: readonly Route[] = [
   ...lifecycleRoutes,
   ...profileRoutes,
+  ...extensionRoutes,
   ...tabRoutes,
   ...pageRoutes,
   ...debugRoutes,

@@ -5,6 +5,7 @@ import { actKinds } from "../requests/index.ts"
 
 export const actions = [
   "status",
+  "attach",
   "start",
   "stop",
   "profiles",
@@ -56,7 +57,7 @@ export const inputSchema: JsonObject = {
       enum: ["sandbox", "host", "node"],
       description: "Where the browser runs; leave out for the usual place",
     },
-    profile: text("Browser profile; leave out for the default"),
+    profile: text("Browser profile; leave out for the default. relay: tabs of the person's own browser, after attach"),
     targetId: text("Tab id (or unique prefix) from tabs/open; leave out for the tab used last"),
     url: text("open, navigate: full http(s) URL"),
     mode: {
@@ -148,7 +149,8 @@ export const inputSchema: JsonObject = {
 export const description =
   "Control a web browser. Usual way: open (or navigate) a URL, snapshot to read the page and get element refs, act on a ref, " +
   "snapshot again to see the result. Refs are the numbers in [ref=N]; they end with the page, so take a new snapshot after it changes. " +
-  "Scroll for what a list has not drawn yet. A canvas is worked by act at x and y, which are those of a screenshot."
+  "Scroll for what a list has not drawn yet. A canvas is worked by act at x and y, which are those of a screenshot. " +
+  "attach asks the person for a tab of their own browser, where they are signed in."
 
 /** The request with the outer targetId; models also write its fields beside the action. */
 export function requestOf(value: BrowserToolInput): Json {

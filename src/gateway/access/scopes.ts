@@ -88,6 +88,10 @@ const controlRules: Rules = {
   "POST /profiles/create": does("admin", "profile.create"),
   "DELETE /profiles/:name": does("admin", "profile.delete"),
   "POST /reset-profile": does("admin", "profile.reset"),
+  "GET /extension": browser,
+  "POST /extension/install": does("admin", "extension.install"),
+  // The code is a key to the person's tabs.
+  "POST /extension/pair": does("admin", "extension.pair"),
   "GET /tabs": browser,
   "POST /tabs/open": browser,
   "POST /tabs/focus": browser,

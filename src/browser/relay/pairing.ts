@@ -1,0 +1,81 @@
+// The secret that the extension and this gateway share: made when somebody pairs, kept in a file of the state folder that
+// only its owner reads, shown once as a code, and never sent.
+import { createHmac, timingSafeEqual } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { z } from "zod"
+import type { Ids, Redactor } from "../../kernel/index.ts"
+import { writeDurableFile } from "../../kernel/durable-file.ts"
+import { formatPairingCode, proofText, type Role } from "./contract.ts"
+
+const alphabet = "abcdefghijklmnopqrstuvwxyz234567"
+/** 160 bits. */
+const characters = 32
+
+const fileSchema = z.strictObject({ secret: z.string().regex(/^[a-z2-7]{32}$/), pairedAt: z.number() })
+
+export interface PairingOptions {
+  stateFolder: string
+  ids: Ids
+  redactor: Redactor
+  now(): number
+}
+
+export class Pairing {
+  readonly #options: PairingOptions
+  #secret: string | undefined
+  #pairedAt: number | undefined
+
+  constructor(options: PairingOptions) {
+    this.#options = options
+    const kept = read(this.#file)
+    if (!kept) return
+    this.#secret = kept.secret
+    this.#pairedAt = kept.pairedAt
+    options.redactor.add(kept.secret)
+  }
+
+  get #file(): string {
+    return join(this.#options.stateFolder, "browser", "relay-pairing.json")
+  }
+
+  /** When the code was made; undefined while there is none. */
+  get pairedAt(): number | undefined {
+    return this.#pairedAt
+  }
+
+  /** A new secret in place of the one before. Gives the code that a person carries over; it is not shown again. */
+  async renew(port: number): Promise<string> {
+    const { ids, redactor, now } = this.#options
+    const secret = Array.from({ length: characters }, () => alphabet[ids.below(alphabet.length)]).join("")
+    const pairedAt = now()
+    await writeDurableFile(this.#file, `${JSON.stringify({ secret, pairedAt })}\n`)
+    this.#secret = secret
+    this.#pairedAt = pairedAt
+    redactor.add(secret)
+    return formatPairingCode(port, secret)
+  }
+
+  /** Undefined while there is no secret. */
+  prove(role: Role, port: number, nonces: { extension: string; relay: string }): string | undefined {
+    if (this.#secret === undefined) return undefined
+    return createHmac("sha256", this.#secret)
+      .update(proofText(role, port, nonces))
+      .digest("hex")
+  }
+
+  accepts(proof: string, port: number, nonces: { extension: string; relay: string }): boolean {
+    const expected = Buffer.from(this.prove("extension", port, nonces) ?? "")
+    const given = Buffer.from(proof)
+    return expected.length > 0 && expected.length === given.length && timingSafeEqual(expected, given)
+  }
+}
+
+function read(file: string): z.infer<typeof fileSchema> | undefined {
+  try {
+    return fileSchema.parse(JSON.parse(readFileSync(file, "utf8")))
+  } catch {
+    // None yet, or one that was damaged: pairing again makes it anew.
+    return undefined
+  }
+}
