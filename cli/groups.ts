@@ -63,6 +63,11 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import("./commands/approvals.ts")).addApprovals,
   },
   {
+    name: "sandbox",
+    description: "Look at what runs in sandboxes, and end it",
+    load: async () => (await import("./commands/sandbox.ts")).addSandbox,
+  },
+  {
     name: "message",
     description: "Send messages to chats, edit, delete and react to them",
     load: async () => (await import("./commands/message.ts")).addMessage,

@@ -101,6 +101,20 @@ function ensureBrowser() {
   }
 }
 
+/** For the tests of the sandbox; without it these are skipped, which is no reason to end. */
+function ensureBubblewrap() {
+  if (process.platform !== "linux" || existsSync("/usr/bin/bwrap")) return
+  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {
+    return say("bubblewrap not found: its tests will be skipped (sudo apt-get install bubblewrap)")
+  }
+  say("installing Debian's bubblewrap for the tests (apt-get)")
+  const options = { env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" }, timeout: 120_000 }
+  const install = () => run("apt-get", ["install", "-y", "-q", "--no-install-recommends", "bubblewrap"], options)
+  if (!install() && !(run("apt-get", ["update", "-q"], options) && install())) {
+    say("apt-get could not install it: its tests will be skipped")
+  }
+}
+
 /** For the tests of docs/guides/exposing; without them these are skipped, which is no reason to end. */
 function ensureProxies() {
   const folders = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin", "/usr/bin"].filter(Boolean)
@@ -147,7 +161,10 @@ function ensureSystemd() {
 installPackages(root, "packages")
 const node = installPinnedNode()
 build(node)
-if (process.argv.includes("--browser")) ensureBrowser()
+if (process.argv.includes("--browser")) {
+  ensureBrowser()
+  ensureBubblewrap()
+}
 if (process.argv.includes("--faketime")) ensureFaketime()
 if (process.argv.includes("--proxies")) ensureProxies()
 if (process.argv.includes("--systemd")) ensureSystemd()

@@ -2,7 +2,7 @@
 // features meet: each gets the others' functions as parameters and imports none of them.
 // Start: core -> token -> parts -> listeners -> work -> gateway.json. Stop: intake first, the store last.
 import type { BackupSchedule } from "./backup/index.ts"
-import { type BrowserService, createBrowserService } from "./browser/index.ts"
+import type { BrowserService } from "./browser/index.ts"
 import type { Channel } from "./channels/contract.ts"
 import { type ChatappOptions, type Pairing, createChatappChannel, createPairing } from "./channels/index.ts"
 import { createGatewayServer, loadGatewayToken, removeGatewayFile, writeGatewayFile } from "./gateway/index.ts"
@@ -13,7 +13,7 @@ import { createActions } from "./main/actions.ts"
 import { type AgentParts, composeAgent, skillsOf } from "./main/agent.ts"
 import { type Core, type GatewayOptions, openCore } from "./main/core.ts"
 import { composeBackups } from "./main/backup.ts"
-import { browserLinks } from "./main/browser-profiles.ts"
+import { composeBrowser } from "./main/browser.ts"
 import { type Failures, openFailures } from "./main/failures.ts"
 import { composeGmail } from "./main/gmail.ts"
 import { type Health, createHealth, personWaitMs } from "./main/health.ts"
@@ -23,7 +23,7 @@ import { createRenameConfig } from "./main/rename-config.ts"
 import { mainAgentId } from "./main/main-agent.ts"
 import { watchIdleMemory } from "./main/idle-memory.ts"
 import { metricsOf } from "./main/metrics.ts"
-import { createOwnPorts } from "./main/own-ports.ts"
+import type { SandboxParts } from "./main/sandbox.ts"
 import { type StopRequest, keepInspectorClosed, listenForStop } from "./main/signals.ts"
 import { describeStartFailure } from "./main/start-failure.ts"
 import { version } from "./main/version.ts"
@@ -112,6 +112,7 @@ class AsyncStack {
 
 interface Parts {
   states: Record<string, PartState>
+  sandbox: SandboxParts
   browser: BrowserService
   agent: AgentParts
   chatapp: Channel
@@ -179,26 +180,18 @@ function compose(
   stop: StopRequest,
   { token, failures }: { token: GatewayToken; failures: Failures },
 ): Parts {
-  const { environment, log, redactor, ids, clock, store, background } = core
+  const { log, redactor, ids, clock, store, background } = core
   const shared = { store, log, redactor, ids, clock, background, maxConnections: core.handles.perListener }
   const { gateway } = core.config()
   const ports = { gateway: gateway.port, control: gateway.port + 2 }
   const states = firstStates()
   let draining = false
   const access = composeAccess(core, token)
-  const browser = createBrowserService({
-    ...browserLinks(core),
-    controlPort: ports.control,
-    ownPorts: createOwnPorts(core.config, () => ports.gateway),
-    stateFolder: environment.stateFolder,
-    pruneTime: () => store.pruneTime(),
-    environment: environment.variables,
-    ...access.control,
-    ...shared,
-  })
+  const { browser, sandbox, tools } = composeBrowser(core, ports, access.control)
   const channels = new Map<string, Channel>()
   const agent = composeAgent(core, {
-    tools: (place) => [...(core.config().browser.enabled ? [browser.tool] : []), ...chatapp.tools(place)],
+    tools: (place) => [...tools(place), ...chatapp.tools(place)],
+    shell: sandbox.shell,
     channels: () => channels,
     restart: (reason) => stop.request(`restart: ${reason}`),
     problems: async () => (await health.look(personWaitMs)).problems,
@@ -212,6 +205,7 @@ function compose(
     core,
     agent,
     browser,
+    sandbox,
     states,
     channels: () => channels.values(),
     failures: failures.window,
@@ -233,6 +227,7 @@ function compose(
       ports: () => ports,
       requestStop: () => stop.request("requested over the API"),
       backups,
+      sandbox: sandbox.actions,
     }),
     hooks,
     ...shared,
@@ -240,6 +235,7 @@ function compose(
   })
   return {
     states,
+    sandbox,
     browser,
     agent,
     chatapp,
@@ -282,6 +278,8 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
   stack.push("hooks", () => parts.hooks.stop())
   stack.push("gateway listener", () => server.stop(1_000))
   states["gateway"] = "ready"
+  stack.push("sandbox", () => parts.sandbox.stop())
+  parts.sandbox.start()
   await browser.start()
   parts.ports.control = browser.controlPort ?? parts.ports.control
   states["browser"] = config.browser.enabled ? "ready" : "off"

@@ -3,8 +3,6 @@ import { z } from "zod"
 import { durationMs } from "../kernel/duration.ts"
 import { linearPatternProblem } from "../kernel/index.ts"
 
-const later = true
-
 const defaultHeartbeatPrompt =
   "Read HEARTBEAT.md if it exists and do what it says. Do not take up old tasks from earlier talk by yourself. If nothing needs attention, reply HEARTBEAT_OK."
 
@@ -80,17 +78,94 @@ const heartbeat = z.strictObject({
   includeReasoning: heartbeatShape.includeReasoning.default(false),
 })
 
+const sandboxFields = {
+  mode: z.enum(["off", "untrusted", "all"]).optional().meta({
+    description:
+      "Which sessions are sandboxed: none, those that act on words of people and systems without standing, or all. A mode that is set and cannot be had ends what needs it with an error.",
+    defaultText: "`untrusted` where the backend works, else `off`",
+  }),
+  backend: z.enum(["bubblewrap", "docker"]).meta({ description: "What a sandbox is made with." }),
+  tools: z.enum(["off", "trusted", "all"]).meta({
+    description:
+      "The tools `read`, `write`, `edit`, `list` and `exec`, which work in a sandbox: for nobody, in turns of owners and approved senders, or in every turn.",
+  }),
+}
+const dockerFields = {
+  command: z.string().trim().min(1).meta({ description: "The program: `docker`, `podman` or a path." }),
+  image: z.string().trim().min(1).meta({ description: "Image with `chromium` and `node`; nothing is fetched." }),
+  seccompProfile: z.string().trim().min(1).optional().meta({
+    description: "File of a seccomp profile that allows user namespaces, which Chromium's own sandbox needs.",
+  }),
+}
+const megabytes = z.int().min(64).max(1_048_576)
+const tasks = z.int().min(16).max(100_000)
+const sandboxBrowserFields = {
+  allowHostControl: z.boolean().meta({
+    description: "Lets sandboxed sessions use the browser of the host (`target=host`).",
+  }),
+  memoryMb: megabytes.meta({ description: "Memory that one browser in a sandbox may take." }),
+  maxTasks: tasks.meta({ description: "Processes and threads of one browser in a sandbox." }),
+  max: z.int().min(1).max(100).meta({
+    description: "Browsers in sandboxes at once; the one used longest ago is ended for another.",
+  }),
+  idleMinutes: z.int().min(1).max(1440).meta({ description: "Minutes after which an unused one is ended." }),
+}
+const execFields = {
+  network: z.boolean().meta({
+    description: "Lets `exec` ask for a way to the public internet, through the strict navigation policy.",
+  }),
+  timeoutSeconds: z.int().min(1).max(3600).meta({ description: "Seconds that one command may take." }),
+  memoryMb: megabytes.meta({ description: "Memory of one command." }),
+  maxTasks: tasks.meta({ description: "Processes and threads of one command." }),
+  maxOutputKb: z.int().min(1).max(1024).meta({ description: "Output of one command that the model is shown." }),
+}
+const dockerMeta = { description: "The backend `docker`." }
+const sandboxBrowserMeta = { description: "The browser in sandboxed sessions." }
+const execMeta = { description: "The tool `exec` and the chat command `/bash`." }
+
 const sandbox = z.strictObject({
-  browser: z
+  ...sandboxFields,
+  backend: sandboxFields.backend.default("bubblewrap"),
+  tools: sandboxFields.tools.default("off"),
+  docker: z
     .strictObject({
-      allowHostControl: z.boolean().default(false).meta({
-        description: "Lets sandboxed sessions use the browser of the host (`target=host`).",
-        later,
-      }),
+      ...dockerFields,
+      command: dockerFields.command.default("docker"),
+      image: dockerFields.image.default("svc-sandbox"),
     })
     .prefault({})
-    .meta({ description: "The browser in sandboxed sessions.", later }),
+    .meta(dockerMeta),
+  browser: z
+    .strictObject({
+      allowHostControl: sandboxBrowserFields.allowHostControl.default(false),
+      memoryMb: sandboxBrowserFields.memoryMb.default(2048),
+      maxTasks: sandboxBrowserFields.maxTasks.default(1024),
+      max: sandboxBrowserFields.max.default(4),
+      idleMinutes: sandboxBrowserFields.idleMinutes.default(10),
+    })
+    .prefault({})
+    .meta(sandboxBrowserMeta),
+  exec: z
+    .strictObject({
+      network: execFields.network.default(false),
+      timeoutSeconds: execFields.timeoutSeconds.default(120),
+      memoryMb: execFields.memoryMb.default(1024),
+      maxTasks: execFields.maxTasks.default(256),
+      maxOutputKb: execFields.maxOutputKb.default(32),
+    })
+    .prefault({})
+    .meta(execMeta),
 })
+
+/** What an agent sets for itself; the rest is as for all. */
+const agentSandbox = z
+  .strictObject({
+    ...sandboxFields,
+    docker: z.strictObject(dockerFields).partial().meta(dockerMeta),
+    browser: z.strictObject(sandboxBrowserFields).partial().meta(sandboxBrowserMeta),
+    exec: z.strictObject(execFields).partial().meta(execMeta),
+  })
+  .partial()
 
 const toolNames = z.array(z.string().trim().min(1))
 const toolPolicy = (meanings: { allow: string; deny: string }) =>
@@ -158,7 +233,7 @@ const agentDefaults = z
     })
       .optional()
       .meta({ description: "Tools of all agents." }),
-    sandbox: sandbox.prefault({}).meta({ description: "Sandboxed sessions.", later }),
+    sandbox: sandbox.prefault({}).meta({ description: "Sandboxed sessions, and the tools that work in a sandbox." }),
   })
   .prefault({})
   .meta({ description: "What holds for every agent." })
@@ -202,7 +277,7 @@ const agentEntry = z.strictObject({
   })
     .optional()
     .meta({ description: "As `agents.defaults.tools`, for this agent." }),
-  sandbox: sandbox.optional().meta({ description: "As `agents.defaults.sandbox`, for this agent.", later }),
+  sandbox: agentSandbox.optional().meta({ description: "As `agents.defaults.sandbox`, for this agent." }),
 })
 
 export const agentsSchema = z
@@ -233,4 +308,5 @@ function isTimeZone(text: string): boolean {
 
 export type AgentsConfig = z.infer<typeof agentsSchema>
 export type AgentEntryConfig = z.infer<typeof agentEntry>
+export type SandboxConfig = z.infer<typeof sandbox>
 export type HeartbeatConfig = z.infer<typeof heartbeat>

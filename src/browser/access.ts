@@ -14,7 +14,7 @@ import type { ProfileRegistry } from "./profiles/registry.ts"
 export interface CoreOptions {
   /** As the configuration is at that moment. */
   readonly settings: BrowserConfig
-  registry: ProfileRegistry
+  registry: Pick<ProfileRegistry, "get" | "has" | "all" | "defaultName">
   relay: Relay
   stateFolder: string
   machine: Machine

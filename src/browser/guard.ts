@@ -30,6 +30,8 @@ export interface GuardOptions {
   log: Log
   background: Background
   resolve?: Resolve | undefined
+  /** Browsers that have no way to the network but its own proxy, on a socket that is nobody else's. */
+  isSealed?: boolean
 }
 
 interface Watched {
@@ -80,7 +82,8 @@ export class Guard {
     const { clock, ids, log } = options
     this.#resolve = rememberNames(options.resolve ?? systemResolve, () => clock.monotonic())
     this.#proxy = new GuardProxy({ policy: () => this.#current.guest, log, secret: new Secret(ids.token(32)) })
-    this.ownProxy = new GuardProxy({ policy: () => this.#current.own, log, secret: new Secret(ids.token(32)) })
+    const secret = options.isSealed ? undefined : new Secret(ids.token(32))
+    this.ownProxy = new GuardProxy({ policy: () => this.#current.own, log, secret })
   }
 
   get #current(): { own: UrlPolicy; guest: UrlPolicy } {
@@ -177,6 +180,7 @@ export class Guard {
   async enter(profile: BrowserProfile, live: LiveBrowser, caller: Caller): Promise<string | undefined> {
     if (profile.kind === "relay" && caller.guest !== undefined) throw notForGuests(profile.name)
     const { guests, gate } = this.#watch(profile, live)
+    if (this.#options.isSealed) return undefined
     const filters = this.#current.own.filters || (caller.guest !== undefined && !guests.hasProxy)
     if (filters) await gate.start("everything")
     else if (!live.guarded) await gate.start("unencrypted")
@@ -241,6 +245,7 @@ export class Guard {
 
   /** What the gate holds a tab to. Guests behind the proxy need nothing more. */
   #gatePolicy(live: LiveBrowser, guests: Guests, tab: Tab): UrlPolicy | undefined {
+    if (this.#options.isSealed) return undefined
     const { own, guest } = this.#current
     if (this.isGuest(tab)) return guests.hasProxy ? undefined : guest
     return own.filters || !live.guarded ? own : undefined
@@ -248,6 +253,7 @@ export class Guard {
 
   /** For requests of workers, and of pages that are too new to be known. */
   #strangerPolicy(live: LiveBrowser, guests: Guests): UrlPolicy | undefined {
+    if (this.#options.isSealed) return undefined
     const { own, guest } = this.#current
     if (!guests.hasProxy && !guests.isEmpty) return guest
     return own.filters || !live.guarded ? own : undefined

@@ -1,6 +1,7 @@
 // Browser control as one part of the gateway: the control service's listener, the profiles, and the agent tool.
 import { createRequire } from "node:module"
 import { hostname, homedir } from "node:os"
+import { join } from "node:path"
 import type { Tool } from "../agent/tool.ts"
 import {
   AppError,
@@ -19,11 +20,12 @@ import { type BrowserCore, createBrowserCore } from "./core.ts"
 import { Guard } from "./guard.ts"
 import { removeLeftovers } from "./leftovers.ts"
 import type { Resolve } from "./page/policy/url-policy.ts"
-import { systemMachine } from "./profiles/detect/index.ts"
+import { type Machine, systemMachine } from "./profiles/detect/index.ts"
 import { ProfileRegistry } from "./profiles/registry.ts"
 import { Relay } from "./relay/index.ts"
 import type { TabWaits } from "./relay/waiting.ts"
 import { createControlApp } from "./routes/app.ts"
+import { SandboxBrowsers, type SandboxLinks } from "./sandbox/browsers.ts"
 import { type BrowserToolInput, createBrowserTool } from "./tool.ts"
 import { Traces } from "./running-traces.ts"
 
@@ -63,6 +65,8 @@ export interface BrowserServiceOptions {
   startTimeoutMs?: number
   /** How names are looked up; the machine's own way when not given. */
   resolve?: Resolve
+  /** Sandboxes, and which sessions run in them; without it there are none. */
+  sandbox?: SandboxLinks
   /** Whether the automation library is installed; looks for it when not given. */
   hasAutomationLibrary?: () => boolean
 }
@@ -85,6 +89,8 @@ export interface BrowserService {
   /** Why no browser could be started now; undefined where nothing speaks against it. Starts none. */
   problem(): Promise<AppError | undefined>
   readonly tool: Tool<BrowserToolInput>
+  /** The socket of the proxy that holds to the strict policy: the only way out of a sandbox. Listens from the first call on. */
+  proxySocket(): Promise<string>
   /** The port that is listened on; undefined while it is not. */
   readonly controlPort: number | undefined
 }
@@ -95,10 +101,18 @@ interface Started {
   relay: Relay
   core: BrowserCore
   guard: Guard
+  sandboxed: SandboxBrowsers | undefined
+  ownPorts(): Set<number>
   endLooking(): void
 }
 
-type PartOptions = BrowserServiceOptions & { throttle: FailureThrottle }
+type PartOptions = BrowserServiceOptions & { throttle: FailureThrottle; sealed: Sealed | undefined }
+
+/** What holds the pages of sandboxed browsers to the strict policy, and its socket. */
+interface Sealed {
+  guard: Guard
+  proxySocket(): Promise<string>
+}
 
 export function createBrowserService(options: BrowserServiceOptions): BrowserService {
   const log = options.log.child({ part: "browser" })
@@ -111,6 +125,7 @@ export function createBrowserService(options: BrowserServiceOptions): BrowserSer
     }
     throw new AppError("not-ready", "Browser control is not running")
   }
+  const sealed = options.sandbox && seal({ ...options, log }, options.sandbox, () => started?.ownPorts())
   // One after the other: a stop that is still closing the listener would make the next start find its port in use.
   let line: Promise<unknown> = Promise.resolve()
   const inLine = (work: () => Promise<void>): Promise<void> => {
@@ -120,7 +135,7 @@ export function createBrowserService(options: BrowserServiceOptions): BrowserSer
   }
   const start = async () => {
     if (started || !options.settings().enabled) return
-    started = await startParts({ ...options, log, throttle })
+    started = await startParts({ ...options, log, throttle, sealed })
     log.info({ port: started.listener.port }, "control service listening")
   }
   const stop = async () => {
@@ -130,13 +145,18 @@ export function createBrowserService(options: BrowserServiceOptions): BrowserSer
     parts.endLooking()
     const reason = new AppError("not-ready", "Browser control has stopped")
     const closing = options.settings().enabled ? "stopping" : "browser-off"
-    await Promise.all([parts.listener.stop(), parts.registry.retire(reason), parts.relay.stop(closing)])
+    const ends = [parts.registry.retire(reason), parts.relay.stop(closing), parts.sandboxed?.stop()]
+    await Promise.all([parts.listener.stop(), ...ends])
     // Their way to the network is there for as long as they are.
     await parts.guard.stop()
   }
   return {
     start: () => inLine(start),
-    stop: () => inLine(stop),
+    stop: () =>
+      inLine(async () => {
+        await stop()
+        await sealed?.guard.stop()
+      }),
     reconfigure: () =>
       inLine(async () => {
         if (!options.settings().enabled) await stop()
@@ -150,11 +170,35 @@ export function createBrowserService(options: BrowserServiceOptions): BrowserSer
       profiles: started?.core.listProfiles() ?? [],
     }),
     problem: async () => (started ? await started.core.problem() : undefined),
-    tool: createBrowserTool({ core, tabWaits: options.tabWaits }),
+    tool: createBrowserTool({
+      core,
+      tabWaits: options.tabWaits,
+      sandbox: options.sandbox,
+      sandboxed: () => (core(), started?.sandboxed),
+    }),
+    async proxySocket() {
+      if (!sealed) throw new AppError("sandbox-unavailable", "This gateway has no sandbox")
+      return await sealed.proxySocket()
+    },
     get controlPort() {
       return started?.listener.port
     },
   }
+}
+
+function seal(options: BrowserServiceOptions, { sandbox }: SandboxLinks, ports: () => Set<number> | undefined): Sealed {
+  const { clock, ids, log, background } = options
+  const guard = new Guard({
+    navigation: () => ({ ...options.settings().navigation, policy: "strict" }),
+    isOwnPort: (asked) => (ports() ?? new Set(options.ownPorts?.())).has(asked),
+    resolve: options.resolve,
+    isSealed: true,
+    clock,
+    ids,
+    log,
+    background,
+  })
+  return { guard, proxySocket: () => guard.ownProxy.listenAt(join(sandbox.folder, "guard.sock")) }
 }
 
 async function startParts(options: PartOptions): Promise<Started> {
@@ -210,6 +254,7 @@ async function startParts(options: PartOptions): Promise<Started> {
       await registry.update(options.settings())
     },
   })
+  const sandboxed = composeSandboxed(options, { machine, relay })
   const pruneTime = options.pruneTime ?? clock.now
   const endLooking = await removeLeftovers({ stateFolder, pruneTime, log, background })
   const app = createControlApp({
@@ -235,7 +280,7 @@ async function startParts(options: PartOptions): Promise<Started> {
   for (const profile of registry.all) background.run("browser adoption", () => profile.adopt())
   // A port that another program has taken is told by the profile's status, and tried again when the relay is used.
   background.run("relay", () => relay.open())
-  return { listener, registry, relay, core, guard, endLooking }
+  return { listener, registry, relay, core, guard, sandboxed, ownPorts, endLooking }
 }
 
 /** The way to the person's own tabs, which policy and profiles of this gateway count for too. */
@@ -262,6 +307,33 @@ function createRelay(options: PartOptions, guard: Guard): Relay {
     )
   }
   return relay
+}
+
+function composeSandboxed(
+  options: PartOptions,
+  { machine, relay }: { machine: Machine; relay: Relay },
+): SandboxBrowsers | undefined {
+  const { sandbox, sealed, stateFolder, clock, ids, log, background } = options
+  if (!sandbox || !sealed) return undefined
+  return new SandboxBrowsers({
+    links: sandbox,
+    ...sealed,
+    machine,
+    executablePath: () => options.settings().executablePath,
+    startTimeoutMs: options.startTimeoutMs,
+    core: {
+      get settings() {
+        return options.settings()
+      },
+      relay,
+      stateFolder,
+      hasAutomationLibrary: options.hasAutomationLibrary ?? canResolveLibrary,
+    },
+    clock,
+    ids,
+    log,
+    background,
+  })
 }
 
 /** Where browsers get to the network only through a proxy of the machine's, they need to know that one. */

@@ -31,16 +31,18 @@ import {
   snapshotRequest,
   waitDownloadRequest,
 } from "./requests/index.ts"
+import { type Target, type TargetOptions, findTarget } from "./sandbox/target.ts"
 import { gateOf, heldToSites, isBare, isRunningCode, kindOfAddress } from "./tool/gate.ts"
 import { type BrowserToolInput, description, input, inputSchema, readOnly, requestOf, withUrl } from "./tool/input.ts"
 
 export type { BrowserToolInput } from "./tool/input.ts"
 
-export function createBrowserTool(options: {
-  core(): BrowserCore
-  /** Who waits for a tab of the person's own; nobody can where it is not given. */
-  tabWaits?: TabWaits | undefined
-}): Tool<BrowserToolInput> {
+export function createBrowserTool(
+  options: TargetOptions & {
+    /** Who waits for a tab of the person's own; nobody can where it is not given. */
+    tabWaits?: TabWaits | undefined
+  },
+): Tool<BrowserToolInput> {
   return {
     name: "browser",
     description,
@@ -48,29 +50,28 @@ export function createBrowserTool(options: {
     inputSchema,
     output: "untrusted",
     repeatable: ({ action }) => readOnly.has(action),
-    gate(value, context) {
-      checkTarget(value)
-      refuseUntrusted(value, context)
+    async gate(value, context) {
+      const target = await findTarget(options, value, context)
+      refuseUntrusted(value, context, target)
       if (!context.tainted) return undefined
-      return gateOf(options.core(), value, callerOf(options.core(), value, context), context).catch(
-        (error: unknown) => {
-          throw error instanceof AppError && error.code === "bad-request" ? sayWhere(error, value) : error
-        },
-      )
+      return await gateOf(target.core, value, callerOf(value, context, target), context).catch((error: unknown) => {
+        throw error instanceof AppError && error.code === "bad-request" ? sayWhere(error, value) : error
+      })
     },
     async run(value, context) {
+      const target = await findTarget(options, value, context)
       if (value.action === "attach")
-        return askForTab(await options.core().extension(), options.tabWaits, context, value["timeoutMs"])
-      return perform(options.core(), value, context)
+        return askForTab(await target.core.extension(), options.tabWaits, context, value["timeoutMs"])
+      return await perform(target, value, context)
     },
   }
 }
 
-async function perform(core: BrowserCore, value: BrowserToolInput, context: ToolContext): Promise<ToolResult> {
-  checkTarget(value)
-  refuseUntrusted(value, context)
+async function perform(target: Target, value: BrowserToolInput, context: ToolContext): Promise<ToolResult> {
+  refuseUntrusted(value, context, target)
+  const { core } = target
   try {
-    const caller = callerOf(core, value, context)
+    const caller = callerOf(value, context, target)
     return value.action === "open" || value.action === "navigate"
       ? await openAddress(core, value, caller, context)
       : await run(core, value, await heldToSites(core, value, caller, context))
@@ -87,7 +88,13 @@ async function perform(core: BrowserCore, value: BrowserToolInput, context: Tool
   }
 }
 
-function callerOf(core: BrowserCore, value: BrowserToolInput, { trusted, sessionKey, signal }: ToolContext): Caller {
+/** In a sandbox the whole browser is the session's own. */
+function callerOf(
+  value: BrowserToolInput,
+  { trusted, sessionKey, signal }: ToolContext,
+  { kind, core }: Target,
+): Caller {
+  if (kind === "sandbox") return { profile: undefined, signal }
   const named = typeof value["profile"] === "string" ? value["profile"] : undefined
   // Who acts on words of others and names no profile is never sent to the person's own tabs.
   const profile = named ?? (trusted ? undefined : core.placeApart())
@@ -95,7 +102,7 @@ function callerOf(core: BrowserCore, value: BrowserToolInput, { trusted, session
 }
 
 /** What turns never do that act for somebody who is not trusted; nobody is asked about it. */
-function refuseUntrusted(value: BrowserToolInput, { trusted }: ToolContext): void {
+function refuseUntrusted(value: BrowserToolInput, { trusted }: ToolContext, { kind }: Target): void {
   if (trusted) return
   if (value.action === "upload" || value.action === "download" || isRunningCode(value)) {
     throw new AppError(
@@ -104,7 +111,7 @@ function refuseUntrusted(value: BrowserToolInput, { trusted }: ToolContext): voi
       { hint: "Read the page with a snapshot and act by refs" },
     )
   }
-  if (value.action === "stop") {
+  if (value.action === "stop" && kind === "host") {
     throw new AppError("forbidden", "This turn acts on words of others: it may not stop the browser", {
       hint: "Close your own tabs with the action close",
     })
@@ -156,20 +163,6 @@ function sayWhere(error: AppError, value: BrowserToolInput): AppError {
 
 /** Errors whose message may quote what a script of the page said: they are shown as content, not as words of ours. */
 const pageWords: ReadonlySet<ErrorCode> = new Set(["evaluate-failed", "text-refused", "timeout"])
-
-const targets: readonly unknown[] = [undefined, "host"]
-
-function checkTarget({ target, node }: BrowserToolInput): void {
-  if (targets.includes(target) && node === undefined) return
-  const named = typeof target === "string" ? target.slice(0, 40) : "node"
-  throw new AppError(
-    "bad-request",
-    `The target ${named} is not available here: this gateway has its own browser only`,
-    {
-      hint: "Leave target and node out",
-    },
-  )
-}
 
 async function run(core: BrowserCore, value: BrowserToolInput, caller: Caller): Promise<ToolResult> {
   switch (value.action) {

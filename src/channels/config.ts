@@ -1,8 +1,6 @@
 // The keys of `commands.*` and `channels.defaults.*`: what all chat channels share.
 import { z } from "zod"
 
-const later = true
-
 /** `auto` leaves it to the channel; true and false are accepted for on and off. */
 const commandSwitchSchema = z
   .union([z.enum(["auto", "on", "off"]), z.boolean()])
@@ -30,7 +28,9 @@ export const commandsSchema = z
         "Whether commands written as text are understood, bare stop words and `session.resetTriggers` among them. With `native` off too, nothing is a command.",
     }),
     config: z.boolean().default(false).meta({ description: "Enables `/config`, for owners in private chats." }),
-    bash: z.boolean().default(false).meta({ description: "Enables `/bash`.", later }),
+    bash: z.boolean().default(false).meta({
+      description: "Enables `/bash`, for owners in private chats: a command in the agent's sandbox.",
+    }),
     debug: z.boolean().default(false).meta({ description: "Enables `/debug`, for owners in private chats." }),
     restart: z.boolean().default(false).meta({ description: "Enables `/restart`, for owners." }),
     useAccessGroups: z.boolean().default(true).meta({

@@ -1,6 +1,7 @@
 // Wire types of `/api/*` beyond the status: what the lists and the actions answer, and what the gateway asks of
 // the rest of the product to answer them. No runtime.
 import type { HeartbeatState } from "../agent/index.ts"
+import type { RunningBox, SandboxExplanation } from "../sandbox/index.ts"
 import type { ApprovalDetail, ApprovalSummary } from "../approvals/contract.ts"
 import type { UsageGroup, UsageSummary } from "../budget/contract.ts"
 import type { Json } from "../kernel/index.ts"
@@ -291,6 +292,13 @@ export interface GatewayActions {
     read(id: string): ApprovalDetail
     /** Throws `not-found`, and `conflict` when it was answered before or the time is over. */
     decide(id: string, decision: "allow" | "deny"): Promise<{ message: string; approval: ApprovalDetail }>
+  }
+  sandbox: {
+    list(): RunningBox[]
+    /** Tries the backend now. Without an agent, of the main one. */
+    explain(agent?: string): Promise<SandboxExplanation>
+    /** Ends one by its id or the beginning of it, or `all`. Throws `not-found`. */
+    stop(target: string): Promise<RunningBox[]>
   }
   /** What was queued (delivery ids), or with `dryRun` what would be. */
   sendMessage(message: MessageToSend, signal: AbortSignal): Promise<QueuedMessage>

@@ -1,4 +1,5 @@
 // For the tests of this folder: the gateway's listener over a real store in a temporary folder.
+import type { SandboxExplanation } from "../sandbox/index.ts"
 import type { ApprovalDetail } from "../approvals/contract.ts"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -119,6 +120,14 @@ function recordingSessions(calls: unknown[]): GatewayActions["sessions"] {
   }
 }
 
+function recordingSandbox(calls: unknown[]): GatewayActions["sandbox"] {
+  return {
+    list: () => [],
+    explain: async (agent) => (calls.push({ explainSandbox: agent }), {}) as SandboxExplanation,
+    stop: async (id) => (calls.push({ stopSandbox: id }), []),
+  }
+}
+
 function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
   return {
     status: async () => ({ version: "0.0.0", parts: { store: "ready" } }) as unknown as GatewayStatus,
@@ -149,6 +158,7 @@ function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
         return { message: "done", approval: {} as ApprovalDetail }
       },
     },
+    sandbox: recordingSandbox(calls),
     listHeartbeats: () => ({ heartbeats: [] }),
     async runHeartbeat(wanted) {
       calls.push({ heartbeat: wanted })

@@ -53,6 +53,8 @@ const approvalsQuery = z.object({
   state: z.enum(["asked", "allowed", "denied", "expired", "used"]).optional(),
 })
 const approvalId = z.object({ id: z.string().trim().min(4).max(64) })
+const sandboxQuery = z.object({ agent: z.string().trim().toLowerCase().min(1).max(64).optional() })
+const sandboxStop = z.strictObject({ id: z.string().trim().min(1).max(64) })
 const nothing = z.strictObject({})
 const channelsQuery = z.object({ probe: z.enum(["true", "false", "1", "0"]).default("false") })
 const pairingQuery = z.object({ account: z.string().trim().min(1).max(100).optional() })
@@ -325,6 +327,27 @@ const routes: readonly Route[] = [
       return { body: await actions.approvals.decide(parse(approvalId, context.req.param()).id, decision) }
     },
   })),
+  {
+    method: "GET",
+    path: "/api/sandbox",
+    handle: async ({ actions }) => ({ body: { sandboxes: actions.sandbox.list() } }),
+  },
+  {
+    method: "GET",
+    path: "/api/sandbox/explain",
+    handle: async ({ actions }, context) => ({
+      body: await actions.sandbox.explain(parse(sandboxQuery, context.req.query()).agent),
+    }),
+  },
+  {
+    method: "POST",
+    path: "/api/sandbox/stop",
+    async handle({ actions }, context) {
+      const { id } = await parseBody(sandboxStop, context)
+      about(context, id)
+      return { body: { stopped: await actions.sandbox.stop(id) } }
+    },
+  },
   {
     method: "GET",
     path: "/api/channels",

@@ -120,6 +120,12 @@ export const errorTable = {
   "navigation-failed": { status: 502, meaning: "The page could not be loaded." },
   "evaluate-disabled": { status: 403, meaning: "Evaluation is switched off (browser.evaluateEnabled)." },
   "evaluate-failed": { status: 400, meaning: "The page's own code raised an error." },
+  // Sandbox
+  "sandbox-unavailable": {
+    status: 503,
+    meaning:
+      "The sandbox that this needs does not work on this machine; the message says why, the hint how to mend it.",
+  },
   // Agent, models, tools
   "model-not-allowed": { status: 400, meaning: "The model is not in agents.defaults.models." },
   "model-unknown": { status: 400, meaning: "No configured provider has this model." },

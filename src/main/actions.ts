@@ -34,6 +34,7 @@ export interface ActionParts {
   ports: () => { gateway: number; control: number }
   requestStop: () => void
   backups: BackupSchedule
+  sandbox: GatewayActions["sandbox"]
 }
 
 export function createActions(core: Core, parts: ActionParts): GatewayActions {
@@ -57,6 +58,7 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
     approvals: approvalActions(parts.agent.approvals),
     hooks: parts.hooks,
     ...createHeartbeatActions(core, parts.agent.heartbeat),
+    sandbox: parts.sandbox,
     ...createPairingActions(core, parts.pairing),
     sessions: sessionActions(core, parts.agent.sessions),
     explainAccess: ({ channel, ...question }) => channelNamed(parts, channel).explain(question),

@@ -21,7 +21,7 @@ import {
 import { type Approvals, approvalExpiryKind } from "../approvals/index.ts"
 import { type Ledger, createLedger } from "../budget/index.ts"
 import type { Channel } from "../channels/contract.ts"
-import { commandJobKind, lateFilesJobKind } from "../channels/index.ts"
+import { type CommandServices, commandJobKind, lateFilesJobKind } from "../channels/index.ts"
 import type { Config } from "../config/index.ts"
 import {
   type ChannelSender,
@@ -88,6 +88,8 @@ export interface AgentLinks {
   /** What does not work now, looked at for somebody who asks once. */
   problems(): Promise<readonly Problem[]>
   channels: () => ReadonlyMap<string, Channel>
+  /** Runs an owner's commands in the sandbox. */
+  shell: CommandServices["shell"]
 }
 
 const silent: TurnObserver = { end: () => undefined }

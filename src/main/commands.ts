@@ -59,6 +59,7 @@ export interface CommandParts {
   restart: (reason: string) => void
   problems: () => Promise<readonly Problem[]>
   channels: () => ReadonlyMap<string, Channel>
+  shell: CommandServices["shell"]
 }
 
 const statusTimeoutMs = 2_000
@@ -129,6 +130,7 @@ function createServices(
       heartbeat: (call) => heartbeatLine(core, parts.heartbeat(), call),
       problems: parts.problems,
     },
+    shell: parts.shell,
     customCommands: (route) => channelOf(route)?.commands.custom(route.account) ?? [],
     isOn: (key) => core.config().commands[key],
     restart: parts.restart,

@@ -15,6 +15,7 @@ export interface HealthOptions {
   agent: Pick<AgentParts, "models" | "modelTrouble">
   channels: () => Iterable<Channel>
   browser: { problem(): Promise<AppError | undefined> }
+  sandbox: { problem(): Promise<AppError | undefined> }
   /** Of the start. */
   states: Readonly<Record<string, PartState>>
   failures: () => FailureWindow
@@ -35,10 +36,11 @@ const askTimeoutMs = 2_000
 const leastDiskBytes = 2 * 1024 * 1024
 
 export function createHealth(options: HealthOptions): Health {
-  const { core, channels, browser } = options
+  const { core, channels, browser, sandbox } = options
   let unreachable: string | undefined
   let browserProblem: AppError | undefined
   let diskProblem: Problem | undefined
+  let sandboxProblem: AppError | undefined
   let asking: PromiseWithResolvers<void> | undefined
   let askedAt = Number.NEGATIVE_INFINITY
   let failed: { at: number; problems: Problem[] } | undefined
@@ -51,13 +53,15 @@ export function createHealth(options: HealthOptions): Health {
   }
   const ask = async () => {
     const signal = AbortSignal.timeout(askTimeoutMs)
-    const [problem, reach, disk] = await Promise.all([
+    const [problem, boxes, reach, disk] = await Promise.all([
       browser.problem(),
+      sandbox.problem(),
       reachModel(options, signal),
       lookAtDisk(core),
       ...[...channels()].map((channel) => channel.check(signal)),
     ])
     browserProblem = problem
+    sandboxProblem = boxes
     unreachable = reach
     diskProblem = disk
   }
@@ -83,6 +87,7 @@ export function createHealth(options: HealthOptions): Health {
         ...storeProblems(core, diskProblem),
         ...modelProblems(options, unreachable),
         ...(browserProblem && core.config().browser.enabled ? [problemOf("browser", browserProblem)] : []),
+        ...(sandboxProblem ? [problemOf("sandbox", sandboxProblem)] : []),
         ...accounts.flatMap(accountProblems),
       ]
       const parts = { ...options.states }

@@ -15,7 +15,9 @@ import { createMessageTool } from "../channels/chatapp/tool/message.ts"
 import type { Operations } from "../channels/chatapp/tool/operations.ts"
 import { configSchema } from "../config/index.ts"
 import { type Json, type JsonObject, type Log, systemIds } from "../kernel/index.ts"
+import { createSandboxTools, settingsFor } from "../sandbox/index.ts"
 import { silentLog } from "../../test/support/store.ts"
+import { temporaryFolder } from "../../test/support/temporary.ts"
 import { toolContext } from "../../test/support/tool-context.ts"
 import { toolNames, warnOfUnknownTools } from "./tools.ts"
 
@@ -28,6 +30,20 @@ function recorder(calls: string[]) {
   return new Proxy({}, { get: (_target, name) => (name === "gate" ? () => undefined : take(String(name))) })
 }
 
+/** In a sandbox where each command ends well and has written "text". */
+function sandboxTools(calls: string[]): Tool[] {
+  const { agents } = configSchema.parse({ agents: { defaults: { sandbox: { exec: { network: true } } } } })
+  return createSandboxTools({
+    settings: (agentId) => settingsFor(agents, agentId),
+    mediaFolder: temporaryFolder(),
+    ids: systemIds,
+    async run(_asker, { argv }) {
+      calls.push(argv.join(" "))
+      return { end: { kind: "ended", code: 0 }, output: Buffer.from("text"), leftOut: 0, ms: 1 }
+    },
+  })
+}
+
 function productTools(settings: GateSettings, calls: string[] = []): Tool[] {
   const operations = recorder(calls) as Operations
   const tools = [
@@ -35,6 +51,7 @@ function productTools(settings: GateSettings, calls: string[] = []): Tool[] {
     createMessageTool(operations, settings),
     createChatappTool(operations, settings),
     createSkillTool([{ name: "orders", description: "How to look up orders", text: "Look." }]),
+    ...sandboxTools(calls),
   ]
   return tools.filter((tool) => tool !== undefined) as unknown as Tool[]
 }
@@ -58,8 +75,10 @@ test("the tools cost a model little", () => {
     Object.fromEntries(
       toolSchemas(productTools(settings)).map((shown) => [shown.name, JSON.stringify(shown).length / 4]),
     )
-  const { browser = 0, message = 0, chatapp = 0, skill = 0 } = tokens(allOn)
+  const { browser = 0, message = 0, chatapp = 0, skill = 0, ...files } = tokens(allOn)
   assert.ok(browser < 1_600 && message < 560 && chatapp < 200 && skill < 80, JSON.stringify(tokens(allOn)))
+  const ofSandbox = Object.values(files).reduce((sum, each) => sum + each, 0)
+  assert.ok(ofSandbox < 450, JSON.stringify(files))
 })
 
 const fields: JsonObject[] = [
@@ -122,6 +141,14 @@ const documented: Record<string, JsonObject[]> = {
       { kind: "close" },
     ].map((request) => ({ action: "act", targetId: "t1", snapshot: "diff", timeoutMs: 900, request })),
   ],
+  read: [{ path: "a.txt" }, { path: "a.txt", offset: 2, limit: "5" }, { path: "chart.png", send: true }],
+  write: [{ path: "a/b.txt", content: "" }],
+  edit: [
+    { path: "a.txt", old: "text", new: "" },
+    { path: "a.txt", old: "t", new: "u", all: "true" },
+  ],
+  list: [{}, { path: "a", depth: 3 }],
+  exec: [{ command: "ls" }, { command: "ls", timeout: "5" }, { command: "ls", network: true }],
   message: [
     { action: "send", channel: "chatapp", to: "@ada", message: "hi" },
     { action: "send", to: -1001234567890, media: "https://example.com/a.png", asVoice: true, silent: true },
@@ -151,7 +178,8 @@ test("every tool that reaches something says what a tainted call may not do", ()
   const free = productTools(allOn).filter((tool) => tool.gate === undefined)
   assert.deepEqual(
     free.map(({ name }) => name),
-    ["skill"],
+    // The first four work in the sandbox's own files alone.
+    ["skill", "read", "write", "edit", "list"],
   )
 })
 
@@ -231,8 +259,9 @@ describe("what a schema describes is accepted by its tool", () => {
     test(tool.name, () => {
       const [shown] = toolSchemas([tool])
       assert.ok(shown)
+      const required = (shown.inputSchema["required"] ?? []) as string[]
       fc.assert(
-        fc.property(objectOf(shown.inputSchema, ["action", ...needed]), (input) => {
+        fc.property(objectOf(shown.inputSchema, [...needed, ...required]), (input) => {
           assert.deepEqual(readToolInput(tool, input).kind, "accepted", JSON.stringify(readToolInput(tool, input)))
         }),
         { numRuns: 200 },

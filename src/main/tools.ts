@@ -5,8 +5,9 @@ import { toolSchemas } from "../agent/tool-runner.ts"
 import type { Config } from "../config/index.ts"
 import type { Log } from "../kernel/index.ts"
 import type { ToolSchema } from "../models/index.ts"
+import { sandboxToolNames } from "../sandbox/index.ts"
 
-export const toolNames = ["browser", "message", "chatapp", "skill"] as const
+export const toolNames = ["browser", "message", "chatapp", "skill", ...sandboxToolNames] as const
 
 /** `agents.list[].tools`, else `agents.defaults.tools`; undefined: all tools. */
 export function toolPolicyOf({ agents }: Config, agentId: string): ToolPolicy | undefined {

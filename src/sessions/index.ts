@@ -1,5 +1,6 @@
 // The only door of sessions.
 export * from "./archive/index.ts"
+export * from "./ids.ts"
 export * from "./keys.ts"
 export * from "./move.ts"
 export type * from "./queue-choice.ts"

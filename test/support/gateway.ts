@@ -139,7 +139,7 @@ export function writeConfig(stateFolder: string, config: Record<string, unknown>
   const root = process.getuid?.() === 0
   const content = {
     logging: { level: "debug" },
-    agents: { defaults: { heartbeat: { every: "0" } } },
+    agents: { defaults: { heartbeat: { every: "0" }, sandbox: { mode: "off" } } },
     ...config,
     browser: { headless: true, noSandbox: root, ...(config["browser"] as object | undefined) },
   }

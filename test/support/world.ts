@@ -187,7 +187,7 @@ export async function createWorld(context: Pick<TestContext, "after">, options: 
     hooks: { enabled: true, token: hookToken },
     channels: { chatapp: { botToken: emulator.token, apiRoot: emulator.url, allowFrom: [ada.id] } },
     models: { retry: { attempts: 3 }, providers: { test: { kind: "openai-compatible", baseUrl: model.baseUrl } } },
-    agents: { defaults: { model: "test/small", heartbeat: { every: "0" } } },
+    agents: { defaults: { model: "test/small", heartbeat: { every: "0" }, sandbox: { mode: "off" } } },
     // One answer a message, so that a test can count them, however many come while a turn runs.
     messages: { queue: { mode: "followup", debounceMs: 0 } },
     browser: { enabled: false },

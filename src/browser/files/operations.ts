@@ -43,11 +43,9 @@ const plainClick = { kind: "click" as const, doubleClick: false, button: "left" 
 
 function needSharedFiles({ name, sharesFiles }: { name: string; sharesFiles: boolean }): void {
   if (sharesFiles) return
-  throw new AppError(
-    "profile-unsupported",
-    `The browser of profile ${name} runs on another machine, without our files`,
-    { hint: "Use a managed profile for uploads and downloads" },
-  )
+  throw new AppError("profile-unsupported", `The browser of profile ${name} has no files of this machine`, {
+    hint: "Use a managed profile for uploads and downloads",
+  })
 }
 
 export function fileOperations(options: CoreOptions) {

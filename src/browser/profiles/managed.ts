@@ -6,11 +6,27 @@ import type { TabsMemory } from "../page/tabs.ts"
 import type { BrowserProfile, LiveBrowser, ProfileReach, ProfileState } from "./contract.ts"
 import { kindOfProgram } from "./detect/index.ts"
 import { endGroup, isGoneWithin } from "./end-process.ts"
-import { BrowserStarter, closeMs, endWaits, type Running, type StarterOptions } from "./starter.ts"
+import { closeMs, endWaits, type Running, type StartContext, type StarterOptions } from "./starter.ts"
 
-export interface ManagedOptions extends StarterOptions {
+/** Gets the profile its browser; holds nothing of what it has started. */
+export interface Starter {
+  readonly headless: boolean
+  readonly userDataFolder: string
+  takeUp(context: StartContext): Promise<Running | undefined>
+  launch(context: StartContext): Promise<Running>
+  /** Nothing of ours runs in the folder any more. */
+  forget(): Promise<undefined>
+  clearLock(code?: "browser-start-failed" | "conflict"): Promise<void>
+}
+
+export interface ManagedOptions extends Pick<
+  StarterOptions,
+  "name" | "color" | "folder" | "cdpPort" | "noSandbox" | "log" | "background"
+> {
   /** The end of the profile that had this folder before: nothing is started until then. */
   after: Promise<unknown> | undefined
+  /** Whether the browser reads and writes the files of this machine; it does when not given. */
+  sharesFiles?: boolean
 }
 
 type State =
@@ -28,18 +44,19 @@ type State =
 export class ManagedProfile implements BrowserProfile {
   readonly kind = "managed" as const
   readonly owned = true
-  readonly sharesFiles = true
+  readonly sharesFiles: boolean
   readonly #options: ManagedOptions
-  readonly #starter: BrowserStarter
+  readonly #starter: Starter
   #state: State = { kind: "idle" }
   /** Of the browser that ran last. */
   #memory: TabsMemory | undefined
   #lastError: string | null = null
   #hasFailed = false
 
-  constructor(options: ManagedOptions) {
+  constructor(options: ManagedOptions, starter: Starter) {
     this.#options = options
-    this.#starter = new BrowserStarter(options)
+    this.#starter = starter
+    this.sharesFiles = options.sharesFiles ?? true
   }
 
   get name(): string {

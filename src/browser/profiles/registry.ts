@@ -10,12 +10,13 @@ import { RelayProfile } from "../relay/profile.ts"
 import type { BrowserProfile } from "./contract.ts"
 import { type Definition, defineProfiles, managedName, relayName, remoteName } from "./definitions.ts"
 import { ExistingProfile } from "./existing.ts"
-import { ManagedProfile, type ManagedOptions } from "./managed.ts"
+import { ManagedProfile } from "./managed.ts"
 import { cdpPortRange, type PortRange } from "./ports.ts"
 import { RemoteProfile } from "./remote.ts"
+import { BrowserStarter, type StarterOptions } from "./starter.ts"
 
 export interface RegistryOptions extends Pick<
-  ManagedOptions,
+  StarterOptions,
   "machine" | "hostname" | "userId" | "startTimeoutMs" | "network" | "clock" | "ids" | "log" | "background"
 > {
   settings: BrowserConfig
@@ -172,14 +173,13 @@ export class ProfileRegistry {
       })
     }
     const { cdpPort, executablePath, headless, noSandbox } = definition
-    return new ManagedProfile({
+    const starterOptions: StarterOptions = {
       name,
       color,
       folder: profileFolder(stateFolder, name),
       range: this.range,
       takenPorts: this.#takenPorts,
       reservedPorts: () => this.#reservedPorts(name),
-      after,
       cdpPort,
       executablePath,
       headless,
@@ -193,7 +193,8 @@ export class ProfileRegistry {
       ids,
       log,
       background,
-    })
+    }
+    return new ManagedProfile({ ...starterOptions, after }, new BrowserStarter(starterOptions))
   }
 
   #relayColor(name: string): string {

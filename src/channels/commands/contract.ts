@@ -123,6 +123,12 @@ export interface CommandServices {
     heartbeat(call: Pick<CommandCall, "agentId" | "route">): string | undefined
     problems(): Promise<readonly { part: string; problem: string; next?: string }[]>
   }
+  /** Commands of an owner in the agent's sandbox. */
+  shell: {
+    isOn(): boolean
+    /** What it wrote, and how it ended in words. Throws `sandbox-unavailable`. */
+    run(command: { agentId: string; sessionKey: string; command: string }): Promise<{ output: string; end: string }>
+  }
   /** Commands that an operator has added to the menu of this account. */
   customCommands(route: Route): readonly { command: string; description: string }[]
   isOn(key: CommandSwitch): boolean

@@ -2,6 +2,7 @@
 import type { ChatCommand } from "./contract.ts"
 import { activation } from "./native/activation.ts"
 import { approve } from "./native/approve.ts"
+import { bash } from "./native/bash.ts"
 import { config } from "./native/config.ts"
 import { compact } from "./native/compact.ts"
 import { debug } from "./native/debug.ts"
@@ -39,6 +40,7 @@ export const nativeCommands: readonly ChatCommand[] = [
   config,
   debug,
   restart,
+  bash,
 ]
 
 const byName = new Map<string, ChatCommand>(

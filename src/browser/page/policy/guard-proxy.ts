@@ -13,8 +13,8 @@ import type { UrlPolicy } from "./url-policy.ts"
 export interface GuardProxyOptions {
   policy(): UrlPolicy
   log: Log
-  /** What a browser has to say. */
-  secret: Secret
+  /** What a browser has to say; undefined on a socket that only those can reach who may use it. */
+  secret: Secret | undefined
 }
 
 export const proxyUser = "svc"
@@ -71,6 +71,20 @@ export class GuardProxy {
     return `http://127.0.0.1:${this.#port}`
   }
 
+  /** Listens on a Unix socket instead, from the first call on. */
+  async listenAt(path: string): Promise<string> {
+    this.#listening ??= new Promise<number>((resolve, reject) => {
+      this.#server.once("error", reject)
+      // Whoever may use it is let in by the folder that it stands in.
+      this.#server.listen({ path, readableAll: true, writableAll: true }, () => {
+        this.#server.off("error", reject)
+        resolve(0)
+      })
+    })
+    await this.#listening
+    return path
+  }
+
   /** Undefined while it does not listen. */
   get port(): number | undefined {
     return this.#port
@@ -96,8 +110,10 @@ export class GuardProxy {
 
   /** The answer for a browser that is asked by this proxy; undefined when something else asks. */
   login({ source, origin }: AuthChallenge): AuthAnswer | undefined {
+    const { secret } = this.#options
+    if (!secret) return undefined
     if (source !== "Proxy" || this.#port === undefined || origin !== `http://127.0.0.1:${this.#port}`) return undefined
-    return { response: "ProvideCredentials", username: proxyUser, password: this.#options.secret.reveal() }
+    return { response: "ProvideCredentials", username: proxyUser, password: secret.reveal() }
   }
 
   /** Tells of everybody who comes without the secret. Gives the function that ends it. */
@@ -201,10 +217,12 @@ export class GuardProxy {
   }
 
   #knows(request: IncomingMessage): boolean {
+    const { secret } = this.#options
+    if (!secret) return true
     const [scheme, value = ""] = (request.headers["proxy-authorization"] ?? "").split(" ")
     const [user, ...rest] = Buffer.from(value, "base64").toString().split(":")
     const isBasic = scheme?.toLowerCase() === "basic"
-    if (isBasic && user === proxyUser && this.#options.secret.matches(rest.join(":"))) return true
+    if (isBasic && user === proxyUser && secret.matches(rest.join(":"))) return true
     if (request.url !== greetingUrl) for (const listener of this.#onStranger) listener()
     return false
   }

@@ -1,0 +1,45 @@
+// Browser control and the sandbox, which need each other: sandboxed sessions have browsers of their own, and what runs in a
+// sandbox has the browsers' guarded proxy as its only way out.
+import type { Tool, ToolPlace } from "../agent/tool.ts"
+import { type BrowserService, type BrowserServiceOptions, createBrowserService } from "../browser/index.ts"
+import { browserLinks } from "./browser-profiles.ts"
+import type { Core } from "./core.ts"
+import { createOwnPorts } from "./own-ports.ts"
+import { type SandboxParts, composeSandbox } from "./sandbox.ts"
+
+export interface BrowserParts {
+  browser: BrowserService
+  sandbox: SandboxParts
+  /** Those of both that work in this place. */
+  tools(place: ToolPlace): readonly Tool[]
+}
+
+export function composeBrowser(
+  core: Core,
+  ports: Readonly<{ gateway: number; control: number }>,
+  control: Pick<BrowserServiceOptions, "token" | "admit" | "throttle">,
+): BrowserParts {
+  const { environment, store, log, redactor, ids, clock, background } = core
+  const sandbox = composeSandbox(core, () => browser.proxySocket())
+  const browser: BrowserService = createBrowserService({
+    sandbox: sandbox.links,
+    ...browserLinks(core),
+    controlPort: ports.control,
+    ownPorts: createOwnPorts(core.config, () => ports.gateway),
+    stateFolder: environment.stateFolder,
+    pruneTime: () => store.pruneTime(),
+    environment: environment.variables,
+    maxConnections: core.handles.perListener,
+    log,
+    redactor,
+    ids,
+    clock,
+    background,
+    ...control,
+  })
+  const tools = (place: ToolPlace) => [
+    ...(core.config().browser.enabled ? [browser.tool] : []),
+    ...sandbox.tools(place),
+  ]
+  return { browser, sandbox, tools }
+}

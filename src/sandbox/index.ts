@@ -1,0 +1,10 @@
+// The door of the sandbox: the launcher, what holds for an agent, the tools that work in it.
+export { type RunCommand, createCommands, describeEnd, shellLine } from "./commands.ts"
+export type { Backend, BoxSpec, Probe, RunningBox } from "./contract.ts"
+export { proxyAddress } from "./contract.ts"
+export { type BackendSettings, Sandbox, type StartedBox, probeSandbox } from "./sandbox.ts"
+export { type Mode, type SandboxSettings, isSandboxed, modeOf, settingsFor } from "./settings.ts"
+export type { RunResult } from "./run.ts"
+export { createSandboxTools, sandboxToolNames } from "./tools/index.ts"
+export { Workspaces } from "./workspace.ts"
+export { type Fault, type SandboxExplanation, explainSandbox } from "./explain.ts"

@@ -1,0 +1,71 @@
+// The folder that an agent's commands work in, /work: one of the agent for those who may command it, one of its own for the
+// session of anybody else, gone with that session. Neither holds HEARTBEAT.md or skills: what a command writes never
+// becomes an instruction. Skills are there to be read.
+import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { AppError } from "../kernel/index.ts"
+import { type Mount, skillsFolder, workFolder } from "./contract.ts"
+
+export interface WorkspaceOptions {
+  stateFolder: string
+  /** Of the agent: where HEARTBEAT.md and `skills` are. */
+  workspace(agentId: string): string
+  /** Names of the skills that the agent may have; undefined: all. */
+  skills(agentId: string): readonly string[] | undefined
+  /** The id that the key of a session stands for now. */
+  sessionId(sessionKey: string): string | undefined
+  /** Whether any session still has this id. */
+  isCurrent(sessionId: string): boolean
+}
+
+/** As the agent takes them. */
+const skillName = /^[a-z0-9][a-z0-9_-]{0,63}$/
+
+export interface Asker {
+  agentId: string
+  sessionKey: string
+  trusted: boolean
+}
+
+export class Workspaces {
+  readonly #options: WorkspaceOptions
+  readonly #sessions: string
+
+  constructor(options: WorkspaceOptions) {
+    this.#options = options
+    this.#sessions = join(options.stateFolder, "sandbox", "sessions")
+  }
+
+  /** The folder on this machine; made when it is missing. */
+  folder({ agentId, sessionKey, trusted }: Asker): string {
+    const { workspace, sessionId } = this.#options
+    if (trusted) return made(join(workspace(agentId), "work"))
+    const id = sessionId(sessionKey)
+    if (id === undefined) throw new AppError("conflict", "The session has ended")
+    return made(join(this.#sessions, id, "work"))
+  }
+
+  mounts(asker: Asker): Mount[] {
+    const { workspace, skills } = this.#options
+    const own: Mount = { source: this.folder(asker), target: workFolder, writable: true }
+    if (!asker.trusted) return [own]
+    const folder = join(workspace(asker.agentId), "skills")
+    const allowed = skills(asker.agentId)
+    const there = existsSync(folder) ? readdirSync(folder).filter((name) => skillName.test(name)) : []
+    const names = there.filter((name) => allowed?.includes(name) ?? true)
+    return [own, ...names.map((name) => ({ source: join(folder, name), target: `${skillsFolder}/${name}` }))]
+  }
+
+  /** Removes the folders of sessions that are over. */
+  sweep(): number {
+    if (!existsSync(this.#sessions)) return 0
+    const over = readdirSync(this.#sessions).filter((id) => !this.#options.isCurrent(id))
+    for (const id of over) rmSync(join(this.#sessions, id), { recursive: true, force: true })
+    return over.length
+  }
+}
+
+function made(folder: string): string {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  return folder
+}
