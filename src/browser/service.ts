@@ -255,8 +255,7 @@ async function startParts(options: PartOptions): Promise<Started> {
     },
   })
   const sandboxed = composeSandboxed(options, { machine, relay })
-  const pruneTime = options.pruneTime ?? clock.now
-  const endLooking = await removeLeftovers({ stateFolder, pruneTime, log, background })
+  const endLooking = await removeLeftovers({ ...options, pruneTime: options.pruneTime ?? clock.now })
   const app = createControlApp({
     core,
     token: options.token,
