@@ -11,6 +11,7 @@ import type { Bench, Figure } from "./figure.ts"
 import { foreignText } from "./foreign-text.ts"
 import { knownChats } from "./known-chats.ts"
 import { models } from "./models.ts"
+import { relay } from "./relay.ts"
 import { rendering } from "./rendering.ts"
 import { hooks } from "./hooks.ts"
 import { starting } from "./starting.ts"
@@ -28,6 +29,7 @@ const benches: Bench[] = [
   rendering,
   foreignText,
   browser,
+  relay,
 ]
 const { positionals } = parseArgs({ allowPositionals: true })
 const wanted = positionals.length === 0 ? benches : benches.filter((bench) => positionals.includes(bench.name))

@@ -228,6 +228,7 @@ suite("lines that are slow or dead", { concurrency: 4 }, () => {
         ["a", false],
         ["b", false],
         ["c", false],
+        ["relay", false],
       ],
     )
     assert.equal(proxy.waiting.most, 6, "version and list of three")
@@ -349,10 +350,11 @@ test("browser.cdpUrl is the profile remote and the default, and turns no other p
       ["managed", false, false],
       ["remote", true, true],
       ["local", false, false],
+      ["relay", false, false],
     ],
   )
   assert.equal((await bench.call("GET", "/tabs")).body.running, true)
-  assert.equal((await bench.call("GET", "/?profile=relay")).body.error.code, "profile-unsupported")
+  assert.equal((await bench.call("GET", "/?profile=relay")).body.running, false)
 })
 
 test("attachOnly uses a browser that its owner started, and never starts or ends one", async (t) => {

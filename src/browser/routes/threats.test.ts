@@ -124,7 +124,7 @@ test("explains what it does not take", async () => {
   const profile = await bench.call("GET", "/?profile=nobody")
   assert.equal(profile.status, 404)
   assert.match(profile.body.error.message, /managed/)
-  assert.equal((await bench.call("POST", "/start", { profile: "relay" })).body.error.code, "profile-unsupported")
+  assert.equal((await bench.call("POST", "/start", { profile: "relay" })).body.error.code, "relay-not-connected")
   assert.equal((await bench.call("POST", "/tabs/focus", {})).status, 400)
   assert.equal((await bench.call("GET", "/tabs")).body.running, false)
 })
