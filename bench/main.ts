@@ -14,6 +14,7 @@ import { models } from "./models.ts"
 import { relay } from "./relay.ts"
 import { rendering } from "./rendering.ts"
 import { hooks } from "./hooks.ts"
+import { sandbox } from "./sandbox.ts"
 import { starting } from "./starting.ts"
 import { webhooks } from "./webhooks.ts"
 
@@ -30,6 +31,7 @@ const benches: Bench[] = [
   foreignText,
   browser,
   relay,
+  sandbox,
 ]
 const { positionals } = parseArgs({ allowPositionals: true })
 const wanted = positionals.length === 0 ? benches : benches.filter((bench) => positionals.includes(bench.name))
