@@ -131,7 +131,7 @@ async function describeDetection(detection: Promise<Detected>) {
   }
 }
 
-const notThere: ReadonlySet<string> = new Set(["browser-unreachable", "browser-not-running"])
+const notThere: ReadonlySet<string> = new Set(["browser-unreachable", "browser-not-running", "relay-not-connected"])
 
 function tabOperations(options: CoreOptions) {
   const { registry, guard } = options
