@@ -68,6 +68,11 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import("./commands/sandbox.ts")).addSandbox,
   },
   {
+    name: "agent",
+    description: "Talk to the agent from this terminal",
+    load: async () => (await import("./commands/agent.ts")).addAgent,
+  },
+  {
     name: "message",
     description: "Send messages to chats, edit, delete and react to them",
     load: async () => (await import("./commands/message.ts")).addMessage,

@@ -18,10 +18,10 @@ export function isAddress(media: string): boolean {
 }
 
 /** Throws `bad-request` when there is no such file. */
-export async function prepareMedia(media: string, stateFolder: string): Promise<MediaFile> {
+export async function prepareMedia(media: string, stateFolder: string, option = "--media"): Promise<MediaFile> {
   if (isAddress(media)) return { source: media, discard: async () => undefined }
   const given = resolve(media)
-  const refuse = (why: string, cause?: unknown) => new AppError("bad-request", `--media ${media}: ${why}`, { cause })
+  const refuse = (why: string, cause?: unknown) => new AppError("bad-request", `${option} ${media}: ${why}`, { cause })
   try {
     const path = await realpath(given)
     if (!(await stat(path)).isFile()) throw refuse("it is no file")

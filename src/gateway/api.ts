@@ -201,6 +201,27 @@ export interface HookDeliveryActions {
   test(request: HookTest): Promise<object>
 }
 
+/** What a person says to the agent from a terminal; the shapes are those of the terminals' own contract. */
+export interface TerminalActions {
+  accept(message: TerminalQuestion): Promise<object>
+  follow(
+    runId: string,
+    wanted: { stream?: string; after: number; waitSeconds: number },
+    signal: AbortSignal,
+  ): Promise<object>
+  stop(runId: string): Promise<object>
+}
+
+export interface TerminalQuestion {
+  /** The sender's own id of the message: the same one is taken in once. */
+  id: string
+  message: string
+  session?: string
+  agent?: string
+  /** Absolute paths below the media folder. */
+  pictures?: string[]
+}
+
 /** Sessions by their keys, as people look at them. All but the lists throw `not-found`. */
 export interface SessionActions {
   list(query: SessionQuery): { items: SessionSummary[]; next: number | null }
@@ -266,6 +287,7 @@ export interface GatewayActions {
   dismissFailures(): Promise<void>
   usage(question: UsageQuestion): UsageSummary
   hooks: HookDeliveryActions
+  terminal: TerminalActions
   sessions: SessionActions
   listModels(): ModelList
   /** Asks the model one small question. What does not work is part of the answer, not an error. */

@@ -135,6 +135,11 @@ function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
       ledger.summarise({ by, limit, ...readRange(texts, { now: Date.now(), timeZone: "UTC" }) }),
     dismissFailures: async () => void calls.push("dismiss"),
     requestStop: () => void calls.push("stop"),
+    terminal: {
+      accept: async ({ id }) => ({ runId: `run-of-${id}`, session: "agent:main:main" }),
+      follow: async (runId, wanted) => ({ runId, ...wanted }),
+      stop: async (runId) => ({ runId, state: "stopped" }),
+    },
     hooks: {
       list: (query) => ({ items: [], next: null, refused: {}, query }),
       read: (id) => ({ id }),

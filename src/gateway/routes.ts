@@ -8,6 +8,7 @@ import { AppError, type Redactor, runWithTimeout } from "../kernel/index.ts"
 import { accessRoutes } from "./access/routes.ts"
 import type { HookTest, MessageAction, MessageToSend, PairingApproval, PairingRevocation } from "./api.ts"
 import { sessionRoutes } from "./sessions.ts"
+import { terminalRoutes } from "./terminal.ts"
 import { type ApiOptions, type Env, type Route, about, given, parse, parseBody } from "./route.ts"
 import {
   listDeliveries,
@@ -400,6 +401,7 @@ const routes: readonly Route[] = [
     },
   })),
   ...sessionRoutes,
+  ...terminalRoutes,
   ...accessRoutes,
 ]
 

@@ -22,6 +22,7 @@ import { describeWarning, findModelWarnings } from "./models/warnings.ts"
 import { createPairingActions } from "./pairing.ts"
 import { storeHealth } from "./store-health.ts"
 import { sessionActions } from "./sessions.ts"
+import { terminalActions } from "./terminal.ts"
 import { version } from "./version.ts"
 
 export interface ActionParts {
@@ -57,6 +58,7 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
     requestStop: parts.requestStop,
     approvals: approvalActions(parts.agent.approvals),
     hooks: parts.hooks,
+    terminal: terminalActions(core, parts.agent),
     ...createHeartbeatActions(core, parts.agent.heartbeat),
     sandbox: parts.sandbox,
     ...createPairingActions(core, parts.pairing),

@@ -21,7 +21,13 @@ import {
 import { type Approvals, approvalExpiryKind } from "../approvals/index.ts"
 import { type Ledger, createLedger } from "../budget/index.ts"
 import type { Channel } from "../channels/contract.ts"
-import { type CommandServices, commandJobKind, lateFilesJobKind } from "../channels/index.ts"
+import {
+  type CommandServices,
+  type TerminalOutlet,
+  commandJobKind,
+  createTerminalOutlet,
+  lateFilesJobKind,
+} from "../channels/index.ts"
 import type { Config } from "../config/index.ts"
 import {
   type ChannelSender,
@@ -70,6 +76,8 @@ export interface AgentParts {
   runner: LaneRunner
   worker: OutboxWorker
   heartbeat: Heartbeat
+  /** Where answers to `svc agent` go. */
+  terminal: TerminalOutlet
   /** Ends a turn that somebody has watched being written, also one that waits to go on after a restart. */
   stopTurn(turn: { runId: string; laneKey: string }): Promise<void>
   /** What a picture shows, by a model that can see; undefined when there is none. */
@@ -99,9 +107,10 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
   const sessions = createSessions({ store, ids, config: () => core.config().session })
   const ledger = composeLedger(core)
   const { models, trouble: modelTrouble } = watchModels(core, composeModels(core, ledger))
-  const approvals = composeApprovals(core, { sessions, channels: links.channels })
-  const parts = { ...links, sessions, models, ledger, approvals }
-  const senders = () => sendersOf(links)
+  const terminal = createTerminalOutlet({ newStream: () => ids.uuid() })
+  const senders = () => sendersOf(links, terminal)
+  const approvals = composeApprovals(core, { sessions, senders, channels: links.channels })
+  const parts = { ...links, sessions, models, ledger, approvals, senders }
   const prefix = (input: TurnInput) => prefixOf(core.config(), { models, sessions }, input)
   const delivery = createDelivery({
     sessions,
@@ -129,7 +138,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
       return delivery.deliverTurn(write, turn)
     },
     observe(input, runId, view) {
-      const watched = observe(links, input, runId, view)
+      const watched = terminal.observe(input, runId) ?? observe(links, input, runId, view)
       const early = streamReply({ store, senders, responsePrefix: prefix, background, log }, input, runId, view)
       return early ? both(watched, early) : watched
     },
@@ -142,7 +151,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
     [turnJobKind]: heard({ run: turns.handle, onDead: turns.onDead }),
     [heartbeatJobKind]: { run: heartbeat.handle, onDead: heartbeat.onDead },
     [lateFilesJobKind]: channelJob(links, lateFilesJobKind),
-    [compactJobKind]: compaction(links, turnOptions),
+    [compactJobKind]: compaction(senders, turnOptions),
     ...waits(core, approvals),
     [commandJobKind]: heard(composeCommands(core, { ...parts, runner: () => runner, heartbeat: () => heartbeat })),
   })
@@ -159,6 +168,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
     runner,
     worker,
     heartbeat,
+    terminal,
     describePicture: composeVision(core, models),
     isModel: (name) => isSelectableModel(modelsView(core.config()), mainAgentId(core.config()), name),
     async stopTurn({ runId, laneKey }) {
@@ -213,13 +223,14 @@ function ofPlace(core: Core, links: AgentLinks): Pick<TurnOptions, "isHeard" | "
   }
 }
 
-function sendersOf(links: AgentLinks): Map<string, ChannelSender> {
-  return new Map([...links.channels()].map(([name, channel]) => [name, channel.sender]))
+function sendersOf(links: AgentLinks, { sender }: TerminalOutlet): Map<string, ChannelSender> {
+  const chats = [...links.channels()].map(([name, channel]): [string, ChannelSender] => [name, channel.sender])
+  return new Map([...chats, [sender.channel, sender]])
 }
 
-function compaction(links: AgentLinks, turnOptions: TurnOptions): JobHandler {
+function compaction(senders: () => ReadonlyMap<string, ChannelSender>, turnOptions: TurnOptions): JobHandler {
   const say: Parameters<typeof createCompaction>[0]["say"] = (route, text) =>
-    links.channels().get(route.channel)?.sender.plan(route, { text, media: [] }) ?? []
+    senders().get(route.channel)?.plan(route, { text, media: [] }) ?? []
   return createCompaction({ ...turnOptions, say })
 }
 

@@ -3,7 +3,7 @@ import { approvalTurn, liveTimeText } from "../agent/index.ts"
 import type { TurnInput } from "../agent/turn-input.ts"
 import { type Approvals, type Decided, createApprovals } from "../approvals/index.ts"
 import type { Channel } from "../channels/contract.ts"
-import type { ReplyButton } from "../delivery/contract.ts"
+import type { ChannelSender, ReplyButton } from "../delivery/contract.ts"
 import { AppError } from "../kernel/index.ts"
 import { type Route, type Sessions, mainKey } from "../sessions/index.ts"
 import type { ApprovalRow, Write } from "../store/index.ts"
@@ -12,6 +12,8 @@ import type { Core } from "./core.ts"
 export interface ApprovalParts {
   sessions: Sessions
   channels: () => ReadonlyMap<string, Channel>
+  /** Channels and terminals. */
+  senders: () => ReadonlyMap<string, ChannelSender>
 }
 
 const minuteMs = 60_000
@@ -37,18 +39,18 @@ function tell(
   { row, until }: { row: ApprovalRow; until: string },
 ): boolean {
   const route = ownersRoute(parts, row)
-  const channel = route && parts.channels().get(route.channel)
-  if (!route || !channel) return false
+  const sender = route && parts.senders().get(route.channel)
+  if (!route || !sender) return false
   const buttons: ReplyButton[][] = [
     [
       { text: "Allow once", data: `/approve allow ${row.id}`, style: "success", runs: true },
       { text: "Deny", data: `/approve deny ${row.id}`, style: "danger", runs: true },
     ],
   ]
-  const canTouch = channel.commands.canShowButtons(route)
+  const canTouch = parts.channels().get(route.channel)?.commands.canShowButtons(route) ?? false
   const typed = canTouch ? "" : `\n\nAnswer with \`/approve allow ${row.id}\` or \`/approve deny ${row.id}\`.`
   const text = `**May I?** I have read words of others, so I do not do this by myself.\n\n${core.redactor.hideRegistered(row.text)}\n\nIt counts once, for exactly this. The question stands until ${until}.${typed}`
-  const rows = channel.sender.plan(route, { text, media: [], noPreview: true, ...(canTouch ? { buttons } : {}) })
+  const rows = sender.plan(route, { text, media: [], noPreview: true, ...(canTouch ? { buttons } : {}) })
   for (const each of rows) write.addOutbox(each)
   return rows.length > 0
 }

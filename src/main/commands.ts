@@ -12,6 +12,7 @@ import {
   configuredQueue,
   createCommandHandler,
   nativeCommands,
+  terminalChannel,
 } from "../channels/index.ts"
 import {
   type ConfigPath,
@@ -26,6 +27,7 @@ import {
   showConfigValue,
   unsetConfigValue,
 } from "../config/index.ts"
+import type { ChannelSender } from "../delivery/index.ts"
 import type { Problem } from "../gateway/index.ts"
 import type { Visitor } from "../kernel/http/index.ts"
 import { AppError } from "../kernel/index.ts"
@@ -60,6 +62,8 @@ export interface CommandParts {
   problems: () => Promise<readonly Problem[]>
   channels: () => ReadonlyMap<string, Channel>
   shell: CommandServices["shell"]
+  /** Channels and terminals. */
+  senders: () => ReadonlyMap<string, ChannelSender>
 }
 
 const statusTimeoutMs = 2_000
@@ -69,7 +73,7 @@ export function composeCommands(core: Core, parts: CommandParts): JobHandler {
   const channelOf = (route: Route) => parts.channels().get(route.channel)
   return createCommandHandler({
     services: createServices(core, parts, channelOf),
-    plan: (route, reply) => channelOf(route)?.sender.plan(route, reply) ?? [],
+    plan: (route, reply) => parts.senders().get(route.channel)?.plan(route, reply) ?? [],
     canShowButtons: (route) => channelOf(route)?.commands.canShowButtons(route) ?? false,
     onChanged() {
       for (const channel of parts.channels().values()) channel.commands.sessionChanged()
@@ -123,6 +127,7 @@ function createServices(
       version: version(),
       startedAt: Date.parse(core.startedAt),
       async account(route) {
+        if (route.channel === terminalChannel) return "running"
         const signal = AbortSignal.timeout(statusTimeoutMs)
         const accounts = (await channelOf(route)?.status({ probe: false, signal })) ?? []
         return accounts.find((each) => each.account === route.account)?.state ?? "not configured"
