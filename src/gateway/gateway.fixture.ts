@@ -128,6 +128,12 @@ function recordingSandbox(calls: unknown[]): GatewayActions["sandbox"] {
   }
 }
 
+const noTerminal: GatewayActions["terminal"] = {
+  accept: async ({ id }) => ({ runId: `run-of-${id}`, session: "agent:main:main" }),
+  follow: async (runId, wanted) => ({ runId, ...wanted }),
+  stop: async (runId) => ({ runId, state: "stopped" }),
+}
+
 function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
   return {
     status: async () => ({ version: "0.0.0", parts: { store: "ready" } }) as unknown as GatewayStatus,
@@ -135,11 +141,7 @@ function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
       ledger.summarise({ by, limit, ...readRange(texts, { now: Date.now(), timeZone: "UTC" }) }),
     dismissFailures: async () => void calls.push("dismiss"),
     requestStop: () => void calls.push("stop"),
-    terminal: {
-      accept: async ({ id }) => ({ runId: `run-of-${id}`, session: "agent:main:main" }),
-      follow: async (runId, wanted) => ({ runId, ...wanted }),
-      stop: async (runId) => ({ runId, state: "stopped" }),
-    },
+    terminal: noTerminal,
     hooks: {
       list: (query) => ({ items: [], next: null, refused: {}, query }),
       read: (id) => ({ id }),

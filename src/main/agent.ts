@@ -171,10 +171,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
     terminal,
     describePicture: composeVision(core, models),
     isModel: (name) => isSelectableModel(modelsView(core.config()), mainAgentId(core.config()), name),
-    async stopTurn({ runId, laneKey }) {
-      if (runner.abortRun(runId, new TurnStopped({ wasSeen: true }))) return
-      await store.write(async (write) => cancelWaiting(store, write, laneKey, (job) => job.run_id === runId))
-    },
+    stopTurn: (turn) => stopTurn(core, runner, turn),
     toolSchemas: (agentId) => schemasForCheck(turnOptions, agentId),
     async start() {
       await recover(core, handlers)
@@ -183,6 +180,11 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
       heartbeat.start()
     },
   }
+}
+
+async function stopTurn({ store }: Core, runner: LaneRunner, turn: { runId: string; laneKey: string }): Promise<void> {
+  if (runner.abortRun(turn.runId, new TurnStopped({ wasSeen: true }))) return
+  await store.write(async (write) => cancelWaiting(store, write, turn.laneKey, (job) => job.run_id === turn.runId))
 }
 
 /** What was waited for and has not come in time. */

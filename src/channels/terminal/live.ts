@@ -1,21 +1,20 @@
 // What a turn for a terminal has written so far, in memory: deltas -> whole words -> whoever follows the run. It is a
 // preview; what counts is the outbox row at the turn's end.
 import type { TurnObserver } from "../../agent/turn-input.ts"
-import { isSilence, silenceToken } from "../../agent/silence.ts"
-
-/** Tags and media lines are for us, also one that has only begun at the end. */
-const ours = /\[\[[^[\]\n]*(?:\]\]|\]?$)|\[$|^[ \t]{0,9}MEDIA:[^\n]*\n?/gm
+import { draftText } from "../chatapp/outbound/draft-text.ts"
 
 /**
  * Only whole words: secrets are looked for in what is told, and half of one would not be found. What is no ASCII has no
  * secrets in it and needs no spaces.
  */
 export function shownOf(written: string): string {
-  const text = written
-    .replace(/[\x21-\x7e]+$/, "")
-    .replace(ours, "")
-    .trim()
-  return isSilence(text) || (text !== "" && silenceToken.startsWith(text)) ? "" : text
+  let end = written.length
+  while (end > 0 && isWordCharacter(written.charCodeAt(end - 1))) end -= 1
+  return draftText(written.slice(0, end), Number.POSITIVE_INFINITY)
+}
+
+function isWordCharacter(code: number): boolean {
+  return code > 0x20 && code < 0x7f
 }
 
 export interface LiveText {
@@ -24,8 +23,9 @@ export interface LiveText {
 }
 
 interface LiveRun extends LiveText {
-  /** The steps before the one under way. */
+  /** The steps before the one under way, as they were shown. */
   before: string
+  /** Of the step under way, as the model wrote it. */
   written: string
 }
 
@@ -40,7 +40,17 @@ export class LiveTexts {
 
   /** Undefined while the run writes nothing here. */
   of(runId: string): LiveText | undefined {
-    return this.#runs.get(runId)
+    const run = this.#runs.get(runId)
+    if (run) this.#bringUpToDate(run)
+    return run
+  }
+
+  // When it is asked for, and not with each delta: nobody may be there.
+  #bringUpToDate(run: LiveRun): void {
+    const text = [run.before, shownOf(run.written)].filter((part) => part !== "").join("\n\n")
+    // What was shown cannot be taken back: what begins otherwise is a stream of its own.
+    if (!text.startsWith(run.text)) run.stream = this.#newStream()
+    run.text = text
   }
 
   /** Calls the listener when there is more to see of a run, or it has ended. Returns the way to leave. */
@@ -56,24 +66,19 @@ export class LiveTexts {
   observe(runId: string): TurnObserver {
     const run: LiveRun = { stream: this.#newStream(), text: "", before: "", written: "" }
     this.#runs.set(runId, run)
-    const show = (own: string) => {
-      const text = [run.before, own].filter((part) => part !== "").join("\n\n")
-      if (text === run.text) return
-      // What is shown cannot be taken back: what begins otherwise is a stream of its own.
-      if (!text.startsWith(run.text)) run.stream = this.#newStream()
-      run.text = text
-      this.changed(runId)
-    }
     return {
       onStep: ({ before }) => {
-        if (before !== undefined) show(shownOf(`${before}\n`))
+        // Now it is whole, its last word too.
+        if (before !== undefined) run.written = `${before}\n`
+        this.#bringUpToDate(run)
         run.before = run.text
         run.written = ""
+        this.changed(runId)
       },
       onDelta: ({ kind, text }) => {
         if (kind !== "text") return
         run.written += text
-        show(shownOf(run.written))
+        this.changed(runId)
       },
       onRestart: () => {
         run.written = ""
