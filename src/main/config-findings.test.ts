@@ -38,7 +38,7 @@ test("finds what may not work, each with its key, and nothing in a good configur
       /tokenFile: names a file that does not exist: \/nonexistent/,
     ],
     [{ browser: { defaultProfile: "managd" } }, /^browser\.defaultProfile: .*did you mean "managed"\?/],
-    [{ commands: { bash: true } }, /^commands\.bash: is accepted, but has no effect in this release/],
+    [{ session: { store: "x.json" } }, /^session\.store: is accepted, but has no effect in this release/],
     [{ channels: { chatapp: { customCommands: [{ command: "a b", description: "x" }] } } }, /"a b" is left out/],
     [{ channels: { chatapp: { customCommands: [{ command: 7, description: "x" }] } } }, /its command must be a text/],
     [

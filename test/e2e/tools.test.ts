@@ -5,6 +5,7 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { beforeEach, describe, test } from "node:test"
 import { toolNames } from "../../src/main/tools.ts"
+import { sandboxToolNames } from "../../src/sandbox/index.ts"
 import { type Json, isJsonObject } from "../../src/kernel/index.ts"
 import { type RecordedRequest, text } from "../support/model-server/index.ts"
 import { lastPrompt } from "../support/prompts.ts"
@@ -24,6 +25,9 @@ beforeEach(() => {
   world.model.script(() => text("ok"))
 })
 
+/** Work in a sandbox is switched off here. */
+const offered = toolNames.filter((name) => !(sandboxToolNames as readonly string[]).includes(name))
+
 const toolsOf = (request: RecordedRequest) =>
   (request.body["tools"] as Json[]).map((tool) => {
     const definition = isJsonObject(tool) && isJsonObject(tool["function"]) ? tool["function"] : {}
@@ -39,7 +43,7 @@ async function offeredTo(words: string): Promise<Json[]> {
 }
 
 test("all of them are sent in the form that every provider takes", async () => {
-  assert.deepEqual(await offeredTo("what can you do?"), [...toolNames])
+  assert.deepEqual(await offeredTo("what can you do?"), offered)
   const [request] = world.model.requests
   assert.ok(request)
   const sent = toolsOf(request)
@@ -56,7 +60,7 @@ describe("a webhook's turn", () => {
 
   test("has the chat tools where it answers a chat, and else none", async () => {
     const to = { deliver: true, channel: "chatapp", to: String(world.ada.id) }
-    assert.deepEqual(await ranWith(to, "tell her of the order"), [...toolNames])
+    assert.deepEqual(await ranWith(to, "tell her of the order"), offered)
     assert.deepEqual(await ranWith({ deliver: false }, "keep it to yourself"), ["browser", "skill"])
   })
 

@@ -38,7 +38,7 @@ function tell(what: string): void {
   process.stderr.write(`${[what, ...whatIsAlive().map((line) => `  ${line}`)].join("\n")}\n`)
 }
 
-/** The runner's own process loads this file too, and has no tests. */
+/** The runner and programs that a test starts load this file too, and have no tests. */
 async function watchTests(): Promise<void> {
   const { afterEach, beforeEach } = await import("node:test")
   const running = new Map<string, NodeJS.Timeout>()
@@ -54,7 +54,7 @@ async function watchTests(): Promise<void> {
   })
 }
 
-if (process.env["NODE_TEST_CONTEXT"] !== undefined) await watchTests()
+if (process.argv[1]?.endsWith(".test.ts") && !process.execArgv.includes("--test")) await watchTests()
 
 setTimeout(() => {
   tell(`this test file has not ended after ${fileMs / 1000} s; alive:`)

@@ -55,11 +55,14 @@ describe("two accounts", () => {
     await bench.pairing.approve("chatapp", request?.code ?? "")
     emulator.control.sendText({ userId: ada.id, text: "first again" })
     emulator.control.sendText({ userId: ada.id, botId: second.user.id, text: "second again" })
-    await bench.until(() => bench.jobs().length === 1, "the one message that counts")
+    await bench.until(() => bench.jobs().length === 2, "the messages that count")
     await allTaken(emulator, second.user.id)
     const { work } = await accountsOf(bench)
     assert.equal(work?.counters["pairing-repeat"], 1)
-    assert.deepEqual(texts(bench), [["default", "first again"]])
+    assert.deepEqual(texts(bench), [
+      ["default", "to the first"],
+      ["default", "first again"],
+    ])
     assert.equal(work?.counters["accepted"], undefined)
     assert.deepEqual(
       bench.pairing.list("chatapp", "work").requests.map((each) => each.senderId),
