@@ -233,7 +233,7 @@ function pageOperations(options: CoreOptions) {
         visit(tab, url, limits("Loading the page", request.timeoutMs, caller), { guard, caller }),
       )
       const fresh = await freshSnapshot(tab, request.snapshot, guard, limits("", request.timeoutMs, caller))
-      return { ...(await pageReply(tab)), ...outcome, ...fresh, ...refusals() }
+      return { ...(await pageReply(tab)), ...outcome, ...fresh, ...(await refusals()) }
     },
     async screenshot(caller: Caller, request: ScreenshotRequest): Promise<ScreenshotReply & { data: string }> {
       const { fullPage, ref, element, labels, type } = request
@@ -269,16 +269,30 @@ function pageOperations(options: CoreOptions) {
       )
       const fresh = await freshSnapshot(tab, request.snapshot, guard, limits("", request.timeoutMs, caller))
       const closed = tab.isOpen ? {} : { closed: true as const }
-      return { ...(await pageReply(tab)), ...outcome, ...fresh, ...closed, ...refusals() }
+      return { ...(await pageReply(tab)), ...outcome, ...fresh, ...closed, ...(await refusals()) }
     },
   }
 }
 
-/** What to say of downloads that begin in the tab from here on and that nobody waits for. */
-function refusalsIn(live: LiveBrowser | undefined, tab: Tab): () => { note?: string } {
-  const mark = live?.downloads.mark ?? 0
-  return () => {
-    const names = live?.downloads.refusedIn(tab, mark).map(({ suggestedFilename }) => safeName(suggestedFilename)) ?? []
+/** How long a file that a page has asked for is waited for, to be told of in the answer. */
+const refusalMs = 1_000
+
+/** What to say of downloads that the tab has begun and that nobody waited for, each once: a late one next time. */
+function refusalsIn(live: LiveBrowser | undefined, tab: Tab): () => Promise<{ note?: string }> {
+  // A link to a file, or a way to another page that ends in none.
+  let asked = false
+  const stop = tab.onNavigation((event) => {
+    asked = event === "started" || event === "file" || (asked && event !== "ready")
+  })
+  return async () => {
+    stop()
+    if (!live) return {}
+    let refused = live.downloads.takeRefused(tab)
+    if (asked && refused.length === 0) {
+      await live.downloads.nextRefusal(AbortSignal.timeout(refusalMs))
+      refused = live.downloads.takeRefused(tab)
+    }
+    const names = refused.map(({ suggestedFilename }) => safeName(suggestedFilename))
     if (names.length === 0) return {}
     const what = [...new Set(names)].slice(0, 3).join(", ")
     return {

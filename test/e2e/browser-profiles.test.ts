@@ -83,7 +83,7 @@ test("makes, uses and removes profiles while another one's browser runs on", { t
   const { stdout: list } = await svc(gateway, "profiles")
   assert.match(list, /^managed: running \(\d+ tabs\) \[default\] .*#FF4500$/m)
   assert.match(list, /^work: running .*#0066CC$/m)
-  assert.match(list, /^far: running \(\d+ tabs\) \[remote\] http:\/\/127\.0\.0\.1:\d+\?token=\*\*\* #00AA00$/m)
+  assert.match(list, /^far: running \(\d+ tabs\) \[remote\] http:\/\/127\.0\.0\.1:\d+\?token=\*\*\* #9933FF$/m)
 
   const again = await svc(gateway, "create-profile", "work")
   assert.equal(again.code, 1)

@@ -81,6 +81,9 @@ export class Downloads {
   /** Where those go that are broken off as soon as they begin. */
   #folder: string | undefined
   #count = 0
+  /** The newest refusal of which a tab's callers were told. */
+  readonly #told = new WeakMap<Tab, number>()
+  readonly #onRefused = new Set<() => void>()
 
   constructor(options: DownloadsOptions) {
     this.#options = options
@@ -99,14 +102,19 @@ export class Downloads {
     return tabs.flatMap((tab) => this.#waiting.get(tab)?.progress ?? [])
   }
 
-  /** To ask later what was refused from here on. */
-  get mark(): number {
-    return this.#count
+  /** What this tab, or a tab that it opened, began and was refused, and nobody has been told of. */
+  takeRefused(tab: Tab): RefusedDownload[] {
+    const told = this.#told.get(tab) ?? 0
+    this.#told.set(tab, this.#count)
+    return this.#refused.filter(({ number, targetIds }) => number > told && targetIds.includes(tab.targetId))
   }
 
-  /** What this tab, or a tab that it opened, began and was refused since the mark. */
-  refusedIn(tab: Tab, mark: number): RefusedDownload[] {
-    return this.#refused.filter(({ number, targetIds }) => number > mark && targetIds.includes(tab.targetId))
+  /** Resolves when another is refused, or when the signal aborts. */
+  nextRefusal(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#onRefused.add(resolve)
+    signal.addEventListener("abort", () => resolve(), { once: true })
+    return promise.finally(() => this.#onRefused.delete(resolve))
   }
 
   /** Waits for the next download of the tab, which `trigger` may set off. */
@@ -150,6 +158,7 @@ export class Downloads {
     const { suggestedFilename } = event
     this.#refused.push({ number: this.#count, suggestedFilename, targetIds: [tab?.targetId, tab?.info.openerId] })
     if (this.#refused.length > keptRefusals) this.#refused.shift()
+    for (const tell of this.#onRefused) tell()
     // While somebody waits in another tab the browser lets everything pass.
     const folder = this.#folder
     if (this.#waiting.size > 0 && folder !== undefined)

@@ -410,6 +410,11 @@ export class Tab {
     return () => this.#navigation.delete(listener)
   }
 
+  /** What was clicked gives a file. */
+  expectFile(): void {
+    for (const listener of this.#navigation) listener("file")
+  }
+
   /** Makes the tab the front one where nobody can see it: tabs behind draw no frames when several pictures are taken. */
   async frontIfHeadless(signal: AbortSignal): Promise<void> {
     if (!this.#options.headless) return
@@ -442,7 +447,8 @@ export class Tab {
 }
 
 /** What the main frame is about: off to another document, that document ready, or at rest (a download, an empty answer). */
-export type NavigationEvent = "started" | "ready" | "stopped"
+/** `file`: the page asks for a file; the browser tells of it when it has looked at it. */
+export type NavigationEvent = "started" | "ready" | "stopped" | "file"
 
 export interface RequestEvent {
   id: string

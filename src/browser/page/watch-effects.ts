@@ -24,6 +24,7 @@ export function watchEffects(tab: Tab): EffectWatch {
   let began = false
   let onIdle: (() => void) | undefined
   const stopNavigation = tab.onNavigation((event) => {
+    if (event === "file") return
     if (event === "started") leaving = true
     else if (leaving || event === "ready") arrived.resolve()
     if (leaving) onIdle?.()

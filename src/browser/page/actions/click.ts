@@ -34,6 +34,7 @@ export async function click(tab: Tab, request: ClickRequest, operation: Operatio
     const report = await clickAndSee(tab, entry, { point, ...options }, operation.signal)
     if (report.hits > 0 && report.missedBy === "") {
       progress.rested = true
+      if (report.givesFile) tab.expectFile()
       return
     }
     const by = report.missedBy || "something that took the click"
@@ -87,7 +88,7 @@ async function disarmWorld(world: World, signal: AbortSignal): Promise<ClickRepo
   try {
     return await callAgent<ClickReport>(world, "disarm", null, signal)
   } catch (error) {
-    if (error instanceof AppError && error.code === "stale-ref") return { hits: 1, missedBy: "" }
+    if (error instanceof AppError && error.code === "stale-ref") return { hits: 1, missedBy: "", givesFile: false }
     throw error
   }
 }

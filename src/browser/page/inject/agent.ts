@@ -8,6 +8,7 @@ export interface ArmedClick {
   missed: boolean
   hits: number
   missedBy: string
+  givesFile: boolean
   handler: (event: PageEvent) => void
   /** How often the mouse was let go here, and who waits for it. */
   releases: number

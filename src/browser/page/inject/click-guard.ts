@@ -9,6 +9,8 @@ export interface ClickReport {
   hits: number
   /** What the click would have hit instead; "" when it hit its element. */
   missedBy: string
+  /** It hit a link that gives a file. */
+  givesFile: boolean
 }
 
 export function guardedEvents(): string[] {
@@ -22,6 +24,7 @@ export function armClick(agent: PageAgent, element: PageElement | null): void {
     missed: false,
     hits: 0,
     missedBy: "",
+    givesFile: false,
     releases: 0,
     onRelease: undefined,
     handler: (event: PageEvent) => {
@@ -39,6 +42,7 @@ export function armClick(agent: PageAgent, element: PageElement | null): void {
         armed.missed = true
         armed.missedBy = describe(hit)
       }
+      if (armed.hits === 1 && hit?.nodeType === 1) armed.givesFile = hit.closest("a[download],area[download]") !== null
       if (!armed.missed) return
       event.preventDefault()
       event.stopImmediatePropagation()
@@ -62,10 +66,10 @@ export function clickLanded(agent: PageAgent, releases: number): Promise<void> {
 export function disarmClick(agent: PageAgent): ClickReport {
   const armed = agent.armed
   agent.armed = null
-  if (!armed) return { hits: 0, missedBy: "" }
+  if (!armed) return { hits: 0, missedBy: "", givesFile: false }
   armed.onRelease?.()
   for (const type of guardedEvents()) removeEventListener(type, armed.handler, true)
-  return { hits: armed.hits, missedBy: armed.missed ? armed.missedBy : "" }
+  return { hits: armed.hits, missedBy: armed.missed ? armed.missedBy : "", givesFile: armed.givesFile }
 }
 
 export const clickGuardFunctions = [guardedEvents, armClick, clickLanded, disarmClick]
