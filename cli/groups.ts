@@ -28,6 +28,11 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import("./commands/status.ts")).addStatus,
   },
   {
+    name: "dashboard",
+    description: "Open the gateway's page in the browser, signed in by a link that works once",
+    load: async () => (await import("./commands/dashboard.ts")).addDashboard,
+  },
+  {
     name: "doctor",
     description: "Find what is wrong with this installation, with the next step for each",
     load: async () => (await import("./commands/doctor.ts")).addDoctor,

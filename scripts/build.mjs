@@ -5,6 +5,7 @@ import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { build } from "esbuild"
 import { buildExtension } from "./build-extension.ts"
+import { buildDashboard } from "./build-dashboard.mjs"
 import { moduleOptions } from "./bundle-options.ts"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -72,6 +73,7 @@ async function bundle(output) {
     banner: { js: "#!/usr/bin/env node" },
   })
   await buildExtension(root, join(output, "extension"))
+  await buildDashboard(join(output, "dashboard"))
   chmodSync(output, 0o755)
   chmodSync(join(output, "svc.cjs"), 0o755)
 }

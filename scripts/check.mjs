@@ -26,6 +26,7 @@ const steps = [
   ["format", bin("oxfmt"), ["--check", "."]],
   ["lint", bin("oxlint"), ["--deny-warnings"]],
   ["types", bin("tsc"), ["--noEmit"]],
+  ["types of the page", bin("tsc"), ["-p", "dashboard"]],
 ]
 const testStep = [
   `${due.length} of ${tests.length} unit test files`,
@@ -51,7 +52,7 @@ function tell(result) {
   return result.ok
 }
 
-// The first three are quick and compete little; the tests come after them, with the machine to themselves.
+// The first four are quick and compete little; the tests come after them, with the machine to themselves.
 let ok = (await Promise.all(steps.map(run))).map(tell).every(Boolean)
 if (due.length === 0) console.log("ok   unit tests: nothing that they are made of has changed since they passed")
 else {

@@ -31,10 +31,14 @@ ${routes(routeRules.control)}
 
 function routes(rules: Readonly<Record<string, RouteRule>>): string {
   const rows = Object.entries(rules).map(
-    ([route, { scope, action }]) =>
-      `| \`${route}\` | ${scope === "open" ? "none" : `\`${scope}\``} | ${action ? `\`${action}\`` : ""} |`,
+    ([route, { scope, action }]) => `| \`${route}\` | ${scopeWord(scope)} | ${action ? `\`${action}\`` : ""} |`,
   )
   return `| route | scope | audit |\n|---|---|---|\n${rows.join("\n")}`
+}
+
+function scopeWord(scope: RouteRule["scope"]): string {
+  if (scope === "open") return "none"
+  return scope === "any" ? "any" : `\`${scope}\``
 }
 
 if (import.meta.main) {

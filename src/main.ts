@@ -186,7 +186,7 @@ function compose(
   const ports = { gateway: gateway.port, control: gateway.port + 2 }
   const states = firstStates()
   let draining = false
-  const access = composeAccess(core, token)
+  const access = composeAccess(core, token, () => ports.gateway)
   const { browser, sandbox, tools } = composeBrowser(core, ports, access.control)
   const channels = new Map<string, Channel>()
   const agent = composeAgent(core, {

@@ -15,7 +15,7 @@ import type {
   TranscriptPage,
   TranscriptQuery,
 } from "../sessions/index.ts"
-import type { ApprovalState, RunDelivery } from "../store/index.ts"
+import type { ApprovalState, JobState, RunDelivery } from "../store/index.ts"
 import type { GatewayStatus } from "./contract.ts"
 
 export interface Page<Item> {
@@ -25,10 +25,12 @@ export interface Page<Item> {
 }
 
 export interface RunSummary {
+  /** Cursor of lists. */
+  id: number
   runId: string
   kind: string
   session: string
-  state: string
+  state: JobState
   attempts: number
   createdAt: number
   startedAt: number | null
@@ -295,6 +297,8 @@ export interface GatewayActions {
   listHeartbeats(): { heartbeats: HeartbeatItem[] }
   /** One heartbeat, whatever speaks against it. Throws `not-found` for an agent that there is not. */
   runHeartbeat(wanted: { agent?: string; waitSeconds?: number }, signal: AbortSignal): Promise<HeartbeatRun>
+  /** Stops a turn that runs, or takes it out of its queue. */
+  stopRun(run: { runId: string; laneKey: string }): Promise<void>
   /** Begins a clean stop; called after the request was answered. */
   requestStop(): void
   listPairing(query: { channel: string; account?: string }): Promise<PairingList>

@@ -1,5 +1,6 @@
 // The keys of `gateway.*`: where the gateway listens, its own token, and how it follows changes of its config file.
 import { z } from "zod"
+import { pageSchema } from "./page/config.ts"
 
 const later = true
 
@@ -31,6 +32,7 @@ export const gatewaySchema = z
     allowedHosts: z.array(z.string().trim().min(1)).default([]).meta({
       description: "Further host names under which the gateway may be called, for example that of a reverse proxy.",
     }),
+    page: pageSchema,
     reload: z
       .strictObject({
         mode: z.enum(["hybrid", "hot", "restart", "off"]).default("hybrid").meta({

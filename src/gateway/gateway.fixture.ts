@@ -20,6 +20,8 @@ import type { ModelCheck } from "../models/index.ts"
 import { openStore } from "../store/index.ts"
 import { createTokens } from "./access/index.ts"
 import type { GatewayActions } from "./api.ts"
+import { createFailureThrottle } from "../kernel/http/index.ts"
+import { type PagePartsOptions, createPage } from "./page/index.ts"
 import { createAudit } from "./audit/index.ts"
 import type { GatewayStatus } from "./contract.ts"
 import { type GatewayServerOptions, createGatewayServer } from "./server.ts"
@@ -53,26 +55,27 @@ export async function startGateway(overrides: Partial<GatewayServerOptions> = {}
   const ledger = createLedger({ store, clock: systemClock, log, background, timeZone: () => "UTC" })
   const audit = createAudit({ store, clock: systemClock, log, background })
   const tokens = createTokens({ store, clock: systemClock, ids: systemIds, background })
+  let listening = 0
+  const throttle = createFailureThrottle({ clock: systemClock })
+  const shared = { tokens, audit, throttle, store, clock: systemClock, background, log, redactor }
+  const page = makePage(shared, () => listening)
   const options: GatewayServerOptions = {
     bind: "loopback",
     port: 0,
     allowedHosts: () => ["gateway.example"],
     token: { token: new Secret(gatewayToken), length: gatewayToken.length, file: "", source: "config" },
-    tokens,
-    audit,
+    ...shared,
+    page,
     readiness: () => ({ ok: true, parts: { store: "ready" } }),
     metrics: () => [{ name: "svc_test", type: "gauge", help: "A number.", samples: [{ value: 1 }] }],
     actions: recordingActions(calls, ledger),
     hooks: { path: () => "/hooks", handle: async (request) => new Response(`hook ${request.url}`) },
-    store,
-    clock: systemClock,
-    log,
-    redactor,
     ...overrides,
   }
   const server = createGatewayServer(options)
   const stop = async () => {
     await server.stop(0)
+    await background.idle()
     await tokens.stop()
     await audit.stop()
     await store.close()
@@ -81,6 +84,7 @@ export async function startGateway(overrides: Partial<GatewayServerOptions> = {}
     await stop()
     throw error
   })
+  listening = port
   return {
     options,
     folder,
@@ -99,6 +103,25 @@ export async function startGateway(overrides: Partial<GatewayServerOptions> = {}
       send(port, path, { method: "POST", headers: bearer, body: JSON.stringify(body) }),
     stop,
   }
+}
+
+type PageShared = Omit<
+  PagePartsOptions,
+  "settings" | "place" | "version" | "sessionDays" | "folder" | "ownIssuer" | "ids"
+>
+
+/** Without files. */
+function makePage(shared: PageShared, port: () => number) {
+  return createPage({
+    ...shared,
+    ids: systemIds,
+    settings: () => ({ enabled: true, allowHttp: false }),
+    place: () => ({ bind: "loopback", port: port() }),
+    version: "1.0.0",
+    sessionDays: () => 30,
+    folder: () => undefined,
+    ownIssuer: "own",
+  })
 }
 
 function recordingSessions(calls: unknown[]): GatewayActions["sessions"] {
@@ -142,6 +165,7 @@ function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
     dismissFailures: async () => void calls.push("dismiss"),
     requestStop: () => void calls.push("stop"),
     terminal: noTerminal,
+    stopRun: async (run) => void calls.push({ stopRun: run }),
     hooks: {
       list: (query) => ({ items: [], next: null, refused: {}, query }),
       read: (id) => ({ id }),

@@ -3,11 +3,15 @@ import type { HttpBindings } from "@hono/node-server"
 import type { Context } from "hono"
 import type { z } from "zod"
 import { type Visit, readJson } from "../kernel/http/index.ts"
-import { AppError, type Clock, type Redactor } from "../kernel/index.ts"
+import type { Clock, Redactor } from "../kernel/index.ts"
 import type { Store } from "../store/index.ts"
 import type { Tokens } from "./access/index.ts"
 import type { GatewayActions } from "./api.ts"
 import type { Audit } from "./audit/index.ts"
+import type { PageParts } from "./page/parts.ts"
+import { parse } from "./parse.ts"
+
+export { type Given, given, parse } from "./parse.ts"
 
 export type Env = { Bindings: HttpBindings & { visit?: Visit | undefined } }
 
@@ -17,6 +21,7 @@ export interface ApiOptions {
   audit: Audit
   clock: Clock
   actions: GatewayActions
+  page: PageParts
   redactor: Redactor
 }
 
@@ -32,20 +37,6 @@ const bodyLimits = { maxBytes: 1024 * 1024, timeoutMs: 30_000 }
 
 export async function parseBody<T>(schema: z.ZodType<T>, context: Context<Env>): Promise<T> {
   return parse(schema, await readJson(context.env.incoming, bodyLimits))
-}
-
-export function parse<T>(schema: z.ZodType<T>, value: unknown): T {
-  const result = schema.safeParse(value)
-  if (result.success) return result.data
-  const problems = result.error.issues.map((issue) => [issue.path.join("."), issue.message].filter(Boolean).join(": "))
-  throw new AppError("bad-request", problems.join("; "))
-}
-
-export type Given<T> = { [Key in keyof T]: Exclude<T[Key], undefined> }
-
-/** Left-out fields are absent, not undefined: that is what the types inside mean by optional. */
-export function given<T extends object>(value: T): Given<T> {
-  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as Given<T>
 }
 
 /** Names and ids of what a request is about, for the audit log; never contents. */

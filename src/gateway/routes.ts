@@ -7,19 +7,14 @@ import { type Visitor, errorResponse } from "../kernel/http/index.ts"
 import { AppError, type Redactor, runWithTimeout } from "../kernel/index.ts"
 import { accessRoutes } from "./access/routes.ts"
 import type { HookTest, MessageAction, MessageToSend, PairingApproval, PairingRevocation } from "./api.ts"
+import { routesOf } from "./endpoint-routes.ts"
+import { statusEndpoints } from "./endpoints/status.ts"
+import { listen, pageRoutes } from "./page/routes.ts"
+import { runRoutes } from "./runs.ts"
 import { sessionRoutes } from "./sessions.ts"
 import { terminalRoutes } from "./terminal.ts"
 import { type ApiOptions, type Env, type Route, about, given, parse, parseBody } from "./route.ts"
-import {
-  listDeliveries,
-  listEvents,
-  listRuns,
-  listUpdates,
-  readDelivery,
-  readRun,
-  readUpdate,
-  retryDelivery,
-} from "./store.ts"
+import { listDeliveries, listEvents, listUpdates, readDelivery, readUpdate, retryDelivery } from "./store.ts"
 
 const probeTimeoutMs = 20_000
 
@@ -27,7 +22,6 @@ const page = {
   limit: z.coerce.number().int().min(1).max(500).default(50),
   before: z.coerce.number().int().min(1).optional(),
 }
-const runsQuery = z.object({ ...page, state: z.enum(["ready", "running", "done", "dead", "cancelled"]).optional() })
 const deliveriesQuery = z.object({
   ...page,
   state: z.enum(["new", "sending", "sent", "uncertain", "dead", "dropped"]).optional(),
@@ -126,20 +120,13 @@ const messageActions = {
 }
 
 const routes: readonly Route[] = [
-  {
-    method: "GET",
-    path: "/api/status",
-    handle: async ({ actions }) => ({ body: await actions.status() }),
-  },
-  {
-    method: "POST",
-    path: "/api/status/dismiss",
-    async handle({ actions }, context) {
-      await parseBody(nothing, context)
+  ...routesOf(statusEndpoints, {
+    "GET /api/status": async ({ actions }) => ({ body: await actions.status() }),
+    async "POST /api/status/dismiss"({ actions }) {
       await actions.dismissFailures()
       return { body: {} }
     },
-  },
+  }),
   {
     method: "POST",
     path: "/api/stop",
@@ -148,18 +135,6 @@ const routes: readonly Route[] = [
       context.env.outgoing.once("close", () => actions.requestStop())
       return { status: 202, body: {} }
     },
-  },
-  {
-    method: "GET",
-    path: "/api/runs",
-    handle: async ({ store }, context) => ({
-      body: await listRuns(store, given(parse(runsQuery, context.req.query()))),
-    }),
-  },
-  {
-    method: "GET",
-    path: "/api/runs/:runId",
-    handle: async ({ store }, context) => ({ body: await readRun(store, context.req.param("runId") ?? "") }),
   },
   {
     method: "GET",
@@ -403,6 +378,8 @@ const routes: readonly Route[] = [
   ...sessionRoutes,
   ...terminalRoutes,
   ...accessRoutes,
+  ...runRoutes,
+  ...pageRoutes,
 ]
 
 export function addApiRoutes(app: Hono<Env>, options: ApiOptions): void {
@@ -414,6 +391,8 @@ export function addApiRoutes(app: Hono<Env>, options: ApiOptions): void {
       return context.body(text, answer.status ?? 200, { "content-type": "application/json; charset=utf-8" })
     })
   }
+  app.get("/api/stream", (context) => listen(options.page, context))
+  app.all("/api/stream", () => notAllowed(["GET"], options.redactor))
   for (const path of new Set(routes.map((route) => route.path))) {
     const allowed = routes.filter((route) => route.path === path).map((route) => route.method)
     app.all(path, () => notAllowed(allowed, options.redactor))

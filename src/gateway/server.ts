@@ -23,6 +23,7 @@ import type { Audit } from "./audit/index.ts"
 import { type Binding, resolveBinding } from "./binding.ts"
 import type { Readiness } from "./contract.ts"
 import { type Metric, formatMetrics, metricsType } from "./metrics.ts"
+import { type PageParts, pageBase } from "./page/index.ts"
 import type { Env } from "./route.ts"
 import { addApiRoutes, notAllowed } from "./routes.ts"
 import type { GatewayToken } from "./token.ts"
@@ -52,6 +53,7 @@ export interface GatewayServerOptions {
   readiness: () => Readiness | Promise<Readiness>
   metrics: () => Metric[]
   actions: GatewayActions
+  page: PageParts
   hooks: MountedHooks
   store: Store
   clock: Clock
@@ -67,13 +69,20 @@ export interface GatewayServer {
 }
 
 /** Paths of our own, which no base path of the hooks may take. */
-const ownPaths = ["/healthz", "/readyz", "/metrics", "/api"]
+const ownPaths = ["/healthz", "/readyz", "/metrics", "/api", "/dashboard"]
 
 export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
   const app = createApp(options)
-  const { token, tokens, audit, clock } = options
+  const { token, tokens, audit, clock, page } = options
   const throttle = options.throttle ?? createFailureThrottle({ clock })
-  const admit = createDoor({ surface: "gateway", token: token.token, tokens, audit, throttle })
+  const admit = createDoor({
+    surface: "gateway",
+    token: token.token,
+    tokens,
+    audit,
+    throttle,
+    page: (request) => page.surface.find(request),
+  })
   let listener: Listener | undefined
   return {
     async start() {
@@ -92,6 +101,8 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       return { host: binding.host, port: listener.port }
     },
     async stop(graceMs) {
+      // Its listeners would wait for ever.
+      await page.feed.stop()
       await listener?.stop(graceMs)
       listener = undefined
     },
@@ -116,8 +127,11 @@ async function answer(surface: Surface, request: Request, env: HttpBindings): Pr
   const isHookList = incoming.method === "GET" && path === hooks.path()
   if (!isWebSocket && !isHookList && isBelow(path, hooks.path())) return await hooks.handle(incoming)
   let visit: Visit | undefined
+  const { page } = surface.options
   try {
     guard(surface, incoming, path, isWebSocket)
+    if (isVisit(incoming, path)) return new Response(null, { status: 307, headers: { location: `${pageBase}/` } })
+    if (page.surface.isBelow(path)) return await page.surface.handle(incoming, path)
     if (!isOpen(incoming, path)) {
       visit = admitted(surface, incoming, isHookList ? "/api/hooks" : path)
       checkSpelling(path)
@@ -143,10 +157,18 @@ function hookListRequest(incoming: IncomingMessage): Request {
 function guard(surface: Surface, incoming: IncomingMessage, path: string, isWebSocket: boolean): void {
   const { allowedHosts } = surface.options
   const extraHosts = [...allowedHosts().map((host) => host.toLowerCase()), ...surface.binding.ownHosts(incoming.socket)]
-  checkOrigin(incoming.headers, { port: surface.port, extraHosts })
+  // Files that are open to all may be linked to; what they show has a guard of its own.
+  const { page } = surface.options
+  const isOpenFile = isVisit(incoming, path) || (page.surface.isBelow(path) && page.surface.isFile(incoming, path))
+  checkOrigin(isOpenFile ? { host: incoming.headers.host } : incoming.headers, { port: surface.port, extraHosts })
   if (isWebSocket) throw new AppError("not-found", "There is no WebSocket endpoint")
   if (!path.startsWith("/")) throw new AppError("bad-request", "The request target must be a path")
   if (/%(?![0-9a-f]{2})/i.test(path)) throw new AppError("bad-request", "The path has a broken percent-encoding")
+}
+
+/** Somebody who types our bare address into a browser wants the page. */
+function isVisit({ method, headers }: IncomingMessage, path: string): boolean {
+  return path === "/" && method === "GET" && (headers.accept ?? "").includes("text/html")
 }
 
 /** Asking whether it lives and works needs no token; guessing one there is no way round the throttle. */

@@ -42,9 +42,16 @@ const runColumns = [
   "error",
 ] as const
 
-export async function listRuns(store: Store, query: PageQuery & { state?: JobState }): Promise<Page<RunSummary>> {
-  const { state } = query
-  const range = await pageRange(store.db, "job", query, state !== undefined && !isOpenJob(state))
+export interface RunsQuery extends PageQuery {
+  state?: JobState | undefined
+  kind?: string | undefined
+  session?: string | undefined
+}
+
+export async function listRuns(store: Store, query: RunsQuery): Promise<Page<RunSummary>> {
+  const { state, kind, session } = query
+  const isSearch = kind !== undefined || session !== undefined || (state !== undefined && !isOpenJob(state))
+  const range = await pageRange(store.db, "job", query, isSearch)
   const rows = await store.db
     .selectFrom("job")
     .select(runColumns)
@@ -53,6 +60,8 @@ export async function listRuns(store: Store, query: PageQuery & { state?: JobSta
     .where("id", ">=", range.from)
     .$if(state !== undefined, (builder) => builder.where("state", "=", state as JobState))
     .$if(state !== undefined && isOpenJob(state), (builder) => builder.where(openJobs))
+    .$if(kind !== undefined, (builder) => builder.where("kind", "=", kind as string))
+    .$if(session !== undefined, (builder) => builder.where("lane_key", "=", session as string))
     .orderBy("id", "desc")
     .limit(query.limit)
     .execute()
@@ -265,11 +274,12 @@ function nextCursor(rows: readonly { id: number }[], limit: number, range: Range
   return range.from > 0 ? range.from : null
 }
 
-function runSummary(row: {
+export function runSummary(row: {
+  id: number
   run_id: string
   kind: string
   lane_key: string
-  state: string
+  state: JobState
   attempts: number
   created_at: number
   started_at: number | null
@@ -278,6 +288,7 @@ function runSummary(row: {
   result: string | null
 }): RunSummary {
   return {
+    id: row.id,
     runId: row.run_id,
     kind: row.kind,
     session: row.lane_key,
@@ -328,4 +339,15 @@ const isOpenRow = (state: OutboxState): boolean => state === "new" || state === 
 
 function noDelivery(id: number): AppError {
   return new AppError("not-found", `There is no delivery ${id}`)
+}
+
+/** Those that are still there, oldest first. */
+export function runsByIds(store: Store, ids: readonly number[]): RunSummary[] {
+  const rows = store.handle
+    .prepare(
+      `select ${runColumns.join(", ")}, substr(result, 1, 500) as result from job
+       where id in (select value from json_each(?)) order by id`,
+    )
+    .all(JSON.stringify(ids))
+  return (rows as unknown as Parameters<typeof runSummary>[0][]).map(runSummary)
 }

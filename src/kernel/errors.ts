@@ -23,6 +23,10 @@ export const errorTable = {
     meaning:
       "The request came from a web page or under a foreign host name; such requests are refused on loopback too.",
   },
+  "page-insecure": {
+    status: 403,
+    meaning: "The page was asked for over plain HTTP from another machine; it needs TLS in front, or an explicit key.",
+  },
   "not-found": { status: 404, meaning: "There is nothing under this path or id." },
   "method-not-allowed": { status: 405, meaning: "The path exists but not with this method." },
   "request-timeout": { status: 408, meaning: "The body did not arrive in time." },

@@ -5,13 +5,15 @@ import type { GatewayToken } from "../gateway/index.ts"
 import type { HookAudit, HookGuests } from "../hooks/index.ts"
 import { type Visitor, createFailureThrottle, clientOf } from "../kernel/http/index.ts"
 import type { Core } from "./core.ts"
+import { composePage } from "./page.ts"
 
 /** What the gateway's listener, the control service and the webhooks need to know their callers. */
-export function composeAccess({ tokens, audit, clock }: Core, token: GatewayToken) {
+export function composeAccess(core: Core, token: GatewayToken, port: () => number) {
+  const { tokens, audit, clock } = core
   // One for both listeners: whoever guesses has one number of tries.
   const throttle = createFailureThrottle({ clock })
   return {
-    gateway: { token, tokens, audit, throttle },
+    gateway: { token, tokens, audit, throttle, page: composePage(core, { token, throttle, port }) },
     control: {
       token: token.token,
       admit: createDoor({ surface: "control", token: token.token, tokens, audit, throttle }),

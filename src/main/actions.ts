@@ -56,6 +56,7 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
     listModels: models.list,
     testModel: models.test,
     requestStop: parts.requestStop,
+    stopRun: parts.agent.stopTurn,
     approvals: approvalActions(parts.agent.approvals),
     hooks: parts.hooks,
     terminal: terminalActions(core, parts.agent),

@@ -386,6 +386,22 @@ export interface AccessTokenTable {
   last_used_at: number | null
 }
 
+/** A sign-in of the page. Its secret is in a cookie and nowhere else, only the hash is here. */
+export interface PageSessionTable {
+  id: string
+  /** SHA-256 of the secret part, hexadecimal. */
+  hash: string
+  /** The browser, as people know it. */
+  name: string
+  /** JSON. */
+  scopes: string
+  /** Id of the token that it was made with, or the fingerprint of the gateway's own: it ends with that one. */
+  issuer: string
+  created_at: number
+  expires_at: number
+  last_used_at: number
+}
+
 /** Who did what through which door. Never contents, never secrets; unknown is empty. */
 export interface AuditTable {
   id: Generated<number>

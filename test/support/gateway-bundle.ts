@@ -1,9 +1,10 @@
 // The gateway of the tests as one bundle: a process made of some hundred source files starts in seconds when the
 // machine is busy, a bundle in a fraction of one. Built once for a state of the sources and shared by all test files.
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { basename, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { build } from "esbuild"
+import { buildDashboard } from "../../scripts/build-dashboard.mjs"
 import { moduleOptions } from "../../scripts/bundle-options.ts"
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
@@ -13,11 +14,35 @@ const cache = join(root, "node_modules", ".cache", "svc-tests")
 const keepMs = 10 * 60 * 1000
 
 let bundled: Promise<string> | undefined
+let page: Promise<void> | undefined
 
 /** The path of the program to start. The sources are looked at once in a process. */
 export function bundleGateway(): Promise<string> {
   bundled ??= bundle()
   return bundled
+}
+
+/** Puts the page beside the bundle, for tests that open it. The gateway looks for its files at the first request. */
+export function bundlePage(): Promise<void> {
+  page ??= bundleGateway().then((program) => putPage(join(dirname(program), "dashboard")))
+  return page
+}
+
+async function putPage(folder: string): Promise<void> {
+  const sources = [join(root, "dashboard"), join(root, "scripts", "build-dashboard.mjs")]
+  const mark = join(folder, `made-${Math.max(...sources.map(newest))}`)
+  if (existsSync(mark)) return
+  const own = `${folder}-${process.pid}`
+  await buildDashboard(own)
+  writeFileSync(join(own, basename(mark)), "")
+  rmSync(folder, { recursive: true, force: true })
+  try {
+    renameSync(own, folder)
+  } catch (error) {
+    // Another test file was faster.
+    if (!existsSync(mark)) throw error
+    rmSync(own, { recursive: true, force: true })
+  }
 }
 
 async function bundle(): Promise<string> {

@@ -23,7 +23,17 @@ export interface DoorOptions {
   tokens: Tokens
   audit: Audit
   throttle: FailureThrottle
+  /** Who has signed in to the page, by the request's cookie; throws where the request travels in the open. */
+  page?: (request: IncomingMessage) => { id: string; name: string; scopes: readonly Scope[] } | undefined
 }
+
+/** What opens a door, and what it opens. */
+interface Holder {
+  visitor: Visitor
+  scopes: readonly Scope[]
+}
+
+const everything: readonly Scope[] = ["admin"]
 
 export function createDoor(options: DoorOptions): Admit {
   const { surface, token, audit } = options
@@ -31,10 +41,13 @@ export function createDoor(options: DoorOptions): Admit {
     const rule = ruleFor(surface, request.method ?? "", path)
     const candidate = bearerToken(request.headers.authorization)
     const isOwn = candidate !== undefined && token.matches(candidate)
-    const visitor = isOwn ? owner(request) : admitToken(options, request, { candidate, rule })
+    const { visitor, scopes } = isOwn
+      ? { visitor: owner(request), scopes: everything }
+      : admitHolder(options, request, { candidate, rule })
     let hasEnded = false
     return {
       visitor,
+      scopes,
       target: rule.target,
       end(status) {
         if (hasEnded) return
@@ -45,18 +58,20 @@ export function createDoor(options: DoorOptions): Admit {
   }
 }
 
-function admitToken(
+function admitHolder(
   options: DoorOptions,
   request: IncomingMessage,
   { candidate, rule }: { candidate: string | undefined; rule: FoundRule },
-): Visitor {
+): Holder {
   const { surface, tokens, audit, throttle } = options
   const found = candidate === undefined ? undefined : tokens.find(candidate)
   if (found?.kind === "known") {
-    if (rule.scope === "open" || covers(found.token.scopes, rule.scope)) return visitorOf(found.token)
-    const refused = { action: "scope.refused", target: rule.scope, outcome: "scope-missing" }
-    audit.count({ door: surface, who: visitorOf(found.token), ...refused })
-    throw scopeMissing(found.token, rule.scope)
+    return checkScope(options, { visitor: visitorOf(found.token), scopes: found.token.scopes }, rule)
+  }
+  const session = candidate === undefined ? options.page?.(request) : undefined
+  if (session) {
+    const visitor: Visitor = { kind: "page", id: session.id, name: session.name }
+    return checkScope(options, { visitor, scopes: session.scopes }, rule)
   }
   const address = request.socket.remoteAddress ?? "unknown"
   audit.count({ door: surface, who: stranger(clientOf(address)), action: "auth.failed", outcome: "unauthorized" })
@@ -69,7 +84,14 @@ function admitToken(
   })
 }
 
-export function scopeMissing(token: KnownToken, needed: Scope): AppError {
+function checkScope({ surface, audit }: DoorOptions, holder: Holder, { scope }: FoundRule): Holder {
+  if (scope === "open" || scope === "any" || covers(holder.scopes, scope)) return holder
+  const refused = { action: "scope.refused", target: scope, outcome: "scope-missing" }
+  audit.count({ door: surface, who: holder.visitor, ...refused })
+  throw scopeMissing({ ...holder.visitor, scopes: holder.scopes }, scope)
+}
+
+export function scopeMissing(token: Pick<KnownToken, "name" | "scopes">, needed: Scope): AppError {
   const held = token.scopes.length === 0 ? "none" : token.scopes.join(", ")
   return new AppError("scope-missing", `The token ${token.name} has not the scope ${needed} (it has ${held})`, {
     hint: `Make one that has it: svc token create --scope ${needed} --name <name>`,
@@ -100,6 +122,7 @@ function tell(
   { target, outcome }: { target: string; outcome: string },
 ): void {
   if (rule.action !== undefined) return audit.record({ door: surface, who, action: rule.action, target, outcome })
+  // A page that lies open asks all day long; what it changes has a name.
   if (surface === "gateway" && who.kind !== "token") return
   const scope = surface === "control" ? "browser" : rule.scope
   audit.count({ door: surface, who, action: `${scope}.use`, outcome: "" })

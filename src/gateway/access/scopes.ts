@@ -14,18 +14,19 @@ export const scopeMeanings: Readonly<Record<Scope, string>> = {
 export type Surface = "gateway" | "control"
 
 export interface RouteRule {
-  /** `open` asks for no secret at all. */
-  scope: Scope | "open"
+  /** `open` asks for no secret at all, `any` for a right one whatever its scopes. */
+  scope: Scope | "open" | "any"
   /** Name in the audit log, one row each; without one, what tokens do is counted by the hour. */
   action?: string
 }
 
 type Rules = Readonly<Record<string, RouteRule>>
 
+const any: RouteRule = { scope: "any" }
 const status: RouteRule = { scope: "status" }
 const admin: RouteRule = { scope: "admin" }
 const browser: RouteRule = { scope: "browser" }
-const does = (scope: Scope, action: string): RouteRule => ({ scope, action })
+const does = (scope: Scope | "any", action: string): RouteRule => ({ scope, action })
 
 const gatewayRules: Rules = {
   "GET /healthz": { scope: "open" },
@@ -49,6 +50,7 @@ const gatewayRules: Rules = {
   "POST /api/stop": does("admin", "gateway.stop"),
   "GET /api/runs": admin,
   "GET /api/runs/:runId": admin,
+  "POST /api/runs/:runId/stop": does("admin", "run.stop"),
   "GET /api/deliveries": admin,
   "GET /api/deliveries/:id": admin,
   "POST /api/deliveries/:id/retry": does("admin", "delivery.retry"),
@@ -83,6 +85,11 @@ const gatewayRules: Rules = {
   "POST /api/tokens": does("admin", "token.create"),
   "POST /api/tokens/revoke": does("admin", "token.revoke"),
   "GET /api/audit": admin,
+  "POST /api/page/links": does("any", "page.link"),
+  "GET /api/page/session": any,
+  "POST /api/page/leave": does("any", "page.leave"),
+  // What it tells depends on the scopes of who listens.
+  "GET /api/stream": any,
 }
 
 const controlRules: Rules = {

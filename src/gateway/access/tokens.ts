@@ -19,6 +19,8 @@ export interface Tokens {
   /** Of what a caller has sent; constant-time in the secret. A known one counts as used. */
   find(text: string): Lookup
   list(): TokenSummary[]
+  /** Whether the token of this id still opens something. */
+  isGood(id: string): boolean
   /** Throws `bad-request` or `conflict`. */
   create(wanted: TokenToCreate): Promise<CreatedToken>
   /** By id or by name; throws `not-found`. From then on it opens nothing. */
@@ -91,6 +93,10 @@ export function createTokens(options: TokensOptions): Tokens {
         .filter(isKnown)
         .toSorted((a, b) => a.createdAt - b.createdAt)
         .map(summary),
+    isGood(id) {
+      const entry = entries.get(id)
+      return entry !== undefined && !entry.isRevoked && !isExpired(entry)
+    },
     async create(wanted) {
       checkFree(entries, wanted.name)
       const { entry, text } = newEntry(wanted, ids, clock.now())

@@ -5,11 +5,21 @@ import type { IncomingMessage } from "node:http"
 /** Somebody or something that acts. Carries no secret. */
 export interface Visitor {
   /**
-   * `gateway-token`, `cli` (the same token, in the command line's hand), `token` (one with scopes), `hook-token`,
-   * `signature`, `person` (in a chat), `stranger` (an address without a right secret), `file` (whoever edits the
+   * `gateway-token`, `cli` (the same token, in the command line's hand), `token` (one with scopes), `page` (a
+   * browser that has signed in to the page), `hook-token`, `signature`, `person` (in a chat), `stranger` (an address without a right secret), `file` (whoever edits the
    * configuration), `gateway` (by itself).
    */
-  kind: "gateway-token" | "cli" | "token" | "hook-token" | "signature" | "person" | "stranger" | "file" | "gateway"
+  kind:
+    | "gateway-token"
+    | "cli"
+    | "token"
+    | "page"
+    | "hook-token"
+    | "signature"
+    | "person"
+    | "stranger"
+    | "file"
+    | "gateway"
   /** Of the token or the person, or the address; empty where there is only one. */
   id: string
   /** As people know it; may change, the id does not. */
@@ -19,6 +29,8 @@ export interface Visitor {
 /** One request of somebody who may make it. */
 export interface Visit {
   readonly visitor: Visitor
+  /** What the secret opens, in the words of `gateway/access`. */
+  readonly scopes: readonly string[]
   /** What it is about: a name or an id, never contents. A route may say it better than its path does. */
   target: string
   /** Tells once how it ended. */

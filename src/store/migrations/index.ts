@@ -21,6 +21,7 @@ import * as access from "./0020-access.ts"
 import * as firstWords from "./0022-first-words.ts"
 import * as queue from "./0025-queue.ts"
 import * as conversations from "./0026-conversations.ts"
+import * as pageSessions from "./0030-page-sessions.ts"
 
 export const migrations: Record<string, Migration> = {
   "0001-first": first,
@@ -44,6 +45,7 @@ export const migrations: Record<string, Migration> = {
   "0022-first-words": firstWords,
   "0025-queue": queue,
   "0026-conversations": conversations,
+  "0030-page-sessions": pageSessions,
 }
 
 /**

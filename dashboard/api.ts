@@ -1,0 +1,70 @@
+// Calls of the gateway's own API, with the types of its endpoints.
+import type { Api } from "../src/gateway/endpoints/index.ts"
+import { pageKey, signedOut } from "./session.ts"
+
+export type { Api }
+/** What an endpoint answers. */
+export type Reply<Name extends keyof Api> = Api[Name]["reply"]
+
+export class CallError extends Error {
+  readonly code: string
+  readonly status: number
+  /** What to do about it. */
+  readonly hint: string | undefined
+
+  constructor(status: number, { code, message, hint }: { code: string; message: string; hint?: string }) {
+    super(message)
+    this.status = status
+    this.code = code
+    this.hint = hint
+  }
+}
+
+type Inputs<Name extends keyof Api> = {
+  [Part in "params" | "query" | "body" as Api[Name][Part] extends undefined ? never : Part]?: Api[Name][Part]
+}
+
+const timeoutMs = 30_000
+
+export async function call<Name extends keyof Api>(
+  name: Name,
+  input: Inputs<Name> & { signal?: AbortSignal } = {} as Inputs<Name>,
+): Promise<Reply<Name>> {
+  const { params, query, body, signal } = input as Record<string, Record<string, unknown>> & { signal?: AbortSignal }
+  const [method = "", path = ""] = name.split(" ")
+  const response = await send(addressOf(path, params, query), {
+    method,
+    body: method === "POST" ? JSON.stringify(body ?? {}) : null,
+    signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]),
+  })
+  return (await response.json()) as Reply<Name>
+}
+
+/** The plain call, for what is no JSON. Throws CallError. */
+export async function send(path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = { "content-type": "application/json", "x-csrf-token": pageKey(), ...(init.headers as object) }
+  const response = await fetch(`..${path}`, { ...init, headers }).catch((error: Error) => {
+    if (error.name === "AbortError") throw error
+    throw new CallError(0, {
+      code: "unreachable",
+      message: "The gateway does not answer",
+      hint: "Is it running? svc gateway",
+    })
+  })
+  if (response.ok) return response
+  const { error } = (await response.json().catch(() => ({}))) as {
+    error?: { code: string; message: string; hint?: string }
+  }
+  const failure = new CallError(
+    response.status,
+    error ?? { code: "internal", message: `The gateway answered ${response.status}` },
+  )
+  if (response.status === 401) signedOut(failure.message)
+  throw failure
+}
+
+function addressOf(path: string, params: Record<string, unknown> = {}, query: Record<string, unknown> = {}): string {
+  const filled = path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(params[name])))
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== "")
+  return given.length === 0 ? filled : `${filled}?${new URLSearchParams(given as [string, string][])}`
+}

@@ -1,0 +1,119 @@
+// Menu, head and the page of the address.
+import { useSignal } from "@preact/signals"
+import type { ComponentType } from "preact"
+import { useEffect } from "preact/hooks"
+import { call } from "./api.ts"
+import { type Page, pages } from "./pages.ts"
+import { link, place } from "./router.ts"
+import { may, signedOut, who } from "./session.ts"
+import { isLive } from "./stream.ts"
+import { Button, Empty, Failure } from "./ui/parts.tsx"
+import { Icon } from "./ui/icons.tsx"
+
+export function Layout() {
+  const isOpen = useSignal(false)
+  const shown = pages.filter(({ scope }) => may(scope))
+  const [name] = place.value.path
+  const page = name === undefined ? shown[0] : shown.find((one) => one.name === name)
+  useEffect(() => {
+    document.title = page ? `${page.title} · svc` : "svc"
+    isOpen.value = false
+  }, [page, place.value])
+  return (
+    <div
+      class={isOpen.value ? "layout open" : "layout"}
+      onKeyDown={(event) => event.key === "Escape" && (isOpen.value = false)}
+    >
+      <a class="skip" href="#main" onClick={skip}>
+        To the content
+      </a>
+      <header class="top">
+        <button
+          type="button"
+          class="menu"
+          aria-label="Menu"
+          aria-expanded={isOpen.value}
+          aria-controls="menu"
+          onClick={() => (isOpen.value = !isOpen.value)}
+        >
+          <Icon name={isOpen.value ? "close" : "menu"} />
+        </button>
+        <strong>{page?.title ?? "svc"}</strong>
+        <span class={isLive.value ? "live on" : "live"} role="status">
+          {isLive.value ? "Live" : "Connecting…"}
+        </span>
+      </header>
+      <nav id="menu" aria-label="Pages">
+        <ul>
+          {shown.map((one) => (
+            <li key={one.name}>
+              <a href={link(one.name)} aria-current={one === page ? "page" : undefined}>
+                <Icon name={one.icon} />
+                {one.title}
+              </a>
+            </li>
+          ))}
+        </ul>
+        <SignOut />
+      </nav>
+      <main id="main" tabIndex={-1}>
+        {page ? (
+          <Shown key={page.name} page={page} />
+        ) : (
+          <Empty title="There is no such page">The menu has those that there are.</Empty>
+        )}
+      </main>
+    </div>
+  )
+}
+
+function skip(event: Event): void {
+  event.preventDefault()
+  document.getElementById("main")?.focus()
+}
+
+function SignOut() {
+  const known = who.value
+  if (typeof known !== "object" || !known.session) return null
+  const leave = async () => {
+    await call("POST /api/page/leave")
+    signedOut()
+  }
+  return (
+    <footer>
+      <Button act={leave} icon="leave">
+        Sign out
+      </Button>
+      <small class="dim">svc {known.version}</small>
+    </footer>
+  )
+}
+
+/** Pages that were opened once are there at once. */
+const loaded = new Map<string, ComponentType>()
+
+function Shown({ page }: { page: Page }) {
+  const content = useSignal(loaded.get(page.name))
+  const failure = useSignal<unknown>(undefined)
+  useEffect(() => {
+    if (content.value) return
+    page.load().then(
+      (module) => {
+        loaded.set(page.name, module.default)
+        content.value = module.default
+      },
+      (error: unknown) => (failure.value = error),
+    )
+  }, [page])
+  // A module that could not be fetched stays so until the page is read anew: browsers remember it.
+  if (failure.value !== undefined) return <Failure error={failure.value} retry={() => location.reload()} />
+  const Content = content.value
+  return Content ? (
+    <>
+      <h1>{page.title}</h1>
+      <Content />
+    </>
+  ) : (
+    <p class="dim">Loading…</p>
+  )
+}

@@ -1,0 +1,18 @@
+// The pages, in the order of the menu. A page is here when what it shows stands; each is a file of its own that is
+// fetched when it is first opened.
+import type { ComponentType } from "preact"
+import type { IconName } from "./ui/icons.tsx"
+
+export interface Page {
+  /** First part of the address. */
+  name: string
+  title: string
+  icon: IconName
+  /** What a sign-in needs to see it. */
+  scope: string
+  load: () => Promise<{ default: ComponentType }>
+}
+
+export const pages: readonly Page[] = [
+  { name: "now", title: "Now", icon: "now", scope: "status", load: () => import("./pages/now.tsx") },
+]

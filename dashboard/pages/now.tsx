@@ -1,0 +1,174 @@
+// Now: how everything is, what runs, what waits for a person, what today has taken.
+import { call } from "../api.ts"
+import { link } from "../router.ts"
+import { may } from "../session.ts"
+import { useAsked } from "../ui/asked.ts"
+import { confirm } from "../ui/confirm.tsx"
+import { Badge, Button, Card, Empty, Facts, Failure } from "../ui/parts.tsx"
+import { Time } from "../ui/time.tsx"
+import { toast } from "../ui/toast.tsx"
+import type { Reply } from "../api.ts"
+
+type Status = Reply<"GET /api/status">
+
+export default function Now() {
+  const status = useAsked("status", () => call("GET /api/status"), {
+    topics: ["run", "waiting", "delivery"],
+    everyMs: 10_000,
+  })
+  const known = status.value.value
+  if (!known)
+    return status.error.value === undefined ? (
+      <p class="dim">Loading…</p>
+    ) : (
+      <Failure error={status.error.value} retry={status.again} />
+    )
+  return (
+    <div class="cards">
+      <Parts status={known} />
+      {may("admin") && <InFlight />}
+      <Failures status={known} again={status.again} />
+      <Today status={known} />
+    </div>
+  )
+}
+
+const partNames: Record<string, string> = {
+  chatapp: "Chat",
+  gateway: "Gateway",
+  store: "Store",
+  agent: "Agent",
+  browser: "Browser",
+}
+
+function Parts({ status }: { status: Status }) {
+  const { parts, problems, model, configProblem, store } = status
+  const all = [
+    ...problems,
+    ...(configProblem === undefined
+      ? []
+      : [{ part: "configuration", problem: configProblem, next: "svc config validate" }]),
+    ...(store.problem === undefined ? [] : [{ part: "store", problem: store.problem }]),
+    ...(model.error === undefined ? [] : [{ part: "model", problem: model.error, next: "svc models list" }]),
+    ...(model.warnings ?? []).map((problem) => ({ part: "model", problem })),
+  ]
+  return (
+    <Card title="Parts">
+      <ul class="parts">
+        {Object.entries(parts).map(([part, state]) => (
+          <li key={part}>
+            {partNames[part] ?? part} <Badge state={state} />
+          </li>
+        ))}
+        <li>
+          Model <span class="dim">{model.id ?? "none"}</span>
+        </li>
+      </ul>
+      {all.map(({ part, problem, ...rest }) => (
+        <div class="problem" key={part + problem}>
+          <p>
+            <strong>{partNames[part] ?? part}:</strong> {problem}
+          </p>
+          {"next" in rest && rest.next !== undefined && <p class="dim">{rest.next}</p>}
+        </div>
+      ))}
+    </Card>
+  )
+}
+
+function InFlight() {
+  const runs = useAsked(
+    "in flight",
+    async () =>
+      (
+        await Promise.all([
+          call("GET /api/runs", { query: { state: "running" } }),
+          call("GET /api/runs", { query: { state: "ready", limit: 20 } }),
+        ])
+      ).flatMap(({ items }) => items),
+    { topics: ["run"] },
+  )
+  const items = runs.value.value ?? []
+  const stop = async (runId: string) => {
+    await call("POST /api/runs/:runId/stop", { params: { runId } })
+    toast("Stopped")
+    await runs.again()
+  }
+  return (
+    <Card title="In flight">
+      {items.length === 0 && <Empty title="Nothing runs">Write to the agent, or send it a webhook.</Empty>}
+      <ul class="lines">
+        {items.map(({ runId, kind, session, state, startedAt, createdAt }) => (
+          <li key={runId}>
+            <a href={link("runs", runId)}>
+              {kind} <span class="dim">{session}</span>
+            </a>
+            <Badge state={state} />
+            <Time at={startedAt ?? createdAt} />
+            <Button act={() => stop(runId)} icon="stop" label={`Stop ${kind} of ${session}`}>
+              Stop
+            </Button>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  )
+}
+
+function Failures({ status, again }: { status: Status; again: () => Promise<void> }) {
+  const { jobs, outbox, events } = status
+  const rows: [string, number, string][] = [
+    ["Runs that failed", jobs.dead, link("runs") + "?state=dead"],
+    ["Messages in doubt", outbox.uncertain, link("messages") + "?state=uncertain"],
+    ["Messages not sent", outbox.dead, link("messages") + "?state=dead"],
+    ["Events that no model took", events.setAside, link("runs")],
+  ]
+  const open = rows.filter(([, count]) => count > 0)
+  const dismiss = async () => {
+    const yes = await confirm({
+      title: "Dismiss these failures?",
+      text: "They stay in their lists, and count no more here.",
+      action: "Dismiss",
+    })
+    if (!yes) return
+    await call("POST /api/status/dismiss")
+    await again()
+  }
+  return (
+    <Card title="Wants a look" actions={open.length > 0 && may("admin") && <Button act={dismiss}>Dismiss</Button>}>
+      {open.length === 0 && (
+        <Empty title="Nothing waits for you">Failures of the last seven days would stand here.</Empty>
+      )}
+      <ul class="lines">
+        {open.map(([words, count, address]) => (
+          <li key={words}>
+            <a href={address}>{words}</a>
+            <strong>{count}</strong>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  )
+}
+
+function Today({ status }: { status: Status }) {
+  const { usage, memoryMb, startedAt, backup, jobs, outbox } = status
+  const today = usage.today
+  return (
+    <Card title="Today">
+      <Facts
+        rows={[
+          ["Model calls", today.calls],
+          ["Tokens in", today.input?.toLocaleString()],
+          ["Tokens out", today.output?.toLocaleString()],
+          ["Cost", today.cost === null ? "unknown" : `$${today.cost.toFixed(4)}`],
+          ["Waiting runs", jobs.ready],
+          ["Messages to send", outbox.new + outbox.sending],
+          ["Memory", `${memoryMb} MB`],
+          ["Started", <Time at={Date.parse(startedAt)} />],
+          ["Last backup", backup?.last ? <Time at={backup.last.createdAt} /> : undefined],
+        ]}
+      />
+    </Card>
+  )
+}

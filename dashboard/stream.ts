@@ -1,0 +1,95 @@
+// The one event stream: read by fetch, since it needs the page's key; goes on after the last entry that was read, so that
+// a cut, a sleep or a restart loses and doubles nothing. Hidden tabs let go of it: browsers open few connections a host.
+import { signal } from "@preact/signals"
+import { send } from "./api.ts"
+import { who } from "./session.ts"
+
+type Listener = (data: never) => void
+
+/** `reset` is told when what is shown must be read anew. */
+const listeners = new Map<string, Set<Listener>>()
+export const isLive = signal(false)
+
+const hiddenMs = 20_000
+/** The gateway says that it lives every twenty seconds. */
+const silenceMs = 45_000
+let lastId: string | undefined
+let control: AbortController | undefined
+let hideTimer = 0
+let tries = 0
+
+/** Returns what ends it. */
+export function on<Data>(topic: string, listener: (data: Data) => void): () => void {
+  const all = listeners.get(topic) ?? new Set()
+  listeners.set(topic, all.add(listener as Listener))
+  return () => void all.delete(listener as Listener)
+}
+
+export function startStream(): void {
+  document.addEventListener("visibilitychange", () => {
+    clearTimeout(hideTimer)
+    if (document.hidden) hideTimer = setTimeout(() => control?.abort(), hiddenMs)
+    else wake()
+  })
+  addEventListener("online", wake)
+  wake()
+}
+
+export function wake(): void {
+  if (control && !control.signal.aborted) return
+  tries = 0
+  control = new AbortController()
+  void run(control)
+}
+
+async function run(own: AbortController): Promise<void> {
+  while (!own.signal.aborted && who.value !== "out") {
+    try {
+      await read(own)
+    } catch {
+      // Told by `isLive`; what the gateway says about it is told by the next call.
+    }
+    isLive.value = false
+    if (own.signal.aborted) return
+    await new Promise((resolve) => setTimeout(resolve, Math.min(5_000, 250 * 2 ** tries) * (0.5 + Math.random())))
+    tries += 1
+  }
+}
+
+async function read(own: AbortController): Promise<void> {
+  const cut = new AbortController()
+  const stop = () => cut.abort()
+  own.signal.addEventListener("abort", stop)
+  let timer = setTimeout(stop, silenceMs)
+  try {
+    const headers = lastId === undefined ? {} : { "last-event-id": lastId }
+    const response = await send("/api/stream", { headers, signal: cut.signal })
+    const decoder = new TextDecoder()
+    let rest = ""
+    for (const reader = response.body?.getReader(); reader;) {
+      const { value, done } = await reader.read()
+      clearTimeout(timer)
+      if (done) return
+      timer = setTimeout(stop, silenceMs)
+      const blocks = (rest + decoder.decode(value, { stream: true })).split("\n\n")
+      rest = blocks.pop() ?? ""
+      blocks.forEach(take)
+    }
+  } finally {
+    clearTimeout(timer)
+    own.signal.removeEventListener("abort", stop)
+  }
+}
+
+function take(block: string): void {
+  const fields = new Map(block.split("\n").map((line) => line.split(/: (.*)/s, 2) as [string, string]))
+  const topic = fields.get("event")
+  if (topic === undefined) return
+  if (topic === "ready" || topic === "reset") {
+    tries = 0
+    isLive.value = true
+  }
+  for (const listener of listeners.get(topic) ?? []) listener(JSON.parse(fields.get("data") ?? "{}") as never)
+  // Behind the listeners: an entry that was not taken is asked for again.
+  lastId = fields.get("id") ?? lastId
+}

@@ -1,0 +1,70 @@
+// One answer of the gateway, shown and asked for again when something says that it has changed.
+import { type ReadonlySignal, signal } from "@preact/signals"
+import { useEffect, useMemo } from "preact/hooks"
+import { isLive, on } from "../stream.ts"
+
+export interface Asked<Value> {
+  value: ReadonlySignal<Value | undefined>
+  error: ReadonlySignal<unknown>
+  again: () => Promise<void>
+}
+
+export interface AskedOptions {
+  /** Entries of the stream that mean that it may have changed. */
+  topics?: readonly string[]
+  /** How often it is asked without a reason, while the page is seen. */
+  everyMs?: number
+}
+
+/** At most this often, whatever the stream says. */
+const pauseMs = 1_000
+
+/** `key` names what is asked: with another one it is asked anew. */
+export function useAsked<Value>(key: string, ask: () => Promise<Value>, options: AskedOptions = {}): Asked<Value> {
+  const asked = useMemo(() => createAsked(ask), [key])
+  useEffect(() => {
+    let last = 0
+    let timer = 0
+    const soon = () => {
+      clearTimeout(timer)
+      timer = setTimeout(
+        () => {
+          last = Date.now()
+          void asked.again()
+        },
+        Math.max(0, last + pauseMs - Date.now()),
+      )
+    }
+    soon()
+    const ends = ["reset", ...(options.topics ?? [])].map((topic) => on(topic, soon))
+    const clock = setInterval(() => !document.hidden && isLive.value && soon(), options.everyMs ?? 30_000)
+    return () => {
+      clearTimeout(timer)
+      clearInterval(clock)
+      for (const end of ends) end()
+    }
+  }, [asked])
+  return asked
+}
+
+function createAsked<Value>(ask: () => Promise<Value>): Asked<Value> {
+  const value = signal<Value | undefined>(undefined)
+  const error = signal<unknown>(undefined)
+  let round = 0
+  return {
+    value,
+    error,
+    async again() {
+      const own = (round += 1)
+      try {
+        const answer = await ask()
+        // An answer that a later question has overtaken is old.
+        if (own !== round) return
+        value.value = answer
+        error.value = undefined
+      } catch (thrown) {
+        if (own === round) error.value = thrown
+      }
+    },
+  }
+}

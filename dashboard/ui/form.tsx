@@ -1,0 +1,77 @@
+// Fields, with their labels.
+import type { ComponentChildren } from "preact"
+import { useId } from "preact/hooks"
+
+interface FieldProps {
+  label: string
+  value: string
+  set: (value: string) => void
+  /** Said below the field. */
+  hint?: ComponentChildren
+  /** What is wrong with the value. */
+  problem?: string | undefined
+  placeholder?: string
+  type?: "text" | "search" | "password" | "number" | "datetime-local"
+  rows?: number
+}
+
+export function Field({ label, value, set, hint, problem, placeholder = "", type = "text", rows }: FieldProps) {
+  const id = useId()
+  const shared = {
+    value,
+    placeholder,
+    spellcheck: false,
+    autocomplete: "off",
+    "aria-invalid": problem !== undefined,
+    "aria-describedby": hint === undefined && problem === undefined ? undefined : id,
+    onInput: (event: Event) => set((event.target as HTMLInputElement).value),
+  }
+  return (
+    <label class="field">
+      <span>{label}</span>
+      {rows === undefined ? <input type={type as "text"} {...shared} /> : <textarea rows={rows} {...shared} />}
+      {(hint !== undefined || problem !== undefined) && (
+        <small id={id} class={problem === undefined ? "dim" : "wrong"}>
+          {problem ?? hint}
+        </small>
+      )}
+    </label>
+  )
+}
+
+export function Select({
+  label,
+  value,
+  set,
+  options,
+}: {
+  label: string
+  value: string
+  set: (value: string) => void
+  options: readonly (string | readonly [value: string, words: string])[]
+}) {
+  return (
+    <label class="field">
+      <span>{label}</span>
+      <select value={value} onChange={(event) => set(event.currentTarget.value)}>
+        {options.map((option) => {
+          const [key, words] = typeof option === "string" ? [option, option] : option
+          return (
+            <option key={key} value={key}>
+              {words}
+            </option>
+          )
+        })}
+      </select>
+    </label>
+  )
+}
+
+export function Check({ label, value, set }: { label: string; value: boolean; set: (value: boolean) => void }) {
+  return (
+    <label class="check">
+      <input type="checkbox" checked={value} onChange={(event) => set(event.currentTarget.checked)} />
+      <span>{label}</span>
+    </label>
+  )
+}

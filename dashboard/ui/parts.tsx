@@ -1,0 +1,158 @@
+// The small parts that pages are made of.
+import { useSignal } from "@preact/signals"
+import type { ComponentChildren } from "preact"
+import { CallError } from "../api.ts"
+import { Icon, type IconName } from "./icons.tsx"
+import { toast } from "./toast.tsx"
+
+export type Tone = "good" | "busy" | "warn" | "bad" | "quiet"
+
+const tones: Record<string, Tone> = {
+  ready: "good",
+  done: "good",
+  sent: "good",
+  accepted: "good",
+  ok: "good",
+  allowed: "good",
+  running: "busy",
+  sending: "busy",
+  starting: "busy",
+  new: "busy",
+  asked: "warn",
+  uncertain: "warn",
+  failed: "bad",
+  dead: "bad",
+  refused: "bad",
+  denied: "bad",
+}
+
+/** A state as a word; its colour only repeats it. */
+export function Badge({ state, tone }: { state: string; tone?: Tone }) {
+  return <span class={`badge ${tone ?? tones[state] ?? "quiet"}`}>{state}</span>
+}
+
+interface ButtonProps {
+  children: ComponentChildren
+  /** While it runs the button waits; what it throws is told. */
+  act: () => unknown
+  icon?: IconName
+  kind?: "plain" | "main" | "danger"
+  disabled?: boolean
+  /** Where the words alone do not say what it is about. */
+  label?: string | undefined
+}
+
+export function Button({ children, act, icon, kind = "plain", disabled = false, label }: ButtonProps) {
+  const busy = useSignal(false)
+  const run = async () => {
+    if (busy.value) return
+    busy.value = true
+    try {
+      await act()
+    } catch (error) {
+      toast(wordsOf(error), "bad")
+    } finally {
+      busy.value = false
+    }
+  }
+  return (
+    <button type="button" class={kind} onClick={run} disabled={disabled} aria-busy={busy.value} aria-label={label}>
+      {icon && <Icon name={icon} />}
+      {children}
+    </button>
+  )
+}
+
+export function wordsOf(error: unknown): string {
+  if (error instanceof CallError && error.hint !== undefined) return `${error.message}. ${error.hint}`
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** What went wrong, and the next step. */
+export function Failure({ error, retry }: { error: unknown; retry?: () => unknown }) {
+  const hint = error instanceof CallError ? error.hint : undefined
+  return (
+    <div class="failure" role="alert">
+      <p>{error instanceof Error ? error.message : String(error)}</p>
+      {hint !== undefined && <p class="dim">{hint}</p>}
+      {retry && (
+        <Button act={retry} icon="again">
+          Try again
+        </Button>
+      )}
+    </div>
+  )
+}
+
+export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <p>{title}</p>
+      <div class="dim">{children}</div>
+    </div>
+  )
+}
+
+export function Copy({ text, what }: { text: string; what: string }) {
+  const copy = async () => {
+    await navigator.clipboard.writeText(text)
+    toast(`Copied ${what}`)
+  }
+  return (
+    <Button act={copy} icon="copy" label={`Copy ${what}`}>
+      {null}
+    </Button>
+  )
+}
+
+/** A text of others, whole and as it is. */
+export function Code({ text, what }: { text: string; what: string }) {
+  return (
+    <div class="code">
+      <pre tabIndex={0} aria-label={what}>
+        {text}
+      </pre>
+      <Copy text={text} what={what} />
+    </div>
+  )
+}
+
+export function Json({ value, what }: { value: unknown; what: string }) {
+  return <Code text={typeof value === "string" ? value : JSON.stringify(value, null, 2)} what={what} />
+}
+
+/** Names and values. */
+export function Facts({ rows }: { rows: [name: string, value: ComponentChildren][] }) {
+  return (
+    <dl class="facts">
+      {rows
+        .filter(([, value]) => value !== null && value !== undefined && value !== "")
+        .map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+    </dl>
+  )
+}
+
+export function Card({
+  title,
+  children,
+  actions,
+}: {
+  title: string
+  children: ComponentChildren
+  actions?: ComponentChildren
+}) {
+  return (
+    <section class="card">
+      <header>
+        <h2>{title}</h2>
+        {actions}
+      </header>
+      {children}
+    </section>
+  )
+}

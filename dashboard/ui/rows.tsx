@@ -1,0 +1,69 @@
+// Rows of one height, of which only those near the window are in the document: a hundred thousand scroll like ten.
+import { useSignal } from "@preact/signals"
+import type { ComponentChildren } from "preact"
+import { useEffect, useRef } from "preact/hooks"
+import { Empty, Failure } from "./parts.tsx"
+import type { LiveList } from "./list.ts"
+
+const overscan = 8
+
+interface RowsProps<Item> {
+  list: LiveList<Item>
+  label: string
+  height?: number
+  empty: { title: string; text: string }
+  children: (item: Item) => ComponentChildren
+}
+
+export function Rows<Item extends { id: number }>({ list, label, height = 60, empty, children }: RowsProps<Item>) {
+  const box = useRef<HTMLDivElement>(null)
+  const range = useSignal({ from: 0, to: 40 })
+  const items = list.items.value
+  useEffect(() => {
+    const main = document.getElementById("main") as HTMLElement
+    const look = () => {
+      const above = main.getBoundingClientRect().top - (box.current?.getBoundingClientRect().top ?? 0)
+      const from = Math.max(0, Math.floor(above / height) - overscan)
+      const to = Math.ceil((above + main.clientHeight) / height) + overscan
+      if (from !== range.value.from || to !== range.value.to) range.value = { from, to }
+      if (to >= list.items.value.length) list.more()
+    }
+    main.addEventListener("scroll", look, { passive: true })
+    const sizes = new ResizeObserver(look)
+    sizes.observe(main)
+    look()
+    return () => {
+      main.removeEventListener("scroll", look)
+      sizes.disconnect()
+    }
+  }, [list, items.length])
+  if (list.error.value !== undefined && items.length === 0)
+    return <Failure error={list.error.value} retry={list.refresh} />
+  if (items.length === 0)
+    return list.isLoading.value ? <p class="dim">Loading…</p> : <Empty title={empty.title}>{empty.text}</Empty>
+  const { from, to } = range.value
+  const total = list.hasMore() ? -1 : items.length
+  return (
+    <div
+      ref={box}
+      class="rows"
+      role="list"
+      aria-label={label}
+      aria-busy={list.isLoading.value}
+      style={{ height: items.length * height }}
+    >
+      {items.slice(from, to).map((item, index) => (
+        <div
+          key={item.id}
+          class="row"
+          role="listitem"
+          aria-setsize={total}
+          aria-posinset={from + index + 1}
+          style={{ height, transform: `translateY(${(from + index) * height}px)` }}
+        >
+          {children(item)}
+        </div>
+      ))}
+    </div>
+  )
+}

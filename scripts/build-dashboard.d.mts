@@ -1,0 +1,1 @@
+export function buildDashboard(output: string): Promise<void>

@@ -1,0 +1,79 @@
+// Builds the page: dashboard/ -> one folder of files with hashed names, each in its compressed forms too, and index.html.
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { basename, dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { brotliCompressSync, constants, gzipSync } from "node:zlib"
+import { build } from "esbuild"
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+
+/** The mark of the page, and of its tab. */
+const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><rect width="24" height="24" rx="6" fill="#1f5fae"/><path d="M16 8.500c-1-1.500-7-2-7 1s7 2 7 5s-6.500 2.500-8 .500" fill="none" stroke="#fff" stroke-width="2.200" stroke-linecap="round"/></svg>`
+
+export async function buildDashboard(output) {
+  mkdirSync(output, { recursive: true })
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: { page: "dashboard/main.tsx", style: "dashboard/style.css" },
+    outdir: output,
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    target: ["chrome123", "firefox128", "safari17.5"],
+    // Top-level await is what begins the page; every browser with light-dark() has it.
+    supported: { "top-level-await": true },
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    conditions: ["browser"],
+    minify: true,
+    legalComments: "none",
+    entryNames: "[name]-[hash]",
+    chunkNames: "[name]-[hash]",
+    define: { "process.env.NODE_ENV": '"production"' },
+    logLevel: "warning",
+    metafile: true,
+  })
+  const made = Object.entries(metafile.outputs).map(([path, { entryPoint, imports }]) => ({
+    name: basename(path),
+    entryPoint,
+    needs: imports.filter(({ kind }) => kind === "import-statement").map(({ path: needed }) => basename(needed)),
+  }))
+  const find = (entry) => made.find(({ entryPoint }) => entryPoint === entry)
+  const main = find("dashboard/main.tsx")
+  // What the first view needs is asked for at once, not one after the other.
+  const early = [...new Set([...main.needs, find("dashboard/pages/now.tsx")?.name].filter(Boolean))]
+  writeFileSync(join(output, "icon.svg"), icon)
+  writeFileSync(
+    join(output, "index.html"),
+    document_({ main: main.name, style: find("dashboard/style.css").name, early }),
+  )
+  for (const name of readdirSync(output)) pack(join(output, name))
+}
+
+function document_({ main, style, early }) {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>svc</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<link rel="icon" href="icon.svg">
+<link rel="stylesheet" href="${style}">
+${early.map((name) => `<link rel="modulepreload" href="${name}">`).join("\n")}
+<script type="module" src="${main}"></script>
+</head>
+<body>
+<div id="page"></div>
+<noscript>This page needs JavaScript. The same is told by: svc status, svc runs list, svc logs</noscript>
+</body>
+</html>
+`
+}
+
+function pack(path) {
+  const content = readFileSync(path)
+  writeFileSync(`${path}.gz`, gzipSync(content, { level: 9 }))
+  writeFileSync(`${path}.br`, brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }))
+}

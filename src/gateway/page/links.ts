@@ -1,0 +1,41 @@
+// Under which addresses a link of the page works: this machine's, the public one, and, where the configuration lets other
+// machines in over plain HTTP, those of the local network.
+import { networkInterfaces } from "node:os"
+import { isLoopbackBind } from "../config.ts"
+
+export interface PageLinks {
+  /** For a browser of this machine. */
+  local: string
+  /** For other devices; the first is the best. */
+  others: string[]
+}
+
+export interface LinkPlace {
+  bind: string
+  port: number
+  publicUrl?: string | undefined
+  allowHttp: boolean
+}
+
+export function linkAddresses(code: string, place: LinkPlace): PageLinks {
+  const path = `/dashboard/#enter=${code}`
+  const { bind, port, publicUrl, allowHttp } = place
+  const reachable = isLoopbackBind(bind) || !allowHttp ? [] : bind === "lan" ? lanAddresses() : [bind]
+  return {
+    local: `http://${isLoopbackBind(bind) || bind === "lan" ? "127.0.0.1" : bracketed(bind)}:${port}${path}`,
+    others: [
+      ...(publicUrl === undefined ? [] : [`${publicUrl.replace(/\/$/, "")}${path}`]),
+      ...reachable.map((address) => `http://${bracketed(address)}:${port}${path}`),
+    ],
+  }
+}
+
+function bracketed(address: string): string {
+  return address.includes(":") && !address.startsWith("[") ? `[${address}]` : address
+}
+
+/** IPv4 only: what somebody types or scans in a home network. */
+function lanAddresses(): string[] {
+  const all = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
+  return all.filter(({ family, internal }) => family === "IPv4" && !internal).map(({ address }) => address)
+}
