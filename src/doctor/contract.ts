@@ -29,7 +29,10 @@ export const findingTable = {
   "store-missing": { severity: "error", meaning: "The folder was used before, but its store is missing or empty." },
   "store-damaged": { severity: "error", meaning: "The store is damaged." },
   "store-unchecked": { severity: "note", meaning: "The store is too large to be looked through in this time." },
-  "sandbox-missing": { severity: "warning", meaning: "bubblewrap, which keeps commands apart, is not installed." },
+  "sandbox-missing": {
+    severity: "warning",
+    meaning: "The sandbox for turns of strangers and for commands cannot be made here.",
+  },
   "linger-off": { severity: "warning", meaning: "The service of this user ends when they log out." },
   "bind-open": { severity: "warning", meaning: "Other machines reach the gateway, and it speaks without TLS." },
   "clock-off": { severity: "warning", meaning: "The clock of this machine is wrong." },

@@ -227,3 +227,18 @@ test("the guide lists every finding as it is", () => {
     assert.ok(guide.includes(`| \`${code}\` | ${severity} | ${meaning} |`), code)
   }
 })
+
+test("tries the sandbox: one that cannot be made is told, with what it means and the command that mends it", async () => {
+  const withMode = (mode?: string) =>
+    JSON.stringify({ ...quiet, agents: { defaults: { sandbox: mode === undefined ? {} : { mode } } } })
+  const without = { PATH: temporaryFolder() }
+  const told = async (mode?: string) => {
+    const { findings } = await look(stateFolder({ "svc.json": withMode(mode) }), {}, without)
+    return findings.find(({ code }) => code === "sandbox-missing")
+  }
+  const unset = await told()
+  assert.match(unset?.cause ?? "", /does not work here.*turns of strangers go without one/)
+  assert.match(unset?.command ?? "", /bubblewrap/)
+  assert.match((await told("all"))?.cause ?? "", /what it is wanted for is refused/)
+  assert.equal(await told("off"), undefined)
+})

@@ -1,7 +1,7 @@
 // `svc doctor`: configuration -> files -> machine -> store, read only and at the same time, in less than two seconds, with or
 // without a running gateway. One check that fails says so and does not keep the others from being told.
 import { type Variables, readEnvironment } from "../config/index.ts"
-import { describeError, isJsonObject } from "../kernel/index.ts"
+import { describeError } from "../kernel/index.ts"
 import { lookAtConfiguration } from "./configuration.ts"
 import { type Finding, finding } from "./contract.ts"
 import {
@@ -11,6 +11,7 @@ import {
   lookAtLeftovers,
   lookAtNode,
   lookAtPorts,
+  lookAtSandbox,
   lookAtService,
 } from "./machine.ts"
 import { lookAtStore } from "./store.ts"
@@ -50,7 +51,8 @@ export async function examine({
     leftovers: () => (gateway ? [] : lookAtLeftovers(stateFolder)),
     ports: () => (config && !gateway ? lookAtPorts(config) : []),
     browser: () => (config ? lookAtBrowser(config, environment, configPath) : []),
-    service: () => lookAtService(environment, usesSandbox(snapshot?.source)),
+    service: () => lookAtService(environment),
+    sandbox: () => (config ? lookAtSandbox(config, environment, signal) : []),
     clock: () => lookAtClock(stateFolder, chat?.enabled ? chat.apiRoot : undefined, signal),
     store: () => lookAtStore(stateFolder, signal),
   }
@@ -72,13 +74,4 @@ async function guarded(what: string, look: () => Finding[] | Promise<Finding[]>)
   } catch (error) {
     return [finding("check-failed", `${what} could not be looked at: ${describeError(error)}`)]
   }
-}
-
-function usesSandbox(source: unknown): boolean {
-  let at = source
-  for (const name of ["agents", "defaults", "sandbox", "mode"]) {
-    if (!isJsonObject(at)) return false
-    at = at[name]
-  }
-  return typeof at === "string" && at !== "off"
 }

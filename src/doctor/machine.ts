@@ -4,10 +4,12 @@ import { once } from "node:events"
 import { createServer } from "node:net"
 import { userInfo } from "node:os"
 import { dirname, join } from "node:path"
+import pino from "pino"
 import { detectBrowser, systemMachine } from "../browser/profiles/detect/index.ts"
 import type { Config, Environment } from "../config/index.ts"
-import { toAppError } from "../kernel/index.ts"
+import { raceAbort, systemClock, systemIds, toAppError } from "../kernel/index.ts"
 import { isProcessAlive } from "../kernel/process-alive.ts"
+import { probeSandbox } from "../sandbox/index.ts"
 import { type Finding, finding } from "./contract.ts"
 
 /** As package.json has it. */
@@ -111,15 +113,31 @@ export function lookAtLeftovers(stateFolder: string): Finding[] {
   }
 }
 
-export function lookAtService({ home, searchPath }: Environment, usesSandbox: boolean): Finding[] {
+/** By a box that is really made. */
+export async function lookAtSandbox(
+  { agents }: Config,
+  environment: Environment,
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  const { mode, backend, docker } = agents.defaults.sandbox
+  if (mode === "off") return []
+  const parts = {
+    environment: environment.variables,
+    clock: systemClock,
+    ids: systemIds,
+    log: pino({ level: "silent" }),
+  }
+  const probe = await raceAbort(probeSandbox({ backend, docker }, parts), signal)
+  const trouble = probe.browser ?? probe.exec
+  if (!trouble) return []
+  const effect = mode === undefined ? "turns of strangers go without one" : "what it is wanted for is refused"
+  const command = trouble.hint
+  return [finding("sandbox-missing", `${trouble.message}; ${effect}`, command === undefined ? {} : { command })]
+}
+
+export function lookAtService({ home }: Environment): Finding[] {
   if (process.platform !== "linux") return []
   const findings: Finding[] = []
-  const hasBubblewrap = searchPath.some((folder) => existsSync(join(folder, "bwrap")))
-  if (usesSandbox && !hasBubblewrap) {
-    findings.push(
-      finding("sandbox-missing", "bubblewrap (bwrap) is not on the PATH", { command: "apt install bubblewrap" }),
-    )
-  }
   const { username } = userInfo()
   const isService = existsSync(join(home, ".config/systemd/user/svc.service"))
   if (isService && !existsSync(join("/var/lib/systemd/linger", username))) {
