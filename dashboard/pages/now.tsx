@@ -2,9 +2,9 @@
 import { call } from "../api.ts"
 import { link } from "../router.ts"
 import { may } from "../session.ts"
-import { useAsked } from "../ui/asked.ts"
+import { Pending, useAsked } from "../ui/asked.tsx"
 import { confirm } from "../ui/confirm.tsx"
-import { Badge, Button, Card, Empty, Facts, Failure } from "../ui/parts.tsx"
+import { Badge, Button, Card, Empty, Facts } from "../ui/parts.tsx"
 import { Time } from "../ui/time.tsx"
 import { toast } from "../ui/toast.tsx"
 import type { Reply } from "../api.ts"
@@ -17,12 +17,7 @@ export default function Now() {
     everyMs: 10_000,
   })
   const known = status.value.value
-  if (!known)
-    return status.error.value === undefined ? (
-      <p class="dim">Loading…</p>
-    ) : (
-      <Failure error={status.error.value} retry={status.again} />
-    )
+  if (!known) return <Pending of={status} />
   return (
     <div class="cards">
       <Parts status={known} />

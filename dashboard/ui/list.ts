@@ -23,6 +23,8 @@ export interface ListOptions<Item> {
   accepts?: (item: Item) => boolean
 }
 
+const mostEmptyPages = 100
+
 export function createList<Item extends { id: number }>(options: ListOptions<Item>): LiveList<Item> {
   const items = signal<readonly Item[]>([])
   const isLoading = signal(false)
@@ -47,7 +49,11 @@ export function createList<Item extends { id: number }>(options: ListOptions<Ite
     const own = (round += 1)
     isLoading.value = true
     try {
-      const page = await options.load(before)
+      let page = await options.load(before)
+      // A filter may find nothing in the stretch that one page looks through.
+      for (let n = 0; n < mostEmptyPages && page.items.length === 0 && page.next !== null && own === round; n += 1) {
+        page = await options.load(page.next)
+      }
       if (own !== round) return
       const overlaps = before !== undefined || page.items.some(({ id }) => id === items.value[0]?.id)
       const kept = overlaps ? items.value : []

@@ -121,12 +121,42 @@ export function Json({ value, what }: { value: unknown; what: string }) {
   return <Code text={typeof value === "string" ? value : JSON.stringify(value, null, 2)} what={what} />
 }
 
+/** What is long and seldom wanted. */
+export function More({
+  title,
+  children,
+  open = false,
+}: {
+  title: ComponentChildren
+  children: ComponentChildren
+  open?: boolean
+}) {
+  return (
+    <details open={open}>
+      <summary>{title}</summary>
+      {children}
+    </details>
+  )
+}
+
+/** Back to the list that this came from. */
+export function Back({ to, words }: { to: string; words: string }) {
+  return (
+    <p>
+      <a class="back" href={to}>
+        <Icon name="back" />
+        {words}
+      </a>
+    </p>
+  )
+}
+
 /** Names and values. */
 export function Facts({ rows }: { rows: [name: string, value: ComponentChildren][] }) {
   return (
     <dl class="facts">
       {rows
-        .filter(([, value]) => value !== null && value !== undefined && value !== "")
+        .filter(([, value]) => value || value === 0)
         .map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>

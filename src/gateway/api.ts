@@ -2,6 +2,7 @@
 // the rest of the product to answer them. No runtime.
 import type { HeartbeatState } from "../agent/index.ts"
 import type { RunningBox, SandboxExplanation } from "../sandbox/index.ts"
+import type { z } from "zod"
 import type { ApprovalDetail, ApprovalSummary } from "../approvals/contract.ts"
 import type { UsageGroup, UsageSummary } from "../budget/contract.ts"
 import type { Json } from "../kernel/index.ts"
@@ -15,8 +16,9 @@ import type {
   TranscriptPage,
   TranscriptQuery,
 } from "../sessions/index.ts"
-import type { ApprovalState, JobState, RunDelivery } from "../store/index.ts"
+import type { ApprovalState, JobState, OutboxState, RunDelivery } from "../store/index.ts"
 import type { GatewayStatus } from "./contract.ts"
+import type { hookEndpoints } from "./endpoints/hooks.ts"
 
 export interface Page<Item> {
   items: Item[]
@@ -54,7 +56,7 @@ export interface DeliverySummary {
   account: string
   chatId: string
   kind: string
-  state: string
+  state: OutboxState
   attempts: number
   createdAt: number
   sentAt: number | null
@@ -197,11 +199,13 @@ export type MessageAction = {
 
 /** What a person can do with deliveries of webhooks; the shapes are those of the webhooks' own contract. */
 export interface HookDeliveryActions {
-  list(query: PageQuery & { mapping?: string }): object
-  read(id: number): object
-  replay(id: number): Promise<object>
-  test(request: HookTest): Promise<object>
+  list(query: PageQuery & { mapping?: string | undefined }): HookReply<"GET /api/hooks">
+  read(id: number): HookReply<"GET /api/hooks/:id">
+  replay(id: number): Promise<HookReply<"POST /api/hooks/:id/replay">>
+  test(request: HookTest): Promise<HookReply<"POST /api/hooks/test">>
 }
+
+type HookReply<Name extends keyof typeof hookEndpoints> = z.input<(typeof hookEndpoints)[Name]["reply"]>
 
 /** What a person says to the agent from a terminal; the shapes are those of the terminals' own contract. */
 export interface TerminalActions {

@@ -66,6 +66,7 @@ export async function startGateway(overrides: Partial<GatewayServerOptions> = {}
     token: { token: new Secret(gatewayToken), length: gatewayToken.length, file: "", source: "config" },
     ...shared,
     page,
+    logFolder: join(folder, "logs"),
     readiness: () => ({ ok: true, parts: { store: "ready" } }),
     metrics: () => [{ name: "svc_test", type: "gauge", help: "A number.", samples: [{ value: 1 }] }],
     actions: recordingActions(calls, ledger),
@@ -168,7 +169,7 @@ function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
     stopRun: async (run) => void calls.push({ stopRun: run }),
     hooks: {
       list: (query) => ({ items: [], next: null, refused: {}, query }),
-      read: (id) => ({ id }),
+      read: (id) => ({ id }) as ReturnType<GatewayActions["hooks"]["read"]>,
       async replay(id) {
         calls.push({ replay: id })
         return { status: 202, answer: { runId: "r" } }

@@ -22,6 +22,8 @@ export interface ApiOptions {
   clock: Clock
   actions: GatewayActions
   page: PageParts
+  /** Where the log files are. */
+  logFolder: string
   redactor: Redactor
 }
 

@@ -6,15 +6,18 @@ import { usageGroups } from "../budget/index.ts"
 import { type Visitor, errorResponse } from "../kernel/http/index.ts"
 import { AppError, type Redactor, runWithTimeout } from "../kernel/index.ts"
 import { accessRoutes } from "./access/routes.ts"
-import type { HookTest, MessageAction, MessageToSend, PairingApproval, PairingRevocation } from "./api.ts"
+import type { MessageAction, MessageToSend, PairingApproval, PairingRevocation } from "./api.ts"
+import { deliveryRoutes } from "./deliveries.ts"
 import { routesOf } from "./endpoint-routes.ts"
 import { statusEndpoints } from "./endpoints/status.ts"
+import { hookRoutes } from "./hook-routes.ts"
+import { logRoutes } from "./logs.ts"
 import { listen, pageRoutes } from "./page/routes.ts"
-import { runRoutes } from "./runs.ts"
+import { readPicture, runRoutes } from "./runs.ts"
 import { sessionRoutes } from "./sessions.ts"
 import { terminalRoutes } from "./terminal.ts"
 import { type ApiOptions, type Env, type Route, about, given, parse, parseBody } from "./route.ts"
-import { listDeliveries, listEvents, listUpdates, readDelivery, readUpdate, retryDelivery } from "./store.ts"
+import { listEvents, listUpdates, readUpdate } from "./store.ts"
 
 const probeTimeoutMs = 20_000
 
@@ -22,10 +25,6 @@ const page = {
   limit: z.coerce.number().int().min(1).max(500).default(50),
   before: z.coerce.number().int().min(1).optional(),
 }
-const deliveriesQuery = z.object({
-  ...page,
-  state: z.enum(["new", "sending", "sent", "uncertain", "dead", "dropped"]).optional(),
-})
 const updatesQuery = z.object(page)
 const eventsQuery = z.object({ ...page, session: z.string().trim().min(1).max(400).optional() })
 const time = z.string().trim().min(1).max(50)
@@ -53,19 +52,7 @@ const sandboxStop = z.strictObject({ id: z.string().trim().min(1).max(64) })
 const nothing = z.strictObject({})
 const channelsQuery = z.object({ probe: z.enum(["true", "false", "1", "0"]).default("false") })
 const pairingQuery = z.object({ account: z.string().trim().min(1).max(100).optional() })
-const hooksQuery = z.object({ ...page, mapping: z.string().trim().min(1).max(100).optional() })
-const texts = z.record(z.string(), z.string())
-const hookTest = z.strictObject({
-  path: z
-    .string()
-    .trim()
-    .transform((path) => path.replace(/^\/+/, ""))
-    .pipe(z.string().min(1).max(1000)),
-  body: z.string(),
-  headers: texts.optional(),
-  query: texts.optional(),
-  dryRun: z.boolean().optional(),
-})
+const pictureOf = z.object({ runId: z.string().max(100), n: z.coerce.number().int().min(0) })
 const deliveryId = z.object({ id: z.coerce.number().int().min(1) })
 
 const name = z.string().trim().min(1).max(200)
@@ -138,28 +125,6 @@ const routes: readonly Route[] = [
   },
   {
     method: "GET",
-    path: "/api/deliveries",
-    handle: async ({ store }, context) => ({
-      body: await listDeliveries(store, given(parse(deliveriesQuery, context.req.query()))),
-    }),
-  },
-  {
-    method: "GET",
-    path: "/api/deliveries/:id",
-    handle: async ({ store }, context) => ({
-      body: await readDelivery(store, parse(deliveryId, context.req.param()).id),
-    }),
-  },
-  {
-    method: "POST",
-    path: "/api/deliveries/:id/retry",
-    handle: async ({ store }, context) => ({
-      status: 202,
-      body: { id: await retryDelivery(store, parse(deliveryId, context.req.param()).id) },
-    }),
-  },
-  {
-    method: "GET",
     path: "/api/events",
     handle: async ({ store }, context) => ({
       body: await listEvents(store, given(parse(eventsQuery, context.req.query()))),
@@ -211,35 +176,6 @@ const routes: readonly Route[] = [
       const input = given(await parseBody(modelTest, context))
       return { body: await actions.testModel(input, context.req.raw.signal) }
     },
-  },
-  {
-    method: "GET",
-    path: "/api/hooks",
-    handle: async ({ actions }, context) => ({
-      body: actions.hooks.list(given(parse(hooksQuery, context.req.query()))),
-    }),
-  },
-  {
-    method: "POST",
-    path: "/api/hooks/test",
-    async handle({ actions }, context) {
-      const input: HookTest = given(await parseBody(hookTest, context))
-      return { body: await actions.hooks.test(input) }
-    },
-  },
-  {
-    method: "GET",
-    path: "/api/hooks/:id",
-    handle: async ({ actions }, context) => ({
-      body: actions.hooks.read(parse(deliveryId, context.req.param()).id),
-    }),
-  },
-  {
-    method: "POST",
-    path: "/api/hooks/:id/replay",
-    handle: async ({ actions }, context) => ({
-      body: await actions.hooks.replay(parse(deliveryId, context.req.param()).id),
-    }),
   },
   {
     method: "GET",
@@ -379,6 +315,9 @@ const routes: readonly Route[] = [
   ...terminalRoutes,
   ...accessRoutes,
   ...runRoutes,
+  ...deliveryRoutes,
+  ...hookRoutes,
+  ...logRoutes,
   ...pageRoutes,
 ]
 
@@ -391,6 +330,10 @@ export function addApiRoutes(app: Hono<Env>, options: ApiOptions): void {
       return context.body(text, answer.status ?? 200, { "content-type": "application/json; charset=utf-8" })
     })
   }
+  app.get("/api/runs/:runId/pictures/:n", (context) => {
+    const { runId, n } = parse(pictureOf, context.req.param())
+    return readPicture(options.store, runId, n)
+  })
   app.get("/api/stream", (context) => listen(options.page, context))
   app.all("/api/stream", () => notAllowed(["GET"], options.redactor))
   for (const path of new Set(routes.map((route) => route.path))) {

@@ -54,6 +54,8 @@ export interface GatewayServerOptions {
   metrics: () => Metric[]
   actions: GatewayActions
   page: PageParts
+  /** Where the log files are. */
+  logFolder: string
   hooks: MountedHooks
   store: Store
   clock: Clock

@@ -24,6 +24,7 @@ import type {
   UpdateDetail,
   UpdateSummary,
 } from "./api.ts"
+import { idAt } from "./id-at.ts"
 import { parseShortened, shorten } from "./shorten.ts"
 
 /** Rows that one page looks through for a filter without an index: some milliseconds at most. */
@@ -46,12 +47,21 @@ export interface RunsQuery extends PageQuery {
   state?: JobState | undefined
   kind?: string | undefined
   session?: string | undefined
+  /** Words of what came in, of the result or of the error. */
+  text?: string | undefined
+  since?: number | undefined
+  until?: number | undefined
 }
 
 export async function listRuns(store: Store, query: RunsQuery): Promise<Page<RunSummary>> {
-  const { state, kind, session } = query
-  const isSearch = kind !== undefined || session !== undefined || (state !== undefined && !isOpenJob(state))
-  const range = await pageRange(store.db, "job", query, isSearch)
+  const { state, kind, session, text, since, until } = query
+  const isSearch =
+    [kind, session, text].some((word) => word !== undefined) || (state !== undefined && !isOpenJob(state))
+  const end = until === undefined ? Number.MAX_SAFE_INTEGER : idAt(store, "job", until)
+  const before = Math.min(query.before ?? Number.MAX_SAFE_INTEGER, end)
+  const begin = since === undefined ? 0 : idAt(store, "job", since)
+  const range = await pageRange(store.db, "job", { ...query, before }, isSearch)
+  if (range.from <= begin) Object.assign(range, { from: begin, isWhole: true })
   const rows = await store.db
     .selectFrom("job")
     .select(runColumns)
@@ -62,6 +72,7 @@ export async function listRuns(store: Store, query: RunsQuery): Promise<Page<Run
     .$if(state !== undefined && isOpenJob(state), (builder) => builder.where(openJobs))
     .$if(kind !== undefined, (builder) => builder.where("kind", "=", kind as string))
     .$if(session !== undefined, (builder) => builder.where("lane_key", "=", session as string))
+    .$if(text !== undefined, (builder) => builder.where(holdsWords(text ?? "")))
     .orderBy("id", "desc")
     .limit(query.limit)
     .execute()
@@ -87,7 +98,7 @@ export async function readRun(store: Store, runId: string): Promise<RunDetail> {
 
 export async function listDeliveries(
   store: Store,
-  query: PageQuery & { state?: OutboxState },
+  query: PageQuery & { state?: OutboxState | undefined },
 ): Promise<Page<DeliverySummary>> {
   const { state } = query
   const range = await pageRange(store.db, "outbox", query, state !== undefined && !isOpenRow(state))
@@ -110,7 +121,7 @@ export async function listDeliveries(
 const openJobs = sql<boolean>`job.id in (select id from job where state in ('ready', 'running'))`
 const openRows = sql<boolean>`outbox.id in (select id from outbox where state in ('new', 'sending'))`
 
-const deliveryColumns = [
+export const deliveryColumns = [
   "outbox.id",
   "outbox.channel",
   "outbox.account",
@@ -251,6 +262,8 @@ function eventState(row: Pick<EventRow, "set_aside_at" | "consumed_by">): EventS
 interface Range {
   below: number
   from: number
+  /** Nothing is wanted below. */
+  isWhole?: boolean
 }
 
 async function pageRange(
@@ -271,7 +284,13 @@ async function pageRange(
 /** A short page ends the list, unless its window did: then the next page goes on below the window. */
 function nextCursor(rows: readonly { id: number }[], limit: number, range: Range): number | null {
   if (rows.length === limit) return rows.at(-1)?.id ?? null
-  return range.from > 0 ? range.from : null
+  return range.from > 0 && !range.isWhole ? range.from : null
+}
+
+/** By the bytes of the rows, without regard to the case of plain letters. */
+function holdsWords(text: string) {
+  const words = text.toLowerCase()
+  return sql<boolean>`instr(lower(payload || coalesce(result, '') || coalesce(error, '') || run_id || lane_key), ${words}) > 0`
 }
 
 export function runSummary(row: {
@@ -302,14 +321,14 @@ export function runSummary(row: {
   }
 }
 
-function deliverySummary(row: {
+export function deliverySummary(row: {
   id: number
   run_id: string | null
   channel: string
   account: string
   chat_id: string
   kind: string
-  state: string
+  state: OutboxState
   attempts: number
   created_at: number
   sent_at: number | null
@@ -337,7 +356,7 @@ function deliverySummary(row: {
 const isOpenJob = (state: JobState): boolean => state === "ready" || state === "running"
 const isOpenRow = (state: OutboxState): boolean => state === "new" || state === "sending"
 
-function noDelivery(id: number): AppError {
+export function noDelivery(id: number): AppError {
   return new AppError("not-found", `There is no delivery ${id}`)
 }
 

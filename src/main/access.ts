@@ -1,4 +1,5 @@
 // Tokens with scopes and the audit log, as the surfaces and features need them.
+import { join } from "node:path"
 import { changedPaths } from "../config/index.ts"
 import { type Audit, type Tokens, covers, createDoor, scopeMissing, stranger, visitorOf } from "../gateway/index.ts"
 import type { GatewayToken } from "../gateway/index.ts"
@@ -13,7 +14,14 @@ export function composeAccess(core: Core, token: GatewayToken, port: () => numbe
   // One for both listeners: whoever guesses has one number of tries.
   const throttle = createFailureThrottle({ clock })
   return {
-    gateway: { token, tokens, audit, throttle, page: composePage(core, { token, throttle, port }) },
+    gateway: {
+      token,
+      tokens,
+      audit,
+      throttle,
+      page: composePage(core, { token, throttle, port }),
+      logFolder: join(core.environment.stateFolder, "logs"),
+    },
     control: {
       token: token.token,
       admit: createDoor({ surface: "control", token: token.token, tokens, audit, throttle }),

@@ -1,10 +1,20 @@
 // All endpoints that are described by schemas, by method and path.
 import type { Call } from "./endpoint.ts"
+import { deliveryEndpoints } from "./deliveries.ts"
+import { hookEndpoints } from "./hooks.ts"
+import { logEndpoints } from "./logs.ts"
 import { pageEndpoints } from "./page.ts"
 import { runEndpoints } from "./runs.ts"
 import { statusEndpoints } from "./status.ts"
 
-export const endpoints = { ...statusEndpoints, ...runEndpoints, ...pageEndpoints }
+export const endpoints = {
+  ...statusEndpoints,
+  ...runEndpoints,
+  ...deliveryEndpoints,
+  ...hookEndpoints,
+  ...logEndpoints,
+  ...pageEndpoints,
+}
 
 /** For clients: what each call is given and answers. */
 export type Api = { [Name in keyof typeof endpoints]: Call<(typeof endpoints)[Name]> }

@@ -1,5 +1,6 @@
 // What the agent was asked to do.
 import { z } from "zod"
+import { deliverySummary } from "./deliveries.ts"
 import { before, define, limit, nothing, pageOf, word } from "./endpoint.ts"
 
 export const runState = z.enum(["ready", "running", "done", "dead", "cancelled"])
@@ -20,12 +21,24 @@ export const runSummary = z.object({
   result: z.string().nullable(),
 })
 
+const time = z.coerce.number().int().min(0).optional()
 const runPath = z.object({ runId: z.string().min(1).max(100) })
+const count = z.number().nullable()
 
 export const runEndpoints = define({
   "GET /api/runs": {
     summary: "Lists runs, newest first",
-    query: z.object({ limit, before, state: runState.optional(), kind: word.optional(), session: word.optional() }),
+    query: z.object({
+      limit,
+      before,
+      state: runState.optional(),
+      kind: word.optional(),
+      session: word.optional(),
+      /** Words of what came in, of the result or of the error. */
+      text: word.optional(),
+      since: time,
+      until: time,
+    }),
     reply: pageOf(runSummary),
   },
   "GET /api/runs/:runId": {
@@ -35,6 +48,43 @@ export const runEndpoints = define({
       delivery: z.unknown(),
       input: z.json(),
       steps: z.array(z.object({ n: z.number(), kind: z.string(), createdAt: z.number(), data: z.json() })),
+    }),
+  },
+  "GET /api/runs/:runId/story": {
+    summary: "Tells what belongs to a run beside its steps: how it came in, what it was shown, asked, took and sent",
+    params: runPath,
+    reply: z.object({
+      /** What the gateway took in; null for what it began by itself, and when it is kept no longer. */
+      arrival: z
+        .object({
+          source: z.string(),
+          account: z.string(),
+          deliveryId: z.string(),
+          receivedAt: z.number(),
+          /** By which rule of access; null where there is none to name. */
+          rule: z.string().nullable(),
+          /** Kept delivery of a webhook. */
+          hook: z.number().nullable(),
+        })
+        .nullable(),
+      events: z.array(z.object({ id: z.number(), origin: z.string(), createdAt: z.number(), text: z.string() })),
+      calls: z.array(
+        z.object({
+          at: z.number(),
+          model: z.string(),
+          purpose: z.string(),
+          ms: count,
+          input: count,
+          output: count,
+          cacheRead: count,
+          /** US dollars. */
+          cost: count,
+        }),
+      ),
+      approvals: z.array(z.object({ id: z.string(), state: z.string(), text: z.string(), askedAt: z.number() })),
+      messages: z.array(deliverySummary),
+      /** Runs whose messages were answered with it. */
+      takenIn: z.array(z.string()),
     }),
   },
   "POST /api/runs/:runId/stop": {

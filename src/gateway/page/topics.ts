@@ -1,5 +1,6 @@
 // What the event stream tells of the store's tables: summaries, so that a list can take an entry over as it is.
 import type { Store } from "../../store/index.ts"
+import { deliveriesByIds } from "../delivery-rows.ts"
 import { runsByIds } from "../store.ts"
 import type { Topic } from "./feed.ts"
 
@@ -19,6 +20,18 @@ export function storeTopics(store: Store): Topic[] {
       scope: "admin",
       tables: [{ table: "step", id: "row.job_id", on: ["insert"] }],
       read: (list) => lastSteps(store, ids(list)),
+    },
+    {
+      name: "delivery",
+      scope: "admin",
+      tables: [{ table: "outbox", id: "row.id", on: written }],
+      read: (list) => deliveriesByIds(store, ids(list)),
+    },
+    {
+      name: "hook",
+      scope: "admin",
+      tables: [{ table: "hook_delivery", id: "row.id", on: written }],
+      read: (list) => list.map((id) => ({ id: Number(id) })),
     },
     // Of these the page asks anew what it shows: that they have changed is enough.
     {

@@ -2,6 +2,7 @@
 import { type ReadonlySignal, signal } from "@preact/signals"
 import { useEffect, useMemo } from "preact/hooks"
 import { isLive, on } from "../stream.ts"
+import { Failure } from "./parts.tsx"
 
 export interface Asked<Value> {
   value: ReadonlySignal<Value | undefined>
@@ -67,4 +68,13 @@ function createAsked<Value>(ask: () => Promise<Value>): Asked<Value> {
       }
     },
   }
+}
+
+/** While there is no answer: that it is on its way, or why it is not. */
+export function Pending<Value>({ of }: { of: Asked<Value> }) {
+  return of.error.value === undefined ? (
+    <p class="dim">Loading…</p>
+  ) : (
+    <Failure error={of.error.value} retry={of.again} />
+  )
 }

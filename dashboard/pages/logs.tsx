@@ -1,0 +1,100 @@
+// Logs: the last lines, then what comes, by level and by words such as the id of a run.
+import { useSignal } from "@preact/signals"
+import { useEffect, useRef } from "preact/hooks"
+import { type Reply, call } from "../api.ts"
+import { place, setQuery } from "../router.ts"
+import { Check, Field, Select } from "../ui/form.tsx"
+import { Badge, Empty, Failure, type Tone } from "../ui/parts.tsx"
+
+type Line = Reply<"GET /api/logs">["lines"][number] & { id: number }
+
+const levels = ["debug", "info", "warn", "error"] as const
+const tones: Record<string, Tone> = { warn: "warn", error: "bad", fatal: "bad" }
+const everyMs = 1_000
+/** Older ones leave the page: the file has them. */
+const mostLines = 2_000
+
+export default function Logs() {
+  const { query } = place.value
+  const level = levels.find((one) => one === query.get("level"))
+  const text = query.get("text") ?? ""
+  const lines = useSignal<Line[] | undefined>(undefined)
+  const error = useSignal<unknown>(undefined)
+  const follows = useSignal(true)
+  const end = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    let isOver = false
+    let timer = 0
+    let cursor: string | undefined
+    let count = 0
+    const look = async () => {
+      try {
+        if (cursor === undefined || (follows.value && !document.hidden)) {
+          const page = await call("GET /api/logs", { query: { level, text, after: cursor } })
+          if (isOver) return
+          cursor = page.cursor
+          const fresh = page.lines.map((line) => ({ ...line, id: (count += 1) }))
+          if (fresh.length > 0 || lines.value === undefined)
+            lines.value = [...(count === fresh.length ? [] : (lines.value ?? [])), ...fresh].slice(-mostLines)
+        }
+        error.value = undefined
+      } catch (thrown) {
+        error.value = thrown
+      }
+      if (!isOver) timer = setTimeout(look, everyMs)
+    }
+    lines.value = undefined
+    void look()
+    return () => {
+      isOver = true
+      clearTimeout(timer)
+    }
+  }, [level, text])
+  useEffect(() => {
+    if (follows.value) end.current?.scrollIntoView({ block: "end" })
+  }, [lines.value])
+  return (
+    <>
+      <div class="filters" role="search">
+        <Field
+          label="Words, or the id of a run"
+          type="search"
+          value={text}
+          set={(value) => setQuery({ text: value })}
+        />
+        <Select
+          label="Level"
+          value={level ?? ""}
+          set={(value) => setQuery({ level: value })}
+          options={[["", "all"], ...levels.map((one) => [one, `${one} and above`] as const)]}
+        />
+        <Check label="Follow" value={follows.value} set={(value) => (follows.value = value)} />
+      </div>
+      {error.value !== undefined && <Failure error={error.value} />}
+      {lines.value?.length === 0 && <Empty title="No such lines">Take another level, or fewer words.</Empty>}
+      <ol class="log" aria-label="Lines of the log">
+        {lines.value?.map((line) => (
+          <LogLine key={line.id} line={line} />
+        ))}
+      </ol>
+      <div ref={end} />
+    </>
+  )
+}
+
+function LogLine({ line }: { line: Line }) {
+  const { id: _id, level, time, msg, part, ...rest } = line
+  const fields = Object.entries(rest).map(
+    ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
+  )
+  return (
+    <li>
+      <time dateTime={new Date(time).toISOString()}>{new Date(time).toLocaleTimeString()}</time>
+      <Badge state={level} tone={tones[level] ?? "quiet"} />
+      <span>
+        {part !== undefined && <strong>{part} </strong>}
+        {msg} <span class="dim">{fields.join(" ")}</span>
+      </span>
+    </li>
+  )
+}

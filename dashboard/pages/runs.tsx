@@ -1,0 +1,92 @@
+// Runs: what the agent was asked to do, and the story of one.
+import { type Reply, call } from "../api.ts"
+import { link, place, setQuery } from "../router.ts"
+import { Field, Select } from "../ui/form.tsx"
+import { Badge } from "../ui/parts.tsx"
+import { Rows } from "../ui/rows.tsx"
+import { Time, duration } from "../ui/time.tsx"
+import { useList } from "../ui/use-list.ts"
+import { Run } from "./run.tsx"
+
+type Summary = Reply<"GET /api/runs">["items"][number]
+
+const states = ["ready", "running", "done", "dead", "cancelled"] as const
+
+export default function Runs() {
+  const [, runId] = place.value.path
+  return runId === undefined ? <List /> : <Run key={runId} runId={runId} />
+}
+
+function List() {
+  const { query } = place.value
+  const wanted = Object.fromEntries(query)
+  const filter = {
+    state: states.find((state) => state === wanted.state),
+    kind: wanted.kind,
+    session: wanted.session,
+    text: wanted.text,
+    since: wanted.since === undefined ? undefined : Date.parse(wanted.since),
+    until: wanted.until === undefined ? undefined : Date.parse(wanted.until),
+  }
+  const list = useList<Summary>(String(query), {
+    load: (before) => call("GET /api/runs", { query: { ...filter, before, limit: 100 } }),
+    topic: "run",
+    accepts: (run) =>
+      (filter.state === undefined || run.state === filter.state) &&
+      (filter.kind === undefined || run.kind === filter.kind) &&
+      (filter.session === undefined || run.session === filter.session) &&
+      // Words are looked for by the gateway alone, which has all of a run.
+      filter.text === undefined &&
+      !(run.createdAt > (filter.until ?? Infinity)) &&
+      !(run.createdAt < (filter.since ?? 0)),
+  })
+  const set = (name: string) => (value: string) => setQuery({ [name]: value })
+  return (
+    <>
+      <div class="filters" role="search">
+        <Field label="Words" type="search" value={wanted.text ?? ""} set={set("text")} />
+        <Select label="State" value={filter.state ?? ""} set={set("state")} options={[["", "all"], ...states]} />
+        <Select
+          label="Kind"
+          value={filter.kind ?? ""}
+          set={set("kind")}
+          options={[["", "all"], "turn", "heartbeat", "chat-command", "compact"]}
+        />
+        <Field label="Session" value={filter.session ?? ""} set={set("session")} />
+        <Field label="From" type="datetime-local" value={wanted.since ?? ""} set={set("since")} />
+        <Field label="To" type="datetime-local" value={wanted.until ?? ""} set={set("until")} />
+      </div>
+      <Rows
+        list={list}
+        label="Runs"
+        empty={{
+          title: "No runs",
+          text: "What the agent is asked to do stands here: a message in a chat, a webhook, a heartbeat.",
+        }}
+      >
+        {(run) => (
+          <>
+            <a href={link("runs", run.runId)}>
+              <span class="cut">
+                <strong>{run.kind}</strong> <span class="dim">{run.session}</span>
+              </span>
+              <span class="cut dim">{run.error ?? textOf(run.result)}</span>
+            </a>
+            {run.startedAt !== null && run.finishedAt !== null && (
+              <span class="dim wide">{duration(run.finishedAt - run.startedAt)}</span>
+            )}
+            <Badge state={run.state} />
+            <Time at={run.createdAt} />
+          </>
+        )}
+      </Rows>
+    </>
+  )
+}
+
+/** A result is a JSON text of which the beginning is known. */
+function textOf(result: string | null): string {
+  return (/^\{"text":"((?:[^"\\]|\\.)*)/.exec(result ?? "")?.[1] ?? result ?? "")
+    .replace(/\\n/g, " ")
+    .replace(/\\"/g, '"')
+}

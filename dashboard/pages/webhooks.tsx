@@ -1,0 +1,159 @@
+// Webhooks: what was posted, whether it was proven, which mapping took it, what came of it; once more, or as a trial.
+import { useSignal } from "@preact/signals"
+import { type Reply, call } from "../api.ts"
+import { go, link, place, setQuery } from "../router.ts"
+import { on } from "../stream.ts"
+import { Pending, useAsked } from "../ui/asked.tsx"
+import { Field } from "../ui/form.tsx"
+import { Back, Badge, Button, Card, Code, Facts, Failure, Json, More } from "../ui/parts.tsx"
+import { Rows } from "../ui/rows.tsx"
+import { Time, duration } from "../ui/time.tsx"
+import { toast } from "../ui/toast.tsx"
+import { useList } from "../ui/use-list.ts"
+import { useEffect } from "preact/hooks"
+
+type Summary = Reply<"GET /api/hooks">["items"][number]
+type Detail = Reply<"GET /api/hooks/:id">
+
+export default function Webhooks() {
+  const [, id] = place.value.path
+  if (id === "try") return <Trial path="agent" body={'{ "message": "Hello" }'} headers={{}} query={{}} />
+  return id === undefined ? <List /> : <Delivery key={id} id={Number(id)} />
+}
+
+function List() {
+  const mapping = place.value.query.get("mapping") ?? ""
+  const list = useList<Summary>(mapping, {
+    load: (before) => call("GET /api/hooks", { query: { before, limit: 100, ...(mapping === "" ? {} : { mapping }) } }),
+  })
+  // Senders may post by the thousand: the newest page is read again at most once a second.
+  useEffect(() => {
+    let timer = 0
+    const end = on("hook", () => (timer ||= setTimeout(() => ((timer = 0), void list.refresh()), 1_000)))
+    return () => (clearTimeout(timer), end())
+  }, [list])
+  return (
+    <>
+      <div class="filters">
+        <Field label="Mapping" value={mapping} set={(value) => setQuery({ mapping: value })} />
+        <a class="button" href={link("webhooks", "try")}>
+          Try one
+        </a>
+      </div>
+      <Rows
+        list={list}
+        label="Webhooks"
+        empty={{
+          title: "No deliveries",
+          text: "What is posted below the webhooks' base path stands here. svc webhooks sets a sender up.",
+        }}
+      >
+        {(one) => (
+          <>
+            <a href={link("webhooks", one.id)}>
+              <span class="cut">
+                <strong>{one.mapping || "no mapping"}</strong>{" "}
+                <span class="dim">
+                  {one.method} {one.path}
+                </span>
+              </span>
+              <span class="cut dim">
+                {one.error ?? `${one.bytes} bytes${one.times > 1 ? `, ${one.times} times` : ""}`}
+              </span>
+            </a>
+            <span class="dim wide">{one.status}</span>
+            <Badge state={one.verdict} />
+            <Time at={one.receivedAt} />
+          </>
+        )}
+      </Rows>
+    </>
+  )
+}
+
+function Delivery({ id }: { id: number }) {
+  const params = { id }
+  const asked = useAsked(String(id), () => call("GET /api/hooks/:id", { params }), { topics: ["run", "delivery"] })
+  const one = asked.value.value
+  if (!one) return <Pending of={asked} />
+  const replay = async () => {
+    const { status } = await call("POST /api/hooks/:id/replay", { params })
+    toast(`Replayed: answered with ${status}`)
+    go(link("webhooks"))
+  }
+  return (
+    <>
+      <Back to={link("webhooks")} words="All deliveries" />
+      <div class="head">
+        <h2>
+          {one.mapping || "No mapping"} <Badge state={one.verdict} />
+        </h2>
+        <Button act={replay} icon="again">
+          Replay
+        </Button>
+      </div>
+      {one.error !== null && <Failure error={new Error(one.error)} />}
+      <Facts
+        rows={[
+          ["Request", `${one.method} ${one.path}`],
+          ["Answered", one.status],
+          ["Came", <Time at={one.receivedAt} both />],
+          ["Took", duration(one.tookMs)],
+          ["Proof", one.address === null ? "secret or signature was right" : `none, from ${one.address}`],
+          ["Replay of", one.replayOf !== null && <a href={link("webhooks", one.replayOf)}>{one.replayOf}</a>],
+        ]}
+      />
+      <Results runs={one.runs} />
+      <div class="cards">
+        <Card title="Payload">
+          <Code text={one.body} what="the payload" />
+          <More title="Headers and query">
+            <Json value={{ headers: one.headers, query: one.query }} what="the headers" />
+          </More>
+          <More title="Answer">
+            <Json value={one.answer} what="the answer" />
+          </More>
+        </Card>
+        <Trial path={one.path} body={one.body} headers={one.headers} query={one.query} />
+      </div>
+    </>
+  )
+}
+
+function Results({ runs }: { runs: Detail["runs"] }) {
+  if (runs.length === 0) return null
+  return (
+    <ul class="lines">
+      {runs.map(({ runId, state, reply, error }) => (
+        <li key={runId}>
+          <a href={link("runs", runId)}>{reply ?? error ?? runId}</a>
+          <Badge state={state} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** What would be made of an edited request; nothing is done until it is sent. */
+function Trial(given: Pick<Detail, "path" | "body" | "headers" | "query">) {
+  const path = useSignal(given.path)
+  const body = useSignal(given.body)
+  const result = useSignal<unknown>(undefined)
+  const attempt = (dryRun: boolean) => async () => {
+    const request = { path: path.value, body: body.value, headers: given.headers, query: given.query, dryRun }
+    result.value = await call("POST /api/hooks/test", { body: request })
+  }
+  return (
+    <Card title="Try">
+      <Field label="Path below the base" value={path.value} set={(value) => (path.value = value)} />
+      <Field label="Body" rows={8} value={body.value} set={(value) => (body.value = value)} />
+      <div class="actions">
+        <Button act={attempt(false)}>Send for real</Button>
+        <Button act={attempt(true)} kind="main">
+          Dry run
+        </Button>
+      </div>
+      {result.value !== undefined && <Json value={result.value} what="what would be done" />}
+    </Card>
+  )
+}

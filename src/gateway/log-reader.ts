@@ -1,0 +1,154 @@
+// Reads the gateway's log files for the page: the last lines, then what has come since. A cursor names a file by its inode
+// and a place in it, so that a rotation between two questions loses nothing.
+import { closeSync, fstatSync, openSync, readSync, readdirSync } from "node:fs"
+import { join } from "node:path"
+
+export interface LogQuery {
+  limit: number
+  after?: string | undefined
+  level?: string | undefined
+  text?: string | undefined
+}
+
+export interface LogPage {
+  lines: LogLine[]
+  cursor: string
+  cut: boolean
+}
+
+export interface LogLine {
+  level: string
+  time: number
+  msg: string
+  [field: string]: unknown
+}
+
+const levels: Readonly<Record<number, string>> = {
+  10: "trace",
+  20: "debug",
+  30: "info",
+  40: "warn",
+  50: "error",
+  60: "fatal",
+}
+/** How far one question reads. */
+const mostBytes = 2 * 1024 * 1024
+const mostTextCharacters = 4_000
+
+interface Piece {
+  inode: number
+  /** Bytes before this belong to no line of the answer. */
+  offset: number
+  text: string
+}
+
+export function readLog(folder: string, query: LogQuery): LogPage {
+  const files = openFiles(folder)
+  try {
+    const { pieces, isCut } = query.after === undefined ? tail(files) : since(files, query.after)
+    const last = pieces.at(-1)
+    const cursor = last
+      ? `${last.inode}.${last.offset + Buffer.byteLength(wholeLines(last.text))}`
+      : (query.after ?? "0.0")
+    const least = Number(Object.entries(levels).find(([, name]) => name === query.level)?.[0] ?? 0)
+    const wanted = query.text?.toLowerCase() ?? ""
+    const all = pieces.flatMap(({ text }) => wholeLines(text).split("\n"))
+    const lines: LogLine[] = []
+    let place = all.length - 1
+    // From the end, so that nothing is parsed that is not shown.
+    for (; place >= 0 && lines.length < query.limit; place -= 1) {
+      const text = all[place] as string
+      if (text === "" || !text.toLowerCase().includes(wanted)) continue
+      const { rank, line } = parseLine(text)
+      if (rank >= least) lines.push(line)
+    }
+    return { lines: lines.toReversed(), cursor, cut: isCut || place >= 0 }
+  } finally {
+    for (const { descriptor } of files) closeSync(descriptor)
+  }
+}
+
+interface OpenFile {
+  descriptor: number
+  inode: number
+  size: number
+}
+
+/** Oldest first. They stay the same files while we read, whatever they are called meanwhile. */
+function openFiles(folder: string): OpenFile[] {
+  const age = (name: string) => Number(name.split(".")[2] ?? 0)
+  const names = readdirSync(folder).filter((name) => /^gateway\.log(\.\d{1,4})?$/.test(name))
+  const found = names
+    .toSorted((a, b) => age(b) - age(a))
+    .flatMap((name) => {
+      try {
+        const descriptor = openSync(join(folder, name), "r")
+        const { ino: inode, size } = fstatSync(descriptor)
+        return [{ descriptor, inode, size }]
+      } catch (error) {
+        // It has just been moved on or removed.
+        if ((error as NodeJS.ErrnoException).code === "ENOENT") return []
+        throw error
+      }
+    })
+  return found.filter(({ inode }, index) => found.findIndex((other) => other.inode === inode) === index)
+}
+
+function tail(files: readonly OpenFile[]): { pieces: Piece[]; isCut: boolean } {
+  const pieces: Piece[] = []
+  let left = mostBytes
+  for (const file of files.toReversed()) {
+    if (left <= 0) return { pieces, isCut: true }
+    const from = Math.max(0, file.size - left)
+    pieces.unshift(withoutCutLine(read(file, from), from))
+    left -= file.size - from
+    if (from > 0) return { pieces, isCut: true }
+  }
+  return { pieces, isCut: false }
+}
+
+/** What begins in the middle of a line begins with the next one. */
+function withoutCutLine(piece: Piece, from: number): Piece {
+  if (from === 0) return piece
+  const begin = piece.text.indexOf("\n") + 1
+  return { ...piece, text: piece.text.slice(begin), offset: from + Buffer.byteLength(piece.text.slice(0, begin)) }
+}
+
+function since(files: readonly OpenFile[], cursor: string): { pieces: Piece[]; isCut: boolean } {
+  const [inode, offset] = cursor.split(".").map(Number)
+  const index = files.findIndex((file) => file.inode === inode)
+  // So many rotations later, or another machine's cursor.
+  if (index === -1) return { ...tail(files), isCut: true }
+  const pieces = files.slice(index).map((file, place) => read(file, place === 0 ? Math.min(offset ?? 0, file.size) : 0))
+  return { pieces, isCut: false }
+}
+
+function read({ descriptor, inode, size }: OpenFile, from: number): Piece {
+  const bytes = Buffer.alloc(Math.min(mostBytes, size - from))
+  const count = readSync(descriptor, bytes, 0, bytes.length, from)
+  return { inode, offset: from, text: bytes.subarray(0, count).toString("utf8") }
+}
+
+/** A line that is still being written comes with the next question. */
+function wholeLines(text: string): string {
+  return text.slice(0, text.lastIndexOf("\n") + 1)
+}
+
+function parseLine(text: string): { rank: number; line: LogLine } {
+  const record = parseRecord(text)
+  if (!record) return { rank: 30, line: { level: "info", time: 0, msg: text.slice(0, mostTextCharacters) } }
+  const { level, time, msg, ...rest } = record
+  const rank = typeof level === "number" ? level : 30
+  const line = { ...rest, level: levels[rank] ?? "info", time: Date.parse(String(time)) || 0, msg: String(msg ?? "") }
+  return { rank, line }
+}
+
+function parseRecord(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
