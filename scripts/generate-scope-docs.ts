@@ -1,7 +1,7 @@
 // Writes docs/reference/scopes.md from the one table of routes and scopes. `--check` only compares.
 import { readFileSync, writeFileSync } from "node:fs"
 import { scopes } from "../src/gateway/access/contract.ts"
-import { type RouteRule, routeRules, scopeMeanings } from "../src/gateway/access/scopes.ts"
+import { type RouteRule, mcpScopes, routeRules, scopeMeanings } from "../src/gateway/access/scopes.ts"
 
 const path = new URL("../docs/reference/scopes.md", import.meta.url)
 
@@ -38,6 +38,7 @@ function routes(rules: Readonly<Record<string, RouteRule>>): string {
 
 function scopeWord(scope: RouteRule["scope"]): string {
   if (scope === "open") return "none"
+  if (scope === "mcp") return mcpScopes.map((each) => `\`${each}\``).join(" or ")
   return scope === "any" ? "any" : `\`${scope}\``
 }
 

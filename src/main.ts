@@ -20,6 +20,7 @@ import { type Health, createHealth, personWaitMs } from "./main/health.ts"
 import { composeHooks } from "./main/hooks.ts"
 import { followConfig } from "./main/reload.ts"
 import { createRenameConfig } from "./main/rename-config.ts"
+import { type Mcp, composeMcp } from "./main/mcp.ts"
 import { mainAgentId } from "./main/main-agent.ts"
 import { watchIdleMemory } from "./main/idle-memory.ts"
 import { metricsOf } from "./main/metrics.ts"
@@ -119,6 +120,7 @@ interface Parts {
   pairing: Pairing
   server: GatewayServer
   hooks: Hooks
+  mcp: Mcp
   backups: BackupSchedule
   /** Where the gateway really listens, once it does. */
   ports: { gateway: number; control: number }
@@ -189,6 +191,7 @@ function compose(
   const access = composeAccess(core, token, () => ports.gateway)
   const { browser, sandbox, tools } = composeBrowser(core, ports, access.control)
   const channels = new Map<string, Channel>()
+  const mcp = composeMcp(core, { browser: () => browser })
   const agent = composeAgent(core, {
     tools: (place) => [...tools(place), ...chatapp.tools(place)],
     shell: sandbox.shell,
@@ -230,6 +233,7 @@ function compose(
       sandbox: sandbox.actions,
     }),
     hooks,
+    mcp: mcp.mounted,
     ...shared,
     log: log.child({ part: "gateway" }),
   })
@@ -242,6 +246,7 @@ function compose(
     pairing,
     server,
     hooks,
+    mcp,
     backups,
     ports,
     drain: () => void (draining = true),
@@ -276,6 +281,7 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
   // The listeners open before anything works, so that a port in use ends the start at once.
   parts.ports.gateway = (await server.start()).port
   stack.push("hooks", () => parts.hooks.stop())
+  stack.push("mcp", () => parts.mcp.stop())
   stack.push("gateway listener", () => server.stop(1_000))
   states["gateway"] = "ready"
   stack.push("sandbox", () => parts.sandbox.stop())

@@ -3,7 +3,7 @@ import type { HttpBindings } from "@hono/node-server"
 import type { Context } from "hono"
 import type { z } from "zod"
 import { type Visit, readJson } from "../kernel/http/index.ts"
-import type { Clock, Redactor } from "../kernel/index.ts"
+import type { Clock, JsonObject, Redactor } from "../kernel/index.ts"
 import type { Store } from "../store/index.ts"
 import type { Tokens } from "./access/index.ts"
 import type { GatewayActions } from "./api.ts"
@@ -13,7 +13,18 @@ import { parse } from "./parse.ts"
 
 export { type Given, given, parse } from "./parse.ts"
 
-export type Env = { Bindings: HttpBindings & { visit?: Visit | undefined } }
+export type Env = { Bindings: HttpBindings & { visit?: Visit | undefined; inside?: CallInside | undefined } }
+
+export interface InsideCall {
+  method: "GET" | "POST"
+  path: string
+  query?: Readonly<Record<string, string | number | boolean | undefined>>
+  /** Sent as JSON. */
+  body?: unknown
+}
+
+/** Calls a route of `/api` in the name of whoever makes this request; its answer, or the AppError that it tells. */
+export type CallInside = (call: InsideCall, signal: AbortSignal) => Promise<JsonObject>
 
 export interface ApiOptions {
   store: Store

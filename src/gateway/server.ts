@@ -23,6 +23,7 @@ import type { Audit } from "./audit/index.ts"
 import { type Binding, resolveBinding } from "./binding.ts"
 import type { Readiness } from "./contract.ts"
 import { type Metric, formatMetrics, metricsType } from "./metrics.ts"
+import { type MountedMcp, addMcpRoutes, insideOf } from "./mcp.ts"
 import { type PageParts, pageBase } from "./page/index.ts"
 import type { Env } from "./route.ts"
 import { addApiRoutes, notAllowed } from "./routes.ts"
@@ -57,6 +58,7 @@ export interface GatewayServerOptions {
   /** Where the log files are. */
   logFolder: string
   hooks: MountedHooks
+  mcp: MountedMcp
   store: Store
   clock: Clock
   log: Log
@@ -71,7 +73,7 @@ export interface GatewayServer {
 }
 
 /** Paths of our own, which no base path of the hooks may take. */
-const ownPaths = ["/healthz", "/readyz", "/metrics", "/api", "/dashboard"]
+const ownPaths = ["/healthz", "/readyz", "/metrics", "/api", "/dashboard", "/mcp"]
 
 export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
   const app = createApp(options)
@@ -138,7 +140,12 @@ async function answer(surface: Surface, request: Request, env: HttpBindings): Pr
       visit = admitted(surface, incoming, isHookList ? "/api/hooks" : path)
       checkSpelling(path)
     }
-    const response = await surface.app.fetch(isHookList ? hookListRequest(incoming) : request, { ...env, visit })
+    const inside = insideOf(surface, incoming)
+    const response = await surface.app.fetch(isHookList ? hookListRequest(incoming) : request, {
+      ...env,
+      visit,
+      inside,
+    })
     visit?.end(response.status)
     return secured(response)
   } catch (thrown) {
@@ -210,6 +217,7 @@ export function createApp(options: GatewayServerOptions): Hono<Env> {
   })
   app.get("/metrics", (context) => context.text(formatMetrics(options.metrics()), 200, { "content-type": metricsType }))
   for (const path of ["/healthz", "/readyz", "/metrics"]) app.all(path, () => notAllowed(["GET"], options.redactor))
+  addMcpRoutes(app, options)
   addApiRoutes(app, options)
   return app
 }

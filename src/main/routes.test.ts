@@ -5,7 +5,7 @@ import { after, before, test } from "node:test"
 import { startBrowserBench } from "../../test/support/browser-service.ts"
 import { send } from "../../test/support/http-client.ts"
 import { controlRoutes } from "../browser/routes/app.ts"
-import { type Scope, type Surface, createDoor, routeRules, scopes } from "../gateway/index.ts"
+import { type Scope, type Surface, createDoor, mcpScopes, routeRules, scopes } from "../gateway/index.ts"
 import { createApp } from "../gateway/server.ts"
 import { gatewayToken, startGateway } from "../gateway/gateway.fixture.ts"
 import { createFailureThrottle } from "../kernel/http/index.ts"
@@ -75,7 +75,7 @@ test("a token without the scope of a route gets 403 with its name, on every rout
     const needed = ruleOf(route)?.scope
     if (needed === undefined || needed === "open" || needed === "any") continue
     for (const held of scopes) {
-      if (held === needed || held === "admin") continue
+      if (held === needed || held === "admin" || (needed === "mcp" && mcpScopes.includes(held))) continue
       const answer = await call(route, tokens[held])
       assert.equal(answer.status, 403, `${route.method} ${route.path} with ${held}`)
       assert.equal(answer.json.error.code, "scope-missing")
@@ -94,7 +94,8 @@ test("a token with the scope gets in, and admin gets in everywhere", async () =>
   for (const route of harmless.filter(({ path }) => !endless.has(path))) {
     const needed = ruleOf(route)?.scope
     if (needed === undefined || needed === "open") continue
-    for (const held of new Set([needed === "any" ? "hooks" : needed, "admin" as const])) {
+    const usual = needed === "any" ? "hooks" : needed === "mcp" ? "browser" : needed
+    for (const held of new Set([usual, "admin" as const])) {
       const { status } = await call(route, tokens[held])
       assert.ok(
         status !== 401 && (status !== 403 || needed === "any"),

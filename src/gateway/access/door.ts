@@ -13,7 +13,7 @@ import {
 } from "../../kernel/http/index.ts"
 import type { Audit } from "../audit/index.ts"
 import type { Scope } from "./contract.ts"
-import { type FoundRule, type Surface, covers, ruleFor } from "./scopes.ts"
+import { type FoundRule, type Surface, covers, mcpScopes, ruleFor } from "./scopes.ts"
 import type { KnownToken, Tokens } from "./tokens.ts"
 
 export interface DoorOptions {
@@ -91,8 +91,14 @@ function checkScope({ surface, audit }: DoorOptions, holder: Holder, { scope }: 
   throw scopeMissing({ ...holder.visitor, scopes: holder.scopes }, scope)
 }
 
-export function scopeMissing(token: Pick<KnownToken, "name" | "scopes">, needed: Scope): AppError {
+export function scopeMissing(token: Pick<KnownToken, "name" | "scopes">, needed: Scope | "mcp"): AppError {
   const held = token.scopes.length === 0 ? "none" : token.scopes.join(", ")
+  if (needed === "mcp") {
+    const wanted = mcpScopes.join(", ")
+    return new AppError("scope-missing", `The token ${token.name} has none of the scopes ${wanted} (it has ${held})`, {
+      hint: "Make one that has what its tools need: svc token create --scope browser --name <name>",
+    })
+  }
   return new AppError("scope-missing", `The token ${token.name} has not the scope ${needed} (it has ${held})`, {
     hint: `Make one that has it: svc token create --scope ${needed} --name <name>`,
   })

@@ -11,11 +11,17 @@ export const scopeMeanings: Readonly<Record<Scope, string>> = {
   admin: "Everything but webhooks, which only the scope `hooks` and the hook token open.",
 }
 
+/** Each brings tools of its own; a token that has none of them has no business at `/mcp`. */
+export const mcpScopes: readonly Scope[] = ["browser", "message", "admin"]
+
 export type Surface = "gateway" | "control"
 
 export interface RouteRule {
-  /** `open` asks for no secret at all, `any` for a right one whatever its scopes. */
-  scope: Scope | "open" | "any"
+  /**
+   * `open` asks for no secret at all, `any` for a right one whatever its scopes, `mcp` for a token with any scope that has
+   * tools there.
+   */
+  scope: Scope | "open" | "any" | "mcp"
   /** Name in the audit log, one row each; without one, what tokens do is counted by the hour. */
   action?: string
 }
@@ -94,6 +100,10 @@ const gatewayRules: Rules = {
   "POST /api/page/leave": does("any", "page.leave"),
   // What it tells depends on the scopes of who listens.
   "GET /api/stream": any,
+  // What its tools do passes this table once more, as the route that it is.
+  "POST /mcp": { scope: "mcp" },
+  "GET /mcp": { scope: "mcp" },
+  "DELETE /mcp": { scope: "mcp" },
 }
 
 const controlRules: Rules = {
@@ -184,6 +194,7 @@ function matchRoute(route: string, method: string, parts: readonly string[]): st
 }
 
 /** `admin` is everything but `hooks`: what senders of webhooks are given must never be a key of the house. */
-export function covers(held: readonly Scope[], needed: Scope): boolean {
+export function covers(held: readonly Scope[], needed: Scope | "mcp"): boolean {
+  if (needed === "mcp") return mcpScopes.some((scope) => held.includes(scope))
   return held.includes(needed) || (needed !== "hooks" && held.includes("admin"))
 }

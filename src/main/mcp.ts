@@ -1,0 +1,54 @@
+// MCP with what it needs of the rest: the agent's browser tool for callers from outside, and their way to the HTTP API.
+import type { ToolContext } from "../agent/tool.ts"
+import type { BrowserService, BrowserToolInput } from "../browser/index.ts"
+import type { MountedMcp } from "../gateway/index.ts"
+import { type BrowserPort, type Caller, createMcpServer } from "../mcp/index.ts"
+import type { Core } from "./core.ts"
+import { version } from "./version.ts"
+
+export interface Mcp {
+  mounted: MountedMcp
+  stop(): Promise<void>
+}
+
+export function composeMcp(core: Core, parts: { browser: () => BrowserService }): Mcp {
+  const { ids, log } = core
+  const server = createMcpServer({
+    version: version(),
+    browser: () => (core.config().browser.enabled ? browserPort(parts.browser()) : undefined),
+    ids,
+    log: log.child({ part: "mcp" }),
+  })
+  return {
+    mounted: {
+      handle: (request, { visitor, may, call }) => server.handle(request, { id: visitor.id, may, call }),
+    },
+    stop: () => server.stop(),
+  }
+}
+
+function browserPort({ tool }: BrowserService): BrowserPort {
+  return {
+    schema: tool.inputSchema ?? {},
+    description: tool.description,
+    async run(input, caller, signal) {
+      return await tool.run(tool.input.parse(input) as BrowserToolInput, contextOf(caller, signal))
+    },
+  }
+}
+
+/** Whoever has a token with the scope may do what the control service does: nothing is asked, no site is remembered. */
+function contextOf({ id }: Caller, signal: AbortSignal): ToolContext {
+  return {
+    agentId: "",
+    sessionKey: `mcp:${id}`,
+    runId: "",
+    origin: "owner",
+    trusted: true,
+    tainted: false,
+    approved: true,
+    sites: { has: () => true, quotes: () => true, add: async () => undefined },
+    route: null,
+    signal,
+  }
+}

@@ -1,0 +1,3 @@
+// The door of MCP: our tools for other programs, and other servers' tools for the agent.
+export type { ApiCall, BrowserPort, Caller, Right, ServerLinks } from "./contract.ts"
+export { type McpServer, createMcpServer } from "./server/index.ts"
