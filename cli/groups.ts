@@ -133,6 +133,11 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import("./commands/browser.ts")).addBrowser,
   },
   {
+    name: "mcp",
+    description: "Give the gateway's tools to other programs, and use those of others",
+    load: async () => (await import("./commands/mcp.ts")).addMcp,
+  },
+  {
     name: "token",
     description: "Make, list and revoke tokens with less than everything",
     load: async () => (await import("./commands/token.ts")).addToken,

@@ -193,7 +193,7 @@ function compose(
   const channels = new Map<string, Channel>()
   const mcp = composeMcp(core, { browser: () => browser })
   const agent = composeAgent(core, {
-    tools: (place) => [...tools(place), ...chatapp.tools(place)],
+    tools: (place) => [...tools(place), ...chatapp.tools(place), ...mcp.servers.tools(place)],
     shell: sandbox.shell,
     channels: () => channels,
     restart: (reason) => stop.request(`restart: ${reason}`),
@@ -225,6 +225,7 @@ function compose(
       channels: () => channels,
       pairing,
       hooks: hooks.deliveries,
+      mcp: mcp.servers,
       health,
       failures,
       ports: () => ports,
@@ -298,6 +299,7 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
   await agent.start()
   stack.push("clock", followWallClock(core, [parts.pairing.followClock]))
   states["agent"] = "ready"
+  parts.mcp.start()
   stack.push("chatapp", () => chatapp.stop())
   await chatapp.start()
   states["chatapp"] = "ready"

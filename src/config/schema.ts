@@ -11,6 +11,7 @@ import { bindingsSchema, channelDefaultsSchema, commandsSchema } from "../channe
 import { deliverySchema, messagesSchema } from "../delivery/config.ts"
 import { gatewaySchema, isLoopbackBind } from "../gateway/config.ts"
 import { hooksSchema } from "../hooks/config.ts"
+import { mcpSchema } from "../mcp/config.ts"
 import { modelsSchema } from "../models/config.ts"
 import { sessionSchema } from "../sessions/config.ts"
 import { storageSchema } from "../store/config.ts"
@@ -80,6 +81,7 @@ export const configSchema = z
       .prefault({})
       .meta({ description: "Chat channels." }),
     hooks: hooksSchema,
+    mcp: mcpSchema,
     browser: browserSchema,
     nodeHost: nodeHostSchema,
   })

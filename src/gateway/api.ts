@@ -330,6 +330,13 @@ export interface GatewayActions {
     /** Ends one by its id or the beginning of it, or `all`. Throws `not-found`. */
     stop(target: string): Promise<RunningBox[]>
   }
+  /** Servers of other programs whose tools the agent uses. The shapes are those of their own contract. */
+  mcpServers: {
+    list(): object[]
+    /** Opens the server. Throws `not-found`, `mcp-unavailable`. */
+    inspect(name: string, signal: AbortSignal): Promise<object>
+    accept(name: string, signal: AbortSignal): Promise<object>
+  }
   /** What was queued (delivery ids), or with `dryRun` what would be. */
   sendMessage(message: MessageToSend, signal: AbortSignal): Promise<QueuedMessage>
   changeMessage(action: MessageAction, signal: AbortSignal): Promise<QueuedMessage>

@@ -159,6 +159,16 @@ const noTerminal: GatewayActions["terminal"] = {
   stop: async (runId) => ({ runId, state: "stopped" }),
 }
 
+const noServers: GatewayActions["mcpServers"] = {
+  list: () => [],
+  async inspect(name) {
+    throw new AppError("not-found", `There is no MCP server ${name}`)
+  },
+  async accept(name) {
+    throw new AppError("not-found", `There is no MCP server ${name}`)
+  },
+}
+
 function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
   return {
     status: async () => ({ version: "0.0.0", parts: { store: "ready" } }) as unknown as GatewayStatus,
@@ -228,6 +238,7 @@ function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
       calls.push({ unpin: pin })
       return { accounts: ["default"] }
     },
+    mcpServers: noServers,
     listChannels: async ({ probe }) => [{ channel: "chatapp", probe }],
     async sendMessage(message) {
       calls.push(message)

@@ -65,7 +65,11 @@ export function insideOf({ app, admit }: Inside, incoming: IncomingMessage): Cal
 function innerRequest(outer: IncomingMessage, { method, path, body }: InsideCall): IncomingMessage {
   const { authorization } = outer.headers
   const text = body === undefined ? "" : JSON.stringify(body)
-  const headers = { authorization, "content-type": "application/json", "content-length": String(Buffer.byteLength(text)) }
+  const headers = {
+    authorization,
+    "content-type": "application/json",
+    "content-length": String(Buffer.byteLength(text)),
+  }
   const stream = Readable.from(text === "" ? [] : [Buffer.from(text)], { objectMode: false })
   return Object.assign(stream, { method, url: path, headers, socket: outer.socket }) as unknown as IncomingMessage
 }

@@ -14,6 +14,8 @@ import { hookRoutes } from "./hook-routes.ts"
 import { logRoutes } from "./logs.ts"
 import { listen, pageRoutes } from "./page/routes.ts"
 import { readPicture, runRoutes } from "./runs.ts"
+import { runRoutes } from "./runs.ts"
+import { mcpRoutes } from "./mcp-servers.ts"
 import { sessionRoutes } from "./sessions.ts"
 import { terminalRoutes } from "./terminal.ts"
 import { type ApiOptions, type Env, type Route, about, given, parse, parseBody } from "./route.ts"
@@ -313,6 +315,7 @@ const routes: readonly Route[] = [
   })),
   ...sessionRoutes,
   ...terminalRoutes,
+  ...mcpRoutes,
   ...accessRoutes,
   ...runRoutes,
   ...deliveryRoutes,

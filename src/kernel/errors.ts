@@ -136,6 +136,11 @@ export const errorTable = {
   "model-failed": { status: 502, meaning: "The model provider failed after all retries." },
   "model-key-missing": { status: 400, meaning: "The provider has no key, in the configuration or the environment." },
   "tool-failed": { status: 500, meaning: "A tool could not do what was asked." },
+  "mcp-unavailable": {
+    status: 503,
+    meaning:
+      "A configured MCP server could not be started or reached, or has broken the protocol; the message says why.",
+  },
   "turn-not-found": { status: 404, meaning: "There is no run of this id." },
   // Chat
   "channel-unknown": { status: 400, meaning: "There is no channel of this name, or it is not configured." },

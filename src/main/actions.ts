@@ -30,6 +30,7 @@ export interface ActionParts {
   channels: () => ReadonlyMap<string, Channel>
   pairing: Pairing
   hooks: GatewayActions["hooks"]
+  mcp: GatewayActions["mcpServers"]
   health: Health
   failures: Failures
   ports: () => { gateway: number; control: number }
@@ -64,6 +65,7 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
     sandbox: parts.sandbox,
     ...createPairingActions(core, parts.pairing),
     sessions: sessionActions(core, parts.agent.sessions),
+    mcpServers: parts.mcp,
     explainAccess: ({ channel, ...question }) => channelNamed(parts, channel).explain(question),
     unpinName: (pin) => unpinName(parts, pin),
     async listChannels(options) {

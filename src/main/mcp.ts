@@ -2,12 +2,16 @@
 import type { ToolContext } from "../agent/tool.ts"
 import type { BrowserService, BrowserToolInput } from "../browser/index.ts"
 import type { MountedMcp } from "../gateway/index.ts"
-import { type BrowserPort, type Caller, createMcpServer } from "../mcp/index.ts"
+import { type BrowserPort, type Caller, McpServers, createMcpServer } from "../mcp/index.ts"
 import type { Core } from "./core.ts"
 import { version } from "./version.ts"
 
 export interface Mcp {
   mounted: MountedMcp
+  /** Other servers' tools. */
+  servers: McpServers
+  /** Takes up what the configuration says of servers. */
+  start(): void
   stop(): Promise<void>
 }
 
@@ -19,11 +23,30 @@ export function composeMcp(core: Core, parts: { browser: () => BrowserService })
     ids,
     log: log.child({ part: "mcp" }),
   })
+  const servers = new McpServers({
+    config: () => core.config().mcp,
+    version: version(),
+    variables: core.environment.variables,
+    store: core.store,
+    background: core.background,
+    log: log.child({ part: "mcp" }),
+  })
+  let following: (() => void) | undefined
   return {
+    servers,
+    start() {
+      servers.look()
+      following = core.holder.subscribe((changed) => {
+        if (changed.some((path) => path.startsWith("mcp"))) servers.look()
+      })
+    },
     mounted: {
       handle: (request, { visitor, may, call }) => server.handle(request, { id: visitor.id, may, call }),
     },
-    stop: () => server.stop(),
+    async stop() {
+      following?.()
+      await Promise.all([server.stop(), servers.stop()])
+    },
   }
 }
 

@@ -27,7 +27,8 @@ export function warnOfUnknownTools({ agents }: Config, log: Log): void {
     ...agents.list.map(({ tools }, index): [string, ToolPolicy | undefined] => [`agents.list[${index}].tools`, tools]),
   ]
   for (const [key, policy] of policies) {
-    const unknown = unknownNames(policy ?? {}, toolNames)
+    // Those of other servers are known when their server has told them.
+    const unknown = unknownNames(policy ?? {}, toolNames).filter((name) => !name.startsWith("mcp_"))
     if (unknown.length > 0) log.warn({ key, unknown, tools: toolNames }, "tool policy names tools that do not exist")
   }
 }

@@ -420,6 +420,18 @@ export interface AuditTable {
   counted: 0 | 1
 }
 
+/** A tool of another server as it was accepted. */
+export interface McpToolTable {
+  server: string
+  name: string
+  /** Digest of how the server is reached. */
+  source: string
+  hash: string
+  /** JSON. */
+  definition: string
+  accepted_at: number
+}
+
 export interface Database {
   inbox: InboxTable
   job: JobTable
@@ -442,6 +454,7 @@ export interface Database {
   unreadable_update: UnreadableUpdateTable
   session_site: SessionSiteTable
   approval: ApprovalTable
+  mcp_tool: McpToolTable
 }
 
 export type JobRow = Selectable<JobTable>

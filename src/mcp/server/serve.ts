@@ -11,7 +11,15 @@ import {
 } from "@modelcontextprotocol/server"
 import { neutralize, wrapUntrusted } from "../../agent/boundary.ts"
 import { readArguments } from "../../agent/tool-arguments.ts"
-import { AppError, type Ids, type Json, type JsonObject, type Log, isJsonObject, toAppError } from "../../kernel/index.ts"
+import {
+  AppError,
+  type Ids,
+  type Json,
+  type JsonObject,
+  type Log,
+  isJsonObject,
+  toAppError,
+} from "../../kernel/index.ts"
 import type { Caller, ServerLinks } from "../contract.ts"
 import type { Pictures } from "./pictures.ts"
 import type { Answer, ServedTool } from "./tool.ts"
@@ -65,7 +73,10 @@ export function serve(options: ServeOptions): Served {
 /** Tells when the last of the body was read, or nobody reads it any more. */
 function whenRead(response: Response, done: () => void): Response {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
-  response.body?.pipeTo(writable).then(done, done)
+  void response.body
+    ?.pipeTo(writable)
+    .catch(() => undefined)
+    .finally(() => done())
   return new Response(readable, { status: response.status, headers: response.headers })
 }
 

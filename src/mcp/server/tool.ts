@@ -34,7 +34,10 @@ export const whole = (description?: string): JsonObject => ({
   ...(description === undefined ? {} : { description }),
 })
 export const flag = (description: string): JsonObject => ({ type: "boolean", description })
-export const oneOf = (values: readonly string[], description?: string): JsonObject => ({ ...text(description), enum: [...values] })
+export const oneOf = (values: readonly string[], description?: string): JsonObject => ({
+  ...text(description),
+  enum: [...values],
+})
 
 export function json(value: unknown, isForeign: boolean): Answer {
   return { content: [{ type: "text", text: JSON.stringify(value) }], isForeign }
@@ -59,9 +62,10 @@ function isPlain(value: Json | undefined): value is string | number | boolean {
 }
 
 /** The handler of the action that is asked for. Throws `bad-request` for one that there is not. */
-export function byAction(
-  actions: Readonly<Record<string, ServedTool["run"]>>,
-): { names: string[]; run: ServedTool["run"] } {
+export function byAction(actions: Readonly<Record<string, ServedTool["run"]>>): {
+  names: string[]
+  run: ServedTool["run"]
+} {
   const names = Object.keys(actions)
   return {
     names,

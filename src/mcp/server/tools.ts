@@ -36,7 +36,10 @@ function browserTool({ schema, description, run }: BrowserPort): ServedTool {
     async run(input, caller, signal) {
       const { inline, ...rest } = input
       if (rest["action"] === "attach")
-        throw new AppError("bad-request", "attach is for the agent in a chat; the person's own tabs have the profile relay")
+        throw new AppError(
+          "bad-request",
+          "attach is for the agent in a chat; the person's own tabs have the profile relay",
+        )
       const { content, note, isError } = await run(rest, caller, signal)
       return {
         content,
@@ -64,7 +67,11 @@ const change = (kind: string): ServedTool["run"] => {
 }
 
 async function readSession(input: JsonObject, caller: Caller, signal: AbortSignal): Promise<Answer> {
-  const query = { key: needed(input, "session"), ...queryOf(input, "limit", "after"), last: input["after"] === undefined }
+  const query = {
+    key: needed(input, "session"),
+    ...queryOf(input, "limit", "after"),
+    last: input["after"] === undefined,
+  }
   return json(await caller.call({ method: "GET", path: "/api/session/messages", query }, signal), true)
 }
 
@@ -74,7 +81,10 @@ const messageActions = byAction({
   delete: change("delete"),
   react: change("react"),
   sessions: async (input, caller, signal) =>
-    json(await caller.call({ method: "GET", path: "/api/sessions", query: queryOf(input, "limit", "before") }, signal), true),
+    json(
+      await caller.call({ method: "GET", path: "/api/sessions", query: queryOf(input, "limit", "before") }, signal),
+      true,
+    ),
   read: readSession,
   wait: async (input, caller, signal) => json(await waitForMessage(input, caller, signal), true),
 })
@@ -100,7 +110,7 @@ const message: ServedTool = {
       dryRun: flag("only check"),
       session: text("read, wait: key of the session"),
       after: whole("read, wait: id of a message; only later ones"),
-      waitSeconds: whole("send: until it is sent, 60 at most; wait: 300 at most"),
+      waitSeconds: whole("send: until it is sent, 60 at most; wait: 240 at most"),
       limit: whole("sessions, read: how many"),
       before: whole("sessions: `next` of the page before"),
     },
@@ -161,7 +171,13 @@ const deliveries: ServedTool = {
 
 const runActions = byAction({
   list: async (input, caller, signal) =>
-    json(await caller.call({ method: "GET", path: "/api/runs", query: queryOf(input, "state", "limit", "before") }, signal), true),
+    json(
+      await caller.call(
+        { method: "GET", path: "/api/runs", query: queryOf(input, "state", "limit", "before") },
+        signal,
+      ),
+      true,
+    ),
   show: async (input, caller, signal) =>
     json(await caller.call({ method: "GET", path: `/api/runs/${idOf(input, "runId")}` }, signal), true),
 })
@@ -186,12 +202,18 @@ const runs: ServedTool = {
 
 const answerQuestion = (decision: "allow" | "deny"): ServedTool["run"] => {
   return async (input, caller, signal) =>
-    json(await caller.call({ method: "POST", path: `/api/approvals/${idOf(input, "id")}/${decision}`, body: {} }, signal), true)
+    json(
+      await caller.call({ method: "POST", path: `/api/approvals/${idOf(input, "id")}/${decision}`, body: {} }, signal),
+      true,
+    )
 }
 
 const approveActions = byAction({
   list: async (input, caller, signal) =>
-    json(await caller.call({ method: "GET", path: "/api/approvals", query: queryOf(input, "state", "limit") }, signal), true),
+    json(
+      await caller.call({ method: "GET", path: "/api/approvals", query: queryOf(input, "state", "limit") }, signal),
+      true,
+    ),
   show: async (input, caller, signal) =>
     json(await caller.call({ method: "GET", path: `/api/approvals/${idOf(input, "id")}` }, signal), true),
   allow: answerQuestion("allow"),

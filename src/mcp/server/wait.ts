@@ -4,7 +4,7 @@ import { type Json, type JsonObject, isJsonObject } from "../../kernel/index.ts"
 import type { Caller } from "../contract.ts"
 import { needed } from "./tool.ts"
 
-const maxSeconds = 300
+const maxSeconds = 240
 const usualSeconds = 60
 /** Messages come from people: nobody notices half a second. */
 const pauseMs = 500

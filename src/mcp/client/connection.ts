@@ -1,0 +1,164 @@
+// One configured server: started or reached when a tool of it is called, ended when it was not used for a while, and held
+// to its accepted tools by hash.
+import { createHash } from "node:crypto"
+import { AppError, type Log, describeError, withTimeout } from "../../kernel/index.ts"
+import type { McpServerConfig } from "../config.ts"
+import type { CallOutcome, OpenServer } from "./library.ts"
+import { type ToolDefinition, hashOf } from "./pins.ts"
+
+export interface ConnectionOptions {
+  name: string
+  settings: McpServerConfig
+  version: string
+  env: Readonly<Record<string, string>>
+  cwd: string
+  log: Log
+}
+
+export interface Connection {
+  readonly name: string
+  readonly settings: McpServerConfig
+  /** Digest of how the server is reached: another program or address is another server. */
+  readonly source: string
+  /** Protocol revision, while it is open. */
+  readonly revision: string | undefined
+  /** The tools as the server has them now. Opens it. Throws `mcp-unavailable`, `timeout`. */
+  tools(signal: AbortSignal): Promise<ReadonlyMap<string, ToolDefinition & { hash: string }>>
+  call(name: string, input: Parameters<OpenServer["call"]>[1], signal: AbortSignal): Promise<CallOutcome>
+  stop(): Promise<void>
+}
+
+export function sourceOf({ command, args, cwd, url }: McpServerConfig): string {
+  return createHash("sha256")
+    .update(JSON.stringify([command ?? null, args, cwd ?? null, url ?? null]))
+    .digest("base64url")
+}
+
+/** How long the list of tools is believed; a server that says that it has changed is asked again at once. */
+const listMs = 60_000
+
+interface Open {
+  server: OpenServer
+  listed: { at: number; tools: Promise<ReadonlyMap<string, ToolDefinition & { hash: string }>> } | undefined
+}
+
+export function createConnection(options: ConnectionOptions): Connection {
+  const { name, settings, log } = options
+  let current: Promise<Open> | undefined
+  let revision: string | undefined
+  let idle: NodeJS.Timeout | undefined
+  let running = 0
+  const end = async () => {
+    clearTimeout(idle)
+    const ending = current
+    current = undefined
+    revision = undefined
+    await ending?.then(
+      ({ server }) => server.close(),
+      () => undefined,
+    )
+  }
+  const use = async <Result>(signal: AbortSignal, work: (open: Open) => Promise<Result>): Promise<Result> => {
+    clearTimeout(idle)
+    running += 1
+    try {
+      return await work(await opened())
+    } catch (error) {
+      if (signal.aborted) throw signal.reason
+      throw error instanceof AppError ? error : unavailable(name, error)
+    } finally {
+      running -= 1
+      if (running === 0 && current) {
+        idle = setTimeout(
+          () => void end().catch((error: unknown) => log.warn({ err: error }, "mcp server not ended")),
+          settings.idleMinutes * 60_000,
+        )
+        idle.unref()
+      }
+    }
+  }
+  const opened = (): Promise<Open> => {
+    if (current) return current
+    const started = open(options, {
+      onClose() {
+        if (current === started) current = undefined
+      },
+      onToolsChanged: () => void started.then((each) => (each.listed = undefined)).catch(() => undefined),
+    })
+    current = started
+    started.then(
+      ({ server }) => (revision = server.revision),
+      () => {
+        if (current === started) current = undefined
+      },
+    )
+    return started
+  }
+  return {
+    name,
+    settings,
+    source: sourceOf(settings),
+    get revision() {
+      return revision
+    },
+    tools: (signal) => use(signal, (each) => listTools(each, settings, signal)),
+    call: (tool, input, signal) =>
+      use(signal, ({ server }) => limited(settings, tool, signal, (limit) => server.call(tool, input, limit))),
+    stop: end,
+  }
+}
+
+async function open(options: ConnectionOptions, events: { onClose(): void; onToolsChanged(): void }): Promise<Open> {
+  const { name, settings, log } = options
+  const { openServer } = await import("./library.ts")
+  // Of the connection itself: whoever waits for it may give up before.
+  const { signal, clear } = withTimeout(settings.startSeconds * 1_000, `Starting the MCP server ${name}`)
+  try {
+    const onError = (error: Error) => log.debug({ server: name, reason: describeError(error) }, "mcp server error")
+    const server = await openServer({ ...options, ...events, onError, signal })
+    log.info({ server: name, revision: server.revision }, "mcp server opened")
+    return { server, listed: undefined }
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error
+  } finally {
+    clear()
+  }
+}
+
+function listTools(each: Open, settings: McpServerConfig, signal: AbortSignal) {
+  const now = performance.now()
+  if (!each.listed || now - each.listed.at > listMs) {
+    const tools = limited(settings, "The list of its tools", signal, (limit) => each.server.tools(limit)).then(
+      (found) => new Map(found.map((tool) => [tool.name, { ...tool, hash: hashOf(tool) }])),
+    )
+    const listed = { at: now, tools }
+    each.listed = listed
+    tools.catch(() => {
+      if (each.listed === listed) each.listed = undefined
+    })
+  }
+  return each.listed.tools
+}
+
+async function limited<Result>(
+  settings: McpServerConfig,
+  what: string,
+  parent: AbortSignal,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const { signal, clear } = withTimeout(settings.timeoutSeconds * 1_000, what, parent)
+  try {
+    return await work(signal)
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error
+  } finally {
+    clear()
+  }
+}
+
+function unavailable(name: string, error: unknown): AppError {
+  return new AppError("mcp-unavailable", `The MCP server ${name} does not work: ${describeError(error)}`, {
+    cause: error,
+    hint: `Try it: svc mcp servers ${name}`,
+  })
+}

@@ -1,0 +1,216 @@
+// All configured servers: configuration and accepted tools -> the tools that a turn is offered. Nothing is started for
+// that; a server whose tools were never seen is asked for them once, in the background.
+import { homedir } from "node:os"
+import type { Tool, ToolPlace } from "../../agent/tool.ts"
+import { AppError, type Background, type Log, describeError } from "../../kernel/index.ts"
+import type { Store } from "../../store/index.ts"
+import type { McpConfig, McpServerConfig } from "../config.ts"
+import { type Connection, createConnection, sourceOf } from "./connection.ts"
+import type { ServerDetail, ServerState, ServerTool } from "./contract.ts"
+import { type Pin, type Pins, createPins, hashOf } from "./pins.ts"
+import { createMcpTool } from "./tool.ts"
+
+export interface McpServersOptions {
+  config: () => McpConfig
+  version: string
+  /** Of the gateway; programs are given a few of its variables. */
+  variables: Readonly<Record<string, string | undefined>>
+  store: Store
+  background: Background
+  log: Log
+}
+
+/** Between two tries to read the tools of a server that does not work. */
+const retryMs = 60_000
+const lookSeconds = 60
+/** What a program cannot do without. All else may hold secrets, and is given by name. */
+const passedOn = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR"]
+
+export class McpServers {
+  readonly #options: McpServersOptions
+  readonly #pins: Pins
+  readonly #connections = new Map<string, Connection>()
+  readonly #failures = new Map<string, { at: number; reason: string }>()
+  readonly #looking = new Set<string>()
+
+  constructor(options: McpServersOptions) {
+    this.#options = options
+    this.#pins = createPins(options.store)
+  }
+
+  /** What a turn in this place is offered. Starts nothing. */
+  tools(place: ToolPlace): Tool[] {
+    if (!mayUse(place)) return []
+    const found = this.#active().flatMap(([name, settings]) => {
+      const allowed = allowOf(settings, place.agentId)
+      if (allowed.length === 0) return []
+      const connection = this.#connect(name, settings)
+      const accepted = this.#pins.of(name, connection.source)
+      if (!accepted) this.#lookSoon(connection)
+      return (accepted ?? [])
+        .filter((pin) => matches(allowed, pin.name))
+        .map((pin) => {
+          const isFree = matches(settings.free, pin.name)
+          return createMcpTool({ connection, pin, pins: this.#pins, isFree }) as Tool
+        })
+    })
+    return found.slice(0, this.#options.config().maxTools)
+  }
+
+  /** Takes up the configuration: ends what is configured otherwise now, and asks servers whose tools were never seen. */
+  look(): void {
+    const { servers } = this.#options.config()
+    for (const [name, connection] of this.#connections) {
+      const settings = servers[name]
+      if (settings?.enabled && isSame(settings, connection.settings)) continue
+      this.#connections.delete(name)
+      this.#failures.delete(name)
+      this.#end(connection)
+    }
+    for (const [name, settings] of this.#active()) {
+      const connection = this.#connect(name, settings)
+      if (!this.#pins.of(name, connection.source)) this.#lookSoon(connection)
+    }
+  }
+
+  list(): ServerState[] {
+    return Object.entries(this.#options.config().servers).map(([name, settings]) => this.#stateOf(name, settings))
+  }
+
+  /** Opens the server and compares. Throws `not-found`, `mcp-unavailable`. */
+  async inspect(name: string, signal: AbortSignal): Promise<ServerDetail> {
+    const connection = this.#named(name)
+    const now = await this.#read(connection, signal)
+    return {
+      ...this.#stateOf(name, connection.settings),
+      items: compare(this.#pins.of(name, connection.source) ?? [], now),
+    }
+  }
+
+  /** Takes its tools as they are now for accepted. */
+  async accept(name: string, signal: AbortSignal): Promise<ServerDetail> {
+    const connection = this.#named(name)
+    await this.#pins.replace(name, connection.source, await this.#read(connection, signal))
+    this.#options.log.info({ server: name }, "mcp tools accepted")
+    return await this.inspect(name, signal)
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#connections.values()].map((connection) => connection.stop()))
+  }
+
+  #active(): [string, McpServerConfig][] {
+    return Object.entries(this.#options.config().servers).filter(([, { enabled }]) => enabled)
+  }
+
+  #connect(name: string, settings: McpServerConfig): Connection {
+    const old = this.#connections.get(name)
+    if (old && isSame(old.settings, settings)) return old
+    if (old) this.#end(old)
+    const made = createConnection({ ...this.#options, name, settings, ...startOf(this.#options, settings) })
+    this.#connections.set(name, made)
+    return made
+  }
+
+  #end(connection: Connection): void {
+    this.#options.background.run("end an mcp server", () => connection.stop())
+  }
+
+  #named(name: string): Connection {
+    const { servers } = this.#options.config()
+    const settings = Object.hasOwn(servers, name) ? servers[name] : undefined
+    if (settings?.enabled) return this.#connect(name, settings)
+    if (settings) throw new AppError("conflict", `The MCP server ${name} is switched off (mcp.servers.${name}.enabled)`)
+    const known = Object.keys(servers).join(", ") || "none"
+    throw new AppError("not-found", `There is no MCP server ${JSON.stringify(name)} (mcp.servers has: ${known})`)
+  }
+
+  #stateOf(name: string, settings: McpServerConfig): ServerState {
+    return {
+      name,
+      kind: settings.url === undefined ? "program" : "address",
+      enabled: settings.enabled,
+      revision: this.#connections.get(name)?.revision ?? null,
+      tools: this.#pins.of(name, sourceOf(settings))?.length ?? 0,
+      problem: this.#failures.get(name)?.reason ?? null,
+    }
+  }
+
+  async #read(connection: Connection, signal: AbortSignal): Promise<Pin[]> {
+    try {
+      const found = await connection.tools(signal)
+      this.#failures.delete(connection.name)
+      return [...found.values()]
+    } catch (error) {
+      if (!signal.aborted) this.#failures.set(connection.name, { at: performance.now(), reason: describeError(error) })
+      throw error
+    }
+  }
+
+  /** Once at a time, and not again and again when it does not work. */
+  #lookSoon(connection: Connection): void {
+    const { name } = connection
+    const isRecent = performance.now() - (this.#failures.get(name)?.at ?? -retryMs) < retryMs
+    if (isRecent || this.#looking.has(name)) return
+    this.#looking.add(name)
+    this.#options.background.run("read mcp tools", () => this.#first(connection))
+  }
+
+  async #first(connection: Connection): Promise<void> {
+    const { name, source } = connection
+    const { log } = this.#options
+    try {
+      const found = await this.#read(connection, AbortSignal.timeout(lookSeconds * 1_000))
+      await this.#pins.replace(name, source, found)
+      log.info({ server: name, tools: found.length }, "mcp tools accepted, as they were at first sight")
+    } catch (error) {
+      log.warn({ server: name, err: error }, "the tools of an mcp server could not be read")
+    } finally {
+      this.#looking.delete(name)
+    }
+  }
+}
+
+/** Each change of the configuration makes all of it anew. */
+function isSame(one: McpServerConfig, other: McpServerConfig): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other)
+}
+
+function startOf({ variables }: McpServersOptions, { env, cwd }: McpServerConfig) {
+  const passed = passedOn.flatMap((name): [string, string][] => {
+    const value = variables[name]
+    return value === undefined ? [] : [[name, value]]
+  })
+  return { env: { ...Object.fromEntries(passed), ...env }, cwd: cwd ?? variables["HOME"] ?? homedir() }
+}
+
+/** They act with the owner's means: turns of people who are not the owner do not have them. */
+function mayUse({ origin }: ToolPlace): boolean {
+  return origin === "owner" || origin === "webhook" || origin === "system"
+}
+
+function allowOf({ allow }: McpServerConfig, agentId: string): readonly string[] {
+  return allow[agentId] ?? allow["*"] ?? []
+}
+
+function matches(patterns: readonly string[], name: string): boolean {
+  return patterns.some((pattern) => (pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : pattern === name))
+}
+
+function compare(accepted: readonly Pin[], present: readonly Pin[]): ServerTool[] {
+  const gone = accepted.filter(({ name }) => !present.some((tool) => tool.name === name))
+  return [
+    ...present.map((now) => {
+      const before = accepted.find(({ name }) => name === now.name)
+      const state = before === undefined ? "new" : before.hash === hashOf(now) ? "accepted" : "changed"
+      return {
+        name: now.name,
+        state: state as ServerTool["state"],
+        description: now.description,
+        ...(before === undefined ? {} : { accepted: before }),
+        ...(state === "accepted" ? {} : { now }),
+      }
+    }),
+    ...gone.map((pin) => ({ name: pin.name, state: "gone" as const, description: pin.description, accepted: pin })),
+  ]
+}

@@ -1,0 +1,113 @@
+// An accepted tool of another server as a tool of the agent. Its result is foreign; a turn that has read words of others
+// asks before it calls, unless the operator has named the tool as free; a tool that is not what was accepted asks always.
+import { createHash } from "node:crypto"
+import { z } from "zod"
+import { neutralize } from "../../agent/boundary.ts"
+import type { Gated, Tool, ToolContext, ToolResult } from "../../agent/tool.ts"
+import { flatSchema } from "../../agent/tool-schema.ts"
+import { AppError, type Json, type JsonObject, isJsonObject, parseJson } from "../../kernel/index.ts"
+import type { Connection } from "./connection.ts"
+import type { Pin, Pins, ToolDefinition } from "./pins.ts"
+import { resultOf } from "./result.ts"
+
+export const toolPrefix = "mcp_"
+/** Providers take 64 letters of a name, and 1,024 of a description. */
+const maxName = 64
+const maxDescription = 1_000
+
+const input = z.looseObject({})
+
+export interface McpToolOptions {
+  connection: Connection
+  pin: Pin
+  pins: Pins
+  isFree: boolean
+}
+
+export function nameOf(server: string, tool: string): string {
+  const plain = `${toolPrefix}${server}_${tool}`.replaceAll(/[^\w-]/g, "_")
+  if (plain.length <= maxName && plain.endsWith(tool)) return plain
+  const mark = createHash("sha256").update(tool).digest("hex").slice(0, 8)
+  return `${plain.slice(0, maxName - mark.length - 1)}_${mark}`
+}
+
+export function createMcpTool(options: McpToolOptions): Tool<JsonObject> {
+  const { connection, pin, isFree } = options
+  const { schema, isText } = schemaOf(pin)
+  const argumentsOf = (value: JsonObject) => (isText ? readText(value["arguments"]) : value)
+  return {
+    name: nameOf(connection.name, pin.name),
+    description: neutralize(`${connection.name}: ${pin.description || pin.name}`).slice(0, maxDescription),
+    input: input as unknown as z.ZodType<JsonObject>,
+    inputSchema: schema,
+    output: "untrusted",
+    repeatable: () => isFree,
+    gate: (value, context) => gate(options, argumentsOf(value), context),
+    run: (value, context) => run(options, argumentsOf(value), context),
+  }
+}
+
+async function gate(options: McpToolOptions, given: JsonObject, context: ToolContext): Promise<Gated | undefined> {
+  const { connection, pin, isFree } = options
+  const now = await presentOf(options, context.signal)
+  if (now.hash !== pin.hash) return gatedChange(connection.name, pin, now)
+  if (!context.tainted || isFree) return undefined
+  return {
+    reason: `this turn has read words of others, and ${pin.name} of the MCP server ${connection.name} may change things or carry them out`,
+    summary: `Call ${pin.name} of the MCP server ${connection.name}`,
+    action: { server: connection.name, tool: pin.name, arguments: given },
+  }
+}
+
+function gatedChange(server: string, before: ToolDefinition, after: ToolDefinition): Gated {
+  const plain = ({ description, inputSchema }: ToolDefinition): Json => ({ description, inputSchema })
+  return {
+    reason: `the MCP server ${server} has changed what ${before.name} is since it was accepted`,
+    summary: `Accept that the MCP server ${server} has changed its tool ${before.name}`,
+    action: { server, tool: before.name, accepted: plain(before), now: plain(after) },
+  }
+}
+
+async function run(options: McpToolOptions, given: JsonObject, { signal }: ToolContext): Promise<ToolResult> {
+  const { connection, pin, pins } = options
+  const now = await presentOf(options, signal)
+  if (now.hash !== pin.hash) {
+    // What was allowed is the definition, not this call: its arguments were written for another form.
+    const { hash: _hash, ...definition } = now
+    await pins.accept(connection.name, connection.source, definition)
+    return {
+      isError: true,
+      note: "The owner has accepted the changed tool. It was not called: call it again in the form below; the next turn has it too.",
+      content: [{ type: "text", text: JSON.stringify(definition) }],
+    }
+  }
+  return resultOf(await connection.call(pin.name, given, signal), connection.settings.maxResultChars)
+}
+
+async function presentOf({ connection, pin }: McpToolOptions, signal: AbortSignal) {
+  const now = (await connection.tools(signal)).get(pin.name)
+  if (now) return now
+  throw new AppError("not-found", `The MCP server ${connection.name} has no tool ${pin.name} any more`)
+}
+
+/** The flat form that every provider takes; where there is none, the arguments as JSON in one field. */
+function schemaOf({ inputSchema }: Pin): { schema: JsonObject; isText: boolean } {
+  const { properties } = inputSchema
+  if (isJsonObject(properties) && Object.keys(properties).length > 0) {
+    try {
+      return { schema: flatSchema(inputSchema), isText: false }
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error
+    }
+  }
+  const form = isJsonObject(properties) ? neutralize(JSON.stringify(inputSchema)).slice(0, 2_000) : ""
+  const description = form === "" ? "Not needed" : `Arguments as a JSON object of this form: ${form}`
+  return { schema: { type: "object", properties: { arguments: { type: "string", description } } }, isText: true }
+}
+
+function readText(value: Json | undefined): JsonObject {
+  if (value === undefined || value === null || value === "") return {}
+  const read = typeof value === "string" ? parseJson(value) : value
+  if (isJsonObject(read)) return read
+  throw new AppError("bad-request", "arguments must be a JSON object")
+}
