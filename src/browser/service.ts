@@ -89,6 +89,8 @@ export interface BrowserService {
   /** Why no browser could be started now; undefined where nothing speaks against it. Starts none. */
   problem(): Promise<AppError | undefined>
   readonly tool: Tool<BrowserToolInput>
+  /** The same for callers who are no session: this machine's browsers, as the control service has them. */
+  readonly machineTool: Tool<BrowserToolInput>
   /** The socket of the proxy that holds to the strict policy: the only way out of a sandbox. Listens from the first call on. */
   proxySocket(): Promise<string>
   /** The port that is listened on; undefined while it is not. */
@@ -176,6 +178,7 @@ export function createBrowserService(options: BrowserServiceOptions): BrowserSer
       sandbox: options.sandbox,
       sandboxed: () => (core(), started?.sandboxed),
     }),
+    machineTool: createBrowserTool({ core }),
     async proxySocket() {
       if (!sealed) throw new AppError("sandbox-unavailable", "This gateway has no sandbox")
       return await sealed.proxySocket()

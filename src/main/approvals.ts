@@ -5,6 +5,7 @@ import { type Approvals, type Decided, createApprovals } from "../approvals/inde
 import type { Channel } from "../channels/contract.ts"
 import type { ChannelSender, ReplyButton } from "../delivery/contract.ts"
 import { AppError } from "../kernel/index.ts"
+import { isToolChange } from "../mcp/index.ts"
 import { type Route, type Sessions, mainKey } from "../sessions/index.ts"
 import type { ApprovalRow, Write } from "../store/index.ts"
 import type { Core } from "./core.ts"
@@ -49,7 +50,8 @@ function tell(
   ]
   const canTouch = parts.channels().get(route.channel)?.commands.canShowButtons(route) ?? false
   const typed = canTouch ? "" : `\n\nAnswer with \`/approve allow ${row.id}\` or \`/approve deny ${row.id}\`.`
-  const text = `**May I?** I have read words of others, so I do not do this by myself.\n\n${core.redactor.hideRegistered(row.text)}\n\nIt counts once, for exactly this. The question stands until ${until}.${typed}`
+  const why = isToolChange(row) ? "" : " I have read words of others, so I do not do this by myself."
+  const text = `**May I?**${why}\n\n${core.redactor.hideRegistered(row.text)}\n\nIt counts once, for exactly this. The question stands until ${until}.${typed}`
   const rows = sender.plan(route, { text, media: [], noPreview: true, ...(canTouch ? { buttons } : {}) })
   for (const each of rows) write.addOutbox(each)
   return rows.length > 0

@@ -50,7 +50,7 @@ export function composeMcp(core: Core, parts: { browser: () => BrowserService })
   }
 }
 
-function browserPort({ tool }: BrowserService): BrowserPort {
+function browserPort({ machineTool: tool }: BrowserService): BrowserPort {
   return {
     schema: tool.inputSchema ?? {},
     description: tool.description,

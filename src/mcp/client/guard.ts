@@ -2,7 +2,7 @@
 // we went, the pipe ends and it ends the whole group of processes. A shell is the smallest thing that can wait so.
 
 /** Milliseconds between the polite signal and the firm one; the script has them in seconds. */
-export const politeMs = 1_000
+export const politeMs = 500
 
 /**
  * `$@` is the program. 0 to 2 are its own streams; 3 is the pipe that ends with us. A shell gives its background jobs no

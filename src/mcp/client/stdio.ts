@@ -16,6 +16,8 @@ export interface StdioOptions {
 const maxLineBytes = 16 * 1024 * 1024
 /** Of the last words of a program that has ended. */
 const tailChars = 1_000
+/** A program that reads to the end of its input needs no signal. */
+const askedMs = 300
 const firmMs = 2_000
 
 export class StdioTransport implements Transport {
@@ -88,7 +90,7 @@ export class StdioTransport implements Transport {
     const child = this.#child
     if (child?.pid === undefined) return
     child.stdin?.end()
-    if (await this.#endsWithin(politeMs)) return
+    if (await this.#endsWithin(askedMs)) return
     this.#signal("SIGTERM")
     await this.#endsWithin(politeMs)
     this.#signal("SIGKILL")

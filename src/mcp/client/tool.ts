@@ -68,6 +68,11 @@ function gatedChange(server: string, before: ToolDefinition, after: ToolDefiniti
   }
 }
 
+/** Whether a question is about a tool that has changed, and not about a call. */
+export function isToolChange({ tool, action }: { tool: string; action: string }): boolean {
+  return tool.startsWith(toolPrefix) && isJsonObject((parseJson(action) as JsonObject)["accepted"])
+}
+
 async function run(options: McpToolOptions, given: JsonObject, { signal }: ToolContext): Promise<ToolResult> {
   const { connection, pin, pins } = options
   const now = await presentOf(options, signal)
