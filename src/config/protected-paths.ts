@@ -37,6 +37,7 @@ const guarded = [
   "env",
   "gateway",
   "hooks",
+  "mcp",
   "storage",
   "nodeHost",
   "models.providers",

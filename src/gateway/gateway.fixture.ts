@@ -71,7 +71,7 @@ export async function startGateway(overrides: Partial<GatewayServerOptions> = {}
     metrics: () => [{ name: "svc_test", type: "gauge", help: "A number.", samples: [{ value: 1 }] }],
     actions: recordingActions(calls, ledger),
     hooks: { path: () => "/hooks", handle: async (request) => new Response(`hook ${request.url}`) },
-    mcp: { handle: async (request, caller) => Response.json(await caller.call({ method: "GET", path: "/api/runs" }, request.signal)) },
+    mcp: { handle: async (_request, { visitor }) => Response.json({ visitor: visitor.name }) },
     ...overrides,
   }
   const server = createGatewayServer(options)

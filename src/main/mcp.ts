@@ -2,6 +2,7 @@
 import type { ToolContext } from "../agent/tool.ts"
 import type { BrowserService, BrowserToolInput } from "../browser/index.ts"
 import type { MountedMcp } from "../gateway/index.ts"
+import type { Visitor } from "../kernel/http/index.ts"
 import { type BrowserPort, type Caller, McpServers, createMcpServer } from "../mcp/index.ts"
 import type { Core } from "./core.ts"
 import { version } from "./version.ts"
@@ -41,7 +42,13 @@ export function composeMcp(core: Core, parts: { browser: () => BrowserService })
       })
     },
     mounted: {
-      handle: (request, { visitor, may, call }) => server.handle(request, { id: visitor.id, may, call }),
+      handle: (request, { visitor, may, call }) =>
+        server.handle(request, {
+          id: visitor.id,
+          may,
+          call,
+          drives: (action) => tellOfBrowser(core, visitor, action),
+        }),
     },
     async stop() {
       following?.()
@@ -58,6 +65,13 @@ function browserPort({ machineTool: tool }: BrowserService): BrowserPort {
       return await tool.run(tool.input.parse(input) as BrowserToolInput, contextOf(caller, signal))
     },
   }
+}
+
+/** As the control service does: starts and stops are rows, the rest is counted by the hour. */
+function tellOfBrowser({ audit }: Core, who: Visitor, action: string): void {
+  if (action === "start" || action === "stop")
+    audit.record({ door: "gateway", who, action: `browser.${action}`, target: "", outcome: "ok" })
+  else audit.count({ door: "gateway", who, action: "browser.use", outcome: "" })
 }
 
 /** Whoever has a token with the scope may do what the control service does: nothing is asked, no site is remembered. */

@@ -79,8 +79,9 @@ test("a token without the scope of a route gets 403 with its name, on every rout
       const answer = await call(route, tokens[held])
       assert.equal(answer.status, 403, `${route.method} ${route.path} with ${held}`)
       assert.equal(answer.json.error.code, "scope-missing")
-      assert.match(answer.json.error.message, new RegExp(`scope ${needed} \\(it has ${held}\\)`))
-      assert.match(answer.json.error.hint, new RegExp(`--scope ${needed}`))
+      const words = needed === "mcp" ? `scopes ${mcpScopes.join(", ")}` : `scope ${needed}`
+      assert.match(answer.json.error.message, new RegExp(`${words} \\(it has ${held}\\)`))
+      assert.match(answer.json.error.hint, new RegExp(`--scope ${needed === "mcp" ? "browser" : needed}`))
     }
   }
 })

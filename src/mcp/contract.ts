@@ -18,6 +18,8 @@ export interface Caller {
   /** Of the token; empty for the gateway's own. */
   id: string
   may(right: Right): boolean
+  /** Tells the audit log that it does this in a browser. */
+  drives(action: string): void
   /** In the caller's name: checked, limited and audited like a call from outside. Throws AppError. */
   call(call: ApiCall, signal: AbortSignal): Promise<JsonObject>
 }

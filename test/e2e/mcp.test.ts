@@ -142,6 +142,8 @@ test("pictures are resources of whoever took them; a page's words are marked as 
     inline.parts.some(({ type }) => type === "image"),
     true,
   )
+  const audit = await world.gateway.call("GET", "/api/audit?action=browser")
+  assert.match(JSON.stringify(audit), /"name":"browser"[^]*"action":"browser.use"/)
   const other = await connect(world.gateway.token)
   await assert.rejects(other.readResource({ uri: link?.uri ?? "" }), /not found/i)
   assert.match((await use(client, "browser", { action: "attach" })).words, /^bad-request: /)

@@ -40,6 +40,7 @@ function browserTool({ schema, description, run }: BrowserPort): ServedTool {
           "bad-request",
           "attach is for the agent in a chat; the person's own tabs have the profile relay",
         )
+      caller.drives(String(rest["action"]))
       const { content, note, isError } = await run(rest, caller, signal)
       return {
         content,
