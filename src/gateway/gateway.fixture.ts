@@ -169,6 +169,19 @@ const noServers: GatewayActions["mcpServers"] = {
   },
 }
 
+function recordingMessages(calls: unknown[]): Pick<GatewayActions, "sendMessage" | "changeMessage"> {
+  return {
+    async sendMessage(message) {
+      calls.push(message)
+      return { deliveries: [1], route: { channel: message.channel, chatId: message.target } }
+    },
+    async changeMessage(action) {
+      calls.push(action)
+      return { deliveries: [2], route: { channel: action.channel, chatId: action.target } }
+    },
+  }
+}
+
 function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
   return {
     status: async () => ({ version: "0.0.0", parts: { store: "ready" } }) as unknown as GatewayStatus,
@@ -240,13 +253,6 @@ function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
     },
     mcpServers: noServers,
     listChannels: async ({ probe }) => [{ channel: "chatapp", probe }],
-    async sendMessage(message) {
-      calls.push(message)
-      return { deliveries: [1], route: { channel: message.channel, chatId: message.target } }
-    },
-    async changeMessage(action) {
-      calls.push(action)
-      return { deliveries: [2], route: { channel: action.channel, chatId: action.target } }
-    },
+    ...recordingMessages(calls),
   }
 }

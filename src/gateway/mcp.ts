@@ -27,7 +27,8 @@ export function addMcpRoutes(app: Hono<Env>, { mcp, redactor }: { mcp: MountedMc
   for (const method of methods) {
     app.on(method, "/mcp", async ({ req, env: { visit, inside } }) => {
       if (!visit || !inside) return errorResponse(new AppError("unauthorized", "A token is needed"), redactor)
-      if (visit.visitor.kind === "page") return errorResponse(new AppError("forbidden", "This is for programs"), redactor)
+      if (visit.visitor.kind === "page")
+        return errorResponse(new AppError("forbidden", "This is for programs"), redactor)
       const held = visit.scopes as Scope[]
       return await mcp.handle(req.raw, { visitor: visit.visitor, may: (scope) => covers(held, scope), call: inside })
     })
