@@ -1,10 +1,9 @@
-// docs/performance.md has a section of each program that measures something; one that runs renews its own alone.
+// Pages below docs have a section of each program that measures something; one that runs renews its own alone.
 import { readFileSync, writeFileSync } from "node:fs"
 
-const path = new URL("../docs/performance.md", import.meta.url)
-
 /** `text` is Markdown; the section is put at the end when there is none of this name. */
-export function writeSection(name: string, text: string): void {
+export function writeSection(name: string, text: string, page = "performance.md"): void {
+  const path = new URL(`../docs/${page}`, import.meta.url)
   const [begin, end] = [`<!-- ${name} -->`, `<!-- end of ${name} -->`]
   const section = `${begin}\n\n${text.trim()}\n\n${end}\n`
   const before = readFileSync(path, "utf8")

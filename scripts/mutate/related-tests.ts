@@ -1,0 +1,65 @@
+// Which tests can notice a change of a file: those that import it, the nearest first.
+import { globSync, readFileSync } from "node:fs"
+import { dirname, join, normalize, sep } from "node:path"
+
+const imported = /(?:from|import)\s*\(?\s*"(\.[^"]+)"/g
+/** Slow for what they tell about one line: a change is looked for by those beside the code. */
+const most = 8
+
+export interface RelatedTests {
+  /** Paths relative to the root, nearest first. */
+  of(file: string): string[]
+}
+
+export function relateTests(root: string): RelatedTests {
+  const imports = new Map<string, string[]>()
+  const importsOf = (path: string): string[] => {
+    const known = imports.get(path)
+    if (known) return known
+    const found = readImports(root, path)
+    imports.set(path, found)
+    return found
+  }
+  const tests = globSync(["src/**/*.test.ts", "cli/**/*.test.ts", "emulator/**/*.test.ts"], { cwd: root })
+  const reached = new Map(tests.map((test) => [test, distances(test, importsOf)]))
+  return {
+    of(file) {
+      return tests
+        .flatMap((test) => {
+          const steps = reached.get(test)?.get(file)
+          return steps === undefined ? [] : [{ test, steps, apart: apart(test, file) }]
+        })
+        .toSorted((a, b) => a.apart - b.apart || a.steps - b.steps || a.test.localeCompare(b.test))
+        .slice(0, most)
+        .map(({ test }) => test)
+    },
+  }
+}
+
+function readImports(root: string, path: string): string[] {
+  let text: string
+  try {
+    text = readFileSync(join(root, path), "utf8")
+  } catch {
+    // The text of a program inside a test may import what is not here.
+    return []
+  }
+  return [...text.matchAll(imported)].map(([, to = ""]) => normalize(join(dirname(path), to)))
+}
+
+/** How many imports away each file is. */
+function distances(start: string, importsOf: (path: string) => string[]): Map<string, number> {
+  const steps = new Map([[start, 0]])
+  for (const [path, step] of steps) {
+    for (const next of importsOf(path)) if (!steps.has(next)) steps.set(next, step + 1)
+  }
+  return steps
+}
+
+/** Folders between the two. */
+function apart(one: string, other: string): number {
+  const [a, b] = [dirname(one).split(sep), dirname(other).split(sep)]
+  let same = 0
+  while (same < a.length && same < b.length && a[same] === b[same]) same += 1
+  return a.length + b.length - 2 * same
+}
