@@ -1,0 +1,1 @@
+export function aptEnvironment(own?: NodeJS.ProcessEnv): NodeJS.ProcessEnv
