@@ -7,6 +7,8 @@ export type AddCommands = (program: Command, context: CliContext) => void | Prom
 
 export interface CommandGroup {
   name: string
+  /** Older names, which go on working. */
+  aliases?: readonly string[]
   description: string
   load(): Promise<AddCommands>
 }
@@ -93,9 +95,10 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import("./commands/sessions.ts")).addSessions,
   },
   {
-    name: "deliveries",
-    description: "Look at what was sent to chats, and send it again",
-    load: async () => (await import("./commands/deliveries.ts")).addDeliveries,
+    name: "outbox",
+    aliases: ["deliveries"],
+    description: "Look at messages to chats: what waits, was sent or failed; send it again",
+    load: async () => (await import("./commands/outbox.ts")).addOutbox,
   },
   {
     name: "events",
@@ -166,6 +169,11 @@ export const commandGroups: readonly CommandGroup[] = [
     name: "emulator",
     description: "Run the chat platform emulator, for trying things out without the real platform",
     load: async () => (await import("./commands/emulator.ts")).addEmulator,
+  },
+  {
+    name: "version",
+    description: "Print the version of this program, and of the gateway that runs",
+    load: async () => (await import("./commands/version.ts")).addVersion,
   },
   {
     name: "completion",

@@ -2,6 +2,7 @@
 // early (`svc logs | head`) ends the program quietly.
 import type { AppError } from "../src/kernel/errors.ts"
 import { toErrorBody } from "../src/kernel/errors.ts"
+import { programName, withProgramName } from "./program-name.ts"
 import { printable } from "./terminal-text.ts"
 
 export interface Output {
@@ -21,7 +22,14 @@ export interface Output {
   drained(): Promise<void>
 }
 
-export function createOutput(environment: NodeJS.ProcessEnv): Output {
+export function createOutput(environment: NodeJS.ProcessEnv, programFile?: string): Output {
+  let name: string | undefined
+  /** Advice names the program as it can be called here. */
+  const named = (text: string) => {
+    if (programFile === undefined || !text.includes("svc ")) return text
+    name ??= programName({ environment, programFile, workingFolder: process.cwd() })
+    return withProgramName(text, name)
+  }
   let guarded = false
   const stdout = () => {
     if (!guarded) endQuietlyWhenClosed(process.stdout)
@@ -33,13 +41,13 @@ export function createOutput(environment: NodeJS.ProcessEnv): Output {
     write: (text) => void stdout().write(text),
     line: (text) => void stdout().write(`${text}\n`),
     json: (value) => void stdout().write(`${JSON.stringify(value, null, 2)}\n`),
-    note: (text) => void process.stderr.write(`${text}\n`),
+    note: (text) => void process.stderr.write(`${named(text)}\n`),
     error(error, json) {
       if (json) return void stdout().write(`${JSON.stringify(toErrorBody(error), null, 2)}\n`)
       const paint = (code: string, text: string) =>
         process.stderr.isTTY && !noColour ? `\u001b[${code}m${text}\u001b[0m` : text
-      process.stderr.write(`${paint("31", "error:")} ${printable(error.message)}\n`)
-      if (error.hint !== undefined) process.stderr.write(`${paint("36", "hint:")} ${printable(error.hint)}\n`)
+      process.stderr.write(`${paint("31", "error:")} ${printable(named(error.message))}\n`)
+      if (error.hint !== undefined) process.stderr.write(`${paint("36", "hint:")} ${printable(named(error.hint))}\n`)
     },
     colour: () => process.stdout.isTTY && !noColour,
     drained: () =>

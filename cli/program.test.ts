@@ -119,6 +119,29 @@ test("bad usage ends with 2, an error and a hint", async () => {
   assert.equal((JSON.parse(stdout) as { error: { code: string } }).error.code, "bad-request")
 })
 
+test("what is wrong with a command points to the help of that very command", async () => {
+  const wrong: [string, RegExp][] = [
+    ["pairing approve", /hint: see: svc pairing approve --help/],
+    ["browser tab select", /hint: see: svc browser tab select --help/],
+    ["outbox show x1", /hint: see: svc outbox show --help/],
+    ["deliveries shwo 1", /hint: Did you mean show\? see: svc outbox --help/],
+    ["runs list --stat dead", /hint: Did you mean --state\? see: svc runs list --help/],
+    ["hooks show", /hint: see: svc hooks show --help/],
+  ]
+  for (const [words, hint] of wrong) {
+    const { code, stderr } = await runProgram(words.split(" "), { program: bundle })
+    assert.equal(code, 2, words)
+    assert.match(stderr, hint, words)
+  }
+})
+
+test("the version is said with the Node, and as JSON", async () => {
+  const { stdout } = await runProgram(["version"], { program: bundle, environment: { SVC_STATE_DIR: folder } })
+  assert.match(stdout, new RegExp(`^svc \\d+\\.\\d+\\.\\d+ \\(Node ${process.versions.node}, `))
+  const json = await runProgram(["version", "--json"], { program: bundle, environment: { SVC_STATE_DIR: folder } })
+  assert.equal((JSON.parse(json.stdout) as { node: string }).node, process.versions.node)
+})
+
 test("a group without a command prints its help and ends with 2", async () => {
   const { code, stdout, stderr } = await runProgram(["pairing"], { program: bundle })
   assert.deepEqual([code, stdout], [2, ""])

@@ -1,16 +1,19 @@
 // From the words of the command line to an exit code: pick the group, load it, let commander parse, and turn
 // whatever was thrown into two lines and 0 (done), 1 (failed), 2 (bad usage) or 130 (Ctrl-C).
+import { realpathSync } from "node:fs"
 import { Command, CommanderError, type OutputConfiguration } from "commander"
 import { AppError, describeError } from "../src/kernel/errors.ts"
 import { createContext, type CliContext } from "./context.ts"
 import { commandGroups, type CommandGroup } from "./groups.ts"
 import { LeanCommand } from "./lean-command.ts"
 import { createOutput } from "./output.ts"
+import { mostSimilar } from "./similar.ts"
 
 /** Runs this process: its arguments, its environment, its exit code. */
 export async function runProcess(): Promise<void> {
-  const output = createOutput(process.env)
-  const context = createContext({ environment: process.env, output, programFile: process.argv[1] ?? "" })
+  const programFile = realpathSync(process.argv[1] ?? "")
+  const output = createOutput(process.env, programFile)
+  const context = createContext({ environment: process.env, output, programFile })
   process.exitCode = await runProgram(process.argv.slice(2), context)
 }
 
@@ -23,7 +26,7 @@ export async function runProgram(words: readonly string[], context: CliContext):
       return 0
     }
     const route = words[0] === "help" ? [...words.slice(1), "--help"] : [...words]
-    const group = commandGroups.find(({ name }) => name === route[0])
+    const group = findGroup(route[0])
     const done = group !== undefined && (await runLean(route, group, context))
     if (!done) {
       const program = await buildProgram(context, group ? [group] : [])
@@ -31,8 +34,12 @@ export async function runProgram(words: readonly string[], context: CliContext):
     }
     return context.exitCode
   } catch (thrown) {
-    return report(thrown, words, json, context)
+    return await report(thrown, words, json, context)
   }
+}
+
+function findGroup(word: string | undefined): CommandGroup | undefined {
+  return commandGroups.find(({ name, aliases }) => name === word || (word !== undefined && aliases?.includes(word)))
 }
 
 /**
@@ -89,15 +96,17 @@ export async function buildProgram(context: CliContext, loaded: readonly Command
   return program
 }
 
-function report(thrown: unknown, words: readonly string[], json: boolean, context: CliContext): number {
+async function report(thrown: unknown, words: readonly string[], json: boolean, context: CliContext): Promise<number> {
   if (thrown instanceof CommanderError) {
     if (thrown.code === "commander.helpDisplayed" || thrown.code === "commander.version") return 0
-    context.output.error(usageError(thrown, words), json)
+    context.output.error(await usageError(thrown, words, context), json)
     return 2
   }
   if (isAppError(thrown)) {
     if (thrown.code === "aborted") return 130
-    context.output.error(thrown, json)
+    const isBare = thrown.code === "bad-request" && thrown.hint === undefined
+    const hint = isBare ? `see: ${(await locate(words, context)).path} --help` : undefined
+    context.output.error(hint === undefined ? thrown : new AppError(thrown.code, thrown.message, { hint }), json)
     return thrown.code === "bad-request" ? 2 : 1
   }
   context.output.error(new AppError("internal", `svc itself failed: ${describeError(thrown)}`), json)
@@ -109,11 +118,40 @@ function isAppError(thrown: unknown): thrown is AppError {
   return thrown instanceof Error && thrown.name === "AppError" && (thrown as Partial<AppError>).code !== undefined
 }
 
-function usageError(error: CommanderError, words: readonly string[]): AppError {
-  const group = commandGroups.find(({ name }) => name === words[0])
-  const command = group ? `svc ${group.name}` : "svc"
-  const hint = `see: ${command} --help`
-  if (error.code === "commander.help") return new AppError("bad-request", `${command} needs a command`, { hint })
+interface Located {
+  /** `svc pairing approve`, as far as the words lead. */
+  path: string
+  /** The first word behind it. */
+  next?: string
+  /** What may stand there instead. */
+  commands: string[]
+}
+
+async function locate(words: readonly string[], context: CliContext): Promise<Located> {
+  const route = words[0] === "help" ? words.slice(1) : words
+  const group = findGroup(route[0])
+  if (!group) return { path: "svc", commands: [] }
+  let command: Command = await buildProgram(context, [group])
+  let path = "svc"
+  for (const word of route) {
+    const found = command.commands.find((each) => each.name() === word || each.aliases().includes(word))
+    if (!found) return { path, next: word, commands: command.commands.map((each) => each.name()) }
+    command = found
+    path += ` ${command.name()}`
+  }
+  return { path, commands: [] }
+}
+
+async function usageError(error: CommanderError, words: readonly string[], context: CliContext): Promise<AppError> {
+  const { path, next = "", commands } = await locate(words, context)
+  const hint = `see: ${path} --help`
+  if (error.code === "commander.help") return new AppError("bad-request", `${path} needs a command`, { hint })
+  // A group with a command that may be left out takes a wrong one for that one's arguments.
+  if (error.code === "commander.excessArguments" && commands.length > 0 && !next.startsWith("-")) {
+    const meant = mostSimilar(next, commands)
+    const advice = meant === undefined ? `Commands: ${commands.join(", ")}.` : `Did you mean ${meant}?`
+    return new AppError("bad-request", `unknown command '${next}'`, { hint: `${advice} ${hint}` })
+  }
   const [message = "", ...suggestion] = error.message.replace(/^error: /, "").split("\n")
   const more = suggestion.join(" ").replace(/^\(|\)$/g, "")
   return new AppError("bad-request", message, { hint: more === "" ? hint : `${more} ${hint}` })

@@ -62,7 +62,7 @@ test("status tells what runs and what is wrong", async (context) => {
   assert.match(result.stdout, /\n {10}may not work: agents\.defaults\.model: The provider x has no key\\x1b\[2J\njobs /)
   assert.match(result.stdout, /^outbox {4}4 waiting, 5 sending, 6 uncertain, 7 failed$/m)
   assert.match(result.stdout, /^events {4}8 waiting, 9 set aside \(svc events\)$/m)
-  assert.match(result.stdout, /6 may not have arrived: svc deliveries list --state uncertain/)
+  assert.match(result.stdout, /6 may not have arrived: svc outbox list --state uncertain/)
   assert.match(result.stdout, /not accepting/)
   assert.match(result.stdout, /hooks\.token: too short/)
 })
@@ -166,7 +166,7 @@ test("message send passes every option on, with a file that the gateway may send
       waitSeconds: 10,
     },
   })
-  assert.equal(result.stdout, "queued for -1001 (svc deliveries show 12)\n")
+  assert.equal(result.stdout, "queued for -1001 (svc outbox show 12)\n")
 })
 
 test("message send leaves no copy of a file behind when nothing is sent, and a file of the media folder where it is", async (context) => {
@@ -206,7 +206,7 @@ test("message send says what became of the message, and ends with 1 when it will
   const sent = await ask(context, words, one("sent", null))
   assert.deepEqual([sent.code, sent.stdout], [0, "sent to chatapp chat 42 as message 7\n"])
   const dead = await ask(context, words, one("dead", "blocked by the user"))
-  const shown = "not delivered to chatapp chat 42: blocked by the user (svc deliveries show 12)\n"
+  const shown = "not delivered to chatapp chat 42: blocked by the user (svc outbox show 12)\n"
   assert.deepEqual([dead.code, dead.stdout], [1, shown])
   const doubtful = await ask(context, words, one("uncertain", "no answer"))
   assert.match(doubtful.stdout, /^may or may not have arrived in chatapp chat 42: no answer/)
@@ -244,7 +244,7 @@ test("message edit, delete and react name the message and what is done to it", a
     path: "/api/message/edit",
     body: { target: "-1001:topic:4", messageId: "42", message: "better", waitSeconds: 10 },
   })
-  assert.equal(edit.stdout, "queued for -1001:topic:4 (svc deliveries show 7)\n")
+  assert.equal(edit.stdout, "queued for -1001:topic:4 (svc outbox show 7)\n")
   const dry = ["message", "delete", "--target", "t.me/somebody", "--message-id", "42", "--dry-run"]
   const gone = await ask(context, dry, { deliveries: [], route: { chatId: "@somebody" } })
   assert.deepEqual(request(gone).body, { target: "t.me/somebody", messageId: "42", dryRun: true })
@@ -288,7 +288,7 @@ const run = {
 test("runs lists, and tells how to see older ones without disturbing the output", async (context) => {
   const result = await ask(context, ["runs", "--state", "dead", "--limit", "1"], { items: [run], next: 7 })
   assert.deepEqual(request(result), { method: "GET", path: "/api/runs?limit=1&state=dead", body: undefined })
-  assert.match(result.stdout, /^r1 +turn +dead +1970-01-01 00:00:00 +agent:main:main +model failed$/m)
+  assert.match(result.stdout, /^r1 +turn +dead +1970-01-01 00:00:00 +agent:main:main +failed: model failed$/m)
   assert.equal(result.stderr, "older ones: svc runs list --before 7\n")
 })
 
@@ -316,16 +316,16 @@ const delivery = {
   preview: "hello",
 }
 
-test("deliveries lists, shows and retries", async (context) => {
-  const list = await ask(context, ["deliveries", "list", "--before", "20"], { items: [delivery], next: null })
+test("the outbox lists, shows and retries, under its old name too", async (context) => {
+  const list = await ask(context, ["outbox", "list", "--before", "20"], { items: [delivery], next: null })
   assert.equal(request(list).path, "/api/deliveries?limit=50&before=20")
   assert.match(list.stdout, /^12 +chatapp +42 +text +uncertain +1970-01-01 00:00:00 +hello$/m)
-  const show = await ask(context, ["deliveries", "show", "12"], { ...delivery, route: {}, payload: { text: "hello" } })
+  const show = await ask(context, ["outbox", "show", "12"], { ...delivery, route: {}, payload: { text: "hello" } })
   assert.equal(request(show).path, "/api/deliveries/12")
   assert.match(show.stdout, /^Run +r1$/m)
   const retry = await ask(context, ["deliveries", "retry", "12"], { id: 13 })
   assert.deepEqual([request(retry).method, request(retry).path], ["POST", "/api/deliveries/12/retry"])
-  assert.equal(retry.stdout, "delivery 12 will be sent again as 13\n")
+  assert.equal(retry.stdout, "message 12 will be sent again as 13\n")
   assert.equal((await ask(context, ["deliveries", "retry", "12x"], {})).code, 2)
 })
 

@@ -157,7 +157,7 @@ function placeOf({
 
 function describeQueued(answer: unknown, { target }: Options): string {
   const ids = readItems<number>(answer, "deliveries")
-  const look = ids[0] === undefined ? "" : ` (svc deliveries show ${ids[0]})`
+  const look = ids[0] === undefined ? "" : ` (svc outbox show ${ids[0]})`
   const { delivery } = (answer ?? {}) as Partial<QueuedMessage>
   const outcome = delivery && delivery.state !== "queued" ? describeRunDelivery(delivery) : undefined
   return `${printableLine(outcome ?? `queued for ${target}`)}${delivery?.state === "sent" ? "" : look}`

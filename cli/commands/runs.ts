@@ -28,7 +28,10 @@ export function addRuns(program: Command, context: CliContext): void {
       if (older !== undefined) context.output.note(`older ones: svc runs list ${older}`)
     })
   addExamples(list, "svc runs list --state dead --limit 20")
-  const show = runs.command("show").description("Show one run with its steps").argument("<runId>", "id as in the list")
+  const show = runs
+    .command("show")
+    .description("Show one run with its steps")
+    .argument("<runId>", "id as in the list, or its beginning")
   addGatewayOptions(show).action(async (runId: string, options: GatewayOptions) => {
     const path = `/api/runs/${encodeURIComponent(runId)}`
     const answer = await connectGateway(context, options).call("GET", path)
@@ -41,15 +44,21 @@ export function addRuns(program: Command, context: CliContext): void {
 
 function describeRuns(runs: readonly RunSummary[]): string {
   if (runs.length === 0) return "no runs\n"
-  const rows = runs.map(({ runId, kind, state, createdAt, session, error }) => [
+  const rows = runs.map(({ runId, kind, state, createdAt, session, asked, error }) => [
     runId,
     kind,
     state,
     describeTime(createdAt),
     session,
-    error,
+    error === null ? beginningOf(asked ?? "") : `failed: ${error}`,
   ])
-  return formatTable(["Run", "Kind", "State", "Created", "Session", "Error"], rows)
+  return formatTable(["Run", "Kind", "State", "Created", "Session", "About"], rows)
+}
+
+/** One line of a list. */
+function beginningOf(text: string): string {
+  const line = text.trim().replace(/\s+/g, " ")
+  return line.length > 80 ? `${line.slice(0, 79)}…` : line
 }
 
 function describeRun(run: RunDetail): string {
@@ -57,6 +66,7 @@ function describeRun(run: RunDetail): string {
     ["Run", run.runId],
     [
       ["Kind", run.kind],
+      ["About", beginningOf(run.asked ?? "")],
       ["Session", run.session],
       ["State", `${run.state}, attempts: ${run.attempts}`],
       ["Created", describeTime(run.createdAt)],

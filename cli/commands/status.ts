@@ -45,7 +45,7 @@ function describeStatus(status: GatewayStatus): [string, string][] {
     rows.push(["heartbeat", describeBeat(agentId, nextAt, last)])
   if (status.backup) rows.push(["backup", describeBackup(status.backup)])
   if (outbox.uncertain > 0) {
-    rows.push(["", `${outbox.uncertain} may not have arrived: svc deliveries list --state uncertain`])
+    rows.push(["", `${outbox.uncertain} may not have arrived: svc outbox list --state uncertain`])
   }
   for (const { part, problem, next } of status.problems ?? []) {
     if (part === "outbox" && problem.includes("may not have arrived")) continue

@@ -26,7 +26,7 @@ function aboutMessages({ unsent }: RestoreReport): string[] {
   if (unsent.messages === 0) return ["No message was waiting to be sent."]
   return unsent.kept === "ask"
     ? [
-        `${unsent.messages} messages had not been sent and may have been since: not sent again, marked uncertain. svc deliveries list --state uncertain shows them, svc deliveries retry <id> sends one.`,
+        `${unsent.messages} messages had not been sent and may have been since: not sent again, marked uncertain. svc outbox list --state uncertain shows them, svc outbox retry <id> sends one.`,
       ]
     : [`${unsent.messages} messages had not been sent: sent at the start, also if they have been sent since.`]
 }

@@ -56,8 +56,8 @@ function waiting(path: string): Finding[] {
       command: string,
     ) => (number === 0 ? [] : [finding(code, `${number} ${words} in the last seven days`, { command })])
     return [
-      ...told(dead, "messages-dead", "messages were given up", "svc deliveries list --state dead"),
-      ...told(doubts, "messages-in-doubt", "messages may not have arrived", "svc deliveries list --state uncertain"),
+      ...told(dead, "messages-dead", "messages were given up", "svc outbox list --state dead"),
+      ...told(doubts, "messages-in-doubt", "messages may not have arrived", "svc outbox list --state uncertain"),
       ...told(runs, "runs-dead", "runs have failed for good", "svc runs list --state dead"),
     ]
   } catch (error) {

@@ -68,6 +68,7 @@ describe("runs", () => {
     assert.equal(json.steps[0].kind, "prompt")
     assert.match(json.steps[0].data.picture, /^z+… \(50000 characters\)$/)
     assert.ok(text.length < 20_000)
+    assert.equal((await gateway.get("/api/runs/run-4")).json.asked, "x".repeat(200))
     const missing = await gateway.get("/api/runs/nothing")
     assert.equal(missing.status, 404)
     assert.equal(missing.json.error.code, "turn-not-found")
@@ -92,7 +93,7 @@ describe("deliveries", () => {
       [4, 3, 2, 1],
     )
     assert.equal(json.items[0].runId, "run-4")
-    assert.equal(json.items[0].preview, '{"text":"message 4"}')
+    assert.equal(json.items[0].preview, "message 4")
     const dead = await gateway.get("/api/deliveries?state=dead")
     assert.deepEqual(
       dead.json.items.map((item: { error: string }) => item.error),

@@ -38,6 +38,8 @@ export interface RunSummary {
   startedAt: number | null
   finishedAt: number | null
   error: string | null
+  /** What it is about, in words; their beginning. */
+  asked: string
   /** Beginning of the result. */
   result: string | null
 }
@@ -63,7 +65,7 @@ export interface DeliverySummary {
   /** The platform's id of the sent message. */
   remoteId: string | null
   error: string | null
-  /** Beginning of the payload. */
+  /** What it says, in words; their beginning. */
   preview: string
 }
 

@@ -66,6 +66,7 @@ export async function listRuns(store: Store, query: RunsQuery): Promise<Page<Run
     .selectFrom("job")
     .select(runColumns)
     .select(sql<string | null>`substr(result, 1, 500)`.as("result"))
+    .select(askedOf.as("asked"))
     .where("id", "<", range.below)
     .where("id", ">=", range.from)
     .$if(state !== undefined, (builder) => builder.where("state", "=", state as JobState))
@@ -79,9 +80,19 @@ export async function listRuns(store: Store, query: RunsQuery): Promise<Page<Run
   return { items: rows.map(runSummary), next: nextCursor(rows, query.limit, range) }
 }
 
+/** What a run is about, in words: what was said, the command that was typed. */
+const askedOf = sql<string>`substr(coalesce(
+  json_extract(payload, '$.text'), '/' || json_extract(payload, '$.command') || ' ' || json_extract(payload, '$.args'),
+  json_extract(payload, '$.reason'), ''), 1, 200)`
+
 export async function readRun(store: Store, runId: string): Promise<RunDetail> {
-  const row = await store.db.selectFrom("job").selectAll().where("run_id", "=", runId).executeTakeFirst()
-  if (!row) throw new AppError("turn-not-found", `There is no run ${shorten(runId, 60)}`)
+  const row = await store.db
+    .selectFrom("job")
+    .selectAll()
+    .select(askedOf.as("asked"))
+    .where("run_id", "=", wholeRunId(store, runId))
+    .executeTakeFirst()
+  if (!row) throw noRun(runId)
   const steps = await store.db.selectFrom("step").selectAll().where("job_id", "=", row.id).orderBy("n").execute()
   return {
     ...runSummary(row),
@@ -96,6 +107,28 @@ export async function readRun(store: Store, runId: string): Promise<RunDetail> {
   }
 }
 
+function noRun(runId: string): AppError {
+  return new AppError("turn-not-found", `There is no run ${shorten(runId, 60)}`, {
+    hint: "Runs stand in: svc runs list",
+  })
+}
+
+/** Ids begin with the time: those of one minute have their first eight characters in common, so ends do as well. */
+function wholeRunId(store: Store, given: string): string {
+  const part = given.toLowerCase()
+  if (!/^[0-9a-f][0-9a-f-]{3,35}$/.test(part)) return given
+  const starting = store.handle
+    .prepare("select run_id from job where run_id >= ? and run_id < ? limit 2")
+    .all(part, `${part}g`)
+  const found = starting.map((row) => String(row["run_id"]))
+  if (found.length > 1) {
+    throw new AppError("conflict", `Several runs begin with ${part}`, {
+      hint: "Give more of the id, as in: svc runs list",
+    })
+  }
+  return found[0] ?? given
+}
+
 export async function listDeliveries(
   store: Store,
   query: PageQuery & { state?: OutboxState | undefined },
@@ -106,7 +139,7 @@ export async function listDeliveries(
     .selectFrom("outbox")
     .leftJoin("job", "job.id", "outbox.job_id")
     .select(deliveryColumns)
-    .select(["job.run_id", sql<string>`substr(outbox.payload, 1, 200)`.as("payload")])
+    .select(["job.run_id", previewOf.as("payload")])
     .where("outbox.id", "<", range.below)
     .where("outbox.id", ">=", range.from)
     .$if(state !== undefined, (builder) => builder.where("outbox.state", "=", state as OutboxState))
@@ -116,6 +149,13 @@ export async function listDeliveries(
     .execute()
   return { items: rows.map(deliverySummary), next: nextCursor(rows, query.limit, range) }
 }
+
+/** What a message says, in words; of what says nothing, what it is about. Payloads are the channels' own. */
+const previewOf = sql<string>`substr(coalesce(
+  json_extract(outbox.payload, '$.plain'), json_extract(outbox.payload, '$.text'),
+  json_extract(outbox.payload, '$.caption.plain'), json_extract(outbox.payload, '$.emoji'),
+  json_extract(outbox.payload, '$.path'), json_extract(outbox.payload, '$.file'),
+  json_extract(outbox.payload, '$.items[0].path'), json_extract(outbox.payload, '$.url'), ''), 1, 200)`
 
 // The very words of the partial indexes of open rows, so that these serve: open rows are few, all rows are many.
 const openJobs = sql<boolean>`job.id in (select id from job where state in ('ready', 'running'))`
@@ -140,11 +180,15 @@ export async function readDelivery(store: Store, id: number): Promise<DeliveryDe
     .selectFrom("outbox")
     .leftJoin("job", "job.id", "outbox.job_id")
     .select(deliveryColumns)
-    .select(["job.run_id", "outbox.payload", "outbox.route"])
+    .select(["job.run_id", previewOf.as("preview"), "outbox.payload", "outbox.route"])
     .where("outbox.id", "=", id)
     .executeTakeFirst()
   if (!row) throw noDelivery(id)
-  return { ...deliverySummary(row), route: parseShortened(row.route), payload: parseShortened(row.payload) }
+  return {
+    ...deliverySummary({ ...row, payload: row.preview }),
+    route: parseShortened(row.route),
+    payload: parseShortened(row.payload),
+  }
 }
 
 /**
@@ -305,6 +349,7 @@ export function runSummary(row: {
   finished_at: number | null
   error: string | null
   result: string | null
+  asked: string
 }): RunSummary {
   return {
     id: row.id,
@@ -317,6 +362,7 @@ export function runSummary(row: {
     startedAt: row.started_at,
     finishedAt: row.finished_at,
     error: row.error,
+    asked: row.asked,
     result: row.result === null ? null : shorten(row.result),
   }
 }

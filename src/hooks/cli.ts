@@ -54,7 +54,10 @@ function finish(command: Command, io: HooksCommandIo, example: string): Command 
 }
 
 function addList(hooks: Command, io: HooksCommandIo): void {
-  const list = hooks.command("list", { isDefault: true }).description("List deliveries, newest first")
+  const list = hooks
+    .command("deliveries", { isDefault: true })
+    .alias("list")
+    .description("List what senders have delivered, newest first")
   list
     .option("--limit <n>", "at most this many (default 50)", wholeNumber("--limit"))
     .option("--before <id>", "only those before this one", wholeNumber("--before"))
@@ -76,9 +79,9 @@ function addList(hooks: Command, io: HooksCommandIo): void {
       )
       const refused = Object.entries(page.refused).map(([code, count]) => `${code} ${count}`)
       if (refused.length > 0) io.print(`turned away since the start: ${refused.join(", ")}`)
-      if (page.next !== null) io.print(`older ones: svc hooks list --before ${page.next}`)
+      if (page.next !== null) io.print(`older ones: svc hooks deliveries --before ${page.next}`)
     })
-  finish(list, io, "svc hooks list --mapping github")
+  finish(list, io, "svc hooks deliveries --mapping github")
 }
 
 const headings = ["Id", "Time", "Mapping", "Path", "Verdict", "Status", "Runs", "Took", "Error"]

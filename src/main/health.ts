@@ -192,8 +192,8 @@ function failureProblems({ store }: Core, window: FailureWindow): Problem[] {
   const told = (part: string, count: number, problem: string, next: string): Problem[] =>
     count === 0 ? [] : [{ part, problem: `${count} ${problem}`, next: `${next}; svc status --dismiss when seen` }]
   return [
-    ...told("outbox", outbox.dead, "messages will never arrive", "svc deliveries list --state dead"),
-    ...told("outbox", outbox.uncertain, "messages may not have arrived", "svc deliveries list --state uncertain"),
+    ...told("outbox", outbox.dead, "messages will never arrive", "svc outbox list --state dead"),
+    ...told("outbox", outbox.uncertain, "messages may not have arrived", "svc outbox list --state uncertain"),
     ...told("agent", dead, "runs have failed for good", "svc runs list --state dead"),
   ]
 }

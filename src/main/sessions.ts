@@ -11,6 +11,7 @@ import {
   type Sessions,
   agentOfKey,
   deleteSession,
+  findSessionKey,
   listSessions,
   noSession,
   readSession,
@@ -25,11 +26,13 @@ import type { Core } from "./core.ts"
 export function sessionActions({ store, ids }: Core, sessions: Sessions): GatewayActions["sessions"] {
   return {
     list: (query) => listSessions(store, query),
-    read: (key) => readSession(store, key),
-    transcript: (key, query) => readTranscript(store, key, query),
-    search: (query) => searchMessages(store, query),
-    remove: (key) => deleteSession(store, key),
-    async compact(key, instructions) {
+    read: (key) => readSession(store, findSessionKey(store, key)),
+    transcript: (key, query) => readTranscript(store, findSessionKey(store, key), query),
+    search: ({ key, ...query }) =>
+      searchMessages(store, key === undefined ? query : { ...query, key: findSessionKey(store, key) }),
+    remove: (key) => deleteSession(store, findSessionKey(store, key)),
+    async compact(given, instructions) {
+      const key = findSessionKey(store, given)
       const session = sessions.find(key)
       if (!session) throw noSession(key)
       const runId = ids.uuid()

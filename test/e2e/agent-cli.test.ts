@@ -72,6 +72,8 @@ test("keeps conversations apart, answers commands, and takes the same id once", 
   assert.deepEqual([first.session, first.text], ["agent:main:terminal:notes", "plain answer"])
   const again = await asked("my cat is called Orbit", "--session", "notes", "--id", "once")
   assert.equal(again.runId, first.runId)
+  const shown = await runProgram(["runs", "show", first.runId.slice(0, -4)], options())
+  assert.match(shown.stdout, /^About +my cat is called Orbit$/m)
   const count = world.rows("select 1 from job where payload like '%Orbit%'").length
   assert.equal(count, 1)
   replies.set("what is it called", text("It is Orbit."))

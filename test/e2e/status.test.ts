@@ -21,7 +21,7 @@ test("a part is asked how it is: the bot is ready when identified, a refused tok
   const told = await world.reply("Gateway", { after: asked })
   assert.match(
     told.text ?? "",
-    /Problems\s+• outbox: 1 messages will never arrive\. Next: svc deliveries list --state dead/,
+    /Problems\s+• outbox: 1 messages will never arrive\. Next: svc outbox list --state dead/,
   )
   assert.ok(failed.problems.some(({ part, next }) => part === "outbox" && next?.includes("--state dead")))
   await world.gateway.call("POST", "/api/status/dismiss", {})

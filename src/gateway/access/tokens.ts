@@ -111,7 +111,7 @@ export function createTokens(options: TokensOptions): Tokens {
       return { ...summary(entry), token: text }
     },
     async revoke(idOrName) {
-      const entry = entries.get(idOrName) ?? findNamed(entries, idOrName)
+      const entry = entries.get(idOrName) ?? findNamed(entries, idOrName) ?? findBeginning(entries, idOrName)
       if (!entry) {
         throw new AppError("not-found", `There is no token with the id or name ${JSON.stringify(idOrName)}`, {
           hint: "Names and ids stand in: svc token list",
@@ -131,6 +131,15 @@ export function createTokens(options: TokensOptions): Tokens {
 
 function findNamed(entries: ReadonlyMap<string, Entry>, name: string): Entry | undefined {
   return [...entries.values()].find((entry) => entry.name === name)
+}
+
+/** The token whose id begins so, when there is one only. */
+function findBeginning(entries: ReadonlyMap<string, Entry>, prefix: string): Entry | undefined {
+  const found = prefix.length < 4 ? [] : [...entries.values()].filter(({ id }) => id.startsWith(prefix))
+  if (found.length < 2) return found[0]
+  throw new AppError("conflict", `Several tokens have an id that begins with ${prefix}`, {
+    hint: "Give more of the id",
+  })
 }
 
 function checkFree(entries: ReadonlyMap<string, Entry>, name: string): void {

@@ -5,7 +5,15 @@ import { systemClock, systemIds } from "../../kernel/index.ts"
 import type { ModelMessage } from "../../models/contract.ts"
 import { sessionSchema } from "../config.ts"
 import { type TranscriptEntry, createSessions, keepSummary } from "../index.ts"
-import { deleteSession, listSessions, readSession, readTranscript, renderMessage, searchMessages } from "./index.ts"
+import {
+  deleteSession,
+  findSessionKey,
+  listSessions,
+  readSession,
+  readTranscript,
+  renderMessage,
+  searchMessages,
+} from "./index.ts"
 
 const key = "agent:main:main"
 const said = (text: string, trusted = true): TranscriptEntry => ({
@@ -25,6 +33,18 @@ const read = (text: string): TranscriptEntry => ({
   },
   origin: "web-page",
   trusted: false,
+})
+
+test("a session is found by the beginning of its key, where only one begins so", async (context) => {
+  const { store, write } = await open(context)
+  const notes = "agent:main:terminal:notes"
+  for (const each of [key, notes, "agent:main:hook:orders", "agent:main:hook:order-2"]) await write([said("x")], each)
+  assert.equal(findSessionKey(store, key), key)
+  assert.equal(findSessionKey(store, "main"), key)
+  assert.equal(findSessionKey(store, "term"), notes)
+  assert.equal(findSessionKey(store, "agent:main:t"), notes)
+  assert.throws(() => findSessionKey(store, "hook:order"), /Several sessions begin with/)
+  assert.equal(findSessionKey(store, "nothing"), "nothing")
 })
 
 async function open(context: TestContext) {

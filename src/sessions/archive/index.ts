@@ -1,5 +1,6 @@
 // The door of transcripts as people look at them.
 export type * from "./contract.ts"
+export { findSessionKey } from "./find-key.ts"
 export {
   type SessionQuery,
   type TranscriptQuery,
