@@ -2,7 +2,6 @@
 // early (`svc logs | head`) ends the program quietly.
 import type { AppError } from "../src/kernel/errors.ts"
 import { toErrorBody } from "../src/kernel/errors.ts"
-import { programName, withProgramName } from "./program-name.ts"
 import { printable } from "./terminal-text.ts"
 
 export interface Output {
@@ -22,14 +21,8 @@ export interface Output {
   drained(): Promise<void>
 }
 
-export function createOutput(environment: NodeJS.ProcessEnv, programFile?: string): Output {
-  let name: string | undefined
-  /** Advice names the program as it can be called here. */
-  const named = (text: string) => {
-    if (programFile === undefined || !text.includes("svc ")) return text
-    name ??= programName({ environment, programFile, workingFolder: process.cwd() })
-    return withProgramName(text, name)
-  }
+/** `named` gives commands in advice the name by which the program can be called here. */
+export function createOutput(environment: NodeJS.ProcessEnv, named: (text: string) => string = (text) => text): Output {
   let guarded = false
   const stdout = () => {
     if (!guarded) endQuietlyWhenClosed(process.stdout)

@@ -38,7 +38,8 @@ test("the name is one that works where the hint is read", () => {
 })
 
 test("commands in advice get the name, and words that are none stay", () => {
-  const named = (text: string) => withProgramName(text, "npx svc")
+  const isCommand = (word: string) => ["gateway", "runs", "status"].includes(word)
+  const named = (text: string) => withProgramName(text, "npx svc", isCommand)
   assert.equal(
     named("start it with: svc gateway, then (svc runs show 3)"),
     "start it with: npx svc gateway, then (npx svc runs show 3)",
@@ -48,5 +49,5 @@ test("commands in advice get the name, and words that are none stay", () => {
     named("run svc as the user; /usr/bin/svc gateway; my-svc status"),
     "run svc as the user; /usr/bin/svc gateway; my-svc status",
   )
-  assert.equal(withProgramName("svc gateway", "svc"), "svc gateway")
+  assert.equal(withProgramName("svc gateway", "svc", isCommand), "svc gateway")
 })

@@ -1,7 +1,6 @@
 // What a person types to get this program, where they are: hints that name it must work when they are typed.
 import { existsSync, realpathSync } from "node:fs"
 import { basename, delimiter, dirname, join, sep } from "node:path"
-import { commandGroups } from "./groups.ts"
 
 interface Place {
   environment: NodeJS.ProcessEnv
@@ -37,13 +36,9 @@ function leadsTo(path: string, programFile: string): boolean {
 }
 
 /** The same advice with the name that works here; only what names a command is one. */
-export function withProgramName(text: string, name: string): string {
+export function withProgramName(text: string, name: string, isCommand: (word: string) => boolean): string {
   if (name === "svc") return text
   return text.replace(/(?<![\w/.-])(?<!npx )svc (--)?([a-z-]+)/g, (whole, option: string | undefined, word: string) =>
     option !== undefined || isCommand(word) ? `${name} ${whole.slice("svc ".length)}` : whole,
   )
-}
-
-function isCommand(word: string): boolean {
-  return word === "help" || commandGroups.some((group) => group.name === word || group.aliases?.includes(word))
 }

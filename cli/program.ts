@@ -7,12 +7,19 @@ import { createContext, type CliContext } from "./context.ts"
 import { commandGroups, type CommandGroup } from "./groups.ts"
 import { LeanCommand } from "./lean-command.ts"
 import { createOutput } from "./output.ts"
+import { programName, withProgramName } from "./program-name.ts"
 import { mostSimilar } from "./similar.ts"
 
 /** Runs this process: its arguments, its environment, its exit code. */
 export async function runProcess(): Promise<void> {
   const programFile = realpathSync(process.argv[1] ?? "")
-  const output = createOutput(process.env, programFile)
+  let name: string | undefined
+  const named = (text: string) => {
+    if (!text.includes("svc ")) return text
+    name ??= programName({ environment: process.env, programFile, workingFolder: process.cwd() })
+    return withProgramName(text, name, (word) => word === "help" || findGroup(word) !== undefined)
+  }
+  const output = createOutput(process.env, named)
   const context = createContext({ environment: process.env, output, programFile })
   process.exitCode = await runProgram(process.argv.slice(2), context)
 }
