@@ -56,7 +56,7 @@ export function Layout() {
         </ul>
         <SignOut />
       </nav>
-      <main id="main" tabIndex={-1}>
+      <main id="main" tabIndex={0}>
         {page ? (
           <Shown key={page.name} page={page} />
         ) : (

@@ -1,0 +1,178 @@
+// The page, as people meet it: in a real Chromium, at a gateway that runs as a process of its own.
+import assert from "node:assert/strict"
+import { before, describe, test } from "node:test"
+import { createWorld, fileContext, until, type World } from "../support/world.ts"
+import { type Visitor, launchChromium, linkOf, visit } from "../support/page-visitor.ts"
+import type { Browser } from "playwright-core"
+
+const context = fileContext()
+const hostile = `<img src=x onerror="globalThis.owned=1"><script>globalThis.owned=1</script>'"\u202e\u0000](javascript:owned=1)`
+let world: World
+let browser: Browser
+let visitor: Visitor
+let runId = ""
+
+before(async () => {
+  world = await createWorld(context)
+  world.model.reply(`An answer ${hostile}`)
+  await world.start()
+  const sent = world.say(`Hello ${hostile}`)
+  await world.reply(/An answer/, { after: sent })
+  await world.hook("agent", { message: `Build ${hostile}`, name: hostile })
+  await world.hook("nowhere", { note: hostile })
+  await world.until("all has been done", async () => {
+    const { items } = await world.gateway.call<{ items: { state: string; runId: string; kind: string }[] }>(
+      "GET",
+      "/api/runs",
+    )
+    runId = items.find(({ kind }) => kind === "turn")?.runId ?? ""
+    return items.length >= 2 && items.every(({ state }) => state === "done") ? true : undefined
+  })
+  browser = await launchChromium(context)
+  visitor = await visit(browser, world.gateway)
+})
+
+const places = () => [
+  "#/now",
+  "#/runs",
+  `#/runs/${runId}`,
+  "#/webhooks",
+  "#/webhooks/1",
+  "#/webhooks/try",
+  "#/messages",
+  "#/messages/1",
+  "#/logs",
+]
+const widths = [360, 768, 1440]
+/** With the variable set every page is looked at by axe-core at every width, light and dark; else at one of the six,
+ * in turns a phone in the dark and a large window. */
+const isLong = process.env["SVC_LONG_TESTS"] === "1"
+
+describe("the page", () => {
+  test("fits every width, light and dark, has no barriers, and nothing complains", async () => {
+    const { page } = visitor
+    const found: string[] = []
+    for (const [index, place] of places().entries()) {
+      await visitor.open(place)
+      for (const width of widths) {
+        await page.setViewportSize({ width, height: 800 })
+        if ((await visitor.sidewaysRoom()) > 0) found.push(`${place} at ${width} scrolls sideways`)
+        for (const colorScheme of ["light", "dark"] as const) {
+          const [ownWidth, ownScheme] = index % 2 === 0 ? [360, "dark"] : [1440, "light"]
+          if (!isLong && (width !== ownWidth || colorScheme !== ownScheme)) continue
+          await page.emulateMedia({ colorScheme })
+          for (const barrier of await visitor.findBarriers()) found.push(`${place} ${width} ${colorScheme} ${barrier}`)
+        }
+      }
+      for (const complaint of visitor.complaints()) found.push(`${place} ${complaint}`)
+    }
+    assert.deepEqual(found, [])
+  })
+
+  test("shows hostile texts as texts, in every list and every detail", async () => {
+    const { page } = visitor
+    await page.setViewportSize({ width: 1440, height: 900 })
+    for (const place of [`#/runs/${runId}`, "#/webhooks/1", "#/messages/1"]) {
+      await visitor.open(place)
+      if (place.startsWith("#/runs")) await page.locator("#main summary").first().click()
+      assert.match((await page.locator("#main").innerText()).replaceAll(/\\"/g, '"'), /<img src=x onerror=/, place)
+    }
+    assert.equal(await page.evaluate(() => (globalThis as { owned?: number }).owned), undefined)
+    assert.equal(await page.locator("#main img").count(), 0)
+  })
+
+  test("is used by keyboard alone: menu, list, one of it, and back", async () => {
+    const { page } = visitor
+    await visitor.open("#/now")
+    const focused = () => page.evaluate<string>("document.activeElement.textContent.trim()")
+    await page.evaluate("document.activeElement.blur()")
+    const tabTo = async (words: RegExp) => {
+      for (let n = 0; n < 40; n += 1) {
+        await page.keyboard.press("Tab")
+        if (words.test(await focused())) return
+      }
+      assert.fail(`Tab does not lead to ${words}`)
+    }
+    await tabTo(/^Runs$/)
+    await page.keyboard.press("Enter")
+    await page.locator("#main .row").first().waitFor()
+    await tabTo(/^turn/)
+    await page.keyboard.press("Enter")
+    await page.locator(".timeline").waitFor()
+    await tabTo(/^All runs$/)
+    await page.keyboard.press("Enter")
+    await page.locator("#main .row").first().waitFor()
+  })
+
+  test("goes on by itself when the gateway is killed and starts again: nothing is missing, nothing is there twice", async () => {
+    const { page } = visitor
+    await visitor.open("#/runs")
+    await page.evaluate(() => ((globalThis as { same?: boolean }).same = true))
+    await page.getByText("Live", { exact: true }).waitFor()
+    await world.gateway.kill("SIGKILL")
+    await page.getByText("Connecting…").waitFor()
+    await world.start()
+    await world.hook("agent", { message: "after the restart", name: "Late" })
+    await page.getByText("Live", { exact: true }).waitFor()
+    const all = () => world.gateway.call<{ items: { runId: string; state: string }[] }>("GET", "/api/runs?limit=100")
+    const shown = () =>
+      page
+        .locator("#main .row")
+        .evaluateAll((rows) =>
+          rows.map(
+            (row) =>
+              `${row.querySelector("a")?.getAttribute("href")?.slice(7)} ${row.querySelector(".badge")?.textContent}`,
+          ),
+        )
+    await until("the list is that of the gateway", async () => {
+      const wanted = (await all()).items.map(({ runId: id, state }) => `${id} ${state}`)
+      return JSON.stringify(await shown()) === JSON.stringify(wanted) && wanted.length >= 3 ? true : undefined
+    })
+    assert.equal(await page.evaluate(() => (globalThis as { same?: boolean }).same), true)
+    visitor.complaints()
+  })
+
+  test("a link works once; without a session there is a way in, and a sign-out ends everything", async () => {
+    const { page } = visitor
+    const link = await linkOf(world.gateway)
+    const place = await browser.newContext()
+    const other = await place.newPage()
+    await other.goto(link)
+    await other.getByText("Live", { exact: true }).waitFor()
+    assert.equal(new URL(other.url()).hash, "")
+    await other.goto("about:blank")
+    await other.goto(link)
+    // The session that there is stands; the used link is refused.
+    await other.evaluate(() => localStorage.clear())
+    await other.reload()
+    await other.getByRole("heading", { name: "svc" }).waitFor()
+    await place.close()
+    await page.getByRole("button", { name: "Sign out" }).click()
+    await page.getByLabel("Link, code or token").fill(await linkOf(world.gateway))
+    await page.keyboard.press("Enter")
+    await page.locator("nav").waitFor()
+    assert.deepEqual(
+      (await page.context().cookies()).map(({ httpOnly, sameSite }) => [httpOnly, sameSite]),
+      [[true, "Strict"]],
+    )
+  })
+
+  test("no other site can frame it or use its session", async () => {
+    const { page } = visitor
+    const frame = await browser.newPage()
+    await frame.setContent(`<iframe src="${world.gateway.url}/dashboard/"></iframe>`)
+    const inner = frame.frames()[1]
+    await inner?.waitForLoadState().catch(() => undefined)
+    assert.equal(
+      (await inner
+        ?.locator("#page")
+        .count()
+        .catch(() => 0)) ?? 0,
+      0,
+    )
+    await frame.close()
+    const answer = await page.evaluate(async () => (await fetch("../api/runs")).status)
+    assert.equal(answer, 401)
+    visitor.complaints()
+  })
+})

@@ -1,0 +1,82 @@
+// Somebody at the gateway's page: a real Chromium, signed in by a link, that keeps what the console and the network
+// complained about.
+import assert from "node:assert/strict"
+import { readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { type Browser, type Page, chromium } from "playwright-core"
+import type { TestContext } from "node:test"
+import { bundlePage } from "./gateway-bundle.ts"
+import type { RunningGateway } from "./gateway.ts"
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+
+export interface Visitor {
+  page: Page
+  /** Of the console and of scripts, since the last time it was asked. */
+  complaints(): string[]
+  /** Opens what stands behind the mark, and waits until it shows something. */
+  open(place: string): Promise<void>
+  /** What axe-core finds against WCAG 2.2 AA, as lines. */
+  findBarriers(): Promise<string[]>
+  /** By how much the document or its content is wider than the window. */
+  sidewaysRoom(): Promise<number>
+}
+
+export async function launchChromium(context: Pick<TestContext, "after">): Promise<Browser> {
+  const browser = await chromium.launch({
+    executablePath: process.env["SVC_TEST_CHROMIUM"] ?? "/usr/bin/chromium",
+    args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
+  })
+  context.after(() => browser.close())
+  return browser
+}
+
+export async function linkOf(gateway: RunningGateway): Promise<string> {
+  await bundlePage()
+  return (await gateway.call<{ url: string }>("POST", "/api/page/links", {})).url
+}
+
+export async function visit(browser: Browser, gateway: RunningGateway): Promise<Visitor> {
+  const place = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce" })
+  const page = await place.newPage()
+  let heard: string[] = []
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") heard.push(message.text())
+  })
+  page.on("pageerror", (error) => heard.push(String(error)))
+  await page.goto(await linkOf(gateway))
+  await page.locator("nav").waitFor({ state: "attached" })
+  await page.evaluate(axe)
+  return {
+    page,
+    complaints() {
+      const told = heard
+      heard = []
+      return told
+    },
+    async open(hash) {
+      await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
+      const [name = ""] = hash.replace(/^#\//, "").split(/[/?]/)
+      await page.locator(`nav a[aria-current=page][href$="#/${name}"]`).waitFor({ state: "attached" })
+      await page.locator("#main h1").waitFor({ state: "attached" })
+      await page.getByText("Loading…").first().waitFor({ state: "detached" })
+    },
+    findBarriers: () => findBarriers(page),
+    sidewaysRoom: () =>
+      page.evaluate<number>(
+        `Math.max(...[document.documentElement, document.getElementById("main")].map((box) => box.scrollWidth - box.clientWidth))`,
+      ),
+  }
+}
+
+interface AxeResult {
+  violations: { id: string; help: string; nodes: { html: string; failureSummary: string }[] }[]
+}
+
+async function findBarriers(page: Page): Promise<string[]> {
+  const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+  const how = { runOnly: { type: "tag", values: tags }, resultTypes: ["violations"] }
+  const result = await page.evaluate<AxeResult>(`axe.run(document, ${JSON.stringify(how)})`)
+  assert.ok(Array.isArray(result.violations))
+  return result.violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(" ")}`)
+}
