@@ -140,5 +140,5 @@ test("stops the run with Ctrl-C, and a run that fails ends with 1 and the next s
   replies.set("epsilon", { kind: "status", status: 400, message: "no such thing" })
   const failed = await agent("epsilon", "--session", "failed")
   assert.equal(failed.code, 1)
-  assert.match(failed.stderr, /^error: The agent could not answer: [^\n]+\nhint: see: svc runs show /m)
+  assert.match(failed.stderr, /^error: The agent could not answer: [^\n]+\nhint: see: (npx )?svc runs show /m)
 })
