@@ -1,6 +1,7 @@
 // The page: a link's code becomes a session -> who is signed in -> the layout with the page of the address.
+import { signal } from "@preact/signals"
 import { render } from "preact"
-import { call } from "./api.ts"
+import { CallError, call } from "./api.ts"
 import { Layout } from "./layout.tsx"
 import { enter, signedOut, takeCode, who } from "./session.ts"
 import { SignIn } from "./sign-in.tsx"
@@ -8,10 +9,17 @@ import { startStream } from "./stream.ts"
 import { Confirm } from "./ui/confirm.tsx"
 import { clockOffset } from "./ui/time.tsx"
 import { Toasts } from "./ui/toast.tsx"
-import { wordsOf } from "./ui/parts.tsx"
+import { Failure, wordsOf } from "./ui/parts.tsx"
+
+/** Why it is not known who is signed in. */
+const problem = signal<unknown>(undefined)
 
 function Root() {
-  if (who.value === "unknown") return null
+  if (who.value === "unknown") {
+    return (
+      <main class="sign-in">{problem.value !== undefined && <Failure error={problem.value} retry={begin} />}</main>
+    )
+  }
   return (
     <>
       {who.value === "out" ? <SignIn done={begin} /> : <Layout />}
@@ -28,11 +36,15 @@ async function begin(): Promise<void> {
     who.value = known
     startStream()
   } catch (error) {
-    signedOut(wordsOf(error))
+    // A gateway that does not answer has ended nobody's session.
+    if (error instanceof CallError && error.status === 401) signedOut(linkProblem || wordsOf(error))
+    else problem.value = error
   }
 }
 
 const code = takeCode()
-if (code !== undefined) await enter(code).catch((error: unknown) => signedOut(wordsOf(error)))
-if (who.value === "unknown") await begin()
+let linkProblem = ""
+// A link that is used up opens nothing, and ends nothing either: whoever is signed in stays so.
+if (code !== undefined) await enter(code).catch((error: unknown) => (linkProblem = wordsOf(error)))
+await begin()
 render(<Root />, document.getElementById("page") as HTMLElement)

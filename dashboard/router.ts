@@ -8,12 +8,25 @@ export interface Place {
 }
 
 const hash = signal(location.hash)
-addEventListener("hashchange", () => (hash.value = location.hash))
+addEventListener("hashchange", () => {
+  // A link to sign in, pasted into a page that is open.
+  if (location.hash.startsWith("#enter=")) location.reload()
+  else hash.value = location.hash
+})
 
 export const place = computed<Place>(() => {
   const [path = "", query = ""] = hash.value.replace(/^#\/?/, "").split("?", 2)
-  return { path: path.split("/").filter(Boolean).map(decodeURIComponent), query: new URLSearchParams(query) }
+  return { path: path.split("/").filter(Boolean).map(plain), query: new URLSearchParams(query) }
 })
+
+/** As it stands where it is no encoded text: addresses are typed by people too. */
+function plain(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
 
 export function link(...path: (string | number)[]): string {
   return `#/${path.map((part) => encodeURIComponent(part)).join("/")}`
@@ -28,7 +41,12 @@ export function setQuery(changes: Record<string, string>): void {
     else next.set(name, value)
   }
   const text = String(next)
-  history.replaceState(null, "", link(...path) + (text === "" ? "" : `?${text}`))
+  replace(link(...path) + (text === "" ? "" : `?${text}`))
+}
+
+/** Puts another address in the place of this one, of which browsers tell nobody. */
+export function replace(address: string): void {
+  history.replaceState(null, "", address)
   hash.value = location.hash
 }
 

@@ -2,6 +2,7 @@
 // which, other than the cookie's host, has the port in it. A link's code leaves the address at once.
 import { signal } from "@preact/signals"
 import type { Api } from "../src/gateway/endpoints/index.ts"
+import { replace } from "./router.ts"
 
 export type Who = Api["GET /api/page/session"]["reply"]
 
@@ -27,7 +28,7 @@ export function may(scope: string): boolean {
 /** The code of a link, taken out of the address. */
 export function takeCode(): string | undefined {
   const code = /^#enter=([\w-]+)$/.exec(location.hash)?.[1]
-  if (code !== undefined) history.replaceState(null, "", location.pathname)
+  if (code !== undefined) replace(location.pathname)
   return code
 }
 

@@ -25,31 +25,30 @@ export function on<Data>(topic: string, listener: (data: Data) => void): () => v
   return () => void all.delete(listener as Listener)
 }
 
-export function startStream(): void {
-  document.addEventListener("visibilitychange", () => {
-    clearTimeout(hideTimer)
-    if (document.hidden) hideTimer = setTimeout(() => control?.abort(), hiddenMs)
-    else wake()
-  })
-  addEventListener("online", wake)
-  wake()
-}
+document.addEventListener("visibilitychange", () => {
+  clearTimeout(hideTimer)
+  if (document.hidden) hideTimer = setTimeout(() => control?.abort(), hiddenMs)
+  else startStream()
+})
+addEventListener("online", startStream)
 
-export function wake(): void {
-  if (control && !control.signal.aborted) return
+export function startStream(): void {
+  if (typeof who.value !== "object" || (control && !control.signal.aborted)) return
   tries = 0
   control = new AbortController()
   void run(control)
 }
 
 async function run(own: AbortController): Promise<void> {
-  while (!own.signal.aborted && who.value !== "out") {
+  while (!own.signal.aborted) {
     try {
       await read(own)
     } catch {
       // Told by `isLive`; what the gateway says about it is told by the next call.
     }
     isLive.value = false
+    // Who signs in again begins it again.
+    if (who.value === "out") own.abort()
     if (own.signal.aborted) return
     await new Promise((resolve) => setTimeout(resolve, Math.min(5_000, 250 * 2 ** tries) * (0.5 + Math.random())))
     tries += 1

@@ -139,18 +139,23 @@ describe("the page", () => {
     const other = await place.newPage()
     await other.goto(link)
     await other.getByText("Live", { exact: true }).waitFor()
+    await other.getByRole("heading", { name: "Now" }).waitFor()
     assert.equal(new URL(other.url()).hash, "")
-    await other.goto("about:blank")
-    await other.goto(link)
-    // The session that there is stands; the used link is refused.
+    // A used link ends nothing: the session that there is stands. An address that cannot be read is one of nothing.
+    await other.evaluate(`location.href = ${JSON.stringify(link)}`)
+    await other.waitForFunction(`location.hash === ""`)
+    await other.getByRole("heading", { name: "Now" }).waitFor()
+    await other.evaluate(`location.hash = "#/runs/%"`)
+    await other.getByText("There is nothing under this path").waitFor()
     await other.evaluate(() => localStorage.clear())
-    await other.reload()
+    await other.evaluate(`location.href = ${JSON.stringify(link)}`)
     await other.getByRole("heading", { name: "svc" }).waitFor()
+    await other.getByText("This link has been used").waitFor()
     await place.close()
     await page.getByRole("button", { name: "Sign out" }).click()
     await page.getByLabel("Link, code or token").fill(await linkOf(world.gateway))
     await page.keyboard.press("Enter")
-    await page.locator("nav").waitFor()
+    await page.getByText("Live", { exact: true }).waitFor()
     assert.deepEqual(
       (await page.context().cookies()).map(({ httpOnly, sameSite }) => [httpOnly, sameSite]),
       [[true, "Strict"]],
