@@ -16,9 +16,7 @@ const problem = signal<unknown>(undefined)
 
 function Root() {
   if (who.value === "unknown") {
-    return (
-      <main class="sign-in">{problem.value !== undefined && <Failure error={problem.value} retry={begin} />}</main>
-    )
+    return <main class="sign-in">{problem.value !== undefined && <Failure error={problem.value} retry={begin} />}</main>
   }
   return (
     <>
