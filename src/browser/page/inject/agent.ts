@@ -38,6 +38,8 @@ export interface PageAgent {
   internals: WeakMap<PageElement, { role: string; name: string }>
   /** Whether style sheets of the document put words before or behind elements; undefined when not looked. */
   generates: { sheets: number; words: boolean } | undefined
+  /** Labels of the controls of each document or shadow root, as the walk that is under way has met them. */
+  labels: Map<PageRoot, Map<PageElement, PageElement[]>>
   /** Elements with handlers of clicks that scripts have added; the gateway hands them in. */
   listening: WeakSet<PageElement>
   armed: ArmedClick | null
@@ -63,6 +65,7 @@ export function createAgent(): PageAgent {
     elements: new Map(),
     internals: new WeakMap(),
     generates: undefined,
+    labels: new Map(),
     listening: new WeakSet(),
     armed: null,
     typing: null,

@@ -178,9 +178,8 @@ function nativeName(element: PageElement): string {
   const tag = element.localName
   // Buttons and form controls of custom elements have labels too; the label goes before what is inside.
   let text = ""
-  const labels = tag === "input" && /^(button|submit|reset|image)$/.test(element.type) ? null : element.labels
-  for (let index = 0; labels && index < labels.length; index += 1)
-    text += ` ${labelText(labels[index] as PageElement, element)}`
+  const mayHave = tag === "input" ? !/^(button|submit|reset|image)$/.test(element.type) : canBeLabelled(tag)
+  for (const label of mayHave ? labelsOf(element) : []) text += ` ${labelText(label, element)}`
   if (text.trim() !== "") return text
   if (tag === "input") {
     if (element.type === "image") return element.getAttribute("alt") ?? ""
@@ -193,6 +192,27 @@ function nativeName(element: PageElement): string {
   if (tag === "option") return element.label || element.text
   const captions: Record<string, string> = { fieldset: "legend", table: "caption", figure: "figcaption" }
   return Object.hasOwn(captions, tag) ? (captionOf(element, captions[tag] as string)?.textContent ?? "") : ""
+}
+
+function canBeLabelled(tag: string): boolean {
+  return /^(button|meter|output|progress|select|textarea)$/.test(tag) || tag.includes("-")
+}
+
+/** The browser's own list of an element's labels is a search of the whole document for each element that is asked. */
+function labelsOf(element: PageElement): readonly PageElement[] {
+  const root = element.getRootNode()
+  let known = agent.labels.get(root)
+  if (!known) {
+    known = new Map()
+    const labels = root.querySelectorAll?.("label") ?? []
+    for (let index = 0; index < labels.length; index += 1) {
+      const label = labels[index] as PageElement
+      const { control } = label
+      if (control) known.set(control, [...(known.get(control) ?? []), label])
+    }
+    agent.labels.set(root, known)
+  }
+  return known.get(element) ?? []
 }
 
 /** A caption is a child, near the start or at the end: a search of all that a large table holds would cost too much. */
@@ -231,6 +251,8 @@ export const namesFunctions = [
   hasGeneratedWords,
   hostName,
   nativeName,
+  canBeLabelled,
+  labelsOf,
   captionOf,
   labelText,
 ]

@@ -13,6 +13,7 @@ export function walkPage(agent: PageAgent, options: WalkOptions): string {
   forgetGone(agent)
   agent.suspects = []
   agent.roots = []
+  agent.labels = new Map()
   const walk: Walk = {
     agent,
     tables: roleTables(),
@@ -36,6 +37,7 @@ export function walkPage(agent: PageAgent, options: WalkOptions): string {
   walkFrom(walk, options.selector)
   flushText(walk)
   if (options.interactive && options.context) tellApart(walk)
+  agent.labels = new Map()
   watchChanges(agent)
   const { lines, refs, frames, folded, problem } = walk
   const suspects = agent.suspects.length
