@@ -19,7 +19,25 @@ const maxTypes = 20
  * have replaced all else that is called here, so nothing that comes of it is more than a guess about elements of its own.
  */
 const makeLooker = `({
-  ask: getEventListeners, now: performance.now.bind(performance), seen: new WeakSet(), at: 0,
+  ask: getEventListeners, now: performance.now.bind(performance), seen: new WeakSet(), way: null, quiet: 0,
+  plain: new Set(("a article aside b blockquote circle code dd div dl dt em figure footer g h1 h2 h3 h4 h5 h6 header i img " +
+    "label li ol p path pre rect section small span strong svg table tbody td text th time tr u ul video").split(" ")),
+  // Open shadow roots that were met, to be gone through after the document.
+  roots: [],
+  // A list of all elements of a large page takes longer to make than the whole walk: this goes from one to the next.
+  next() {
+    if (this.way && !this.way.currentNode.isConnected) this.way = null
+    this.way ??= document.createTreeWalker(this.roots.shift() ?? document, 1)
+    const element = this.way.nextNode()
+    if (!element) this.way = null
+    else if (element.shadowRoot && this.roots.length < 1000) this.roots.push(element.shadowRoot)
+    return element
+  },
+  isPlain(element) {
+    const { localName } = element
+    if (localName === "a") return !element.hasAttribute("href")
+    return this.plain.has(localName) || localName.includes("-")
+  },
   // Handlers that a framework keeps at the element while it listens at the root.
   delegated(element) {
     if (element.$$click || element.__click) return true
@@ -33,21 +51,23 @@ const makeLooker = `({
 })`
 
 /**
- * Runs in the page's world, on the looker. Gives the elements that were found, newest look only, in an object that no
+ * Runs in the page's world, on the looker. Gives the elements that were found, if any, newest look only, in an object that no
  * code of the page sees or inherits to: it never holds more than `most`.
  */
 const look = `function (budgetMs, most, mostTypes) {
-  const plain = "a:not([href]),article,dd,div,dt,h1,h2,h3,h4,h5,h6,i,img,label,li,ol,p,section,span,svg,table,tbody,td,th,tr,ul,svg g,svg rect,svg path,svg circle,svg text"
-  const all = document.querySelectorAll(plain)
   const found = { __proto__: null }
   let count = 0
-  const until = this.now() + budgetMs
-  if (this.at >= all.length) this.at = 0
-  for (let steps = 0; steps < all.length && count < most; steps += 1) {
-    const element = all[this.at]
-    this.at = (this.at + 1) % all.length
-    if (this.seen.has(element)) continue
+  // Once all of the page has been gone through, what may have come since is looked for with less haste.
+  const until = this.now() + (this.quiet > 0 ? budgetMs / 6 : budgetMs)
+  for (let steps = 1, rounds = 0; steps < 100000 && count < most; steps += 1) {
     if (steps % 16 === 0 && this.now() > until) break
+    const element = this.next()
+    // A look that began in the middle goes on from the start, once.
+    if (!element && this.roots.length === 0) {
+      this.quiet += 1
+      if ((rounds += 1) > 1) break
+    }
+    if (!element || !this.isPlain(element) || this.seen.has(element)) continue
     const types = this.ask(element)
     const clicks = types.click || types.mousedown || types.mouseup || types.pointerdown || types.pointerup || types.dblclick
     const delegates = clicks || this.delegated(element)
@@ -60,7 +80,8 @@ const look = `function (budgetMs, most, mostTypes) {
     found[count] = element
     count += 1
   }
-  return found
+  if (count > 0) this.quiet = 0
+  return count > 0 ? found : undefined
 }`
 
 const budgetMs = 3
@@ -87,11 +108,10 @@ export async function findListening(world: World, signal: AbortSignal): Promise<
     },
     { signal },
   )
+  if (result.objectId === undefined) return false
   try {
     // What the page has thrown is of its own making, and may be of any size.
-    return exceptionDetails || result.objectId === undefined
-      ? false
-      : await handOver(world, result.objectId, group, signal)
+    return exceptionDetails ? false : await handOver(world, result.objectId, group, signal)
   } finally {
     await session.send("Runtime.releaseObjectGroup", { objectGroup: group }, { signal })
   }
