@@ -18,5 +18,13 @@ export const pages: readonly Page[] = [
   { name: "runs", title: "Runs", icon: "runs", scope: "admin", load: () => import("./pages/runs.tsx") },
   { name: "webhooks", title: "Webhooks", icon: "hooks", scope: "admin", load: () => import("./pages/webhooks.tsx") },
   { name: "messages", title: "Messages out", icon: "out", scope: "admin", load: () => import("./pages/messages.tsx") },
+  { name: "people", title: "People", icon: "people", scope: "admin", load: () => import("./pages/people.tsx") },
+  {
+    name: "approvals",
+    title: "Approvals",
+    icon: "approvals",
+    scope: "admin",
+    load: () => import("./pages/approvals.tsx"),
+  },
   { name: "logs", title: "Logs", icon: "logs", scope: "admin", load: () => import("./pages/logs.tsx") },
 ]

@@ -111,14 +111,19 @@ function InFlight() {
 }
 
 function Failures({ status, again }: { status: Status; again: () => Promise<void> }) {
-  const { jobs, outbox, events } = status
-  const rows: [string, number, string][] = [
+  const { jobs, outbox, events, waiting } = status
+  const asked: [string, number, string][] = [
+    ["Questions of the agent", waiting.approvals, link("approvals") + "?state=asked"],
+    ["People who ask to be let in", waiting.pairing, link("people")],
+  ]
+  const failed: [string, number, string][] = [
     ["Runs that failed", jobs.dead, link("runs") + "?state=dead"],
     ["Messages in doubt", outbox.uncertain, link("messages") + "?state=uncertain"],
     ["Messages not sent", outbox.dead, link("messages") + "?state=dead"],
     ["Events that no model took", events.setAside, link("runs")],
   ]
-  const open = rows.filter(([, count]) => count > 0)
+  const failures = failed.filter(([, count]) => count > 0)
+  const open = [...asked.filter(([, count]) => count > 0), ...failures]
   const dismiss = async () => {
     const yes = await confirm({
       title: "Dismiss these failures?",
@@ -130,7 +135,7 @@ function Failures({ status, again }: { status: Status; again: () => Promise<void
     await again()
   }
   return (
-    <Card title="Wants a look" actions={open.length > 0 && may("admin") && <Button act={dismiss}>Dismiss</Button>}>
+    <Card title="Wants a look" actions={failures.length > 0 && may("admin") && <Button act={dismiss}>Dismiss</Button>}>
       {open.length === 0 && (
         <Empty title="Nothing waits for you">Failures of the last seven days would stand here.</Empty>
       )}

@@ -2,7 +2,6 @@
 import { useSignal } from "@preact/signals"
 import { type Reply, call } from "../api.ts"
 import { go, link, place, setQuery } from "../router.ts"
-import { on } from "../stream.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
 import { Field } from "../ui/form.tsx"
 import { Back, Badge, Button, Card, Code, Facts, Failure, Json, More } from "../ui/parts.tsx"
@@ -10,7 +9,6 @@ import { Rows } from "../ui/rows.tsx"
 import { Time, duration } from "../ui/time.tsx"
 import { toast } from "../ui/toast.tsx"
 import { useList } from "../ui/use-list.ts"
-import { useEffect } from "preact/hooks"
 
 type Summary = Reply<"GET /api/hooks">["items"][number]
 type Detail = Reply<"GET /api/hooks/:id">
@@ -25,13 +23,9 @@ function List() {
   const mapping = place.value.query.get("mapping") ?? ""
   const list = useList<Summary>(mapping, {
     load: (before) => call("GET /api/hooks", { query: { before, limit: 100, ...(mapping === "" ? {} : { mapping }) } }),
+    // Senders may post by the thousand.
+    touchedBy: "hook",
   })
-  // Senders may post by the thousand: the newest page is read again at most once a second.
-  useEffect(() => {
-    let timer = 0
-    const end = on("hook", () => (timer ||= setTimeout(() => ((timer = 0), void list.refresh()), 1_000)))
-    return () => (clearTimeout(timer), end())
-  }, [list])
   return (
     <>
       <div class="filters">

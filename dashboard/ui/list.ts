@@ -15,34 +15,49 @@ export interface LiveList<Item> {
   stop(): void
 }
 
+/** Of a row; what belongs to a list of others has a number, or a word. */
+export interface Row {
+  id: number | string
+}
+
 export interface ListOptions<Item> {
   load: (before: number | undefined) => Promise<{ items: Item[]; next: number | null }>
   /** Entries of the stream that are rows of this list. */
   topic?: string
+  /** Entries of the stream after which the newest page is read again, at most once a second. */
+  touchedBy?: string
   /** Whether a row of the stream belongs in, as the list is filtered. */
   accepts?: (item: Item) => boolean
+  /** By which rows are ordered, the largest first, and older pages are asked for; their ids, when not given. */
+  order?: (item: Item) => number
 }
 
 const mostEmptyPages = 100
 
-export function createList<Item extends { id: number }>(options: ListOptions<Item>): LiveList<Item> {
+const touchMs = 1_000
+
+export function createList<Item extends Row>(options: ListOptions<Item>): LiveList<Item> {
+  const { order = ({ id }) => id as number } = options
   const items = signal<readonly Item[]>([])
   const isLoading = signal(false)
   const error = signal<unknown>(undefined)
   let next: number | null | undefined
   let waiting: Item[] = []
   let round = 0
+  const show = (rows: ReadonlyMap<Item["id"], Item>) =>
+    (items.value = [...rows.values()].sort((a, b) => order(b) - order(a)))
 
   const merge = (given: readonly Item[]) => {
     if (given.length === 0) return
     const known = new Map(items.value.map((item) => [item.id, item]))
-    const oldest = items.value.at(-1)?.id ?? 0
+    const last = items.value.at(-1)
+    const oldest = last === undefined ? 0 : order(last)
     for (const item of given) {
       if (!(options.accepts?.(item) ?? true)) known.delete(item.id)
       // What is older than all that is shown is on a page that is not read yet.
-      else if (next === null || next === undefined || item.id >= oldest) known.set(item.id, item)
+      else if (next === null || next === undefined || order(item) >= oldest) known.set(item.id, item)
     }
-    items.value = [...known.values()].sort((a, b) => b.id - a.id)
+    show(known)
   }
 
   const load = async (before: number | undefined) => {
@@ -56,10 +71,12 @@ export function createList<Item extends { id: number }>(options: ListOptions<Ite
       }
       if (own !== round) return
       const overlaps = before !== undefined || page.items.some(({ id }) => id === items.value[0]?.id)
-      const kept = overlaps ? items.value : []
-      if (!overlaps || before !== undefined || next === undefined) next = page.next
-      const fresh = new Map([...kept, ...page.items].map((item) => [item.id, item]))
-      items.value = [...fresh.values()].sort((a, b) => b.id - a.id)
+      // What a newer page should have and has not is gone.
+      const end = page.items.at(-1)
+      const isOlder = (item: Item) => page.next !== null && end !== undefined && order(item) < order(end)
+      const kept = before !== undefined ? items.value : overlaps ? items.value.filter(isOlder) : []
+      if (!overlaps || before !== undefined || next === undefined || page.next === null) next = page.next
+      show(new Map([...kept, ...page.items].map((item) => [item.id, item])))
       error.value = undefined
       merge(waiting)
       waiting = []
@@ -70,8 +87,12 @@ export function createList<Item extends { id: number }>(options: ListOptions<Ite
     }
   }
 
+  let timer = 0
+  const soon = () => (timer ||= setTimeout(() => ((timer = 0), void load(undefined)), touchMs))
   const ends = [
     on("reset", () => void load(undefined)),
+    on(options.touchedBy ?? "", soon),
+    () => clearTimeout(timer),
     ...(options.topic === undefined
       ? []
       : [on<Item>(options.topic, (item) => (isLoading.value ? void waiting.push(item) : merge([item])))]),

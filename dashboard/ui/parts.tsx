@@ -2,6 +2,7 @@
 import { useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { CallError } from "../api.ts"
+import { link } from "../router.ts"
 import { Icon, type IconName } from "./icons.tsx"
 import { toast } from "./toast.tsx"
 
@@ -184,5 +185,30 @@ export function Card({
       </header>
       {children}
     </section>
+  )
+}
+
+/** Parts of one page, by the second word of its address. */
+export function Tabs({
+  page,
+  of,
+  current,
+}: {
+  page: string
+  of: readonly [name: string, words: string][]
+  current: string
+}) {
+  return (
+    <div class="tabs" role="navigation" aria-label="Parts of this page">
+      {of.map(([name, words]) => (
+        <a
+          key={name}
+          href={link(page, ...(name === "" ? [] : [name]))}
+          aria-current={name === current ? "true" : undefined}
+        >
+          {words}
+        </a>
+      ))}
+    </div>
   )
 }

@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 import { Empty, Failure } from "./parts.tsx"
-import type { LiveList } from "./list.ts"
+import type { LiveList, Row } from "./list.ts"
 
 const overscan = 8
 
@@ -15,7 +15,7 @@ interface RowsProps<Item> {
   children: (item: Item) => ComponentChildren
 }
 
-export function Rows<Item extends { id: number }>({ list, label, height = 60, empty, children }: RowsProps<Item>) {
+export function Rows<Item extends Row>({ list, label, height = 60, empty, children }: RowsProps<Item>) {
   const box = useRef<HTMLDivElement>(null)
   const range = useSignal({ from: 0, to: 40 })
   const items = list.items.value
@@ -66,4 +66,18 @@ export function Rows<Item extends { id: number }>({ list, label, height = 60, em
       ))}
     </div>
   )
+}
+
+/** Rows that are all there. */
+export function fixedList<Item extends Row>(items: readonly Item[]): LiveList<Item> {
+  const nothing = () => undefined
+  return {
+    items: { value: items },
+    isLoading: { value: false },
+    error: { value: undefined },
+    hasMore: () => false,
+    more: nothing,
+    refresh: async () => undefined,
+    stop: nothing,
+  } as unknown as LiveList<Item>
 }

@@ -1,8 +1,8 @@
 // A live list for a component: made anew when its key changes, and ended with it.
 import { useEffect, useMemo } from "preact/hooks"
-import { type ListOptions, type LiveList, createList } from "./list.ts"
+import { type ListOptions, type LiveList, type Row, createList } from "./list.ts"
 
-export function useList<Item extends { id: number }>(key: string, options: ListOptions<Item>): LiveList<Item> {
+export function useList<Item extends Row>(key: string, options: ListOptions<Item>): LiveList<Item> {
   const list = useMemo(() => createList(options), [key])
   useEffect(() => list.stop, [list])
   return list

@@ -51,7 +51,7 @@ for (const decision of ["allow", "deny"] as const satisfies Decision[]) {
       }
       const call = { tool: "message", callId: "1", step: 1, reason: "no", summary: "Send", action: { to: "6" } }
       await askOwner({ approvals, timeText }, turn, call)
-      const [row] = approvals.list({ limit: 1 })
+      const [row] = approvals.list({ limit: 1 }).approvals
       await approvals.decide(row?.id ?? "", decision, "chat:5")
       assert.deepEqual(
         told.map((each) => [each.trusted, each.sessionKey, each.route?.chatId]),

@@ -14,6 +14,7 @@ import type {
   Decision,
 } from "./contract.ts"
 import {
+  type ApprovalQuery,
   countAsked,
   detailOf,
   findApproval,
@@ -44,7 +45,7 @@ export interface Approvals {
   request(question: ApprovalQuestion): Promise<ApprovalAnswer>
   /** An owner's answer; `by` says which owner, or which door it came through. Throws `not-found`, `conflict`. */
   decide(id: string, decision: Decision, by: string): Promise<Decided>
-  list(query: { state?: ApprovalRow["state"] | undefined; limit: number }): ApprovalSummary[]
+  list(query: ApprovalQuery): { approvals: ApprovalSummary[]; next: number | null }
   /** Throws `not-found`, `conflict`. */
   read(id: string): ApprovalDetail
   /** The handler of jobs of kind `approval-expiry`. */

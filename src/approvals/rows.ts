@@ -6,6 +6,13 @@ import type { ApprovalDetail, ApprovalSummary, Decision } from "./contract.ts"
 
 type Handle = Pick<Store["handle"], "prepare">
 
+export interface ApprovalQuery {
+  state?: ApprovalState | undefined
+  limit: number
+  /** Only those that were asked before this time. */
+  before?: number | undefined
+}
+
 export function insertApproval(write: Write, row: ApprovalRow): void {
   write
     .prepare(
@@ -78,14 +85,26 @@ export function setUsed(write: Write, id: string, callKey: string): boolean {
   return changes > 0
 }
 
+/** Newest first; those of one millisecond come together, because the cursor is a time. */
 export function listApprovals(
   handle: Handle,
-  { state, limit, now }: { state?: ApprovalState | undefined; limit: number; now: number },
-): ApprovalSummary[] {
+  { state, limit, before = Number.MAX_SAFE_INTEGER, now }: ApprovalQuery & { now: number },
+): { approvals: ApprovalSummary[]; next: number | null } {
+  const wanted = "(?1 is null or state = ?1)"
   const rows = handle
-    .prepare("select * from approval where (?1 is null or state = ?1) order by asked_at desc, id desc limit ?2")
-    .all(state ?? null, limit) as unknown as ApprovalRow[]
-  return rows.map((row) => summaryOf(row, now))
+    .prepare(`select * from approval where asked_at < ?3 and ${wanted} order by asked_at desc, id desc limit ?2`)
+    .all(state ?? null, limit, before) as unknown as ApprovalRow[]
+  const last = rows.at(-1)
+  const isWhole = rows.length < limit || !last
+  const same = isWhole
+    ? []
+    : (handle
+        .prepare(`select * from approval where asked_at = ?2 and id < ?3 and ${wanted} order by id desc`)
+        .all(state ?? null, last.asked_at, last.id) as unknown as ApprovalRow[])
+  return {
+    approvals: [...rows, ...same].map((row) => summaryOf(row, now)),
+    next: isWhole ? null : last.asked_at,
+  }
 }
 
 /** An id as it is shown, or its beginning where only one has it. Throws `not-found`, `conflict`. */

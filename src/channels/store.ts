@@ -69,6 +69,17 @@ export function deleteOffset(write: Write, bot: BotKey): void {
     .run(bot.channel, bot.account, bot.botId)
 }
 
+/** Groups and channels of a platform that a bot is, or was, in. */
+export function readMemberships(
+  store: Store,
+  channel: string,
+): { account: string; chatId: string; isMember: boolean }[] {
+  const rows = store.handle
+    .prepare("select account, chat_id as chatId, is_member from chat_membership where channel = ? order by chat_id")
+    .all(channel) as unknown as { account: string; chatId: string; is_member: number }[]
+  return rows.map(({ account, chatId, is_member }) => ({ account, chatId, isMember: is_member === 1 }))
+}
+
 export function readRequests(store: Store, channel: string, account: string): PairingRequest[] {
   const rows = store.handle
     .prepare(

@@ -19,6 +19,7 @@ import type {
 import type { ApprovalState, JobState, OutboxState, RunDelivery } from "../store/index.ts"
 import type { GatewayStatus } from "./contract.ts"
 import type { hookEndpoints } from "./endpoints/hooks.ts"
+import type { peopleEndpoints } from "./endpoints/people.ts"
 
 export interface Page<Item> {
   items: Item[]
@@ -207,6 +208,8 @@ export interface HookDeliveryActions {
   test(request: HookTest): Promise<HookReply<"POST /api/hooks/test">>
 }
 
+type PeopleReply<Name extends keyof typeof peopleEndpoints> = z.input<(typeof peopleEndpoints)[Name]["reply"]>
+
 type HookReply<Name extends keyof typeof hookEndpoints> = z.input<(typeof hookEndpoints)[Name]["reply"]>
 
 /** What a person says to the agent from a terminal; the shapes are those of the terminals' own contract. */
@@ -314,12 +317,17 @@ export interface GatewayActions {
   /** `removed` is false when the sender was not approved; `listedIn` are keys that let them in all the same. */
   revokePairing(revocation: PairingRevocation): Promise<{ removed: boolean; listedIn: string[] }>
   /** The next sender under the @name is the one that it means. */
+  listPeople(): Promise<PeopleReply<"GET /api/people">>
   /** Whether a sender would be heard, in the channel's own words. */
-  explainAccess(question: AccessToExplain): object
+  explainAccess(question: AccessToExplain): PeopleReply<"GET /api/channels/:channel/explain">
   unpinName(pin: { channel: string; name: string; account?: string }): Promise<{ accounts: string[] }>
   listChannels(options: { probe: boolean; signal: AbortSignal }): Promise<unknown[]>
   approvals: {
-    list(query: { state?: ApprovalState; limit: number }): ApprovalSummary[]
+    /** `before`: only those that were asked before that time. */
+    list(query: { state?: ApprovalState; limit: number; before?: number }): {
+      approvals: ApprovalSummary[]
+      next: number | null
+    }
     /** Throws `not-found`, `conflict`. */
     read(id: string): ApprovalDetail
     /** Throws `not-found`, and `conflict` when it was answered before or the time is over. */

@@ -57,6 +57,8 @@ export interface GatewayStatus {
   outbox: { new: number; sending: number; uncertain: number; dead: number }
   /** System events; those set aside no model took. */
   events: { waiting: number; setAside: number }
+  /** What a person has to answer. */
+  waiting: { approvals: number; pairing: number }
   /** Where `useIndicator` wants them shown. */
   heartbeats: {
     agentId: string

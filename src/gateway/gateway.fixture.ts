@@ -205,7 +205,7 @@ function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
     },
     sessions: recordingSessions(calls),
     approvals: {
-      list: (query) => (calls.push(query), []),
+      list: (query) => (calls.push(query), { approvals: [], next: null }),
       read(id) {
         throw new AppError("not-found", `There is no approval ${id}`)
       },
@@ -243,9 +243,11 @@ function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
       calls.push(revocation)
       return { removed: true, listedIn: [] }
     },
+    listPeople: async () => ({ accounts: [], requests: [], allowed: [], owners: [], groups: [], shared: [] }),
     explainAccess(question) {
       calls.push({ explain: question })
-      return { outcome: "accept" }
+      const place = { account: "default", user: question.chat, rule: "paired", reason: "let in", steps: [], notes: [] }
+      return { ...place, channel: question.channel, chat: question.chat, outcome: "accept" }
     },
     async unpinName(pin) {
       calls.push({ unpin: pin })

@@ -1,18 +1,21 @@
 // The routes of `/api/*`, one table. Whoever gets here has shown the gateway token; input is parsed once, by zod,
 // and every answer passes the redactor.
-import type { Context, Hono } from "hono"
+import type { Hono } from "hono"
 import { z } from "zod"
 import { usageGroups } from "../budget/index.ts"
-import { type Visitor, errorResponse } from "../kernel/http/index.ts"
+import { errorResponse } from "../kernel/http/index.ts"
 import { AppError, type Redactor, runWithTimeout } from "../kernel/index.ts"
 import { accessRoutes } from "./access/routes.ts"
-import type { MessageAction, MessageToSend, PairingApproval, PairingRevocation } from "./api.ts"
+import type { MessageAction, MessageToSend } from "./api.ts"
+import { approvalRoutes } from "./approvals.ts"
 import { deliveryRoutes } from "./deliveries.ts"
 import { routesOf } from "./endpoint-routes.ts"
+import { platformId } from "./endpoints/people.ts"
 import { statusEndpoints } from "./endpoints/status.ts"
 import { hookRoutes } from "./hook-routes.ts"
 import { logRoutes } from "./logs.ts"
 import { listen, pageRoutes } from "./page/routes.ts"
+import { peopleRoutes } from "./people.ts"
 import { readPicture, runRoutes } from "./runs.ts"
 import { mcpRoutes } from "./mcp-servers.ts"
 import { sessionRoutes } from "./sessions.ts"
@@ -43,34 +46,13 @@ const heartbeatNow = z.strictObject({
   agent: z.string().trim().min(1).max(64).optional(),
   waitSeconds: z.number().min(0).max(600).optional(),
 })
-const approvalsQuery = z.object({
-  limit: page.limit,
-  state: z.enum(["asked", "allowed", "denied", "expired", "used"]).optional(),
-})
-const approvalId = z.object({ id: z.string().trim().min(4).max(64) })
 const sandboxQuery = z.object({ agent: z.string().trim().toLowerCase().min(1).max(64).optional() })
 const sandboxStop = z.strictObject({ id: z.string().trim().min(1).max(64) })
-const nothing = z.strictObject({})
 const channelsQuery = z.object({ probe: z.enum(["true", "false", "1", "0"]).default("false") })
-const pairingQuery = z.object({ account: z.string().trim().min(1).max(100).optional() })
 const pictureOf = z.object({ runId: z.string().max(100), n: z.coerce.number().int().min(0) })
 const deliveryId = z.object({ id: z.coerce.number().int().min(1) })
 
 const name = z.string().trim().min(1).max(200)
-/** Ids are strings; a whole number is what people type. */
-const platformId = z.union([name, z.int().transform(String)], { error: "must be a string or a whole number" })
-const approval = z.strictObject({ code: name, account: name.optional(), notify: z.boolean().optional() })
-const grant = approval.extend({ owner: z.boolean().optional() })
-const explanation = z.object({
-  account: name.optional(),
-  chat: name,
-  user: name.optional(),
-  username: name.optional(),
-  topic: name.optional(),
-  channelPost: z.enum(["true", "false", "1", "0"]).optional(),
-})
-const unpinning = z.strictObject({ name, account: name.optional() })
-const revocation = z.strictObject({ senderId: platformId, account: name.optional() })
 const waitSeconds = z.number().min(0).max(60).optional()
 const message = z
   .strictObject({
@@ -178,68 +160,8 @@ const routes: readonly Route[] = [
       return { body: await actions.testModel(input, context.req.raw.signal) }
     },
   },
-  {
-    method: "GET",
-    path: "/api/pairing/:channel",
-    async handle({ actions }, context) {
-      const query = given(parse(pairingQuery, context.req.query()))
-      return { body: await actions.listPairing({ channel: channelOf(context), ...query }) }
-    },
-  },
-  {
-    method: "POST",
-    path: "/api/pairing/:channel/approve",
-    async handle({ actions }, context) {
-      const by = nameOf(context.env.visit?.visitor)
-      const input = given({ channel: channelOf(context), by, ...(await parseBody(grant, context)) })
-      const approved = await actions.approvePairing(input)
-      about(context, input.channel, approved.account, approved.senderId)
-      return { body: approved }
-    },
-  },
-  {
-    method: "POST",
-    path: "/api/pairing/:channel/deny",
-    async handle({ actions }, context) {
-      const input: PairingApproval = given({ channel: channelOf(context), ...(await parseBody(approval, context)) })
-      const denied = await actions.denyPairing(input)
-      about(context, input.channel, denied.account, denied.senderId)
-      return { body: denied }
-    },
-  },
-  {
-    method: "POST",
-    path: "/api/pairing/:channel/revoke",
-    async handle({ actions }, context) {
-      const input: PairingRevocation = given({ channel: channelOf(context), ...(await parseBody(revocation, context)) })
-      about(context, input.channel, input.account, input.senderId)
-      return { body: await actions.revokePairing(input) }
-    },
-  },
-  {
-    method: "GET",
-    path: "/api/approvals",
-    handle: async ({ actions }, context) => ({
-      body: { approvals: actions.approvals.list(given(parse(approvalsQuery, context.req.query()))) },
-      shows: "whole",
-    }),
-  },
-  {
-    method: "GET",
-    path: "/api/approvals/:id",
-    handle: async ({ actions }, context) => ({
-      body: actions.approvals.read(parse(approvalId, context.req.param()).id),
-      shows: "whole",
-    }),
-  },
-  ...(["allow", "deny"] as const).map((decision): Route => ({
-    method: "POST",
-    path: `/api/approvals/:id/${decision}`,
-    async handle({ actions }, context) {
-      await parseBody(nothing, context)
-      return { body: await actions.approvals.decide(parse(approvalId, context.req.param()).id, decision) }
-    },
-  })),
+  ...peopleRoutes,
+  ...approvalRoutes,
   {
     method: "GET",
     path: "/api/sandbox",
@@ -274,24 +196,6 @@ const routes: readonly Route[] = [
         context.req.raw.signal,
       )
       return { body: { channels } }
-    },
-  },
-  {
-    method: "GET",
-    path: "/api/channels/:channel/explain",
-    async handle({ actions }, context) {
-      const { channelPost, ...query } = parse(explanation, context.req.query())
-      const isChannelPost = channelPost === "true" || channelPost === "1"
-      const question = given({ channel: channelOf(context), ...query, ...(isChannelPost ? { isChannelPost } : {}) })
-      return { body: actions.explainAccess(question) }
-    },
-  },
-  {
-    method: "POST",
-    path: "/api/channels/:channel/unpin",
-    async handle({ actions }, context) {
-      const input = given({ channel: channelOf(context), ...(await parseBody(unpinning, context)) })
-      return { body: await actions.unpinName(input) }
     },
   },
   {
@@ -353,14 +257,4 @@ export function notAllowed(allowed: readonly string[], redactor: Redactor): Resp
   const response = errorResponse(error, redactor)
   response.headers.set("allow", allowed.join(", "))
   return response
-}
-
-function channelOf(context: Context<Env>): string {
-  return (context.req.param("channel") ?? "").toLowerCase()
-}
-
-/** In a list for people. */
-function nameOf(visitor: Visitor | undefined): string {
-  if (visitor?.kind === "token") return `token ${visitor.name}`
-  return visitor?.kind === "cli" ? "svc" : "gateway token"
 }

@@ -20,6 +20,7 @@ import { createModelActions } from "./models/actions.ts"
 import { createHeartbeatActions, indicatedHeartbeats } from "./heartbeats.ts"
 import { describeWarning, findModelWarnings } from "./models/warnings.ts"
 import { createPairingActions } from "./pairing.ts"
+import { countWaiting, listPeople } from "./people.ts"
 import { storeHealth } from "./store-health.ts"
 import { sessionActions } from "./sessions.ts"
 import { terminalActions } from "./terminal.ts"
@@ -47,6 +48,7 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
     clock: core.clock,
     tools: parts.agent.toolSchemas,
   })
+  const people = createPairingActions(core, parts.pairing)
   return {
     status: () => status(core, parts),
     dismissFailures: () => parts.failures.dismiss(),
@@ -63,9 +65,10 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
     terminal: terminalActions(core, parts.agent),
     ...createHeartbeatActions(core, parts.agent.heartbeat),
     sandbox: parts.sandbox,
-    ...createPairingActions(core, parts.pairing),
+    ...people,
     sessions: sessionActions(core, parts.agent.sessions),
     mcpServers: parts.mcp,
+    listPeople: () => listPeople(core, { ...parts, ...people }),
     explainAccess: ({ channel, ...question }) => channelNamed(parts, channel).explain(question),
     unpinName: (pin) => unpinName(parts, pin),
     async listChannels(options) {
@@ -134,6 +137,7 @@ async function status(core: Core, parts: ActionParts): Promise<GatewayStatus> {
     jobs: countJobs(store, failures),
     outbox: countOutbox(store, failures),
     events: countEvents(store),
+    waiting: countWaiting(parts),
     heartbeats: indicatedHeartbeats(core, parts.agent.heartbeat).map(({ agentId, nextAt, last, everyMs }) => ({
       agentId,
       everyMs,

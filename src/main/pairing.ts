@@ -46,8 +46,12 @@ function isOwner(core: Core, { account, senderId }: { account: string; senderId:
 }
 
 function idsOf(core: Core, account: string): Set<string> {
-  const entries = resolveChatappAccount(core.config(), account).allowFrom
-  return new Set(entries.map((entry) => entry.trim().replace(/^(?:chatapp|telegram|tg):/i, "")).filter(isId))
+  return new Set(resolveChatappAccount(core.config(), account).allowFrom.map(plainEntry).filter(isId))
+}
+
+/** Without the platform's name before it. */
+export function plainEntry(entry: string): string {
+  return entry.trim().replace(/^(?:chatapp|telegram|tg):/i, "")
 }
 
 const isId = (entry: string) => /^-?\d+$/.test(entry)
@@ -61,7 +65,7 @@ function sharers(core: Core, pairing: Pairing, channel: string): Set<string> {
 }
 
 /** Where owners of an account are listed: an account with a list of its own has that instead of the channel's. */
-function ownersKey(core: Core, account: string): ConfigPath {
+export function ownersKey(core: Core, account: string): ConfigPath {
   const isOwn = core.config().channels.chatapp.accounts[account]?.allowFrom !== undefined
   return ["channels", "chatapp", ...(isOwn ? ["accounts", account] : []), "allowFrom"]
 }

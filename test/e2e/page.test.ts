@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { before, describe, test } from "node:test"
 import { createWorld, fileContext, until, type World } from "../support/world.ts"
-import { type Visitor, launchChromium, linkOf, visit } from "../support/page-visitor.ts"
+import { type Visitor, findFaults, launchChromium, linkOf, visit } from "../support/page-visitor.ts"
 import type { Browser } from "playwright-core"
 
 const context = fileContext()
@@ -43,30 +43,9 @@ const places = () => [
   "#/messages/1",
   "#/logs",
 ]
-const widths = [360, 768, 1440]
-/** With the variable set every page is looked at by axe-core at every width, light and dark; else at one of the six,
- * in turns a phone in the dark and a large window. */
-const isLong = process.env["SVC_LONG_TESTS"] === "1"
-
 describe("the page", () => {
   test("fits every width, light and dark, has no barriers, and nothing complains", async () => {
-    const { page } = visitor
-    const found: string[] = []
-    for (const [index, place] of places().entries()) {
-      await visitor.open(place)
-      for (const width of widths) {
-        await page.setViewportSize({ width, height: 800 })
-        if ((await visitor.sidewaysRoom()) > 0) found.push(`${place} at ${width} scrolls sideways`)
-        for (const colorScheme of ["light", "dark"] as const) {
-          const [ownWidth, ownScheme] = index % 2 === 0 ? [360, "dark"] : [1440, "light"]
-          if (!isLong && (width !== ownWidth || colorScheme !== ownScheme)) continue
-          await page.emulateMedia({ colorScheme })
-          for (const barrier of await visitor.findBarriers()) found.push(`${place} ${width} ${colorScheme} ${barrier}`)
-        }
-      }
-      for (const complaint of visitor.complaints()) found.push(`${place} ${complaint}`)
-    }
-    assert.deepEqual(found, [])
+    assert.deepEqual(await findFaults(visitor, places()), [])
   })
 
   test("shows hostile texts as texts, in every list and every detail", async () => {

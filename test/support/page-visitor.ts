@@ -69,6 +69,34 @@ export async function visit(browser: Browser, gateway: RunningGateway): Promise<
   }
 }
 
+const widths = [360, 768, 1440]
+/**
+ * With the variable set every page is looked at by axe-core at every width, light and dark; else at one of the six, in
+ * turns a phone in the dark and a large window.
+ */
+const isLong = process.env["SVC_LONG_TESTS"] === "1"
+
+/** What speaks against each place: sideways scrolling, barriers, complaints of the console. */
+export async function findFaults(visitor: Visitor, places: readonly string[]): Promise<string[]> {
+  const { page } = visitor
+  const found: string[] = []
+  for (const [index, place] of places.entries()) {
+    await visitor.open(place)
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: 800 })
+      if ((await visitor.sidewaysRoom()) > 0) found.push(`${place} at ${width} scrolls sideways`)
+      for (const colorScheme of ["light", "dark"] as const) {
+        const [ownWidth, ownScheme] = index % 2 === 0 ? [360, "dark"] : [1440, "light"]
+        if (!isLong && (width !== ownWidth || colorScheme !== ownScheme)) continue
+        await page.emulateMedia({ colorScheme })
+        for (const barrier of await visitor.findBarriers()) found.push(`${place} ${width} ${colorScheme} ${barrier}`)
+      }
+    }
+    for (const complaint of visitor.complaints()) found.push(`${place} ${complaint}`)
+  }
+  return found
+}
+
 interface AxeResult {
   violations: { id: string; help: string; nodes: { html: string; failureSummary: string }[] }[]
 }

@@ -78,6 +78,7 @@ const gatewayRules: Rules = {
   "POST /api/hooks/test": does("admin", "hook.test"),
   "GET /api/hooks/:id": admin,
   "POST /api/hooks/:id/replay": does("admin", "hook.replay"),
+  "GET /api/people": admin,
   "GET /api/pairing/:channel": admin,
   "POST /api/pairing/:channel/approve": does("admin", "pairing.approve"),
   "POST /api/pairing/:channel/deny": does("admin", "pairing.deny"),

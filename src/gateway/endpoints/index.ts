@@ -1,9 +1,11 @@
 // All endpoints that are described by schemas, by method and path.
 import type { Call } from "./endpoint.ts"
+import { approvalEndpoints } from "./approvals.ts"
 import { deliveryEndpoints } from "./deliveries.ts"
 import { hookEndpoints } from "./hooks.ts"
 import { logEndpoints } from "./logs.ts"
 import { pageEndpoints } from "./page.ts"
+import { peopleEndpoints } from "./people.ts"
 import { runEndpoints } from "./runs.ts"
 import { statusEndpoints } from "./status.ts"
 
@@ -13,6 +15,8 @@ export const endpoints = {
   ...deliveryEndpoints,
   ...hookEndpoints,
   ...logEndpoints,
+  ...peopleEndpoints,
+  ...approvalEndpoints,
   ...pageEndpoints,
 }
 

@@ -41,6 +41,7 @@ export const statusEndpoints = define({
       jobs: z.object({ ready: z.number(), running: z.number(), dead: z.number() }),
       outbox: z.object({ new: z.number(), sending: z.number(), uncertain: z.number(), dead: z.number() }),
       events: z.object({ waiting: z.number(), setAside: z.number() }),
+      waiting: z.object({ approvals: z.number(), pairing: z.number() }),
       channels: z.array(z.unknown()),
       model: z.looseObject({
         id: z.string().optional(),

@@ -1,0 +1,333 @@
+// People: who asks to be let in, who was, owners, groups; and, as a question, who would be heard where and why.
+import { useSignal } from "@preact/signals"
+import type { ComponentChildren } from "preact"
+import { type Reply, call } from "../api.ts"
+import { link, place, setQuery } from "../router.ts"
+import { Pending, useAsked } from "../ui/asked.tsx"
+import { confirm } from "../ui/confirm.tsx"
+import { Check, Field, Select } from "../ui/form.tsx"
+import { Badge, Button, Card, Empty, Facts, Failure, Tabs } from "../ui/parts.tsx"
+import { Rows, fixedList } from "../ui/rows.tsx"
+import { Time } from "../ui/time.tsx"
+import { toast } from "../ui/toast.tsx"
+
+type People = Reply<"GET /api/people">
+type Verdict = Reply<"GET /api/channels/:channel/explain">
+type Outcome = Verdict["outcome"]
+
+const outcomes: Record<Outcome, ["heard" | "asked to pair" | "not heard", "good" | "warn" | "quiet"]> = {
+  accept: ["heard", "good"],
+  pair: ["asked to pair", "warn"],
+  drop: ["not heard", "quiet"],
+}
+
+export default function PeoplePage() {
+  const people = useAsked("people", () => call("GET /api/people"), { topics: ["waiting"] })
+  const known = people.value.value
+  const [, part = ""] = place.value.path
+  if (!known) return <Pending of={people} />
+  return (
+    <>
+      <Tabs
+        page="people"
+        current={part}
+        of={[
+          ["", "People"],
+          ["groups", `Groups (${known.groups.length})`],
+          ["explain", "Who is heard"],
+        ]}
+      />
+      {part === "explain" ? (
+        <Explain people={known} />
+      ) : part === "groups" ? (
+        <Groups people={known} />
+      ) : (
+        <>
+          <Requests people={known} again={people.again} />
+          <Owners people={known} />
+          <LetIn people={known} again={people.again} />
+        </>
+      )}
+    </>
+  )
+}
+
+interface Shown {
+  people: People
+  again: () => Promise<void>
+}
+
+/** `default` is what most have, and says nothing. */
+const accountOf = (account: string) => (account === "default" ? "" : ` · ${account}`)
+
+function Requests({ people: { requests }, again }: Shown) {
+  const owner = useSignal<Record<string, boolean>>({})
+  if (requests.length === 0)
+    return (
+      <Empty title="Nobody asks to be let in">
+        Whoever writes to the bot for the first time gets a code, and stands here.
+      </Empty>
+    )
+  return (
+    <div class="cards">
+      {requests.map((one) => {
+        const { channel, code, account, label } = one
+        const params = { channel }
+        const allow = async () => {
+          const done = await call("POST /api/pairing/:channel/approve", {
+            params,
+            body: { code, account, owner: owner.value[code] === true },
+          })
+          toast(
+            `${label} is let in${done.isOwner ? ", as an owner" : ""}${done.isAnswered ? ", and is being answered" : ""}`,
+          )
+          await again()
+        }
+        const deny = async () => {
+          await call("POST /api/pairing/:channel/deny", { params, body: { code, account } })
+          toast(`${label} is not let in`)
+          await again()
+        }
+        return (
+          <Card title={label} key={channel + account + code}>
+            <Facts
+              rows={[
+                ["Asks by", channel + accountOf(account)],
+                ["Id", one.senderId],
+                ["Code", <code>{code}</code>],
+                ["Since", <Time at={one.createdAt} both />],
+                ["Lapses", <Time at={one.expiresAt} />],
+              ]}
+            />
+            <Check
+              label="As an owner: may do everything, and is asked for approvals"
+              value={owner.value[code] === true}
+              set={(value) => (owner.value = { ...owner.value, [code]: value })}
+            />
+            <div class="actions">
+              <Button act={deny} kind="danger" label={`Deny ${label}`}>
+                Deny
+              </Button>
+              <Button act={allow} kind="main" label={`Allow ${label}`}>
+                Allow
+              </Button>
+            </div>
+          </Card>
+        )
+      })}
+    </div>
+  )
+}
+
+function Section({
+  title,
+  count,
+  text,
+  children,
+}: {
+  title: string
+  count?: number
+  text: string
+  children: ComponentChildren
+}) {
+  return (
+    <section class="section">
+      <h2>
+        {title} {count !== undefined && <span class="dim">{count}</span>}
+      </h2>
+      <p class="dim">{text}</p>
+      {children}
+    </section>
+  )
+}
+
+function Owners({ people: { owners } }: Pick<Shown, "people">) {
+  return (
+    <Section
+      title="Owners"
+      count={owners.length}
+      text="They may do everything: commands, settings, approvals. They are listed in the configuration, and changed there or when somebody is let in."
+    >
+      {owners.length === 0 && (
+        <Empty title="Nobody is an owner yet">
+          Let somebody in as an owner, or list an id in channels.chatapp.allowFrom.
+        </Empty>
+      )}
+      <ul class="lines">
+        {owners.map(({ channel, account, entry, senderId, label, key }) => (
+          <li key={account + entry}>
+            <span class="grow">
+              <strong>{entry === "*" ? "Everybody" : (label ?? entry)}</strong>{" "}
+              <span class="dim">
+                {channel + accountOf(account)} ·{" "}
+                {entry === "*" ? "every sender is let in" : (senderId ?? "nobody has written under this name yet")}
+              </span>
+            </span>
+            <code class="dim">{key}</code>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  )
+}
+
+function LetIn({ people: { allowed, shared }, again }: Shown) {
+  const revoke = async ({ channel, senderId, account, label }: People["allowed"][number]) => {
+    const isSure = await confirm({
+      title: `Let ${label} in no more?`,
+      text: "What they write is not heard any more, and what waits is not answered. Their conversation stays.",
+      action: "Revoke",
+    })
+    if (!isSure) return
+    const { listedIn } = await call("POST /api/pairing/:channel/revoke", {
+      params: { channel },
+      body: { senderId, account },
+    })
+    toast(listedIn.length === 0 ? `${label} is let in no more` : `Still let in by ${listedIn.join(", ")}`)
+    await again()
+  }
+  return (
+    <Section
+      title="Let in by pairing"
+      count={allowed.length}
+      text={
+        shared.length > 1
+          ? "They are heard in direct chats, and all of them share one conversation with the agent."
+          : "They are heard in direct chats, each in a conversation of their own. They change no settings and allow nothing."
+      }
+    >
+      <Rows
+        list={fixedList(allowed.map((person) => ({ ...person, id: `${person.account} ${person.senderId}` })))}
+        label="People"
+        empty={{ title: "Nobody was let in yet", text: "Allow a request, and whoever made it stands here." }}
+      >
+        {(person) => (
+          <>
+            <a
+              href={`${link("people", "explain")}?chat=${person.senderId}&account=${encodeURIComponent(person.account)}`}
+            >
+              <span class="cut">
+                <strong>{person.label}</strong> {person.isOwner && <Badge state="owner" tone="good" />}
+              </span>
+              <span class="cut dim">
+                {person.channel + accountOf(person.account)} · {person.senderId}
+                {person.approvedBy && ` · by ${person.approvedBy}`}
+              </span>
+            </a>
+            <Time at={person.approvedAt} />
+            <Button act={() => revoke(person)} label={`Revoke ${person.label}`}>
+              Revoke
+            </Button>
+          </>
+        )}
+      </Rows>
+    </Section>
+  )
+}
+
+function Groups({ people: { groups } }: Pick<Shown, "people">) {
+  return (
+    <Rows
+      list={fixedList(groups.map((group) => ({ ...group, id: group.account + group.chatId })))}
+      label="Groups"
+      empty={{
+        title: "No groups",
+        text: "Add the bot to a group, or list one in channels.chatapp.groups: it stands here.",
+      }}
+    >
+      {({ channel, account, chatId, isMember, stranger }) => {
+        const [words, tone] = outcomes[stranger.outcome]
+        return (
+          <>
+            <a href={`${link("people", "explain")}?chat=${chatId}&account=${encodeURIComponent(account)}`}>
+              <span class="cut">
+                <strong>{chatId}</strong>{" "}
+                <span class="dim">
+                  {channel + accountOf(account)}
+                  {!isMember && " · the bot is not in it"}
+                </span>
+              </span>
+              <span class="cut dim">
+                Somebody unknown: {stranger.reason}
+                {stranger.mention &&
+                  (stranger.mention.isRequired ? ", when the bot is mentioned" : ", without a mention")}
+              </span>
+            </a>
+            <Badge state={words} tone={tone} />
+          </>
+        )
+      }}
+    </Rows>
+  )
+}
+
+const asks = ["account", "chat", "user", "username", "topic"] as const
+
+function Explain({ people: { accounts } }: Pick<Shown, "people">) {
+  const { query } = place.value
+  const answer = useSignal<Verdict | undefined>(undefined)
+  const problem = useSignal<unknown>(undefined)
+  const values = Object.fromEntries(asks.map((name) => [name, query.get(name) ?? ""])) as Record<
+    (typeof asks)[number],
+    string
+  >
+  const set = (name: string) => (value: string) => setQuery({ [name]: value })
+  const ask = async () => {
+    const channel = accounts.find(({ account }) => account === values.account)?.channel ?? accounts[0]?.channel ?? ""
+    try {
+      answer.value = await call("GET /api/channels/:channel/explain", { params: { channel }, query: values })
+      problem.value = undefined
+    } catch (error) {
+      answer.value = undefined
+      problem.value = error
+    }
+  }
+  const submit = (event: Event) => {
+    event.preventDefault()
+    void ask()
+  }
+  if (accounts.length === 0) return <Empty title="There is no chat yet">svc setup connects one.</Empty>
+  return (
+    <>
+      <form onSubmit={submit}>
+        <div class="filters">
+          <Select
+            label="Account"
+            value={values.account || (accounts[0]?.account ?? "")}
+            set={set("account")}
+            options={accounts.map(({ account, channel }) => [account, `${channel} ${account}`] as const)}
+          />
+          <Field label="Chat" value={values.chat} set={set("chat")} placeholder="-1001234 or 42" />
+          <Field label="Sender's id" value={values.user} set={set("user")} placeholder="the chat itself" />
+          <Field label="@name" value={values.username} set={set("username")} />
+          <Field label="Topic" value={values.topic} set={set("topic")} />
+          <button type="submit" class="main" disabled={values.chat.trim() === ""}>
+            Explain
+          </button>
+        </div>
+      </form>
+      {problem.value !== undefined && <Failure error={problem.value} />}
+      <div aria-live="polite">{answer.value && <Answer of={answer.value} />}</div>
+    </>
+  )
+}
+
+function Answer({ of: { outcome, reason, key, origin, trusted, mention, steps, notes } }: { of: Verdict }) {
+  const [words, tone] = outcomes[outcome]
+  return (
+    <Card
+      title={`${words[0]?.toUpperCase()}${words.slice(1)}: ${reason}`}
+      actions={<Badge state={words} tone={tone} />}
+    >
+      <Facts
+        rows={[
+          ["Key", key && <code>{key}</code>],
+          ["Speaks as", origin && `${origin}, ${trusted ? "trusted" : "not trusted"}`],
+          ["Mention", mention && `${mention.isRequired ? "needed" : "not needed"}, by ${mention.by}`],
+          ["Rules asked", steps.map(({ rule, outcome: step }) => `${rule}: ${step}`).join(" → ")],
+          ["Note", notes.join("; ")],
+        ]}
+      />
+    </Card>
+  )
+}
