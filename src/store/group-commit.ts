@@ -1,7 +1,9 @@
-// Many writers, one fsync: everything that asks to write during one turn of the event loop shares a transaction.
+// Many writers, one fsync: everything that asks to write during one turn of the event loop shares a transaction, and
+// the transactions that are committed while the disk is busy share the next wait for it.
 // A unit that fails is rolled back to its savepoint and fails alone; when the commit itself fails, all do.
 // Between two transactions the event loop has its turn, also in a chain of writes that never ends.
 import { type Transaction, sql } from "kysely"
+import type { Durability } from "./durability.ts"
 import type { Database } from "./schema.ts"
 import { type SqliteHandle, explainStoreError } from "./sqlite.ts"
 
@@ -22,7 +24,9 @@ export interface GroupCommit {
   write<T>(work: (trx: Trx) => Promise<T>, options?: { savepoint?: boolean }): Promise<T>
   /** Does the work while no transaction is open; writers wait until it has ended. */
   hold<T>(work: () => Promise<T>): Promise<T>
-  /** Resolves when nothing is waiting to be written. */
+  /** Takes the write-ahead log over into the database; done by itself when the log has grown. */
+  checkpoint(): Promise<void>
+  /** Resolves when nothing is waiting to be written, and what was written is on the disk. */
   idle(): Promise<void>
 }
 
@@ -31,11 +35,17 @@ const maxUnits = 256
 /** So long a transaction takes in units; the rest goes into the next, and I/O has its turn between. */
 const maxStretchMs = 8
 
-export function createGroupCommit(
-  handle: SqliteHandle,
-  monotonic: () => number,
-  onFailure: (error: unknown) => void,
-): GroupCommit {
+export interface GroupCommitOptions {
+  handle: SqliteHandle
+  monotonic: () => number
+  /** Told of each transaction that could not be committed. */
+  onFailure: (error: unknown) => void
+  /** Without it each commit forces the log by itself (`synchronous = full`). */
+  durability?: Durability
+}
+
+export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
+  const { durability } = options
   let waiting: Unit[] = []
   let flushing: Promise<void> | undefined
   let committing: Promise<unknown> | undefined
@@ -48,51 +58,58 @@ export function createGroupCommit(
       while (held) await held
       const units = waiting.slice(0, maxUnits)
       waiting = waiting.slice(maxUnits)
-      const committed = commit({ handle, monotonic, onFailure }, units)
+      const committed = commit(options, units)
       committing = committed
       waiting.unshift(...(await committed))
+      if (durability?.isCheckpointDue()) await checkpointQuietly()
     }
     flushing = undefined
   }
+  const hold: GroupCommit["hold"] = async (work) => {
+    while (held) await held
+    const { promise, resolve } = Promise.withResolvers<void>()
+    held = promise
+    try {
+      await committing
+      return await work()
+    } finally {
+      held = undefined
+      resolve()
+    }
+  }
+  const checkpoint = async () => await hold(async () => await durability?.checkpoint())
+  /** What could not be taken over stays in the log, and is tried again with what comes after it. */
+  const checkpointQuietly = () => checkpoint().catch(options.onFailure)
 
   return {
-    write: (work, options) =>
+    write: (work, settings) =>
       new Promise((resolve, reject) => {
-        const savepoint = options?.savepoint ?? true
+        const savepoint = settings?.savepoint ?? true
         waiting.push({ work, savepoint, resolve: resolve as (value: unknown) => void, reject })
         flushing ??= flush()
       }),
-    async hold(work) {
-      while (held) await held
-      const { promise, resolve } = Promise.withResolvers<void>()
-      held = promise
-      try {
-        await committing
-        return await work()
-      } finally {
-        held = undefined
-        resolve()
-      }
-    },
+    hold,
+    checkpoint,
     async idle() {
-      while (flushing) await flushing
+      while (flushing ?? held) await (flushing ?? held)
+      await durability?.flushed()
     },
   }
-}
-
-interface CommitParts {
-  handle: SqliteHandle
-  monotonic: () => number
-  onFailure: (error: unknown) => void
 }
 
 type Settled = { unit: Unit; ok: true; value: unknown } | { unit: Unit; ok: false; error: unknown }
 
 /** The units that found no room in this transaction. */
-async function commit({ handle, monotonic, onFailure }: CommitParts, units: Unit[]): Promise<Unit[]> {
+async function commit(
+  { handle, monotonic, onFailure, durability }: GroupCommitOptions,
+  units: Unit[],
+): Promise<Unit[]> {
   const begun = monotonic()
   const results: Settled[] = []
   let taken = 0
+  const reject = (error: unknown) => {
+    for (const unit of units.slice(0, taken)) unit.reject(error)
+  }
   try {
     await handle.db.transaction().execute(async (trx) => {
       do {
@@ -101,18 +118,24 @@ async function commit({ handle, monotonic, onFailure }: CommitParts, units: Unit
         results.push(await runUnit(handle, trx, unit, units.length > 1 && unit.savepoint))
       } while (taken < units.length && monotonic() - begun < maxStretchMs)
     })
-    for (const result of results) {
-      if (result.ok) result.unit.resolve(result.value)
-      else result.unit.reject(result.error)
-    }
+    // The next transaction does not wait for the disk.
+    if (durability) void durability.flushed().then(() => settle(results), reject)
+    else settle(results)
   } catch (error) {
     const explained = explainStoreError(error)
     onFailure(explained)
     // When not even the transaction could begin, all of them fail: nothing would be gained by trying again at once.
     if (taken === 0) taken = units.length
-    for (const unit of units.slice(0, taken)) unit.reject(explained)
+    reject(explained)
   }
   return units.slice(taken)
+}
+
+function settle(results: readonly Settled[]): void {
+  for (const result of results) {
+    if (result.ok) result.unit.resolve(result.value)
+    else result.unit.reject(result.error)
+  }
 }
 
 async function runUnit(handle: SqliteHandle, trx: Trx, unit: Unit, savepoint: boolean): Promise<Settled> {

@@ -33,7 +33,7 @@ async function runs(folder: string, wall: number, rounds: readonly number[]): Pr
   const handle = openSqlite(join(folder, "svc.db"))
   let passed = 0
   const clock: Clock = { ...systemClock, now: () => wall + passed, monotonic: () => 5_000 + passed }
-  const commit = createGroupCommit(handle, systemClock.monotonic, () => undefined)
+  const commit = createGroupCommit({ handle, monotonic: systemClock.monotonic, onFailure: () => undefined })
   const pruner = createPruner({ handle, commit, clock, log: silentLog })
   for (const ms of rounds) {
     passed += ms
@@ -80,7 +80,7 @@ test("what lies outside of the store is old by the same time", async (context) =
   let wall = then + 10 * year
   let passed = 0
   const clock: Clock = { ...systemClock, now: () => wall + passed, monotonic: () => 5_000 + passed }
-  const commit = createGroupCommit(handle, systemClock.monotonic, () => undefined)
+  const commit = createGroupCommit({ handle, monotonic: systemClock.monotonic, onFailure: () => undefined })
   const pruner = createPruner({ handle, commit, clock, log: silentLog })
   passed += hour
   assert.ok(pruner.now() < then + day, "a clock that is years ahead")

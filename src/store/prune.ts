@@ -75,7 +75,7 @@ export function createPruner(options: PrunerOptions): Pruner {
     await pruneSize()
     const pages = await inStretches(() => giveBackPages(handle))
     // The file becomes shorter when the log of writes is taken over into it.
-    if (pages > 0) await commit.hold(async () => handle.raw.exec("pragma wal_checkpoint(passive)"))
+    if (pages > 0) await commit.checkpoint()
     if (Object.keys(removed).length > 0 || pages > 0) log.info({ removed, freedPages: pages }, "store pruned")
   }
   const prune = async (now: number) => {

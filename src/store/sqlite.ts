@@ -47,7 +47,8 @@ export function openSqlite(path: string, options: SqliteOptions = {}): SqliteHan
 
 function configure(raw: DatabaseSync): void {
   // The first line decides only about a database that is made now: pages that become free can then be given back.
-  // Checkpoints are small, because whoever commits waits for them.
+  // Safe by itself, for all that opens a database for a moment; a running store waits for the disk beside the event loop
+  // (`durability.ts`).
   raw.exec(`
     pragma auto_vacuum = incremental;
     pragma journal_mode = wal;

@@ -5,6 +5,7 @@ import { join } from "node:path"
 import type { StatementSync } from "node:sqlite"
 import type { Kysely } from "kysely"
 import { AppError, type Clock, type CrashPoint, type Ids, type Json, type Log } from "../kernel/index.ts"
+import { type Durability, type SyncFile, createDurability } from "./durability.ts"
 import { type GroupCommit, type Trx, createGroupCommit } from "./group-commit.ts"
 import { type IngestEntry, type IngestResult, type NewEvent, type NewJob, type NewOutbox } from "./ingest.ts"
 import { ingestEntry, insertEvent, insertJob, insertOutbox } from "./ingest.ts"
@@ -31,6 +32,8 @@ export interface StoreOptions {
   version?: string
   /** See `openDatabase`. */
   newStore?: boolean | undefined
+  /** Forces a file to the disk, `fdatasync` where nothing is said. */
+  sync?: SyncFile
 }
 
 /** Inside a transaction: the query builder, and the writes that several features share. */
@@ -97,20 +100,23 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
   const onRecovered = () => notify({ jobs: true, outbox: true, lanes: new Set() })
   const reserve = createReserve({ folder: options.folder, log: options.log, onRecovered })
-  const commit = createGroupCommit(handle, options.clock.monotonic, (error) => {
+  const onFailure = (error: unknown) => {
     if (error instanceof AppError && error.code === "storage-full") reserve.spend()
     if (isCorruption(error)) met.damage?.met(error)
-  })
+  }
+  const path = join(options.folder, databaseFileName)
+  const durability = createDurability({ ...options, handle, path, onFailure })
+  const commit = createGroupCommit({ handle, monotonic: options.clock.monotonic, onFailure, durability })
   const { hold } = commit
   const damage = createDamageWatch({
-    path: join(options.folder, databaseFileName),
+    path,
     log: options.log,
     hold,
     onRepaired: onRecovered,
   })
   met.damage = damage
   const pruner = createPruner({ handle, commit, clock: options.clock, log: options.log, keep: options.keep })
-  const parts: Parts = { options, handle, commit, reserve, damage, notify, abandoned: undefined }
+  const parts: Parts = { options, handle, commit, durability, reserve, damage, notify, abandoned: undefined }
   return {
     bootId: options.bootId,
     db: handle.db,
@@ -131,12 +137,16 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       await pruner.stop()
       parts.damage.stop()
       reserve.stop()
-      await commit.idle()
+      durability.giveUp()
+      await commit
+        .idle()
+        .catch((error: unknown) => options.log.error({ err: error }, "store closed before the disk took all"))
       // Closing removes files by their names, which may be somebody else's by now.
       if (parts.abandoned) return
       // Whoever reads at this moment, such as a backup, is not waited for.
-      handle.raw.exec("pragma busy_timeout = 0; pragma wal_checkpoint(truncate)")
+      handle.raw.exec("pragma synchronous = full; pragma busy_timeout = 0; pragma wal_checkpoint(truncate)")
       await handle.db.destroy()
+      durability.close()
     },
   }
 }
@@ -145,6 +155,7 @@ interface Parts {
   options: StoreOptions
   handle: SqliteHandle
   commit: GroupCommit
+  durability: Durability
   reserve: Reserve
   damage: DamageWatch
   /** Why the files are given up. */
@@ -209,8 +220,10 @@ function writer(parts: Parts, trx: Trx, now: number, added: Adding): Write {
 }
 
 /** Why nothing may be accepted now. */
-function refusal({ abandoned, damage, reserve }: Parts): AppError | undefined {
+function refusal({ abandoned, damage, durability, reserve }: Parts): AppError | undefined {
   if (abandoned) return abandoned
+  const unforced = durability.problem()
+  if (unforced) return unforced
   const damaged = damage.problem()
   if (damaged !== undefined) return storageDamaged(damaged)
   if (reserve.accepting()) return undefined

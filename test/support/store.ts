@@ -14,6 +14,7 @@ export interface TestStoreOptions {
   crashPoint?: CrashPoint
   newStore?: boolean
   keep?: StoreOptions["keep"]
+  sync?: StoreOptions["sync"]
 }
 
 export async function testStore(context: TestContext, options: TestStoreOptions = {}): Promise<Store> {
@@ -26,6 +27,7 @@ export async function testStore(context: TestContext, options: TestStoreOptions 
     crashPoint: options.crashPoint ?? noCrash,
     newStore: options.newStore,
     ...(options.keep === undefined ? {} : { keep: options.keep }),
+    ...(options.sync === undefined ? {} : { sync: options.sync }),
   })
   let open = true
   const close = store.close.bind(store)

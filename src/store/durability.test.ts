@@ -1,0 +1,157 @@
+import assert from "node:assert/strict"
+import { fdatasync, fstatSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { type TestContext, test } from "node:test"
+import { promisify } from "node:util"
+import { testStore } from "../../test/support/store.ts"
+import { temporaryFolder } from "../../test/support/temporary.ts"
+import type { SyncFile } from "./durability.ts"
+import type { Store } from "./store.ts"
+
+const syncForReal = promisify(fdatasync)
+
+/** A disk that takes what is written when the test says so. */
+function slowDisk() {
+  const waiting: PromiseWithResolvers<void>[] = []
+  let isSlow = false
+  let failure: NodeJS.ErrnoException | undefined
+  let begun = Promise.withResolvers<void>()
+  const counts = { syncs: 0, refused: 0 }
+  const sync: SyncFile = async (file) => {
+    counts.syncs += 1
+    if (isSlow) {
+      const gate = Promise.withResolvers<void>()
+      waiting.push(gate)
+      begun.resolve()
+      await gate.promise
+    }
+    if (failure) {
+      counts.refused += 1
+      begun.resolve()
+      throw failure
+    }
+    await syncForReal(file)
+  }
+  return {
+    sync,
+    counts,
+    slow: () => {
+      isSlow = true
+      begun = Promise.withResolvers()
+    },
+    fail(code: string | undefined) {
+      failure = code === undefined ? undefined : Object.assign(new Error(code), { code })
+      begun = Promise.withResolvers()
+    },
+    /** Resolves when a sync has begun, or was refused, since `slow` or `fail`. */
+    begun: () => begun.promise,
+    goOn() {
+      isSlow = false
+      for (const gate of waiting.splice(0)) gate.resolve()
+    },
+  }
+}
+
+async function storeOn(context: TestContext) {
+  const disk = slowDisk()
+  const folder = temporaryFolder()
+  return { disk, folder, store: await testStore(context, { folder, sync: disk.sync }) }
+}
+
+const note = (store: Store, key: string) => store.meta.set(key, "x".repeat(200))
+
+function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  return Promise.race([promise.then(() => true), new Promise<boolean>((resolve) => setImmediate(resolve, false))])
+}
+
+const notes = (store: Store) =>
+  Number(store.handle.raw.prepare("select count(*) as n from meta where key like 'note-%'").get()?.["n"])
+
+test("tells writers only when the disk has what they wrote, and lets everything else go on meanwhile", async (context) => {
+  const { disk, store } = await storeOn(context)
+  disk.slow()
+  const first = note(store, "note-1")
+  await disk.begun()
+  const syncs = disk.counts.syncs
+  const others = [note(store, "note-2"), note(store, "note-3")]
+  // They are committed while the disk is still busy with the first.
+  while (notes(store) < 3) await new Promise((resolve) => setImmediate(resolve))
+  assert.deepEqual(await Promise.all([first, ...others].map(isSettled)), [false, false, false])
+  disk.goOn()
+  await Promise.all([first, ...others])
+  assert.equal(disk.counts.syncs, syncs + 1, "those who came meanwhile share one more wait for the disk")
+})
+
+for (const [code, expected] of [
+  ["EIO", "storage-failed"],
+  ["ENOSPC", "storage-full"],
+] as const) {
+  test(`waits for a disk that fails with ${code}, refuses what comes, and writes nothing twice`, async (context) => {
+    const { disk, store } = await storeOn(context)
+    disk.fail(code)
+    const write = store.write(async ({ trx }) => {
+      await trx.insertInto("meta").values({ key: "note-1", value: "1" }).execute()
+    })
+    await disk.begun()
+    await new Promise((resolve) => setImmediate(resolve))
+    assert.match(String(store.problem()), new RegExp(`The disk does not take what was written \\(${code}\\)`))
+    const entry = { source: "hook", account: "", deliveryId: "a", payload: {}, answer: {} }
+    await assert.rejects(store.ingest(entry), { code: expected })
+    assert.equal(await isSettled(write), false)
+    disk.fail(undefined)
+    await write
+    // The reserve of a full disk is looked at every other second.
+    if (code === "EIO") assert.equal((await store.ingest(entry)).kind, "accepted")
+    assert.equal(notes(store), 1)
+  })
+}
+
+test("ends although the disk fails: who waits is told, and what it took later is there", async (context) => {
+  const { disk, store, folder } = await storeOn(context)
+  disk.fail("EIO")
+  const write = assert.rejects(note(store, "note-1"), { code: "storage-failed" })
+  await disk.begun()
+  await store.close()
+  await write
+  assert.equal(notes(await testStore(context, { folder })), 1)
+})
+
+test("takes the log over into the database, first the one on the disk and then the other", async (context) => {
+  const folder = temporaryFolder()
+  const order: string[] = []
+  const path = join(folder, "svc.db")
+  const inode = (file: string) => statSync(file).ino
+  const store: Store = await testStore(context, {
+    folder,
+    async sync(file) {
+      order.push(fstatSync(file).ino === inode(path) ? "database" : "log")
+      await syncForReal(file)
+    },
+  })
+  for (let index = 0; index < 600; index += 1) await note(store, `note-${index}`)
+  const checkpoints = order.flatMap((what, index) => (what === "database" ? [index] : []))
+  assert.ok(checkpoints.length >= 2, `${checkpoints.length} checkpoints`)
+  for (const index of checkpoints) assert.equal(order[index - 1], "log")
+  assert.ok(statSync(`${path}-wal`).size < 6 * 1024 * 1024, "the log is written over")
+  const setting = store.handle.raw.prepare("pragma synchronous").get()
+  assert.equal(Number(setting?.["synchronous"]), 1, "the header of a log that begins anew is forced by SQLite")
+})
+
+test("a reader elsewhere keeps what it reads, and the log is taken over when it has ended", async (context) => {
+  const { store, folder } = await storeOn(context)
+  await note(store, "note-0")
+  const reader = new DatabaseSync(join(folder, "svc.db"), { readOnly: true })
+  context.after(() => reader.isOpen && reader.close())
+  const count = () => Number(reader.prepare("select count(*) as n from meta where key like 'note-%'").get()?.["n"])
+  reader.exec("begin")
+  assert.equal(count(), 1)
+  for (let index = 1; index < 300; index += 1) await note(store, `note-${index}`)
+  assert.equal(count(), 1)
+  reader.exec("rollback")
+  assert.equal(count(), 300)
+  reader.close()
+  for (let index = 300; index < 900; index += 1) await note(store, `note-${index}`)
+  const [state] = store.handle.raw.prepare("pragma wal_checkpoint(passive)").all()
+  assert.equal(state?.["log"], state?.["checkpointed"])
+})
