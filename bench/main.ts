@@ -64,6 +64,6 @@ function report(all: readonly Figure[]): string {
 |---|---|---|---|
 ${rows.join("\n")}
 
-"Acknowledged" and "durable" mean: committed to SQLite in WAL mode with \`synchronous=FULL\` before the answer. The figures of disk writes depend on what the machine's disk does on \`fsync\`; here one commit takes about 0.06 ms.
+"Acknowledged" and "durable" mean: committed to SQLite and forced to the disk (\`fdatasync\` of its write-ahead log) before the answer. The figures of disk writes depend on the machine's disk.
 `
 }

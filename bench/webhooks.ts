@@ -1,4 +1,4 @@
-// Webhooks under load: acknowledged means committed with synchronous=FULL.
+// Webhooks under load: acknowledged means committed and forced to the disk.
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { fileURLToPath } from "node:url"
