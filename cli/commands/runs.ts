@@ -1,11 +1,19 @@
 // `svc runs`: what the agent was asked and what came of it, newest first.
+import { randomUUID } from "node:crypto"
 import type { Command } from "commander"
 import type { RunDetail, RunSummary } from "../../src/gateway/api.ts"
 import { describeRunDelivery } from "../../src/store/run-delivery.ts"
 import type { CliContext } from "../context.ts"
 import { connectGateway } from "../gateway/client.ts"
 import { olderOption, readItems } from "../gateway/items.ts"
-import { addExamples, addGatewayOptions, addPageOptions, type GatewayOptions, type PageOptions } from "../options.ts"
+import {
+  addExamples,
+  addGatewayOptions,
+  addPageOptions,
+  type GatewayOptions,
+  type PageOptions,
+  wholeNumber,
+} from "../options.ts"
 import { formatTable } from "../table.ts"
 import { printable } from "../terminal-text.ts"
 import { describeTime } from "../time.ts"
@@ -39,7 +47,25 @@ export function addRuns(program: Command, context: CliContext): void {
     context.output.write(describeRun(answer as RunDetail))
   })
   addExamples(show, "svc runs show 0190c7c2-5a5e-7d52-b9f4-0f3c1b7c9a11")
-  addExamples(runs, "svc runs", "svc runs show <runId>")
+  const again = runs
+    .command("again")
+    .description("Run a turn again, in the same session: what it does, it does again")
+    .argument("<runId>", "id as in the list, or its beginning")
+    .option(
+      "--from-step <n>",
+      "go on before this step of the model, as: svc runs show <runId> numbers them",
+      wholeNumber("--from-step", 1),
+    )
+  addGatewayOptions(again).action(async (runId: string, options: GatewayOptions & { fromStep?: number }) => {
+    const path = `/api/runs/${encodeURIComponent(runId)}/again`
+    const body = { key: randomUUID(), ...(options.fromStep === undefined ? {} : { step: options.fromStep }) }
+    const answer = await connectGateway(context, options).call("POST", path, { body })
+    if (options.json) return context.output.json(answer)
+    const next = String((answer as { runId?: unknown }).runId)
+    context.output.line(`run ${next} (svc runs show ${next})`)
+  })
+  addExamples(again, "svc runs again 0190c7c2", "svc runs again 0190c7c2 --from-step 3")
+  addExamples(runs, "svc runs", "svc runs show <runId>", "svc runs again <runId>")
 }
 
 function describeRuns(runs: readonly RunSummary[]): string {

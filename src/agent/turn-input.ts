@@ -80,6 +80,8 @@ export interface TurnInput {
   queue?: QueueRule
   /** The turn before has been shown it already, and it has one of its own nevertheless. */
   steered?: true
+  /** It repeats this run, from this step or from its start. */
+  again?: { runId: string; step?: number }
   /** Several messages that waited, oldest first: the prompt shows these, each for itself. */
   parts?: readonly TurnInput[]
   /** When it was written, in milliseconds since the epoch. */

@@ -308,6 +308,7 @@ export interface GatewayActions {
   runHeartbeat(wanted: { agent?: string; waitSeconds?: number }, signal: AbortSignal): Promise<HeartbeatRun>
   /** Stops a turn that runs, or takes it out of its queue. */
   stopRun(run: { runId: string; laneKey: string }): Promise<void>
+  runAgain(wish: { runId: string; step?: number | undefined; key?: string | undefined }): Promise<{ runId: string }>
   /** Begins a clean stop; called after the request was answered. */
   requestStop(): void
   listPairing(query: { channel: string; account?: string }): Promise<PairingList>

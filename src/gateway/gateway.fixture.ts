@@ -191,6 +191,7 @@ function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
     requestStop: () => void calls.push("stop"),
     terminal: noTerminal,
     stopRun: async (run) => void calls.push({ stopRun: run }),
+    runAgain: async (wish) => (calls.push({ runAgain: wish }), { runId: "next" }),
     hooks: {
       list: (query) => ({ items: [], next: null, refused: {}, query }),
       read: (id) => ({ id }) as ReturnType<GatewayActions["hooks"]["read"]>,

@@ -19,6 +19,10 @@ export const runRoutes: readonly Route[] = routesOf(runEndpoints, {
     await actions.stopRun({ runId: run.runId, laneKey: run.session })
     return { body: {} }
   },
+  async "POST /api/runs/:runId/again"({ store, actions }, { params, body }) {
+    const { runId } = await readRun(store, params.runId)
+    return { body: await actions.runAgain({ runId, ...body }) }
+  },
 })
 
 /** Raster alone: what could hold a script is shown by nobody. */

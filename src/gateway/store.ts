@@ -81,9 +81,10 @@ export async function listRuns(store: Store, query: RunsQuery): Promise<Page<Run
 }
 
 /** What a run is about, in words: what was said, the command that was typed. */
-const askedOf = sql<string>`substr(coalesce(
+const askedSql = `substr(coalesce(
   json_extract(payload, '$.text'), '/' || json_extract(payload, '$.command') || ' ' || json_extract(payload, '$.args'),
   json_extract(payload, '$.reason'), ''), 1, 200)`
+const askedOf = sql.raw<string>(askedSql)
 
 export async function readRun(store: Store, runId: string): Promise<RunDetail> {
   const row = await store.db
@@ -410,7 +411,7 @@ export function noDelivery(id: number): AppError {
 export function runsByIds(store: Store, ids: readonly number[]): RunSummary[] {
   const rows = store.handle
     .prepare(
-      `select ${runColumns.join(", ")}, substr(result, 1, 500) as result from job
+      `select ${runColumns.join(", ")}, substr(result, 1, 500) as result, ${askedSql} as asked from job
        where id in (select value from json_each(?)) order by id`,
     )
     .all(JSON.stringify(ids))

@@ -26,7 +26,24 @@ export function readStory(store: Store, runId: string): Story {
     calls: readCalls(store, job),
     approvals: readApprovals(store, job),
     messages: deliveriesOfJob(store, job.id),
+    ...readRepeats(store, job),
     takenIn: readTakenIn(store, job),
+  }
+}
+
+function readRepeats(store: Store, job: Job): Pick<Story, "again" | "repeats"> {
+  const again = store.handle
+    .prepare("select json_extract(payload, '$.again') as again from job where id = ?")
+    .get(job.id)
+  const repeats = store.handle
+    .prepare(
+      `select json_extract(answer, '$.runId') as runId from inbox where source = 'gateway' and account = 'run-again'
+         and delivery_id >= ? and delivery_id < ? order by id limit ${mostRows}`,
+    )
+    .all(`${job.run_id}:`, `${job.run_id};`)
+  return {
+    again: again?.["again"] ? (JSON.parse(String(again["again"])) as Story["again"]) : null,
+    repeats: repeats.map(({ runId }) => String(runId)),
   }
 }
 

@@ -1,4 +1,5 @@
 // What the gateway's HTTP API can ask for: the status of everything, pairing, channels, messages sent by hand.
+import { runAgain } from "../agent/index.ts"
 import type { BackupSchedule } from "../backup/index.ts"
 import type { Approvals } from "../approvals/index.ts"
 import { readRange } from "../budget/index.ts"
@@ -60,6 +61,7 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
     testModel: models.test,
     requestStop: parts.requestStop,
     stopRun: parts.agent.stopTurn,
+    runAgain: (wish) => runAgain(core, wish),
     approvals: approvalActions(parts.agent.approvals),
     hooks: parts.hooks,
     terminal: terminalActions(core, parts.agent),

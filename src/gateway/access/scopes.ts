@@ -59,6 +59,7 @@ const gatewayRules: Rules = {
   "GET /api/runs/:runId/story": admin,
   "GET /api/runs/:runId/pictures/:n": admin,
   "POST /api/runs/:runId/stop": does("admin", "run.stop"),
+  "POST /api/runs/:runId/again": does("admin", "run.again"),
   "GET /api/deliveries": admin,
   "GET /api/deliveries/:id": admin,
   "POST /api/deliveries/:id/retry": does("admin", "delivery.retry"),

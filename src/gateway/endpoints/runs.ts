@@ -17,6 +17,8 @@ export const runSummary = z.object({
   startedAt: z.number().nullable(),
   finishedAt: z.number().nullable(),
   error: z.string().nullable(),
+  /** Beginning of what it is about. */
+  asked: z.string(),
   /** Beginning of the result. */
   result: z.string().nullable(),
 })
@@ -83,6 +85,10 @@ export const runEndpoints = define({
       ),
       approvals: z.array(z.object({ id: z.string(), state: z.string(), text: z.string(), askedAt: z.number() })),
       messages: z.array(deliverySummary),
+      /** The run that it repeats, and from which step. */
+      again: z.object({ runId: z.string(), step: z.number().optional() }).nullable(),
+      /** Runs that repeat it. */
+      repeats: z.array(z.string()),
       /** Runs whose messages were answered with it. */
       takenIn: z.array(z.string()),
     }),
@@ -92,5 +98,16 @@ export const runEndpoints = define({
     params: runPath,
     body: nothing,
     reply: z.object({}),
+  },
+  "POST /api/runs/:runId/again": {
+    summary: "Runs a turn again, in the same session: from the start, or from one of its steps with what came before",
+    params: runPath,
+    body: z.strictObject({
+      /** Number of a step of the model; without it, from the start. */
+      step: z.number().int().min(1).max(100_000).optional(),
+      /** The same wish, sent twice with the same key, is one run. */
+      key: z.string().min(8).max(64).optional(),
+    }),
+    reply: z.object({ runId: z.string() }),
   },
 })
