@@ -38,7 +38,8 @@ export function Layout() {
         >
           <Icon name={isOpen.value ? "close" : "menu"} />
         </button>
-        <strong>{page?.title ?? "svc"}</strong>
+        <strong class="brand">svc</strong>
+        <strong>{page?.title}</strong>
         <span class={isLive.value ? "live on" : "live"} role="status">
           {isLive.value ? "Live" : "Connecting…"}
         </span>

@@ -1,13 +1,14 @@
-// The story of one run: how it came in and why, what it was shown, what the model said and did, what was sent.
+// The story of one run: how it came in and why, what it was shown, what the model said and did, what was asked and sent.
 import { useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useEffect } from "preact/hooks"
 import { type Reply, call, send } from "../api.ts"
-import { link } from "../router.ts"
 import { on } from "../stream.ts"
+import { go, link } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
-import { Back, Badge, Button, Code, Copy, Facts, Failure, Json, More } from "../ui/parts.tsx"
-import { Time, duration } from "../ui/time.tsx"
+import { confirm } from "../ui/confirm.tsx"
+import { Back, Badge, Button, Code, Copy, Facts, Failure, Json, More, type Tone, tones } from "../ui/parts.tsx"
+import { Time, duration, exact } from "../ui/time.tsx"
 import { toast } from "../ui/toast.tsx"
 
 type Detail = Reply<"GET /api/runs/:runId">
@@ -35,47 +36,72 @@ export function Run({ runId }: { runId: string }) {
   const known = asked.value.value
   if (!known) return <Pending of={asked} />
   const { run, story } = known
-  const stop = async () => {
-    await call("POST /api/runs/:runId/stop", { params })
-    toast("Stopped")
-  }
   const isOpen = run.state === "running" || run.state === "ready"
   return (
     <>
       <Back to={link("runs")} words="All runs" />
       <div class="head">
-        <h2>
-          {run.kind} <Badge state={run.state} />
-        </h2>
-        {isOpen && (
-          <Button act={stop} icon="stop" kind="danger">
+        <h2>{(run.kind !== "heartbeat" && run.asked) || run.kind}</h2>
+        {isOpen ? (
+          <Button act={() => stop(runId)} icon="stop" kind="danger">
             Stop
           </Button>
+        ) : (
+          run.kind === "turn" && (
+            <Button act={() => runAgain(runId)} icon="again">
+              Run again
+            </Button>
+          )
         )}
       </div>
       <Facts
         rows={[
-          ["Run", <Id id={run.runId} />],
+          ["State", <Badge state={run.state} />],
+          ["Kind", run.kind],
           ["Session", <a href={`${link("runs")}?session=${encodeURIComponent(run.session)}`}>{run.session}</a>],
-          ["Waited", run.startedAt === null ? undefined : duration(run.startedAt - run.createdAt)],
-          [
-            "Took",
-            run.startedAt === null || run.finishedAt === null ? undefined : duration(run.finishedAt - run.startedAt),
-          ],
-          ["Attempts", run.attempts > 1 ? run.attempts : undefined],
-          ["Log", <a href={`${link("logs")}?text=${runId}`}>Lines of this run</a>],
+          ["Waited", run.startedAt !== null && duration(run.startedAt - run.createdAt)],
+          ["Took", run.startedAt !== null && run.finishedAt !== null && duration(run.finishedAt - run.startedAt)],
+          ["Attempts", run.attempts > 1 && run.attempts],
+          ["Repeats", story.again && <RunLink id={story.again.runId} />],
+          ["Repeated by", story.repeats.length > 0 && story.repeats.map((id) => <RunLink key={id} id={id} />)],
+          ["Log", <a href={`${link("logs")}?text=${runId}`}>Its lines</a>],
+          ["Id", <Id id={run.runId} />],
         ]}
       />
       {run.error !== null && <Failure error={new Error(run.error)} />}
-      <Timeline run={run} story={story} />
+      <Timeline run={run} story={story} isOver={!isOpen} />
     </>
   )
+}
+
+async function stop(runId: string): Promise<void> {
+  await call("POST /api/runs/:runId/stop", { params: { runId } })
+  toast("Stopped")
+}
+
+async function runAgain(runId: string, step?: number): Promise<void> {
+  const yes = await confirm({
+    title: step === undefined ? "Run this again?" : "Run again from this step?",
+    text: `It is a new run in the same session. ${
+      step === undefined ? "Whatever it did" : "Whatever came after this step"
+    } may be done once more: messages, orders, files.`,
+    action: "Run again",
+  })
+  if (!yes) return
+  const body = { ...(step === undefined ? {} : { step }), key: crypto.randomUUID() }
+  const next = await call("POST /api/runs/:runId/again", { params: { runId }, body })
+  go(link("runs", next.runId))
+}
+
+function RunLink({ id }: { id: string }) {
+  return <a href={link("runs", id)}>{id.slice(-12)} </a>
 }
 
 function Id({ id }: { id: string }) {
   return (
     <>
-      <code>{id}</code> <Copy text={id} what="the id of the run" />
+      <code>{id}</code>
+      <Copy text={id} what="the id of the run" />
     </>
   )
 }
@@ -83,11 +109,15 @@ function Id({ id }: { id: string }) {
 interface Moment {
   at: number
   key: string
+  tone?: Tone | undefined
   title: ComponentChildren
-  body: ComponentChildren
+  action?: ComponentChildren
+  body?: ComponentChildren
 }
 
-function Timeline({ run, story }: { run: Detail; story: Story }) {
+function Timeline({ run, story, isOver }: { run: Detail; story: Story; isOver: boolean }) {
+  const calls = [...story.calls]
+  const inputs = new Map<string, Call>()
   const moments = [
     arrival(run, story),
     ...story.events.map(({ id, origin, createdAt, text }): Moment => ({
@@ -100,42 +130,43 @@ function Timeline({ run, story }: { run: Detail; story: Story }) {
       ),
       body: <Code text={text} what="the event" />,
     })),
-    ...run.steps.map((step) => describeStep(run, step)),
-    ...story.calls.map(describeCall),
+    ...run.steps.flatMap((step): Moment[] => {
+      if (step.kind === "assistant") return [modelStep(run, step, calls, inputs, isOver)]
+      if (step.kind === "tool-result") return [toolResult(run, step, inputs)]
+      return step.kind === "tool-start" ? [] : [otherStep(step)]
+    }),
+    // Those that no step came of: attempts that failed, and calls for something else.
+    ...calls.map((one): Moment => ({
+      at: one.at,
+      key: `c${one.at}${one.model}`,
+      title: (
+        <>
+          Model asked <small class="dim">{costOf(one)}</small>
+        </>
+      ),
+    })),
     ...story.approvals.map(({ id, state, text, askedAt }): Moment => ({
       at: askedAt,
       key: id,
+      tone: "warn",
       title: (
         <>
-          Asked an owner <Badge state={state} />
+          <a href={link("approvals", id)}>Asked an owner</a> <Badge state={state} />
         </>
       ),
       body: <p>{text}</p>,
     })),
-    ...story.messages.map(describeMessage),
-    ...(run.finishedAt === null
-      ? []
-      : [
-          {
-            at: run.finishedAt,
-            key: "end",
-            title: (
-              <>
-                Ended <Badge state={run.state} />
-              </>
-            ),
-            body: null,
-          },
-        ]),
+    ...story.messages.map(sentMessage),
+    ...(run.finishedAt === null ? [] : [ending(run, isOver)]),
   ].sort((a, b) => a.at - b.at)
   return (
     <ol class="timeline">
-      {moments.map(({ at, key, title, body }) => (
-        <li key={key}>
+      {moments.map(({ at, key, tone, title, action, body }) => (
+        <li key={key} class={tone}>
           <h3>
             {title}
-            <span class="dim mono" title={new Date(at).toLocaleString()}>
-              +{duration(Math.max(0, at - run.createdAt))}
+            <span class="dim mono" title={exact(at)}>
+              {action} +{duration(Math.max(0, at - run.createdAt))}
             </span>
           </h3>
           {body}
@@ -146,21 +177,17 @@ function Timeline({ run, story }: { run: Detail; story: Story }) {
 }
 
 function arrival(run: Detail, { arrival: from, takenIn }: Story): Moment {
-  const title =
-    from === null ? (
-      "Began by itself"
-    ) : (
-      <>
-        Came in{" "}
-        <small class="dim">
-          {from.source} {from.account}
-        </small>
-      </>
-    )
   return {
-    at: from?.receivedAt ?? run.createdAt,
+    at: Math.min(from?.receivedAt ?? run.createdAt, run.createdAt),
     key: "in",
-    title,
+    title:
+      from === null ? (
+        "Began by itself"
+      ) : (
+        <>
+          Came in <small class="dim">by {from.source}</small>
+        </>
+      ),
     body: (
       <>
         <Facts
@@ -168,16 +195,7 @@ function arrival(run: Detail, { arrival: from, takenIn }: Story): Moment {
             ["When", <Time at={run.createdAt} both />],
             ["Let in by", from?.rule],
             ["Delivery", from?.hook ? <a href={link("webhooks", from.hook)}>webhook {from.hook}</a> : from?.deliveryId],
-            [
-              "Answered with it",
-              takenIn.length === 0
-                ? undefined
-                : takenIn.map((id) => (
-                    <a key={id} href={link("runs", id)}>
-                      {id.slice(-8)}{" "}
-                    </a>
-                  )),
-            ],
+            ["Answered with it", takenIn.length > 0 && takenIn.map((id) => <RunLink key={id} id={id} />)],
           ]}
         />
         <More title="Input">
@@ -188,81 +206,136 @@ function arrival(run: Detail, { arrival: from, takenIn }: Story): Moment {
   }
 }
 
-interface Data {
-  text?: string
-  model?: string
-  toolCalls?: { id: string; name: string; input?: unknown; arguments?: unknown }[]
-  message?: { content: Part[] }
-  content?: Part[]
-  toolName?: string
-  isError?: boolean
-  tainted?: boolean
-  foreign?: unknown
-}
 interface Part {
   type: string
   text?: string
 }
+interface Call {
+  id: string
+  name: string
+  input?: unknown
+}
+interface Data {
+  text?: string
+  model?: string
+  toolCalls?: Call[]
+  message?: { content: Part[] }
+  content?: Part[]
+  callId?: string
+  toolName?: string
+  isError?: boolean
+  foreign?: unknown
+}
 
 const wordsOf = (parts: Part[] | undefined) => (parts ?? []).map(({ text }) => text ?? "").join("\n")
+const marked = (step: Data) => step.foreign !== undefined && <Badge state="words of others" tone="warn" />
 
-function describeStep(run: Detail, { n, kind, createdAt, data }: Step): Moment {
+function modelStep(
+  run: Detail,
+  { n, createdAt, data }: Step,
+  calls: Story["calls"],
+  inputs: Map<string, Call>,
+  isOver: boolean,
+): Moment {
   const step = data as Data
-  const marks = (step.tainted || step.foreign) && <Badge state="words of others" tone="warn" />
-  const moment = (title: ComponentChildren, body: ComponentChildren): Moment => ({
+  // Its call was written down in the moment before it.
+  const index = calls.findLastIndex(({ at, purpose }) => at <= createdAt + 20 && purpose !== "compact")
+  const [own] = index < 0 ? [] : calls.splice(index, 1)
+  for (const one of step.toolCalls ?? []) inputs.set(one.id, one)
+  return {
+    at: createdAt,
+    key: `s${n}`,
+    tone: "busy",
+    title: (
+      <>
+        Model <small class="dim">{own === undefined ? step.model : costOf(own)}</small>
+      </>
+    ),
+    body: (
+      <>
+        {step.text !== undefined && step.text !== "" && <Code text={step.text} what="the model's words" />}
+        {(step.toolCalls?.length ?? 0) > 0 && <p>Calls {step.toolCalls?.map(({ name }) => name).join(", ")}</p>}
+      </>
+    ),
+    action: isOver && <AgainFrom run={run} step={n} />,
+  }
+}
+
+function AgainFrom({ run, step }: { run: Detail; step: number }) {
+  return (
+    <Button act={() => runAgain(run.runId, step)} icon="again" label={`Again from here: step ${step}`}>
+      Again from here
+    </Button>
+  )
+}
+
+function toolResult(run: Detail, { n, createdAt, data }: Step, inputs: ReadonlyMap<string, Call>): Moment {
+  const step = data as Data
+  const input = inputs.get(step.callId ?? "")?.input
+  const { action, kind } = (input ?? {}) as { action?: unknown; kind?: unknown }
+  return {
+    at: createdAt,
+    key: `s${n}`,
+    tone: step.isError ? "bad" : "good",
+    title: (
+      <>
+        {step.toolName}
+        <small class="dim">{[action, kind].filter((word) => typeof word === "string").join(" ")}</small>
+        {step.isError && <Badge state="failed" />}
+        {marked(step)}
+      </>
+    ),
+    body: (
+      <>
+        {input !== undefined && (
+          <More title="Input">
+            <Json value={input} what={`the input of ${step.toolName}`} />
+          </More>
+        )}
+        <Code text={wordsOf(step.content)} what={`the result of ${step.toolName}`} />
+        {step.content?.some(({ type }) => type === "image") && (
+          <Picture address={`/api/runs/${run.runId}/pictures/${n}`} />
+        )}
+      </>
+    ),
+  }
+}
+
+function otherStep({ n, kind, createdAt, data }: Step): Moment {
+  const step = data as Data
+  const isPrompt = kind === "prompt"
+  return {
     at: createdAt,
     key: `s${n}`,
     title: (
       <>
-        {title} {marks}
+        {isPrompt ? "Shown to the model" : kind} {marked(step)}
       </>
     ),
-    body,
-  })
-  if (kind === "prompt")
-    return moment(
-      "Prompt",
-      <More title="What the model was shown">
-        <Code text={wordsOf(step.message?.content)} what="the prompt" />
-      </More>,
-    )
-  if (kind === "assistant") {
-    return moment(
-      <>
-        Model <small class="dim">{step.model}</small>
-      </>,
-      <>
-        {step.text !== undefined && step.text !== "" && <Code text={step.text} what="the model's words" />}
-        {step.toolCalls?.map((tool) => (
-          <More
-            key={tool.id}
-            open
-            title={
-              <>
-                Calls <strong>{tool.name}</strong>
-              </>
-            }
-          >
-            <Json value={tool.input ?? tool.arguments ?? {}} what={`the input of ${tool.name}`} />
-          </More>
-        ))}
-      </>,
-    )
+    body: (
+      <More title={isPrompt ? "The whole prompt" : "What came"}>
+        <Code text={wordsOf(step.message?.content)} what={isPrompt ? "the prompt" : "what came"} />
+      </More>
+    ),
   }
-  if (kind === "tool-result") {
-    const hasPicture = step.content?.some(({ type }) => type === "image")
-    return moment(
+}
+
+/** Where the model has failed there is no step of it to go on from, but the place behind the last. */
+function ending(run: Detail, isOver: boolean): Moment {
+  const last = run.steps.at(-1)
+  const isAnswered = last?.kind === "assistant" && (last.data as Data).toolCalls?.length === 0
+  const mayGoOn = isOver && run.kind === "turn" && last !== undefined && !isAnswered
+  return {
+    at: run.finishedAt as number,
+    key: "end",
+    tone: run.state === "done" ? "good" : "bad",
+    title: (
       <>
-        Result of {step.toolName} {step.isError && <Badge state="failed" />}
-      </>,
-      <>
-        <Code text={wordsOf(step.content)} what={`the result of ${step.toolName ?? "a tool"}`} />
-        {hasPicture && <Picture address={`/api/runs/${run.runId}/pictures/${n}`} />}
-      </>,
-    )
+        Ended <Badge state={run.state} />
+      </>
+    ),
+    action: mayGoOn && <AgainFrom run={run} step={last.n + 1} />,
   }
-  if (kind === "tool-start") return moment("Tool begins", null)
-  return moment(kind, <Json value={data} what={kind} />)
 }
 
 /** Fetched, because a plain image would come without the page's key. */
@@ -282,50 +355,33 @@ function Picture({ address }: { address: string }) {
   return source.value === "" ? null : <img class="picture" src={source.value} alt="What the tool saw at that moment" />
 }
 
-function describeCall({ at, model, ms, input, output, cacheRead, cost }: Story["calls"][number]): Moment {
+function costOf({ model, ms, input, output, cacheRead, cost }: Story["calls"][number]): string {
   const parts = [
-    ms === null ? undefined : duration(ms),
-    input === null ? undefined : `${input.toLocaleString()} tokens in`,
-    output === null ? undefined : `${output.toLocaleString()} out`,
-    cacheRead ? `${cacheRead.toLocaleString()} from the cache` : undefined,
+    model,
+    ms !== null && duration(ms),
+    input !== null && `${input.toLocaleString()} tokens in`,
+    cacheRead && `${cacheRead.toLocaleString()} of them cached`,
+    output !== null && `${output.toLocaleString()} out`,
     cost === null ? "cost unknown" : `$${cost.toFixed(4)}`,
   ]
-  return {
-    at,
-    key: `c${at}${model}`,
-    title: <>Answer of {model}</>,
-    body: <p class="dim">{parts.filter(Boolean).join(" · ")}</p>,
-  }
+  return parts.filter(Boolean).join(" · ")
 }
 
-function describeMessage({
-  id,
-  channel,
-  chatId,
-  kind,
-  state,
-  createdAt,
-  error,
-  preview,
-}: Story["messages"][number]): Moment {
+function sentMessage(message: Story["messages"][number]): Moment {
+  const { id, channel, chatId, kind, state, createdAt, error, preview } = message
   return {
     at: createdAt,
     key: `m${id}`,
+    tone: tones[state],
     title: (
       <>
-        Message <Badge state={state} />
+        <a href={link("messages", id)}>Message</a>
+        <small class="dim">
+          {kind} to {channel} {chatId}
+        </small>
+        <Badge state={state} />
       </>
     ),
-    body: (
-      <>
-        <p>
-          <a href={link("messages", id)}>{kind}</a>{" "}
-          <span class="dim">
-            to {channel} {chatId}
-          </span>
-        </p>
-        <p class="cut dim">{error ?? preview}</p>
-      </>
-    ),
+    body: <p class="cut dim">{error ?? preview}</p>,
   }
 }

@@ -50,7 +50,7 @@ function List() {
           label="Kind"
           value={filter.kind ?? ""}
           set={set("kind")}
-          options={[["", "all"], "turn", "heartbeat", "chat-command", "compact"]}
+          options={[["", "all"], "turn", "heartbeat", "command", "compact"]}
         />
         <Field label="Session" value={filter.session ?? ""} set={set("session")} />
         <Field label="From" type="datetime-local" value={wanted.since ?? ""} set={set("since")} />
@@ -67,10 +67,12 @@ function List() {
         {(run) => (
           <>
             <a href={link("runs", run.runId)}>
-              <span class="cut">
-                <strong>{run.kind}</strong> <span class="dim">{run.session}</span>
+              <strong class="cut">{(run.kind !== "heartbeat" && run.asked) || run.kind}</strong>
+              <span class="cut dim">
+                {run.kind} · {run.session}
+                {" · "}
+                {run.error ?? textOf(run.result)}
               </span>
-              <span class="cut dim">{run.error ?? textOf(run.result)}</span>
             </a>
             {run.startedAt !== null && run.finishedAt !== null && (
               <span class="dim wide">{duration(run.finishedAt - run.startedAt)}</span>
@@ -86,7 +88,6 @@ function List() {
 
 /** A result is a JSON text of which the beginning is known. */
 function textOf(result: string | null): string {
-  return (/^\{"text":"((?:[^"\\]|\\.)*)/.exec(result ?? "")?.[1] ?? result ?? "")
-    .replace(/\\n/g, " ")
-    .replace(/\\"/g, '"')
+  const [, text = result ?? ""] = /^\{"\w+":"((?:[^"\\]|\\.)*)/.exec(result ?? "") ?? []
+  return text.replace(/\\n/g, " ").replace(/\\"/g, '"')
 }

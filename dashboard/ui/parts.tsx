@@ -8,7 +8,7 @@ import { toast } from "./toast.tsx"
 
 export type Tone = "good" | "busy" | "warn" | "bad" | "quiet"
 
-const tones: Record<string, Tone> = {
+export const tones: Record<string, Tone> = {
   ready: "good",
   done: "good",
   sent: "good",
@@ -143,7 +143,7 @@ export function More({
 /** Back to the list that this came from. */
 export function Back({ to, words }: { to: string; words: string }) {
   return (
-    <p>
+    <p class="crumb">
       <a class="back" href={to}>
         <Icon name="back" />
         {words}

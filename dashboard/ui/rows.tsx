@@ -50,7 +50,7 @@ export function Rows<Item extends Row>({ list, label, height = 60, empty, childr
       role="list"
       aria-label={label}
       aria-busy={list.isLoading.value}
-      style={{ height: items.length * height }}
+      style={{ height: `${items.length * height}px` }}
     >
       {items.slice(from, to).map((item, index) => (
         <div
@@ -59,7 +59,7 @@ export function Rows<Item extends Row>({ list, label, height = 60, empty, childr
           role="listitem"
           aria-setsize={total}
           aria-posinset={from + index + 1}
-          style={{ height, transform: `translateY(${(from + index) * height}px)` }}
+          style={{ height: `${height}px`, transform: `translateY(${(from + index) * height}px)` }}
         >
           {children(item)}
         </div>

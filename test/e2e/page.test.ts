@@ -3,6 +3,7 @@ import assert from "node:assert/strict"
 import { before, describe, test } from "node:test"
 import { createWorld, fileContext, until, type World } from "../support/world.ts"
 import { type Visitor, findFaults, launchChromium, linkOf, visit } from "../support/page-visitor.ts"
+import { lastPrompt } from "../support/prompts.ts"
 import type { Browser } from "playwright-core"
 
 const context = fileContext()
@@ -75,7 +76,7 @@ describe("the page", () => {
     await tabTo(/^Runs$/)
     await page.keyboard.press("Enter")
     await page.locator("#main .row").first().waitFor()
-    await tabTo(/^turn/)
+    await tabTo(/^Hello/)
     await page.keyboard.press("Enter")
     await page.locator(".timeline").waitFor()
     await tabTo(/^All runs$/)
@@ -108,6 +109,51 @@ describe("the page", () => {
       return JSON.stringify(await shown()) === JSON.stringify(wanted) && wanted.length >= 3 ? true : undefined
     })
     assert.equal(await page.evaluate(() => (globalThis as { same?: boolean }).same), true)
+    visitor.complaints()
+  })
+
+  test("runs a turn again from a step, when somebody says so: a run of its own that names the first", async () => {
+    const { page } = visitor
+    await visitor.open(`#/runs/${runId}`)
+    const asked = () => world.model.requests.filter((request) => lastPrompt(request).includes("Hello")).length
+    const before = asked()
+    await page.getByRole("button", { name: "Again from here: step 1" }).click()
+    await page.getByRole("button", { name: "Cancel" }).click()
+    await page.getByRole("button", { name: "Again from here: step 1" }).click()
+    await page.locator("dialog").getByRole("button", { name: "Run again" }).click()
+    await page.locator(`#main .facts a[href$="/${runId}"]`).waitFor()
+    await page.getByText("Ended").waitFor()
+    assert.equal(asked(), before + 1)
+    await page.locator(`#main .facts a[href$="/${runId}"]`).click()
+    await page.getByText("Repeated by").waitFor()
+    const refused = await world.gateway.call<{ error: { hint: string } }>("POST", `/api/runs/${runId}/again`, {
+      step: 99,
+    })
+    assert.match(refused.error.hint, /Possible are: 1$/)
+  })
+
+  test("a long list is as tall as all its rows that are known, holds few of them, and ends with the first run", async () => {
+    const { page } = visitor
+    await visitor.open("#/runs")
+    await world.gateway.kill("SIGKILL")
+    await page.getByText("Connecting…").waitFor()
+    world.change(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 1500)
+      insert into job (run_id, kind, lane_key, payload, state, head, attempts, run_at, created_at, finished_at)
+      select 'many-' || i, 'turn', 'agent:main:many', '{"text":"Number ' || i || '"}', 'done', 0, 1, 0, ${Date.now()}, ${Date.now()} from n`)
+    await world.start()
+    await page.getByText("Number 1500", { exact: true }).waitFor()
+    const end = page.locator(`#main a[href$="${runId}"]`)
+    const size = await until("the end is reached", () =>
+      page.evaluate<number | undefined>(
+        `(() => { const main = document.getElementById("main"); main.scrollTop = main.scrollHeight
+          const rows = document.querySelectorAll(".row"), box = document.querySelector(".rows")
+          const last = Number(rows[rows.length - 1].ariaPosInSet), size = Number(rows[0].ariaSetSize)
+          const isWhole = rows.length < 60 && last === size && box.clientHeight === size * rows[0].offsetHeight
+          return isWhole ? size : undefined })()`,
+      ),
+    )
+    assert.ok(size >= 1_503)
+    await end.waitFor()
     visitor.complaints()
   })
 
