@@ -26,5 +26,7 @@ export const pages: readonly Page[] = [
     scope: "admin",
     load: () => import("./pages/approvals.tsx"),
   },
+  { name: "sessions", title: "Sessions", icon: "sessions", scope: "admin", load: () => import("./pages/sessions.tsx") },
+  { name: "usage", title: "Usage", icon: "usage", scope: "status", load: () => import("./pages/usage.tsx") },
   { name: "logs", title: "Logs", icon: "logs", scope: "admin", load: () => import("./pages/logs.tsx") },
 ]

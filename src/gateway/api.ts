@@ -8,6 +8,7 @@ import type { UsageGroup, UsageSummary } from "../budget/contract.ts"
 import type { Json } from "../kernel/index.ts"
 import type { ModelCheck, ModelRow } from "../models/index.ts"
 import type {
+  ExportFormat,
   SearchPage,
   SearchQuery,
   SessionDetail,
@@ -239,6 +240,8 @@ export interface SessionActions {
   read(key: string): SessionDetail
   transcript(key: string, query: TranscriptQuery): TranscriptPage
   search(query: SearchQuery): SearchPage
+  /** A transcript as a file, in pieces. */
+  export(key: string, wanted: { format: ExportFormat; conversation?: string }): Iterator<string>
   /** Adds the run that sums the conversation up. */
   compact(key: string, instructions: string | undefined): Promise<{ runId: string }>
   /** Throws `conflict` while a turn runs or waits. */

@@ -134,6 +134,7 @@ function recordingSessions(calls: unknown[]): GatewayActions["sessions"] {
     },
     transcript: (key, query) => (calls.push({ key, ...query }), { items: [], next: null }),
     search: (query) => (calls.push(query), { items: [], next: null }),
+    export: (key) => [`# Session ${key}\n`, "words\n"].values(),
     async compact(key, instructions) {
       calls.push({ compact: key, instructions })
       return { runId: "r" }

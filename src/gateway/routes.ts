@@ -2,7 +2,6 @@
 // and every answer passes the redactor.
 import type { Hono } from "hono"
 import { z } from "zod"
-import { usageGroups } from "../budget/index.ts"
 import { errorResponse } from "../kernel/http/index.ts"
 import { AppError, type Redactor, runWithTimeout } from "../kernel/index.ts"
 import { accessRoutes } from "./access/routes.ts"
@@ -12,13 +11,14 @@ import { deliveryRoutes } from "./deliveries.ts"
 import { routesOf } from "./endpoint-routes.ts"
 import { platformId } from "./endpoints/people.ts"
 import { statusEndpoints } from "./endpoints/status.ts"
+import { usageEndpoints } from "./endpoints/usage.ts"
 import { hookRoutes } from "./hook-routes.ts"
 import { logRoutes } from "./logs.ts"
 import { listen, pageRoutes } from "./page/routes.ts"
 import { peopleRoutes } from "./people.ts"
 import { readPicture, runRoutes } from "./runs.ts"
 import { mcpRoutes } from "./mcp-servers.ts"
-import { sessionRoutes } from "./sessions.ts"
+import { exportSession, sessionRoutes } from "./sessions.ts"
 import { terminalRoutes } from "./terminal.ts"
 import { type ApiOptions, type Env, type Route, about, given, parse, parseBody } from "./route.ts"
 import { listEvents, listUpdates, readUpdate } from "./store.ts"
@@ -31,13 +31,6 @@ const page = {
 }
 const updatesQuery = z.object(page)
 const eventsQuery = z.object({ ...page, session: z.string().trim().min(1).max(400).optional() })
-const time = z.string().trim().min(1).max(50)
-const usageQuery = z.object({
-  limit: page.limit,
-  by: z.enum(usageGroups).default("day"),
-  since: time.optional(),
-  until: time.optional(),
-})
 const modelTest = z.strictObject({
   model: z.string().trim().min(1).max(300).optional(),
   timeoutSeconds: z.number().min(1).max(3600).optional(),
@@ -127,13 +120,9 @@ const routes: readonly Route[] = [
       body: await readUpdate(store, parse(deliveryId, context.req.param()).id),
     }),
   },
-  {
-    method: "GET",
-    path: "/api/usage",
-    handle: async ({ actions }, context) => ({
-      body: actions.usage(given(parse(usageQuery, context.req.query()))),
-    }),
-  },
+  ...routesOf(usageEndpoints, {
+    "GET /api/usage": ({ actions }, { query }) => ({ body: actions.usage(given(query)) }),
+  }),
   {
     method: "GET",
     path: "/api/heartbeat",
@@ -240,6 +229,7 @@ export function addApiRoutes(app: Hono<Env>, options: ApiOptions): void {
     const { runId, n } = parse(pictureOf, context.req.param())
     return readPicture(options.store, runId, n)
   })
+  app.get("/api/session/export", (context) => exportSession(options, context))
   app.get("/api/stream", (context) => listen(options.page, context))
   app.all("/api/stream", () => notAllowed(["GET"], options.redactor))
   for (const path of new Set(routes.map((route) => route.path))) {

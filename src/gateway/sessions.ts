@@ -1,78 +1,47 @@
-// The routes of sessions. Keys have characters that no path may have: they stand in the query, or in the body.
-import { z } from "zod"
-import { type Route, about, given, parse, parseBody } from "./route.ts"
+// The routes of sessions.
+import type { Context } from "hono"
+import { exportQuery, sessionEndpoints } from "./endpoints/sessions.ts"
+import { routesOf } from "./endpoint-routes.ts"
+import { type ApiOptions, type Env, type Route, about, given, parse } from "./route.ts"
 
-const limit = z.coerce.number().int().min(1).max(500).default(50)
-const id = z.coerce.number().int().min(1).optional()
-const word = z.string().trim().min(1).max(400)
-const key = word.transform((text) => text.toLowerCase())
-const sessionQuery = z.object({ key })
-const listQuery = z.object({ limit, before: id, agent: word.optional() })
-const searchQuery = z.object({
-  text: z.string().trim().min(1).max(1_000),
-  limit,
-  before: id,
-  session: word.optional(),
-  agent: word.optional(),
+export const sessionRoutes: readonly Route[] = routesOf(sessionEndpoints, {
+  "GET /api/sessions": ({ actions }, { query }) => ({ body: actions.sessions.list(given(query)) }),
+  "GET /api/search"({ actions }, { query: { session, ...query } }) {
+    return { body: actions.sessions.search(given({ ...query, key: session?.toLowerCase() })) }
+  },
+  "GET /api/session": ({ actions }, { query }) => ({ body: actions.sessions.read(query.key) }),
+  "GET /api/session/messages"({ actions }, { query: { key, last, ...query } }) {
+    const wanted = given({ ...query, last: last === "true" || last === "1" })
+    return { body: actions.sessions.transcript(key, wanted) }
+  },
+  async "POST /api/session/compact"({ actions }, { body }, context) {
+    about(context, body.key)
+    return { status: 202, body: await actions.sessions.compact(body.key, body.instructions) }
+  },
+  async "POST /api/session/delete"({ actions }, { body }, context) {
+    about(context, body.key)
+    return { body: await actions.sessions.remove(body.key) }
+  },
 })
-const transcriptQuery = z.object({
-  key,
-  limit,
-  after: z.coerce.number().int().min(0).optional(),
-  last: z.enum(["true", "false", "1", "0"]).default("false"),
-  conversation: word.optional(),
-})
-const compaction = z.strictObject({ key, instructions: z.string().trim().max(1_000).optional() })
-const removal = z.strictObject({ key })
 
-export const sessionRoutes: readonly Route[] = [
-  {
-    method: "GET",
-    path: "/api/sessions",
-    handle: async ({ actions }, context) => ({
-      body: actions.sessions.list(given(parse(listQuery, context.req.query()))),
-    }),
-  },
-  {
-    method: "GET",
-    path: "/api/search",
-    async handle({ actions }, context) {
-      const { session, ...query } = parse(searchQuery, context.req.query())
-      return { body: actions.sessions.search(given({ ...query, key: session?.toLowerCase() })) }
+const mediaTypes = { jsonl: "application/jsonl", markdown: "text/markdown; charset=utf-8" }
+
+/** `/api/session/export`: a transcript as a file, written while it is read, so that it never stands in memory whole. */
+export function exportSession({ actions, redactor }: ApiOptions, context: Context<Env>): Response {
+  const { key, format, conversation } = parse(exportQuery, context.req.query())
+  about(context, key)
+  // What is wrong with the key is told before the first byte.
+  const pieces = actions.sessions.export(key, given({ format, conversation }))
+  const encoder = new TextEncoder()
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const { done, value } = pieces.next()
+      if (done === true) controller.close()
+      else controller.enqueue(encoder.encode(redactor.redact(value)))
     },
-  },
-  {
-    method: "GET",
-    path: "/api/session",
-    handle: async ({ actions }, context) => ({
-      body: actions.sessions.read(parse(sessionQuery, context.req.query()).key),
-    }),
-  },
-  {
-    method: "GET",
-    path: "/api/session/messages",
-    async handle({ actions }, context) {
-      const { key: wantedKey, last, ...query } = parse(transcriptQuery, context.req.query())
-      const wanted = given({ ...query, last: last === "true" || last === "1" })
-      return { body: actions.sessions.transcript(wantedKey, wanted) }
-    },
-  },
-  {
-    method: "POST",
-    path: "/api/session/compact",
-    async handle({ actions }, context) {
-      const wanted = await parseBody(compaction, context)
-      about(context, wanted.key)
-      return { status: 202, body: await actions.sessions.compact(wanted.key, wanted.instructions) }
-    },
-  },
-  {
-    method: "POST",
-    path: "/api/session/delete",
-    async handle({ actions }, context) {
-      const wanted = await parseBody(removal, context)
-      about(context, wanted.key)
-      return { body: await actions.sessions.remove(wanted.key) }
-    },
-  },
-]
+    cancel: () => void pieces.return?.(),
+  })
+  return new Response(body, {
+    headers: { "content-type": mediaTypes[format], "content-disposition": "attachment" },
+  })
+}

@@ -30,6 +30,15 @@ export function sessionActions({ store, ids }: Core, sessions: Sessions): Gatewa
     transcript: (key, query) => readTranscript(store, findSessionKey(store, key), query),
     search: ({ key, ...query }) =>
       searchMessages(store, key === undefined ? query : { ...query, key: findSessionKey(store, key) }),
+    export(given, { format, conversation }) {
+      const key = findSessionKey(store, given)
+      const pieces = exported(store, key, { format, conversation, counted: { messages: 0 } })
+      const first = pieces.next()
+      return (function* () {
+        if (first.done !== true) yield first.value
+        yield* pieces
+      })()
+    },
     remove: (key) => deleteSession(store, findSessionKey(store, key)),
     async compact(given, instructions) {
       const key = findSessionKey(store, given)
@@ -56,7 +65,7 @@ export function archiveServices(core: Core): CommandServices["archive"] {
       mkdirSync(folder, { recursive: true, mode: 0o700 })
       const path = join(folder, `conversation-${name}.${format === "jsonl" ? "jsonl" : "md"}`)
       const counted = { messages: 0 }
-      const text = Readable.from(redacted(core, exported(core.store, key, format, counted)))
+      const text = Readable.from(redacted(core, exported(core.store, key, { format, counted })))
       await pipeline(text, createWriteStream(path, { mode: 0o600 }))
       const mediaType = format === "jsonl" ? "application/jsonl" : "text/markdown"
       return { media: { path, mediaType }, messages: counted.messages }
@@ -70,13 +79,20 @@ function* redacted({ redactor }: Core, pieces: Iterable<string>): Generator<stri
 
 const page = 200
 
+interface Exporting {
+  format: ExportFormat
+  conversation?: string | undefined
+  counted: { messages: number }
+}
+
 /** A page at a time: a long conversation never stands in memory whole. */
-function* exported(store: Store, key: string, format: ExportFormat, counted: { messages: number }): Generator<string> {
-  yield renderHead(format, key)
+function* exported(store: Store, key: string, { format, conversation, counted }: Exporting): Generator<string> {
+  let head = renderHead(format, key)
   for (let after: number | null = 0; after !== null;) {
-    const { items, next } = readTranscript(store, key, { limit: page, after })
+    const { items, next } = readTranscript(store, key, { limit: page, after, conversation })
     counted.messages += items.length
-    for (const item of items) yield renderMessage(format, item)
+    yield head + items.map((item) => renderMessage(format, item)).join("")
+    head = ""
     after = next
   }
 }

@@ -1,6 +1,9 @@
 // The pages of people, approvals, sessions, usage and settings, in a real Chromium, at a gateway with a conversation, a
 // person who asks to be let in, and a question of the agent.
 import assert from "node:assert/strict"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { before, describe, test } from "node:test"
 import { obey } from "../support/obedient-model.ts"
 import { type Visitor, findFaults, launchChromium, visit } from "../support/page-visitor.ts"
@@ -31,8 +34,30 @@ before(async () => {
     world.rows("select 1 from pairing_request").length === 2 ? true : undefined,
   )
   approvalId = world.rows<{ id: string }>("select id from approval")[0]?.id ?? ""
+  fill(600)
   visitor = await visit(await launchChromium(context), world.gateway)
 })
+
+/** A long conversation, in a session that nobody else writes to. */
+const long = "agent:main:terminal:long"
+function fill(messages: number): void {
+  const database = new DatabaseSync(join(world.stateFolder, "svc.db"))
+  database.exec("pragma busy_timeout = 5000; begin immediate")
+  database
+    .prepare(
+      "insert into session (key, agent_id, session_id, created_at, updated_at) values (?, 'main', 'long-1', 1, 1)",
+    )
+    .run(long)
+  const add = database.prepare(
+    "insert into message (session_id, message, created_at, origin, trusted, tokens) values ('long-1', ?, ?, 'owner', 1, 5)",
+  )
+  for (let n = 1; n <= messages; n += 1) {
+    const message = { role: "user", content: [{ type: "text", text: `word number ${n} ${n === 300 ? hostile : ""}` }] }
+    add.run(JSON.stringify(message), n)
+  }
+  database.exec("commit")
+  database.close()
+}
 
 const places = () => [
   "#/people",
@@ -40,6 +65,11 @@ const places = () => [
   "#/people/explain?chat=1003",
   "#/approvals",
   `#/approvals/${approvalId}`,
+  "#/sessions",
+  "#/sessions?text=letter",
+  "#/sessions/agent%3Amain%3Amain",
+  "#/usage",
+  "#/usage?by=session&since=7d",
 ]
 
 describe("people, approvals, sessions, usage and settings", () => {
@@ -87,5 +117,56 @@ describe("people, approvals, sessions, usage and settings", () => {
     assert.equal(world.rows<{ state: string }>("select state from approval")[0]?.state, "denied")
     await visitor.open("#/approvals?state=asked")
     await page.getByText("Nothing was asked").waitFor()
+  })
+
+  test("words of a long conversation are found, and it is read in both directions with few messages in the page", async () => {
+    const { page } = visitor
+    await visitor.open("#/sessions")
+    await page.getByLabel("Words in all conversations").fill("number 300")
+    await page.locator("#main .row a", { hasText: "number 300" }).click()
+    const box = page.locator(".transcript")
+    await page.locator("article.wanted", { hasText: "word number 300 <img" }).waitFor()
+    const numbers = async () =>
+      (await box.locator(".words").allInnerTexts()).map((words) => Number(/number (\d+)/.exec(words)?.[1]))
+    const scroll = async (to: number, wanted: number) => {
+      await world.until(`message ${wanted} is reached`, async () => {
+        await box.evaluate((element, top) => ((element as unknown as { scrollTop: number }).scrollTop = top), to)
+        return (await numbers()).includes(wanted) ? true : undefined
+      })
+    }
+    await scroll(1e6, 600)
+    await scroll(0, 1)
+    const shown = await numbers()
+    assert.ok(shown.length <= 250)
+    assert.deepEqual(
+      shown,
+      Array.from({ length: shown.length }, (_, index) => index + 1),
+    )
+  })
+
+  test("a conversation goes on while it is open, is exported, and deleted", async () => {
+    const { page } = visitor
+    await visitor.open("#/sessions/agent%3Amain%3Amain")
+    world.say("one more question")
+    await page.locator(".words", { hasText: "one more question" }).waitFor()
+    const waits = page.waitForEvent("download")
+    await page.getByRole("button", { name: "Markdown" }).click()
+    const saved = await waits
+    assert.equal(saved.suggestedFilename(), "agent-main-main.md")
+    assert.match(readFileSync(await saved.path(), "utf8"), /^# Session agent:main:main\n[^]*one more question/)
+    await visitor.open(`#/sessions/${encodeURIComponent(long)}`)
+    await page.getByRole("button", { name: "Delete" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click()
+    await page.getByText("Deleted").waitFor()
+    assert.deepEqual(world.rows("select 1 from message where session_id = 'long-1'"), [])
+    assert.equal(await page.locator("#main .row", { hasText: long }).count(), 0)
+  })
+
+  test("usage is shown by day, model, session and run, and leads to them", async () => {
+    const { page } = visitor
+    await visitor.open("#/usage?by=job")
+    await page.getByRole("img", { name: /the same stands in the list by day/ }).waitFor()
+    await page.locator("#main .row a").first().click()
+    await page.locator(".timeline").waitFor()
   })
 })

@@ -70,6 +70,7 @@ const gatewayRules: Rules = {
   "GET /api/search": admin,
   "GET /api/session": admin,
   "GET /api/session/messages": admin,
+  "GET /api/session/export": does("admin", "session.export"),
   "POST /api/session/compact": does("admin", "session.compact"),
   "POST /api/session/delete": does("admin", "session.delete"),
   "GET /api/updates": admin,

@@ -7,7 +7,9 @@ import { logEndpoints } from "./logs.ts"
 import { pageEndpoints } from "./page.ts"
 import { peopleEndpoints } from "./people.ts"
 import { runEndpoints } from "./runs.ts"
+import { sessionEndpoints } from "./sessions.ts"
 import { statusEndpoints } from "./status.ts"
+import { usageEndpoints } from "./usage.ts"
 
 export const endpoints = {
   ...statusEndpoints,
@@ -17,6 +19,8 @@ export const endpoints = {
   ...logEndpoints,
   ...peopleEndpoints,
   ...approvalEndpoints,
+  ...sessionEndpoints,
+  ...usageEndpoints,
   ...pageEndpoints,
 }
 

@@ -33,6 +33,12 @@ export function storeTopics(store: Store): Topic[] {
       tables: [{ table: "hook_delivery", id: "row.id", on: written }],
       read: (list) => list.map((id) => ({ id: Number(id) })),
     },
+    {
+      name: "session",
+      scope: "admin",
+      tables: [{ table: "session", id: "row.key", on: ["insert", "update", "delete"] }],
+      read: (list) => list.map((key) => ({ key: String(key) })),
+    },
     // Of these the page asks anew what it shows: that they have changed is enough.
     {
       name: "waiting",

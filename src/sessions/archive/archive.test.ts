@@ -93,6 +93,8 @@ test("pages of hits and of a transcript leave nothing out and tell nothing twice
   const first = readTranscript(store, key, { limit: 20 })
   const second = readTranscript(store, key, { limit: 20, after: first.next ?? 0 })
   assert.deepEqual([first.items.length, second.items.length, second.next], [20, 5, null])
+  const back = readTranscript(store, key, { limit: 4, before: second.items[2]?.id })
+  assert.deepEqual(back.items, [...first.items.slice(-2), ...second.items.slice(0, 2)])
 })
 
 test("a conversation that is over is found, shown and exported under its key", async (context) => {

@@ -76,6 +76,8 @@ export interface TranscriptQuery {
   limit: number
   /** Only what follows this message. */
   after?: number | undefined
+  /** Only what stands before this message, the nearest; then `after` is not looked at. */
+  before?: number | undefined
   /** The newest only, oldest of them first; then `after` is not looked at. */
   last?: boolean | undefined
   /** One conversation of the key that is over; else the one that goes on. `all`: every one. */
@@ -84,16 +86,18 @@ export interface TranscriptQuery {
 
 /** Oldest first. The key must be one that is, or was, in use. */
 export function readTranscript(store: Store, key: string, query: TranscriptQuery): TranscriptPage {
-  const { limit, after = 0, last = false } = query
+  const { limit, after = 0, last = false, before = Number.MAX_SAFE_INTEGER } = query
+  const isBackwards = last || query.before !== undefined
   const ids = JSON.stringify(conversationIds(store, key, query.conversation))
   const rows = store.handle
     .prepare(
       `select message.*, (select run_id from job where job.id = message.job_id) as run_id from message
-       where session_id in (select value from json_each(?)) and id > ? order by id ${last ? "desc" : ""} limit ?`,
+       where session_id in (select value from json_each(?)) and id > ? and id < ?
+       order by id ${isBackwards ? "desc" : ""} limit ?`,
     )
-    .all(ids, last ? 0 : after, limit) as unknown as MessageRow[]
-  const items = (last ? rows.reverse() : rows).map(entryOf)
-  return { items, next: last || rows.length < limit ? null : (items.at(-1)?.id ?? null) }
+    .all(ids, isBackwards ? 0 : after, before, limit) as unknown as MessageRow[]
+  const items = (isBackwards ? rows.reverse() : rows).map(entryOf)
+  return { items, next: isBackwards || rows.length < limit ? null : (items.at(-1)?.id ?? null) }
 }
 
 function conversationIds(store: Store, key: string, wanted: string | undefined): string[] {

@@ -1,0 +1,151 @@
+// Usage: what the calls of models took, by day, model, session, run; in money and in tokens.
+import { type Reply, call } from "../api.ts"
+import { link, place, setQuery } from "../router.ts"
+import { may } from "../session.ts"
+import { Pending, useAsked } from "../ui/asked.tsx"
+import { Bars } from "../ui/bars.tsx"
+import { Select } from "../ui/form.tsx"
+import { Card, Empty, Facts } from "../ui/parts.tsx"
+import { Rows, fixedList } from "../ui/rows.tsx"
+
+type Usage = Reply<"GET /api/usage">
+type Sums = Usage["totals"]
+
+const groups = [
+  ["day", "day"],
+  ["model", "model"],
+  ["session", "session"],
+  ["job", "run"],
+  ["agent", "agent"],
+  ["purpose", "purpose"],
+] as const
+const ranges = [
+  ["1d", "a day"],
+  ["7d", "a week"],
+  ["30d", "30 days"],
+  ["90d", "90 days"],
+  ["400d", "400 days"],
+] as const
+
+const number = (value: number | null) => (value === null ? "unknown" : value.toLocaleString())
+const money = (value: number | null) => (value === null ? "unknown" : `$${value.toFixed(value < 1 ? 4 : 2)}`)
+const tokensOf = ({ input, output }: Sums) => (input ?? 0) + (output ?? 0)
+
+export default function UsagePage() {
+  const { query } = place.value
+  const by = groups.find(([name]) => name === query.get("by"))?.[0] ?? "model"
+  const since = ranges.find(([name]) => name === query.get("since"))?.[0] ?? "30d"
+  const asked = useAsked(
+    `${by} ${since}`,
+    async () => {
+      const [days, rows] = await Promise.all([
+        call("GET /api/usage", { query: { by: "day", since, limit: 400 } }),
+        by === "day" ? undefined : call("GET /api/usage", { query: { by, since, limit: 500 } }),
+      ])
+      return { days, rows: rows ?? days }
+    },
+    { topics: ["run"], everyMs: 60_000 },
+  )
+  const known = asked.value.value
+  return (
+    <>
+      <div class="filters">
+        <Select label="Of the last" value={since} set={(value) => setQuery({ since: value })} options={ranges} />
+        <Select label="By" value={by} set={(value) => setQuery({ by: value })} options={groups} />
+      </div>
+      {known === undefined ? (
+        <Pending of={asked} />
+      ) : known.days.totals.calls === 0 ? (
+        <Empty title="No model was asked in this time">
+          What its calls take stands here, from the first message on.
+        </Empty>
+      ) : (
+        <>
+          <div class="cards">
+            <Totals of={known.days.totals} />
+            <Days usage={known.days} />
+          </div>
+          <Shares usage={known.rows} />
+        </>
+      )}
+    </>
+  )
+}
+
+function Totals({ of }: { of: Sums }) {
+  return (
+    <Card title="All together">
+      <Facts
+        rows={[
+          ["Cost", money(of.cost)],
+          ["Calls", of.calls.toLocaleString()],
+          ["Tokens in", number(of.input)],
+          ["From a cache", of.cacheRead !== null && number(of.cacheRead)],
+          ["Tokens out", number(of.output)],
+          ["Not counted", of.uncounted > 0 && `${of.uncounted} calls whose provider has told no tokens`],
+          ["Not priced", of.unpriced > 0 && `${of.unpriced} calls of models whose prices are not known`],
+        ]}
+      />
+    </Card>
+  )
+}
+
+const dayMs = 86_400_000
+
+/** Days without calls are days too. */
+function daysOf({ since, until, timeZone, rows }: Usage): { key: string; row: Usage["rows"][number] | undefined }[] {
+  const format = new Intl.DateTimeFormat("en-CA", { timeZone })
+  const names = new Set<string>()
+  for (let at = since; at < until; at += dayMs) names.add(format.format(at))
+  names.add(format.format(until - 1))
+  const known = new Map(rows.map((row) => [row.key, row]))
+  return [...names].map((key) => ({ key, row: known.get(key) }))
+}
+
+function Days({ usage }: { usage: Usage }) {
+  const hasCost = (usage.totals.cost ?? 0) > 0
+  const days = daysOf(usage).map(({ key, row }) => ({
+    name: key,
+    value: row === undefined ? 0 : hasCost ? (row.cost ?? 0) : tokensOf(row),
+    words: row ? `${key}: ${money(row.cost)}, ${tokensOf(row).toLocaleString()} tokens, ${row.calls} calls` : key,
+  }))
+  return (
+    <Card title={hasCost ? "Cost by day" : "Tokens by day"}>
+      <Bars bars={days} label={`${days.length} days; the same stands in the list by day`} />
+    </Card>
+  )
+}
+
+const addressOf = (by: Usage["by"], key: string) =>
+  !may("admin") ? undefined : by === "job" ? link("runs", key) : by === "session" ? link("sessions", key) : undefined
+
+function Shares({ usage: { by, rows, more, totals } }: { usage: Usage }) {
+  const whole = (totals.cost ?? 0) > 0 ? totals.cost : tokensOf(totals)
+  const list = rows.map((row) => ({ ...row, id: row.key ?? "" }))
+  return (
+    <section class="section">
+      <h2>By {groups.find(([name]) => name === by)?.[1]}</h2>
+      {more && <p class="dim">The 500 that took the most.</p>}
+      <Rows list={fixedList(list)} label="Sums" empty={{ title: "Nothing", text: "" }}>
+        {(row) => {
+          const share = ((totals.cost ?? 0) > 0 ? (row.cost ?? 0) : tokensOf(row)) / (whole || 1)
+          const name = <strong class="cut">{row.key ?? "none"}</strong>
+          const address = row.key === null ? undefined : addressOf(by, row.key)
+          return (
+            <>
+              <i class="share" style={{ width: `${share * 100}%` }} />
+              <span class="grow">
+                {address === undefined ? name : <a href={address}>{name}</a>}
+                <span class="cut dim">
+                  {row.calls} calls · {number(row.input)} tokens in
+                  {row.cacheRead ? ` (${number(row.cacheRead)} cached)` : ""} · {number(row.output)} out
+                </span>
+              </span>
+              <span class="mono">{money(row.cost)}</span>
+            </>
+          )
+        }}
+      </Rows>
+    </section>
+  )
+}

@@ -1,0 +1,108 @@
+// Messages of a conversation, oldest first, of which a few hundred are in the document: older and newer ones come when
+// they are scrolled to, those far away go, and what is being read stays where it is.
+import { useSignal } from "@preact/signals"
+import type { ComponentChildren } from "preact"
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
+import { on } from "../stream.ts"
+import { toast } from "./toast.tsx"
+import { wordsOf } from "./parts.tsx"
+
+interface Message {
+  id: number
+}
+
+interface TranscriptProps<Item extends Message> {
+  label: string
+  /** Oldest first. `after` or `before` a message; with neither the last ones. */
+  load: (where: { after?: number; before?: number }) => Promise<Item[]>
+  /** How many `load` gives unless there are no more. */
+  page: number
+  /** Message to begin at. */
+  at?: number | undefined
+  /** Whether an entry of the stream says that there is more. */
+  grows: (entry: { key: string }) => boolean
+  empty: ComponentChildren
+  children: (item: Item) => ComponentChildren
+}
+
+const mostShown = 250
+/** How near to an end the next page is asked for. */
+const nearPx = 800
+
+export function Transcript<Item extends Message>(props: TranscriptProps<Item>) {
+  const { load, page, at, grows, label, children } = props
+  const box = useRef<HTMLDivElement>(null)
+  const items = useSignal<Item[] | undefined>(undefined)
+  const ends = useRef({ older: true, newer: at !== undefined, isBusy: false, isAtEnd: at === undefined })
+  const anchor = useRef<{ id: string; top: number } | undefined>(undefined)
+
+  const get = async (where: "older" | "newer" | "begin") => {
+    const state = ends.current
+    if (state.isBusy || box.current === null) return
+    state.isBusy = true
+    const shown = items.value ?? []
+    try {
+      if (where === "begin") {
+        items.value = await load(at === undefined ? {} : { after: at - 1 })
+        state.older = at !== undefined || items.value.length === page
+      } else if (where === "older") {
+        const more = await load({ before: shown[0]?.id ?? 0 })
+        state.older = more.length === page
+        keepPlace()
+        const all = [...more, ...shown]
+        state.newer ||= all.length > mostShown
+        items.value = all.slice(0, mostShown)
+      } else {
+        const more = await load({ after: shown.at(-1)?.id ?? 0 })
+        state.newer = more.length === page
+        if (more.length > 0) {
+          if (!state.isAtEnd) keepPlace()
+          state.older ||= shown.length + more.length > mostShown
+          items.value = [...shown, ...more].slice(-mostShown)
+        }
+      }
+    } catch (error) {
+      toast(wordsOf(error), "bad")
+    } finally {
+      state.isBusy = false
+    }
+  }
+  /** The first message in view, by which the rest is put back. */
+  const keepPlace = () => {
+    const top = box.current?.getBoundingClientRect().top ?? 0
+    const seen = [...(box.current?.children ?? [])].find((child) => child.getBoundingClientRect().bottom > top)
+    anchor.current = seen && { id: seen.id, top: seen.getBoundingClientRect().top }
+  }
+  const look = () => {
+    const element = box.current
+    if (!element || !items.value) return
+    const below = element.scrollHeight - element.scrollTop - element.clientHeight
+    ends.current.isAtEnd = below < 40 && !ends.current.newer
+    if (ends.current.older && element.scrollTop < nearPx) void get("older")
+    else if (ends.current.newer && below < nearPx) void get("newer")
+  }
+  useEffect(() => {
+    void get("begin")
+    return on<{ key: string }>("session", (entry) => grows(entry) && !ends.current.newer && void get("newer"))
+  }, [])
+  useLayoutEffect(() => {
+    const element = box.current
+    if (!element || !items.value) return
+    const { current: kept } = anchor
+    anchor.current = undefined
+    const found = kept && document.getElementById(kept.id)
+    if (found) element.scrollTop += found.getBoundingClientRect().top - kept.top
+    else if (ends.current.isAtEnd) element.scrollTop = element.scrollHeight
+    look()
+  }, [items.value])
+  return (
+    <div ref={box} class="transcript" role="log" aria-label={label} tabIndex={0} onScroll={look}>
+      {items.value?.length === 0 && props.empty}
+      {items.value?.map((item) => (
+        <article key={item.id} id={`m${item.id}`} class={item.id === at ? "wanted" : undefined}>
+          {children(item)}
+        </article>
+      ))}
+    </div>
+  )
+}
