@@ -176,12 +176,17 @@ function Timeline({ run, story, isOver }: { run: Detail; story: Story; isOver: b
   )
 }
 
-function arrival(run: Detail, { arrival: from, takenIn }: Story): Moment {
+function arrival(run: Detail, { arrival: from, takenIn, again }: Story): Moment {
   return {
     at: Math.min(from?.receivedAt ?? run.createdAt, run.createdAt),
     key: "in",
     title:
-      from === null ? (
+      again !== null ? (
+        <>
+          Asked for again{" "}
+          <small class="dim">{again.step === undefined ? "from the start" : `from step ${again.step}`}</small>
+        </>
+      ) : from === null ? (
         "Began by itself"
       ) : (
         <>
@@ -194,7 +199,8 @@ function arrival(run: Detail, { arrival: from, takenIn }: Story): Moment {
           rows={[
             ["When", <Time at={run.createdAt} both />],
             ["Let in by", from?.rule],
-            ["Delivery", from?.hook ? <a href={link("webhooks", from.hook)}>webhook {from.hook}</a> : from?.deliveryId],
+            ["Webhook", from?.hook && <a href={link("webhooks", from.hook)}>{from.hook}</a>],
+            ["Delivery", from?.hook || again ? "" : from?.deliveryId],
             ["Answered with it", takenIn.length > 0 && takenIn.map((id) => <RunLink key={id} id={id} />)],
           ]}
         />

@@ -2,9 +2,9 @@
 import { AppError } from "../kernel/index.ts"
 import type { Store } from "../store/index.ts"
 import type { DeliverySummary } from "./api.ts"
-import { deliveryColumns, deliverySummary, noDelivery } from "./store.ts"
+import { deliveryColumns, deliverySummary, noDelivery, previewSql } from "./store.ts"
 
-const selected = `${deliveryColumns.join(", ")}, job.run_id, substr(outbox.payload, 1, 200) as payload
+const selected = `${deliveryColumns.join(", ")}, job.run_id, ${previewSql} as payload
   from outbox left join job on job.id = outbox.job_id`
 const mostOfJob = 200
 

@@ -152,11 +152,12 @@ export async function listDeliveries(
 }
 
 /** What a message says, in words; of what says nothing, what it is about. Payloads are the channels' own. */
-const previewOf = sql<string>`substr(coalesce(
+export const previewSql = `substr(coalesce(
   json_extract(outbox.payload, '$.plain'), json_extract(outbox.payload, '$.text'),
   json_extract(outbox.payload, '$.caption.plain'), json_extract(outbox.payload, '$.emoji'),
   json_extract(outbox.payload, '$.path'), json_extract(outbox.payload, '$.file'),
   json_extract(outbox.payload, '$.items[0].path'), json_extract(outbox.payload, '$.url'), ''), 1, 200)`
+const previewOf = sql.raw<string>(previewSql)
 
 // The very words of the partial indexes of open rows, so that these serve: open rows are few, all rows are many.
 const openJobs = sql<boolean>`job.id in (select id from job where state in ('ready', 'running'))`
