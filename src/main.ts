@@ -28,6 +28,7 @@ import type { SandboxParts } from "./main/sandbox.ts"
 import { type StopRequest, keepInspectorClosed, listenForStop } from "./main/signals.ts"
 import { describeStartFailure } from "./main/start-failure.ts"
 import { version } from "./main/version.ts"
+import { composeWebChat } from "./main/web-chat.ts"
 import { followWallClock } from "./main/wall-clock.ts"
 import { watchStateFolder } from "./store/index.ts"
 
@@ -117,6 +118,7 @@ interface Parts {
   browser: BrowserService
   agent: AgentParts
   chatapp: Channel
+  web: Channel
   pairing: Pairing
   server: GatewayServer
   hooks: Hooks
@@ -193,7 +195,7 @@ function compose(
   const channels = new Map<string, Channel>()
   const mcp = composeMcp(core, { browser: () => browser })
   const agent = composeAgent(core, {
-    tools: (place) => [...tools(place), ...chatapp.tools(place), ...mcp.servers.tools(place)],
+    tools: (place) => [...tools(place), ...chatapp.tools(place), ...web.tools(place), ...mcp.servers.tools(place)],
     shell: sandbox.shell,
     channels: () => channels,
     restart: (reason) => stop.request(`restart: ${reason}`),
@@ -201,7 +203,8 @@ function compose(
   })
   const pairing = createPairing({ store, clock, ids, log })
   const chatapp = composeChatapp(core, agent, { pairing, onRefused: access.onChatRefused })
-  channels.set(chatapp.name, chatapp)
+  const { channel: web, chat } = composeWebChat(core, agent, access.gateway.page.feed)
+  for (const channel of [chatapp, web]) channels.set(channel.name, channel)
   const hooks = composeHooks(core, agent, { accepting: () => !draining, gatewayToken: token.token, ...access.hooks })
   const backups = composeBackups(core, options.program)
   const health = createHealth({
@@ -222,6 +225,7 @@ function compose(
     metrics: () => metricsOf(core),
     actions: createActions(core, {
       agent,
+      chat,
       channels: () => channels,
       pairing,
       hooks: hooks.deliveries,
@@ -244,6 +248,7 @@ function compose(
     browser,
     agent,
     chatapp,
+    web,
     pairing,
     server,
     hooks,
@@ -300,6 +305,7 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
   stack.push("clock", followWallClock(core, [parts.pairing.followClock]))
   states["agent"] = "ready"
   parts.mcp.start()
+  stack.push("page chat", () => parts.web.stop())
   stack.push("chatapp", () => chatapp.stop())
   await chatapp.start()
   states["chatapp"] = "ready"

@@ -14,7 +14,7 @@ export interface ChannelAccountStatus {
   configured: boolean
   /** `stopped` after a permanent failure, with the reason in `error`. */
   state: "off" | "starting" | "running" | "waiting" | "stopped"
-  mode: "polling" | "webhook"
+  mode: "polling" | "webhook" | "page"
   tokenSource: "config" | "tokenFile" | "env" | "none"
   botName?: string
   startedAt?: number

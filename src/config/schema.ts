@@ -7,6 +7,7 @@ import { backupSchema } from "../backup/config.ts"
 import { approvalsSchema } from "../approvals/config.ts"
 import { browserSchema, nodeHostSchema } from "../browser/config.ts"
 import { chatappSchema } from "../channels/chatapp/config.ts"
+import { webSchema } from "../channels/web/config.ts"
 import { bindingsSchema, channelDefaultsSchema, commandsSchema } from "../channels/config.ts"
 import { deliverySchema, messagesSchema } from "../delivery/config.ts"
 import { gatewaySchema, isLoopbackBind } from "../gateway/config.ts"
@@ -77,6 +78,7 @@ export const configSchema = z
       .strictObject({
         defaults: channelDefaultsSchema,
         chatapp: chatappSchema.prefault({}),
+        web: webSchema,
       })
       .prefault({})
       .meta({ description: "Chat channels." }),

@@ -75,6 +75,8 @@ export interface EarlyReplies {
 
 export interface ChannelSender {
   channel: string
+  /** Its chats are those of the gateway's own page: a recipient that is named without a channel is never meant for it. */
+  isPage?: true
   /** Whether answers to this chat are sent in parts while they are written; undefined: only when they are complete. */
   earlyReplies?(route: Route): EarlyReplies | undefined
   /** The rows of a reply: chunks and media in order. Pure and quick: it runs inside the turn's last transaction. */

@@ -81,9 +81,11 @@ export function createDelivery(options: DeliveryOptions): Delivery {
         throw noRoute()
       }
       if (target.to !== undefined) {
-        const only = last?.channel ?? [...options.senders().keys()][0]
+        const senders = options.senders()
+        const heard = last && !senders.get(last.channel)?.isPage ? last : undefined
+        const only = heard?.channel ?? [...senders].find(([, sender]) => !sender.isPage)?.[0]
         if (only === undefined) throw noRoute()
-        return senderOf(only).resolveTarget(target.to, target.account ?? last?.account)
+        return senderOf(only).resolveTarget(target.to, target.account ?? heard?.account)
       }
       if (!last) throw noRoute()
       return withoutMessage(last)

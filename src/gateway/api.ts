@@ -19,6 +19,7 @@ import type {
 } from "../sessions/index.ts"
 import type { ApprovalState, JobState, OutboxState, RunDelivery } from "../store/index.ts"
 import type { GatewayStatus } from "./contract.ts"
+import type { chatEndpoints } from "./endpoints/chat.ts"
 import type { hookEndpoints } from "./endpoints/hooks.ts"
 import type { peopleEndpoints } from "./endpoints/people.ts"
 
@@ -213,6 +214,32 @@ type PeopleReply<Name extends keyof typeof peopleEndpoints> = z.input<(typeof pe
 
 type HookReply<Name extends keyof typeof hookEndpoints> = z.input<(typeof hookEndpoints)[Name]["reply"]>
 
+type ChatReply<Name extends keyof typeof chatEndpoints> = z.input<(typeof chatEndpoints)[Name]["reply"]>
+
+/** The page's own chat; the shapes are those of its own contract. All throw `conflict` while it is switched off. */
+export interface ChatActions {
+  overview(limit: number): ChatReply<"GET /api/chat">
+  /** Throws `not-found`, `bad-request`. */
+  history(chat: string, page: PageQuery): ChatReply<"GET /api/chat/messages">
+  say(message: {
+    id: string
+    chat: string
+    text: string
+    files: { id: string; name: string }[]
+    replyTo?: string
+  }): Promise<ChatReply<"POST /api/chat/messages">>
+  click(click: {
+    id: string
+    chat: string
+    message: string
+    row: number
+    column: number
+  }): Promise<ChatReply<"POST /api/chat/clicks">>
+  maxFileBytes(): number
+  keepFile(content: Uint8Array, claimed: string | undefined): Promise<{ id: string; mediaType: string; bytes: number }>
+  readFile(message: number, index: number): { name: string; mediaType: string; isShown: boolean; content: Uint8Array }
+}
+
 /** What a person says to the agent from a terminal; the shapes are those of the terminals' own contract. */
 export interface TerminalActions {
   accept(message: TerminalQuestion): Promise<object>
@@ -302,6 +329,7 @@ export interface GatewayActions {
   usage(question: UsageQuestion): UsageSummary
   hooks: HookDeliveryActions
   terminal: TerminalActions
+  chat: ChatActions
   sessions: SessionActions
   listModels(): ModelList
   /** Asks the model one small question. What does not work is part of the answer, not an error. */

@@ -160,6 +160,18 @@ const noTerminal: GatewayActions["terminal"] = {
   stop: async (runId) => ({ runId, state: "stopped" }),
 }
 
+const noChat: GatewayActions["chat"] = {
+  overview: () => ({ agents: ["main"], chats: [], hasMore: false, commands: [], maxFileBytes: 10 }),
+  history: () => ({ items: [], next: null, drafts: [], unsent: [], open: [] }),
+  say: async ({ id, chat }) => ({ chat, runId: `run-of-${id}` }),
+  click: async ({ id, chat }) => ({ chat, runId: `run-of-${id}` }),
+  maxFileBytes: () => 10,
+  keepFile: async (content) => ({ id: "file.bin", mediaType: "application/octet-stream", bytes: content.length }),
+  readFile() {
+    throw new AppError("not-found", "This message has no such file")
+  },
+}
+
 const noServers: GatewayActions["mcpServers"] = {
   list: () => [],
   async inspect(name) {
@@ -191,6 +203,7 @@ function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
     dismissFailures: async () => void calls.push("dismiss"),
     requestStop: () => void calls.push("stop"),
     terminal: noTerminal,
+    chat: noChat,
     stopRun: async (run) => void calls.push({ stopRun: run }),
     runAgain: async (wish) => (calls.push({ runAgain: wish }), { runId: "next" }),
     hooks: {

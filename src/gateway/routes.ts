@@ -14,6 +14,7 @@ import { statusEndpoints } from "./endpoints/status.ts"
 import { usageEndpoints } from "./endpoints/usage.ts"
 import { hookRoutes } from "./hook-routes.ts"
 import { logRoutes } from "./logs.ts"
+import { chatRoutes, sendFile } from "./page/chat.ts"
 import { listen, pageRoutes } from "./page/routes.ts"
 import { peopleRoutes } from "./people.ts"
 import { readPicture, runRoutes } from "./runs.ts"
@@ -214,6 +215,7 @@ const routes: readonly Route[] = [
   ...hookRoutes,
   ...logRoutes,
   ...pageRoutes,
+  ...chatRoutes,
 ]
 
 export function addApiRoutes(app: Hono<Env>, options: ApiOptions): void {
@@ -230,6 +232,7 @@ export function addApiRoutes(app: Hono<Env>, options: ApiOptions): void {
     return readPicture(options.store, runId, n)
   })
   app.get("/api/session/export", (context) => exportSession(options, context))
+  app.get("/api/chat/messages/:message/files/:n", (context) => sendFile(options, context))
   app.get("/api/stream", (context) => listen(options.page, context))
   app.all("/api/stream", () => notAllowed(["GET"], options.redactor))
   for (const path of new Set(routes.map((route) => route.path))) {

@@ -29,6 +29,7 @@ import { version } from "./version.ts"
 
 export interface ActionParts {
   agent: AgentParts
+  chat: GatewayActions["chat"]
   channels: () => ReadonlyMap<string, Channel>
   pairing: Pairing
   hooks: GatewayActions["hooks"]
@@ -65,6 +66,7 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
     approvals: approvalActions(parts.agent.approvals),
     hooks: parts.hooks,
     terminal: terminalActions(core, parts.agent),
+    chat: parts.chat,
     ...createHeartbeatActions(core, parts.agent.heartbeat),
     sandbox: parts.sandbox,
     ...people,

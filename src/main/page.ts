@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto"
 import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
+import { webTopics } from "../channels/index.ts"
 import { type GatewayToken, type PageParts, createPage } from "../gateway/index.ts"
 import type { FailureThrottle } from "../kernel/http/index.ts"
 import type { Core } from "./core.ts"
@@ -24,6 +25,7 @@ export function composePage(core: Core, { token, throttle, port }: PageLinksOpti
     folder: pageFolder,
     ownIssuer: `own:${createHash("sha256").update(`page ${token.token.reveal()}`).digest("hex").slice(0, 16)}`,
     throttle,
+    topics: webTopics(core.store),
     log: core.log.child({ part: "page" }),
     version: version(),
   })

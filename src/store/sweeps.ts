@@ -124,6 +124,27 @@ export const sweeps: readonly Sweep[] = [
     remove: (handle, _before, limit) => removeDeletedConversations(handle, limit),
   },
   { name: "message", keepMs: (keep) => keep.endedSessionsMs, remove: (...now) => removeMessages(0, ...now) },
+  {
+    name: "message of the page's chat, of a deleted session",
+    keepMs: () => 0,
+    remove: (handle, _before, limit) =>
+      Number(
+        handle
+          .prepare(
+            `delete from web_message where id in (select web_message.id from web_chat
+               cross join web_message on chat = key and web_message.id <= cleared_to where cleared_to > 0 limit ?)`,
+          )
+          .run(limit).changes,
+      ),
+  },
+  // Of a conversation that goes on nothing is removed: what is older than it belongs to those that are over.
+  plain(
+    "message of the page's chat",
+    (keep) => keep.endedSessionsMs,
+    `delete from web_message where id in (select web_message.id from web_chat left join session on session.key = web_chat.key
+       cross join web_message on chat = web_chat.key
+         and web_message.created_at < min(?1, coalesce(session.created_at, ?1)) where web_chat.updated_at > 0 limit ?2)`,
+  ),
 ]
 
 /** Steps first, so that a run of ten thousand steps is removed in as many pieces as it takes. */

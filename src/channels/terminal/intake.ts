@@ -6,7 +6,7 @@ import { type TurnInput, turnJob } from "../../agent/turn-input.ts"
 import { AppError, type Ids, addressesIn, readInside, sitesIn } from "../../kernel/index.ts"
 import { mainKey, normalizeAgentId } from "../../sessions/index.ts"
 import type { IngestEntry, NewJob } from "../../store/index.ts"
-import { type CommandCall, commandJob, findCommand, readCommand } from "../commands/index.ts"
+import { planTyped } from "../commands/index.ts"
 import { isPicture, sniff } from "../chatapp/media/sniff.ts"
 import { type TerminalAccepted, type TerminalMessage, terminalChannel } from "./contract.ts"
 import { terminalRoute } from "./sender.ts"
@@ -84,28 +84,14 @@ function ownSession(agentId: string, rest: string): string {
 }
 
 function jobsOf(options: IntakeOptions, wanted: TerminalMessage, place: Place): NewJob[] {
-  const { ids } = options
+  const { ids, isModel } = options
   const { message, pictures = [] } = wanted
   const media = pictures.map((path) => pictureAt(options, path))
-  const read = media.length === 0 ? readCommand(message, { botName: undefined }) : undefined
-  const command = read?.kind === "command" ? findCommand(read.name) : undefined
-  if (!command || read?.kind !== "command") return [turnJob(ids.uuid(), turnInput(options, place, message, media))]
-  const call: CommandCall = {
-    command: command.name,
-    args: "",
-    ...place,
-    route: terminalRoute(place.sessionKey),
-    sender: asker,
-  }
-  if (command.name !== "new" && command.name !== "reset") {
-    return [commandJob(ids.uuid(), command, { ...call, args: command.takesLines ? read.args : read.line })]
-  }
-  // A model and the first message may follow.
-  const [word = ""] = read.args.split(/\s/, 1)
-  const model = word !== "" && options.isModel(word) ? word : ""
-  const rest = read.args.slice(model.length).trim()
-  const fresh = commandJob(ids.uuid(), command, { ...call, args: model })
-  return rest === "" ? [fresh] : [fresh, turnJob(ids.uuid(), turnInput(options, place, rest, []))]
+  const turn = (text: string) => turnJob(ids.uuid(), turnInput(options, place, text, media))
+  if (media.length > 0) return [turn(message)]
+  const call = { ...place, route: terminalRoute(place.sessionKey), sender: asker }
+  const { jobs, rest } = planTyped(message, { ids, isModel, call })
+  return rest === undefined ? jobs : [...jobs, turn(rest)]
 }
 
 type Media = NonNullable<TurnInput["media"]>

@@ -1,6 +1,7 @@
 // All endpoints that are described by schemas, by method and path.
 import type { Call } from "./endpoint.ts"
 import { approvalEndpoints } from "./approvals.ts"
+import { chatEndpoints } from "./chat.ts"
 import { deliveryEndpoints } from "./deliveries.ts"
 import { hookEndpoints } from "./hooks.ts"
 import { logEndpoints } from "./logs.ts"
@@ -22,6 +23,7 @@ export const endpoints = {
   ...sessionEndpoints,
   ...usageEndpoints,
   ...pageEndpoints,
+  ...chatEndpoints,
 }
 
 /** For clients: what each call is given and answers. */

@@ -6,7 +6,17 @@ import type { Store } from "../../store/index.ts"
 export interface WatchedTable {
   /** What a change is called; a word of ours, never of a caller. */
   topic: string
-  table: "job" | "step" | "outbox" | "hook_delivery" | "approval" | "event" | "session" | "pairing_request" | "message"
+  table:
+    | "job"
+    | "step"
+    | "outbox"
+    | "hook_delivery"
+    | "approval"
+    | "event"
+    | "session"
+    | "pairing_request"
+    | "message"
+    | "web_message"
   /** Expression for the id, `row` standing for the changed row. */
   id: string
   on: readonly ("insert" | "update" | "delete")[]

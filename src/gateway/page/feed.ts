@@ -11,6 +11,8 @@ import { type WatchedTable, createChanges } from "./changes.ts"
 export interface Topic {
   name: string
   scope: Scope
+  /** Told to whoever listens now and kept for nobody: what counts of it can be asked for. */
+  isPassing?: boolean
   /** Without any, it is only published. */
   tables?: readonly Omit<WatchedTable, "topic">[]
   /** One entry for each; ids whose rows are gone are left out. */
@@ -103,7 +105,7 @@ class Feed implements PageFeed {
 
   publish(name: string, data: () => object): void {
     const topic = this.#topics.get(name)
-    if (!topic || this.#timer === undefined) return
+    if (!topic || this.#timer === undefined || (topic.isPassing && this.#listeners.size === 0)) return
     // What the store has changed before comes before.
     this.#flush()
     this.#add(topic, [data()])
@@ -177,9 +179,13 @@ class Feed implements PageFeed {
     }
   }
 
-  #add({ name, scope }: Topic, items: readonly object[]): void {
+  #add({ name, scope, isPassing }: Topic, items: readonly object[]): void {
     if (items.length === 0) return
     const { redact, store } = this.#options
+    if (isPassing) {
+      const texts = items.map((item) => `event: ${name}\ndata: ${redact(JSON.stringify(item))}\n\n`)
+      return this.#tellAll(scope, texts.join(""))
+    }
     const added = items.map((item): Entry => {
       this.#rev += 1
       const data = redact(JSON.stringify(item))
@@ -188,8 +194,12 @@ class Feed implements PageFeed {
     this.#entries.push(...added)
     const removed = this.#entries.splice(0, Math.max(0, this.#entries.length - mostEntries))
     this.#floor = removed.at(-1)?.rev ?? this.#floor
-    // One text for all that may see it.
-    const chunk = encoder.encode(added.map((entry) => entry.text).join(""))
+    this.#tellAll(scope, added.map((entry) => entry.text).join(""))
+  }
+
+  /** One text for all that may see it. */
+  #tellAll(scope: Scope, text: string): void {
+    const chunk = encoder.encode(text)
     for (const listener of this.#listeners) if (covers(listener.scopes, scope)) this.#send(listener, chunk)
   }
 

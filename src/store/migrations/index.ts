@@ -22,6 +22,7 @@ import * as firstWords from "./0022-first-words.ts"
 import * as queue from "./0025-queue.ts"
 import * as conversations from "./0026-conversations.ts"
 import * as pageSessions from "./0030-page-sessions.ts"
+import * as webChat from "./0031-web-chat.ts"
 import * as mcp from "./0035-mcp.ts"
 
 export const migrations: Record<string, Migration> = {
@@ -47,6 +48,7 @@ export const migrations: Record<string, Migration> = {
   "0025-queue": queue,
   "0026-conversations": conversations,
   "0030-page-sessions": pageSessions,
+  "0031-web-chat": webChat,
   "0035-mcp": mcp,
 }
 

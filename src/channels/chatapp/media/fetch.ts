@@ -48,9 +48,9 @@ const holdMs = 30_000
 /** No model takes more pixels on a side. */
 const maxPictureSide = 8_000
 /** Of all pictures of a turn together. */
-const maxPicturesBytes = 12 * 1024 * 1024
+export const maxPicturesBytes = 12 * 1024 * 1024
 /** Of a text file, what is shown at once. */
-const maxTextChars = 20_000
+export const maxTextChars = 20_000
 
 const mebibyte = 1024 * 1024
 
@@ -188,10 +188,18 @@ async function addPreview(parts: FetchParts, turn: TurnFiles, { file, account, s
 }
 
 function canBeShown(kept: KeptFile, { kind }: RemoteFile): boolean {
-  if (!isPicture(kept.mediaType) || kept.bytes > maxPictureBytes) return false
-  const size = pictureSize(kept.head) ?? gifSize(kept.head)
   // The platform has made its own photos; a file whose size is not to be found may be anything.
-  if (!size) return kind === "photo"
+  return fitsModel(kept, kind === "photo")
+}
+
+/** Whether models take it as a picture. `unmeasured`: what holds where its width and height are not to be found. */
+export function fitsModel(
+  { mediaType, bytes, head }: Omit<KeptFile, "path" | "extension">,
+  unmeasured: boolean,
+): boolean {
+  if (!isPicture(mediaType) || bytes > maxPictureBytes) return false
+  const size = pictureSize(head) ?? gifSize(head)
+  if (!size) return unmeasured
   return size.width > 0 && size.height > 0 && Math.max(size.width, size.height) <= maxPictureSide
 }
 
@@ -225,7 +233,7 @@ function reasonText({ why, bytes }: LeftOut, file: RemoteFile, mediaMaxMb: numbe
   }
 }
 
-function sizeText(bytes: number): string {
+export function sizeText(bytes: number): string {
   if (bytes < 1024) return `${bytes} bytes`
   return bytes < mebibyte ? `${Math.round(bytes / 1024)} KB` : `${(bytes / mebibyte).toFixed(1)} MB`
 }
