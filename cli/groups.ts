@@ -141,6 +141,11 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import("./commands/mcp.ts")).addMcp,
   },
   {
+    name: "secrets",
+    description: "Keep what the agent fills into pages and never sees",
+    load: async () => (await import("./commands/secrets.ts")).addSecrets,
+  },
+  {
     name: "token",
     description: "Make, list and revoke tokens with less than everything",
     load: async () => (await import("./commands/token.ts")).addToken,

@@ -9,6 +9,8 @@ export interface RunOptions {
   nodeOptions?: readonly string[]
   environment?: NodeJS.ProcessEnv
   workingFolder?: string
+  /** On its standard input; nothing is there when not given. */
+  input?: string
 }
 
 export interface RunResult {
@@ -36,8 +38,11 @@ export function startProgram(words: readonly string[], options: RunOptions = {})
   const child = spawn(process.execPath, [...(options.nodeOptions ?? []), options.program ?? sourceProgram, ...words], {
     cwd: options.workingFolder,
     env: { ...inherited(), HOME: "/nonexistent", ...options.environment },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe"],
   })
+  // A program that reads nothing may have ended by then.
+  child.stdin.on("error", () => undefined)
+  child.stdin.end(options.input)
   const texts = { stdout: "", stderr: "" }
   for (const name of ["stdout", "stderr"] as const) {
     child[name].setEncoding("utf8")

@@ -9,6 +9,7 @@ import type { Tabs } from "./page/tabs.ts"
 import type { Machine } from "./profiles/detect/index.ts"
 import type { Relay } from "./relay/index.ts"
 import type { Traces } from "./running-traces.ts"
+import type { Hidden, SecretSource } from "./secrets.ts"
 import type { ProfileRegistry } from "./profiles/registry.ts"
 
 export interface CoreOptions {
@@ -24,6 +25,10 @@ export interface CoreOptions {
   background: Background
   guard: Guard
   traces: Traces
+  /** Kept secrets; without it there are none. */
+  secrets: SecretSource | undefined
+  /** What was filled in, which no answer shows. */
+  hidden: Hidden
   hasAutomationLibrary(): boolean
   /** Changes one entry of `browser.profiles` in the configuration file (removes it without a value) and takes it up. */
   changeProfile(name: string, entry: ProfileEntry | undefined): Promise<void>

@@ -12,4 +12,6 @@ export interface Caller {
    * answers that wait for a page to ask: the sites that may have them.
    */
   staysOn?: ((url: string) => boolean) | undefined
+  /** Set for a turn that acts for others, unless an owner has allowed exactly this call. */
+  withoutSecrets?: boolean | undefined
 }

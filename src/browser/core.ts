@@ -17,6 +17,8 @@ import { fileOperations } from "./files/operations.ts"
 import { safeName } from "./files/safe-name.ts"
 import { savePicture } from "./media.ts"
 import { act } from "./page/act.ts"
+import type { Reveal } from "./page/actions/mouse.ts"
+import { addressOfFrame } from "./page/frame-address.ts"
 import { navigate } from "./page/navigate.ts"
 import { takeScreenshot } from "./page/screenshot.ts"
 import type { Tab } from "./page/tab.ts"
@@ -34,6 +36,7 @@ import type {
   TabActionRequest,
 } from "./requests/index.ts"
 import { extensionOperations } from "./relay/operations.ts"
+import { hideIn } from "./secrets.ts"
 import { placeFor, settingOperations } from "./settings.ts"
 import { sightOperations } from "./sight.ts"
 import { traceOperations } from "./traces.ts"
@@ -44,7 +47,7 @@ export type { Caller } from "./caller.ts"
 export type BrowserCore = ReturnType<typeof createBrowserCore>
 
 export function createBrowserCore(options: CoreOptions) {
-  return {
+  const operations = {
     ...lifecycle(options),
     ...profileOperations(options),
     ...extensionOperations(options),
@@ -57,6 +60,37 @@ export function createBrowserCore(options: CoreOptions) {
     ...settingOperations(options),
     ...traceOperations(options),
     ...sightOperations(options),
+    ...secretOperations(options),
+  }
+  return hideIn(operations, options.hidden)
+}
+
+function secretOperations(options: CoreOptions) {
+  const { pick } = createAccess(options)
+  return {
+    /** Names of kept secrets that a frame of the tab may be given. */
+    async secretNames(caller: Caller, targetId: string): Promise<string[]> {
+      const { secrets } = options
+      if (!secrets || caller.withoutSecrets) return []
+      const tab = await pick(caller, targetId)
+      const origins = new Set(tab.frames.all.map((frame) => originOfAddress(addressOfFrame(tab, frame))))
+      return [...new Set([...origins].flatMap((origin) => secrets.namesFor(origin)))].toSorted()
+    },
+  }
+}
+
+function originOfAddress(address: string): string {
+  return URL.canParse(address) ? new URL(address).origin : ""
+}
+
+/** Takes a secret for one filling; from then on it is hidden. */
+function revealer({ secrets, hidden }: CoreOptions, caller: Caller): Reveal | undefined {
+  if (!secrets || caller.withoutSecrets) return undefined
+  return async (name, origin, signal) => {
+    const { value, anyField } = await secrets.reveal(name, origin, signal)
+    const plain = value.reveal()
+    hidden.add(plain)
+    return { value: plain, anyField }
   }
 }
 
@@ -265,7 +299,10 @@ function pageOperations(options: CoreOptions) {
       const refusals = refusalsIn(live, tab)
       const title = "ref" in request ? `${request.kind} ${request.ref ?? ""}` : request.kind
       const outcome = await traces.around(live, tab, title.trim(), () =>
-        act(tab, request, limits(`The ${request.kind}`, request.timeoutMs, caller)),
+        act(tab, request, {
+          ...limits(`The ${request.kind}`, request.timeoutMs, caller),
+          reveal: revealer(options, caller),
+        }),
       )
       const fresh = await freshSnapshot(tab, request.snapshot, guard, limits("", request.timeoutMs, caller))
       const closed = tab.isOpen ? {} : { closed: true as const }

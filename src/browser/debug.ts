@@ -3,6 +3,7 @@ import { type CoreOptions, createAccess, limits } from "./access.ts"
 import type { Caller } from "./caller.ts"
 import { saveFile } from "./media.ts"
 import { failure } from "./page/actions/reach.ts"
+import { concealWords } from "./page/concealment.ts"
 import { callAgent } from "./page/frames.ts"
 import type { ConsoleMessage, PageError, RequestRecord } from "./page/recorder.ts"
 import { parseRef, staleRef } from "./page/refs.ts"
@@ -50,6 +51,7 @@ export function debugOperations(options: CoreOptions) {
       const data = await tab.operate(limits("The PDF", request.timeoutMs, caller), async ({ signal }) => {
         guard.checkRead(tab)
         const parameters = { printBackground: true }
+        await concealWords(tab, signal)
         return (await tab.session.send<{ data: string }>("Page.printToPDF", parameters, { signal, timeoutMs: 0 })).data
       })
       return { ...done(tab), url: tab.url, path: await saveFile(options, { data, extension: "pdf" }) }

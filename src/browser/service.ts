@@ -25,6 +25,7 @@ import { ProfileRegistry } from "./profiles/registry.ts"
 import { Relay } from "./relay/index.ts"
 import type { TabWaits } from "./relay/waiting.ts"
 import { createControlApp } from "./routes/app.ts"
+import { Hidden, type SecretSource } from "./secrets.ts"
 import { SandboxBrowsers, type SandboxLinks } from "./sandbox/browsers.ts"
 import { type BrowserToolInput, createBrowserTool } from "./tool.ts"
 import { Traces } from "./running-traces.ts"
@@ -57,6 +58,8 @@ export interface BrowserServiceOptions {
   throttle?: FailureThrottle
   /** Ports that the rest of the gateway listens on: no page of a browser may reach them. */
   ownPorts?: () => Iterable<number>
+  /** Kept secrets that pages may be given; there are none when not given. */
+  secrets?: SecretSource
   /** Turns that wait for a tab of the person's own browser. */
   tabWaits?: TabWaits
   /** PATH, DISPLAY and such: what finding and starting a browser may look at. */
@@ -108,7 +111,11 @@ interface Started {
   endLooking(): void
 }
 
-type PartOptions = BrowserServiceOptions & { throttle: FailureThrottle; sealed: Sealed | undefined }
+type PartOptions = BrowserServiceOptions & {
+  throttle: FailureThrottle
+  sealed: Sealed | undefined
+  hidden: Hidden
+}
 
 /** What holds the pages of sandboxed browsers to the strict policy, and its socket. */
 interface Sealed {
@@ -127,6 +134,8 @@ export function createBrowserService(options: BrowserServiceOptions): BrowserSer
     }
     throw new AppError("not-ready", "Browser control is not running")
   }
+  // Pages that were there before a stop still hold what they were given.
+  const hidden = new Hidden()
   const sealed = options.sandbox && seal({ ...options, log }, options.sandbox, () => started?.ownPorts())
   // One after the other: a stop that is still closing the listener would make the next start find its port in use.
   let line: Promise<unknown> = Promise.resolve()
@@ -137,7 +146,7 @@ export function createBrowserService(options: BrowserServiceOptions): BrowserSer
   }
   const start = async () => {
     if (started || !options.settings().enabled) return
-    started = await startParts({ ...options, log, throttle, sealed })
+    started = await startParts({ ...options, log, throttle, sealed, hidden })
     log.info({ port: started.listener.port }, "control service listening")
   }
   const stop = async () => {
@@ -251,6 +260,8 @@ async function startParts(options: PartOptions): Promise<Started> {
     background,
     guard,
     traces: new Traces(),
+    secrets: options.secrets,
+    hidden: options.hidden,
     hasAutomationLibrary: options.hasAutomationLibrary ?? canResolveLibrary,
     async changeProfile(name, entry) {
       options.writeProfile(name, entry)
@@ -329,6 +340,8 @@ function composeSandboxed(
       },
       relay,
       stateFolder,
+      secrets: options.secrets,
+      hidden: options.hidden,
       hasAutomationLibrary: options.hasAutomationLibrary ?? canResolveLibrary,
     },
     clock,

@@ -32,7 +32,7 @@ import {
   waitDownloadRequest,
 } from "./requests/index.ts"
 import { type Target, type TargetOptions, findTarget } from "./sandbox/target.ts"
-import { gateOf, heldToSites, isBare, isRunningCode, kindOfAddress } from "./tool/gate.ts"
+import { fillsSecret, gateOf, gateSecret, heldToSites, isBare, isRunningCode, kindOfAddress } from "./tool/gate.ts"
 import { type BrowserToolInput, description, input, inputSchema, readOnly, requestOf, withUrl } from "./tool/input.ts"
 
 export type { BrowserToolInput } from "./tool/input.ts"
@@ -53,6 +53,9 @@ export function createBrowserTool(
     async gate(value, context) {
       const target = await findTarget(options, value, context)
       refuseUntrusted(value, context, target)
+      if (!context.trusted && fillsSecret(value)) {
+        return await gateSecret(target.core, value, callerOf(value, context, target))
+      }
       if (!context.tainted) return undefined
       return await gateOf(target.core, value, callerOf(value, context, target), context).catch((error: unknown) => {
         throw error instanceof AppError && error.code === "bad-request" ? sayWhere(error, value) : error
@@ -91,14 +94,15 @@ async function perform(target: Target, value: BrowserToolInput, context: ToolCon
 /** In a sandbox the whole browser is the session's own. */
 function callerOf(
   value: BrowserToolInput,
-  { trusted, sessionKey, signal }: ToolContext,
+  { trusted, approved, sessionKey, signal }: ToolContext,
   { kind, core }: Target,
 ): Caller {
-  if (kind === "sandbox") return { profile: undefined, signal }
+  const withoutSecrets = !trusted && !approved
+  if (kind === "sandbox") return { profile: undefined, signal, withoutSecrets }
   const named = typeof value["profile"] === "string" ? value["profile"] : undefined
   // Who acts on words of others and names no profile is never sent to the person's own tabs.
   const profile = named ?? (trusted ? undefined : core.placeApart())
-  return { profile, signal, guest: trusted ? undefined : sessionKey }
+  return { profile, signal, withoutSecrets, guest: trusted ? undefined : sessionKey }
 }
 
 /** What turns never do that act for somebody who is not trusted; nobody is asked about it. */
@@ -180,7 +184,7 @@ async function run(core: BrowserCore, value: BrowserToolInput, caller: Caller): 
     case "tabs":
       return json(await core.tabs(caller))
     case "open":
-      return json(await core.open(caller, parseRequest(openRequest, withUrl(value))), afterLoad)
+      return await open(core, value, caller)
     case "navigate":
       return navigate(core, value, caller)
     case "focus":
@@ -222,6 +226,20 @@ function json(value: unknown, note?: string): ToolResult {
   return { content: [{ type: "text", text: JSON.stringify(value) }], ...(note === undefined ? {} : { note }) }
 }
 
+async function open(core: BrowserCore, value: BrowserToolInput, caller: Caller): Promise<ToolResult> {
+  const reply = await core.open(caller, parseRequest(openRequest, withUrl(value)))
+  return json(reply, [afterLoad, ...(await secretWords(core, caller, reply.targetId))].join(" "))
+}
+
+/** Which kept secrets the page may be given: a model that does not know of them would ask for the password. */
+async function secretWords(core: BrowserCore, caller: Caller, targetId: string): Promise<string[]> {
+  const names = await core.secretNames(caller, targetId)
+  if (names.length === 0) return []
+  return [
+    `Kept secrets for this page: ${names.join(", ")}. Fill one in with act fill, fields: [{ref, secret: name}]; you never see it.`,
+  ]
+}
+
 async function navigate(core: BrowserCore, value: BrowserToolInput, caller: Caller): Promise<ToolResult> {
   const reply = await core.navigate(caller, parseRequest(navigateRequest, withUrl(value)))
   if (reply.download) return json(reply, "The address gave a file instead of a page; the tab stays where it was.")
@@ -232,9 +250,11 @@ async function snapshot(core: BrowserCore, value: BrowserToolInput, caller: Call
   const reply = await core.snapshot(caller, parseRequest(snapshotRequest, snapshotFields(value)), "efficient")
   if (reply.format === "aria") return json(reply)
   const page = pageText(reply, reply.snapshot)
-  if (!reply.image) return { content: [page] }
+  const [words] = await secretWords(core, caller, reply.targetId)
+  const note = words === undefined ? {} : { note: words }
+  if (!reply.image) return { content: [page], ...note }
   const { type, data } = reply.image
-  return { content: [page, { type: "image", mediaType: `image/${type}`, data }] }
+  return { content: [page, { type: "image", mediaType: `image/${type}`, data }], ...note }
 }
 
 /** As the configuration says, else efficient, unless the model says what it wants. */

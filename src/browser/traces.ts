@@ -5,11 +5,13 @@ import { AppError } from "../kernel/index.ts"
 import { type CoreOptions, createAccess } from "./access.ts"
 import type { Caller } from "./caller.ts"
 import { moveInto, pathToWrite } from "./files/safe-path.ts"
+import { copyZipWithout } from "./files/zip-words.ts"
 import type { Tab } from "./page/tab.ts"
 import { Trace } from "./page/trace.ts"
 import type { LiveBrowser } from "./profiles/contract.ts"
 import type * as requests from "./requests/index.ts"
 import { noTrace } from "./running-traces.ts"
+import { formsOf } from "./secrets.ts"
 
 interface Done {
   ok: true
@@ -18,6 +20,14 @@ interface Done {
 
 /** A film that nobody ends would fill the disk. */
 const maxTraceMs = 60 * 60_000
+/** Shorter words stand everywhere. */
+const leastChars = 6
+
+/** As the recorder writes them: requests, their bodies, pages, and all of it inside JSON. */
+function formsIn(value: string): string[] {
+  const plain = [...formsOf(value), encodeURIComponent(value.toWellFormed())]
+  return [...new Set(plain.flatMap((form) => [form, JSON.stringify(form).slice(1, -1)]))]
+}
 
 export function traceOperations(options: CoreOptions) {
   const { registry, guard, stateFolder, ids, clock, background, log, traces } = options
@@ -33,12 +43,15 @@ export function traceOperations(options: CoreOptions) {
     const parts = join(root, ".part")
     await mkdir(parts, { recursive: true, mode: 0o700 })
     const part = join(parts, `${ids.uuid()}.zip`)
+    const plain = join(parts, `${ids.uuid()}.zip`)
     try {
       await trace.stop(part)
       await chmod(part, 0o600)
-      return await moveInto(part, root, wanted ?? `trace-${ids.uuid()}.zip`)
+      const words = options.hidden.values.flatMap(formsIn).filter((form) => form.length >= leastChars)
+      if (words.length > 0) await copyZipWithout(part, plain, words)
+      return await moveInto(words.length > 0 ? plain : part, root, wanted ?? `trace-${ids.uuid()}.zip`)
     } finally {
-      await rm(part, { force: true })
+      await Promise.all([rm(part, { force: true }), rm(plain, { force: true })])
     }
   }
 

@@ -5,7 +5,7 @@ import type { RunningBox, SandboxExplanation } from "../sandbox/index.ts"
 import type { z } from "zod"
 import type { ApprovalDetail, ApprovalSummary } from "../approvals/contract.ts"
 import type { UsageGroup, UsageSummary } from "../budget/contract.ts"
-import type { Json } from "../kernel/index.ts"
+import type { Json, Secret } from "../kernel/index.ts"
 import type { ModelCheck, ModelRow } from "../models/index.ts"
 import type {
   ExportFormat,
@@ -22,6 +22,7 @@ import type { GatewayStatus } from "./contract.ts"
 import type { chatEndpoints } from "./endpoints/chat.ts"
 import type { hookEndpoints } from "./endpoints/hooks.ts"
 import type { peopleEndpoints } from "./endpoints/people.ts"
+import type { secretSummary } from "./endpoints/secrets.ts"
 
 export interface Page<Item> {
   items: Item[]
@@ -365,6 +366,14 @@ export interface GatewayActions {
     /** Throws `not-found`, and `conflict` when it was answered before or the time is over. */
     decide(id: string, decision: "allow" | "deny"): Promise<{ message: string; approval: ApprovalDetail }>
   }
+  /** The shapes are those of their own contract. */
+  secrets: {
+    list(): z.output<typeof secretSummary>[]
+    /** Throws `bad-request`, `secret-unavailable`. */
+    set(secret: SecretToSet): Promise<z.output<typeof secretSummary>>
+    /** Throws `not-found`. */
+    remove(name: string): Promise<z.output<typeof secretSummary>>
+  }
   sandbox: {
     list(): RunningBox[]
     /** Tries the backend now. Without an agent, of the main one. */
@@ -382,6 +391,15 @@ export interface GatewayActions {
   /** What was queued (delivery ids), or with `dryRun` what would be. */
   sendMessage(message: MessageToSend, signal: AbortSignal): Promise<QueuedMessage>
   changeMessage(action: MessageAction, signal: AbortSignal): Promise<QueuedMessage>
+}
+
+export interface SecretToSet {
+  name: string
+  origins: string[]
+  value?: Secret
+  op?: string
+  bw?: { item: string; field: "password" | "username" | "totp" }
+  anyField: boolean
 }
 
 export interface QueuedMessage {

@@ -195,6 +195,16 @@ function recordingMessages(calls: unknown[]): Pick<GatewayActions, "sendMessage"
   }
 }
 
+const noSecrets: GatewayActions["secrets"] = {
+  list: () => [],
+  async set({ name }) {
+    throw new AppError("bad-request", `${name} is not kept here`)
+  },
+  async remove(name) {
+    throw new AppError("not-found", `There is no secret ${name}`)
+  },
+}
+
 function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
   return {
     status: async () => ({ version: "0.0.0", parts: { store: "ready" } }) as unknown as GatewayStatus,
@@ -229,6 +239,7 @@ function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
         return { message: "done", approval: {} as ApprovalDetail }
       },
     },
+    secrets: noSecrets,
     sandbox: recordingSandbox(calls),
     listHeartbeats: () => ({ heartbeats: [] }),
     async runHeartbeat(wanted) {

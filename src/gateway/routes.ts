@@ -20,6 +20,7 @@ import { peopleRoutes } from "./people.ts"
 import { readPicture, runRoutes } from "./runs.ts"
 import { mcpRoutes } from "./mcp-servers.ts"
 import { exportSession, sessionRoutes } from "./sessions.ts"
+import { secretRoutes } from "./secret-routes.ts"
 import { terminalRoutes } from "./terminal.ts"
 import { type ApiOptions, type Env, type Route, about, given, parse, parseBody } from "./route.ts"
 import { listEvents, listUpdates, readUpdate } from "./store.ts"
@@ -209,6 +210,7 @@ const routes: readonly Route[] = [
   ...sessionRoutes,
   ...terminalRoutes,
   ...mcpRoutes,
+  ...secretRoutes,
   ...accessRoutes,
   ...runRoutes,
   ...deliveryRoutes,

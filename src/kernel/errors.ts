@@ -57,6 +57,10 @@ export const errorTable = {
     meaning: "The state folder was used before, but its store is missing or empty; nothing is begun anew unasked.",
   },
   "storage-newer": { status: 409, meaning: "The store was made by a newer version of the program." },
+  "secret-unavailable": {
+    status: 503,
+    meaning: "A secret could not be had: its key is gone, or the password manager did not give it.",
+  },
   timeout: { status: 504, meaning: "An operation took longer than its limit." },
   aborted: { status: 499, meaning: "The operation was stopped by its caller." },
   // Starting and running

@@ -40,6 +40,7 @@ export interface ActionParts {
   requestStop: () => void
   backups: BackupSchedule
   sandbox: GatewayActions["sandbox"]
+  secrets: GatewayActions["secrets"]
 }
 
 export function createActions(core: Core, parts: ActionParts): GatewayActions {
@@ -73,6 +74,7 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
     sessions: sessionActions(core, parts.agent.sessions),
     mcpServers: parts.mcp,
     listPeople: () => listPeople(core, { ...parts, ...people }),
+    secrets: parts.secrets,
     explainAccess: ({ channel, ...question }) => channelNamed(parts, channel).explain(question),
     unpinName: (pin) => unpinName(parts, pin),
     async listChannels(options) {

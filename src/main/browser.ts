@@ -17,7 +17,7 @@ export interface BrowserParts {
 export function composeBrowser(
   core: Core,
   ports: Readonly<{ gateway: number; control: number }>,
-  control: Pick<BrowserServiceOptions, "token" | "admit" | "throttle">,
+  control: Pick<BrowserServiceOptions, "token" | "admit" | "throttle" | "secrets">,
 ): BrowserParts {
   const { environment, store, log, redactor, ids, clock, background } = core
   const sandbox = composeSandbox(core, () => browser.proxySocket())

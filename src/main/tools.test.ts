@@ -27,7 +27,8 @@ const usual: GateSettings = { actions: {} as GateSettings["actions"], reactionLe
 /** Takes every call, and remembers it. */
 function recorder(calls: string[]) {
   const take = (name: string) => async () => (calls.push(name), { content: [{ type: "text", text: "ok" }] })
-  return new Proxy({}, { get: (_target, name) => (name === "gate" ? () => undefined : take(String(name))) })
+  const quiet: Record<string, unknown> = { gate: () => undefined, secretNames: async () => [] }
+  return new Proxy({}, { get: (_target, name) => quiet[String(name)] ?? take(String(name)) })
 }
 
 /** In a sandbox where each command ends well and has written "text". */
@@ -84,6 +85,7 @@ test("the tools cost a model little", () => {
 const fields: JsonObject[] = [
   { ref: "e1", value: "text" },
   { ref: "e2", value: true as never },
+  { ref: "e3", secret: "shop" },
 ]
 /** Every parameter that the guides and the specification name, in the forms in which they name it. */
 const documented: Record<string, JsonObject[]> = {

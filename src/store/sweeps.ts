@@ -84,6 +84,7 @@ export const sweeps: readonly Sweep[] = [
   plain("queue_drop", (keep) => keep.finishedMs, oldestById("queue_drop", "created_at")),
   plain("unreadable_update", (keep) => keep.finishedMs, oldestById("unreadable_update", "received_at")),
   plain("approval", (keep) => keep.finishedMs, oldestBy("approval", "asked_at", "true")),
+  plain("takeover", (keep) => keep.finishedMs, oldestBy("takeover", "asked_at", "true")),
   plain(
     "chat_button",
     () => keepButtonsMs,

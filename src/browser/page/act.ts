@@ -4,7 +4,7 @@ import type { ActRequest } from "../requests/index.ts"
 import { click } from "./actions/click.ts"
 import { drag } from "./actions/drag.ts"
 import { evaluate } from "./actions/evaluate.ts"
-import { fill, select } from "./actions/fill.ts"
+import { fill, revealMs, select } from "./actions/fill.ts"
 import { hover, scrollIntoView } from "./actions/hover.ts"
 import type { Acting } from "./actions/mouse.ts"
 import { press } from "./actions/press.ts"
@@ -28,7 +28,11 @@ export interface ActOutcome {
   result?: unknown
 }
 
-export async function act(tab: Tab, request: PageAction, options: OperationOptions): Promise<ActOutcome> {
+export async function act(
+  tab: Tab,
+  request: PageAction,
+  options: OperationOptions & Pick<Acting, "reveal">,
+): Promise<ActOutcome> {
   const progress: Acting["progress"] = { sent: false }
   const timeoutMs = options.timeoutMs + ownMs(request)
   try {
@@ -36,7 +40,7 @@ export async function act(tab: Tab, request: PageAction, options: OperationOptio
       tab.memory.doubt()
       const watch = watchEffects(tab)
       try {
-        const result = await perform({ tab, operation, progress }, request)
+        const result = await perform({ tab, operation, progress, reveal: options.reveal }, request)
         if (request.kind !== "wait") await watch.settle(operation.signal, progress.rested === true)
         if (request.kind === "scroll") return { scrolled: result === true }
         return request.kind === "evaluate" ? { result } : {}
@@ -92,5 +96,6 @@ function perform(acting: Acting, request: PageAction): Promise<unknown> {
 function ownMs(request: PageAction): number {
   if (request.kind === "type" && request.slowly) return [...request.text].length * (slowKeyMs + 25)
   if (request.kind === "wait") return request.timeMs ?? 0
+  if (request.kind === "fill" && request.fields.some(({ secret }) => secret !== undefined)) return revealMs
   return request.kind === "press" ? request.delayMs : 0
 }

@@ -1,6 +1,7 @@
 // A picture of the view, the whole page or one element, within what models and chats take.
 import { AppError } from "../../kernel/index.ts"
 import type { CdpSession } from "../cdp/index.ts"
+import { concealWords } from "./concealment.ts"
 import { callAgent, type Frame, type World } from "./frames.ts"
 import { parseRef, staleRef } from "./refs.ts"
 import type { Operation, Tab } from "./tab.ts"
@@ -57,6 +58,7 @@ export async function takeScreenshot(tab: Tab, request: ScreenshotRequest, opera
   const { session } = tab
   const { signal } = operation
   await tab.frontIfHeadless(signal)
+  await concealWords(tab, signal)
   const metrics = await session.send<LayoutMetrics>("Page.getLayoutMetrics", {}, { signal })
   const { whole, view } = await chooseClip(tab, request, metrics, signal)
   const clip = { ...whole, width: Math.min(whole.width, maxPageSide), height: Math.min(whole.height, maxPageSide) }

@@ -3,6 +3,7 @@
 import { AppError, type Background, type Clock, raceAbort, withTimeout } from "../../kernel/index.ts"
 import type { CdpConnection, CdpSession } from "../cdp/index.ts"
 import { BodyKeeping } from "./body-keeping.ts"
+import { Concealment } from "./concealed-values.ts"
 import { ArmedChooser } from "./file-chooser.ts"
 import { type Frame, Frames } from "./frames.ts"
 import { Credentials } from "./credentials.ts"
@@ -76,6 +77,7 @@ export class Tab {
   readonly recorder = new Recorder()
   readonly chooser = new ArmedChooser()
   readonly bodies = new BodyKeeping()
+  readonly concealment = new Concealment()
   readonly overrides = new Overrides()
   readonly credentials: Credentials
   readonly #options: Omit<TabOptions, "opener" | "earlier">

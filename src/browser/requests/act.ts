@@ -1,6 +1,6 @@
 // The requests of POST /act: one schema for each kind of action.
 import { z } from "zod"
-import { AppError, isJsonObject, type Json } from "../../kernel/index.ts"
+import { AppError, isJsonObject, type Json, type JsonObject } from "../../kernel/index.ts"
 import { clamped, flag, fresh, numeric, target, word } from "./fields.ts"
 import { parseRequest } from "./parse.ts"
 
@@ -111,18 +111,28 @@ const drag = z
   })
 const select = z.object({ ...common, kind: z.literal("select"), ref: word, values, timeoutMs: actTimeout })
 
-const field = z.object({
-  ref: word,
-  /** What the field is; looked up in the page when not given. */
-  type: z.string().trim().toLowerCase().max(40).optional(),
-  value: z
-    .union([z.string().max(100_000), z.number(), z.boolean(), z.array(z.string().max(2_000)).max(200)])
-    .default(""),
-})
+const field = z
+  .object({
+    ref: word,
+    /** What the field is; looked up in the page when not given. */
+    type: z.string().trim().toLowerCase().max(40).optional(),
+    value: z
+      .union([z.string().max(100_000), z.number(), z.boolean(), z.array(z.string().max(2_000)).max(200)])
+      .default(""),
+    secret: z
+      .string()
+      .trim()
+      .min(1)
+      .max(64)
+      .optional()
+      .describe("Name of a kept secret, instead of a value; it is filled in only on the origins that it is bound to."),
+  })
+  .refine(({ value, secret }) => secret === undefined || value === "", "has a value and a secret: it takes one of them")
 const fill = z.object({
   ...common,
   kind: z.literal("fill"),
   fields: z.array(field).min(1, "must name at least one field").max(200),
+  submit: flag.default(false).describe("Press Enter in the last field."),
   timeoutMs: actTimeout,
 })
 const side = numeric(z.number().min(1).max(10_000)).transform(Math.floor)
@@ -205,5 +215,26 @@ export function parseAct(body: Json | undefined): ActRequest {
       },
     )
   }
-  return parseRequest(actRequest, body)
+  return parseRequest(actRequest, withSecrets(body))
+}
+
+/** `{"secret": name}` in the place of a text or a value is a secret of the field; typing one is filling it in. */
+function withSecrets(body: JsonObject): JsonObject {
+  if (body["kind"] === "type") {
+    const { text, secret = secretIn(text), ref, slowly: _slowly, mode: _mode, ...rest } = body
+    return secret === undefined ? body : { ...rest, kind: "fill", fields: [{ ref: ref ?? null, secret }] }
+  }
+  const { fields } = body
+  if (body["kind"] !== "fill" || !Array.isArray(fields)) return body
+  const read = fields.map((each) => {
+    const secret = isJsonObject(each) ? secretIn(each["value"]) : undefined
+    if (secret === undefined) return each
+    const { value: _named, ...rest } = each as JsonObject
+    return { ...rest, secret }
+  })
+  return { ...body, fields: read }
+}
+
+function secretIn(value: Json | undefined): Json | undefined {
+  return isJsonObject(value) ? value["secret"] : undefined
 }

@@ -31,7 +31,7 @@ export interface SandboxBrowsersOptions {
   machine: Machine
   executablePath(): string | undefined
   startTimeoutMs: number | undefined
-  core: Pick<CoreOptions, "settings" | "relay" | "stateFolder" | "hasAutomationLibrary">
+  core: Pick<CoreOptions, "settings" | "relay" | "stateFolder" | "secrets" | "hidden" | "hasAutomationLibrary">
   clock: Clock
   ids: Ids
   log: Log
@@ -128,6 +128,8 @@ export class SandboxBrowsers {
       background,
       guard,
       traces: new Traces(),
+      secrets: core.secrets,
+      hidden: core.hidden,
       hasAutomationLibrary: core.hasAutomationLibrary,
       changeProfile: async () => {
         throw new AppError("profile-unsupported", "A sandboxed session has one browser of its own")

@@ -2,7 +2,7 @@
 // place that neither the owner has named nor the agent had opened before: it follows what pages offer, and composes
 // addresses and types only on named sites. All else an owner allows. docs/architecture.md has the rule as a table.
 import type { Gated, ToolContext } from "../../agent/tool.ts"
-import { type Json, type JsonObject, isJsonObject, plainAddress, siteOf } from "../../kernel/index.ts"
+import { AppError, type Json, type JsonObject, isJsonObject, plainAddress, siteOf } from "../../kernel/index.ts"
 import type { BrowserCore, Caller } from "../core.ts"
 import { type ActRequest, parseAct } from "../requests/index.ts"
 import { type BrowserToolInput, requestOf, withUrl } from "./input.ts"
@@ -120,7 +120,7 @@ function wordsIn(request: ActRequest): Carried | undefined {
     case "type":
       return { what: "Type into", refs: [request.ref] }
     case "fill":
-      return { what: "Fill in a form of", refs: request.fields.map((field) => field.ref) }
+      return fillOf(request)
     case "press":
       return plainKeys.test(request.key) ? undefined : { what: "Press a key on", refs: [] }
     case "drag": {
@@ -136,6 +136,29 @@ function wordsIn(request: ActRequest): Carried | undefined {
     default:
       return undefined
   }
+}
+
+/** Secrets go to their own origins only, which the filling itself looks after. */
+function fillOf({ fields }: Extract<ActRequest, { kind: "fill" }>): Carried | undefined {
+  const refs = fields.filter(({ secret }) => secret === undefined).map(({ ref }) => ref)
+  return refs.length === 0 ? undefined : { what: "Fill in a form of", refs }
+}
+
+export function fillsSecret(value: BrowserToolInput): boolean {
+  return value.action === "act" && JSON.stringify(requestOf(value)).includes('"secret":')
+}
+
+/** For a turn that acts for others, wherever the page is. */
+export async function gateSecret(core: BrowserCore, value: BrowserToolInput, caller: Caller): Promise<Gated> {
+  const request = parseAct(requestOf(value))
+  if (request.kind !== "fill") throw new AppError("bad-request", "secret: only type and fill take one")
+  const { targetId, timeoutMs: _time, snapshot: _fresh, ...action } = request
+  const pages = await core.sitesOf(caller, { targetId, refs: request.fields.map(({ ref }) => ref) })
+  const { summary, action: whole } = gated("Fill a kept secret into", pages, {
+    ...(JSON.parse(JSON.stringify(action)) as JsonObject),
+    ...profileOf(value),
+  })
+  return { reason: "A turn that acts for others does not fill in secrets by itself", summary, action: whole }
 }
 
 async function gateWords(

@@ -101,7 +101,7 @@ export const inputSchema: JsonObject = {
         y: number(""),
         text: text("type: replaces what is in the field; wait: until this is visible; scroll: until this is in view"),
         mode: { type: "string", enum: ["replace", "append", "caret"], description: "type" },
-        submit: flag("type: press Enter after"),
+        submit: flag("type, fill: press Enter after"),
         slowly: flag("type: key by key"),
         key: text("press: e.g. Enter, Tab, ArrowDown, Control+A"),
         doubleClick: flag("click"),
@@ -126,8 +126,12 @@ export const inputSchema: JsonObject = {
           description: "fill: all of these, or none",
           items: {
             type: "object",
-            properties: { ref: { type: "string" }, value: text("text, option, or true/false for a checkbox") },
-            required: ["ref", "value"],
+            properties: {
+              ref: { type: "string" },
+              value: text("text, option, or true/false for a checkbox"),
+              secret: text("a kept secret's name, instead"),
+            },
+            required: ["ref"],
           },
         },
         width: { type: "integer" },

@@ -9,6 +9,7 @@ import { pageEndpoints } from "./page.ts"
 import { peopleEndpoints } from "./people.ts"
 import { runEndpoints } from "./runs.ts"
 import { sessionEndpoints } from "./sessions.ts"
+import { secretEndpoints } from "./secrets.ts"
 import { statusEndpoints } from "./status.ts"
 import { usageEndpoints } from "./usage.ts"
 
@@ -24,6 +25,7 @@ export const endpoints = {
   ...usageEndpoints,
   ...pageEndpoints,
   ...chatEndpoints,
+  ...secretEndpoints,
 }
 
 /** For clients: what each call is given and answers. */

@@ -23,6 +23,7 @@ import * as queue from "./0025-queue.ts"
 import * as conversations from "./0026-conversations.ts"
 import * as pageSessions from "./0030-page-sessions.ts"
 import * as webChat from "./0031-web-chat.ts"
+import * as hands from "./0034-hands.ts"
 import * as mcp from "./0035-mcp.ts"
 
 export const migrations: Record<string, Migration> = {
@@ -49,6 +50,7 @@ export const migrations: Record<string, Migration> = {
   "0026-conversations": conversations,
   "0030-page-sessions": pageSessions,
   "0031-web-chat": webChat,
+  "0034-hands": hands,
   "0035-mcp": mcp,
 }
 

@@ -1,5 +1,6 @@
 // Code of the caller in the page's own world. It runs in the browser only, with a time limit and a limit on its result.
 import { AppError } from "../../../kernel/index.ts"
+import { refuseCodeBesideSecrets } from "../concealment.ts"
 import { CdpError, type CdpSession } from "../../cdp/index.ts"
 import type { EvaluateRequest } from "../../requests/index.ts"
 import { parseRef, type RefEntry, staleRef } from "../refs.ts"
@@ -15,6 +16,7 @@ interface Reply {
 
 export async function evaluate({ tab, operation, progress }: Acting, request: EvaluateRequest): Promise<unknown> {
   const { signal } = operation
+  await refuseCodeBesideSecrets(tab, operation)
   const entry = request.ref === undefined ? undefined : tab.refs.resolve(request.ref, tab)
   const session = entry?.frame.session ?? tab.session
   progress.sent = true

@@ -4,7 +4,9 @@ import type { FillRequest, SelectRequest } from "../../requests/index.ts"
 import { callAgent } from "../frames.ts"
 import type { FieldState, SelectState } from "../inject/form.ts"
 import { parseRef, type RefEntry, staleRef } from "../refs.ts"
+import { type Filling, fillSecret, originOf } from "../concealment.ts"
 import { click } from "./click.ts"
+import { parseKey, sendKey } from "./keyboard.ts"
 import type { Acting } from "./mouse.ts"
 import { reach } from "./reach.ts"
 import { type } from "./type.ts"
@@ -51,14 +53,23 @@ async function choose(
 type Field = FillRequest["fields"][number]
 type Step = () => Promise<void>
 
-export async function fill(acting: Acting, request: FillRequest): Promise<void> {
+/** A password manager may ask its person first. */
+export const revealMs = 30_000
+
+export async function fill(given: Acting, request: FillRequest): Promise<void> {
+  const secrets = await revealAll(given, request.fields)
+  const { operation } = given
+  // What was left of the time for secrets is not for waiting until a field can be used.
+  const spare = secrets.of.size === 0 ? 0 : Math.max(0, revealMs - secrets.tookMs)
+  const acting = { ...given, operation: { ...operation, deadline: operation.deadline - spare } }
   const steps: Step[] = []
-  for (const field of request.fields) steps.push(await prepare(acting, field))
+  for (const field of request.fields) steps.push(await prepare(acting, field, secrets))
   for (const step of steps) await step()
+  if (request.submit) await sendKey(acting.tab.session, parseKey("Enter"), { signal: acting.operation.signal })
 }
 
 /** Checks a field and gives the step that fills it. */
-async function prepare(acting: Acting, field: Field): Promise<Step> {
+async function prepare(acting: Acting, field: Field, secrets: Revealed): Promise<Step> {
   const { tab, operation } = acting
   const entry = tab.refs.resolve(field.ref, tab)
   const number = parseRef(field.ref)
@@ -71,6 +82,13 @@ async function prepare(acting: Acting, field: Field): Promise<Step> {
     })
   }
   await checkUsable(acting, entry, number, kind === "text" || kind === "other")
+  const filling = secrets.of.get(field)
+  if (filling) {
+    return async () => {
+      acting.progress.sent = true
+      await fillSecret(acting.tab, filling, acting.operation)
+    }
+  }
   if (kind === "select") {
     const values = Array.isArray(field.value) ? field.value : [String(field.value)]
     return () => choose(acting, entry, { ref: field.ref, values })
@@ -88,6 +106,27 @@ async function prepare(acting: Acting, field: Field): Promise<Step> {
   const text = Array.isArray(field.value) ? field.value.join(",") : String(field.value)
   return () =>
     type(tab, { ref: field.ref, text, submit: false, slowly: false, mode: "replace" }, operation, acting.progress)
+}
+
+interface Revealed {
+  of: ReadonlyMap<Field, Filling>
+  tookMs: number
+}
+
+/** Before anything is filled in; each is held against its page once more when it is. */
+async function revealAll({ tab, operation, reveal }: Acting, fields: readonly Field[]): Promise<Revealed> {
+  const began = tab.clock.monotonic()
+  const of = new Map<Field, Filling>()
+  for (const field of fields) {
+    const { ref, secret: name } = field
+    if (name === undefined) continue
+    if (!reveal) {
+      throw new AppError("forbidden", "Secrets are not filled in by this caller", { hint: "Ask the owner to do it" })
+    }
+    const origin = await originOf(tab, ref, operation.signal)
+    of.set(field, { ref, name, origin, ...(await reveal(name, origin, operation.signal)) })
+  }
+  return { of, tookMs: tab.clock.monotonic() - began }
 }
 
 function kindOf(type: string | undefined): FieldState["kind"] | undefined {

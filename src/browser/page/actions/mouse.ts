@@ -60,7 +60,16 @@ export interface Acting {
   tab: Tab
   operation: Operation
   progress: Progress
+  /** Takes a kept secret for a page; without it there are none. */
+  reveal?: Reveal | undefined
 }
+
+/** Throws `not-found`, `forbidden`, `secret-unavailable`. */
+export type Reveal = (
+  name: string,
+  origin: string,
+  signal: AbortSignal,
+) => Promise<{ value: string; anyField: boolean }>
 
 export interface Progress {
   /** Input has gone to the page: from then on a dialog is the action's result, not its failure. */

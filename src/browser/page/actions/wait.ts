@@ -2,6 +2,7 @@
 // that navigates meanwhile is looked at anew.
 import { AppError, describeError } from "../../../kernel/index.ts"
 import type { WaitRequest } from "../../requests/index.ts"
+import { refuseCodeBesideSecrets } from "../concealment.ts"
 import { callAgent, type Frame } from "../frames.ts"
 import type { Tab } from "../tab.ts"
 import { matchesUrl } from "../url-pattern.ts"
@@ -27,6 +28,7 @@ export async function wait(acting: Acting, request: WaitRequest): Promise<void> 
   if (loadState !== undefined)
     await until(acting, `the load state ${loadState}`, async () => tab.hasReached(lifecycleNames[loadState]))
   if (fn !== undefined) {
+    await refuseCodeBesideSecrets(tab, operation)
     await until(acting, "the function to be true", (signal) => isTrue(tab, fn, signal))
   }
 }

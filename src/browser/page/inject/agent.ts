@@ -55,6 +55,10 @@ export interface PageAgent {
   /** Shadow roots that the last walk went into. */
   roots: PageRoot[]
   watch: ChangeWatch | null
+  /** Fields, and elements with words, whose content is not shown to anybody. */
+  concealed: Set<PageElement>
+  /** Set while a person has the tab. */
+  stopPerson: (() => void) | null
 }
 
 export function createAgent(): PageAgent {
@@ -75,6 +79,8 @@ export function createAgent(): PageAgent {
     probed: new WeakSet(),
     roots: [],
     watch: null,
+    concealed: new Set(),
+    stopPerson: null,
   }
 }
 

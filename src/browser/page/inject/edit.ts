@@ -97,7 +97,13 @@ export function heldText(agent: PageAgent, id: number, typed: string): Held {
   if (!element) return { kind: "gone" }
   const text = readField(element)
   const taken = text?.trim() === "" && typing?.seen === true && (isHelper(element) || showsWords(typed))
-  return { kind: "held", id: numberOf(agent, element), text, taken, secret: element.type === "password" }
+  return {
+    kind: "held",
+    id: numberOf(agent, element),
+    text,
+    taken,
+    secret: element.type === "password" || agent.concealed.has(element),
+  }
 }
 
 /** A field that only catches keys for something else, such as a terminal: people do not see it. */

@@ -4,6 +4,7 @@ import { agentFunctions, createAgent, elementOf } from "./agent.ts"
 import { changesFunctions, isUnchanged } from "./changes.ts"
 import { clickGuardFunctions, clickLanded, disarmClick } from "./click-guard.ts"
 import { conditionFunctions, hasText, hasVisible, watchDrag } from "./condition.ts"
+import { concealedFields, concealFunctions, concealWords, fillSecret, leavePerson, watchPerson } from "./conceal.ts"
 import { boxOf, editElement, editFunctions, heldText, matchOf } from "./edit.ts"
 import { fieldState, formFunctions, scrollTo, selectOptions } from "./form.ts"
 import { hitFunctions } from "./hit.ts"
@@ -39,6 +40,7 @@ const all = [
   ...reachFunctions,
   ...clickGuardFunctions,
   ...editFunctions,
+  ...concealFunctions,
   ...formFunctions,
   ...conditionFunctions,
   ...changesFunctions,
@@ -78,6 +80,12 @@ export type AgentCall =
   | "holder"
   | "suspects"
   | "closedRoot"
+  | "origin"
+  | "secret"
+  | "concealed"
+  | "concealWords"
+  | "watchPerson"
+  | "leavePerson"
 
 /** A script that puts the agent under `globalThis[key]`. */
 export function agentSource(key: string): string {
@@ -108,6 +116,12 @@ export function agentSource(key: string): string {
     suspects: `() => { const found = agent.suspects.splice(0, 60); for (const element of found) agent.probed.add(element); return found }`,
     closedRoot: `(root) => void agent.closedRoots.set(root.host, root)`,
     element: `(o) => ${elementOf.name}(agent, o)`,
+    origin: `() => self.origin`,
+    secret: `(o) => ${fillSecret.name}(agent, o.id, o)`,
+    concealed: `() => ${concealedFields.name}(agent)`,
+    concealWords: `(o) => ${concealWords.name}(agent, o)`,
+    watchPerson: `() => ${watchPerson.name}(agent)`,
+    leavePerson: `() => ${leavePerson.name}(agent)`,
     dragBegan: `() => agent.dragBegan`,
     match: `(o) => ${matchOf.name}(agent, o)`,
     frameBox: `(o) => ${frameBox.name}(agent, o)`,

@@ -46,12 +46,21 @@ export async function takeAria(
     const { node, depth } = stack.pop() as { node: AxNode; depth: number }
     if (!node.ignored) shown.push(toAria(node, shown.length + 1, depth))
     const inside = node.ignored ? depth : depth + 1
+    // Of a page in which something was filled that nobody is to see, what fields hold is left out.
+    if (tab.concealment.isUsed && isField(node)) {
+      delete shown.at(-1)?.value
+      continue
+    }
     for (const id of (node.childIds ?? []).toReversed()) {
       const child = byId.get(id)
       if (child) stack.push({ node: child, depth: inside })
     }
   }
   return { nodes: shown, truncated: stack.length > 0 }
+}
+
+function isField({ role, ignored }: AxNode): boolean {
+  return !ignored && /^(?:textbox|searchbox|combobox|spinbutton)$/i.test(text(role))
 }
 
 function toAria(node: AxNode, number: number, depth: number): AriaNode {

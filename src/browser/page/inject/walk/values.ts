@@ -23,7 +23,7 @@ export function addValue(walk: Walk, element: PageElement, role: string, inside:
   const most = 500
   if (tag === "input" || tag === "textarea") {
     if (role === "checkbox" || role === "radio" || role === "button" || role === "switch") return true
-    const hidden = element.type === "password"
+    const hidden = element.type === "password" || walk.agent.concealed.has(element)
     const value = hidden ? "•".repeat(Math.min(8, element.value.length)) : shortened(element.value, most)
     if (value !== "") walk.lines[start] += `: ${plainWords(value)}`
     return true

@@ -1,0 +1,18 @@
+// What was filled into the pages of a tab that they must not show again.
+
+/** Of one tab. Fields are remembered in the page, beside them; here, whether it is worth asking. */
+export class Concealment {
+  /** Values by the origin that they were filled into. */
+  readonly #values = new Map<string, Set<string>>()
+  isUsed = false
+
+  add(origin: string, value: string): void {
+    this.isUsed = true
+    const values = this.#values.get(origin) ?? new Set()
+    this.#values.set(origin, values.add(value))
+  }
+
+  valuesFor(origin: string): string[] {
+    return [...(this.#values.get(origin) ?? [])]
+  }
+}

@@ -1,0 +1,92 @@
+// What pages of a tab must not show: secrets that were filled in, and what a person typed who had taken it over.
+import { AppError } from "../../kernel/index.ts"
+import { CdpError } from "../cdp/index.ts"
+import { callAgent, type World } from "./frames.ts"
+import type { SecretState } from "./inject/conceal.ts"
+import { parseRef, staleRef } from "./refs.ts"
+import type { Operation, Tab } from "./tab.ts"
+
+/** The worlds that there are: a document without one holds nothing of ours. */
+function worldsOf(tab: Tab): World[] {
+  return tab.frames.all.flatMap(({ world }) => (world ? [world] : []))
+}
+
+/** Of the element's document, as the browser has it. */
+export async function originOf(tab: Tab, ref: string, signal: AbortSignal): Promise<string> {
+  return await callAgent<string>(tab.refs.resolve(ref, tab).world, "origin", null, signal)
+}
+
+export interface Filling {
+  ref: string
+  name: string
+  origin: string
+  value: string
+  anyField: boolean
+}
+
+/** Throws `forbidden` where the document or the field is not one for it. */
+export async function fillSecret(tab: Tab, filling: Filling, { signal }: Operation): Promise<void> {
+  const { ref, name, origin, value, anyField } = filling
+  const number = parseRef(ref)
+  const { world, id } = tab.refs.resolve(ref, tab)
+  tab.concealment.add(origin, value)
+  const state = await callAgent<SecretState>(world, "secret", { id, origin, value, anyField }, signal)
+  switch (state.kind) {
+    case "filled":
+      return
+    case "gone":
+      throw staleRef(number)
+    case "not-editable":
+      throw new AppError("not-editable", `The element of ref ${number} is no field that a secret could be filled into`)
+    case "refused":
+      throw new AppError("text-refused", `The field of ref ${number} does not take the secret ${name}`)
+    case "elsewhere":
+      throw new AppError("forbidden", `The page of ref ${number} is of another origin than the secret ${name}`)
+    case "shown":
+      throw new AppError(
+        "forbidden",
+        `The field of ref ${number} shows what it holds; the secret ${name} goes into password fields only`,
+        {
+          hint: "Use the ref of a password or code field; its owner can allow others with svc secrets set --any-field",
+        },
+      )
+  }
+}
+
+/** Throws `forbidden` while a field of the page holds what must not be seen: code could read it. */
+export async function refuseCodeBesideSecrets(tab: Tab, { signal }: Operation): Promise<void> {
+  if (!tab.concealment.isUsed) return
+  const counts = await Promise.all(
+    worldsOf(tab).map((world) => unlessGone(callAgent<number>(world, "concealed", null, signal))),
+  )
+  if (!counts.some((count) => (count ?? 0) > 0)) return
+  throw new AppError("forbidden", "A field of this page holds a secret: no code is run beside it", {
+    hint: "Submit or leave the form first; read the page with a snapshot",
+  })
+}
+
+/** Before a picture: dots where a page shows by itself what was filled in. */
+export async function concealWords(tab: Tab, signal: AbortSignal): Promise<void> {
+  if (!tab.concealment.isUsed) return
+  await Promise.all(
+    tab.frames.all.map(async (frame) => {
+      const work = async () => {
+        const world = await tab.frames.world(frame, signal)
+        // The page of an origin has what was filled into it; those of others are not told.
+        const values = tab.concealment.valuesFor(await callAgent<string>(world, "origin", null, signal))
+        if (values.length > 0) await callAgent(world, "concealWords", values, signal)
+      }
+      await unlessGone(work())
+    }),
+  )
+}
+
+/** Undefined for a document that went away meanwhile. */
+async function unlessGone<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof CdpError || (error instanceof AppError && error.code === "stale-ref")) return undefined
+    throw error
+  }
+}
