@@ -24,7 +24,6 @@ import { type Mcp, composeMcp } from "./main/mcp.ts"
 import { mainAgentId } from "./main/main-agent.ts"
 import { watchIdleMemory } from "./main/idle-memory.ts"
 import { metricsOf } from "./main/metrics.ts"
-import { composeSecrets } from "./main/secrets.ts"
 import type { SandboxParts } from "./main/sandbox.ts"
 import { type StopRequest, keepInspectorClosed, listenForStop } from "./main/signals.ts"
 import { describeStartFailure } from "./main/start-failure.ts"
@@ -192,8 +191,7 @@ function compose(
   const states = firstStates()
   let draining = false
   const access = composeAccess(core, token, () => ports.gateway)
-  const secrets = composeSecrets(core)
-  const { browser, sandbox, tools } = composeBrowser(core, ports, { ...access.control, secrets })
+  const { browser, sandbox, tools, actions } = composeBrowser(core, ports, access.control)
   const channels = new Map<string, Channel>()
   const mcp = composeMcp(core, { browser: () => browser })
   const agent = composeAgent(core, {
@@ -237,8 +235,7 @@ function compose(
       ports: () => ports,
       requestStop: () => stop.request("requested over the API"),
       backups,
-      sandbox: sandbox.actions,
-      secrets,
+      ...actions,
     }),
     hooks,
     mcp: mcp.mounted,

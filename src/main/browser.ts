@@ -3,13 +3,17 @@
 import type { Tool, ToolPlace } from "../agent/tool.ts"
 import { type BrowserService, type BrowserServiceOptions, createBrowserService } from "../browser/index.ts"
 import { browserLinks } from "./browser-profiles.ts"
+import type { GatewayActions } from "../gateway/index.ts"
 import type { Core } from "./core.ts"
 import { createOwnPorts } from "./own-ports.ts"
 import { type SandboxParts, composeSandbox } from "./sandbox.ts"
+import { composeSecrets } from "./secrets.ts"
 
 export interface BrowserParts {
   browser: BrowserService
   sandbox: SandboxParts
+  /** What the API can ask for. */
+  actions: Pick<GatewayActions, "sandbox" | "secrets">
   /** Those of both that work in this place. */
   tools(place: ToolPlace): readonly Tool[]
 }
@@ -17,11 +21,13 @@ export interface BrowserParts {
 export function composeBrowser(
   core: Core,
   ports: Readonly<{ gateway: number; control: number }>,
-  control: Pick<BrowserServiceOptions, "token" | "admit" | "throttle" | "secrets">,
+  control: Pick<BrowserServiceOptions, "token" | "admit" | "throttle">,
 ): BrowserParts {
   const { environment, store, log, redactor, ids, clock, background } = core
+  const secrets = composeSecrets(core)
   const sandbox = composeSandbox(core, () => browser.proxySocket())
   const browser: BrowserService = createBrowserService({
+    secrets,
     sandbox: sandbox.links,
     ...browserLinks(core),
     controlPort: ports.control,
@@ -41,5 +47,5 @@ export function composeBrowser(
     ...(core.config().browser.enabled ? [browser.tool] : []),
     ...sandbox.tools(place),
   ]
-  return { browser, sandbox, tools }
+  return { browser, sandbox, tools, actions: { sandbox: sandbox.actions, secrets } }
 }
