@@ -3,8 +3,6 @@ import { z } from "zod"
 import { AppError, trimBoth } from "../kernel/index.ts"
 import { compilePath, compileTemplate } from "./template.ts"
 
-const later = true
-
 const wakeMode = z.enum(["now", "next-heartbeat"])
 const thinking = z.enum(["off", "minimal", "low", "medium", "high"])
 
@@ -222,12 +220,21 @@ const gmail = z.strictObject({
     .meta({ description: "The push listener." }),
   tailscale: z
     .strictObject({
-      mode: z.enum(["off", "serve", "funnel"]).default("off").meta({ description: "Kind of tunnel.", later }),
-      path: z.string().min(1).optional().meta({ description: "Public path.", later }),
-      target: z.string().min(1).optional().meta({ description: "Local target.", later }),
+      mode: z.enum(["off", "serve", "funnel"]).default("off").meta({
+        description: "`funnel` leads from the internet to the listener, `serve` from your tailnet alone.",
+      }),
+      path: z
+        .string()
+        .regex(/^\/[\w./~-]*$/, { error: "must begin with / and hold letters, digits and . / ~ _ - only" })
+        .optional()
+        .meta({ description: "Path of the public address.", defaultText: "the listener's path" }),
+      target: z
+        .url({ protocol: /^https?(?:\+insecure)?$/ })
+        .optional()
+        .meta({ description: "Where its requests go.", defaultText: "the listener" }),
     })
     .prefault({})
-    .meta({ description: "The tunnel that makes the listener public.", later }),
+    .meta({ description: "A tunnel of Tailscale from a public address to the listener." }),
   model: z.string().min(1).optional().meta({ description: "Model of the runs." }),
   thinking: thinking.optional().meta({ description: "Thinking level of the runs." }),
 })

@@ -145,6 +145,10 @@ export const errorTable = {
     meaning:
       "A configured MCP server could not be started or reached, or has broken the protocol; the message says why.",
   },
+  "tunnel-failed": {
+    status: 502,
+    meaning: "The tunnel to the Gmail push listener could not be opened or closed; the message says why.",
+  },
   "turn-not-found": { status: 404, meaning: "There is no run of this id." },
   // Chat
   "channel-unknown": { status: 400, meaning: "There is no channel of this name, or it is not configured." },

@@ -26,7 +26,7 @@ export function composeGmail(core: Core, gatewayPort: () => number): GmailPart {
       if (!hooks.enabled || hooks.gmail?.account === undefined) return
       if (core.environment.variables["SVC_SKIP_GMAIL_WATCHER"]) return
       // Loaded only where it is used: most gateways watch no mailbox.
-      const { createBatchPoster, createGmailWatch } = await import("../hooks/gmail/index.ts")
+      const { createBatchPoster, createGmailWatch, createTailscale } = await import("../hooks/gmail/index.ts")
       watch = createGmailWatch({
         config: () => core.config().hooks.gmail,
         stateFolder: core.environment.stateFolder,
@@ -35,6 +35,7 @@ export function composeGmail(core: Core, gatewayPort: () => number): GmailPart {
         log,
         redactor: core.redactor,
         verifier: createVerifier({ clock: core.clock, log }),
+        tailscale: createTailscale(core.environment.variables),
         deliver: (batch, signal) => {
           const { path, token = "", gmail } = core.config().hooks
           const url = gmail?.hookUrl ?? `http://127.0.0.1:${gatewayPort()}${path}/gmail`

@@ -26,8 +26,9 @@ import { revokeToken } from "./oauth.ts"
 import { createBatchPoster } from "./post-batch.ts"
 import { setUpGmail } from "./setup.ts"
 import { describeRecord } from "./status.ts"
+import { closeParameters, closeTunnel, createTailscale, openParameters, openTunnel, tunnelOf } from "./tunnel.ts"
 import { createGmailWatch } from "./watch.ts"
-import { readClient, readWishes } from "./wishes.ts"
+import { readClient, readTunnel, readWishes } from "./wishes.ts"
 
 interface Context {
   io: GmailCommandIo
@@ -51,7 +52,8 @@ export async function runSetup(io: GmailCommandIo, flags: SetupFlags): Promise<v
     const { clock, config, files, redactor, roots, view } = context
     const client = await readClient(io, flags, files.credentials.read())
     if (client.clientSecret !== undefined) redactor.add(client.clientSecret)
-    const wishes = readWishes(flags, client, view, io, systemIds)
+    const pushEndpoint = flags.pushEndpoint ?? (await openTunnelFor(context, flags))
+    const wishes = readWishes({ ...flags, ...(pushEndpoint ? { pushEndpoint } : {}) }, client, view, io, systemIds)
     redactor.add(wishes.pushToken)
     const transport = transportOf(context, wishes)
     const result = await setUpGmail({
@@ -77,6 +79,20 @@ export async function runSetup(io: GmailCommandIo, flags: SetupFlags): Promise<v
     ]
     return flags.dryRun ? { reply: {}, lines: [] } : { reply: { ...result }, lines }
   })
+}
+
+/** The address of the tunnel that is wished for; undefined without one, or where Google cannot come by it. */
+async function openTunnelFor(context: Context, flags: SetupFlags): Promise<string | undefined> {
+  const { io, variables, view } = context
+  const tunnel = readTunnel(flags, view)
+  if (!tunnel) return undefined
+  if (flags.dryRun) {
+    io.stderr(`would run: tailscale ${openParameters(tunnel).join(" ")}\n`)
+    return tunnel.mode === "funnel" ? `https://machine.tailnet.ts.net${tunnel.path}` : undefined
+  }
+  io.stderr(`- open the tunnel: tailscale ${openParameters(tunnel).join(" ")}\n`)
+  const address = await openTunnel(tunnel, createTailscale(variables), io.signal)
+  return tunnel.mode === "funnel" ? address : undefined
 }
 
 function pasteOf(context: Context, flags: SetupFlags): { paste?: (question: string) => Promise<string> } {
@@ -108,6 +124,7 @@ export async function runWatch(io: GmailCommandIo, options: CommonOptions): Prom
       redactor,
       deliver: createBatchPoster({ url, token, clock }),
       verifier: createVerifier({ clock, log }),
+      tailscale: createTailscale(context.variables),
       apiRoots: context.roots,
     })
     context.files.setStopped(false)
@@ -158,6 +175,7 @@ export async function showStatus(io: GmailCommandIo, options: CommonOptions): Pr
       signedInAs: credentials?.account ?? null,
       topic: view?.topic ?? null,
       pushEndpoint: push?.endpoint ?? null,
+      tailscale: view?.tailscale?.mode ?? "off",
       serviceAccount: push?.serviceAccount ?? null,
     }
     const lines = Object.entries(reply)
@@ -182,10 +200,19 @@ export async function stopWatch(io: GmailCommandIo, options: StopFlags): Promise
     // First the mark: whatever Google says, the gateway registers no more.
     kept.setStopped(true)
     for (const step of steps) await forgiving(step, options.forget === true, io)
+    await closeTunnelOf(context)
     if (options.forget) for (const file of [kept.credentials, kept.push, kept.watch]) file.remove()
     const lines = ["stopped: Gmail pushes no more; to begin again: svc webhooks gmail setup"]
     return options.dryRun ? { reply: {}, lines: [] } : { reply: { state: "stopped" }, lines }
   })
+}
+
+/** A tunnel that cannot be closed leads to a listener that is not there; the person is told. */
+async function closeTunnelOf({ io, options, variables, view }: Context): Promise<void> {
+  const tunnel = view && tunnelOf(view)
+  if (!tunnel) return
+  if (options.dryRun) return io.stderr(`would run: tailscale ${closeParameters(tunnel).join(" ")}\n`)
+  await forgiving(() => closeTunnel(tunnel, createTailscale(variables), io.signal), true, io)
 }
 
 /** Who wants to forget a sign-in must be able to, also when Google has forgotten it before. */

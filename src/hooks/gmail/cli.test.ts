@@ -14,6 +14,7 @@ import {
   testAccount,
   testClient,
 } from "../../../test/support/google/stand-in.ts"
+import { installTailscale } from "../../../test/support/tailscale/stand-in.ts"
 import { temporaryFolder } from "../../../test/support/temporary.ts"
 import { loadConfigOrThrow } from "../../config/index.ts"
 import { registerGmailCommands } from "./cli.ts"
@@ -315,4 +316,32 @@ test("run watches in the terminal and posts mails to the gateway until it is sto
   assert.equal(posts[1]?.authorization, `Bearer ${hooks.token}`)
   assert.equal(JSON.parse(posts[1]?.body ?? "{}").messages[0].subject, "New")
   for (const secret of [hooks.token, hooks.gmail?.pushToken]) assert.ok(secret && !outcome.stderr.includes(secret))
+})
+
+test("setup with Tailscale needs no address: it opens the funnel, and stop takes it away", async (context) => {
+  const { clientFile, config, google, run } = await desk(context)
+  const tailscale = installTailscale()
+  const env = tailscale.environment
+  const words = ["setup", "--account", testAccount, "--client-file", clientFile, "--tailscale", "funnel"]
+  const wrong = await run([...words.slice(0, -1), "fnnel"], { env })
+  assert.match(wrong.stderr, /--tailscale must be funnel, serve or off/)
+  const serveOnly = await run([...words.slice(0, -1), "serve"], { env })
+  assert.match(serveOnly.stderr, /Give the public address with --push-endpoint/)
+  const dry = await run([...words, "--dry-run"], { env })
+  assert.match(dry.stderr, /would run: tailscale funnel --bg --yes --set-path=\/gmail-pubsub http:\/\/127/)
+  assert.deepEqual(Object.keys(tailscale.state().paths), ["/gmail-pubsub"], "of `serve`; the dry run did nothing")
+  assert.equal(tailscale.state().paths["/gmail-pubsub"]?.public, false)
+
+  const outcome = await run(words, { env })
+  assert.equal(outcome.code, 0, outcome.stderr)
+  const subscription = google.state.subscriptions.get("projects/123456/subscriptions/svc-gmail-watch-push")
+  const { pushToken, tailscale: kept } = config().hooks.gmail ?? {}
+  const address = "https://machine.tailnet.ts.net/gmail-pubsub"
+  assert.ok(JSON.stringify(subscription?.["pushConfig"]).includes(`"${address}?token=${pushToken}"`))
+  assert.deepEqual(kept, { mode: "funnel" })
+  assert.equal(tailscale.state().paths["/gmail-pubsub"]?.public, true)
+  assert.match((await run(["status"], { env })).stdout, /^tailscale: funnel$/m)
+
+  assert.equal((await run(["stop"], { env })).code, 0)
+  assert.deepEqual(tailscale.state().paths, {})
 })

@@ -36,6 +36,9 @@ export interface SetupFlags extends CommonOptions {
   bind?: string
   port?: string
   path?: string
+  tailscale?: string
+  tailscalePath?: string
+  tailscaleTarget?: string
   hookUrl?: string
   cloud: boolean
   paste?: true
@@ -83,7 +86,10 @@ export function registerGmailCommands(program: Command, io: GmailCommandIo): voi
 function addSetupOptions(command: Command): Command {
   return command
     .option("--client-file <path>", "OAuth client of type Desktop app, as downloaded (or env SVC_GMAIL_CLIENT_FILE)")
-    .option("--push-endpoint <url>", "public https address that leads to the push listener")
+    .option(
+      "--push-endpoint <url>",
+      "public https address that leads to the push listener (default: that of --tailscale)",
+    )
     .option("--project <id>", "cloud project (default: the topic's, else the OAuth client's)")
     .option("--topic <topic>", "topic, or its whole path (default: svc-gmail-watch)")
     .option("--subscription <name>", "subscription (default: hooks.gmail.subscription)")
@@ -96,6 +102,9 @@ function addSetupOptions(command: Command): Command {
     .option("--bind <address>", "address of the push listener")
     .option("--port <n>", "port of the push listener")
     .option("--path <path>", "path of the push listener")
+    .option("--tailscale <mode>", "lead a public address to the listener by Tailscale: funnel, serve or off")
+    .option("--tailscale-path <path>", "path of that address (default: the listener's)")
+    .option("--tailscale-target <url>", "where its requests go (default: the listener)")
     .option("--hook-url <url>", "where `run` posts mails (default: the gateway's own hook)")
     .option("--no-cloud", "topic and subscription were made by hand: do not touch the project")
     .option("--paste", "paste the browser's last address instead of listening on 127.0.0.1")

@@ -16,6 +16,7 @@ export interface GmailView {
   maxBytes: number
   renewEveryMinutes: number
   serve: { bind: string; port: number; path: string }
+  tailscale?: { mode: "off" | "serve" | "funnel"; path?: string | undefined; target?: string | undefined } | undefined
 }
 
 export interface GmailMessage {
@@ -57,6 +58,8 @@ export interface GmailStatus {
   label?: string
   topic?: string
   listening?: { bind: string; port: number; path: string }
+  /** The tunnel's address, once it is open. */
+  tunnel?: string
   historyId?: string
   /** ISO 8601. */
   watchExpiresAt?: string

@@ -8,6 +8,7 @@ import { temporaryFolder } from "../../../test/support/temporary.ts"
 import { type Clock, createRedactor, systemClock } from "../../kernel/index.ts"
 import { createVerifier } from "../verify/index.ts"
 import { type GmailBatch, type GmailView, createGmailWatch } from "./index.ts"
+import type { RunTailscale } from "./tunnel.ts"
 
 export const publicAddress = "https://hooks.example.com/gmail-pubsub"
 export const pushToken = "push-token-of-24-characters"
@@ -27,24 +28,30 @@ export interface RigOptions {
   view?: Partial<GmailView>
   clock?: Clock
   deliver?: (batch: GmailBatch) => Promise<void>
+  tailscale?: RunTailscale
 }
 
 export async function rig(context: TestContext, options: RigOptions = {}) {
   const google = await startGoogle(context)
   const stateFolder = temporaryFolder()
-  const write = (folder: string, name: string, value: object) => {
+  const store = (folder: string, name: string, value: object) => {
     mkdirSync(join(stateFolder, folder), { recursive: true })
     writeFileSync(join(stateFolder, folder, name), JSON.stringify(value), { mode: 0o600 })
   }
   const refreshToken = google.state.newRefreshToken()
   const client = { clientId: testClient.client_id, clientSecret: testClient.client_secret }
-  write("credentials", "gmail.json", { account: testAccount, ...client, refreshToken })
+  store("credentials", "gmail.json", { account: testAccount, ...client, refreshToken })
   const push = { endpoint: publicAddress, audience: publicAddress, serviceAccount: pushServiceAccount }
-  write("gmail", "push.json", { ...push, keySetUrl: google.keySetUrl })
+  store("gmail", "push.json", { ...push, keySetUrl: google.keySetUrl })
 
   const lines: string[] = []
   const redactor = createRedactor()
-  const log = pino({ level: "trace", base: null }, { write: (line: string) => void lines.push(redactor.redact(line)) })
+  const heard = new Set<() => void>()
+  const write = (line: string) => {
+    lines.push(redactor.redact(line))
+    for (const listener of heard) listener()
+  }
+  const log = pino({ level: "trace", base: null }, { write })
   const clock = options.clock ?? systemClock
   const batches: GmailBatch[] = []
   const waiting: { count: number; resolve: () => void }[] = []
@@ -63,6 +70,7 @@ export async function rig(context: TestContext, options: RigOptions = {}) {
       deliver,
       verifier: createVerifier({ clock, log }),
       apiRoots: google.roots,
+      ...(options.tailscale ? { tailscale: options.tailscale } : {}),
     })
   const watch = create()
   context.after(() => watch.stop())
@@ -73,6 +81,13 @@ export async function rig(context: TestContext, options: RigOptions = {}) {
     /** As after a restart of the process. */
     create,
     lines,
+    /** Resolves when a line says so. */
+    logged: (text: string) =>
+      new Promise<void>((resolve) => {
+        const look = () => lines.some((line) => line.includes(text)) && resolve()
+        heard.add(look)
+        look()
+      }),
     batches,
     messages: () => batches.flatMap((batch) => batch.payload.messages),
     /** Resolves when so many batches have been handed on. */

@@ -2,5 +2,6 @@
 export { googleRoots } from "./contract.ts"
 export type { GmailBatch, GmailMessage, GmailState, GmailStatus, GmailView, GoogleRoots } from "./contract.ts"
 export { createBatchPoster } from "./post-batch.ts"
+export { createTailscale } from "./tunnel.ts"
 export { createGmailWatch } from "./watch.ts"
 export type { GmailWatch, GmailWatchOptions } from "./watch.ts"

@@ -27,6 +27,7 @@ import { type Mailbox, createMailbox } from "./mailbox.ts"
 import { type Receiver, createReceiver } from "./receiver.ts"
 import { describeRecord } from "./status.ts"
 import { syncMailbox } from "./sync.ts"
+import { type RunTailscale, openTunnel, tunnelOf } from "./tunnel.ts"
 
 export interface GmailWatchOptions {
   /** Asked at each start. */
@@ -43,6 +44,8 @@ export interface GmailWatchOptions {
   /** Other addresses than Google's, for tests. */
   apiRoots?: Partial<GoogleRoots>
   transport?: Transport
+  /** Needed where `tailscale` is configured. */
+  tailscale?: RunTailscale
 }
 
 export interface GmailWatch {
@@ -68,6 +71,8 @@ interface Run {
   background: Background
   listener?: Listener
   labelId?: string
+  /** The public address, once the tunnel is open. */
+  tunnel?: string
   wake: PromiseWithResolvers<void>
   state: GmailState
   lastPushAt?: number
@@ -114,6 +119,7 @@ export function createGmailWatch(options: GmailWatchOptions): GmailWatch {
         label: run.view.label,
         topic: run.view.topic,
         listening: { bind, path, port: run.listener?.port ?? run.view.serve.port },
+        ...(run.tunnel === undefined ? {} : { tunnel: run.tunnel }),
         ...(run.lastPushAt === undefined ? {} : { lastPushAt: new Date(run.lastPushAt).toISOString() }),
         ...(run.lastError === undefined ? {} : { lastError: run.lastError }),
       }
@@ -206,7 +212,7 @@ async function work(options: GmailWatchOptions, files: GmailFiles, run: Run): Pr
   }
 }
 
-/** Registration and reading fail independently: a watch that cannot be renewed is good for days yet. */
+/** Tunnel, registration and reading fail independently: a watch that cannot be renewed is good for days yet. */
 async function readOn(options: GmailWatchOptions, files: GmailFiles, run: Run): Promise<unknown[]> {
   const { record, mailbox, view } = run
   const { signal } = run.abort
@@ -219,6 +225,7 @@ async function readOn(options: GmailWatchOptions, files: GmailFiles, run: Run): 
       if (!signal.aborted) problems.push(error)
     }
   }
+  await attempt(() => ensureTunnel(options, run))
   await attempt(async () => {
     run.labelId ??= await mailbox.labelId(view.label, signal)
     if (options.clock.now() >= renewalDue(run)) await register(options, run, run.labelId, save)
@@ -228,6 +235,17 @@ async function readOn(options: GmailWatchOptions, files: GmailFiles, run: Run): 
     await attempt(() => syncMailbox({ ...options, view, mailbox, record, save }, labelId, signal))
   }
   return problems
+}
+
+/** Once a start: the daemon keeps it from then on. */
+async function ensureTunnel(options: GmailWatchOptions, run: Run): Promise<void> {
+  const tunnel = tunnelOf({
+    ...run.view,
+    serve: { ...run.view.serve, port: run.listener?.port ?? run.view.serve.port },
+  })
+  if (!tunnel || !options.tailscale || run.tunnel !== undefined) return
+  run.tunnel = await openTunnel(tunnel, options.tailscale, run.abort.signal)
+  options.log.info({ mode: tunnel.mode, address: run.tunnel, target: tunnel.target }, "gmail tunnel open")
 }
 
 async function register(options: GmailWatchOptions, run: Run, labelId: string, save: () => void): Promise<void> {

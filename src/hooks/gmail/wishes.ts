@@ -6,16 +6,21 @@ import type { GmailCommandIo, SetupFlags } from "./cli.ts"
 import type { GmailView } from "./contract.ts"
 import type { OAuthClient } from "./oauth.ts"
 import type { SetupWishes } from "./setup.ts"
+import { type Tunnel, tunnelOf } from "./tunnel.ts"
+
+type Present = (GmailView & { hookUrl?: string | undefined }) | undefined
 
 const defaultTopic = "svc-gmail-watch"
 const defaultServiceAccount = "svc-gmail-push"
+/** As in `hooks.gmail.serve`. */
+const defaultServe = { bind: "127.0.0.1", port: 8788, path: "/gmail-pubsub" }
 const pushTokenBytes = 24
 
 /** Throws AppError `bad-request` naming the flag. */
 export function readWishes(
   flags: SetupFlags,
   client: OAuthClient,
-  present: (GmailView & { hookUrl?: string | undefined }) | undefined,
+  present: Present,
   io: Pick<GmailCommandIo, "env">,
   ids: Ids,
 ): SetupWishes {
@@ -61,7 +66,9 @@ function named(flag: string, name: string): string {
 function readEndpoint(text: string | undefined): string {
   const hint = "The address must lead to the push listener (127.0.0.1:8788/gmail-pubsub), through a proxy or a tunnel"
   if (text === undefined)
-    throw new AppError("bad-request", "Give the public address with --push-endpoint <url>", { hint })
+    throw new AppError("bad-request", "Give the public address with --push-endpoint <url>, or --tailscale funnel", {
+      hint,
+    })
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url?.protocol === "https:" && url.search === "" && url.hash === "" && url.username === "") return url.href
   throw new AppError("bad-request", "--push-endpoint must be an https address without a query", { hint })
@@ -73,15 +80,51 @@ function readSettings(flags: SetupFlags, present: GmailView | undefined): Record
   if (flags.maxBytes !== undefined) settings["maxBytes"] = whole("--max-bytes", flags.maxBytes)
   if (flags.renewMinutes !== undefined) settings["renewEveryMinutes"] = whole("--renew-minutes", flags.renewMinutes)
   if (flags.hookUrl !== undefined) settings["hookUrl"] = flags.hookUrl
-  const { bind, path, port } = flags
-  if (bind === undefined && path === undefined && port === undefined) return settings
-  settings["serve"] = {
-    ...present?.serve,
+  const { bind, path, port, tailscale, tailscalePath, tailscaleTarget } = flags
+  if (tailscale !== undefined || tailscalePath !== undefined || tailscaleTarget !== undefined) {
+    settings["tailscale"] = { ...readTailscale(flags, present) }
+  }
+  if (bind !== undefined || path !== undefined || port !== undefined) settings["serve"] = readServe(flags, present)
+  return settings
+}
+
+function readServe({ bind, path, port }: SetupFlags, present: Present): GmailView["serve"] {
+  return {
+    ...(present?.serve ?? defaultServe),
     ...(bind === undefined ? {} : { bind }),
     ...(port === undefined ? {} : { port: whole("--port", port) }),
     ...(path === undefined ? {} : { path }),
   }
-  return settings
+}
+
+type Tailscale = { mode: "off" | "serve" | "funnel"; path?: string; target?: string }
+
+function readTailscale(flags: SetupFlags, present: Present): Tailscale {
+  const { tailscale = present?.tailscale?.mode ?? "off", tailscalePath, tailscaleTarget } = flags
+  if (tailscale !== "off" && tailscale !== "serve" && tailscale !== "funnel") {
+    throw new AppError("bad-request", "--tailscale must be funnel, serve or off")
+  }
+  if (tailscalePath !== undefined && !/^\/[\w./~-]*$/.test(tailscalePath)) {
+    throw new AppError("bad-request", "--tailscale-path must begin with / and hold letters, digits and . / ~ _ - only")
+  }
+  if (tailscaleTarget !== undefined && !/^https?(?:\+insecure)?:\/\/\S+$/.test(tailscaleTarget)) {
+    throw new AppError(
+      "bad-request",
+      "--tailscale-target must be an address such as http://127.0.0.1:8788/gmail-pubsub",
+    )
+  }
+  const path = tailscalePath ?? present?.tailscale?.path
+  const target = tailscaleTarget ?? present?.tailscale?.target
+  return {
+    mode: tailscale,
+    ...(path === undefined ? {} : { path }),
+    ...(target === undefined ? {} : { target }),
+  }
+}
+
+/** The tunnel that the flags and the configuration wish for. Throws `bad-request` naming the flag. */
+export function readTunnel(flags: SetupFlags, present: Present): Tunnel | undefined {
+  return tunnelOf({ serve: readServe(flags, present), tailscale: readTailscale(flags, present) })
 }
 
 function whole(flag: string, text: string): number {
