@@ -29,4 +29,5 @@ export const pages: readonly Page[] = [
   { name: "sessions", title: "Sessions", icon: "sessions", scope: "admin", load: () => import("./pages/sessions.tsx") },
   { name: "usage", title: "Usage", icon: "usage", scope: "status", load: () => import("./pages/usage.tsx") },
   { name: "logs", title: "Logs", icon: "logs", scope: "admin", load: () => import("./pages/logs.tsx") },
+  { name: "settings", title: "Settings", icon: "settings", scope: "admin", load: () => import("./pages/settings.tsx") },
 ]

@@ -27,43 +27,53 @@ export function Field({ label, value, set, hint, problem, placeholder = "", type
     onInput: (event: Event) => set((event.target as HTMLInputElement).value),
   }
   return (
-    <label class="field">
-      <span>{label}</span>
-      {rows === undefined ? <input type={type as "text"} {...shared} /> : <textarea rows={rows} {...shared} />}
-      {(hint !== undefined || problem !== undefined) && (
-        <small id={id} class={problem === undefined ? "dim" : "wrong"}>
-          {problem ?? hint}
-        </small>
-      )}
-    </label>
+    <div class="field">
+      <label>
+        <span>{label}</span>
+        {rows === undefined ? <input type={type as "text"} {...shared} /> : <textarea rows={rows} {...shared} />}
+      </label>
+      <Hint id={id} hint={hint} problem={problem} />
+    </div>
   )
 }
 
-export function Select({
-  label,
-  value,
-  set,
-  options,
-}: {
-  label: string
-  value: string
-  set: (value: string) => void
+interface SelectProps extends Pick<FieldProps, "label" | "value" | "set" | "hint" | "problem"> {
   options: readonly (string | readonly [value: string, words: string])[]
-}) {
+}
+
+export function Select({ label, value, set, options, hint, problem }: SelectProps) {
+  const id = useId()
   return (
-    <label class="field">
-      <span>{label}</span>
-      <select value={value} onChange={(event) => set(event.currentTarget.value)}>
-        {options.map((option) => {
-          const [key, words] = typeof option === "string" ? [option, option] : option
-          return (
-            <option key={key} value={key}>
-              {words}
-            </option>
-          )
-        })}
-      </select>
-    </label>
+    <div class="field">
+      <label>
+        <span>{label}</span>
+        <select
+          value={value}
+          aria-invalid={problem !== undefined}
+          aria-describedby={hint === undefined && problem === undefined ? undefined : id}
+          onChange={(event) => set(event.currentTarget.value)}
+        >
+          {options.map((option) => {
+            const [key, words] = typeof option === "string" ? [option, option] : option
+            return (
+              <option key={key} value={key}>
+                {words}
+              </option>
+            )
+          })}
+        </select>
+      </label>
+      <Hint id={id} hint={hint} problem={problem} />
+    </div>
+  )
+}
+
+function Hint({ id, hint, problem }: Pick<FieldProps, "hint" | "problem"> & { id: string }) {
+  if (hint === undefined && problem === undefined) return null
+  return (
+    <small id={id} class={problem === undefined ? "dim" : "wrong"}>
+      {problem ?? hint}
+    </small>
   )
 }
 

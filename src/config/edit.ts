@@ -40,7 +40,7 @@ interface TextTarget {
 /** Writes a value that came as text: JSON5 where it is some, else the text itself. Throws as `setConfigValue` does. */
 export function setConfigText(target: TextTarget): WriteResult {
   const { text, refusePlaceholders, ...rest } = target
-  const parsed = parseValue(text)
+  const parsed = parseConfigText(text)
   if (refusePlaceholders && /\$\{/.test(text + JSON.stringify(parsed))) {
     throw new AppError("config-write-refused", "Values of the environment (`${NAME}`) are set in the file itself")
   }
@@ -51,8 +51,8 @@ export function setConfigText(target: TextTarget): WriteResult {
   return asText.kind === "ok" ? asText : result
 }
 
-/** A token or a URL needs no quotes. */
-function parseValue(text: string): Json {
+/** JSON5 where it is some, else the text itself: a token or a URL needs no quotes. */
+export function parseConfigText(text: string): Json {
   try {
     const value = evaluate(parse(text, { mode: "json5" })) as Json
     return typeof value === "number" && !Number.isFinite(value) ? text : value

@@ -76,6 +76,68 @@ export function renameConfigEntries(
   })
 }
 
+/** One key; without a value it is removed. */
+export interface KeyChange {
+  key: ConfigPath
+  value?: Json
+}
+
+export interface FileChange {
+  file: string
+  before: string
+  after: string
+}
+
+export type ChangePlan =
+  | { kind: "ok"; snapshot: ConfigSnapshot; files: FileChange[] }
+  | { kind: "invalid"; issues: ConfigIssue[] }
+
+interface Changes extends Omit<Target, "key"> {
+  changes: readonly KeyChange[]
+}
+
+/** What changes of several keys would make of the files. Throws as `setConfigValue` does. */
+export function planConfigChanges({ changes, ...target }: Changes): ChangePlan {
+  const prepared = prepare(target, keysOf(changes), changeSteps(changes))
+  if (prepared.kind === "invalid") return prepared
+  return { kind: "ok", snapshot: prepared.snapshot, files: fileChanges(prepared) }
+}
+
+/** Makes them, all or none in each file; `conflict` when the plan is not the wanted one any more. */
+export function writeConfigChanges(
+  options: Changes & { isWanted: (files: readonly FileChange[]) => boolean },
+): WriteResult {
+  const { changes, ...target } = options
+  return write(target, changeSteps(changes), keysOf(changes))
+}
+
+function keysOf(changes: readonly KeyChange[]): ConfigPath[] {
+  return changes.map(({ key }) => key)
+}
+
+function fileChanges({ before, files }: Prepared): FileChange[] {
+  return files.map(([file, after]) => ({ file, before: before.get(file) ?? "", after }))
+}
+
+function changeSteps(changes: readonly KeyChange[]): () => Step {
+  const wanted = changes.map(({ key, value }) => {
+    if (value !== undefined) refusePrototypeNames(value)
+    return { key: readKey(key), value }
+  })
+  // What is added takes its looks from what is there, so what goes goes last.
+  const ordered = [
+    ...wanted.filter(({ value }) => value !== undefined),
+    ...wanted.filter(({ value }) => value === undefined),
+  ]
+  return () => (root) => {
+    for (const { key, value } of ordered) {
+      const next = value === undefined ? unsetStep(root, key) : setStep(root, key, value)
+      if (next) return next
+    }
+    return undefined
+  }
+}
+
 interface Edit {
   file: string
   text: string
@@ -92,34 +154,55 @@ const maxTries = 5
 interface WriteOptions extends Pick<Target, "path" | "env" | "missingVariables"> {
   /** Of what is written, where that is one key. */
   key?: string | ConfigPath
+  /** Asked with what would be replaced, before anything is. */
+  isWanted?: (files: readonly FileChange[]) => boolean
 }
 
 /** A variable that is not set keeps the key that wants it from being written, also where others may lack theirs. */
-function isBelow(path: string, key: WriteOptions["key"]): boolean {
-  if (key === undefined) return false
+function isBelow(path: string, key: string | ConfigPath): boolean {
   const written = formatConfigPath(readKey(key))
   return path === written || path.startsWith(`${written}.`) || path.startsWith(`${written}[`)
 }
 
-function write(options: WriteOptions, makeStep: () => Step): WriteResult {
-  const { missingVariables = "refuse" } = options
+type Prepared = { kind: "ok"; snapshot: ConfigSnapshot; main: string; before: Overlay; files: [string, string][] }
+
+/** What an edit makes of the files, checked as a whole; nothing is written. */
+function prepare(
+  { path, env, missingVariables = "refuse" }: WriteOptions,
+  keys: readonly (string | ConfigPath)[],
+  makeStep: () => Step,
+): Prepared | InvalidEdit {
+  const main = realConfigPath(path)
+  const before: Overlay = new Map()
+  const edited = edit(main, makeStep(), before)
+  if (edited.kind === "invalid") return edited
+  const result = loadConfigFile({ path, env, overlay: edited.overlay, missingVariables })
+  if (result.kind === "invalid") return { kind: "invalid", issues: result.issues }
+  const lacking = result.snapshot.missing.filter((issue) => keys.some((key) => isBelow(issue.path, key)))
+  if (lacking.length > 0) return { kind: "invalid", issues: lacking }
+  const files = [...edited.overlay].filter(([file, text]) => before.get(file) !== text)
+  return { kind: "ok", snapshot: result.snapshot, main, before, files }
+}
+
+function write(options: WriteOptions, makeStep: () => Step, keys = options.key === undefined ? [] : [options.key]) {
   for (let attempt = 1; ; attempt += 1) {
-    const main = realConfigPath(options.path)
-    const before: Overlay = new Map()
-    const edited = edit(main, makeStep(), before)
-    if (edited.kind === "invalid") return edited
-    const result = loadConfigFile({ path: options.path, env: options.env, overlay: edited.overlay, missingVariables })
-    if (result.kind === "invalid") return { kind: "invalid", issues: result.issues }
-    const lacking = result.snapshot.missing.filter(({ path }) => isBelow(path, options.key))
-    if (lacking.length > 0) return { kind: "invalid", issues: lacking }
-    const files = [...edited.overlay].filter(([file, text]) => before.get(file) !== text)
+    const prepared = prepare(options, keys, makeStep)
+    if (prepared.kind === "invalid") return prepared
+    const { snapshot, main, before, files } = prepared
+    if (options.isWanted?.(fileChanges(prepared)) === false) throw changedMeanwhile(options.path)
     // Somebody else wrote the file since we read it: their change must survive, so ours is made again on top of it.
     const unchanged = () => files.every(([file]) => readTree(main).get(file) === before.get(file))
     if (unchanged() && files.every(([file, text]) => replaceFile(file, text, unchanged, files.length))) {
-      return { kind: "ok", snapshot: result.snapshot, files: files.map(([file]) => file) }
+      return { kind: "ok" as const, snapshot, files: files.map(([file]) => file) }
     }
     if (attempt === maxTries) throw new AppError("conflict", `${options.path} keeps being changed by another program`)
   }
+}
+
+function changedMeanwhile(path: string): AppError {
+  return new AppError("conflict", `${path} has changed since the difference was shown`, {
+    hint: "Look at the difference again, and save then",
+  })
 }
 
 function replaceFile(file: string, text: string, unchanged: () => boolean, fileCount: number): boolean {

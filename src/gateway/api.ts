@@ -20,6 +20,7 @@ import type {
 import type { ApprovalState, JobState, OutboxState, RunDelivery } from "../store/index.ts"
 import type { GatewayStatus } from "./contract.ts"
 import type { chatEndpoints } from "./endpoints/chat.ts"
+import type { configEndpoints } from "./endpoints/config.ts"
 import type { hookEndpoints } from "./endpoints/hooks.ts"
 import type { peopleEndpoints } from "./endpoints/people.ts"
 import type { secretSummary } from "./endpoints/secrets.ts"
@@ -276,6 +277,18 @@ export interface SessionActions {
   remove(key: string): Promise<{ conversations: number }>
 }
 
+type ConfigReply<Name extends keyof typeof configEndpoints> = z.input<(typeof configEndpoints)[Name]["reply"]>
+export type ConfigChanges = z.output<(typeof configEndpoints)["POST /api/config/check"]["body"]>["changes"]
+
+/** The configuration file as a form. Throws `bad-request`, `config-write-refused`, `config-invalid`, `conflict`. */
+export interface ConfigActions {
+  overview(): ConfigReply<"GET /api/config">
+  /** `entry`: of a map, which is to be made. */
+  fields(section: string, entry: string | undefined): ConfigReply<"GET /api/config/fields">
+  check(changes: ConfigChanges): ConfigReply<"POST /api/config/check">
+  save(changes: ConfigChanges, revision: string): ConfigReply<"POST /api/config/save">
+}
+
 export interface PageQuery {
   limit: number
   /** Ids below this only. */
@@ -374,6 +387,7 @@ export interface GatewayActions {
     /** Throws `not-found`. */
     remove(name: string): Promise<z.output<typeof secretSummary>>
   }
+  config: ConfigActions
   sandbox: {
     list(): RunningBox[]
     /** Tries the backend now. Without an agent, of the main one. */

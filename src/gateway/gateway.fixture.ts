@@ -146,6 +146,15 @@ function recordingSessions(calls: unknown[]): GatewayActions["sessions"] {
   }
 }
 
+function recordingConfig(calls: unknown[]): GatewayActions["config"] {
+  return {
+    overview: () => ({ path: "/c", mode: "hybrid", problems: [], sections: [] }),
+    fields: () => ({ fields: [] }),
+    check: (changes) => (calls.push({ check: changes }), { issues: [], files: [], revision: "1" }),
+    save: (changes, revision) => (calls.push({ save: changes, revision }), { files: [], effect: "now" }),
+  }
+}
+
 function recordingSandbox(calls: unknown[]): GatewayActions["sandbox"] {
   return {
     list: () => [],
@@ -240,6 +249,7 @@ function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
       },
     },
     secrets: noSecrets,
+    config: recordingConfig(calls),
     sandbox: recordingSandbox(calls),
     listHeartbeats: () => ({ heartbeats: [] }),
     async runHeartbeat(wanted) {

@@ -21,6 +21,7 @@ import { readPicture, runRoutes } from "./runs.ts"
 import { mcpRoutes } from "./mcp-servers.ts"
 import { exportSession, sessionRoutes } from "./sessions.ts"
 import { secretRoutes } from "./secret-routes.ts"
+import { settingsRoutes } from "./settings.ts"
 import { terminalRoutes } from "./terminal.ts"
 import { type ApiOptions, type Env, type Route, about, given, parse, parseBody } from "./route.ts"
 import { listEvents, listUpdates, readUpdate } from "./store.ts"
@@ -153,6 +154,7 @@ const routes: readonly Route[] = [
   },
   ...peopleRoutes,
   ...approvalRoutes,
+  ...settingsRoutes,
   {
     method: "GET",
     path: "/api/sandbox",

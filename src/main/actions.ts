@@ -23,6 +23,7 @@ import { describeWarning, findModelWarnings } from "./models/warnings.ts"
 import { createPairingActions } from "./pairing.ts"
 import { countWaiting, listPeople } from "./people.ts"
 import { storeHealth } from "./store-health.ts"
+import { configActions } from "./settings.ts"
 import { sessionActions } from "./sessions.ts"
 import { terminalActions } from "./terminal.ts"
 import { version } from "./version.ts"
@@ -70,6 +71,7 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
     chat: parts.chat,
     ...createHeartbeatActions(core, parts.agent.heartbeat),
     sandbox: parts.sandbox,
+    config: configActions(core),
     ...people,
     sessions: sessionActions(core, parts.agent.sessions),
     mcpServers: parts.mcp,

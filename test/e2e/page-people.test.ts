@@ -1,7 +1,7 @@
 // The pages of people, approvals, sessions, usage and settings, in a real Chromium, at a gateway with a conversation, a
 // person who asks to be let in, and a question of the agent.
 import assert from "node:assert/strict"
-import { readFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { before, describe, test } from "node:test"
@@ -70,6 +70,8 @@ const places = () => [
   "#/sessions/agent%3Amain%3Amain",
   "#/usage",
   "#/usage?by=session&since=7d",
+  "#/settings",
+  "#/settings?section=channels",
 ]
 
 describe("people, approvals, sessions, usage and settings", () => {
@@ -168,5 +170,64 @@ describe("people, approvals, sessions, usage and settings", () => {
     await page.getByRole("img", { name: /the same stands in the list by day/ }).waitFor()
     await page.locator("#main .row a").first().click()
     await page.locator(".timeline").waitFor()
+  })
+
+  test("the configuration is changed by a form: checked while it is typed, with its difference, comments kept", async () => {
+    const { page } = visitor
+    const path = join(world.stateFolder, "svc.json")
+    const before = `// Mine\n${readFileSync(path, "utf8").trim().slice(0, -1).trimEnd()},\n  "session": {"resetTriggers": ["/new"], // short\n  },\n}\n`
+    writeFileSync(path, before)
+    await world.until("the gateway uses it", async () => {
+      const { fields } = await world.gateway.call<{ fields: { key: string; place?: object }[] }>(
+        "GET",
+        "/api/config/fields?section=session",
+      )
+      return fields.find(({ key }) => key === "session.resetTriggers")?.place
+    })
+    await visitor.open("#/settings?section=messages")
+    await page.getByLabel("responsePrefix").fill("[${HOME}]")
+    await page.getByText(/values of the environment .* are set in the file itself/).waitFor()
+    await page.getByLabel("responsePrefix").fill(`[${hostile}]`)
+    await page.locator(".diff .new", { hasText: "responsePrefix" }).waitFor()
+    await page.getByLabel("Section").selectOption("logging")
+    await page.getByLabel("consoleLevel").selectOption("debug")
+    // What was typed outlives a reload.
+    await page.reload()
+    await page.getByRole("heading", { name: "2 changes" }).waitFor()
+    await page.getByLabel("Section").selectOption("delivery")
+    await page.getByRole("button", { name: "Save" }).waitFor()
+    await page.getByLabel("Section").selectOption("approvals")
+    await page.getByLabel("validMinutes").fill("soon")
+    await page.getByText("must be a number, not text").first().waitFor()
+    assert.equal(await page.getByRole("button", { name: "Save" }).isDisabled(), true)
+    await page.getByLabel("validMinutes").fill("7")
+    await page.locator(".diff .new", { hasText: "validMinutes" }).waitFor()
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.getByText("Saved: in use").waitFor()
+    const after = readFileSync(path, "utf8")
+    assert.match(after, /^\/\/ Mine\n[^]*\/\/ short/)
+    const config = await world.gateway.call<{ fields: { key: string; written?: unknown }[] }>(
+      "GET",
+      "/api/config/fields?section=messages",
+    )
+    assert.equal(config.fields.find(({ key }) => key === "messages.responsePrefix")?.written, `[${hostile}]`)
+    await page.getByText("Set in svc.json, line").first().waitFor()
+    assert.match(await text(), /validMinutes/)
+  })
+
+  test("keys that guard the door, and secrets, are shown and refused", async () => {
+    const { page } = visitor
+    await visitor.open("#/settings?section=channels&text=botToken")
+    assert.match(await text(), /chatapp\.botToken[^]*\*\*\*[^]*secret/)
+    assert.equal(await page.getByLabel("chatapp.botToken").count(), 0)
+    const refused = world.gateway.call("POST", "/api/config/check", {
+      changes: [{ key: "channels.chatapp.allowFrom", value: ["*"] }],
+    })
+    await assert.rejects(refused, /config-write-refused/)
+    const blind = world.gateway.call("POST", "/api/config/save", {
+      changes: [{ key: "approvals.validMinutes", value: 8 }],
+      revision: "other",
+    })
+    await assert.rejects(blind, /conflict/)
   })
 })

@@ -2,6 +2,7 @@
 import type { Call } from "./endpoint.ts"
 import { approvalEndpoints } from "./approvals.ts"
 import { chatEndpoints } from "./chat.ts"
+import { configEndpoints } from "./config.ts"
 import { deliveryEndpoints } from "./deliveries.ts"
 import { hookEndpoints } from "./hooks.ts"
 import { logEndpoints } from "./logs.ts"
@@ -23,6 +24,7 @@ export const endpoints = {
   ...approvalEndpoints,
   ...sessionEndpoints,
   ...usageEndpoints,
+  ...configEndpoints,
   ...pageEndpoints,
   ...chatEndpoints,
   ...secretEndpoints,
