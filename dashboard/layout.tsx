@@ -1,5 +1,5 @@
 // Menu, head and the page of the address.
-import { useSignal } from "@preact/signals"
+import { useSignal } from "./ui/signals.ts"
 import type { ComponentType } from "preact"
 import { useEffect } from "preact/hooks"
 import { call } from "./api.ts"

@@ -1,5 +1,5 @@
 // The page: a link's code becomes a session -> who is signed in -> the layout with the page of the address.
-import { signal } from "@preact/signals"
+import { signal } from "./ui/signals.ts"
 import { render } from "preact"
 import { CallError, call } from "./api.ts"
 import { Layout } from "./layout.tsx"

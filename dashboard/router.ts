@@ -1,5 +1,5 @@
 // The address behind the mark: `#/runs/4f2a?state=done`. The page is one file, wherever a proxy puts it.
-import { computed, signal } from "@preact/signals"
+import { type ReadonlySignal, signal } from "./ui/signals.ts"
 
 export interface Place {
   /** The page's name, then what it shows. */
@@ -7,17 +7,18 @@ export interface Place {
   query: URLSearchParams
 }
 
-const hash = signal(location.hash)
+const now = signal(read())
+export const place: ReadonlySignal<Place> = now
 addEventListener("hashchange", () => {
   // A link to sign in, pasted into a page that is open.
   if (location.hash.startsWith("#enter=")) location.reload()
-  else hash.value = location.hash
+  else now.value = read()
 })
 
-export const place = computed<Place>(() => {
-  const [path = "", query = ""] = hash.value.replace(/^#\/?/, "").split("?", 2)
+function read(): Place {
+  const [path = "", query = ""] = location.hash.replace(/^#\/?/, "").split("?", 2)
   return { path: path.split("/").filter(Boolean).map(plain), query: new URLSearchParams(query) }
-})
+}
 
 /** As it stands where it is no encoded text: addresses are typed by people too. */
 function plain(part: string): string {
@@ -47,7 +48,7 @@ export function setQuery(changes: Record<string, string>): void {
 /** Puts another address in the place of this one, of which browsers tell nobody. */
 export function replace(address: string): void {
   history.replaceState(null, "", address)
-  hash.value = location.hash
+  now.value = read()
 }
 
 export function go(address: string): void {

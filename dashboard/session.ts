@@ -1,6 +1,6 @@
 // Who is signed in. The cookie is the browser's matter and no script sees it; the key beside it is kept for this origin,
 // which, other than the cookie's host, has the port in it. A link's code leaves the address at once.
-import { signal } from "@preact/signals"
+import { signal } from "./ui/signals.ts"
 import type { Api } from "../src/gateway/endpoints/index.ts"
 import { replace } from "./router.ts"
 

@@ -1,5 +1,5 @@
 // For whoever is not signed in: how to get in.
-import { useSignal } from "@preact/signals"
+import { useSignal } from "./ui/signals.ts"
 import { enterWith, signInProblem } from "./session.ts"
 import { Field } from "./ui/form.tsx"
 import { wordsOf } from "./ui/parts.tsx"

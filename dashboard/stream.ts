@@ -1,6 +1,6 @@
 // The one event stream: read by fetch, since it needs the page's key; goes on after the last entry that was read, so that
 // a cut, a sleep or a restart loses and doubles nothing. Hidden tabs let go of it: browsers open few connections a host.
-import { signal } from "@preact/signals"
+import { signal } from "./ui/signals.ts"
 import { send } from "./api.ts"
 import { who } from "./session.ts"
 

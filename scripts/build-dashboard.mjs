@@ -29,6 +29,8 @@ export async function buildDashboard(output) {
     jsxFragment: "Fragment",
     inject: ["dashboard/ui/jsx.ts"],
     conditions: ["browser"],
+    // The names that both have are the same.
+    alias: { "@preact/signals": join(root, "dashboard", "ui", "signals.ts") },
     minify: true,
     legalComments: "none",
     entryNames: "[name]-[hash]",

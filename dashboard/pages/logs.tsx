@@ -1,5 +1,5 @@
 // Logs: the last lines, then what comes, by level and by words such as the id of a run.
-import { useSignal } from "@preact/signals"
+import { useSignal } from "../ui/signals.ts"
 import { useEffect, useRef } from "preact/hooks"
 import { type Reply, call } from "../api.ts"
 import { place, setQuery } from "../router.ts"

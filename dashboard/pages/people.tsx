@@ -1,5 +1,5 @@
 // People: who asks to be let in, who was, owners, groups; and, as a question, who would be heard where and why.
-import { useSignal } from "@preact/signals"
+import { useSignal } from "../ui/signals.ts"
 import type { ComponentChildren } from "preact"
 import { type Reply, call } from "../api.ts"
 import { link, place, setQuery } from "../router.ts"

@@ -1,5 +1,5 @@
 // The story of one run: how it came in and why, what it was shown, what the model said and did, what was asked and sent.
-import { useSignal } from "@preact/signals"
+import { useSignal } from "../ui/signals.ts"
 import type { ComponentChildren } from "preact"
 import { useEffect } from "preact/hooks"
 import { type Reply, call, send } from "../api.ts"

@@ -1,5 +1,5 @@
 // Webhooks: what was posted, whether it was proven, which mapping took it, what came of it; once more, or as a trial.
-import { useSignal } from "@preact/signals"
+import { useSignal } from "../ui/signals.ts"
 import { type Reply, call } from "../api.ts"
 import { go, link, place, setQuery } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"

@@ -1,5 +1,5 @@
 // One answer of the gateway, shown and asked for again when something says that it has changed.
-import { type ReadonlySignal, signal } from "@preact/signals"
+import { type ReadonlySignal, signal } from "./signals.ts"
 import { useEffect, useMemo } from "preact/hooks"
 import { isLive, on } from "../stream.ts"
 import { Failure } from "./parts.tsx"

@@ -1,5 +1,5 @@
 // Asks before something that cannot be taken back. The browser's own dialog keeps the focus and hears Escape.
-import { signal } from "@preact/signals"
+import { signal } from "./signals.ts"
 import { useEffect, useRef } from "preact/hooks"
 
 interface Question {

@@ -1,6 +1,6 @@
 // A list that is read page by page, newest first, and kept up to date by the stream: rows are known by their ids, so that
 // one that comes twice is one, and what the stream says while a page is on its way is applied after it.
-import { type ReadonlySignal, signal } from "@preact/signals"
+import { type ReadonlySignal, signal } from "./signals.ts"
 import { on } from "../stream.ts"
 
 export interface LiveList<Item> {

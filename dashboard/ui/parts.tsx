@@ -1,5 +1,5 @@
 // The small parts that pages are made of.
-import { useSignal } from "@preact/signals"
+import { useSignal } from "./signals.ts"
 import type { ComponentChildren } from "preact"
 import { CallError } from "../api.ts"
 import { link } from "../router.ts"

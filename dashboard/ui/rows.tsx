@@ -1,5 +1,5 @@
 // Rows of one height, of which only those near the window are in the document: a hundred thousand scroll like ten.
-import { useSignal } from "@preact/signals"
+import { useSignal } from "./signals.ts"
 import type { ComponentChildren } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 import { Empty, Failure } from "./parts.tsx"

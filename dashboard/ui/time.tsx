@@ -1,5 +1,5 @@
 // Times, relative and exact.
-import { signal } from "@preact/signals"
+import { signal } from "./signals.ts"
 
 /** Milliseconds that the gateway's clock is ahead of this machine's. */
 export const clockOffset = signal(0)

@@ -1,5 +1,5 @@
 // Short words about what was done, read out by a screen reader, gone by themselves; failures stay until they are closed.
-import { signal } from "@preact/signals"
+import { signal } from "./signals.ts"
 import { Icon } from "./icons.tsx"
 
 interface Toast {

@@ -1,6 +1,6 @@
 // Messages of a conversation, oldest first, of which a few hundred are in the document: older and newer ones come when
 // they are scrolled to, those far away go, and what is being read stays where it is.
-import { useSignal } from "@preact/signals"
+import { useSignal } from "./signals.ts"
 import type { ComponentChildren } from "preact"
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import { on } from "../stream.ts"
