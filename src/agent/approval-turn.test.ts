@@ -49,7 +49,15 @@ for (const decision of ["allow", "deny"] as const satisfies Decision[]) {
         input: input as TurnInput,
         trust: trustOf(input as TurnInput, events),
       }
-      const call = { tool: "message", callId: "1", step: 1, reason: "no", summary: "Send", action: { to: "6" } }
+      const call = {
+        tool: "message",
+        callId: "1",
+        step: 1,
+        reason: "no",
+        input: {},
+        summary: "Send",
+        action: { to: "6" },
+      }
       await askOwner({ approvals, timeText }, turn, call)
       const [row] = approvals.list({ limit: 1 }).approvals
       await approvals.decide(row?.id ?? "", decision, "chat:5")

@@ -24,9 +24,10 @@ export interface AskOptions {
 export async function askOwner(
   { approvals, timeText }: AskOptions,
   { job, session, input, trust }: AskingTurn,
-  { tool, callId, step, reason, summary, action }: GatedCall & { step: number },
+  { tool, callId, step, reason, summary, action, byPolicy, input: given }: GatedCall & { step: number },
 ): Promise<Permission> {
-  if (!mayAsk(input)) return { kind: "refused", text: `forbidden: ${reason}.` }
+  // Of what an owner wants to be asked about, whoever it is for.
+  if (!byPolicy && !mayAsk(input)) return { kind: "refused", text: `forbidden: ${reason}.` }
   const answer = await approvals.request({
     runId: job.run_id,
     sessionKey: session.key,
@@ -36,7 +37,7 @@ export async function askOwner(
     action,
     summary,
     callKey: `${job.run_id}:${step}:${callId}`,
-    resume: resumeOf(input, trust) as unknown as Json,
+    resume: { ...resumeOf(input, trust), ...(byPolicy ? { byPolicy, given } : {}) } as unknown as Json,
   })
   return answer.kind === "allowed" ? answer : { kind: "refused", text: `${reason}. ${describe(answer, timeText)}` }
 }
@@ -95,9 +96,22 @@ const told = {
     "Nobody has answered the question about the call below in time, so it has expired and was not done. Say so in one short message.",
 }
 
+type Resumed = Pick<TurnInput, "agentId" | "sessionKey" | "origin" | "trusted" | "route"> & {
+  byPolicy?: true
+  given?: Json
+}
+
+/** Whether it was asked because the owner wants to be, and not because of what the turn had read. */
+export function isByPolicy({ resume }: Pick<ApprovalRow, "resume">): boolean {
+  return (JSON.parse(resume) as Resumed).byPolicy === true
+}
+
+const anew =
+  " Where a page was closed or loaded anew meanwhile, open it again and give the ref that the same element has now."
+
 /** The turn that is told how a question ended. */
 export function approvalTurn(runId: string, row: ApprovalRow, timeText: (ms: number) => string): NewJob {
-  const kept = JSON.parse(row.resume) as Pick<TurnInput, "agentId" | "sessionKey" | "origin" | "trusted" | "route">
+  const { byPolicy: _why, given, ...kept } = JSON.parse(row.resume) as Resumed
   const outcome = row.state === "allowed" || row.state === "denied" ? row.state : "expired"
   return turnJob(runId, {
     ...kept,
@@ -105,10 +119,13 @@ export function approvalTurn(runId: string, row: ApprovalRow, timeText: (ms: num
     sessionKey: row.session_key,
     purpose: "chat",
     header: `[approval ${row.id}: ${outcome}]`,
-    text: told[outcome].replace("{until}", timeText(row.expires_at)),
+    text: told[outcome].replace("{until}", timeText(row.expires_at)) + (outcome === "allowed" && given ? anew : ""),
     // Ours, whoever it was that had asked.
     wrap: false,
     // The model has written it, maybe from words of others.
-    context: [{ label: `The call of the tool ${row.tool}:`, text: row.action }],
+    context: [
+      { label: `The call of the tool ${row.tool}:`, text: given === undefined ? row.action : JSON.stringify(given) },
+      ...(given === undefined ? [] : [{ label: "What it does, as your owner was asked:", text: row.action }]),
+    ],
   })
 }

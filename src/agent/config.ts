@@ -168,10 +168,46 @@ const agentSandbox = z
   .partial()
 
 const toolNames = z.array(z.string().trim().min(1))
+const words = z.array(z.string().trim().min(1)).min(1)
+const confirmRule = z
+  .union([
+    z.string().trim().min(1),
+    z.strictObject({
+      tool: z.string().trim().min(1).meta({ description: "Name of a tool; `*` stands for any letters." }),
+      actions: words.optional().meta({
+        description: "Actions of the tool: `send`, `navigate`, `click`, `fill`, an MCP tool's name; unset: all.",
+      }),
+      channels: words.optional().meta({
+        description: "Channels that the turn's answer goes to; `none` for turns whose answer goes nowhere; unset: all.",
+      }),
+      origins: z
+        .array(z.enum(["owner", "approved-sender", "group-member", "webhook", "web-page", "model", "system"]))
+        .min(1)
+        .optional()
+        .meta({ description: "Whose words the turn acts on; unset: anybody's." }),
+      sites: words.optional().meta({
+        description:
+          "Sites that the call has to do with: `shop.example`, or `*.shop.example` for it and those below it; unset: all.",
+      }),
+    }),
+  ])
+  .transform((rule) => (typeof rule === "string" ? ruleOf(rule) : rule))
+  .meta({ description: "One rule: `tool`, `tool:action`, or an object; of each of its lists one entry has to fit." })
+
+/** `exec`, `browser:click` */
+function ruleOf(text: string): { tool: string; actions?: string[] } {
+  const [tool = "", ...action] = text.split(":")
+  return action.length === 0 ? { tool } : { tool, actions: [action.join(":")] }
+}
+
 const toolPolicy = (meanings: { allow: string; deny: string }) =>
   z.strictObject({
     allow: toolNames.optional().meta({ description: meanings.allow }),
     deny: toolNames.optional().meta({ description: meanings.deny }),
+    confirm: z.array(confirmRule).optional().meta({
+      description:
+        "Calls that an owner is asked about each time: `tool`, `tool:action`, or an object. Rules of an agent and of the defaults count together.",
+    }),
   })
 
 const agentDefaults = z

@@ -1,5 +1,5 @@
 // The only door of the agent. Features take the tool contract from tool.ts and the turn's input from turn-input.ts.
-export { approvalTurn } from "./approval-turn.ts"
+export { approvalTurn, isByPolicy } from "./approval-turn.ts"
 export * from "./boundary.ts"
 export { type CompactInput, compactJob, compactJobKind, createCompaction } from "./compact.ts"
 export * from "./heartbeat.ts"

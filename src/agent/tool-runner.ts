@@ -2,6 +2,7 @@
 import {
   AppError,
   type Ids,
+  type Json,
   type Log,
   describeError,
   explainHandles,
@@ -10,6 +11,7 @@ import {
 } from "../kernel/index.ts"
 import type { ContentPart, ToolCall, ToolResultPart, ToolSchema } from "../models/contract.ts"
 import { neutralize, wrapUntrusted } from "./boundary.ts"
+import { type ConfirmRule, confirmationFor } from "./confirm.ts"
 import type { Gated, Tool, ToolContext, ToolResult } from "./tool.ts"
 import { readToolInput } from "./tool-input.ts"
 import { shownSchema } from "./tool-schema.ts"
@@ -23,12 +25,16 @@ export interface RunToolOptions {
   context: ToolContext
   ids: Ids
   log: Log
+  /** What an owner wants to be asked about. */
+  confirm?: readonly ConfirmRule[] | undefined
   /** Asks an owner about a call that is not made by itself; without it nobody can be asked. */
   approve?: ((question: GatedCall) => Promise<Permission>) | undefined
 }
 
 export interface GatedCall extends Gated {
   tool: string
+  /** As the model has written it. */
+  input: Json
   callId: string
 }
 
@@ -74,17 +80,18 @@ function own(result: ToolResultPart): RanTool {
 }
 
 async function mayRun(
-  { context, approve, log }: RunToolOptions,
+  { context, approve, log, confirm = [] }: RunToolOptions,
   tool: Tool,
   input: unknown,
   call: ToolCall,
 ): Promise<Permission | { kind: "free" }> {
   const gating = tool.gate?.(input, context)
-  const gated = gating instanceof Promise ? await raceAbort(gating, context.signal) : gating
+  const held = gating instanceof Promise ? await raceAbort(gating, context.signal) : gating
+  const gated = held ?? (await raceAbort(confirmationFor(confirm, tool, input, context), context.signal))
   if (!gated) return { kind: "free" }
   log.info({ tool: tool.name, run: context.runId, tainted: context.tainted }, "tool call needs an approval")
   if (!approve) return { kind: "refused", text: neutralize(`forbidden: ${gated.reason}.`) }
-  return await raceAbort(approve({ ...gated, tool: tool.name, callId: call.id }), context.signal)
+  return await raceAbort(approve({ ...gated, tool: tool.name, callId: call.id, input: call.input }), context.signal)
 }
 
 /** May this call simply be made again after a crash? Unknown tools and unreadable inputs fail anyway. */

@@ -44,6 +44,16 @@ export interface Gated {
   summary: string
   /** Everything that decides what the call does, in the form in which it is compared. */
   action: Json
+  /** The owner wants to be asked (`tools.confirm`), whatever the turn has read. */
+  byPolicy?: true
+}
+
+/** A call as rules and owners look at it. */
+export interface Deed extends Pick<Gated, "summary" | "action"> {
+  /** Names of what is done, from the broad one to the narrow: `act`, `click`. */
+  actions: readonly string[]
+  /** Sites that it has to do with; see `siteOf` of the kernel. */
+  sites: readonly string[]
 }
 
 /** What decides which tools a turn is offered. It is the same in all steps of a turn: caches of prompts live by that. */
@@ -79,6 +89,8 @@ export interface Tool<Input = unknown> {
    * can never be done. A tool without it reaches nothing that a tainted turn might not reach.
    */
   gate?(input: Input, context: ToolContext): Promise<Gated | undefined> | Gated | undefined
+  /** What a call does, for rules of the owner (`tools.confirm`); without it, its input as it stands. */
+  describe?(input: Input, context: ToolContext): Promise<Deed> | Deed
   /**
    * Throws AppError for what the model can mend (message and hint are shown to it as an error result);
    * rejects with the signal's reason on abort.

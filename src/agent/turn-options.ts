@@ -6,6 +6,7 @@ import type { Sessions } from "../sessions/index.ts"
 import type { Store, Write } from "../store/index.ts"
 import type { ToolSources } from "./offered-tools.ts"
 import type { WorkspaceFile } from "./prompt/workspace.ts"
+import type { ConfirmRule } from "./confirm.ts"
 import type { ToolPolicy } from "./tool-policy.ts"
 import type { TurnInput, TurnObserver, TurnPreparation, TurnView } from "./turn-input.ts"
 
@@ -15,6 +16,8 @@ export interface AgentProfile {
   timeoutSeconds: number
   /** Which tools its turns may use, wherever they are; unset: all. */
   tools?: ToolPolicy
+  /** Calls that an owner wants to be asked about. */
+  confirm?: readonly ConfirmRule[]
 }
 
 export interface TurnOptions extends ToolSources {

@@ -81,6 +81,7 @@ async function runTurn(
       ...talk,
       isForeign,
       ...asking(options, { job, session, input, trust: step }),
+      confirm: options.profile(input.agentId).confirm,
       ...steering(options, { job, session, input, signal: limit.signal }),
       store: options.store,
       jobId: job.id,

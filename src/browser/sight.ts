@@ -1,11 +1,12 @@
 // What a page shows of where it is: the sites of its frames, and whether a link of it leads to an address. Asked before
 // a tainted call is made; read in worlds of our own, whose functions no page can replace.
-import { plainAddress, siteOf } from "../kernel/index.ts"
+import { type JsonObject, plainAddress, siteOf } from "../kernel/index.ts"
 import { type CoreOptions, createAccess, limits } from "./access.ts"
 import type { Caller } from "./caller.ts"
 import { CdpError } from "./cdp/index.ts"
 import { addressOfFrame } from "./page/frame-address.ts"
-import { type Frame, valueIn } from "./page/frames.ts"
+import { callAgent, type Frame, valueIn } from "./page/frames.ts"
+import type { ElementWords } from "./page/inject/describe.ts"
 import type { Tab } from "./page/tab.ts"
 
 /** A page answers this at once, or it does not answer. */
@@ -16,6 +17,26 @@ const maxFrames = 30
 export function sightOperations(options: CoreOptions) {
   const { pick, running } = { ...createAccess(options), running: runningTabs(options) }
   return {
+    /** The page, and what is behind refs at this moment, as the page names it. Throws for refs that mean nothing. */
+    async shownAt(
+      caller: Caller,
+      targetId: string | undefined,
+      refs: readonly string[],
+    ): Promise<{ page: string; elements: JsonObject[] }> {
+      const tab = await pick(caller, targetId)
+      await tab.attach()
+      const page = tab.url.split("#", 1)[0] as string
+      if (refs.length === 0) return { page, elements: [] }
+      const elements = await tab.operate(limits("Looking at the page", lookMs, caller), async ({ signal }) => {
+        const words = refs.map(async (ref) => {
+          const { world, id } = tab.refs.resolve(ref, tab)
+          const found = await callAgent<ElementWords | null>(world, "words", id, signal)
+          return { ...(found ?? { role: "gone", name: "" }) }
+        })
+        return await Promise.all(words)
+      })
+      return { page, elements }
+    },
     /** Whether the page that the tab shows has this very address among its links, with their fragment or without any. */
     async showsLink(caller: Caller, address: string, targetId: string | undefined): Promise<boolean> {
       // Nothing is started to look at it.

@@ -32,6 +32,7 @@ import {
   waitDownloadRequest,
 } from "./requests/index.ts"
 import { type Target, type TargetOptions, findTarget } from "./sandbox/target.ts"
+import { describeCall } from "./tool/describe.ts"
 import { fillsSecret, gateOf, gateSecret, heldToSites, isBare, isRunningCode, kindOfAddress } from "./tool/gate.ts"
 import { type BrowserToolInput, description, input, inputSchema, readOnly, requestOf, withUrl } from "./tool/input.ts"
 
@@ -60,6 +61,10 @@ export function createBrowserTool(
       return await gateOf(target.core, value, callerOf(value, context, target), context).catch((error: unknown) => {
         throw error instanceof AppError && error.code === "bad-request" ? sayWhere(error, value) : error
       })
+    },
+    async describe(value, context) {
+      const target = await findTarget(options, value, context)
+      return await describeCall(target.core, value, callerOf(value, context, target))
     },
     async run(value, context) {
       const target = await findTarget(options, value, context)

@@ -63,7 +63,7 @@ import { alertRoute, heartbeatAgents, heartbeatOf, heartbeatVisibility } from ".
 import { mainAgentId } from "./main-agent.ts"
 import { modelsView } from "./models/view.ts"
 import { isStillHeard, onlyToHeard, onlyWhileHeard } from "./still-heard.ts"
-import { schemasForCheck, toolPolicyOf } from "./tools.ts"
+import { confirmRulesOf, schemasForCheck, toolPolicyOf } from "./tools.ts"
 
 export interface AgentParts {
   sessions: Sessions
@@ -379,6 +379,7 @@ function profileOf(config: Config, agentId: string) {
   return {
     name: agent?.identity?.name ?? agent?.name ?? "the agent",
     timeoutSeconds: config.agents.defaults.timeoutSeconds,
+    confirm: confirmRulesOf(config, agentId),
     ...(manner === undefined ? {} : { manner }),
     ...(tools === undefined ? {} : { tools }),
   }

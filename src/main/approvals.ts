@@ -1,5 +1,5 @@
 // Approvals with what they need of the rest: the chat in which an owner is asked, and the turn that is told the answer.
-import { approvalTurn, liveTimeText } from "../agent/index.ts"
+import { approvalTurn, isByPolicy, liveTimeText } from "../agent/index.ts"
 import type { TurnInput } from "../agent/turn-input.ts"
 import { type Approvals, type Decided, createApprovals } from "../approvals/index.ts"
 import type { Channel } from "../channels/contract.ts"
@@ -50,7 +50,11 @@ function tell(
   ]
   const canTouch = parts.channels().get(route.channel)?.commands.canShowButtons(route) ?? false
   const typed = canTouch ? "" : `\n\nAnswer with \`/approve allow ${row.id}\` or \`/approve deny ${row.id}\`.`
-  const why = isToolChange(row) ? "" : " I have read words of others, so I do not do this by myself."
+  const why = isToolChange(row)
+    ? ""
+    : isByPolicy(row)
+      ? " You want to be asked before I do this."
+      : " I have read words of others, so I do not do this by myself."
   const text = `**May I?**${why}\n\n${core.redactor.hideRegistered(row.text)}\n\nIt counts once, for exactly this. The question stands until ${until}.${typed}`
   const rows = sender.plan(route, { text, media: [], noPreview: true, ...(canTouch ? { buttons } : {}) })
   for (const each of rows) write.addOutbox(each)

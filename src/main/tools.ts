@@ -1,5 +1,6 @@
 // The tools of the product as a whole: their names, what the lists of `agents.*.tools` say, and how a model is shown them.
 import { type ToolSources, offeredTools } from "../agent/offered-tools.ts"
+import type { ConfirmRule } from "../agent/confirm.ts"
 import { type ToolPolicy, unknownNames } from "../agent/tool-policy.ts"
 import { toolSchemas } from "../agent/tool-runner.ts"
 import type { Config } from "../config/index.ts"
@@ -12,6 +13,12 @@ export const toolNames = ["browser", "message", "chatapp", "skill", ...sandboxTo
 /** `agents.list[].tools`, else `agents.defaults.tools`; undefined: all tools. */
 export function toolPolicyOf({ agents }: Config, agentId: string): ToolPolicy | undefined {
   return agents.list.find((agent) => agent.id === agentId)?.tools ?? agents.defaults.tools
+}
+
+/** Those of the defaults and of the agent together. */
+export function confirmRulesOf({ agents }: Config, agentId: string): ConfirmRule[] {
+  const own = agents.list.find((agent) => agent.id === agentId)?.tools?.confirm ?? []
+  return [...(agents.defaults.tools?.confirm ?? []), ...own]
 }
 
 /** What a model is shown in a turn of an owner that has no chat. */
@@ -29,6 +36,9 @@ export function warnOfUnknownTools({ agents }: Config, log: Log): void {
   for (const [key, policy] of policies) {
     // Those of other servers are known when their server has told them.
     const unknown = unknownNames(policy ?? {}, toolNames).filter((name) => !name.startsWith("mcp_"))
+    const asked = (policy as { confirm?: ConfirmRule[] } | undefined)?.confirm ?? []
+    const unmet = asked.map(({ tool }) => tool).filter((name) => !name.includes("*") && !name.startsWith("mcp_"))
+    unknown.push(...unknownNames({ allow: unmet }, toolNames))
     if (unknown.length > 0) log.warn({ key, unknown, tools: toolNames }, "tool policy names tools that do not exist")
   }
 }

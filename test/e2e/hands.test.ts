@@ -1,4 +1,4 @@
-// What the agent leaves to its person's hands: passwords that it fills in and never sees.
+// What the agent leaves to its person's hands: passwords that it fills in and never sees, and what it asks before it does.
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { runProgram } from "../../cli/testing/run-program.ts"
@@ -15,7 +15,20 @@ const started = (async () => {
   site = await startLoginSite()
   shared.after(() => site.stop())
   world = await createWorld(shared, {
-    config: { browser: { enabled: true, defaultProfile: "managed" } },
+    config: {
+      browser: { enabled: true, defaultProfile: "managed" },
+      agents: {
+        defaults: {
+          tools: {
+            confirm: [
+              { tool: "browser", actions: ["click"], sites: [new URL(site.url).host] },
+              { tool: "message", channels: ["none"] },
+            ],
+          },
+        },
+        list: [{ id: "main", tools: { deny: ["exec"], confirm: ["message:send"] } }],
+      },
+    },
   })
   shared.after(() => endBrowsersOf(world.stateFolder))
   await world.start()
@@ -75,4 +88,64 @@ test("a secret that was kept by the command line signs in, and stands in nothing
     "secret.set far status 400",
     "secret.remove shop ok",
   ])
+})
+
+test("a click that the owner wants to be asked about waits as a row, through a kill, and is made once when it is allowed", async () => {
+  await started
+  const { length: before } = site.posts
+  obey(world, {
+    "press the button": [
+      ["browser", { action: "open", url: site.url }],
+      ["browser", { action: "snapshot" }],
+      ([, page]) => ["browser", { action: "act", request: { kind: "click", ref: refOf(page, "Sign in") } }],
+      "I wait for you.",
+    ],
+    "has allowed the call": [
+      ["browser", { action: "open", url: site.url }],
+      ["browser", { action: "snapshot" }],
+      ([, page]) => ["browser", { action: "act", request: { kind: "click", ref: refOf(page, "Show password") } }],
+      ([, page]) => ["browser", { action: "act", request: { kind: "click", ref: refOf(page, "Sign in") } }],
+      "Pressed once.",
+    ],
+  })
+  const sent = world.say("press the button")
+  const question = await world.reply(/May I\?/, { after: sent })
+  assert.match(question.text ?? "", /You want to be asked before I do this/)
+  assert.match(
+    question.text ?? "",
+    new RegExp(`click the button "Sign in" on a page of ${new URL(site.url).host}[^]*"name": "Sign in"`),
+  )
+  await world.reply("I wait for you.", { after: sent })
+  assert.equal(site.posts.length, before)
+  await world.gateway.kill("SIGKILL")
+  await world.start()
+  world.emulator.control.click({
+    userId: world.ada.id,
+    chatId: question.chat.id,
+    messageId: question.message_id,
+    text: "Allow once",
+  })
+  await world.reply("Pressed once.", { after: sent })
+  assert.equal(site.posts.length, before + 1, lastResults(world, "has allowed the call").join("\n"))
+  const [row] = world.rows<{ state: string; text: string }>("select state from approval where text like '%Sign in%'")
+  assert.equal(row?.state, "used")
+  assert.match(lastResults(world, "has allowed the call")[2] ?? "", /Not done/, "nothing else was allowed")
+})
+
+test("rules of the agent and of the defaults count together, and a no is told in words", async () => {
+  await started
+  const bob = await world.addPerson({ id: 1002, firstName: "Bob" })
+  await world.reconfigure({ channels: { chatapp: { allowFrom: [world.ada.id, bob.id] } } })
+  obey(world, {
+    "write to Bob": [["message", { action: "send", to: String(bob.id), message: "Lunch at noon?" }], "I have asked."],
+    "has denied the call": ["I did not write to Bob."],
+  })
+  const greeted = world.emulator.control.messages({ chatId: bob.id, limit: 10 }).at(-1)
+  const sent = world.say("write to Bob")
+  const question = await world.reply(/May I\?/, { after: sent })
+  assert.match(question.text ?? "", /Send a message to the private chat 1002[^]*Lunch at noon\?/)
+  const id = world.rows<{ id: string }>("select id from approval order by asked_at desc")[0]?.id ?? ""
+  assert.match((await svc(["approvals", "deny", id])).stdout, /Denied/)
+  await world.reply("I did not write to Bob.", { after: sent })
+  assert.deepEqual(world.botTexts(bob, greeted), [])
 })

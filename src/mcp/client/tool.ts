@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto"
 import { z } from "zod"
 import { neutralize } from "../../agent/boundary.ts"
-import type { Gated, Tool, ToolContext, ToolResult } from "../../agent/tool.ts"
+import type { Deed, Gated, Tool, ToolContext, ToolResult } from "../../agent/tool.ts"
 import { flatSchema } from "../../agent/tool-schema.ts"
 import { AppError, type Json, type JsonObject, isJsonObject, parseJson } from "../../kernel/index.ts"
 import type { Connection } from "./connection.ts"
@@ -43,6 +43,7 @@ export function createMcpTool(options: McpToolOptions): Tool<JsonObject> {
     output: "untrusted",
     repeatable: () => isFree,
     gate: (value, context) => gate(options, argumentsOf(value), context),
+    describe: (value) => describe(options, argumentsOf(value)),
     run: (value, context) => run(options, argumentsOf(value), context),
   }
 }
@@ -54,6 +55,16 @@ async function gate(options: McpToolOptions, given: JsonObject, context: ToolCon
   if (!context.tainted || isFree) return undefined
   return {
     reason: `this turn has read words of others, and ${pin.name} of the MCP server ${connection.name} may change things or carry them out`,
+    ...callOf(options, given),
+  }
+}
+
+function describe(options: McpToolOptions, given: JsonObject): Deed {
+  return { actions: [options.pin.name], sites: [], ...callOf(options, given) }
+}
+
+function callOf({ connection, pin }: McpToolOptions, given: JsonObject): Pick<Gated, "summary" | "action"> {
+  return {
     summary: `Call ${pin.name} of the MCP server ${connection.name}`,
     action: { server: connection.name, tool: pin.name, arguments: given },
   }

@@ -5,6 +5,7 @@ import { changesFunctions, isUnchanged } from "./changes.ts"
 import { clickGuardFunctions, clickLanded, disarmClick } from "./click-guard.ts"
 import { conditionFunctions, hasText, hasVisible, watchDrag } from "./condition.ts"
 import { concealedFields, concealFunctions, concealWords, fillSecret, leavePerson, watchPerson } from "./conceal.ts"
+import { describeElement, describeFunctions } from "./describe.ts"
 import { boxOf, editElement, editFunctions, heldText, matchOf } from "./edit.ts"
 import { fieldState, formFunctions, scrollTo, selectOptions } from "./form.ts"
 import { hitFunctions } from "./hit.ts"
@@ -41,6 +42,7 @@ const all = [
   ...clickGuardFunctions,
   ...editFunctions,
   ...concealFunctions,
+  ...describeFunctions,
   ...formFunctions,
   ...conditionFunctions,
   ...changesFunctions,
@@ -81,6 +83,7 @@ export type AgentCall =
   | "suspects"
   | "closedRoot"
   | "origin"
+  | "words"
   | "secret"
   | "concealed"
   | "concealWords"
@@ -116,6 +119,7 @@ export function agentSource(key: string): string {
     suspects: `() => { const found = agent.suspects.splice(0, 60); for (const element of found) agent.probed.add(element); return found }`,
     closedRoot: `(root) => void agent.closedRoots.set(root.host, root)`,
     element: `(o) => ${elementOf.name}(agent, o)`,
+    words: `(o) => ${describeElement.name}(agent, o)`,
     origin: `() => self.origin`,
     secret: `(o) => ${fillSecret.name}(agent, o.id, o)`,
     concealed: `() => ${concealedFields.name}(agent)`,

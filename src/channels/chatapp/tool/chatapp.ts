@@ -52,6 +52,7 @@ export function createChatappTool(operations: Operations, settings: GateSettings
     output: "trusted",
     repeatable: () => false,
     gate: (given, context) => operations.gate(deedOf(given), context),
+    describe: (given, context) => operations.describe(deedOf(given), context),
     run: (given, context) => operations.do(deedOf(given), context),
   }
 }

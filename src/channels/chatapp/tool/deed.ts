@@ -60,16 +60,22 @@ const verbs: Record<Deed["kind"], string> = {
   react: "React to a message in",
 }
 
+/** What it does, where. */
+export function describeDeed(
+  deed: Deed,
+  { account, chatId, chatKind, threadId }: Route,
+): Pick<Gated, "summary" | "action"> {
+  const kind = chatKind === "private" ? "the private chat" : `the ${chatKind}`
+  const topic = threadId === undefined ? "" : `, topic ${threadId}`
+  const summary = `${verbs[deed.kind]} ${kind} ${chatId}${topic} of account ${account}`
+  return { summary, action: { action: deed.kind, account, chatId, ...plain({ threadId, ...contentOf(deed) }) } }
+}
+
 /** Undefined when the turn does it by itself. `route` is where it happens. */
 export function gateOf(store: Store, deed: Deed, route: Route, context: ToolContext): Gated | undefined {
   if (context.trusted && !context.tainted) return undefined
   const reason = reasonAgainst(store, deed, route, context)
-  if (reason === undefined) return undefined
-  const { account, chatId, chatKind, threadId } = route
-  const kind = chatKind === "private" ? "the private chat" : `the ${chatKind}`
-  const topic = threadId === undefined ? "" : `, topic ${threadId}`
-  const summary = `${verbs[deed.kind]} ${kind} ${chatId}${topic} of account ${account}`
-  return { reason, summary, action: { action: deed.kind, account, chatId, ...plain({ threadId, ...contentOf(deed) }) } }
+  return reason === undefined ? undefined : { reason, ...describeDeed(deed, route) }
 }
 
 function reasonAgainst(store: Store, deed: Deed, route: Route, context: ToolContext): string | undefined {

@@ -90,6 +90,10 @@ export function createMessageTool(operations: Operations, settings: GateSettings
     // A send that a crash has cut may have happened; made again with the same content it is found and not repeated.
     repeatable: () => false,
     gate: (given, context) => (given.action === "sticker-search" ? undefined : operations.gate(deedOf(given), context)),
+    describe: (given, context) =>
+      given.action === "sticker-search"
+        ? { actions: [given.action], sites: [], summary: "Search for stickers", action: { query: given.query ?? "" } }
+        : operations.describe(deedOf(given), context),
     run: (given, context) => run(operations, given, context),
   }
 }

@@ -26,6 +26,7 @@ import {
   type ReactInput,
   type SendInput,
   type StickerInput,
+  describeDeed,
   gateOf,
 } from "./deed.ts"
 import { type Gate, shutBy } from "./gates.ts"
@@ -60,6 +61,12 @@ export class Operations {
     if (context.trusted && !context.tainted) return undefined
     const { route } = this.#reach(deed.input, { ...context, approved: true }, context.trusted)
     return gateOf(this.#options.store, deed, route, context)
+  }
+
+  /** Throws for chats that nobody may reach. */
+  describe(deed: Deed, context: ToolContext) {
+    const { route } = this.#reach(deed.input, { ...context, approved: true }, context.trusted)
+    return { actions: [deed.kind], sites: [], ...describeDeed(deed, route) }
   }
 
   async do(deed: Deed, context: ToolContext): Promise<ToolResult> {
