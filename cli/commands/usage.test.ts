@@ -29,6 +29,8 @@ const summary = {
   totals: { ...sums, calls: 15, cost: 12.5, uncounted: 3, unpriced: 3 },
 }
 
+const noCap = "no cap on spending is set: svc config set budget.day.dollars 5\n"
+
 async function usage(context: TestContext, words: readonly string[], answer: Answer) {
   const gateway = await startStandIn(answer)
   context.after(() => gateway.stop())
@@ -38,7 +40,7 @@ async function usage(context: TestContext, words: readonly string[], answer: Ans
 
 test("usage prints a table for people, with its range and what is not known", async (context) => {
   const result = await usage(context, ["--by", "model", "--since", "7d"], answerJson(summary))
-  assert.deepEqual(result.asked, ["GET /api/usage?by=model&since=7d&limit=50"])
+  assert.deepEqual(result.asked, ["GET /api/usage?by=model&since=7d&limit=50", "GET /api/budget"])
   assert.equal(
     result.stdout,
     [
@@ -54,19 +56,19 @@ test("usage prints a table for people, with its range and what is not known", as
       "",
     ].join("\n"),
   )
-  assert.deepEqual([result.code, result.stderr], [0, ""])
+  assert.deepEqual([result.code, result.stderr], [0, noCap])
 })
 
 test("usage says when there are more rows, apart from the table", async (context) => {
   const result = await usage(context, ["--limit", "2"], answerJson({ ...summary, more: true }))
-  assert.deepEqual(result.asked, ["GET /api/usage?by=day&limit=2"])
+  assert.deepEqual(result.asked, ["GET /api/usage?by=day&limit=2", "GET /api/budget"])
   assert.match(result.stderr, /^there are more: /)
 })
 
 test("usage --json prints the gateway's own answer", async (context) => {
   const result = await usage(context, ["--until", "2026-11-01", "--json"], answerJson(summary))
-  assert.deepEqual(result.asked, ["GET /api/usage?by=day&until=2026-11-01&limit=50"])
-  assert.deepEqual(JSON.parse(result.stdout), summary)
+  assert.deepEqual(result.asked, ["GET /api/usage?by=day&until=2026-11-01&limit=50", "GET /api/budget"])
+  assert.deepEqual(JSON.parse(result.stdout), { ...summary, caps: [] })
 })
 
 test("usage without any call says what to do", async (context) => {
@@ -84,4 +86,33 @@ test("usage refuses another group with those that there are, and passes on what 
   const error = { code: "bad-request", message: 'since: is "soon"', hint: "Write days" }
   const soon = await usage(context, ["--since", "soon"], answerJson({ ok: false, error }, 400))
   assert.deepEqual([soon.code, soon.stderr], [2, 'error: since: is "soon"\nhint: Write days\n'])
+})
+
+const cap = {
+  id: "day",
+  scope: "day",
+  key: "",
+  since: 0,
+  until: 1,
+  dollars: { limit: 5, allowed: 1, spent: 6, held: 0 },
+  tokens: { limit: 100_000, allowed: 0, spent: 1_000, held: 0 },
+  share: 1,
+  state: "reached",
+  liftedUntil: null,
+}
+
+test("usage shows the caps, and allows more", async (context) => {
+  const shown = await usage(context, [], answerJson({ ...summary, caps: [cap] }))
+  assert.match(shown.stdout, /\nCap  Used\nday  \$6\.00 of \$6\.00 and 1,000 of 100,000 tokens \(100 %, reached\)\n$/)
+  const more = { ...cap, state: "open", share: 0.857 }
+  const allowed = await usage(
+    context,
+    ["allow", "day", "--dollars", "$1"],
+    answerJson({ ok: true, cap: more, resumed: 2 }),
+  )
+  assert.deepEqual(allowed.asked, ["POST /api/budget/allow"])
+  assert.match(allowed.stdout, /^the cap of the day: .*\(85 %\)\n2 stopped runs go on\n$/)
+  const wrong = await usage(context, ["allow", "day", "--dollars", "lots"], answerJson({}))
+  assert.deepEqual([wrong.code, wrong.asked], [2, []])
+  assert.match(wrong.stderr, /--dollars must be an amount above 0, such as 1.50/)
 })

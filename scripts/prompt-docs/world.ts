@@ -153,7 +153,7 @@ function composeTurns(
     }),
     tools: () => [sceneTool],
     skills: () => readSkills(workspace(), log),
-    profile: () => ({ name: "Molly", timeoutSeconds: 60 }),
+    profile: () => ({ name: "Molly", timeoutSeconds: 60, limits: { steps: 60, toolCalls: 150, repeatedCalls: 5 } }),
     clock,
     timeText: liveTimeText(() => config().agents.defaults),
     ids,

@@ -23,6 +23,7 @@ import { createTimeTexts } from "./prompt.ts"
 import { readSkills } from "./skills.ts"
 import type { Tool } from "./tool.ts"
 import type { ToolPolicy } from "./tool-policy.ts"
+import type { TurnLimits } from "./turn-limits.ts"
 import {
   type TurnInput,
   type TurnPreparation,
@@ -114,6 +115,7 @@ export interface AgentParts {
   folder?: string
   workspace?: string
   timeoutSeconds?: number
+  limits?: Partial<TurnLimits>
   heartbeat?: Partial<HeartbeatConfig>
   visibility?: Partial<HeartbeatVisibility>
   mainName?: string
@@ -207,6 +209,7 @@ function compose(
     profile: () => ({
       name: "the agent",
       timeoutSeconds: parts.timeoutSeconds ?? 60,
+      limits: { steps: 60, toolCalls: 150, repeatedCalls: 5, ...parts.limits },
       ...(parts.toolPolicy === undefined ? {} : { tools: parts.toolPolicy }),
     }),
     crashPoint,

@@ -25,7 +25,7 @@ async function world(context: TestContext, answers: Answer[], contextTokens = 10
     models,
     ids: systemIds,
     log: silentLog,
-    profile: () => ({ name: "the agent", timeoutSeconds: 60 }),
+    profile: () => ({ name: "the agent", timeoutSeconds: 60, limits: { steps: 60, toolCalls: 150, repeatedCalls: 5 } }),
     say: (_route, text) => (told.push(text), []),
   })
   const runner = new LaneRunner({

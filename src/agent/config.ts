@@ -229,6 +229,17 @@ const agentDefaults = z
         "Turns of people that may run at once; inside one session there is always only one. Webhooks (`hooks.maxConcurrent`) and heartbeats (one) have places of their own.",
     }),
     timeoutSeconds: z.int().min(1).max(86_400).default(600).meta({ description: "Seconds that one turn may take." }),
+    limits: z
+      .strictObject({
+        steps: z.int().min(1).max(1_000).default(60).meta({ description: "Questions to the model in one turn." }),
+        toolCalls: z.int().min(1).max(10_000).default(150).meta({ description: "Tool calls of one turn." }),
+        repeatedCalls: z.int().min(2).max(1_000).default(5).meta({
+          description:
+            "Equal calls of a tool with equal results in one turn; further ones are not made, and a turn that goes on with them is ended.",
+        }),
+      })
+      .prefault({})
+      .meta({ description: "How far one turn may go. At a limit the model is told to answer with what it has." }),
     thinkingDefault: z.enum(["off", "minimal", "low", "medium", "high"]).optional().meta({
       description: "How much the model thinks before it answers.",
       defaultText: "the model's own default",

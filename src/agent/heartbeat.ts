@@ -1,5 +1,6 @@
 // The heartbeat: a turn of the main session that asks whether anything needs attention. It runs at an interval and
 // at once when something woke it; waiting events override quiet hours, an empty HEARTBEAT.md and a switched-off interval.
+import { BudgetExceeded } from "../budget/index.ts"
 import { durationMs } from "../kernel/duration.ts"
 import { type Clock, type Ids, type Log, readInside } from "../kernel/index.ts"
 import { type Route, type SessionSettings, type Sessions, mainKey } from "../sessions/index.ts"
@@ -181,6 +182,11 @@ async function handle(options: HeartbeatOptions, job: JobRow, signal: AbortSigna
     const turn = await options.turns.run(job, () => makeInput(options, agentId, job.lane_key), signal)
     return finish(options, job, agentId, turn)
   } catch (error) {
+    // No failure: its owner has been told of the cap, and what woke it is shown by the next.
+    if (error instanceof BudgetExceeded) {
+      const result = JSON.stringify({ skipped: error.message })
+      return { result, commit: async (write) => endEvents(options, write, job, eventsOf(job), {}) }
+    }
     // Nobody asked, so nobody is told.
     return endFailed(options, job, eventsOf(job), error)
   }

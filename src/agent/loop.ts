@@ -1,6 +1,6 @@
 // The agent loop: model step -> journal -> tool calls -> journal -> model step ..., until the model has answered.
 // Each step is on the disk before the next begins, so that after a crash the loop goes on after the last one.
-import { AppError, type CrashPoint } from "../kernel/index.ts"
+import type { CrashPoint } from "../kernel/index.ts"
 import type { ModelDelta, ModelMessage, ModelReply, ModelRequest, ToolResultPart, UsedFor } from "../models/contract.ts"
 import type { Origin } from "../sessions/route.ts"
 import type { Write } from "../store/index.ts"
@@ -15,14 +15,13 @@ import {
   toolSchemas,
 } from "./tool-runner.ts"
 import type { TurnStep } from "./turn-input.ts"
+import { type TurnLimits, checkLimits, refusedCall } from "./turn-limits.ts"
 import { type AssistantStep, type JournalOptions, TurnJournal } from "./turn-journal.ts"
-
-/** A model that calls tools for ever is stopped here; a long shopping trip takes about thirty. */
-const maxModelSteps = 60
 
 export interface LoopOptions extends Omit<RunToolOptions, "approve">, JournalOptions {
   /** Asks an owner; `step` is that of the model which made the call. */
   approve?: (call: GatedCall & { step: number }) => Promise<Permission>
+  limits: TurnLimits
   system: string
   history: readonly ModelMessage[]
   prompt: ModelMessage
@@ -83,9 +82,7 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
       const steered = await options.steer?.()
       if (steered) await journal.addSteered(steered)
     }
-    if (journal.modelSteps >= maxModelSteps) {
-      throw new AppError("model-failed", `The turn was stopped after ${maxModelSteps} steps without an answer`)
-    }
+    checkLimits(journal, options.limits)
     options.crashPoint("turn.beforeModel")
     const { isTainted } = journal
     options.onStep?.({ number: journal.modelSteps, isTainted, ...(last ? { before: last.text } : {}) })
@@ -120,6 +117,12 @@ async function runCalls(options: LoopOptions, journal: TurnJournal, step: Assist
     options.signal.throwIfAborted()
     if (journal.hasStarted(call.id) && !isRepeatable(options.tools, call)) {
       await journal.addResult(interruptedResult(call))
+      continue
+    }
+    const refused = refusedCall(journal, options.limits, call)
+    if (refused) {
+      options.log.warn({ tool: call.name, run: options.context.runId, limit: refused.limit }, "tool call over a limit")
+      await journal.addResult(refused.result)
       continue
     }
     await journal.addStart(call.id)

@@ -8,12 +8,14 @@ import type { ToolSources } from "./offered-tools.ts"
 import type { WorkspaceFile } from "./prompt/workspace.ts"
 import type { ConfirmRule } from "./confirm.ts"
 import type { ToolPolicy } from "./tool-policy.ts"
+import type { TurnLimits } from "./turn-limits.ts"
 import type { TurnInput, TurnObserver, TurnPreparation, TurnView } from "./turn-input.ts"
 
 export interface AgentProfile {
   name: string
   manner?: string
   timeoutSeconds: number
+  limits: TurnLimits
   /** Which tools its turns may use, wherever they are; unset: all. */
   tools?: ToolPolicy
   /** Calls that an owner wants to be asked about. */

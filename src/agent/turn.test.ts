@@ -371,13 +371,6 @@ describe("a turn that cannot be finished", () => {
       ["Sorry, something went wrong on my side. Please try again."],
     )
   })
-
-  test("because the model calls tools for ever is stopped", async (context) => {
-    const models = scriptedModels(Array.from({ length: 60 }, () => [call("echo")]))
-    const agent = await startAgent(context, { models, tools: [smallTool("echo", { repeatable: () => true })] })
-    await agent.say("go")
-    assert.match(agent.replies()[0]?.text ?? "", /after 60 steps without an answer/)
-  })
 })
 
 /** So that a real registry can stand where a scripted one is expected. */

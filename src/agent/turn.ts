@@ -1,6 +1,7 @@
 // A turn: job -> prompt (waiting events first, journaled) -> loop -> one transaction with the transcript, the
 // outbox rows, the summary for the main session and the end of the job.
 import { AppError, describeError, withTimeout } from "../kernel/index.ts"
+import { BudgetExceeded } from "../budget/index.ts"
 import type { ModelMessage, ModelRequest, UsedFor } from "../models/contract.ts"
 import { ModelFailure } from "../models/index.ts"
 import { type Origin, type Session, estimateTokens, mainKey, withoutImages } from "../sessions/index.ts"
@@ -87,6 +88,7 @@ async function runTurn(
       jobId: job.id,
       steps,
       usedFor: usedFor(job, input),
+      limits: options.profile(input.agentId).limits,
       mayBeSilent: () => mayBeSilent(options.store.handle, job.id, input),
       ids: options.ids,
       log: options.log,
@@ -323,6 +325,7 @@ export function keepTranscript(options: TurnOptions, write: Write, job: JobRow, 
 /** Failures that another try would only repeat: the sender gets one short message and the lane goes on. */
 function isFinal(error: unknown): error is AppError {
   if (!(error instanceof AppError)) return false
+  if (error.code === "budget-exceeded" || error.code === "turn-limit") return true
   return error.code.startsWith("model-") || error.code === "timeout" || error.code === "bad-request"
 }
 
@@ -340,7 +343,8 @@ export function endFailed(
   if (!isFinal(error)) throw error
   options.log.warn({ run: job.run_id, err: error }, "turn failed")
   return {
-    state: "dead",
+    // Bounds that its owner has set are no failure that anybody has to look into.
+    state: error instanceof BudgetExceeded ? "cancelled" : "dead",
     error: describeError(error),
     async commit(write) {
       // A prompt that no model ends is not asked anew within its own turn, and must not use up every turn after it.
@@ -358,15 +362,31 @@ function giveBackSteered(write: Write, job: JobRow): void {
 }
 
 function tellFailure(options: TurnOptions, write: Write, job: JobRow, input: TurnInput, error: AppError): void {
-  const text = apology(error)
-  const delivered = options.deliver(write, { input, jobId: job.id, text, media: new Set(), isError: true })
+  const text = apology(error, input)
+  // The owner who waits for the answer has just been told by the budget itself, with buttons.
+  const isTold = error instanceof BudgetExceeded && error.toldAt === placeOf(input)
+  const delivered = isTold
+    ? "told with the cap that is used"
+    : options.deliver(write, { input, jobId: job.id, text, media: new Set(), isError: true })
   reportHook(options, write, input, error.message, delivered, error)
+}
+
+function placeOf({ route }: TurnInput): string | undefined {
+  return route === null ? undefined : `${route.channel} ${route.account} ${route.chatId}`
 }
 
 const setUpCodes = new Set<string>(["model-unknown", "model-not-allowed", "model-key-missing"])
 
 /** For a person in a chat: short, without inner details. */
-function apology(error: AppError): string {
+function apology(error: AppError, input: TurnInput): string {
+  if (error.code === "turn-limit") return `I have stopped: ${error.message}.`
+  if (error.code === "budget-exceeded") {
+    const isOwners = input.origin === "owner" && input.route?.chatKind === "private"
+    return isOwners
+      ? `Not answered. ${error.message}. See /usage, where you can allow more.`
+      : "Sorry, I cannot answer now: a limit on spending is reached."
+  }
+
   if (error.code === "timeout") return "Sorry, this took too long and was stopped. Please try again."
   if (error.code === "internal") return "Sorry, something went wrong on my side. Please try again."
   // Causes, addresses and next steps are for the operator: they stand in the run and in the log.

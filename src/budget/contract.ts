@@ -50,3 +50,58 @@ export interface UsageSummary extends UsageRange {
   /** Over all calls of the range, also of rows that were left out. */
   totals: UsageSums
 }
+
+/** What a cap is about. All are for a day but `month`, and `job`, which is one run. */
+export const capScopes = ["day", "month", "agent", "session", "job", "heartbeat", "schedule"] as const
+export type CapScope = (typeof capScopes)[number]
+
+/** How much of one unit: dollars, or tokens. */
+export interface CapAmount {
+  /** As the configuration has it. */
+  limit: number
+  /** Allowed beyond it by an owner. */
+  allowed: number
+  spent: number
+  /** Held for calls under way. */
+  held: number
+}
+
+export interface CapState {
+  /** `day`, `month`, `heartbeat`, `schedule`, else scope and key: `agent:main`, `session:<key>`, `job:<run id>`. */
+  id: string
+  scope: CapScope
+  key: string
+  /** Milliseconds since the epoch; 0 for a run. */
+  since: number
+  /** When it begins anew; null for a run. */
+  until: number | null
+  dollars: CapAmount | null
+  tokens: CapAmount | null
+  /** The larger share that is used of the two, 1 being all. */
+  share: number
+  /** `lifted`: an owner has switched it off until `liftedUntil`. */
+  state: "open" | "reached" | "lifted"
+  liftedUntil: number | null
+}
+
+/** What an owner allows beyond a cap. */
+export interface CapAllowance {
+  dollars?: number
+  tokens?: number
+  /** No cap until the next day begins; of a run until it ends. */
+  untilTomorrow?: boolean
+}
+
+/** Something an owner is told of, once. */
+export interface CapNotice {
+  cap: CapState
+  /** 50, 80: a warning, or that heartbeats and schedules have stopped. 100: nothing more is called that it holds for. */
+  percent: 50 | 80 | 100
+  agentId: string
+  sessionKey?: string
+  runId?: string
+  purpose: string
+  /** Of a call that was not made: its model, and that its price is not known. */
+  model?: string
+  isPriceUnknown?: boolean
+}

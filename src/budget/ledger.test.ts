@@ -82,6 +82,8 @@ describe("a call that was answered", () => {
         reasoning_tokens: 0,
         cost_nano_dollars: 123_456_789,
         ms: 1200,
+        counted_tokens: null,
+        counted_nano_dollars: null,
       },
     ])
   })

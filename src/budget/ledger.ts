@@ -3,7 +3,7 @@
 // again, which is another call.
 import type { Background, Clock, Log } from "../kernel/index.ts"
 import type { UsageRecord } from "../models/contract.ts"
-import type { Store } from "../store/index.ts"
+import type { Store, Write } from "../store/index.ts"
 import type { UsageQuery, UsageRow, UsageSummary, UsageSums } from "./contract.ts"
 import { createDays, dayAfter } from "./days.ts"
 import { type UsageEntry, insertUsage, newestOfRange, sumOfRange, sumOfSession, sumsByColumn } from "./rows.ts"
@@ -19,24 +19,38 @@ export interface LedgerParts {
 
 export interface Ledger {
   /** Never throws and never waits. */
-  record(record: UsageRecord): void
+  record(record: UsageRecord, beside?: Beside): void
   summarise(query: UsageQuery): UsageSummary
   today(): UsageSums
   /** All calls of a session, or those from `since` on. */
   session(key: string, since?: number): UsageSums
 }
 
+/** What is written in the same transaction, and what is done once it stands. */
+export interface Beside {
+  also?: (write: Write, at: number) => void
+  done?: () => void
+}
+
 /** While the disk is full calls go on for a while; more than this would only fill the memory too. */
 const maxUnwritten = 1_000
 
+type Entry = UsageEntry & Beside
+
 export function createLedger(parts: LedgerParts): Ledger {
   const { store, clock, log, background, timeZone } = parts
-  let unwritten: UsageEntry[] = []
+  let unwritten: Entry[] = []
 
   /** Each in a unit of its own: all share a transaction, and one that fails fails alone. */
-  const write = async (entries: readonly UsageEntry[]): Promise<void> => {
+  const write = async (entries: readonly Entry[]): Promise<void> => {
     const outcomes = await Promise.allSettled(
-      entries.map((entry) => store.write(async (transaction) => insertUsage(transaction, entry))),
+      entries.map(async (entry) => {
+        await store.write(async (transaction) => {
+          insertUsage(transaction, entry)
+          entry.also?.(transaction, entry.at)
+        })
+        entry.done?.()
+      }),
     )
     const failure = outcomes.find((outcome) => outcome.status === "rejected")
     if (!failure) return
@@ -47,9 +61,9 @@ export function createLedger(parts: LedgerParts): Ledger {
   }
 
   return {
-    record(record) {
+    record(record, beside = {}) {
       background.run("write usage", async () => {
-        const entries = [...unwritten, { record, at: clock.now() }]
+        const entries = [...unwritten, { record, at: clock.now(), ...beside }]
         unwritten = []
         await write(entries)
       })

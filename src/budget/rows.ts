@@ -20,8 +20,9 @@ export function insertUsage(write: Write, { record, at }: UsageEntry): void {
   const { usedFor, usage } = record
   const statement = write.prepare(
     `insert into usage (created_at, session_key, run_id, agent_id, purpose, origin, model, input_tokens, output_tokens,
-       cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_nano_dollars, ms)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_nano_dollars, ms,
+       counted_tokens, counted_nano_dollars)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   statement.run(
     at,
@@ -38,6 +39,8 @@ export function insertUsage(write: Write, { record, at }: UsageEntry): void {
     whole(usage.reasoningTokens, maxTokens),
     whole(record.cost === undefined ? undefined : record.cost * nano, maxDollars * nano),
     whole(record.ms, maxMs),
+    whole(record.counted?.tokens, 2 * maxTokens),
+    whole(record.counted?.nanoDollars, maxDollars * nano),
   )
 }
 

@@ -79,6 +79,7 @@ const owners = [
   "approvals",
   "backup",
   "browser",
+  "budget",
   "commands",
   "delivery",
   "logging",

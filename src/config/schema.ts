@@ -5,6 +5,7 @@ import { secretWeakness } from "../kernel/secret.ts"
 import { agentsSchema } from "../agent/config.ts"
 import { backupSchema } from "../backup/config.ts"
 import { approvalsSchema } from "../approvals/config.ts"
+import { budgetSchema } from "../budget/config.ts"
 import { browserSchema, nodeHostSchema } from "../browser/config.ts"
 import { chatappSchema } from "../channels/chatapp/config.ts"
 import { webSchema } from "../channels/web/config.ts"
@@ -70,6 +71,7 @@ export const configSchema = z
     models: modelsSchema,
     agents: agentsSchema,
     bindings: bindingsSchema,
+    budget: budgetSchema,
     approvals: approvalsSchema,
     messages: messagesSchema,
     delivery: deliverySchema,

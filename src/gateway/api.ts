@@ -4,8 +4,8 @@ import type { HeartbeatState } from "../agent/index.ts"
 import type { RunningBox, SandboxExplanation } from "../sandbox/index.ts"
 import type { z } from "zod"
 import type { ApprovalDetail, ApprovalSummary } from "../approvals/contract.ts"
-import type { UsageGroup, UsageSummary } from "../budget/contract.ts"
 import type { Json, Secret } from "../kernel/index.ts"
+import type { CapAllowance, CapState, UsageGroup, UsageSummary } from "../budget/contract.ts"
 import type { ModelCheck, ModelRow } from "../models/index.ts"
 import type {
   ExportFormat,
@@ -303,6 +303,13 @@ export interface UsageQuestion {
   limit: number
 }
 
+export interface BudgetLook {
+  timeZone: string
+  caps: CapState[]
+  /** Calls of this month that were cut. */
+  cut: { calls: number; tokens: number; dollars: number }
+}
+
 export interface HookTest {
   /** Below the hooks' base path. */
   path: string
@@ -341,6 +348,11 @@ export interface GatewayActions {
   /** The failures that there are have been seen, and count no more. */
   dismissFailures(): Promise<void>
   usage(question: UsageQuestion): UsageSummary
+  budget: {
+    look(): BudgetLook
+    /** Throws `not-found` for what is no cap, `bad-request` for what cannot be allowed. */
+    allow(cap: string, allowance: CapAllowance): Promise<{ cap: CapState; resumed: number }>
+  }
   hooks: HookDeliveryActions
   terminal: TerminalActions
   chat: ChatActions

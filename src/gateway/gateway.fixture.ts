@@ -219,6 +219,12 @@ function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
     status: async () => ({ version: "0.0.0", parts: { store: "ready" } }) as unknown as GatewayStatus,
     usage: ({ by, limit, ...texts }) =>
       ledger.summarise({ by, limit, ...readRange(texts, { now: Date.now(), timeZone: "UTC" }) }),
+    budget: {
+      look: () => ({ timeZone: "UTC", caps: [], cut: { calls: 0, tokens: 0, dollars: 0 } }),
+      async allow(cap) {
+        throw new AppError("not-found", `There is no cap ${cap}`)
+      },
+    },
     dismissFailures: async () => void calls.push("dismiss"),
     requestStop: () => void calls.push("stop"),
     terminal: noTerminal,

@@ -7,6 +7,7 @@ import { AppError, type Redactor, runWithTimeout } from "../kernel/index.ts"
 import { accessRoutes } from "./access/routes.ts"
 import type { MessageAction, MessageToSend } from "./api.ts"
 import { approvalRoutes } from "./approvals.ts"
+import { budgetRoutes } from "./budget-routes.ts"
 import { deliveryRoutes } from "./deliveries.ts"
 import { routesOf } from "./endpoint-routes.ts"
 import { platformId } from "./endpoints/people.ts"
@@ -215,6 +216,7 @@ const routes: readonly Route[] = [
   ...secretRoutes,
   ...accessRoutes,
   ...runRoutes,
+  ...budgetRoutes,
   ...deliveryRoutes,
   ...hookRoutes,
   ...logRoutes,

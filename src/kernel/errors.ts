@@ -128,6 +128,16 @@ export const errorTable = {
   "navigation-failed": { status: 502, meaning: "The page could not be loaded." },
   "evaluate-disabled": { status: 403, meaning: "Evaluation is switched off (browser.evaluateEnabled)." },
   "evaluate-failed": { status: 400, meaning: "The page's own code raised an error." },
+  // Bounds
+  "budget-exceeded": {
+    status: 402,
+    meaning:
+      "A cap on spending leaves no room for this call; an owner may allow more, or it begins anew with its time.",
+  },
+  "turn-limit": {
+    status: 422,
+    meaning: "A turn took more steps or tool calls than it may, or made the same call over and over.",
+  },
   // Sandbox
   "sandbox-unavailable": {
     status: 503,

@@ -13,6 +13,7 @@ import type { Route } from "../sessions/index.ts"
 import { type NewOutbox, countEvents, countJobs, countOutbox, countUncertain, readDeliveryOf } from "../store/index.ts"
 import type { AgentParts } from "./agent.ts"
 import { describeDecided } from "./approvals.ts"
+import { budgetActions } from "./budget.ts"
 import { type Core, userTimeZone } from "./core.ts"
 import { mainAgentId } from "./main-agent.ts"
 import type { Failures } from "./failures.ts"
@@ -60,6 +61,7 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
       const place = { now: core.clock.now(), timeZone: userTimeZone(core.config()) }
       return parts.agent.ledger.summarise({ by, limit, ...readRange(texts, place) })
     },
+    budget: budgetActions(core, parts.agent),
     listModels: models.list,
     testModel: models.test,
     requestStop: parts.requestStop,

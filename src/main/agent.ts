@@ -19,7 +19,6 @@ import {
   turnJobKind,
 } from "../agent/index.ts"
 import { type Approvals, approvalExpiryKind } from "../approvals/index.ts"
-import { type Ledger, createLedger } from "../budget/index.ts"
 import type { Channel } from "../channels/contract.ts"
 import {
   type CommandServices,
@@ -48,8 +47,6 @@ import {
   type ModelSelection,
   type ToolSchema,
   createDescribePicture,
-  createModelRegistry,
-  isModelAway,
   isSelectableModel,
 } from "../models/index.ts"
 import { type Sessions, createSessions } from "../sessions/index.ts"
@@ -62,15 +59,12 @@ import { type Core, userTimeZone, workspaceFilesOf, workspaceOf } from "./core.t
 import { alertRoute, heartbeatAgents, heartbeatOf, heartbeatVisibility } from "./heartbeats.ts"
 import { mainAgentId } from "./main-agent.ts"
 import { modelsView } from "./models/view.ts"
+import { type Spending, composeSpending } from "./spending.ts"
 import { isStillHeard, onlyToHeard, onlyWhileHeard } from "./still-heard.ts"
 import { confirmRulesOf, schemasForCheck, toolPolicyOf } from "./tools.ts"
 
-export interface AgentParts {
+export interface AgentParts extends Spending {
   sessions: Sessions
-  models: ModelRegistry
-  /** Why the last call was answered by no model, when it was not long ago. */
-  modelTrouble: () => AppError | undefined
-  ledger: Ledger
   approvals: Approvals
   delivery: Delivery
   runner: LaneRunner
@@ -105,12 +99,12 @@ const silent: TurnObserver = { end: () => undefined }
 export function composeAgent(core: Core, links: AgentLinks): AgentParts {
   const { store, clock, ids, log, background, crashPoint } = core
   const sessions = createSessions({ store, ids, config: () => core.config().session })
-  const ledger = composeLedger(core)
-  const { models, trouble: modelTrouble } = watchModels(core, composeModels(core, ledger))
   const terminal = createTerminalOutlet({ newStream: () => ids.uuid() })
   const senders = () => sendersOf(links, terminal)
+  const spending = composeSpending(core, { sessions, senders, channels: links.channels })
+  const { models } = spending
   const approvals = composeApprovals(core, { sessions, senders, channels: links.channels })
-  const parts = { ...links, sessions, models, ledger, approvals, senders }
+  const parts = { ...links, ...spending, sessions, approvals, senders }
   const prefix = (input: TurnInput) => prefixOf(core.config(), { models, sessions }, input)
   const delivery = createDelivery({
     sessions,
@@ -159,10 +153,8 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
   const runner: LaneRunner = composeRunner(core, handlers)
   const worker: OutboxWorker = composeWorker(core, senders, links)
   return {
+    ...spending,
     sessions,
-    models,
-    modelTrouble,
-    ledger,
     approvals,
     delivery,
     runner,
@@ -174,6 +166,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
     stopTurn: (turn) => stopTurn(core, runner, turn),
     toolSchemas: (agentId) => schemasForCheck(turnOptions, agentId),
     async start() {
+      await spending.budget.recover()
       await recover(core, handlers)
       await worker.start()
       runner.start()
@@ -327,46 +320,6 @@ function composeVision(core: Core, models: ModelRegistry): AgentParts["describeP
   return createDescribePicture({ models, allowed, log: core.log.child({ part: "models" }) })
 }
 
-function composeLedger(core: Core): Ledger {
-  const { store, clock, log, background } = core
-  const timeZone = () => userTimeZone(core.config())
-  return createLedger({ store, clock, background, timeZone, log: log.child({ part: "budget" }) })
-}
-
-function composeModels(core: Core, ledger: Ledger): ModelRegistry {
-  const { clock, ids, redactor, log } = core
-  return createModelRegistry({
-    view: () => modelsView(core.config()),
-    environment: core.holder.snapshot().environment.variables,
-    clock,
-    ids,
-    redactor,
-    log: log.child({ part: "models" }),
-    onUsage: ledger.record,
-  })
-}
-
-/** Longer ago it says nothing of now. */
-const troubleMs = 15 * 60_000
-
-function watchModels({ clock }: Core, registry: ModelRegistry) {
-  let last: { error: AppError; at: number } | undefined
-  const models: ModelRegistry = {
-    describe: (selection) => registry.describe(selection),
-    async complete(selection, request) {
-      try {
-        const reply = await registry.complete(selection, request)
-        last = undefined
-        return reply
-      } catch (error) {
-        if (error instanceof AppError && isModelAway(error)) last = { error, at: clock.monotonic() }
-        throw error
-      }
-    },
-  }
-  return { models, trouble: () => (last && clock.monotonic() - last.at < troubleMs ? last.error : undefined) }
-}
-
 export function skillsOf(core: Core, agentId: string) {
   const agent = core.config().agents.list.find((entry) => entry.id === agentId)
   return selectSkills(readSkills(workspaceOf(core, agentId), core.log), agent?.skills)
@@ -380,6 +333,7 @@ function profileOf(config: Config, agentId: string) {
     name: agent?.identity?.name ?? agent?.name ?? "the agent",
     timeoutSeconds: config.agents.defaults.timeoutSeconds,
     confirm: confirmRulesOf(config, agentId),
+    limits: config.agents.defaults.limits,
     ...(manner === undefined ? {} : { manner }),
     ...(tools === undefined ? {} : { tools }),
   }

@@ -4,11 +4,11 @@ import type { TurnInput } from "../agent/turn-input.ts"
 import { type Approvals, type Decided, createApprovals } from "../approvals/index.ts"
 import type { Channel } from "../channels/contract.ts"
 import type { ChannelSender, ReplyButton } from "../delivery/contract.ts"
-import { AppError } from "../kernel/index.ts"
 import { isToolChange } from "../mcp/index.ts"
-import { type Route, type Sessions, mainKey } from "../sessions/index.ts"
+import type { Route, Sessions } from "../sessions/index.ts"
 import type { ApprovalRow, Write } from "../store/index.ts"
 import type { Core } from "./core.ts"
+import { ownersChat } from "./owners-chat.ts"
 
 export interface ApprovalParts {
   sessions: Sessions
@@ -62,27 +62,10 @@ function tell(
 }
 
 /** Where the owner is who has set off the turn, else where one was last heard from. */
-function ownersRoute({ sessions, channels }: ApprovalParts, row: ApprovalRow): Route | undefined {
+function ownersRoute(parts: ApprovalParts, row: ApprovalRow): Route | undefined {
   const { origin, route } = JSON.parse(row.resume) as Pick<TurnInput, "origin" | "route">
   if (origin === "owner" && route) return route
-  const last = sessions.lastRoute(mainKey(row.agent_id))
-  const channel = last && channels().get(last.channel)
-  if (!channel || !isOwners(channel, last)) return undefined
-  const { messageId: _answered, ...place } = last
-  return place
-}
-
-/** A private chat is its person's; who that is to us the rules of access say. */
-function isOwners(channel: Channel, { account, chatId, chatKind }: Route): boolean {
-  if (chatKind !== "private") return false
-  try {
-    const { outcome, origin } = channel.explain({ account, chat: chatId })
-    return outcome === "accept" && origin === "owner"
-  } catch (error) {
-    // An account that the configuration has lost.
-    if (error instanceof AppError) return false
-    throw error
-  }
+  return ownersChat(parts, row.agent_id)
 }
 
 /** For whoever has answered. */

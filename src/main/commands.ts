@@ -2,7 +2,7 @@
 import { type Heartbeat, TurnStopped, compactJobKind, heartbeatJobKind, turnJobKind } from "../agent/index.ts"
 import type { TurnInput } from "../agent/turn-input.ts"
 import type { Approvals } from "../approvals/index.ts"
-import type { Ledger } from "../budget/index.ts"
+import type { Governor, Ledger } from "../budget/index.ts"
 import type { Channel } from "../channels/contract.ts"
 import {
   type CommandCall,
@@ -54,6 +54,7 @@ export interface CommandParts {
   sessions: Sessions
   models: ModelRegistry
   ledger: Ledger
+  budget: Governor
   approvals: Approvals
   /** There is none yet when this is composed. */
   runner: () => LaneRunner
@@ -103,6 +104,21 @@ function createServices(
       describe: (selection) => parts.models.describe(selection),
     },
     usage: parts.ledger,
+    budget: {
+      list: () => parts.budget.list(),
+      async allow(id, allowance, by) {
+        const allowed = await parts.budget.allow(id, allowance, by)
+        core.audit.record({
+          door: "chat",
+          who: personOf(by),
+          action: "budget.allow",
+          target: allowed.cap.id,
+          outcome: "ok",
+        })
+        if (allowed.resumed > 0) parts.runner().wake()
+        return allowed
+      },
+    },
     lanes: {
       stop: (call) => parts.runner().stopLane(call.sessionKey, new TurnStopped(), (job) => isStoppedBy(call, job)),
       count(sessionKey) {

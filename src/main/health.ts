@@ -6,13 +6,14 @@ import type { PartState, Problem } from "../gateway/index.ts"
 import { AppError, describeError } from "../kernel/index.ts"
 import { type FailureWindow, countJobs, countOutbox } from "../store/index.ts"
 import type { AgentParts } from "./agent.ts"
+import { capProblems } from "./budget.ts"
 import type { Core } from "./core.ts"
 import { mainAgentId } from "./main-agent.ts"
 import { storeHealth } from "./store-health.ts"
 
 export interface HealthOptions {
   core: Core
-  agent: Pick<AgentParts, "models" | "modelTrouble">
+  agent: Pick<AgentParts, "models" | "modelTrouble" | "budget">
   channels: () => Iterable<Channel>
   browser: { problem(): Promise<AppError | undefined> }
   sandbox: { problem(): Promise<AppError | undefined> }
@@ -95,7 +96,8 @@ export function createHealth(options: HealthOptions): Health {
       for (const { part } of found) if (parts[part] === "ready") parts[part] = "failed"
       const isStarting = accounts.some(({ state }) => state === "starting")
       if (parts["chatapp"] === "ready" && isStarting) parts["chatapp"] = "starting"
-      return { parts, problems: [...found, ...waitingProblems(accounts), ...failuresAt(now, waitMs > 0)] }
+      const bounds = capProblems(options.agent.budget.list(["day", "month", "agent"]))
+      return { parts, problems: [...found, ...bounds, ...waitingProblems(accounts), ...failuresAt(now, waitMs > 0)] }
     },
   }
 }

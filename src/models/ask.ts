@@ -10,7 +10,7 @@ import {
   type Redactor,
   type RetryPolicy,
 } from "../kernel/index.ts"
-import type { ModelReply, ThinkingLevel, UsageRecord } from "./contract.ts"
+import type { AdmitCall, AdmittedCall, ModelReply, ModelRequest, ThinkingLevel, UsageRecord } from "./contract.ts"
 import type { ContextLimits } from "./context-limits.ts"
 import { costOf } from "./cost.ts"
 import { type Failure, classifyFailure } from "./failure/index.ts"
@@ -24,6 +24,7 @@ import { type StepParts, runStep } from "./step.ts"
 import type { ServerContext } from "./server-context.ts"
 import type { ProviderSettings } from "./view.ts"
 import { waysOf } from "./ways.ts"
+import { countReply, mayHaveBeenCharged, planCall } from "./worst-case.ts"
 
 export interface ModelLimits {
   retry: RetryPolicy
@@ -43,8 +44,10 @@ export interface AskParts {
   log: Log
   redactor: Redactor
   limits: ModelLimits
-  /** Told of each call that a provider has answered; must not throw. */
+  /** Told of each call that a provider has answered; must not throw. Not used where calls are admitted. */
   onUsage?: ((record: UsageRecord) => void) | undefined
+  /** Asked before each call; unset: all may be made. */
+  admit?: AdmitCall | undefined
 }
 
 export type Outcome = { kind: "reply"; reply: ModelReply } | { kind: "failed"; failure: Failure }
@@ -143,10 +146,12 @@ async function askUntilDone(state: AskState, question: Question): Promise<Outcom
 
 async function askOnce(state: AskState, question: Question): Promise<Outcome> {
   const { target, settings, progress, thinking, agentId } = question
-  const { request } = progress
   const { limits, redactor, clock } = state
   const key = state.keys.next(target, state.environment)[0]
   keepSecret(state, question)
+  const plan = planCall(target, settings, { agentId, request: progress.request })
+  const admitted = (await state.admit?.(plan, progress.signal)) ?? unbounded(state)
+  const { request, written } = watchOutput(progress.request, admitted.maxOutputTokens)
   const startedAt = clock.monotonic()
   try {
     const idleSeconds = target.entry.idleTimeoutSeconds ?? settings.idleTimeoutSeconds
@@ -164,11 +169,15 @@ async function askOnce(state: AskState, question: Question): Promise<Outcome> {
     const ms = Math.round(clock.monotonic() - startedAt)
     const cost = costOf(target.prices, reply.usage)
     state.log.info({ model: target.id, ms, ...reply.usage, cost, finishReason: reply.finishReason }, "model answered")
-    state.onUsage?.({ model: target.id, agentId, usedFor: request.usedFor, usage: reply.usage, cost, ms })
+    const counted = countReply(plan, reply, cost)
+    const record = { model: target.id, agentId, usedFor: request.usedFor, usage: reply.usage, cost, ms, counted }
+    admitted.settle(record)
     state.keys.accept(target, key)
     state.serverContext.answered(target)
     return { kind: "reply", reply: progress.whole(reply) }
   } catch (error) {
+    if (mayHaveBeenCharged(error, written() > 0)) admitted.lose(countReply(plan, written()))
+    else admitted.refund()
     request.signal.throwIfAborted()
     // No provider is to blame, and another model could not be reached either.
     if (isOutOfHandles(error)) throw explainHandles(error)
@@ -177,6 +186,27 @@ async function askOnce(state: AskState, question: Question): Promise<Outcome> {
     progress.restart()
     return { kind: "failed", failure }
   }
+}
+
+/** Where nothing bounds calls, they are only counted. */
+function unbounded({ onUsage }: AskState): AdmittedCall {
+  return { settle: (record) => onUsage?.(record), refund: () => undefined, lose: () => undefined }
+}
+
+/** The request with the limit of its reply, and how many characters have been written so far. */
+function watchOutput(given: ModelRequest, most: number | undefined) {
+  let characters = 0
+  const limited =
+    most === undefined ? given : { ...given, maxOutputTokens: Math.min(most, given.maxOutputTokens ?? most) }
+  const { onDelta } = limited
+  const request: ModelRequest = {
+    ...limited,
+    onDelta(delta) {
+      characters += delta.text.length
+      onDelta?.(delta)
+    },
+  }
+  return { request, written: () => characters }
 }
 
 function troubleOf({ kind, retryAfterMs }: Failure): KeyTrouble {

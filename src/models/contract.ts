@@ -60,7 +60,7 @@ export interface ModelDelta {
 /** What a model call is made for; stands in the ledger beside its tokens. */
 export interface UsedFor {
   /** `check`: an operator tries a model out; no fallback answers in its place. */
-  purpose: "chat" | "hook" | "heartbeat" | "compact" | "picture" | "check" | "test"
+  purpose: "chat" | "hook" | "heartbeat" | "schedule" | "compact" | "picture" | "check" | "test"
   sessionKey?: string
   runId?: string
   origin?: string
@@ -126,7 +126,47 @@ export interface UsageRecord {
   /** US dollars; undefined when the prices or the tokens are not known. */
   cost: number | undefined
   ms: number
+  /** What it counts for against caps, where the provider has told less than that. */
+  counted?: Spent
 }
+
+/** Tokens of prompt and reply together, and whole billionths of a dollar. */
+export interface Spent {
+  tokens: number
+  nanoDollars: number
+}
+
+/** One call as it is about to be made, with the most that it can take. */
+export interface PlannedCall {
+  /** `provider/model` */
+  model: string
+  agentId: string
+  usedFor: UsedFor
+  /** Tokens of the prompt at most. */
+  inputTokens: number
+  /** Tokens of the longest reply that the model gives when it is not told otherwise. */
+  outputTokens: number
+  /** Billionths of a dollar for a token: never too low. */
+  inputPrice: number
+  outputPrice: number
+  /** Whose word the price is: the model's own, or the dearest known of its provider, or of all, because it is unknown. */
+  pricedBy: "model" | "provider" | "all"
+}
+
+/** A call that may be made. Exactly one of the three says how it ended; none of them throws or waits. */
+export interface AdmittedCall {
+  /** The reply has to be kept this short; unset: the model's own limit is short enough. */
+  maxOutputTokens?: number
+  /** The provider has answered. */
+  settle(record: UsageRecord): void
+  /** It took nothing: the provider has refused it, or was not reached. */
+  refund(): void
+  /** It was cut while it ran: what of it has most likely been charged. */
+  lose(spent: Spent): void
+}
+
+/** Asked before each call of a provider, retries and fallbacks too. Throws `budget-exceeded`, or the signal's reason. */
+export type AdmitCall = (call: PlannedCall, signal: AbortSignal) => Promise<AdmittedCall>
 
 /** Which model a run wants; both are overrides of the configured default. */
 export interface ModelSelection {

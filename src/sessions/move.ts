@@ -21,4 +21,8 @@ export function moveSession(write: Write, from: string, to: string): void {
   write.prepare("update approval set session_key = ? where session_key = ?").run(to, from)
   // What the conversation has used stays its own.
   write.prepare("update usage set session_key = ? where session_key = ?").run(to, from)
+  write.prepare("update budget_hold set session_key = ? where session_key = ?").run(to, from)
+  for (const table of ["budget_total", "budget_grant", "budget_notice"]) {
+    write.prepare(`update or ignore ${table} set key = ? where scope = 'session' and key = ?`).run(to, from)
+  }
 }

@@ -327,6 +327,28 @@ export function isRunning(store: Store, laneKey: string, kind: string): boolean 
   return row !== undefined
 }
 
+/**
+ * A job that was given up or stopped goes on where its journal ends, unless its lane has gone on without it: whoever waited for it has
+ * asked anew then. Inside a transaction.
+ */
+export function reopenJob(store: Store, write: Write, runId: string): boolean {
+  const job = write.prepare("select * from job where run_id = ? and state in ('dead', 'cancelled')").get(runId) as
+    | JobRow
+    | undefined
+  const later = "select 1 from job where lane_key = ? and kind = ? and id > ? and taken_by is null limit 1"
+  if (!job || write.prepare(later).get(job.lane_key, job.kind, job.id)) return false
+  // What it said of its end, in the transaction of that end, is no answer of what follows.
+  write.prepare("update outbox set job_id = null where job_id = ? and created_at = ?").run(job.id, job.finished_at)
+  write
+    .prepare(
+      `update job set state = 'ready', head = 0, attempts = 0, owner = null, run_at = 0, delay_ms = null,
+         finished_at = null, error = null, result = null where id = ?`,
+    )
+    .run(job.id)
+  promote(store, job.id)
+  return true
+}
+
 /** How many jobs are in each state that a person asks about. Read from partial indexes, whatever the table holds. */
 export function countJobs(store: Store, failures?: FailureWindow): { ready: number; running: number; dead: number } {
   const one = (where: string, ...values: number[]) =>

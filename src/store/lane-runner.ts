@@ -106,6 +106,11 @@ export class LaneRunner {
     this.#claim()
   }
 
+  /** Something may run that no commit has told of: jobs were opened again, or a pause has ended. */
+  wake(): void {
+    this.#claim()
+  }
+
   /** Aborts running jobs of a lane; each ends as its handler decides. Returns how many. */
   abortLane(laneKey: string, reason: Error): number {
     const jobs = [...this.#running.values()].filter(({ job }) => job.lane_key === laneKey)

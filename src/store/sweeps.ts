@@ -108,6 +108,32 @@ export const sweeps: readonly Sweep[] = [
        (select session_id, site from session_site where created_at < ? limit ?)`,
   ),
   plain("usage", () => keepUsageMs, oldestBy("usage", "created_at", "true")),
+  plain(
+    "budget_total",
+    () => keepUsageMs,
+    `delete from budget_total where (scope, key, since) in
+       (select scope, key, since from budget_total where updated_at < ? limit ?)`,
+  ),
+  plain(
+    "budget_hold",
+    () => keepUsageMs,
+    "delete from budget_hold where id in (select id from budget_hold where created_at < ? and state = 'lost' limit ?)",
+  ),
+  ...(
+    [
+      ["budget_grant", "granted_at"],
+      ["budget_notice", "created_at"],
+      ["budget_stopped", "created_at"],
+    ] as const
+  ).map(([table, column]) =>
+    plain(
+      table,
+      () => keepUsageMs,
+      // A few a day at most.
+      `delete from ${table} where (scope, key, ${column}) in
+         (select scope, key, ${column} from ${table} where ${column} < ? limit ?)`,
+    ),
+  ),
   plain("audit", () => keepAuditMs, oldestBy("audit", "last_at", "true")),
   { name: "audit beyond its room", keepMs: () => 0, remove: removeAuditBeyond },
   plain(

@@ -1,6 +1,6 @@
 // What a chat command is: an object with its name, who may use it, and what it does. Nothing in it knows a platform.
 import type { Asker } from "../../agent/turn-input.ts"
-import type { UsageSums } from "../../budget/contract.ts"
+import type { CapAllowance, CapState, UsageSums } from "../../budget/contract.ts"
 import type { ReplyButton, ReplyMedia } from "../../delivery/contract.ts"
 import type { Route } from "../../sessions/route.ts"
 import type { Sessions } from "../../sessions/sessions.ts"
@@ -88,6 +88,11 @@ export interface CommandServices {
   usage: {
     today(): UsageSums
     session(key: string, since: number): UsageSums
+  }
+  budget: {
+    list(): CapState[]
+    /** Throws `not-found`, `bad-request`. */
+    allow(id: string, allowance: CapAllowance, by: string): Promise<{ cap: CapState; resumed: number }>
   }
   lanes: {
     /** Ends what the session does and holds, as far as the caller may, if it came before this job. */

@@ -17,6 +17,7 @@ import { start } from "./native/start.ts"
 import { status } from "./native/status.ts"
 import { stop } from "./native/stop.ts"
 import { think } from "./native/think.ts"
+import { usage } from "./native/usage.ts"
 import { whoami } from "./native/whoami.ts"
 
 /** In the order of the menu. */
@@ -25,6 +26,7 @@ export const nativeCommands: readonly ChatCommand[] = [
   help,
   commandsList,
   status,
+  usage,
   stop,
   newSession,
   reset,

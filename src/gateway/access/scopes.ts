@@ -42,6 +42,8 @@ const gatewayRules: Rules = {
   "GET /api/status": status,
   "POST /api/status/dismiss": does("admin", "status.dismiss"),
   "GET /api/usage": status,
+  "GET /api/budget": status,
+  "POST /api/budget/allow": does("admin", "budget.allow"),
   "GET /api/models": status,
   "GET /api/channels": status,
   "GET /api/heartbeat": admin,

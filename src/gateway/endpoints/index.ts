@@ -3,6 +3,7 @@ import type { Call } from "./endpoint.ts"
 import { approvalEndpoints } from "./approvals.ts"
 import { chatEndpoints } from "./chat.ts"
 import { configEndpoints } from "./config.ts"
+import { budgetEndpoints } from "./budget.ts"
 import { deliveryEndpoints } from "./deliveries.ts"
 import { hookEndpoints } from "./hooks.ts"
 import { logEndpoints } from "./logs.ts"
@@ -17,6 +18,7 @@ import { usageEndpoints } from "./usage.ts"
 export const endpoints = {
   ...statusEndpoints,
   ...runEndpoints,
+  ...budgetEndpoints,
   ...deliveryEndpoints,
   ...hookEndpoints,
   ...logEndpoints,

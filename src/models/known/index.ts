@@ -80,6 +80,30 @@ export function nearestKnownModel(
   return near.toSorted((one, other) => one.distance - other.distance)[0]?.name
 }
 
+/** The dearest price of input and of output that is known of a provider; undefined when none is. */
+export function dearestPricesOf(
+  kind: ProviderKind,
+  preset: PresetName | undefined,
+  baseUrl?: string,
+): ModelPrices | undefined {
+  const seller = sellerOf(kind, preset, baseUrl)
+  return dearestOf(sections.filter((section) => section.seller === seller).flatMap(({ rows }) => rows))
+}
+
+/** The same of all providers together. */
+export function dearestPrices(): ModelPrices {
+  return dearestOf(sections.flatMap(({ rows }) => rows)) ?? { input: 0, output: 0 }
+}
+
+function dearestOf(rows: readonly ModelRow[]): ModelPrices | undefined {
+  const prices = rows.map(pricesOf).filter((each) => each !== undefined)
+  if (prices.length === 0) return undefined
+  return {
+    input: Math.max(...prices.map(({ input, cacheWrite }) => Math.max(input, cacheWrite ?? 0))),
+    output: Math.max(...prices.map(({ output }) => output)),
+  }
+}
+
 function digitsOf(name: string): string {
   return name.replaceAll(/\D/g, "")
 }

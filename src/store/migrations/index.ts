@@ -21,6 +21,7 @@ import * as access from "./0020-access.ts"
 import * as firstWords from "./0022-first-words.ts"
 import * as queue from "./0025-queue.ts"
 import * as conversations from "./0026-conversations.ts"
+import * as budget from "./0029-budget.ts"
 import * as pageSessions from "./0030-page-sessions.ts"
 import * as webChat from "./0031-web-chat.ts"
 import * as hands from "./0034-hands.ts"
@@ -48,6 +49,7 @@ export const migrations: Record<string, Migration> = {
   "0022-first-words": firstWords,
   "0025-queue": queue,
   "0026-conversations": conversations,
+  "0029-budget": budget,
   "0030-page-sessions": pageSessions,
   "0031-web-chat": webChat,
   "0034-hands": hands,

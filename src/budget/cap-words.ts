@@ -1,0 +1,38 @@
+// Caps in words, for chats and terminals.
+import { formatCount, formatDollars } from "./amounts.ts"
+import type { CapAmount, CapScope, CapState } from "./contract.ts"
+
+const names: Readonly<Record<CapScope, (key: string) => string>> = {
+  day: () => "the cap of the day",
+  month: () => "the cap of the month",
+  agent: (key) => `today's cap of the agent ${key}`,
+  session: () => "today's cap of the conversation",
+  job: () => "the cap of one run",
+  heartbeat: () => "today's cap of heartbeats",
+  schedule: () => "today's cap of schedules",
+}
+
+/** `the cap of the day`. */
+export function describeCap({ scope, key }: { scope: CapScope; key: string }): string {
+  return names[scope](key)
+}
+
+/** `$4.97 of $5`, `90,000 of 100,000 tokens`, or both. */
+export function describeAmounts({ dollars, tokens }: Pick<CapState, "dollars" | "tokens">): string {
+  const parts = []
+  if (dollars) parts.push(`${formatDollars(dollars.spent)} of ${formatDollars(mostOf(dollars))}`)
+  if (tokens) parts.push(`${formatCount(tokens.spent)} of ${formatCount(mostOf(tokens))} tokens`)
+  return parts.join(" and ")
+}
+
+export function mostOf({ limit, allowed }: CapAmount): number {
+  return limit + allowed
+}
+
+/** `The cap of the day leaves no room for another call: $4.97 of $5 is used`. */
+export function describeReached(cap: CapState): string {
+  const name = describeCap(cap)
+  const held =
+    (cap.dollars?.held ?? 0) > 0 || (cap.tokens?.held ?? 0) > 0 ? ", and some is held for calls under way" : ""
+  return `${name[0]?.toUpperCase()}${name.slice(1)} leaves no room for another call: ${describeAmounts(cap)} is used${held}`
+}

@@ -1,0 +1,13 @@
+// A call that was not made because of a cap.
+import { AppError } from "../kernel/index.ts"
+
+export class BudgetExceeded extends AppError {
+  /** The chat in which an owner was told of it just now, as `channel account chat`; undefined: before, or nowhere. */
+  readonly toldAt: string | undefined
+
+  constructor(message: string, options: { hint: string; toldAt: string | undefined }) {
+    super("budget-exceeded", message, { hint: options.hint })
+    this.name = "BudgetExceeded"
+    this.toldAt = options.toldAt
+  }
+}

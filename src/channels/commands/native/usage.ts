@@ -1,0 +1,72 @@
+// `/usage`: what the calls of models took, and how the caps stand; an owner allows more with the buttons below.
+import { type CapState, describeAmounts, describeCap, describeUsage } from "../../../budget/index.ts"
+import type { ReplyButton } from "../../../delivery/contract.ts"
+import { AppError } from "../../../kernel/index.ts"
+import type { ChatCommand, CommandServices } from "../contract.ts"
+
+/** What one touch allows beyond a cap. */
+const moreDollars = 1
+const moreTokens = 100_000
+/** Of the caps that are shown; those of conversations are many. */
+const mostShown = 12
+
+const usageText = "more <cap> | lift <cap>"
+
+export const usage: ChatCommand = {
+  name: "usage",
+  summary: "Shows what was used, and the caps on spending",
+  usage: usageText,
+  access: "anyone",
+  time: "now",
+  async run({ args, sender, sessionKey }, services) {
+    const isOwner = sender.origin === "owner"
+    if (args.trim() !== "") {
+      if (!isOwner) throw new AppError("forbidden", "Only an owner may allow more.")
+      return await allow(args, sender.id, services)
+    }
+    const session = services.sessions.find(sessionKey)
+    const own = session ? describeUsage(services.usage.session(session.key, session.createdAt)) : "nothing"
+    // What others use, and how much there is, is the owner's to know.
+    if (!isOwner) return { text: `**This conversation** ${own}` }
+    const caps = services.budget.list()
+    const lines = [
+      `**This conversation** ${own}`,
+      `**Today** ${describeUsage(services.usage.today())}`,
+      ...(caps.length === 0 ? ["**Caps** none is set"] : caps.slice(0, mostShown).map(capLine)),
+    ]
+    const reached = caps.filter(({ state }) => state === "reached").slice(0, 3)
+    const buttons = reached.flatMap(capButtons)
+    return { text: lines.join("\n"), ...(buttons.length > 0 ? { buttons } : {}) }
+  },
+}
+
+/** Below the message that a cap is used, and below `/usage`. */
+export function capButtons({ id, scope, dollars }: CapState): ReplyButton[][] {
+  const amount = dollars ? `$${moreDollars}` : `${moreTokens.toLocaleString("en-US")} tokens`
+  const lift = scope === "job" ? "No cap for this task" : "No cap until tomorrow"
+  return [
+    [
+      { text: `Allow ${amount} more`, data: `/usage more ${id}`, style: "success", runs: true },
+      { text: lift, data: `/usage lift ${id}`, style: "danger", runs: true },
+    ],
+  ]
+}
+
+async function allow(args: string, by: string, { budget }: CommandServices): Promise<{ text: string }> {
+  const [word = "", id = "", ...rest] = args.trim().split(/\s+/)
+  if ((word !== "more" && word !== "lift") || id === "" || rest.length > 0) {
+    throw new AppError("bad-request", "I do not know what to allow", { hint: `/usage ${usageText}` })
+  }
+  const known = budget.list().find((cap) => cap.id === id)
+  const more = known && !known.dollars ? { tokens: moreTokens } : { dollars: moreDollars }
+  const { cap, resumed } = await budget.allow(id, word === "lift" ? { untilTomorrow: true } : more, `chat:${by}`)
+  const now = cap.state === "lifted" ? "does not hold until tomorrow" : `is now: ${describeAmounts(cap)} used`
+  const goesOn = resumed === 0 ? "" : ` What I had stopped goes on (${resumed}).`
+  const name = describeCap(cap)
+  return { text: `${name[0]?.toUpperCase()}${name.slice(1)} ${now}.${goesOn}` }
+}
+
+function capLine(cap: CapState): string {
+  const state = { open: "", reached: " - reached", lifted: " - lifted until tomorrow" }[cap.state]
+  return `**Cap** \`${cap.id}\` ${describeAmounts(cap)} (${Math.floor(cap.share * 100)} %)${state}`
+}
