@@ -84,7 +84,7 @@ test("the bundle holds nothing but this program, commander and what the import r
     /^cli\//,
     /^src\/browser\/cli/,
     /^src\/browser\/files\/safe-name\.ts$/,
-    /^src\/budget\/(amounts|contract)\.ts$/,
+    /^src\/budget\/(amounts|cap-words|contract)\.ts$/,
     /^src\/gateway\/access\/contract\.ts$/,
     /^src\/gateway\/access\/contract\.ts$/,
     /^src\/hooks\/cli/,

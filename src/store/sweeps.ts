@@ -70,6 +70,9 @@ const oldestBy = (table: string, column: string, where: string) =>
   `delete from ${table} where id in
      (select id from ${table} where ${column} < ? and ${where} order by ${column} limit ?)`
 
+const oldestByKey = (table: string, key: string, column = "created_at") =>
+  `delete from ${table} where (${key}) in (select ${key} from ${table} where ${column} < ? order by ${column} limit ?)`
+
 /** As the index of migration 0012 says it. */
 const isHookSession = "substr(key, 7 + instr(substr(key, 7), ':'), 5) = 'hook:'"
 
@@ -108,32 +111,11 @@ export const sweeps: readonly Sweep[] = [
        (select session_id, site from session_site where created_at < ? limit ?)`,
   ),
   plain("usage", () => keepUsageMs, oldestBy("usage", "created_at", "true")),
-  plain(
-    "budget_total",
-    () => keepUsageMs,
-    `delete from budget_total where (scope, key, since) in
-       (select scope, key, since from budget_total where updated_at < ? limit ?)`,
-  ),
-  plain(
-    "budget_hold",
-    () => keepUsageMs,
-    "delete from budget_hold where id in (select id from budget_hold where created_at < ? and state = 'lost' limit ?)",
-  ),
-  ...(
-    [
-      ["budget_grant", "granted_at"],
-      ["budget_notice", "created_at"],
-      ["budget_stopped", "created_at"],
-    ] as const
-  ).map(([table, column]) =>
-    plain(
-      table,
-      () => keepUsageMs,
-      // A few a day at most.
-      `delete from ${table} where (scope, key, ${column}) in
-         (select scope, key, ${column} from ${table} where ${column} < ? limit ?)`,
-    ),
-  ),
+  plain("budget_total", () => keepUsageMs, oldestByKey("budget_total", "scope, key, since", "updated_at")),
+  plain("budget_hold", () => keepUsageMs, oldestByKey("budget_hold", "id")),
+  plain("budget_grant", () => keepUsageMs, oldestByKey("budget_grant", "scope, key, since", "granted_at")),
+  plain("budget_notice", () => keepUsageMs, oldestByKey("budget_notice", "scope, key, since, percent, most")),
+  plain("budget_stopped", () => keepUsageMs, oldestByKey("budget_stopped", "run_id, scope, key")),
   plain("audit", () => keepAuditMs, oldestBy("audit", "last_at", "true")),
   { name: "audit beyond its room", keepMs: () => 0, remove: removeAuditBeyond },
   plain(

@@ -34,6 +34,10 @@ const statements = [
      run_id text not null, scope text not null, key text not null, created_at integer not null,
      primary key (run_id, scope, key)
    ) strict, without rowid`,
+  `create index budget_grant_age on budget_grant (granted_at)`,
+  `create index budget_notice_age on budget_notice (created_at)`,
+  `create index budget_stopped_age on budget_stopped (created_at)`,
+  `create index budget_stopped_cap on budget_stopped (scope, key)`,
 ]
 
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -16,7 +16,7 @@ export const usage: ChatCommand = {
   name: "usage",
   summary: "Shows what was used, and the caps on spending",
   usage: usageText,
-  access: "anyone",
+  access: "authorised",
   time: "now",
   async run({ args, sender, sessionKey }, services) {
     const isOwner = sender.origin === "owner"
