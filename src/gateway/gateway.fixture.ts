@@ -214,16 +214,19 @@ const noSecrets: GatewayActions["secrets"] = {
   },
 }
 
+const noCaps: GatewayActions["budget"] = {
+  look: () => ({ timeZone: "UTC", caps: [], cut: { calls: 0, tokens: 0, dollars: 0 } }),
+  async allow(cap) {
+    throw new AppError("not-found", `There is no cap ${cap}`)
+  },
+}
+
 function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
   return {
     status: async () => ({ version: "0.0.0", parts: { store: "ready" } }) as unknown as GatewayStatus,
     usage: ({ by, limit, ...texts }) =>
       ledger.summarise({ by, limit, ...readRange(texts, { now: Date.now(), timeZone: "UTC" }) }),
-    budget: {
-      look: () => ({ timeZone: "UTC", caps: [], cut: { calls: 0, tokens: 0, dollars: 0 } }),
-      async allow(cap) {
-        throw new AppError("not-found", `There is no cap ${cap}`)
-      },
+    budget: noCaps,
     },
     dismissFailures: async () => void calls.push("dismiss"),
     requestStop: () => void calls.push("stop"),
