@@ -227,7 +227,6 @@ function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
     usage: ({ by, limit, ...texts }) =>
       ledger.summarise({ by, limit, ...readRange(texts, { now: Date.now(), timeZone: "UTC" }) }),
     budget: noCaps,
-    },
     dismissFailures: async () => void calls.push("dismiss"),
     requestStop: () => void calls.push("stop"),
     terminal: noTerminal,
