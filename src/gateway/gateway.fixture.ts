@@ -221,6 +221,21 @@ const noCaps: GatewayActions["budget"] = {
   },
 }
 
+function recordingHooks(calls: unknown[]): GatewayActions["hooks"] {
+  return {
+    list: (query) => ({ items: [], next: null, refused: {}, query }),
+    read: (id) => ({ id }) as ReturnType<GatewayActions["hooks"]["read"]>,
+    async replay(id) {
+      calls.push({ replay: id })
+      return { status: 202, answer: { runId: "r" } }
+    },
+    async test(request) {
+      calls.push(request)
+      return { mapping: "wake", actions: [] }
+    },
+  }
+}
+
 function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
   return {
     status: async () => ({ version: "0.0.0", parts: { store: "ready" } }) as unknown as GatewayStatus,
@@ -233,18 +248,7 @@ function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
     chat: noChat,
     stopRun: async (run) => void calls.push({ stopRun: run }),
     runAgain: async (wish) => (calls.push({ runAgain: wish }), { runId: "next" }),
-    hooks: {
-      list: (query) => ({ items: [], next: null, refused: {}, query }),
-      read: (id) => ({ id }) as ReturnType<GatewayActions["hooks"]["read"]>,
-      async replay(id) {
-        calls.push({ replay: id })
-        return { status: 202, answer: { runId: "r" } }
-      },
-      async test(request) {
-        calls.push(request)
-        return { mapping: "wake", actions: [] }
-      },
-    },
+    hooks: recordingHooks(calls),
     sessions: recordingSessions(calls),
     approvals: {
       list: (query) => (calls.push(query), { approvals: [], next: null }),
