@@ -18,6 +18,7 @@ export const pages: readonly Page[] = [
   { name: "runs", title: "Runs", icon: "runs", scope: "admin", load: () => import("./pages/runs.tsx") },
   { name: "webhooks", title: "Webhooks", icon: "hooks", scope: "admin", load: () => import("./pages/webhooks.tsx") },
   { name: "messages", title: "Messages out", icon: "out", scope: "admin", load: () => import("./pages/messages.tsx") },
+  { name: "browser", title: "Browser", icon: "browser", scope: "browser", load: () => import("./pages/browser.tsx") },
   { name: "people", title: "People", icon: "people", scope: "admin", load: () => import("./pages/people.tsx") },
   {
     name: "approvals",

@@ -13,12 +13,13 @@ import {
   type Secret,
 } from "../kernel/index.ts"
 import { type Admit, createFailureThrottle, type FailureThrottle, listen, type Listener } from "../kernel/http/index.ts"
-import type { ProfileEntry } from "./access.ts"
+import type { CoreOptions, ProfileEntry } from "./access.ts"
 import type { BrowserConfig } from "./config.ts"
 import type { ProfileInfo } from "./contract.ts"
 import { type BrowserCore, createBrowserCore } from "./core.ts"
 import { Guard } from "./guard.ts"
 import { removeLeftovers } from "./leftovers.ts"
+import { type LiveView, createLiveView } from "./live/view.ts"
 import type { Resolve } from "./page/policy/url-policy.ts"
 import { type Machine, systemMachine } from "./profiles/detect/index.ts"
 import { ProfileRegistry } from "./profiles/registry.ts"
@@ -91,6 +92,8 @@ export interface BrowserService {
   status(): BrowserServiceStatus
   /** Why no browser could be started now; undefined where nothing speaks against it. Starts none. */
   problem(): Promise<AppError | undefined>
+  /** What a person sees of the browsers. Throws `browser-disabled` or `not-ready` where there is no browser control. */
+  view(): LiveView
   readonly tool: Tool<BrowserToolInput>
   /** The same for callers who are no session: this machine's browsers, as the control service has them. */
   readonly machineTool: Tool<BrowserToolInput>
@@ -105,6 +108,7 @@ interface Started {
   registry: ProfileRegistry
   relay: Relay
   core: BrowserCore
+  view: LiveView
   guard: Guard
   sandboxed: SandboxBrowsers | undefined
   ownPorts(): Set<number>
@@ -127,8 +131,8 @@ export function createBrowserService(options: BrowserServiceOptions): BrowserSer
   const log = options.log.child({ part: "browser" })
   const throttle = options.throttle ?? createFailureThrottle({ clock: options.clock })
   let started: Started | undefined
-  const core = (): BrowserCore => {
-    if (started) return started.core
+  const parts = (): Started => {
+    if (started) return started
     if (!options.settings().enabled) {
       throw new AppError("browser-disabled", "Browser control is switched off", { hint: "Set browser.enabled to true" })
     }
@@ -136,6 +140,7 @@ export function createBrowserService(options: BrowserServiceOptions): BrowserSer
   }
   // Pages that were there before a stop still hold what they were given.
   const hidden = new Hidden()
+  const core = (): BrowserCore => parts().core
   const sealed = options.sandbox && seal({ ...options, log }, options.sandbox, () => started?.ownPorts())
   // One after the other: a stop that is still closing the listener would make the next start find its port in use.
   let line: Promise<unknown> = Promise.resolve()
@@ -150,16 +155,17 @@ export function createBrowserService(options: BrowserServiceOptions): BrowserSer
     log.info({ port: started.listener.port }, "control service listening")
   }
   const stop = async () => {
-    const parts = started
+    const ending = started
     started = undefined
-    if (!parts) return
-    parts.endLooking()
+    if (!ending) return
+    ending.endLooking()
+    ending.view.stop()
     const reason = new AppError("not-ready", "Browser control has stopped")
     const closing = options.settings().enabled ? "stopping" : "browser-off"
-    const ends = [parts.registry.retire(reason), parts.relay.stop(closing), parts.sandboxed?.stop()]
-    await Promise.all([parts.listener.stop(), ...ends])
+    const ends = [ending.registry.retire(reason), ending.relay.stop(closing), ending.sandboxed?.stop()]
+    await Promise.all([ending.listener.stop(), ...ends])
     // Their way to the network is there for as long as they are.
-    await parts.guard.stop()
+    await ending.guard.stop()
   }
   return {
     start: () => inLine(start),
@@ -181,6 +187,7 @@ export function createBrowserService(options: BrowserServiceOptions): BrowserSer
       profiles: started?.core.listProfiles() ?? [],
     }),
     problem: async () => (started ? await started.core.problem() : undefined),
+    view: () => parts().view,
     tool: createBrowserTool({
       core,
       tabWaits: options.tabWaits,
@@ -246,7 +253,7 @@ async function startParts(options: PartOptions): Promise<Started> {
   })
   // The relay's port is the one behind the control port, whether or not it listens yet.
   const ownPorts = () => new Set([port, relay.port, ...registry.ports, ...guard.ports, ...(options.ownPorts?.() ?? [])])
-  const core = createBrowserCore({
+  const coreOptions: CoreOptions = {
     get settings() {
       return options.settings()
     },
@@ -267,7 +274,9 @@ async function startParts(options: PartOptions): Promise<Started> {
       options.writeProfile(name, entry)
       await registry.update(options.settings())
     },
-  })
+  }
+  const core = createBrowserCore(coreOptions)
+  const view = createLiveView(coreOptions, core)
   const sandboxed = composeSandboxed(options, { machine, relay })
   const endLooking = await removeLeftovers({ ...options, pruneTime: options.pruneTime ?? clock.now })
   const app = createControlApp({
@@ -279,13 +288,7 @@ async function startParts(options: PartOptions): Promise<Started> {
     redactor: options.redactor,
     port: () => port,
   })
-  const listener = await listen({
-    fetch: app.fetch as Parameters<typeof listen>[0]["fetch"],
-    host: "127.0.0.1",
-    port: controlPort,
-    maxConnections: options.maxConnections,
-    purpose: "the browser control service (gateway.port + 2)",
-  }).catch((error: unknown) => {
+  const listener = await listenWith(app.fetch, options).catch((error: unknown) => {
     endLooking()
     throw error
   })
@@ -293,7 +296,17 @@ async function startParts(options: PartOptions): Promise<Started> {
   for (const profile of registry.all) background.run("browser adoption", () => profile.adopt())
   // A port that another program has taken is told by the profile's status, and tried again when the relay is used.
   background.run("relay", () => relay.open())
-  return { listener, registry, relay, core, guard, sandboxed, ownPorts, endLooking }
+  return { listener, registry, relay, core, view, guard, sandboxed, ownPorts, endLooking }
+}
+
+function listenWith(fetch: unknown, { controlPort, maxConnections }: PartOptions): Promise<Listener> {
+  return listen({
+    fetch: fetch as Parameters<typeof listen>[0]["fetch"],
+    host: "127.0.0.1",
+    port: controlPort,
+    maxConnections,
+    purpose: "the browser control service (gateway.port + 2)",
+  })
 }
 
 /** The way to the person's own tabs, which policy and profiles of this gateway count for too. */

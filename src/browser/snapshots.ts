@@ -61,6 +61,22 @@ export async function snapshotOf(
     : { snapshot }
 }
 
+/** For people who look at it beside the picture: all that can be acted on, and the words between. */
+export const viewSnapshot: SnapshotOptions = {
+  interactive: false,
+  compact: true,
+  efficient: false,
+  depth: -1,
+  selector: "",
+  frame: "",
+  roleRefs: true,
+  maxChars: defaultMaxChars,
+  maxTokens: undefined,
+  maxLines: undefined,
+  find: "",
+  diff: false,
+}
+
 const fresh: SnapshotOptions = {
   interactive: true,
   compact: true,

@@ -18,6 +18,7 @@ import type {
   TranscriptQuery,
 } from "../sessions/index.ts"
 import type { ApprovalState, JobState, OutboxState, RunDelivery } from "../store/index.ts"
+import type { BrowserActions } from "./browser-actions.ts"
 import type { GatewayStatus } from "./contract.ts"
 import type { chatEndpoints } from "./endpoints/chat.ts"
 import type { configEndpoints } from "./endpoints/config.ts"
@@ -364,6 +365,7 @@ export interface GatewayActions {
   /** One heartbeat, whatever speaks against it. Throws `not-found` for an agent that there is not. */
   runHeartbeat(wanted: { agent?: string; waitSeconds?: number }, signal: AbortSignal): Promise<HeartbeatRun>
   /** Stops a turn that runs, or takes it out of its queue. */
+  browser: BrowserActions
   stopRun(run: { runId: string; laneKey: string }): Promise<void>
   runAgain(wish: { runId: string; step?: number | undefined; key?: string | undefined }): Promise<{ runId: string }>
   /** Begins a clean stop; called after the request was answered. */

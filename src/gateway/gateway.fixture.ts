@@ -126,6 +126,31 @@ function makePage(shared: PageShared, port: () => number) {
   })
 }
 
+function recordingRuns(calls: unknown[]): Pick<GatewayActions, "stopRun" | "runAgain"> {
+  return {
+    stopRun: async (run) => void calls.push({ stopRun: run }),
+    runAgain: async (wish) => (calls.push({ runAgain: wish }), { runId: "next" }),
+  }
+}
+
+function recordingBrowser(calls: unknown[]): GatewayActions["browser"] {
+  const note =
+    <Result>(name: string, result: Result) =>
+    async (...given: unknown[]) => {
+      calls.push({ [name]: given.filter((each) => typeof each === "string") })
+      return result
+    }
+  return {
+    list: () => ({ enabled: true, profiles: [] }),
+    start: note("start", undefined),
+    stop: note("stop", { stopped: true }),
+    open: note("open", { targetId: "T" }),
+    close: note("close", undefined),
+    snapshot: note("snapshot", { url: "", text: "", truncated: false, boxes: {} }),
+    watch: async () => new Response("{}\n").body as ReadableStream<Uint8Array<ArrayBuffer>>,
+  }
+}
+
 function recordingSessions(calls: unknown[]): GatewayActions["sessions"] {
   return {
     list: (query) => (calls.push(query), { items: [], next: null }),
@@ -246,8 +271,8 @@ function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
     requestStop: () => void calls.push("stop"),
     terminal: noTerminal,
     chat: noChat,
-    stopRun: async (run) => void calls.push({ stopRun: run }),
-    runAgain: async (wish) => (calls.push({ runAgain: wish }), { runId: "next" }),
+    ...recordingRuns(calls),
+    browser: recordingBrowser(calls),
     hooks: recordingHooks(calls),
     sessions: recordingSessions(calls),
     approvals: {

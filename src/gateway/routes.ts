@@ -8,6 +8,7 @@ import { accessRoutes } from "./access/routes.ts"
 import type { MessageAction, MessageToSend } from "./api.ts"
 import { approvalRoutes } from "./approvals.ts"
 import { budgetRoutes } from "./budget-routes.ts"
+import { browserRoutes, watchBrowser } from "./browser.ts"
 import { deliveryRoutes } from "./deliveries.ts"
 import { routesOf } from "./endpoint-routes.ts"
 import { platformId } from "./endpoints/people.ts"
@@ -217,6 +218,7 @@ const routes: readonly Route[] = [
   ...accessRoutes,
   ...runRoutes,
   ...budgetRoutes,
+  ...browserRoutes,
   ...deliveryRoutes,
   ...hookRoutes,
   ...logRoutes,
@@ -240,6 +242,8 @@ export function addApiRoutes(app: Hono<Env>, options: ApiOptions): void {
   app.get("/api/session/export", (context) => exportSession(options, context))
   app.get("/api/chat/messages/:message/files/:n", (context) => sendFile(options, context))
   app.get("/api/stream", (context) => listen(options.page, context))
+  app.get("/api/browser/live", (context) => watchBrowser(options, context))
+  app.all("/api/browser/live", () => notAllowed(["GET"], options.redactor))
   app.all("/api/stream", () => notAllowed(["GET"], options.redactor))
   for (const path of new Set(routes.map((route) => route.path))) {
     const allowed = routes.filter((route) => route.path === path).map((route) => route.method)

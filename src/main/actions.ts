@@ -34,6 +34,7 @@ export interface ActionParts {
   chat: GatewayActions["chat"]
   channels: () => ReadonlyMap<string, Channel>
   pairing: Pairing
+  browser: GatewayActions["browser"]
   hooks: GatewayActions["hooks"]
   mcp: GatewayActions["mcpServers"]
   health: Health
@@ -66,6 +67,7 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
     testModel: models.test,
     requestStop: parts.requestStop,
     stopRun: parts.agent.stopTurn,
+    browser: parts.browser,
     runAgain: (wish) => runAgain(core, wish),
     approvals: approvalActions(parts.agent.approvals),
     hooks: parts.hooks,

@@ -3,6 +3,7 @@
 import type { Tool, ToolPlace } from "../agent/tool.ts"
 import { type BrowserService, type BrowserServiceOptions, createBrowserService } from "../browser/index.ts"
 import { browserLinks } from "./browser-profiles.ts"
+import { browserActions } from "./browser-view.ts"
 import type { GatewayActions } from "../gateway/index.ts"
 import type { Core } from "./core.ts"
 import { createOwnPorts } from "./own-ports.ts"
@@ -13,7 +14,7 @@ export interface BrowserParts {
   browser: BrowserService
   sandbox: SandboxParts
   /** What the API can ask for. */
-  actions: Pick<GatewayActions, "sandbox" | "secrets">
+  actions: Pick<GatewayActions, "sandbox" | "secrets" | "browser">
   /** Those of both that work in this place. */
   tools(place: ToolPlace): readonly Tool[]
 }
@@ -47,5 +48,5 @@ export function composeBrowser(
     ...(core.config().browser.enabled ? [browser.tool] : []),
     ...sandbox.tools(place),
   ]
-  return { browser, sandbox, tools, actions: { sandbox: sandbox.actions, secrets } }
+  return { browser, sandbox, tools, actions: { sandbox: sandbox.actions, secrets, browser: browserActions(browser) } }
 }

@@ -4,6 +4,7 @@ import { approvalEndpoints } from "./approvals.ts"
 import { chatEndpoints } from "./chat.ts"
 import { configEndpoints } from "./config.ts"
 import { budgetEndpoints } from "./budget.ts"
+import { browserEndpoints } from "./browser.ts"
 import { deliveryEndpoints } from "./deliveries.ts"
 import { hookEndpoints } from "./hooks.ts"
 import { logEndpoints } from "./logs.ts"
@@ -19,6 +20,7 @@ export const endpoints = {
   ...statusEndpoints,
   ...runEndpoints,
   ...budgetEndpoints,
+  ...browserEndpoints,
   ...deliveryEndpoints,
   ...hookEndpoints,
   ...logEndpoints,
@@ -34,3 +36,4 @@ export const endpoints = {
 
 /** For clients: what each call is given and answers. */
 export type Api = { [Name in keyof typeof endpoints]: Call<(typeof endpoints)[Name]> }
+export type { LiveLine } from "./browser.ts"

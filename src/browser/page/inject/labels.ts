@@ -46,6 +46,15 @@ export function drawLabels(agent: PageAgent, { items, most, within }: LabelReque
   return shown
 }
 
+/** The box of each element in its own document's view; null where there is none. */
+export function boxesOf(agent: PageAgent, ids: number[]): (Visible | null)[] {
+  return ids.map((id) => {
+    const element = elementOf(agent, id)
+    const box = element ? firstBox(element) : null
+    return box && { x: box.x, y: box.y, width: box.width, height: box.height }
+  })
+}
+
 /** The inner box of a frame element, in the view of the document that holds it, and how large its pixels are there. */
 export function frameBox(agent: PageAgent, id: number): (Visible & { scale: number }) | null {
   const element = elementOf(agent, id)
@@ -61,7 +70,7 @@ export function removeLabels(): void {
   for (let index = 0; index < found.length; index += 1) (found[index] as PageElement).remove()
 }
 
-export const labelsFunctions = [drawLabels, removeLabels, frameBox]
+export const labelsFunctions = [drawLabels, removeLabels, frameBox, boxesOf]
 
 declare const document: PageDocument
 declare const innerWidth: number

@@ -9,7 +9,7 @@ import { describeElement, describeFunctions } from "./describe.ts"
 import { boxOf, editElement, editFunctions, heldText, matchOf } from "./edit.ts"
 import { fieldState, formFunctions, scrollTo, selectOptions } from "./form.ts"
 import { hitFunctions } from "./hit.ts"
-import { drawLabels, frameBox, labelsFunctions, removeLabels } from "./labels.ts"
+import { boxesOf, drawLabels, frameBox, labelsFunctions, removeLabels } from "./labels.ts"
 import { namesFunctions } from "./names.ts"
 import { nextFrame, nextTask, placeInside, pointThroughFrame, reachElement, reachFunctions } from "./reach.ts"
 import { scrollBox, scrollFunctions, scrollRest, showWords } from "./scroll.ts"
@@ -60,6 +60,7 @@ export type AgentCall =
   | "edit"
   | "held"
   | "box"
+  | "boxes"
   | "match"
   | "frameBox"
   | "inside"
@@ -129,6 +130,7 @@ export function agentSource(key: string): string {
     dragBegan: `() => agent.dragBegan`,
     match: `(o) => ${matchOf.name}(agent, o)`,
     frameBox: `(o) => ${frameBox.name}(agent, o)`,
+    boxes: `(o) => ${boxesOf.name}(agent, o)`,
     box: `(o) => ${boxOf.name}(agent, o.id)`,
   }
   const members = Object.entries(calls).map(([name, text]) => `${name}: ${text}`)
