@@ -28,6 +28,7 @@ export const pages: readonly Page[] = [
     load: () => import("./pages/approvals.tsx"),
   },
   { name: "sessions", title: "Sessions", icon: "sessions", scope: "admin", load: () => import("./pages/sessions.tsx") },
+  { name: "skills", title: "Skills", icon: "skills", scope: "admin", load: () => import("./pages/skills.tsx") },
   { name: "usage", title: "Usage", icon: "usage", scope: "status", load: () => import("./pages/usage.tsx") },
   { name: "logs", title: "Logs", icon: "logs", scope: "admin", load: () => import("./pages/logs.tsx") },
   { name: "settings", title: "Settings", icon: "settings", scope: "admin", load: () => import("./pages/settings.tsx") },

@@ -1,17 +1,26 @@
 // Settings: the configuration as a form, and beside it what else is set up once.
 import { place } from "../router.ts"
 import { Tabs } from "../ui/parts.tsx"
+import { Access, AuditLog, Backups } from "./access.tsx"
 import { Configuration } from "./configuration.tsx"
 
-const parts = { "": Configuration } as const
-type Part = keyof typeof parts
+const parts = { "": Configuration, access: Access, audit: AuditLog, backups: Backups } as const
 
 export default function Settings() {
   const [, part = ""] = place.value.path
-  const Shown = parts[part as Part] ?? Configuration
+  const Shown = parts[part as keyof typeof parts] ?? Configuration
   return (
     <>
-      <Tabs page="settings" current={part} of={[["", "Configuration"]]} />
+      <Tabs
+        page="settings"
+        current={part}
+        of={[
+          ["", "Configuration"],
+          ["access", "Access"],
+          ["audit", "Audit log"],
+          ["backups", "Backups"],
+        ]}
+      />
       <Shown />
     </>
   )

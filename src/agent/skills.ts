@@ -21,14 +21,27 @@ const namePattern = /^[a-z0-9][a-z0-9_-]{0,63}$/
 
 /** In the order of their names. A folder that holds no usable skill is left out with a line in the log. */
 export function readSkills(workspace: string, log: Log): Skill[] {
-  const folder = join(workspace, "skills")
+  const folder = skillsFolder(workspace)
   const names = listFolders(folder)
   if (names.length > maxSkills) log.warn({ folder, skills: names.length, read: maxSkills }, "too many skills")
-  return names.slice(0, maxSkills).flatMap((name) => {
-    const result = readSkill(workspace, name)
-    if (typeof result === "string") log.warn({ skill: name, reason: result }, "skill left out")
-    return typeof result === "string" ? [] : [result]
+  return inspectSkills(workspace).flatMap((found) => {
+    if (!("problem" in found)) return [found]
+    log.warn({ skill: found.name, reason: found.problem }, "skill left out")
+    return []
   })
+}
+
+/** The same with those that cannot be used, and why. */
+export function inspectSkills(workspace: string): (Skill | { name: string; problem: string })[] {
+  const names = listFolders(skillsFolder(workspace)).slice(0, maxSkills)
+  return names.map((name) => {
+    const result = readSkill(workspace, name)
+    return typeof result === "string" ? { name, problem: result } : result
+  })
+}
+
+export function skillsFolder(workspace: string): string {
+  return join(workspace, "skills")
 }
 
 /** What `only` names: undefined is all, an empty list none. */

@@ -109,7 +109,7 @@ function addList(backup: Command, io: BackupCommandIo): void {
     .action(async (options: CommonOptions) => {
       const { listBackups } = await import("./list.ts")
       const { folder } = placeOf(io, options)
-      const items = await listBackups(folder, io.interrupted())
+      const items = await listBackups(folder, { signal: io.interrupted() })
       if (options.json) return io.printJson({ folder, items })
       if (items.length === 0) return io.print(`no backups in ${folder}`)
       io.print(

@@ -4,9 +4,12 @@ import { describeError } from "../kernel/index.ts"
 import { findArchives } from "./folder.ts"
 import { readManifest } from "./verify.ts"
 
-export async function listBackups(folder: string, signal?: AbortSignal): Promise<BackupEntry[]> {
+export async function listBackups(
+  folder: string,
+  { signal, limit }: { signal?: AbortSignal; limit?: number } = {},
+): Promise<BackupEntry[]> {
   const entries: BackupEntry[] = []
-  for (const { file, bytes, createdAt, scheduled } of await findArchives(folder)) {
+  for (const { file, bytes, createdAt, scheduled } of (await findArchives(folder)).slice(0, limit)) {
     signal?.throwIfAborted()
     const known = { archive: file, bytes, createdAt, scheduled }
     try {

@@ -1,15 +1,15 @@
 // Backups that the gateway makes by itself. Each is made by the command `svc backup create` in a process of its own with a
 // low priority, so that neither the gateway's event loop nor its memory has anything to do with it.
 import type { Background, Clock, Log } from "../kernel/index.ts"
-import { describeError } from "../kernel/index.ts"
+import { AppError, describeError } from "../kernel/index.ts"
 
 export interface ScheduleOptions {
   /** Asked each time; 0 switches off. */
   everyMs: () => number
   /** When the newest of these backups was made; undefined when there is none. */
   newest: () => Promise<number | undefined>
-  /** Makes one; rejects with what a person should know. */
-  create: (signal: AbortSignal) => Promise<MadeBackup>
+  /** Makes one; rejects with what a person should know. `byHand`: none is removed for it. */
+  create: (signal: AbortSignal, byHand: boolean) => Promise<MadeBackup>
   clock: Clock
   log: Log
   background: Background
@@ -33,6 +33,10 @@ export interface BackupSchedule {
   start(): void
   /** Undefined while it is switched off. */
   state(): ScheduleState | undefined
+  /** The same, whether it is switched on or not; then `everyMs` is 0. */
+  progress(): ScheduleState
+  /** Makes one now, behind the caller's back. Throws `conflict` while one is being made. */
+  begin(): void
   /** Ends a backup that is being made; what it has left is removed by the next. */
   stop(): Promise<void>
 }
@@ -66,9 +70,18 @@ class Schedule implements BackupSchedule {
   }
 
   state(): ScheduleState | undefined {
+    return this.#options.everyMs() === 0 ? undefined : this.progress()
+  }
+
+  progress(): ScheduleState {
     const everyMs = this.#options.everyMs()
-    if (everyMs === 0) return undefined
     return { everyMs, running: this.#work !== undefined, last: this.#last, failure: this.#failure }
+  }
+
+  begin(): void {
+    if (this.#work) throw new AppError("conflict", "A backup is being made already")
+    if (this.#abort.signal.aborted) throw new AppError("not-ready", "The gateway is stopping")
+    this.#keep(this.#create(true, async () => true))
   }
 
   async stop(): Promise<void> {
@@ -80,18 +93,22 @@ class Schedule implements BackupSchedule {
   #look(): void {
     const everyMs = this.#options.everyMs()
     if (everyMs === 0 || this.#work || this.#abort.signal.aborted) return
-    this.#work = this.#createIfDue(everyMs).finally(() => {
-      this.#work = undefined
-    })
-    const work = this.#work
-    this.#options.background.run("scheduled backup", () => work)
+    this.#keep(this.#create(false, () => this.#isDue(everyMs)))
   }
 
-  async #createIfDue(everyMs: number): Promise<void> {
+  #keep(making: Promise<void>): void {
+    const work = making.finally(() => {
+      this.#work = undefined
+    })
+    this.#work = work
+    this.#options.background.run("backup", () => work)
+  }
+
+  async #create(byHand: boolean, isDue: () => Promise<boolean>): Promise<void> {
     try {
-      if (!(await this.#isDue(everyMs))) return
-      this.#triedAt = this.#options.clock.monotonic()
-      const made = await this.#options.create(this.#abort.signal)
+      if (!(await isDue())) return
+      if (!byHand) this.#triedAt = this.#options.clock.monotonic()
+      const made = await this.#options.create(this.#abort.signal, byHand)
       this.#last = made
       this.#failure = null
       this.#options.log.info({ archive: made.archive, bytes: made.bytes }, "backup made")

@@ -20,10 +20,12 @@ import type {
 import type { ApprovalState, JobState, OutboxState, RunDelivery } from "../store/index.ts"
 import type { BrowserActions } from "./browser-actions.ts"
 import type { GatewayStatus } from "./contract.ts"
+import type { backupEndpoints } from "./endpoints/backups.ts"
 import type { chatEndpoints } from "./endpoints/chat.ts"
 import type { configEndpoints } from "./endpoints/config.ts"
 import type { hookEndpoints } from "./endpoints/hooks.ts"
 import type { peopleEndpoints } from "./endpoints/people.ts"
+import type { skillEndpoints } from "./endpoints/skills.ts"
 import type { secretSummary } from "./endpoints/secrets.ts"
 
 export interface Page<Item> {
@@ -281,6 +283,9 @@ export interface SessionActions {
 type ConfigReply<Name extends keyof typeof configEndpoints> = z.input<(typeof configEndpoints)[Name]["reply"]>
 export type ConfigChanges = z.output<(typeof configEndpoints)["POST /api/config/check"]["body"]>["changes"]
 
+type UpkeepEndpoints = typeof backupEndpoints & typeof skillEndpoints
+type UpkeepReply<Name extends keyof UpkeepEndpoints> = z.input<UpkeepEndpoints[Name]["reply"]>
+
 /** The configuration file as a form. Throws `bad-request`, `config-write-refused`, `config-invalid`, `conflict`. */
 export interface ConfigActions {
   overview(): ConfigReply<"GET /api/config">
@@ -402,6 +407,17 @@ export interface GatewayActions {
     remove(name: string): Promise<z.output<typeof secretSummary>>
   }
   config: ConfigActions
+  backups: {
+    /** The newest first. */
+    list(limit: number, signal: AbortSignal): Promise<UpkeepReply<"GET /api/backups">>
+    /** Throws `conflict` while one is being made. */
+    begin(): void
+  }
+  skills: {
+    list(): UpkeepReply<"GET /api/skills">
+    /** Throws `not-found`. */
+    read(agent: string, name: string): UpkeepReply<"GET /api/skills/:name">
+  }
   sandbox: {
     list(): RunningBox[]
     /** Tries the backend now. Without an agent, of the main one. */

@@ -171,6 +171,32 @@ function recordingSessions(calls: unknown[]): GatewayActions["sessions"] {
   }
 }
 
+function recordingApprovals(calls: unknown[]): GatewayActions["approvals"] {
+  return {
+    list: (query) => (calls.push(query), { approvals: [], next: null }),
+    read(id) {
+      throw new AppError("not-found", `There is no approval ${id}`)
+    },
+    async decide(id, decision) {
+      calls.push({ [decision]: id })
+      return { message: "done", approval: {} as ApprovalDetail }
+    },
+  }
+}
+
+const noUpkeep: Pick<GatewayActions, "backups" | "skills"> = {
+  backups: {
+    list: async () => ({ folder: "/b", everyMs: 0, running: false, failure: null, backups: [], more: false }),
+    begin: () => undefined,
+  },
+  skills: {
+    list: () => ({ agents: [] }),
+    read(_agent, name) {
+      throw new AppError("not-found", `There is no skill ${name}`)
+    },
+  },
+}
+
 function recordingConfig(calls: unknown[]): GatewayActions["config"] {
   return {
     overview: () => ({ path: "/c", mode: "hybrid", problems: [], sections: [] }),
@@ -275,18 +301,10 @@ function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
     browser: recordingBrowser(calls),
     hooks: recordingHooks(calls),
     sessions: recordingSessions(calls),
-    approvals: {
-      list: (query) => (calls.push(query), { approvals: [], next: null }),
-      read(id) {
-        throw new AppError("not-found", `There is no approval ${id}`)
-      },
-      async decide(id, decision) {
-        calls.push({ [decision]: id })
-        return { message: "done", approval: {} as ApprovalDetail }
-      },
-    },
+    approvals: recordingApprovals(calls),
     secrets: noSecrets,
     config: recordingConfig(calls),
+    ...noUpkeep,
     sandbox: recordingSandbox(calls),
     listHeartbeats: () => ({ heartbeats: [] }),
     async runHeartbeat(wanted) {

@@ -25,6 +25,7 @@ import { exportSession, sessionRoutes } from "./sessions.ts"
 import { secretRoutes } from "./secret-routes.ts"
 import { settingsRoutes } from "./settings.ts"
 import { terminalRoutes } from "./terminal.ts"
+import { upkeepRoutes } from "./upkeep.ts"
 import { type ApiOptions, type Env, type Route, about, given, parse, parseBody } from "./route.ts"
 import { listEvents, listUpdates, readUpdate } from "./store.ts"
 
@@ -157,6 +158,7 @@ const routes: readonly Route[] = [
   ...peopleRoutes,
   ...approvalRoutes,
   ...settingsRoutes,
+  ...upkeepRoutes,
   {
     method: "GET",
     path: "/api/sandbox",

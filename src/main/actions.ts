@@ -24,7 +24,9 @@ import { describeWarning, findModelWarnings } from "./models/warnings.ts"
 import { createPairingActions } from "./pairing.ts"
 import { countWaiting, listPeople } from "./people.ts"
 import { storeHealth } from "./store-health.ts"
+import { backupActions } from "./backup.ts"
 import { configActions } from "./settings.ts"
+import { skillActions } from "./skills.ts"
 import { sessionActions } from "./sessions.ts"
 import { terminalActions } from "./terminal.ts"
 import { version } from "./version.ts"
@@ -76,6 +78,8 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
     ...createHeartbeatActions(core, parts.agent.heartbeat),
     sandbox: parts.sandbox,
     config: configActions(core),
+    backups: backupActions(core, parts.backups),
+    skills: skillActions(core),
     ...people,
     sessions: sessionActions(core, parts.agent.sessions),
     mcpServers: parts.mcp,

@@ -1,7 +1,15 @@
 // The schedule of backups beside the gateway. A backup is the command `svc backup create`, in a process of its own.
 import { execFile } from "node:child_process"
 import { setPriority } from "node:os"
-import { type BackupSchedule, type MadeBackup, createBackupSchedule, findArchives, originOf } from "../backup/index.ts"
+import {
+  type BackupSchedule,
+  type MadeBackup,
+  createBackupSchedule,
+  findArchives,
+  listBackups,
+  originOf,
+} from "../backup/index.ts"
+import type { GatewayActions } from "../gateway/index.ts"
 import { resolveHome } from "../config/index.ts"
 import { AppError, type ErrorBody, toAppError } from "../kernel/index.ts"
 import { durationMs } from "../kernel/duration.ts"
@@ -20,18 +28,19 @@ export function composeBackups(core: Core, program: string | undefined): BackupS
   return createBackupSchedule({
     everyMs: () => durationMs(settings().every) ?? 0,
     async newest() {
-      const folder = resolveHome(settings().folder ?? "backups", environment.home, environment.stateFolder)
+      const folder = backupFolder(core)
       const origin = originOf(environment.stateFolder)
       const own = (await findArchives(folder)).filter((archive) => archive.scheduled && archive.origin === origin)
       return own[0]?.createdAt
     },
-    async create(signal) {
+    async create(signal, byHand) {
+      // What a person begins is told by the door it came through.
       try {
-        const made = await runCreate(core, program, signal)
-        tellAudit(core, "ok")
+        const made = await runCreate(core, program, { signal, byHand })
+        if (!byHand) tellAudit(core, "ok")
         return made
       } catch (error) {
-        tellAudit(core, toAppError(error).code)
+        if (!byHand) tellAudit(core, toAppError(error).code)
         throw error
       }
     },
@@ -41,18 +50,41 @@ export function composeBackups(core: Core, program: string | undefined): BackupS
   })
 }
 
+/** For the API: what lies in the folder, and making one by hand. */
+export function backupActions(core: Core, schedule: BackupSchedule): GatewayActions["backups"] {
+  return {
+    async list(limit, signal) {
+      const folder = backupFolder(core)
+      const { everyMs, running, failure } = schedule.progress()
+      const found = await listBackups(folder, { signal, limit: limit + 1 })
+      return { folder, everyMs, running, failure, backups: found.slice(0, limit), more: found.length > limit }
+    },
+    begin: () => schedule.begin(),
+  }
+}
+
+function backupFolder({ environment, config }: Core): string {
+  return resolveHome(config().backup.folder ?? "backups", environment.home, environment.stateFolder)
+}
+
+interface Making {
+  signal: AbortSignal
+  byHand: boolean
+}
+
 function tellAudit({ audit }: Core, outcome: string): void {
   const who = { kind: "gateway", id: "", name: "gateway" } as const
   audit.record({ door: "gateway", who, action: "backup.create", target: "schedule", outcome })
 }
 
-async function runCreate(core: Core, program: string | undefined, signal: AbortSignal): Promise<MadeBackup> {
-  if (program !== undefined) return await runCommand(core, program, signal)
+async function runCreate(core: Core, program: string | undefined, making: Making): Promise<MadeBackup> {
+  if (program !== undefined) return await runCommand(core, program, making)
   throw new AppError("backup-failed", "This gateway was not started by the command svc, which makes the backups")
 }
 
-function runCommand({ environment }: Core, program: string, signal: AbortSignal): Promise<MadeBackup> {
-  const words = ["backup", "create", "--scheduled", "--json", "--state-dir", environment.stateFolder]
+function runCommand({ environment }: Core, program: string, { signal, byHand }: Making): Promise<MadeBackup> {
+  const how = byHand ? [] : ["--scheduled"]
+  const words = ["backup", "create", ...how, "--json", "--state-dir", environment.stateFolder]
   const env = { ...environment.variables, SVC_CONFIG_PATH: environment.configPath }
   return new Promise((resolve, reject) => {
     const limits = { signal, timeout: timeoutMs, maxBuffer: maxOutputBytes }

@@ -1,7 +1,7 @@
 // The pages of people, approvals, sessions, usage and settings, in a real Chromium, at a gateway with a conversation, a
 // person who asks to be let in, and a question of the agent.
 import assert from "node:assert/strict"
-import { readFileSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { before, describe, test } from "node:test"
@@ -21,6 +21,13 @@ before(async () => {
   world = await createWorld(context, { config: { channels: { chatapp: { groups } } } })
   const call = ["message", { action: "send", to: "1002", message: `a letter ${hostile}` }] as ["message", object]
   obey(world, { "as the letter says": [call as never, `I wait ${hostile}`] })
+  for (const [name, words] of [
+    ["orders", `---\ndescription: How to look up ${hostile}\n---\nOpen the shop ${hostile}`],
+    ["empty", ""],
+  ] as const) {
+    mkdirSync(join(world.stateFolder, "workspace", "skills", name), { recursive: true })
+    writeFileSync(join(world.stateFolder, "workspace", "skills", name, "SKILL.md"), words)
+  }
   await world.start()
   const eve = await world.addPerson({ id: 1003, firstName: `Eve ${hostile}` })
   const bob = await world.addPerson({ id: 1004, firstName: "Bob" })
@@ -72,6 +79,11 @@ const places = () => [
   "#/usage?by=session&since=7d",
   "#/settings",
   "#/settings?section=channels",
+  "#/settings/access",
+  "#/settings/audit",
+  "#/settings/backups",
+  "#/skills",
+  "#/skills/main/orders",
 ]
 
 describe("people, approvals, sessions, usage and settings", () => {
@@ -80,7 +92,7 @@ describe("people, approvals, sessions, usage and settings", () => {
   })
 
   test("hostile names and texts are text", async () => {
-    for (const place of ["#/people", `#/approvals/${approvalId}`]) {
+    for (const place of ["#/people", `#/approvals/${approvalId}`, "#/skills", "#/skills/main/orders"]) {
       await visitor.open(place)
       assert.match((await text()).replaceAll('\\"', '"'), /<img src=x onerror="globalThis\.owned=1">/, place)
     }
@@ -229,5 +241,51 @@ describe("people, approvals, sessions, usage and settings", () => {
       revision: "other",
     })
     await assert.rejects(blind, /conflict/)
+  })
+
+  test("a token is made, shown once, used and revoked, and the audit log tells of it", async () => {
+    const { page } = visitor
+    await visitor.open("#/settings/access")
+    await page.getByLabel("Name").fill("backup script")
+    await page.getByLabel("Ends after").fill("30d")
+    await page.getByRole("button", { name: "Make it" }).click()
+    const token = await page.locator(".code pre").innerText()
+    const status = () =>
+      fetch(`${world.gateway.url}/api/status`, { headers: { authorization: `Bearer ${token}` } }).then(
+        (it) => it.status,
+      )
+    assert.equal(await status(), 200)
+    await page.getByRole("button", { name: "Revoke backup script" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click()
+    await page.getByText("backup script is revoked").waitFor()
+    assert.equal(await status(), 401)
+    await visitor.open("#/settings/audit?action=token")
+    await page.locator("#main .row", { hasText: "token.revoke backup script" }).waitFor()
+    const rows = await page.locator("#main .row").allInnerTexts()
+    assert.deepEqual(
+      rows.map((row) => /token\.\w+/.exec(row)?.[0]),
+      ["token.revoke", "token.create"],
+    )
+    const { items, next } = await world.gateway.call<{ items: { id: number }[]; next: number }>(
+      "GET",
+      "/api/audit?limit=1",
+    )
+    const older = await world.gateway.call<{ items: { id: number }[] }>("GET", `/api/audit?limit=1&before=${next}`)
+    assert.deepEqual([next, older.items.some(({ id }) => id === next)], [items[0]?.id, false])
+  })
+
+  test("a backup is made by hand and listed", async () => {
+    const { page } = visitor
+    await visitor.open("#/settings/backups")
+    await page.getByText("No backups yet").waitFor()
+    await page.getByRole("button", { name: "Make one now" }).click()
+    await page.locator("#main .row", { hasText: "by hand" }).waitFor()
+    await page.getByRole("button", { name: "Make one now" }).waitFor()
+    assert.equal(readdirSync(join(world.stateFolder, "backups")).length, 1)
+  })
+
+  test("skills are shown with their text, and those left out with the reason", async () => {
+    await visitor.open("#/skills")
+    assert.match(await text(), /empty SKILL\.md is empty\s+left out\s+orders How to look up/)
   })
 })

@@ -4,6 +4,7 @@
 export type AuditDoor = "gateway" | "control" | "hooks" | "chat" | "config"
 
 export interface AuditItem {
+  id: number
   /** Milliseconds since the epoch; of a counted row the beginning of its hour. */
   at: number
   /** The last time, in a counted row. */
@@ -25,4 +26,6 @@ export interface AuditPage {
   items: AuditItem[]
   /** Whether the time holds more than were asked for. */
   more: boolean
+  /** For `before`; null when there are no more. */
+  next: number | null
 }

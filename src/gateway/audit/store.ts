@@ -19,18 +19,22 @@ export interface AuditQuery {
   until: number
   /** A whole name (`token.create`) or its first word (`token`). */
   action?: string
+  /** Only what comes behind the row of this id. */
+  before?: number
   limit: number
 }
 
-export function readAudit(store: Store, { since, until, action = "", limit }: AuditQuery): AuditItem[] {
+export function readAudit(store: Store, { since, until, action = "", before = 0, limit }: AuditQuery): AuditItem[] {
   const rows = store.handle
     .prepare(
-      `select ${columns} from audit
+      `select id, ${columns} from audit
        where last_at >= ?1 and last_at < ?2 and (?3 = '' or action = ?3 or substr(action, 1, length(?3) + 1) = ?3 || '.')
+         and (?5 = 0 or (last_at, id) < (select last_at, id from audit where id = ?5))
        order by last_at desc, id desc limit ?4`,
     )
-    .all(since, until, action, limit) as unknown as NewAuditRow[]
+    .all(since, until, action, limit, before) as unknown as AuditRow[]
   return rows.map((row) => ({
+    id: row.id,
     at: row.at,
     lastAt: row.last_at,
     door: row.door,

@@ -1,6 +1,8 @@
 // All endpoints that are described by schemas, by method and path.
 import type { Call } from "./endpoint.ts"
+import { accessEndpoints } from "./access.ts"
 import { approvalEndpoints } from "./approvals.ts"
+import { backupEndpoints } from "./backups.ts"
 import { chatEndpoints } from "./chat.ts"
 import { configEndpoints } from "./config.ts"
 import { budgetEndpoints } from "./budget.ts"
@@ -13,6 +15,7 @@ import { peopleEndpoints } from "./people.ts"
 import { runEndpoints } from "./runs.ts"
 import { sessionEndpoints } from "./sessions.ts"
 import { secretEndpoints } from "./secrets.ts"
+import { skillEndpoints } from "./skills.ts"
 import { statusEndpoints } from "./status.ts"
 import { usageEndpoints } from "./usage.ts"
 
@@ -29,6 +32,9 @@ export const endpoints = {
   ...sessionEndpoints,
   ...usageEndpoints,
   ...configEndpoints,
+  ...accessEndpoints,
+  ...backupEndpoints,
+  ...skillEndpoints,
   ...pageEndpoints,
   ...chatEndpoints,
   ...secretEndpoints,

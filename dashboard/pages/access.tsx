@@ -1,0 +1,243 @@
+// Who has keys to the gateway: tokens with scopes, browsers that have signed in; and the log of who did what.
+import { useSignal } from "../ui/signals.ts"
+import { type Reply, call } from "../api.ts"
+import { place, setQuery } from "../router.ts"
+import { Pending, useAsked } from "../ui/asked.tsx"
+import { confirm } from "../ui/confirm.tsx"
+import { Check, Field } from "../ui/form.tsx"
+import { Badge, Button, Card, Code } from "../ui/parts.tsx"
+import { Rows, fixedList } from "../ui/rows.tsx"
+import { Time, exact } from "../ui/time.tsx"
+import { toast } from "../ui/toast.tsx"
+import { useList } from "../ui/use-list.ts"
+
+const scopes = {
+  status: "reads how the gateway is",
+  message: "sends messages",
+  browser: "drives browsers",
+  hooks: "posts webhooks",
+  admin: "everything but webhooks",
+} as const
+type Scope = keyof typeof scopes
+type AuditRow = Reply<"GET /api/audit">["items"][number]
+
+export function Access() {
+  const asked = useAsked("access", async () => {
+    const [{ tokens }, { sessions }] = await Promise.all([call("GET /api/tokens"), call("GET /api/page/sessions")])
+    return { tokens, sessions }
+  })
+  const known = asked.value.value
+  if (!known) return <Pending of={asked} />
+  const sure = (title: string, action: string) =>
+    confirm({ title, text: "It opens nothing from then on. This cannot be taken back.", action })
+  const revoke = async (id: string, name: string) => {
+    if (!(await sure(`Revoke the token ${name}?`, "Revoke"))) return
+    await call("POST /api/tokens/revoke", { body: { token: id } })
+    toast(`${name} is revoked`)
+    await asked.again()
+  }
+  const end = async (id: string, name: string) => {
+    if (!(await sure(`Sign ${name} out?`, "Sign out"))) return
+    await call("POST /api/page/sessions/end", { body: { id } })
+    await asked.again()
+  }
+  return (
+    <>
+      <NewToken again={asked.again} />
+      <section class="section">
+        <h2>Tokens</h2>
+        <Rows
+          list={fixedList(known.tokens)}
+          label="Tokens"
+          empty={{
+            title: "No tokens",
+            text: "A program that is to use the gateway gets one of its own, with the scopes that it needs.",
+          }}
+        >
+          {({ id, name, scopes: held, expired, expiresAt, lastUsedAt }) => (
+            <>
+              <span class="grow">
+                <span class="cut">
+                  <strong>{name}</strong> {expired && <Badge state="expired" />}
+                </span>
+                <span class="cut dim">
+                  {held.join(", ")} · {lastUsedAt === null ? "never used" : <Time at={lastUsedAt} />}
+                  {expiresAt !== null && ` · until ${exact(expiresAt)}`}
+                </span>
+              </span>
+              <Button act={() => revoke(id, name)} label={`Revoke ${name}`}>
+                Revoke
+              </Button>
+            </>
+          )}
+        </Rows>
+      </section>
+      <section class="section">
+        <h2>Browsers that have signed in</h2>
+        <Rows
+          list={fixedList(known.sessions)}
+          label="Browsers"
+          empty={{ title: "None", text: "svc dashboard makes a link." }}
+        >
+          {({ id, name, scopes: held, createdAt, lastUsedAt }) => (
+            <>
+              <span class="grow">
+                <strong class="cut">{name}</strong>
+                <span class="cut dim">
+                  {held.join(", ")} · since {exact(createdAt)}
+                </span>
+              </span>
+              <Time at={lastUsedAt} />
+              <Button act={() => end(id, name)} label={`Sign out ${name}`}>
+                Sign out
+              </Button>
+            </>
+          )}
+        </Rows>
+      </section>
+    </>
+  )
+}
+
+function NewToken({ again }: { again: () => Promise<void> }) {
+  const name = useSignal("")
+  const expires = useSignal("")
+  const held = useSignal<Scope[]>(["status"])
+  const made = useSignal("")
+  const make = async () => {
+    const { token } = await call("POST /api/tokens", {
+      body: { name: name.value, scopes: held.value, expires: expires.value.trim() || undefined },
+    })
+    made.value = token
+    name.value = ""
+    await again()
+  }
+  return (
+    <Card title="New token">
+      <div class="filters">
+        <Field label="Name" value={name.value} set={(value) => (name.value = value)} placeholder="backup script" />
+        <Field
+          label="Ends after"
+          value={expires.value}
+          set={(value) => (expires.value = value)}
+          placeholder="never, 30d, 12h"
+        />
+      </div>
+      {Object.entries(scopes).map(([scope, meaning]) => (
+        <Check
+          key={scope}
+          label={`${scope}: ${meaning}`}
+          value={held.value.includes(scope as Scope)}
+          set={(on) => (held.value = on ? [...held.value, scope as Scope] : held.value.filter((one) => one !== scope))}
+        />
+      ))}
+      <div class="actions">
+        <Button act={make} kind="main" disabled={name.value.trim() === "" || held.value.length === 0}>
+          Make it
+        </Button>
+      </div>
+      {made.value && (
+        <>
+          <p role="status">It is shown this once: keep it where the program finds it.</p>
+          <Code text={made.value} what="the token" />
+        </>
+      )}
+    </Card>
+  )
+}
+
+export function AuditLog() {
+  const action = place.value.query.get("action") ?? ""
+  const list = useList<AuditRow>(action, {
+    load: (before) =>
+      call("GET /api/audit", { query: { since: "90d", before, limit: 100, action: action.trim() || undefined } }),
+    order: ({ lastAt }) => lastAt,
+  })
+  return (
+    <>
+      <div class="filters">
+        <Field
+          label="What was done"
+          value={action}
+          set={(value) => setQuery({ action: value })}
+          placeholder="token, page.enter"
+        />
+      </div>
+      <Rows
+        list={list}
+        label="Who did what"
+        empty={{ title: "Nothing of this kind", text: "Of ninety days is kept who changed what through which door." }}
+      >
+        {({ who, action: done, target, outcome, count, door, lastAt }) => (
+          <>
+            <span class="grow">
+              <span class="cut">
+                <strong>{done}</strong> {target}
+              </span>
+              <span class="cut dim">
+                {who.name || who.kind} · {door}
+                {count > 1 && ` · ${count} times`}
+              </span>
+            </span>
+            {outcome && <Badge state={outcome} tone={outcome === "ok" ? "good" : "warn"} />}
+            <Time at={lastAt} />
+          </>
+        )}
+      </Rows>
+    </>
+  )
+}
+
+const size = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`
+
+export function Backups() {
+  const asked = useAsked("backups", () => call("GET /api/backups"), { everyMs: 3_000 })
+  const known = asked.value.value
+  if (!known) return <Pending of={asked} />
+  const { folder, everyMs, running, failure, backups, more } = known
+  const make = async () => {
+    await call("POST /api/backups")
+    toast("A backup is being made")
+    await asked.again()
+  }
+  return (
+    <>
+      <div class="head">
+        <p>
+          <code>{folder}</code>{" "}
+          <span class="dim">
+            {everyMs === 0
+              ? "None are made by themselves: set backup.every."
+              : `One every ${everyMs / 3_600_000} hours.`}
+          </span>
+        </p>
+        <Button act={make} kind="main" disabled={running}>
+          {running ? "Being made…" : "Make one now"}
+        </Button>
+      </div>
+      {failure && <p class="wrong">{failure.error}</p>}
+      <Rows
+        list={fixedList(backups.map((one) => ({ ...one, id: one.archive })))}
+        label="Backups"
+        empty={{
+          title: "No backups yet",
+          text: "A backup holds the whole state folder. svc backup restore brings one back.",
+        }}
+      >
+        {({ archive, bytes, version, scheduled, problem, createdAt }) => (
+          <>
+            <span class="grow">
+              <strong class="cut">{archive.split("/").pop()}</strong>
+              <span class={problem ? "cut wrong" : "cut dim"}>
+                {problem ?? `${size(bytes)} · svc ${version} · ${scheduled ? "by schedule" : "by hand"}`}
+              </span>
+            </span>
+            <Time at={createdAt} />
+          </>
+        )}
+      </Rows>
+      {more && <p class="dim">Older ones lie in the folder.</p>}
+      <p class="section dim">To bring one back, stop the gateway, and on its machine: svc backup restore latest</p>
+    </>
+  )
+}
