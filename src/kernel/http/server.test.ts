@@ -1,0 +1,86 @@
+import assert from "node:assert/strict"
+import { once } from "node:events"
+import { type Socket, connect } from "node:net"
+import { type TestContext, test } from "node:test"
+import { type ListenOptions, listen } from "./server.ts"
+
+const wanted = { host: "127.0.0.1", port: 0, purpose: "the test (test.port)" }
+
+async function listening(context: TestContext, options: Partial<ListenOptions> = {}) {
+  const listener = await listen({ ...wanted, fetch: () => new Response("here"), ...options })
+  context.after(() => listener.stop(0))
+  return listener
+}
+
+async function open(context: TestContext, port: number): Promise<Socket> {
+  const socket = connect(port, "127.0.0.1")
+  socket.on("error", () => undefined)
+  context.after(() => socket.destroy())
+  await once(socket, "connect")
+  return socket
+}
+
+test("names the port that is in use, what it is for and what to do", async (context) => {
+  const { port } = await listening(context)
+  const again = listen({ ...wanted, port, fetch: () => new Response() })
+  await assert.rejects(again, (error: Error & { code?: string; hint?: string }) => {
+    assert.equal(error.message, `Port ${port} is in use; it is needed for the test (test.port)`)
+    assert.match(error.hint ?? "", /gateway\.port/)
+    return error.code === "port-in-use"
+  })
+  await assert.rejects(listen({ ...wanted, port, fetch: () => new Response(), hint: "take another" }), {
+    hint: "take another",
+  })
+  await assert.rejects(listen({ ...wanted, host: "192.0.2.1", fetch: () => new Response() }), {
+    code: "internal",
+    message: /Cannot listen on 192\.0\.2\.1:0 for the test/,
+  })
+})
+
+test("a stop lets a request under way finish, and takes no new one", async (context) => {
+  const begun = Promise.withResolvers<void>()
+  const answer = Promise.withResolvers<void>()
+  const listener = await listening(context, {
+    async fetch() {
+      begun.resolve()
+      await answer.promise
+      return new Response("finished")
+    },
+  })
+  const address = `http://127.0.0.1:${listener.port}/`
+  const request = fetch(address)
+  await begun.promise
+  const stopped = listener.stop(60_000)
+  await assert.rejects(fetch(address))
+  answer.resolve()
+  assert.equal(await (await request).text(), "finished")
+  await stopped
+})
+
+test("a stop is not held up: not by a request that never ends, not by a client that sends nothing", async (context) => {
+  const begun = Promise.withResolvers<void>()
+  const listener = await listening(context, {
+    fetch() {
+      begun.resolve()
+      return new Promise<Response>(() => undefined)
+    },
+  })
+  const held = assert.rejects(fetch(`http://127.0.0.1:${listener.port}/`))
+  const silent = await open(context, listener.port)
+  const half = await open(context, listener.port)
+  half.write("POST / HTTP/1.1\r\nHost: x\r\n")
+  await begun.promise
+  const cut = Promise.all([silent, half].map((socket) => new Promise((resolve) => socket.on("close", resolve))))
+  await listener.stop(20)
+  await Promise.all([held, cut])
+})
+
+test("connections beyond the limit are closed, and those before go on", async (context) => {
+  const { port } = await listening(context, { maxConnections: 2 })
+  const [first] = [await open(context, port), await open(context, port)]
+  const third = await open(context, port)
+  await once(third, "close")
+  first.write("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+  const [data] = (await once(first, "data")) as [Buffer]
+  assert.match(String(data), /^HTTP\/1\.1 200 /)
+})
