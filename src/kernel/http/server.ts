@@ -31,6 +31,11 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   server.requestTimeout = 120_000
   server.keepAliveTimeout = 10_000
   if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections
+  let isStopping = false
+  server.on("request", (_request, response) => {
+    // Else a connection that is kept alive would hold the stop up for its grace, with nothing left to finish.
+    response.once("close", () => isStopping && setImmediate(() => server.closeIdleConnections()))
+  })
   const sockets = new Set<Socket>()
   server.on("connection", (socket: Socket) => {
     sockets.add(socket)
@@ -44,6 +49,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     server,
     port: (server.address() as AddressInfo).port,
     async stop(graceMs = 2_000) {
+      isStopping = true
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       server.closeIdleConnections()
       const timer = setTimeout(() => {
