@@ -150,6 +150,22 @@ describe("a heartbeat asks the model", () => {
   })
 })
 
+test("a change of the configuration replaces the timers of heartbeats, and a stop ends them", async (context) => {
+  const agent = await startAgent(context, { heartbeat: { every: "1h" } })
+  const set = context.mock.method(globalThis, "setInterval")
+  const cleared = context.mock.method(globalThis, "clearInterval")
+  const running = () => {
+    const ended = new Set<unknown>(cleared.mock.calls.map((call) => call.arguments[0]))
+    return set.mock.calls.filter((call) => !ended.has(call.result)).length
+  }
+  for (let change = 0; change < 3; change += 1) {
+    agent.heartbeat.start()
+    assert.equal(running(), 1)
+  }
+  agent.heartbeat.stop()
+  assert.equal(running(), 0)
+})
+
 test("a heartbeat runs at its interval, in the session that is named", async (context) => {
   const heartbeat = { every: "20ms", session: "watch" }
   const agent = await startAgent(context, { heartbeat, models: scriptedModels(["HEARTBEAT_OK", "HEARTBEAT_OK"]) })

@@ -119,6 +119,20 @@ describe("the configuration of a running gateway", () => {
     assert.deepEqual(running.issues(), [])
   })
 
+  it("recovers when a bad file that a change has included is corrected, and nothing else is touched", async () => {
+    writeFileSync(path, `{gateway: {${quick}, port: 1}}`)
+    const part = join(folder, "part.json")
+    writeFileSync(part, "{hooks: {path: ")
+    const running = start()
+    const warning = logged(invalid)
+    writeFileSync(path, `{$include: "part.json", gateway: {${quick}, port: 1}}`)
+    await warning
+    const change = changed()
+    writeFileSync(part, "{hooks: {path: '/b'}}")
+    assert.deepEqual(await change, ["hooks"])
+    assert.equal(running.current().hooks.path, "/b")
+  })
+
   it("follows included files and the target of a link", async () => {
     mkdirSync(join(folder, "real"))
     writeFileSync(join(folder, "real", "svc.json"), `{$include: "part.json", gateway: {${quick}}}`)

@@ -31,6 +31,18 @@ test("leaves MEDIA lines inside code fences and all indentation alone", () => {
   assert.equal(parse(text, ["/a.png"]).reply.text, text)
 })
 
+test("takes MEDIA lines behind a code fence that has been closed, by as many marks of the same kind or more", () => {
+  for (const [opening, inside, closing] of [
+    ["```ts", "x", "```"],
+    ["```", "~~~", "`````"],
+    ["~~~~", "~~~", "~~~~"],
+  ]) {
+    const code = [opening, inside, "MEDIA:/a.png", closing].join("\n")
+    const { media, text } = parse(`${code}\nMEDIA:/a.png\nDone.`, ["/a.png"]).reply
+    assert.deepEqual([media.map(({ path }) => path), text], [["/a.png"], `${code}\nDone.`])
+  }
+})
+
 test("reads the tag for the current message", () => {
   assert.deepEqual(parse("[[ reply_to_current ]] Hello").reply, { text: "Hello", media: [], replyTo: "7" })
 })

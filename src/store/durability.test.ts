@@ -117,6 +117,20 @@ test("ends although the disk fails: who waits is told, and what it took later is
   assert.equal(notes(await testStore(context, { folder })), 1)
 })
 
+test("closes only when all that was asked for is committed and on the disk", async (context) => {
+  const { disk, store, folder } = await storeOn(context)
+  disk.slow()
+  const writes = [note(store, "note-1")]
+  await disk.begun()
+  // Not even in a transaction yet.
+  writes.push(note(store, "note-2"))
+  const closed = store.close()
+  for (let turn = 0; turn < 20; turn += 1) assert.equal(await isSettled(closed), false)
+  disk.goOn()
+  await Promise.all([...writes, closed])
+  assert.equal(notes(await testStore(context, { folder })), 2)
+})
+
 test("takes the log over into the database, first the one on the disk and then the other", async (context) => {
   const folder = temporaryFolder()
   const order: string[] = []

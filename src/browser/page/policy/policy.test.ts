@@ -182,6 +182,16 @@ test("lets the operator allow and deny hosts, networks and ports; deny wins, and
   assert.ok(deny.checkOpen("http://example.com/"))
 })
 
+test("a rule with a port is about that port, also where an address does not name it", () => {
+  const allow = policyOf({ allow: ["db.lan:80", "web.lan:443"] })
+  for (const url of ["http://db.lan/", "ws://db.lan/", "http://db.lan:80/", "https://web.lan/", "wss://web.lan:443/"]) {
+    assert.ok(allow.allowsAddress(url, "192.168.1.9"), url)
+  }
+  for (const url of ["https://db.lan/", "wss://db.lan/", "http://web.lan/", "ws://web.lan/", "http://db.lan:443/"]) {
+    assert.ok(!allow.allowsAddress(url, "192.168.1.9"), url)
+  }
+})
+
 test("reads the operator's lists and says what is wrong with an entry", () => {
   const rules = parseRules(["[::1]:80", "Example.COM.", "*.bücher.example", "fd00::/8"])
   assert.ok(rules.matches("[::1]", 80) && !rules.matches("[::1]", 81))

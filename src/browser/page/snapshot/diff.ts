@@ -60,11 +60,23 @@ function inOrder(old: string[], now: Line[]): Change[] {
   return changes
 }
 
+/** Lines by how often they come: of those that come more often now, the last ones are new. */
 function byContent(old: string[], now: Line[]): Change[] {
-  const before = new Set(old)
-  const after = new Set(now.map((line) => line.text))
-  return [
-    ...old.filter((text) => !after.has(text)).map(removed),
-    ...now.filter((line) => !before.has(line.text)).map(added),
-  ]
+  const kept = countOf(now.map((line) => line.text))
+  const gone = old.filter((text) => !takeOne(kept, text))
+  const known = countOf(old)
+  const come = now.filter((line) => !takeOne(known, line.text))
+  return [...gone.map(removed), ...come.map(added)]
+}
+
+function countOf(texts: string[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1)
+  return counts
+}
+
+function takeOne(counts: Map<string, number>, text: string): boolean {
+  const left = counts.get(text) ?? 0
+  if (left > 0) counts.set(text, left - 1)
+  return left > 0
 }

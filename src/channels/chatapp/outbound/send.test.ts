@@ -266,6 +266,17 @@ describe("a text", () => {
     assert.equal(received()[0]?.message_thread_id, undefined)
   })
 
+  test("never says in a group's general topic what was meant for one that is gone", async () => {
+    begin()
+    const { control } = bench.emulator
+    const forum = control.addChat({ type: "supergroup", title: "f", forum: true, members: [person] })
+    await send({ text: "for few" }, route({ chatId: String(forum.id), chatKind: "supergroup", threadId: "987" }))
+    await settled()
+    assert.deepEqual(states(), ["dead"])
+    assert.match(rows()[0]?.error ?? "", /thread not found/)
+    assert.ok(control.messages({ chatId: forum.id }).every((message) => message.text !== "for few"))
+  })
+
   for (const [mode, expected] of [
     ["off", [false, false, false]],
     ["first", [true, false, false]],
