@@ -364,6 +364,16 @@ describe("variables", () => {
     assert.equal(process.env["SVC_T_TWO"], undefined)
   })
 
+  it("hides keys and tokens that come from the environment alone, as far as names say what they are", () => {
+    const { secrets } = good("{}", {
+      OPENAI_API_KEY: "sk-of-openai",
+      X_API_KEY: "",
+      CHATAPP_BOT_TOKEN: "1:a",
+      LANG: "C",
+    })
+    assert.deepEqual(new Set(secrets), new Set(["sk-of-openai", "1:a"]))
+  })
+
   it("finds model keys and the bot token in the env section", () => {
     const { environment } = good("{env: {OPENAI_API_KEY: 'sk-1', MY_LLM_API_KEY: 'k', CHATAPP_BOT_TOKEN: '1:a'}}")
     assert.equal(environment.modelKey("openai"), "sk-1")

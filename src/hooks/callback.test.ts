@@ -91,6 +91,10 @@ test("tells of a run that failed, and never signs with the hook token: who gets 
     type: "hook.run.failed",
   })
   assert.throws(() => hooksConfig({ mappings: [{ callbackUrl: url }] }), /callbackSecret/)
+  // Each stands for an empty key, with which everybody could sign.
+  for (const callbackSecret of ["whsec_", "whsec_A", "whsec_=", "whsec_with blanks", ""]) {
+    assert.throws(() => hooksConfig({ mappings: [{ callbackUrl: url, callbackSecret }] }), /callbackSecret/)
+  }
 })
 
 test("is tried again after refusals and failures, and given up after a redirect or 410", async (context) => {

@@ -7,6 +7,7 @@ import { AppError, type Clock, type Json, describeError } from "../kernel/index.
 import type { NewOutbox, OutboxRow, Write } from "../store/index.ts"
 import type { HooksConfig } from "./config.ts"
 import { guardedPost } from "./guarded-post.ts"
+import { secretPrefix } from "./signing-secret.ts"
 
 export const callbackChannel = "callback"
 
@@ -130,7 +131,7 @@ function signingSecret(config: ReturnType<CallbackOptions["config"]>, payload: C
 
 /** https://www.standardwebhooks.com: `whsec_` secrets are base64, others are taken as they are. */
 function sign(secret: string, id: string, timestamp: string, body: string): string {
-  const prefix = "whsec_"
-  const key = secret.startsWith(prefix) ? Buffer.from(secret.slice(prefix.length), "base64") : Buffer.from(secret)
+  const isEncoded = secret.startsWith(secretPrefix)
+  const key = isEncoded ? Buffer.from(secret.slice(secretPrefix.length), "base64") : Buffer.from(secret)
   return `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64")}`
 }

@@ -1,11 +1,19 @@
 // The keys of `hooks.*`: the webhook endpoints, their secret, and the mappings of foreign payloads.
 import { z } from "zod"
 import { AppError, trimBoth } from "../kernel/index.ts"
+import { signingSecretProblem } from "./signing-secret.ts"
 import { compilePath, compileTemplate } from "./template.ts"
 
 const wakeMode = z.enum(["now", "next-heartbeat"])
 const thinking = z.enum(["off", "minimal", "low", "medium", "high"])
 
+const signingSecret = z
+  .string()
+  .min(1)
+  .superRefine((secret, context) => {
+    const problem = signingSecretProblem(secret)
+    if (problem !== undefined) context.addIssue({ code: "custom", message: problem })
+  })
 const template = z.string().superRefine((text, context) => check(context, () => compileTemplate(text)))
 const templatePath = z.string().superRefine((text, context) => check(context, () => compilePath(text)))
 
@@ -185,7 +193,7 @@ const mapping = z
         description: "Address to which the result of the run is posted, signed as Standard Webhooks.",
         secret: true,
       }),
-    callbackSecret: z.string().min(1).optional().meta({
+    callbackSecret: signingSecret.optional().meta({
       description: "Secret of that signature (`whsec_...` or plain text); required with `callbackUrl`.",
       secret: true,
     }),

@@ -131,6 +131,15 @@ test("closes only when all that was asked for is committed and on the disk", asy
   assert.equal(notes(await testStore(context, { folder })), 2)
 })
 
+test("closes only when the last of many transactions is through", async (context) => {
+  const { store, folder } = await storeOn(context)
+  // More than one transaction takes.
+  const writes = Array.from({ length: 600 }, (_, index) => note(store, `note-${index}`))
+  await store.close()
+  await Promise.all(writes)
+  assert.equal(notes(await testStore(context, { folder })), 600)
+})
+
 test("takes the log over into the database, first the one on the disk and then the other", async (context) => {
   const folder = temporaryFolder()
   const order: string[] = []

@@ -104,6 +104,16 @@ test("keeps the ref of an element over snapshots and never gives a number twice"
   assert.match(stale.body.error.hint, /new snapshot/)
 })
 
+test("runs code on an element that is there, and not on one that the page has removed", async () => {
+  await go("forms.html")
+  const ref = await bench.refOf("Send form")
+  assert.equal(await evaluate("(element) => element.textContent", ref), "Send form")
+  await evaluate("(element) => element.remove()", ref)
+  const gone = await act({ kind: "evaluate", fn: "(element) => String(element)", ref })
+  assert.deepEqual([gone.status, gone.body.error?.code], [409, "stale-ref"])
+  assert.match(gone.body.error.message, /removed it, or drawn it anew/)
+})
+
 test("says ref-not-found for a number that was never given, and bad-request for what is no ref", async () => {
   assert.equal((await act({ kind: "click", ref: "999999" })).body.error.code, "ref-not-found")
   assert.equal((await act({ kind: "click", ref: "#submit" })).body.error.code, "bad-request")
@@ -296,8 +306,13 @@ test("finds tabs by id or unique prefix and never falls back to another", async 
   assert.equal((await snapshot(`?targetId=${targetId.slice(0, 12).toLowerCase()}`)).targetId, targetId)
   const missing = await bench.call("GET", "/snapshot?targetId=zzzz")
   assert.deepEqual([missing.status, missing.body.error.code], [404, "tab-not-found"])
-  const focused = await bench.call("POST", "/tabs/focus", { targetId })
-  assert.equal(focused.status, 200)
+  const before = (await snapshot()).targetId
+  const other = (await bench.call("POST", "/tabs/open", { url: `${pages.url}/sent.html` })).body.targetId
+  assert.equal((await snapshot()).targetId, other)
+  const focused = await bench.call("POST", "/tabs/focus", { targetId: before })
+  assert.deepEqual([focused.status, focused.body.targetId], [200, before])
+  assert.equal((await snapshot()).targetId, before, "what names no tab means the one in front")
+  assert.equal((await bench.call("DELETE", `/tabs/${other}`)).status, 200)
   assert.equal((await bench.call("DELETE", `/tabs/${targetId}`)).status, 200)
   assert.equal((await bench.call("GET", `/snapshot?targetId=${targetId}`)).status, 404)
 })

@@ -332,6 +332,43 @@ test("says that somebody has to sign in again when Google has taken the sign-in 
   assert.ok(lines.some((line) => line.includes("svc webhooks gmail setup")))
 })
 
+test("waits longer after each failure, whatever is pushed meanwhile, and looks at once when it is over", async (context) => {
+  const pauses: number[] = []
+  let paused = Promise.withResolvers<void>()
+  let over = Promise.withResolvers<void>()
+  const clock = {
+    ...systemClock,
+    async sleep(ms: number, signal?: AbortSignal) {
+      pauses.push(ms)
+      paused.resolve()
+      const aborted = new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)))
+      await Promise.race([over.promise, aborted])
+    },
+  }
+  const { endpoint, google, watch } = await rig(context, { clock })
+  google.state.fail("/watch", 403, 4)
+  await watch.start()
+  for (let failures = 1; failures <= 4; failures += 1) {
+    await paused.promise
+    assert.equal(watch.status().state, "failing")
+    const nominal = 5_000 * 2 ** (failures - 1)
+    assert.ok(Math.abs((pauses.at(-1) ?? 0) - nominal) <= nominal / 5, `${pauses.at(-1)} after ${failures}`)
+    const asked = google.state.count("/watch")
+    assert.equal(
+      (await google.push(endpoint(), publicAddress, { notice: { historyId: 900_000 + failures } })).status,
+      204,
+    )
+    await new Promise((resolve) => setImmediate(resolve))
+    assert.equal(google.state.count("/watch"), asked, "a push does not end the wait")
+    const { resolve } = over
+    paused = Promise.withResolvers()
+    over = Promise.withResolvers()
+    resolve()
+  }
+  await paused.promise
+  assert.equal(watch.status().state, "watching")
+})
+
 test("renews the registration in time, and looks by itself for what no push told of", async (context) => {
   let now = Date.now()
   let wake = Promise.withResolvers<void>()

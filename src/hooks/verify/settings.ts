@@ -6,7 +6,7 @@ import type { VerifySettings } from "./contract.ts"
 import { parseIdSource } from "./delivery-id.ts"
 import { expectedAudience } from "./schemes/google-oidc.ts"
 import { readPublicKey } from "./schemes/sendgrid.ts"
-import { standardWebhookSecretProblem } from "./schemes/standard-webhooks.ts"
+import { signingSecretProblem } from "../signing-secret.ts"
 
 /** Secrets at once: the present one and the one before or after it. */
 const maxSecrets = 2
@@ -40,7 +40,7 @@ function secretProblem(settings: VerifySettings): string | undefined {
     if (secret.trim() === "") return "secret must not be empty"
     if (settings.scheme === "sendgrid" && !readPublicKey(secret)) return "secret must be SendGrid's public key"
     const base64 = settings.scheme === "standard-webhooks" || settings.scheme === "gitlab"
-    const problem = base64 ? standardWebhookSecretProblem(secret) : undefined
+    const problem = base64 ? signingSecretProblem(secret) : undefined
     if (problem !== undefined) return `secret ${problem}`
   }
   return undefined

@@ -33,6 +33,11 @@ test("names a missing or empty secret as a fault of the configuration, for every
 
 test("finds settings that cannot be used before the first delivery does", () => {
   const problem = (settings: VerifySettings) => verifySettingsProblem(settings)
+  for (const secret of ["whsec_", "whsec_A", "whsec_with blanks"]) {
+    for (const scheme of ["standard-webhooks", "gitlab"] as const) {
+      assert.equal(problem({ scheme, secret }), 'secret must be base64 after "whsec_"', `${scheme} ${secret}`)
+    }
+  }
   assert.equal(problem(github), undefined)
   assert.match(problem({ ...github, secret: ["a", "b", "c"] }) ?? "", /at most 2/)
   for (const idFrom of ["body.id", "headers", "headers.a.b", "payload", "payload[", "{{payload.id}}"]) {

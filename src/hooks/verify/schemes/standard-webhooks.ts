@@ -3,13 +3,12 @@
 // those who send through it name the same three headers `svix-...`.
 import { findSecret, hmac, isRecent, reasons } from "../compare.ts"
 import { type Scheme, type SchemeInput, type SchemeVerdict, refused } from "../contract.ts"
+import { secretPrefix } from "../../signing-secret.ts"
 import { deliveryId } from "../delivery-id.ts"
 
 export const standardWebhookHeaders = ["webhook-id", "webhook-timestamp", "webhook-signature"] as const
 
 const svixHeaders = ["svix-id", "svix-timestamp", "svix-signature"] as const
-
-const secretPrefix = "whsec_"
 
 export const standardWebhooks: Scheme = {
   headers: () => [...standardWebhookHeaders, ...svixHeaders],
@@ -44,12 +43,4 @@ function keysOf(secret: string): Buffer[] {
   const decoded = Buffer.from(secret, "base64")
   const isBase64 = decoded.length >= 16 && decoded.toString("base64") === secret
   return isBase64 ? [Buffer.from(secret), decoded] : [Buffer.from(secret)]
-}
-
-/** Why a secret cannot be used, or undefined. An empty key would let everybody sign. */
-export function standardWebhookSecretProblem(secret: string): string | undefined {
-  if (!secret.startsWith(secretPrefix)) return undefined
-  const text = secret.slice(secretPrefix.length)
-  const wellFormed = /^[A-Za-z0-9+/]+={0,2}$/.test(text) && Buffer.from(text, "base64").length > 0
-  return wellFormed ? undefined : 'must be base64 after "whsec_"'
 }
