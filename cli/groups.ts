@@ -95,6 +95,11 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import("./commands/sessions.ts")).addSessions,
   },
   {
+    name: "memory",
+    description: "Look for what was said and noted, and read and write notes",
+    load: async () => (await import("./commands/memory.ts")).addMemory,
+  },
+  {
     name: "outbox",
     aliases: ["deliveries"],
     description: "Look at messages to chats: what waits, was sent or failed; send it again",

@@ -195,7 +195,7 @@ function compose(
   const channels = new Map<string, Channel>()
   const mcp = composeMcp(core, { browser: () => browser })
   const agent = composeAgent(core, {
-    tools: (place) => [...tools(place), ...chatapp.tools(place), ...web.tools(place), ...mcp.servers.tools(place)],
+    tools: (place) => [{ tools }, ...channels.values(), mcp.servers].flatMap((part) => part.tools(place)),
     shell: sandbox.shell,
     channels: () => channels,
     restart: (reason) => stop.request(`restart: ${reason}`),

@@ -17,6 +17,7 @@ import type { ModelReply, ModelRegistry, ModelRequest, ModelSelection, ToolCall 
 import { type Route, type SessionSettings, createSessions, mainKey } from "../sessions/index.ts"
 import { sessionSchema } from "../sessions/config.ts"
 import { type JobRow, LaneRunner, type NewJob, type Store, recoverJobs } from "../store/index.ts"
+import type { CompactRule } from "./compact/due.ts"
 import type { HeartbeatConfig } from "./config.ts"
 import { type HeartbeatVisibility, createHeartbeat } from "./heartbeat.ts"
 import { createTimeTexts } from "./prompt.ts"
@@ -122,6 +123,7 @@ export interface AgentParts {
   alertRoute?: Route | null
   deliver?: TurnOptions["deliver"]
   observe?: TurnOptions["observe"]
+  compactRule?: CompactRule
   preparation?: TurnPreparation
 }
 
@@ -215,6 +217,7 @@ function compose(
     crashPoint,
     deliver: parts.deliver ?? deliverToOutbox,
     preparation: () => parts.preparation,
+    compactRule: () => parts.compactRule,
     observe: parts.observe ?? (() => ({ end: () => undefined })),
   }
   const turns = createTurns(turnOptions)

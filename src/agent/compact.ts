@@ -1,8 +1,8 @@
-// A conversation that has grown long -> a summary of its older part, as an entry of its own: job in the lane of the session
-// -> the model, in as many questions as the past needs -> one transaction with the summary, the word to whoever asked and
-// the end of the job. What it stands for is never removed.
-import { AppError, type Ids, type Json, describeError, withTimeout } from "../kernel/index.ts"
-import type { ModelMessage } from "../models/contract.ts"
+// A conversation that has grown long -> notes of what is to last (`compact/flush`) -> a summary of its older part, as an entry
+// of its own: job in the lane of the session -> the model, in as many questions as the past needs -> one transaction with
+// the summary, the word to whoever asked and the end of the job. What it stands for is never removed.
+import { AppError, type Ids, describeError, withTimeout } from "../kernel/index.ts"
+import type { ModelMessage, ModelSelection } from "../models/contract.ts"
 import {
   type Origin,
   type Route,
@@ -10,34 +10,22 @@ import {
   type TranscriptEntry,
   charactersPerToken,
   keepSummary,
+  isOwnersKey,
   latestSummary,
   textOfMessage,
   uncovered,
 } from "../sessions/index.ts"
-import type { JobHandler, JobRow, NewJob, NewOutbox, Write } from "../store/index.ts"
+import type { JobHandler, JobRow, NewOutbox, Write } from "../store/index.ts"
 import { neutralize, wrapUntrusted } from "./boundary.ts"
+import type { CompactInput } from "./compact/job.ts"
+import { type FlushOptions, writeNotes } from "./compact/flush.ts"
+import { type Kept, piecesOf } from "./compact/pieces.ts"
 import { TurnStopped } from "./stopped.ts"
 import type { TurnOptions } from "./turn-options.ts"
 
-export const compactJobKind = "compact"
-
-/** The payload of its job. */
-export interface CompactInput {
-  agentId: string
-  sessionKey: string
-  /** What matters, in the words of whoever has asked. */
-  instructions?: string
-  /** Who is told how it went; unset: nobody, the run has it. */
-  route?: Route
-}
-
-export interface CompactOptions extends Pick<TurnOptions, "store" | "sessions" | "models" | "ids" | "log" | "profile"> {
+export interface CompactOptions extends FlushOptions, Pick<TurnOptions, "sessions" | "profile"> {
   /** The rows that tell somebody in a chat. */
   say: (route: Route, text: string) => NewOutbox[]
-}
-
-export function compactJob(runId: string, input: CompactInput): NewJob {
-  return { runId, kind: compactJobKind, laneKey: input.sessionKey, payload: input as unknown as Json }
 }
 
 /** The newest turns stay as they are, as far as they have no more tokens than this together. */
@@ -86,8 +74,10 @@ export function createCompaction(options: CompactOptions): JobHandler {
 
 const failureText = "The conversation could not be compacted: no model wrote a summary. Nothing was changed."
 
+const finalCodes = new Set(["timeout", "budget-exceeded"])
+
 function isFinal(error: unknown): boolean {
-  return error instanceof AppError && (error.code.startsWith("model-") || error.code === "timeout")
+  return error instanceof AppError && (error.code.startsWith("model-") || finalCodes.has(error.code))
 }
 
 function tell({ say }: CompactOptions, write: Write, job: JobRow, { route }: CompactInput, text: string): void {
@@ -113,7 +103,11 @@ async function compact(
     return { told: { text: "There is nothing to compact yet: the conversation is short.", messages: 0 } }
   }
   const before = latestSummary(store, session.sessionId)
-  const text = await summarise(options, job, { input, session, entries: covered, before, signal })
+  const selection = { agentId: input.agentId, model: session.settings.model }
+  const { promptTokens } = options.models.describe(selection)
+  const room = Math.max(1_000, Math.min(promptTokens * pieceShare, maxPieceTokens)) * charactersPerToken
+  if (isOwnersKey(session.key)) await writeNotes(options, { job, session, selection, entries: covered, room, signal })
+  const text = await summarise(options, job, { input, session, selection, room, entries: covered, before, signal })
   const foreign = [...(before ? [before] : []), ...covered].find((entry) => !entry.trusted)
   const entry: TranscriptEntry = {
     message: summaryMessage(options.ids, text, foreign !== undefined),
@@ -127,8 +121,6 @@ async function compact(
     commit: (write) => keepSummary(write, session, job.id, { ...entry, coversTo: last.id }),
   }
 }
-
-type Kept = TranscriptEntry & { id: number; tokens: number }
 
 /** All but the newest turns that are short enough to stay. */
 function coverable(entries: readonly Kept[]): Kept[] {
@@ -148,17 +140,17 @@ async function summarise(
   past: {
     input: CompactInput
     session: Session
+    selection: ModelSelection
+    /** Characters of one question. */
+    room: number
     entries: readonly Kept[]
     before: TranscriptEntry | undefined
     signal: AbortSignal
   },
 ): Promise<string> {
-  const { input, session, entries, signal } = past
-  const selection = { agentId: input.agentId, model: session.settings.model }
-  const { promptTokens } = options.models.describe(selection)
-  const room = Math.max(1_000, Math.min(promptTokens * pieceShare, maxPieceTokens))
+  const { input, session, selection, room, entries, signal } = past
   let known = past.before ? textOfMessage(past.before.message) : ""
-  for (const piece of pieces(entries, room * charactersPerToken)) {
+  for (const { text: piece } of piecesOf(entries, room)) {
     signal.throwIfAborted()
     const reply = await options.models.complete(selection, {
       system,
@@ -172,35 +164,6 @@ async function summarise(
     known = reply.text.trim()
   }
   return known
-}
-
-/** The past in pieces that have room in one question; a message that is longer than one is cut. */
-function pieces(entries: readonly Kept[], room: number): string[] {
-  const result: string[] = []
-  let piece = ""
-  for (const { message } of entries) {
-    const line = describe(message).slice(0, room)
-    if (piece !== "" && piece.length + line.length > room) {
-      result.push(piece)
-      piece = ""
-    }
-    piece += `${line}\n\n`
-  }
-  return piece === "" ? result : [...result, piece]
-}
-
-const speakers: Record<ModelMessage["role"], string> = {
-  user: "User",
-  assistant: "Assistant",
-  tool: "Result of a tool",
-}
-
-function describe(message: ModelMessage): string {
-  const calls =
-    message.role === "assistant"
-      ? message.toolCalls.map(({ name, input }) => `\n(calls ${name} ${JSON.stringify(input)})`)
-      : []
-  return `${speakers[message.role]}: ${textOfMessage(message)}${calls.join("")}`
 }
 
 function question(

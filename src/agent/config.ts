@@ -256,7 +256,7 @@ const agentDefaults = z
       .prefault({})
       .meta({
         description:
-          "How much of the workspace's AGENTS.md, SOUL.md, TOOLS.md and (in private chats with people of standing, and heartbeats) USER.md stands in the prompt. 0 switches it off.",
+          "How much of the workspace's AGENTS.md, SOUL.md, TOOLS.md and (in private chats with people of standing, and heartbeats) USER.md and MEMORY.md (`memory.promptChars`) stands in the prompt. 0 switches it off.",
       }),
     userTimezone: timeZone.optional().meta({ description: "Time zone of the user.", defaultText: "the host's" }),
     envelopeTimezone: z

@@ -1,7 +1,9 @@
 // The only door of the agent. Features take the tool contract from tool.ts and the turn's input from turn-input.ts.
 export { approvalTurn, isByPolicy } from "./approval-turn.ts"
 export * from "./boundary.ts"
-export { type CompactInput, compactJob, compactJobKind, createCompaction } from "./compact.ts"
+export { createCompaction } from "./compact.ts"
+export type { Notebook } from "./compact/flush.ts"
+export { type CompactInput, compactJob, compactJobKind } from "./compact/job.ts"
 export * from "./heartbeat.ts"
 export { createTimeTexts, heartbeatToken, isHeartbeatAck, liveTimeText } from "./prompt.ts"
 export { type RunAgain, runAgain } from "./run-again.ts"

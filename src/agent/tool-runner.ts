@@ -64,7 +64,7 @@ export async function runTool(options: RunToolOptions, call: ToolCall): Promise<
     const ran = await raceAbort(tool.run(input.value, context), options.context.signal)
     const content = present(options.ids, tool, ran)
     const result = { callId: call.id, toolName: call.name, content, isError: ran.isError ?? false }
-    return { result, isForeign: tool.output === "untrusted" && ran.content.length > 0 }
+    return { result, isForeign: ran.foreign !== undefined || (tool.output === "untrusted" && ran.content.length > 0) }
   } catch (error) {
     if (options.context.signal.aborted) throw options.context.signal.reason
     // The machine's trouble, not the tool's: the turn goes on when there are some again.
@@ -119,6 +119,9 @@ function present(ids: Ids, tool: Tool, result: ToolResult): ContentPart[] {
   for (const part of result.content) {
     if (part.type === "image" || tool.output === "trusted") parts.push(part)
     else parts.push({ type: "text", text: wrapUntrusted(ids, { source: tool.name, text: part.text }) })
+  }
+  if (result.foreign !== undefined) {
+    parts.push({ type: "text", text: wrapUntrusted(ids, { source: tool.name, text: result.foreign }) })
   }
   return parts.length > 0 ? parts : [{ type: "text", text: "Done." }]
 }

@@ -17,6 +17,11 @@ export interface ToolContext {
    * made this call. True for every untrusted turn but that of a guest who is alone in a session.
    */
   tainted: boolean
+  /**
+   * What of the past may be brought up: all that is the owner's, where only people of standing read along; this session's,
+   * which whoever reads along knows; or nothing, where words of others must not meet it.
+   */
+  recall: "owner" | "session" | "nothing"
   /** An owner was asked about exactly this call, and has allowed it. */
   approved: boolean
   sites: SessionSites
@@ -57,7 +62,7 @@ export interface Deed extends Pick<Gated, "summary" | "action"> {
 }
 
 /** What decides which tools a turn is offered. It is the same in all steps of a turn: caches of prompts live by that. */
-export type ToolPlace = Pick<ToolContext, "agentId" | "route" | "origin" | "trusted">
+export type ToolPlace = Pick<ToolContext, "agentId" | "route" | "origin" | "trusted" | "recall">
 
 export interface ToolResult {
   /** What the model reads. Text of an untrusted tool is put inside the untrusted boundary by the loop. */
@@ -67,6 +72,8 @@ export interface ToolResult {
    * Must hold nothing that came from a page or another party.
    */
   note?: string
+  /** Words of others in the result of a tool whose words else are trusted: inside the boundary, they taint the turn. */
+  foreign?: string
   isError?: boolean
 }
 

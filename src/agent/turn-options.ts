@@ -4,6 +4,7 @@ import type { ModelRegistry } from "../models/contract.ts"
 import type { Approvals } from "../approvals/index.ts"
 import type { Sessions } from "../sessions/index.ts"
 import type { Store, Write } from "../store/index.ts"
+import type { CompactRule } from "./compact/due.ts"
 import type { ToolSources } from "./offered-tools.ts"
 import type { WorkspaceFile } from "./prompt/workspace.ts"
 import type { ConfirmRule } from "./confirm.ts"
@@ -43,6 +44,8 @@ export interface TurnOptions extends ToolSources {
   preparation: (input: TurnInput) => TurnPreparation | undefined
   /** Whether the sender may still be heard with the standing that the message was taken in with; unset: yes. */
   isHeard?: (input: TurnInput) => boolean
+  /** When conversations are summed up by themselves; unset: never. */
+  compactRule?: () => CompactRule | undefined
   /** What the agent's owner has written down for its prompt; unset: nothing. */
   workspaceFiles?: (agentId: string, place: { isPrivate: boolean }) => readonly WorkspaceFile[]
 }

@@ -16,6 +16,7 @@ import {
   settleEvents,
 } from "../store/index.ts"
 import { type AskingTurn, askOwner } from "./approval-turn.ts"
+import { compactWhenFull } from "./compact/due.ts"
 import { type EventsOf, endEvents, mayBeEvents } from "./events.ts"
 import { fitRequests } from "./fit.ts"
 import { type LoopOptions, type LoopResult, runLoop } from "./loop.ts"
@@ -49,6 +50,8 @@ export interface TurnRun {
   prompt: ModelMessage
   trust: PromptTrust
   input: TurnInput
+  /** Share of the room for the past that is filled with the turn; unset where it has ended early. */
+  fullness?: number
 }
 
 type Running = TurnOptions & { watchInterrupts: WatchInterrupts }
@@ -70,11 +73,17 @@ async function runTurn(
   const interrupts = options.watchInterrupts(job, input)
   const limit = withTimeout(seconds * 1000, "The turn", AbortSignal.any([signal, interrupts.signal]))
   let isForeign = false
+  let fullness = (_added: readonly ModelMessage[]) => 0
   const loop = async (steps: Step[]) => {
-    const { foreign, ...talk } = conversation(options, session, step, {
+    const {
+      foreign,
+      fullness: before,
+      ...talk
+    } = conversation(options, session, step, {
       ...toolContext(job, step, limit.signal),
       sites: sessionSites(options.store, session, input),
     })
+    fullness = before
     isForeign = step.foreign !== undefined || foreign !== undefined
     // What goes out while the turn is still at work carries it, too.
     if (foreign !== undefined) await options.store.write(async (write) => lowerProvenance(write, job.id))
@@ -104,7 +113,8 @@ async function runTurn(
     for (let steps = journaled; ;) {
       try {
         const result = await loop(steps.length > 0 ? steps : [promptRow(step)])
-        return { result, session, prompt: step.message, trust: step, input, shownEvents: step.events }
+        const turn = { result, session, prompt: step.message, trust: step, input, shownEvents: step.events }
+        return { ...turn, fullness: fullness([step.message, ...result.messages]) }
       } catch (error) {
         const trouble = limit.signal.aborted || step.events === 0 ? undefined : mayBeEvents(error)
         // What a person was sent of an answer cannot be taken back: it is not begun anew.
@@ -175,13 +185,16 @@ function conversation(
   session: Session,
   { input, message, withoutPast }: PromptStep,
   context: ToolContext,
-): Pick<LoopOptions, "system" | "history" | "prompt" | "complete" | "tools" | "context"> & { foreign?: Origin } {
+): Pick<LoopOptions, "system" | "history" | "prompt" | "complete" | "tools" | "context"> & {
+  foreign?: Origin
+  fullness: (added: readonly ModelMessage[]) => number
+} {
   const { selection, info } = usableModel(options, session, input)
   const { id: model, promptTokens } = info
   const budget = Math.max(1_000, Math.min(maxHistoryTokens, promptTokens * historyShare))
   const room = Math.max(1_000, budget - estimateTokens(message))
   const maxTurns = withoutPast ? 0 : input.historyTurns
-  const { messages: history, foreign } = options.sessions.history(session.sessionId, { budget, room, maxTurns })
+  const { messages: history, tokens, foreign } = options.sessions.history(session.sessionId, { budget, room, maxTurns })
   const { tools, skills } = offeredTools(options, input, context)
   const ask = (request: ModelRequest) => options.models.complete(selection, request)
   return {
@@ -191,6 +204,9 @@ function conversation(
     complete: fitRequests({ complete: ask, historyLength: history.length, model, promptTokens, log: options.log }),
     tools,
     context,
+    // The offline model writes no summaries.
+    fullness: (added) =>
+      model.startsWith("offline/") ? 0 : added.reduce((sum, message) => sum + estimateTokens(message), tokens) / budget,
     ...(foreign === undefined ? {} : { foreign }),
   }
 }
@@ -281,7 +297,25 @@ function usableModel(options: TurnOptions, session: Session, input: TurnInput) {
 function toolContext(job: JobRow, step: PromptStep, signal: AbortSignal): Omit<ToolContext, "sites"> {
   const { agentId, sessionKey, route } = step.input
   const { origin, trusted } = step
-  return { agentId, sessionKey, runId: job.run_id, origin, trusted, route, signal, tainted: true, approved: false }
+  const recall = recallOf(step)
+  return {
+    agentId,
+    sessionKey,
+    runId: job.run_id,
+    origin,
+    trusted,
+    recall,
+    route,
+    signal,
+    tainted: true,
+    approved: false,
+  }
+}
+
+/** Webhooks have no past, and nobody has asked for a heartbeat that shows words of others. */
+function recallOf({ input, trusted }: PromptStep): ToolContext["recall"] {
+  if (input.purpose === "hook" || (input.purpose === "heartbeat" && !trusted)) return "nothing"
+  return isOwnersPlace(input) ? "owner" : "session"
 }
 
 function finish(options: TurnOptions, job: JobRow, turn: TurnRun): JobEnd {
@@ -292,6 +326,7 @@ function finish(options: TurnOptions, job: JobRow, turn: TurnRun): JobEnd {
     keepTranscript(options, write, job, turn)
     options.sessions.touch(write, session)
     endEvents(options, write, job, input, isSilent ? {} : { isAnswered: true })
+    compactWhenFull(options, write, turn)
     if (isSilent) {
       end.result = "stopped"
       return

@@ -14,6 +14,7 @@ import { deliverySchema, messagesSchema } from "../delivery/config.ts"
 import { gatewaySchema, isLoopbackBind } from "../gateway/config.ts"
 import { hooksSchema } from "../hooks/config.ts"
 import { mcpSchema } from "../mcp/config.ts"
+import { memorySchema } from "../memory/config.ts"
 import { modelsSchema } from "../models/config.ts"
 import { sessionSchema } from "../sessions/config.ts"
 import { storageSchema } from "../store/config.ts"
@@ -73,6 +74,7 @@ export const configSchema = z
     bindings: bindingsSchema,
     budget: budgetSchema,
     approvals: approvalsSchema,
+    memory: memorySchema,
     messages: messagesSchema,
     delivery: deliverySchema,
     commands: commandsSchema,

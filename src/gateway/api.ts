@@ -6,9 +6,11 @@ import type { z } from "zod"
 import type { ApprovalDetail, ApprovalSummary } from "../approvals/contract.ts"
 import type { Json, Secret } from "../kernel/index.ts"
 import type { CapAllowance, CapState, UsageGroup, UsageSummary } from "../budget/contract.ts"
+import type { Note, NoteEntry, NoteHit, NoteSummary, WrittenNote } from "../memory/index.ts"
 import type { ModelCheck, ModelRow } from "../models/index.ts"
 import type {
   ExportFormat,
+  SearchHit,
   SearchPage,
   SearchQuery,
   SessionDetail,
@@ -348,6 +350,24 @@ export interface AccessToExplain {
   isChannelPost?: boolean
 }
 
+/** The agent is the default one where none is named. Throws `not-found` for one that there is not. */
+export interface MemoryActions {
+  search(question: MemorySearch): Promise<{ agentId: string; notes: NoteHit[]; messages: SearchHit[] }>
+  list(agent?: string): Promise<{ agentId: string; notes: NoteSummary[] }>
+  read(name: string, agent?: string): Note & { agentId: string }
+  /** Throws `conflict` when the note is another by now. */
+  save(note: Note, agent?: string): Promise<WrittenNote & { agentId: string }>
+  add(entry: NoteEntry, agent?: string): Promise<WrittenNote & { agentId: string }>
+}
+
+export interface MemorySearch {
+  text: string
+  agent?: string
+  session?: string
+  scope: "all" | "notes" | "sessions"
+  limit: number
+}
+
 /** What the gateway cannot do itself. Given by the composition; failures are AppErrors. */
 export interface GatewayActions {
   status(): Promise<GatewayStatus>
@@ -363,6 +383,7 @@ export interface GatewayActions {
   terminal: TerminalActions
   chat: ChatActions
   sessions: SessionActions
+  memory: MemoryActions
   listModels(): ModelList
   /** Asks the model one small question. What does not work is part of the answer, not an error. */
   testModel(test: ModelTest, signal: AbortSignal): Promise<ModelCheck>

@@ -287,6 +287,17 @@ function recordingHooks(calls: unknown[]): GatewayActions["hooks"] {
   }
 }
 
+function recordingMemory(calls: unknown[]): GatewayActions["memory"] {
+  const written = { agentId: "main", name: "MEMORY.md", change: "written" as const, version: "1", characters: 1 }
+  return {
+    search: async (question) => (calls.push(question), { agentId: "main", notes: [], messages: [] }),
+    list: async () => ({ agentId: "main", notes: [] }),
+    read: (name) => ({ agentId: "main", name, text: "", version: null }),
+    save: async (note) => (calls.push(note), written),
+    add: async (entry) => (calls.push(entry), written),
+  }
+}
+
 function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
   return {
     status: async () => ({ version: "0.0.0", parts: { store: "ready" } }) as unknown as GatewayStatus,
@@ -301,6 +312,7 @@ function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
     browser: recordingBrowser(calls),
     hooks: recordingHooks(calls),
     sessions: recordingSessions(calls),
+    memory: recordingMemory(calls),
     approvals: recordingApprovals(calls),
     secrets: noSecrets,
     config: recordingConfig(calls),

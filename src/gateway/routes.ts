@@ -20,6 +20,7 @@ import { chatRoutes, sendFile } from "./page/chat.ts"
 import { listen, pageRoutes } from "./page/routes.ts"
 import { peopleRoutes } from "./people.ts"
 import { readPicture, runRoutes } from "./runs.ts"
+import { memoryRoutes } from "./memory.ts"
 import { mcpRoutes } from "./mcp-servers.ts"
 import { exportSession, sessionRoutes } from "./sessions.ts"
 import { secretRoutes } from "./secret-routes.ts"
@@ -214,6 +215,7 @@ const routes: readonly Route[] = [
     },
   })),
   ...sessionRoutes,
+  ...memoryRoutes,
   ...terminalRoutes,
   ...mcpRoutes,
   ...secretRoutes,

@@ -82,6 +82,7 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
     skills: skillActions(core),
     ...people,
     sessions: sessionActions(core, parts.agent.sessions),
+    memory: parts.agent.memory.actions,
     mcpServers: parts.mcp,
     listPeople: () => listPeople(core, { ...parts, ...people }),
     secrets: parts.secrets,

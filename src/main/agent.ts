@@ -58,6 +58,7 @@ import { composeCommands } from "./commands.ts"
 import { type Core, userTimeZone, workspaceFilesOf, workspaceOf } from "./core.ts"
 import { alertRoute, heartbeatAgents, heartbeatOf, heartbeatVisibility } from "./heartbeats.ts"
 import { mainAgentId } from "./main-agent.ts"
+import { type MemoryParts, composeMemory } from "./memory.ts"
 import { modelsView } from "./models/view.ts"
 import { type Spending, composeSpending } from "./spending.ts"
 import { isStillHeard, onlyToHeard, onlyWhileHeard } from "./still-heard.ts"
@@ -66,6 +67,7 @@ import { confirmRulesOf, schemasForCheck, toolPolicyOf } from "./tools.ts"
 export interface AgentParts extends Spending {
   sessions: Sessions
   approvals: Approvals
+  memory: MemoryParts
   delivery: Delivery
   runner: LaneRunner
   worker: OutboxWorker
@@ -99,6 +101,7 @@ const silent: TurnObserver = { end: () => undefined }
 export function composeAgent(core: Core, links: AgentLinks): AgentParts {
   const { store, clock, ids, log, background, crashPoint } = core
   const sessions = createSessions({ store, ids, config: () => core.config().session })
+  const memory = composeMemory(core)
   const terminal = createTerminalOutlet({ newStream: () => ids.uuid() })
   const senders = () => sendersOf(links, terminal)
   const spending = composeSpending(core, { sessions, senders, channels: links.channels })
@@ -119,8 +122,6 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
     sessions,
     models,
     approvals,
-    tools: links.tools,
-    skills: (agentId) => skillsOf(core, agentId),
     profile: (agentId) => profileOf(core.config(), agentId),
     clock,
     timeText: liveTimeText(() => core.config().agents.defaults),
@@ -136,7 +137,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
       const early = streamReply({ store, senders, responsePrefix: prefix, background, log }, input, runId, view)
       return early ? both(watched, early) : watched
     },
-    ...ofPlace(core, links),
+    ...ofPlace(core, links, memory),
   }
   const turns = createTurns(turnOptions)
   const heartbeat = composeHeartbeat(core, { turns, turnOptions, delivery })
@@ -145,7 +146,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
     [turnJobKind]: heard({ run: turns.handle, onDead: turns.onDead }),
     [heartbeatJobKind]: { run: heartbeat.handle, onDead: heartbeat.onDead },
     [lateFilesJobKind]: channelJob(links, lateFilesJobKind),
-    [compactJobKind]: compaction(senders, turnOptions),
+    [compactJobKind]: compaction(senders, turnOptions, memory.notebook),
     ...waits(core, approvals),
     [commandJobKind]: heard(composeCommands(core, { ...parts, runner: () => runner, heartbeat: () => heartbeat })),
   })
@@ -156,6 +157,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
     ...spending,
     sessions,
     approvals,
+    memory,
     delivery,
     runner,
     worker,
@@ -210,12 +212,23 @@ function blameless({ eventLoop }: Core, handlers: Record<string, JobHandler>): R
 }
 
 /** What a turn asks of its channel, and of the folder of its agent. */
-function ofPlace(core: Core, links: AgentLinks): Pick<TurnOptions, "isHeard" | "workspaceFiles" | "preparation"> {
+function ofPlace(
+  core: Core,
+  links: AgentLinks,
+  memory: MemoryParts,
+): Pick<TurnOptions, "tools" | "skills" | "isHeard" | "workspaceFiles" | "preparation" | "compactRule"> {
   return {
+    tools: (place) => [...links.tools(place), ...memory.tools(place)],
+    skills: (agentId) => skillsOf(core, agentId),
     isHeard: (input) => isStillHeard(links.channels(), input),
     workspaceFiles: (agentId, place) => workspaceFilesOf(core, agentId, place),
+    compactRule: () => compactRuleOf(core.config()),
     preparation: ({ route }) => (route === null ? undefined : links.channels().get(route.channel)?.preparation),
   }
+}
+
+function compactRuleOf({ memory }: Config) {
+  return memory.autoCompact ? { at: memory.compactAt } : undefined
 }
 
 function sendersOf(links: AgentLinks, { sender }: TerminalOutlet): Map<string, ChannelSender> {
@@ -223,10 +236,14 @@ function sendersOf(links: AgentLinks, { sender }: TerminalOutlet): Map<string, C
   return new Map([...chats, [sender.channel, sender]])
 }
 
-function compaction(senders: () => ReadonlyMap<string, ChannelSender>, turnOptions: TurnOptions): JobHandler {
+function compaction(
+  senders: () => ReadonlyMap<string, ChannelSender>,
+  turnOptions: TurnOptions,
+  notebook: MemoryParts["notebook"],
+): JobHandler {
   const say: Parameters<typeof createCompaction>[0]["say"] = (route, text) =>
     senders().get(route.channel)?.plan(route, { text, media: [] }) ?? []
-  return createCompaction({ ...turnOptions, say })
+  return createCompaction({ ...turnOptions, say, notebook })
 }
 
 /** The channels are made after the lanes that run their jobs. */

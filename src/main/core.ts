@@ -232,8 +232,9 @@ export function workspaceOf(core: Core, agentId: string): string {
 
 /** What stands in the workspace for the agent's prompt. */
 export function workspaceFilesOf(core: Core, agentId: string, { isPrivate }: { isPrivate: boolean }): WorkspaceFile[] {
-  const { workspacePrompt } = core.config().agents.defaults
-  const limits = { maxChars: workspacePrompt.maxChars, totalChars: workspacePrompt.totalChars }
+  const { agents, memory } = core.config()
+  const { maxChars, totalChars } = agents.defaults.workspacePrompt
+  const limits = { maxChars, totalChars, memoryChars: memory.enabled ? memory.promptChars : 0 }
   return readWorkspaceFiles(workspaceOf(core, agentId), { isPrivate, limits, log: core.log })
 }
 

@@ -84,6 +84,7 @@ function contextOf({ id }: Caller, signal: AbortSignal): ToolContext {
     trusted: true,
     tainted: false,
     approved: true,
+    recall: "nothing",
     sites: { has: () => true, quotes: () => true, add: async () => undefined },
     route: null,
     signal,

@@ -19,6 +19,7 @@ import { createSandboxTools, settingsFor } from "../sandbox/index.ts"
 import { silentLog } from "../../test/support/store.ts"
 import { temporaryFolder } from "../../test/support/temporary.ts"
 import { toolContext } from "../../test/support/tool-context.ts"
+import { createSearchTool, createWriteTool, type Memory } from "../memory/index.ts"
 import { toolNames, warnOfUnknownTools } from "./tools.ts"
 
 const allOn: GateSettings = { actions: { sticker: true } as GateSettings["actions"], reactionLevel: "extensive" }
@@ -45,12 +46,25 @@ function sandboxTools(calls: string[]): Tool[] {
   })
 }
 
+/** That remembers nothing. */
+function memoryTools(calls: string[]): Tool[] {
+  const { memory: config } = configSchema.parse({ memory: { sessions: "agent" } })
+  const memory = {
+    search: async () => (calls.push("search"), { notes: [], messages: [] }),
+    read: (_agentId, name) => (calls.push("read"), { name, text: "", version: null }),
+    write: async () => (calls.push("write"), { name: "MEMORY.md", change: "written", version: "1", characters: 1 }),
+  } as Partial<Memory> as Memory
+  const options = { memory, config: () => config, timeText: String }
+  return [createSearchTool(options), createWriteTool(options)] as Tool[]
+}
+
 function productTools(settings: GateSettings, calls: string[] = []): Tool[] {
   const operations = recorder(calls) as Operations
   const tools = [
     createBrowserTool({ core: () => recorder(calls) as BrowserCore }),
     createMessageTool(operations, settings),
     createChatappTool(operations, settings),
+    ...memoryTools(calls),
     createSkillTool([{ name: "orders", description: "How to look up orders", text: "Look." }]),
     ...sandboxTools(calls),
   ]
@@ -76,8 +90,17 @@ test("the tools cost a model little", () => {
     Object.fromEntries(
       toolSchemas(productTools(settings)).map((shown) => [shown.name, JSON.stringify(shown).length / 4]),
     )
-  const { browser = 0, message = 0, chatapp = 0, skill = 0, ...files } = tokens(allOn)
+  const {
+    browser = 0,
+    message = 0,
+    chatapp = 0,
+    skill = 0,
+    memory_search = 0,
+    memory_write = 0,
+    ...files
+  } = tokens(allOn)
   assert.ok(browser < 1_600 && message < 560 && chatapp < 200 && skill < 80, JSON.stringify(tokens(allOn)))
+  assert.ok(memory_search + memory_write < 350, `${memory_search} + ${memory_write}`)
   const ofSandbox = Object.values(files).reduce((sum, each) => sum + each, 0)
   assert.ok(ofSandbox < 450, JSON.stringify(files))
 })
@@ -172,6 +195,16 @@ const documented: Record<string, JsonObject[]> = {
     { action: "deleteMessage", chatId: "-1001234567890", messageId: "7" },
   ],
   skill: [{ name: "orders" }],
+  memory_search: [
+    { query: "the ferry to Lviv" },
+    { query: "notes/travel" },
+    ...["notes", "session", "all"].map((scope) => ({ query: "ferry", scope })),
+  ],
+  memory_write: [
+    { text: "Ada likes tea." },
+    { text: "- tea", file: "travel", section: "Drinks" },
+    { text: "", file: "notes/travel.md", section: "Drinks", mode: "replace" },
+  ],
 }
 
 const context = toolContext()
@@ -180,8 +213,8 @@ test("every tool that reaches something says what a tainted call may not do", ()
   const free = productTools(allOn).filter((tool) => tool.gate === undefined)
   assert.deepEqual(
     free.map(({ name }) => name),
-    // The first four work in the sandbox's own files alone.
-    ["skill", "read", "write", "edit", "list"],
+    // The sandbox has its own files alone, and what was remembered goes nowhere by itself.
+    ["memory_search", "skill", "read", "write", "edit", "list"],
   )
 })
 
@@ -222,6 +255,11 @@ describe("a field that an action cannot do without is asked for by name", () => 
     ["browser", { action: "act", request: { kind: "type", ref: "e1" } }, /act type: text: is missing/],
     ["browser", { action: "act" }, /act: kind is missing; these work: click/],
     ["browser", { url: "https://example.com" }, /action is missing\. Expected: \{"action": "status" \| /],
+    ["memory_write", { text: " " }, /text is empty/],
+    ["memory_write", { text: "x", file: "../../etc/passwd" }, /no name of a note/],
+    ["memory_write", { text: "x", mode: "replace" }, /replace needs the section/],
+    ["memory_search", { query: " " }, /query is empty/],
+    ["memory_search", {}, /query is missing\. Expected: \{"query": string/],
     ["skill", {}, /name is missing\. Expected: \{"name": string\}/],
   ]
   for (const [name, input, reason] of cases) {

@@ -6,9 +6,10 @@ import { toolSchemas } from "../agent/tool-runner.ts"
 import type { Config } from "../config/index.ts"
 import type { Log } from "../kernel/index.ts"
 import type { ToolSchema } from "../models/index.ts"
+import { memoryToolNames } from "../memory/index.ts"
 import { sandboxToolNames } from "../sandbox/index.ts"
 
-export const toolNames = ["browser", "message", "chatapp", "skill", ...sandboxToolNames] as const
+export const toolNames = ["browser", "message", "chatapp", ...memoryToolNames, "skill", ...sandboxToolNames] as const
 
 /** `agents.list[].tools`, else `agents.defaults.tools`; undefined: all tools. */
 export function toolPolicyOf({ agents }: Config, agentId: string): ToolPolicy | undefined {
@@ -23,7 +24,7 @@ export function confirmRulesOf({ agents }: Config, agentId: string): ConfirmRule
 
 /** What a model is shown in a turn of an owner that has no chat. */
 export function schemasForCheck(sources: ToolSources, agentId: string): ToolSchema[] {
-  const place = { agentId, route: null, origin: "owner", trusted: true } as const
+  const place = { agentId, route: null, origin: "owner", trusted: true, recall: "owner" } as const
   return toolSchemas(offeredTools(sources, {}, place).tools)
 }
 

@@ -15,7 +15,7 @@ export interface HistoryOptions {
 
 export interface History {
   /** The newest messages that fit, oldest first, starting with a user's, and the summary of what was before them. */
-  read(sessionId: string, options: HistoryOptions): { summary: TranscriptEntry | undefined; entries: TranscriptEntry[] }
+  read(sessionId: string, options: HistoryOptions): { summary: Entry | undefined; entries: Entry[] }
 }
 
 interface Entry extends TranscriptEntry {

@@ -96,11 +96,12 @@ export function createSessions(options: { store: Store; ids: Ids; config: () => 
     },
     lastRoute: (key) => find(key)?.lastRoute ?? null,
     history(sessionId, { maxTurns, ...options }) {
-      if (maxTurns === 0) return { messages: [], foreign: undefined }
+      if (maxTurns === 0) return { messages: [], tokens: 0, foreign: undefined }
       const { summary, entries } = history.read(sessionId, options)
       const shown = [...(summary ? [summary] : []), ...lastTurns(entries, maxTurns)]
       return {
         messages: shown.map((entry) => entry.message),
+        tokens: shown.reduce((sum, entry) => sum + entry.tokens, 0),
         foreign: shown.find((entry) => !entry.trusted)?.origin,
       }
     },
@@ -136,7 +137,7 @@ function fromRow(row: SessionRow): Session {
   }
 }
 
-function lastTurns(entries: TranscriptEntry[], maxTurns: number | undefined): TranscriptEntry[] {
+function lastTurns<Entry extends TranscriptEntry>(entries: Entry[], maxTurns: number | undefined): Entry[] {
   if (maxTurns === undefined) return entries
   let turns = 0
   let start = entries.length

@@ -17,6 +17,8 @@ export interface TranscriptEntry extends Provenance {
 /** The past as a model is shown it. */
 export interface Past {
   messages: ModelMessage[]
+  /** About how many they are together. */
+  tokens: number
   /** The least trusted of exactly these messages; undefined when none of them holds words of others. */
   foreign: Origin | undefined
 }

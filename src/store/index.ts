@@ -1,6 +1,7 @@
 // The only door of the store.
 export * from "./events.ts"
 export * from "./folder-watch.ts"
+export { type TextIndex, type TextMatch, matchesFor, termsOf } from "./full-text.ts"
 export type { IngestEntry, IngestResult, NewEvent, NewJob, NewOutbox } from "./ingest.ts"
 export { type WorkClass, workClasses } from "./ingest.ts"
 export * from "./jobs.ts"

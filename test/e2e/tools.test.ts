@@ -48,7 +48,10 @@ test("all of them are sent in the form that every provider takes", async () => {
   assert.ok(request)
   const sent = toolsOf(request)
   for (const tool of sent) assert.deepEqual(brokenToolRules(tool), [], String(tool.name))
-  assert.ok(JSON.stringify(request.body["tools"]).length / 4 < 2_400, "all of them together stay small")
+  assert.ok(
+    JSON.stringify(request.body["tools"]).length / 4 < 2_750,
+    `${JSON.stringify(request.body["tools"]).length / 4}: all of them together stay small`,
+  )
 })
 
 describe("a webhook's turn", () => {
@@ -60,7 +63,8 @@ describe("a webhook's turn", () => {
 
   test("has the chat tools where it answers a chat, and else none", async () => {
     const to = { deliver: true, channel: "chatapp", to: String(world.ada.id) }
-    assert.deepEqual(await ranWith(to, "tell her of the order"), offered)
+    const withoutMemory = offered.filter((name) => !name.startsWith("memory_"))
+    assert.deepEqual(await ranWith(to, "tell her of the order"), withoutMemory)
     assert.deepEqual(await ranWith({ deliver: false }, "keep it to yourself"), ["browser", "skill"])
   })
 

@@ -18,6 +18,7 @@ export function toolContext(more: Partial<ToolContext> = {}): ToolContext {
     runId: "run",
     origin: "owner",
     trusted: true,
+    recall: "owner",
     tainted: false,
     approved: false,
     sites: memorySites(),

@@ -12,11 +12,12 @@ test("files of the workspace stand in the prompt within their limits, and what i
   writeFileSync(join(folder, "AGENTS.md"), `Be short. ${"a".repeat(200)}`)
   writeFileSync(join(folder, "SOUL.md"), "  \n")
   writeFileSync(join(folder, "USER.md"), "Lives in Oslo.")
+  writeFileSync(join(folder, "MEMORY.md"), "Likes tea.")
   mkdirSync(join(folder, "elsewhere"))
   writeFileSync(join(folder, "elsewhere", "secret"), "SECRET")
   symlinkSync("/etc/hostname", join(folder, "TOOLS.md"))
-  const read = (isPrivate: boolean, maxChars = 100, totalChars = 110) =>
-    readWorkspaceFiles(folder, { isPrivate, limits: { maxChars, totalChars }, log: silentLog })
+  const read = (isPrivate: boolean, maxChars = 100, totalChars = 120) =>
+    readWorkspaceFiles(folder, { isPrivate, limits: { maxChars, totalChars, memoryChars: 6 }, log: silentLog })
   assert.deepEqual(
     read(false).map(({ name, text, isCut }) => [name, text.length, isCut]),
     [["AGENTS.md", 100, true]],
@@ -27,12 +28,13 @@ test("files of the workspace stand in the prompt within their limits, and what i
     [
       ["AGENTS.md", "Be short. "],
       ["USER.md", "Lives in O"],
+      ["MEMORY.md", "Likes "],
     ],
   )
   const prompt = systemPrompt({ agentName: "Ann", purpose: "chat", tools: [], workspace: files })
   assert.match(
     prompt,
-    /operator has written down[^]*## AGENTS\.md\nBe short\.[^]*no room here[^]*## USER\.md\nLives in O/,
+    /operator has written down[^]*## AGENTS\.md\nBe short\.[^]*no room here[^]*## USER\.md\nLives in Oslo\.[^]*noted yourself[^]*## MEMORY\.md\nLikes \n\(memory_search/,
   )
   assert.deepEqual(
     read(true, 0)

@@ -12,8 +12,12 @@ export interface WorkspaceFile {
 export interface WorkspaceLimits {
   /** Characters of one file, and of all together. */
   maxChars: number
+  /** Those of MEMORY.md; 0: it is not shown. */
+  memoryChars: number
   totalChars: number
 }
+
+const ownNotes = "MEMORY.md"
 
 /** In this order; `isPrivate`: about the owner, so for private chats with people of standing and heartbeats alone. */
 export const workspaceFiles = [
@@ -21,6 +25,8 @@ export const workspaceFiles = [
   { name: "SOUL.md", isPrivate: false },
   { name: "TOOLS.md", isPrivate: false },
   { name: "USER.md", isPrivate: true },
+  // Last: the agent writes it itself, and what stands before it stays as it is.
+  { name: ownNotes, isPrivate: true },
 ] as const
 
 /** Beyond that nobody has written it for a prompt. */
@@ -34,13 +40,17 @@ export function readWorkspaceFiles(
   let left = limits.totalChars
   for (const { name, isPrivate: isOwners } of workspaceFiles) {
     if (isOwners && !isPrivate) continue
+    const isOwn = name === ownNotes
+    if (isOwn && limits.memoryChars === 0) continue
+    const maxChars = isOwn ? Math.min(limits.maxChars, limits.memoryChars) : limits.maxChars
     const file = readInside(folder, name, maxBytes)
     if (file.kind === "refused") log.warn({ folder, file: name, reason: `it ${file.reason}` }, "file is not read")
     if (file.kind !== "file") continue
     const whole = file.data.toString("utf8").trim()
     if (whole === "") continue
-    const text = cut(whole, Math.min(limits.maxChars, left))
-    if (text.length < whole.length)
+    const text = cut(whole, Math.min(maxChars, left))
+    // Its own notes are found beyond what is shown.
+    if (text.length < whole.length && !isOwn)
       log.warn(
         { folder, file: name, characters: whole.length, shown: text.length },
         "file is longer than the prompt takes",
@@ -56,9 +66,16 @@ function cut(text: string, length: number): string {
 }
 
 export function describeWorkspace(files: readonly WorkspaceFile[]): string[] {
-  if (files.length === 0) return []
-  const blocks = files.map(
-    ({ name, text, isCut }) => `## ${name}\n${text}${isCut ? "\n(The rest has no room here.)" : ""}`,
-  )
-  return ["What your operator has written down for you:", ...blocks]
+  const written = files.filter(({ name }) => name !== ownNotes)
+  const noted = files.filter(({ name }) => name === ownNotes)
+  return [
+    ...(written.length === 0 ? [] : ["What your operator has written down for you:"]),
+    ...written.map((file) => describeFile(file, "(The rest has no room here.)")),
+    ...(noted.length === 0 ? [] : ["What you have noted yourself, to know it now:"]),
+    ...noted.map((file) => describeFile(file, "(memory_search finds the rest.)")),
+  ]
+}
+
+function describeFile({ name, text, isCut }: WorkspaceFile, rest: string): string {
+  return `## ${name}\n${text}${isCut ? `\n${rest}` : ""}`
 }

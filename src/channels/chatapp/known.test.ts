@@ -22,6 +22,7 @@ async function knows(to: number | string): Promise<boolean> {
     runId: `to ${to}`,
     origin: "owner" as const,
     trusted: true,
+    recall: "owner" as const,
     route: { channel: "chatapp", account: "default", chatId: String(owner), chatKind: "private" as const },
     signal: AbortSignal.timeout(60_000),
   }

@@ -10,6 +10,7 @@ import { browserEndpoints } from "./browser.ts"
 import { deliveryEndpoints } from "./deliveries.ts"
 import { hookEndpoints } from "./hooks.ts"
 import { logEndpoints } from "./logs.ts"
+import { memoryEndpoints } from "./memory.ts"
 import { pageEndpoints } from "./page.ts"
 import { peopleEndpoints } from "./people.ts"
 import { runEndpoints } from "./runs.ts"
@@ -35,6 +36,7 @@ export const endpoints = {
   ...accessEndpoints,
   ...backupEndpoints,
   ...skillEndpoints,
+  ...memoryEndpoints,
   ...pageEndpoints,
   ...chatEndpoints,
   ...secretEndpoints,

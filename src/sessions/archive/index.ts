@@ -4,6 +4,7 @@ export { findSessionKey } from "./find-key.ts"
 export {
   type SessionQuery,
   type TranscriptQuery,
+  isOwnersKey,
   listSessions,
   noSession,
   readSession,
@@ -11,4 +12,6 @@ export {
 } from "./read.ts"
 export { deleteSession } from "./remove.ts"
 export { type ExportFormat, renderHead, renderMessage, textOfMessage } from "./render.ts"
+export { type RecallQuery, recallMessages } from "./recall.ts"
+export { excerptOf } from "./excerpt.ts"
 export { type SearchQuery, searchMessages } from "./search.ts"

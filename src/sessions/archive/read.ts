@@ -144,7 +144,7 @@ function summaryOf(store: Store, row: SessionRow): SessionSummary {
     key,
     agentId,
     sessionId,
-    kind: kindOf(key),
+    kind: kindOfKey(key),
     createdAt,
     updatedAt,
     messages: count,
@@ -159,7 +159,7 @@ function routeOf({ last_route: json }: SessionRow): SessionSummary["lastRoute"] 
   return { channel, account, chatId, ...(threadId === undefined ? {} : { threadId }) }
 }
 
-function kindOf(key: string): SessionSummary["kind"] {
+function kindOfKey(key: string): SessionSummary["kind"] {
   const place = key.replace(/^agent:[^:]+:/, "")
   if (place === "main") return "main"
   if (place.startsWith("hook:")) return "hook"
@@ -167,4 +167,10 @@ function kindOf(key: string): SessionSummary["kind"] {
   if (place.includes(":group:") || place.includes(":channel:")) return "group"
   if (place.includes(":guest:")) return "guest"
   return place.includes("dm:") ? "dm" : "other"
+}
+
+/** Held with people of standing alone: direct chats, and terminals. */
+export function isOwnersKey(key: string): boolean {
+  const kind = kindOfKey(key)
+  return kind === "main" || kind === "dm" || /^agent:[^:]+:terminal:/.test(key)
 }

@@ -4,6 +4,7 @@ import { AppError } from "../../kernel/index.ts"
 import type { ModelMessage } from "../../models/contract.ts"
 import type { Store } from "../../store/index.ts"
 import type { SearchHit, SearchPage } from "./contract.ts"
+import { excerptOf } from "./excerpt.ts"
 import { textOfMessage } from "./render.ts"
 
 export interface SearchQuery {
@@ -17,7 +18,6 @@ export interface SearchQuery {
 }
 
 const maxTerms = 12
-const excerptBefore = 60
 const excerptLength = 240
 
 export function searchMessages(store: Store, query: SearchQuery): SearchPage {
@@ -55,7 +55,7 @@ function hasWord(term: string): boolean {
   return /[\p{L}\p{N}]/u.test(term)
 }
 
-interface FoundRow {
+export interface FoundRow {
   id: number
   key: string
   agent_id: string
@@ -87,7 +87,7 @@ function find(store: Store, { table, expression }: Match, query: SearchQuery): F
     ) as unknown as FoundRow[]
 }
 
-function hitOf(row: FoundRow, terms: readonly string[]): SearchHit {
+export function hitOf(row: FoundRow, terms: readonly string[], length = excerptLength): SearchHit {
   const message = JSON.parse(row.message) as ModelMessage
   return {
     id: row.id,
@@ -98,19 +98,6 @@ function hitOf(row: FoundRow, terms: readonly string[]): SearchHit {
     role: message.role,
     origin: row.origin,
     trusted: row.trusted === 1,
-    excerpt: excerptOf(textOfMessage(message), terms),
+    excerpt: excerptOf(textOfMessage(message), terms, length),
   }
-}
-
-function excerptOf(text: string, terms: readonly string[]): string {
-  const lower = text.toLowerCase()
-  const places = terms.map((term) => lower.indexOf(term.toLowerCase())).filter((place) => place >= 0)
-  const start = Math.max(0, Math.min(...places, text.length) - excerptBefore)
-  const from = places.length === 0 ? 0 : start
-  const piece = text
-    .slice(from, from + excerptLength)
-    .replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, "")
-    .replace(/\s+/g, " ")
-    .trim()
-  return `${from > 0 ? "…" : ""}${piece}${from + excerptLength < text.length ? "…" : ""}`
 }

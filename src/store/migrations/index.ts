@@ -22,6 +22,7 @@ import * as firstWords from "./0022-first-words.ts"
 import * as queue from "./0025-queue.ts"
 import * as conversations from "./0026-conversations.ts"
 import * as budget from "./0029-budget.ts"
+import * as memory from "./0028-memory.ts"
 import * as pageSessions from "./0030-page-sessions.ts"
 import * as webChat from "./0031-web-chat.ts"
 import * as hands from "./0034-hands.ts"
@@ -50,6 +51,7 @@ export const migrations: Record<string, Migration> = {
   "0025-queue": queue,
   "0026-conversations": conversations,
   "0029-budget": budget,
+  "0028-memory": memory,
   "0030-page-sessions": pageSessions,
   "0031-web-chat": webChat,
   "0034-hands": hands,

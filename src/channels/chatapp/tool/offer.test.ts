@@ -10,7 +10,7 @@ import { offerTools } from "./offer.ts"
 import type { Operations } from "./operations.ts"
 
 const route: Route = { channel: "chatapp", account: "default", chatId: "5", chatKind: "private" }
-const owner: ToolPlace = { agentId: "main", route, origin: "owner", trusted: true }
+const owner: ToolPlace = { agentId: "main", route, origin: "owner", trusted: true, recall: "owner" }
 const botToken = "1234567:token-of-the-tests"
 
 function offered(chatapp: JsonObject, place: Partial<ToolPlace> = {}, hasEnvironmentToken = false) {
