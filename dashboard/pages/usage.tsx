@@ -5,8 +5,9 @@ import { may } from "../session.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
 import { Bars } from "../ui/bars.tsx"
 import { Select } from "../ui/form.tsx"
-import { Card, Empty, Facts } from "../ui/parts.tsx"
+import { Badge, Button, Card, Empty, Facts } from "../ui/parts.tsx"
 import { Rows, fixedList } from "../ui/rows.tsx"
+import { toast } from "../ui/toast.tsx"
 
 type Usage = Reply<"GET /api/usage">
 type Sums = Usage["totals"]
@@ -38,11 +39,12 @@ export default function UsagePage() {
   const asked = useAsked(
     `${by} ${since}`,
     async () => {
-      const [days, rows] = await Promise.all([
+      const [days, rows, budget] = await Promise.all([
         call("GET /api/usage", { query: { by: "day", since, limit: 400 } }),
         by === "day" ? undefined : call("GET /api/usage", { query: { by, since, limit: 500 } }),
+        call("GET /api/budget"),
       ])
-      return { days, rows: rows ?? days }
+      return { days, rows: rows ?? days, caps: budget.caps }
     },
     { topics: ["run"], everyMs: 60_000 },
   )
@@ -62,6 +64,7 @@ export default function UsagePage() {
       ) : (
         <>
           <div class="cards">
+            <Caps caps={known.caps} again={asked.again} />
             <Totals of={known.days.totals} />
             <Days usage={known.days} />
           </div>
@@ -69,6 +72,46 @@ export default function UsagePage() {
         </>
       )}
     </>
+  )
+}
+
+type Cap = Reply<"GET /api/budget">["caps"][number]
+type Amount = NonNullable<Cap["dollars"]>
+
+const used = (amount: Amount | null, words: (value: number) => string) =>
+  amount && `${words(amount.spent + amount.held)} of ${words(amount.limit + amount.allowed)}`
+
+function Caps({ caps, again }: { caps: Cap[]; again: () => Promise<void> }) {
+  const allow = async (cap: Cap) => {
+    const { resumed } = await call("POST /api/budget/allow", { body: { cap: cap.id, untilTomorrow: true } })
+    toast(resumed === 0 ? "Off until tomorrow" : `Off until tomorrow: ${resumed} runs go on`)
+    await again()
+  }
+  return (
+    <Card title="Caps" actions={may("admin") && <a href={`${link("settings")}?section=budget`}>Change</a>}>
+      {caps.length === 0 && (
+        <Empty title="Nothing bounds what is spent">Caps of a day, a month, an agent, a run are set in budget.</Empty>
+      )}
+      {caps.map((cap) => (
+        <div key={cap.id}>
+          <p class="head">
+            <strong>{cap.id}</strong>
+            {cap.state !== "open" && <Badge state={cap.state} tone={cap.state === "reached" ? "bad" : "warn"} />}
+          </p>
+          <progress value={Math.min(1, cap.share)} aria-label={`Used of ${cap.id}`} />
+          <p class="dim">
+            {[used(cap.dollars, money), used(cap.tokens, (tokens) => `${tokens.toLocaleString()} tokens`)]
+              .filter(Boolean)
+              .join(", ")}
+          </p>
+          {cap.state === "reached" && may("admin") && (
+            <Button act={() => allow(cap)} label={`Off until tomorrow: ${cap.id}`}>
+              Off until tomorrow
+            </Button>
+          )}
+        </div>
+      ))}
+    </Card>
   )
 }
 

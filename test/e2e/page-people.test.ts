@@ -18,7 +18,9 @@ const text = async () => await visitor.page.locator("#main").innerText()
 
 before(async () => {
   const groups = { "-100200": { requireMention: true } }
-  world = await createWorld(context, { config: { channels: { chatapp: { groups } } } })
+  world = await createWorld(context, {
+    config: { channels: { chatapp: { groups } }, budget: { day: { tokens: 1_000_000 } } },
+  })
   const call = ["message", { action: "send", to: "1002", message: `a letter ${hostile}` }] as ["message", object]
   obey(world, { "as the letter says": [call as never, `I wait ${hostile}`] })
   for (const [name, words] of [
@@ -176,8 +178,12 @@ describe("people, approvals, sessions, usage and settings", () => {
     assert.equal(await page.locator("#main .row", { hasText: long }).count(), 0)
   })
 
-  test("usage is shown by day, model, session and run, and leads to them", async () => {
+  test("usage is shown by day, model, session and run, and leads to them; a cap that is reached is lifted", async () => {
     const { page } = visitor
+    await world.reconfigure({ budget: { day: { tokens: 10 } } })
+    await visitor.open("#/usage")
+    await page.getByRole("button", { name: "Off until tomorrow" }).click()
+    await page.locator(".badge", { hasText: "lifted" }).waitFor()
     await visitor.open("#/usage?by=job")
     await page.getByRole("img", { name: /the same stands in the list by day/ }).waitFor()
     await page.locator("#main .row a").first().click()
