@@ -121,6 +121,16 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import("./commands/usage.ts")).addUsage,
   },
   {
+    name: "pause",
+    description: "Pause everything: nothing starts until svc resume",
+    load: async () => (await import("./commands/pause.ts")).addPause,
+  },
+  {
+    name: "resume",
+    description: "End the pause; what has waited goes on",
+    load: async () => (await import("./commands/pause.ts")).addResume,
+  },
+  {
     name: "models",
     description: "Show the configured models, and try whether they work",
     load: async () => (await import("./commands/models.ts")).addModels,

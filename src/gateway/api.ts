@@ -379,6 +379,12 @@ export interface GatewayActions {
     /** Throws `not-found` for what is no cap, `bad-request` for what cannot be allowed. */
     allow(cap: string, allowance: CapAllowance): Promise<{ cap: CapState; resumed: number }>
   }
+  pause: {
+    look(): { paused: { at: number; by: string } | null }
+    begin(): Promise<{ paused: { at: number; by: string } | null }>
+    /** Throws `conflict` while nothing is paused. */
+    end(): Promise<{ waiting: number }>
+  }
   hooks: HookDeliveryActions
   terminal: TerminalActions
   chat: ChatActions

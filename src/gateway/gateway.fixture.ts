@@ -272,6 +272,12 @@ const noCaps: GatewayActions["budget"] = {
   },
 }
 
+const neverPaused: GatewayActions["pause"] = {
+  look: () => ({ paused: null }),
+  begin: async () => ({ paused: { at: 1, by: "gateway" } }),
+  end: async () => ({ waiting: 0 }),
+}
+
 function recordingHooks(calls: unknown[]): GatewayActions["hooks"] {
   return {
     list: (query) => ({ items: [], next: null, refused: {}, query }),
@@ -304,6 +310,7 @@ function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
     usage: ({ by, limit, ...texts }) =>
       ledger.summarise({ by, limit, ...readRange(texts, { now: Date.now(), timeZone: "UTC" }) }),
     budget: noCaps,
+    pause: neverPaused,
     dismissFailures: async () => void calls.push("dismiss"),
     requestStop: () => void calls.push("stop"),
     terminal: noTerminal,

@@ -15,6 +15,7 @@ import { platformId } from "./endpoints/people.ts"
 import { statusEndpoints } from "./endpoints/status.ts"
 import { usageEndpoints } from "./endpoints/usage.ts"
 import { hookRoutes } from "./hook-routes.ts"
+import { pauseRoutes } from "./pause-routes.ts"
 import { logRoutes } from "./logs.ts"
 import { chatRoutes, sendFile } from "./page/chat.ts"
 import { listen, pageRoutes } from "./page/routes.ts"
@@ -223,6 +224,7 @@ const routes: readonly Route[] = [
   ...runRoutes,
   ...budgetRoutes,
   ...browserRoutes,
+  ...pauseRoutes,
   ...deliveryRoutes,
   ...hookRoutes,
   ...logRoutes,

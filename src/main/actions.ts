@@ -12,6 +12,7 @@ import { AppError, type Json } from "../kernel/index.ts"
 import type { Route } from "../sessions/index.ts"
 import { type NewOutbox, countEvents, countJobs, countOutbox, countUncertain, readDeliveryOf } from "../store/index.ts"
 import type { AgentParts } from "./agent.ts"
+import { pauseActions } from "./pause.ts"
 import { describeDecided } from "./approvals.ts"
 import { budgetActions } from "./budget.ts"
 import { type Core, userTimeZone } from "./core.ts"
@@ -65,6 +66,7 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
       return parts.agent.ledger.summarise({ by, limit, ...readRange(texts, place) })
     },
     budget: budgetActions(core, parts.agent),
+    pause: pauseActions(parts.agent.pause),
     listModels: models.list,
     testModel: models.test,
     requestStop: parts.requestStop,

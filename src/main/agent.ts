@@ -60,12 +60,14 @@ import { alertRoute, heartbeatAgents, heartbeatOf, heartbeatVisibility } from ".
 import { mainAgentId } from "./main-agent.ts"
 import { type MemoryParts, composeMemory } from "./memory.ts"
 import { modelsView } from "./models/view.ts"
+import { type Pause, createPause } from "./pause.ts"
 import { type Spending, composeSpending } from "./spending.ts"
 import { isStillHeard, onlyToHeard, onlyWhileHeard } from "./still-heard.ts"
 import { confirmRulesOf, schemasForCheck, toolPolicyOf } from "./tools.ts"
 
 export interface AgentParts extends Spending {
   sessions: Sessions
+  pause: Pause
   approvals: Approvals
   memory: MemoryParts
   delivery: Delivery
@@ -107,7 +109,8 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
   const spending = composeSpending(core, { sessions, senders, channels: links.channels })
   const { models } = spending
   const approvals = composeApprovals(core, { sessions, senders, channels: links.channels })
-  const parts = { ...links, ...spending, sessions, approvals, senders }
+  const pause = createPause(core, { runner: () => runner, senders })
+  const parts = { ...links, ...spending, pause, sessions, approvals, senders }
   const prefix = (input: TurnInput) => prefixOf(core.config(), { models, sessions }, input)
   const delivery = createDelivery({
     sessions,
@@ -151,10 +154,11 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
     [commandJobKind]: heard(composeCommands(core, { ...parts, runner: () => runner, heartbeat: () => heartbeat })),
   })
   handlers[resendJobKind] = createResendHandler({ store, wake: () => worker.wake() })
-  const runner: LaneRunner = composeRunner(core, handlers)
+  const runner: LaneRunner = composeRunner(core, handlers, pause)
   const worker: OutboxWorker = composeWorker(core, senders, links)
   return {
     ...spending,
+    pause,
     sessions,
     approvals,
     memory,
@@ -169,6 +173,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
     toolSchemas: (agentId) => schemasForCheck(turnOptions, agentId),
     async start() {
       await spending.budget.recover()
+      await pause.load()
       await recover(core, handlers)
       await worker.start()
       runner.start()
@@ -306,7 +311,7 @@ function composeWorker(core: Core, senders: () => Map<string, ChannelSender>, li
   })
 }
 
-function composeRunner(core: Core, handlers: Record<string, JobHandler>): LaneRunner {
+function composeRunner(core: Core, handlers: Record<string, JobHandler>, pause: Pause): LaneRunner {
   const { store, clock, log, background, kept } = core
   return new LaneRunner({
     store,
@@ -314,6 +319,7 @@ function composeRunner(core: Core, handlers: Record<string, JobHandler>): LaneRu
     kept,
     maxConcurrent: () => core.config().agents.defaults.maxConcurrent,
     maxHooks: () => core.config().hooks.maxConcurrent,
+    paused: () => pause.state() !== undefined,
     clock,
     log: log.child({ part: "lanes" }),
     background,

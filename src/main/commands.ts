@@ -46,6 +46,7 @@ import { describeDecided } from "./approvals.ts"
 import type { Core } from "./core.ts"
 import { heartbeatLine } from "./heartbeats.ts"
 import { modelsView } from "./models/view.ts"
+import type { Pause } from "./pause.ts"
 import { takesRestart } from "./reload.ts"
 import { archiveServices } from "./sessions.ts"
 import { version } from "./version.ts"
@@ -55,6 +56,7 @@ export interface CommandParts {
   models: ModelRegistry
   ledger: Ledger
   budget: Governor
+  pause: Pause
   approvals: Approvals
   /** There is none yet when this is composed. */
   runner: () => LaneRunner
@@ -117,6 +119,16 @@ function createServices(
         })
         if (allowed.resumed > 0) parts.runner().wake()
         return allowed
+      },
+    },
+    pause: {
+      async begin(by) {
+        core.audit.record({ door: "chat", who: personOf(by), action: "gateway.pause", target: "", outcome: "ok" })
+        return await parts.pause.begin(by)
+      },
+      async end(by) {
+        core.audit.record({ door: "chat", who: personOf(by), action: "gateway.resume", target: "", outcome: "ok" })
+        return await parts.pause.end(by)
       },
     },
     lanes: {

@@ -8,12 +8,13 @@ import { type FailureWindow, countJobs, countOutbox } from "../store/index.ts"
 import type { AgentParts } from "./agent.ts"
 import { capProblems } from "./budget.ts"
 import type { Core } from "./core.ts"
+import { pauseProblems } from "./pause.ts"
 import { mainAgentId } from "./main-agent.ts"
 import { storeHealth } from "./store-health.ts"
 
 export interface HealthOptions {
   core: Core
-  agent: Pick<AgentParts, "models" | "modelTrouble" | "budget">
+  agent: Pick<AgentParts, "models" | "modelTrouble" | "budget" | "pause">
   channels: () => Iterable<Channel>
   browser: { problem(): Promise<AppError | undefined> }
   sandbox: { problem(): Promise<AppError | undefined> }
@@ -96,7 +97,8 @@ export function createHealth(options: HealthOptions): Health {
       for (const { part } of found) if (parts[part] === "ready") parts[part] = "failed"
       const isStarting = accounts.some(({ state }) => state === "starting")
       if (parts["chatapp"] === "ready" && isStarting) parts["chatapp"] = "starting"
-      const bounds = capProblems(options.agent.budget.list(["day", "month", "agent"]))
+      const { budget, pause } = options.agent
+      const bounds = [...pauseProblems(pause), ...capProblems(budget.list(["day", "month", "agent"]))]
       return { parts, problems: [...found, ...bounds, ...waitingProblems(accounts), ...failuresAt(now, waitMs > 0)] }
     },
   }

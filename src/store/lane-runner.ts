@@ -43,6 +43,8 @@ export interface LaneRunnerOptions {
   maxHooks?: () => number
   /** Shared with whoever else writes ends; default: its own. */
   kept?: KeptWrites
+  /** Whether nothing but urgent jobs may begin, and what runs is to be put back. */
+  paused?: () => boolean
   clock: Clock
   log: Log
   background: Background
@@ -56,10 +58,10 @@ interface RunningJob {
   done: Promise<void>
 }
 
-/** Why a machine's job is put back: a person's waits behind it. Its journal lets it go on later. */
+/** Why a job is put back: a person's waits behind a machine's, or all is paused. Its journal lets it go on later. */
 class JobYielded extends AppError {
-  constructor() {
-    super("not-ready", "a person's message goes first")
+  constructor(reason: string) {
+    super("not-ready", reason)
   }
 }
 
@@ -181,6 +183,10 @@ export class LaneRunner {
     clearTimeout(last)
   }
 
+  #isPaused(): boolean {
+    return this.#options.paused?.() ?? false
+  }
+
   #claim(): void {
     if (this.#stopped) return
     if (this.#claiming) {
@@ -244,6 +250,7 @@ export class LaneRunner {
     const { maxConcurrent, maxHooks = () => 1 } = this.#options
     const free = (workClass: WorkClass, places: number) =>
       places - [...this.#running.values()].filter((job) => job.workClass === workClass).length
+    if (this.#isPaused()) return [["urgent", urgentBatch]]
     return [
       ["urgent", urgentBatch],
       ["people", free("people", maxConcurrent())],
@@ -258,18 +265,20 @@ export class LaneRunner {
    */
   #letPeopleGoFirst(): number {
     const { store, log } = this.#options
+    const isPaused = this.#isPaused()
+    const reason = isPaused ? "everything is paused" : "a person's message goes first"
     let lookAgainMs = Infinity
     for (const { job, workClass, abort } of this.#running.values()) {
-      if (workClass === null || workClass === "people" || abort.signal.aborted) continue
-      const due = nextPersonIn(store, job.lane_key)
+      if (workClass === null || abort.signal.aborted) continue
+      const due = isPaused ? 0 : workClass === "people" ? undefined : nextPersonIn(store, job.lane_key)
       if (due === undefined) continue
       const waitMs = due - store.clock.now()
       if (waitMs > 0 || isToolRunning(store, job.id)) {
         lookAgainMs = Math.min(lookAgainMs, Math.max(waitMs, yieldLookMs))
         continue
       }
-      log.info({ run: job.run_id, lane: job.lane_key }, "job yields to a person's message")
-      abort.abort(new JobYielded())
+      log.info({ run: job.run_id, lane: job.lane_key, reason }, "job put back between two steps")
+      abort.abort(new JobYielded(reason))
     }
     return lookAgainMs
   }

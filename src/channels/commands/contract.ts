@@ -94,6 +94,12 @@ export interface CommandServices {
     /** Throws `not-found`, `bad-request`. */
     allow(id: string, allowance: CapAllowance, by: string): Promise<{ cap: CapState; resumed: number }>
   }
+  pause: {
+    /** False when everything is paused already. */
+    begin(by: string): Promise<boolean>
+    /** How many conversations have something waiting; undefined when nothing is paused. */
+    end(by: string): Promise<number | undefined>
+  }
   lanes: {
     /** Ends what the session does and holds, as far as the caller may, if it came before this job. */
     stop(call: CommandCall & { jobId: number }): Promise<{ running: number; waiting: number }>

@@ -9,6 +9,7 @@ import { debug } from "./native/debug.ts"
 import { exportSession } from "./native/export.ts"
 import { commandsList, help } from "./native/help.ts"
 import { model } from "./native/model.ts"
+import { pause, resume } from "./native/pause.ts"
 import { queue } from "./native/queue.ts"
 import { reasoning } from "./native/reasoning.ts"
 import { newSession, reset } from "./native/reset.ts"
@@ -28,6 +29,8 @@ export const nativeCommands: readonly ChatCommand[] = [
   status,
   usage,
   stop,
+  pause,
+  resume,
   newSession,
   reset,
   compact,

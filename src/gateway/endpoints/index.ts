@@ -13,6 +13,7 @@ import { logEndpoints } from "./logs.ts"
 import { memoryEndpoints } from "./memory.ts"
 import { pageEndpoints } from "./page.ts"
 import { peopleEndpoints } from "./people.ts"
+import { pauseEndpoints } from "./pause.ts"
 import { runEndpoints } from "./runs.ts"
 import { sessionEndpoints } from "./sessions.ts"
 import { secretEndpoints } from "./secrets.ts"
@@ -25,6 +26,7 @@ export const endpoints = {
   ...runEndpoints,
   ...budgetEndpoints,
   ...browserEndpoints,
+  ...pauseEndpoints,
   ...deliveryEndpoints,
   ...hookEndpoints,
   ...logEndpoints,
