@@ -31,6 +31,7 @@ import type { Config } from "../config/index.ts"
 import {
   type ChannelSender,
   type Delivery,
+  type DeliveryOptions,
   FlightLog,
   OutboxWorker,
   createDelivery,
@@ -112,14 +113,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
   const pause = createPause(core, { runner: () => runner, senders })
   const parts = { ...links, ...spending, pause, sessions, approvals, senders }
   const prefix = (input: TurnInput) => prefixOf(core.config(), { models, sessions }, input)
-  const delivery = createDelivery({
-    sessions,
-    senders,
-    ackMaxChars: () => core.config().agents.defaults.heartbeat.ackMaxChars,
-    mediaRoot: join(core.environment.stateFolder, "media"),
-    responsePrefix: prefix,
-    log: log.child({ part: "delivery" }),
-  })
+  const delivery = composeDelivery(core, { sessions, senders, responsePrefix: prefix })
   const turnOptions: TurnOptions = {
     store,
     sessions,
@@ -180,6 +174,18 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
       heartbeat.start()
     },
   }
+}
+
+function composeDelivery(
+  core: Core,
+  parts: Pick<DeliveryOptions, "sessions" | "senders" | "responsePrefix">,
+): Delivery {
+  return createDelivery({
+    ...parts,
+    ackMaxChars: () => core.config().agents.defaults.heartbeat.ackMaxChars,
+    mediaRoot: join(core.environment.stateFolder, "media"),
+    log: core.log.child({ part: "delivery" }),
+  })
 }
 
 async function stopTurn({ store }: Core, runner: LaneRunner, turn: { runId: string; laneKey: string }): Promise<void> {

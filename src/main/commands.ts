@@ -106,31 +106,7 @@ function createServices(
       describe: (selection) => parts.models.describe(selection),
     },
     usage: parts.ledger,
-    budget: {
-      list: () => parts.budget.list(),
-      async allow(id, allowance, by) {
-        const allowed = await parts.budget.allow(id, allowance, by)
-        core.audit.record({
-          door: "chat",
-          who: personOf(by),
-          action: "budget.allow",
-          target: allowed.cap.id,
-          outcome: "ok",
-        })
-        if (allowed.resumed > 0) parts.runner().wake()
-        return allowed
-      },
-    },
-    pause: {
-      async begin(by) {
-        core.audit.record({ door: "chat", who: personOf(by), action: "gateway.pause", target: "", outcome: "ok" })
-        return await parts.pause.begin(by)
-      },
-      async end(by) {
-        core.audit.record({ door: "chat", who: personOf(by), action: "gateway.resume", target: "", outcome: "ok" })
-        return await parts.pause.end(by)
-      },
-    },
+    ...boundServices(core, parts),
     lanes: {
       stop: (call) => parts.runner().stopLane(call.sessionKey, new TurnStopped(), (job) => isStoppedBy(call, job)),
       count(sessionKey) {
@@ -168,6 +144,37 @@ function createServices(
     isOn: (key) => core.config().commands[key],
     restart: parts.restart,
     inspect: () => inspect(core),
+  }
+}
+
+/** What an owner says of bounds: more than a cap, a pause and its end. */
+function boundServices(core: Core, parts: CommandParts): Pick<CommandServices, "budget" | "pause"> {
+  return {
+    budget: {
+      list: () => parts.budget.list(),
+      async allow(id, allowance, by) {
+        const allowed = await parts.budget.allow(id, allowance, by)
+        core.audit.record({
+          door: "chat",
+          who: personOf(by),
+          action: "budget.allow",
+          target: allowed.cap.id,
+          outcome: "ok",
+        })
+        if (allowed.resumed > 0) parts.runner().wake()
+        return allowed
+      },
+    },
+    pause: {
+      async begin(by) {
+        core.audit.record({ door: "chat", who: personOf(by), action: "gateway.pause", target: "", outcome: "ok" })
+        return await parts.pause.begin(by)
+      },
+      async end(by) {
+        core.audit.record({ door: "chat", who: personOf(by), action: "gateway.resume", target: "", outcome: "ok" })
+        return await parts.pause.end(by)
+      },
+    },
   }
 }
 
