@@ -9,7 +9,7 @@ import { steps } from "./demo/steps.ts"
 const { values } = parseArgs({ options: { keep: { type: "boolean" }, help: { type: "boolean" } } })
 if (values.help) {
   process.stdout.write(
-    "npm run demo [-- --keep]\n\n--keep  leave everything running and print the address of the chat page\n",
+    "npm run demo [-- --keep]\n\n--keep  leave everything running, and open the page of the gateway\n",
   )
   process.exit(0)
 }
@@ -42,6 +42,8 @@ if (failed) {
   process.exit(1)
 }
 if (values.keep) {
+  process.stdout.write("\n")
+  await world.openPage()
   process.stdout.write(world.invitation())
 } else {
   const stopped = await timeline.run("everything ends cleanly", () => world.stopAndCheck())

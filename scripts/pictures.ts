@@ -1,6 +1,6 @@
 // `npm run pictures`: plays a small story through a gateway and takes a picture of every page of it, as docs/pictures has
 // them. With names only those; `--width 360`, `--dark` and `--into <folder>` for a look at other forms.
-import { mkdirSync, statSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
@@ -18,6 +18,7 @@ const { values, positionals } = parseArgs({
     format: { type: "string", default: "webp" },
   },
 })
+const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string }
 /** What a page of documents may cost its readers. */
 const mostBytes = 150_000
 
@@ -37,15 +38,10 @@ async function takePictures(): Promise<void> {
   await page.setViewportSize({ width, height: width < 600 ? 780 : 800 })
   await page.emulateMedia({ colorScheme: values.dark ? "dark" : "light" })
   const places: [name: string, address: string][] = [
-    ["now", "#/now"],
-    ["runs", "#/runs"],
+    ...(await pagesOf(page)),
     ["run", `#/runs/${shoppingRun}`],
-    ["webhooks", "#/webhooks"],
     ["webhook", "#/webhooks/1"],
-    ["messages", "#/messages"],
     ["message", "#/messages/1"],
-    ["logs", "#/logs"],
-    ["browser", "#/browser"],
     ["tab", `#/browser/managed/${tab}`],
   ]
   const folder = resolve(values.into)
@@ -62,8 +58,16 @@ async function takePictures(): Promise<void> {
   }
 }
 
+/** Those of the menu. */
+async function pagesOf(page: Page): Promise<[name: string, address: string][]> {
+  const links = await page.locator("nav li a").evaluateAll((all) => all.map((one) => one.getAttribute("href") ?? ""))
+  return links.map((address) => [address.replace("#/", ""), address])
+}
+
 /** Of the window, when nothing loads or moves any more. */
 async function picture(page: Page): Promise<Buffer> {
+  // The gateway of tests is a bundle that knows no release.
+  await page.evaluate(`document.querySelector("nav footer small").textContent = "svc ${version}"`)
   await page.evaluate("Promise.all(document.getAnimations().map((animation) => animation.finished))")
   const session = await page.context().newCDPSession(page)
   const { data } = await session.send("Page.captureScreenshot", { format: values.format as "webp", quality: 82 })

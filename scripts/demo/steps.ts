@@ -14,6 +14,7 @@ export const steps: DemoStep[] = [
   { title: "asked in the chat, the agent shops in a real browser and sends a picture", run: shop },
   { title: "POST /hooks/agent: 202, and its result arrives in the chat", run: hookAgent },
   { title: "POST /hooks/wake: 200, and the next turn is shown the event", run: hookWake },
+  { title: "on the page, by a link that works once: the run's story, and the same asked again", run: usePage },
   { title: "kill -9 in the middle of a turn; after the restart the reply arrives once", run: survive },
 ]
 
@@ -85,6 +86,36 @@ async function hookWake(world: DemoWorld): Promise<string[]> {
   const run = await world.svc("runs", "show", shown.shownByRun, "--json")
   if (!run.includes(event)) throw new NotObserved("the event is not in what the model was shown")
   return [`200 ${JSON.stringify(answer.body)}; shown to the model by run ${shown.shownByRun.slice(0, 8)}`]
+}
+
+/** As somebody uses it: in a Chromium of its own, by the link of `svc dashboard`, with clicks alone. */
+async function usePage(world: DemoWorld): Promise<string[]> {
+  const after = latest(world)
+  const { url } = JSON.parse(await world.svc("dashboard", "--json")) as { url: string }
+  const browser = await world.startBrowser()
+  try {
+    const page = await browser.newPage()
+    page.setDefaultTimeout(20_000)
+    const began = performance.now()
+    await page.goto(url)
+    await page.getByText("Live", { exact: true }).waitFor()
+    const firstMs = Math.round(performance.now() - began)
+    await page.getByRole("link", { name: "Runs", exact: true }).click()
+    await page.getByRole("link", { name: /say nice to meet you/ }).click()
+    await page.getByText("Ended").waitFor()
+    await page.getByRole("button", { name: "Run again" }).click()
+    await page.locator("dialog").getByRole("button", { name: "Run again" }).click()
+    await page.getByText("Asked for again").waitFor()
+    await world.reply("nice to meet you", after, "the answer of the run that the page has asked for again")
+    const stranger = await (await browser.newContext()).newPage()
+    await stranger.goto(url)
+    await stranger.getByText("This link has been used").waitFor({ timeout: 20_000 })
+    return [
+      `signed in, and shown after ${firstMs} ms; the run was repeated by two clicks, and its answer is in the chat`,
+    ]
+  } finally {
+    await browser.close()
+  }
 }
 
 async function survive(world: DemoWorld): Promise<string[]> {

@@ -2,12 +2,14 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { once } from "node:events"
 import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { homedir, tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
+import { type Browser, chromium } from "playwright-core"
 import { type Emulator, startEmulator } from "../../emulator/index.ts"
+import { detectBrowser, systemMachine } from "../../src/browser/profiles/detect/index.ts"
 import { freePort } from "../../test/support/gateway.ts"
 import { type PagesServer, startPagesServer } from "../../test/support/pages-server.ts"
 import { NotObserved } from "./timeline.ts"
@@ -96,6 +98,15 @@ export class DemoWorld {
     return { status: response.status, body: (await response.json()) as Record<string, unknown> }
   }
 
+  /** Beside the gateway's own: somebody who looks at its page. */
+  async startBrowser(): Promise<Browser> {
+    const machine = systemMachine({ homeFolder: homedir(), environment: process.env })
+    return await chromium.launch({
+      executablePath: (await detectBrowser(machine, undefined)).path,
+      args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
+    })
+  }
+
   /** Writes to the bot as the demo's person; the id of the message. */
   say(text: string): number {
     return this.emulator.control.sendText({ userId: this.person.id, text }).message_id
@@ -116,7 +127,8 @@ export class DemoWorld {
 
   invitation(): string {
     return `
-Everything is still running:
+Everything is still running. The page of the gateway opens by the link above; for another one:
+  page         SVC_STATE_DIR=${this.stateFolder} npx svc dashboard
   chat page    ${this.emulator.pageUrl}
                choose Ada and write, for example: open ${this.shop.url} ; read page
   gateway      ${this.gatewayUrl}  (SVC_STATE_DIR=${this.stateFolder} npx svc status)
@@ -126,10 +138,19 @@ Stop it with Ctrl-C here.
 `
   }
 
+  /** The page, in the person's own browser where there is a desktop; its link is printed. */
+  async openPage(): Promise<void> {
+    const child = spawn(process.execPath, [program, "dashboard"], { stdio: "inherit", env: this.#environment() })
+    await once(child, "exit")
+  }
+
   async stopAndCheck(): Promise<string[]> {
     const gateway = this.#gateway
     const started = performance.now()
+    const ended = gateway && once(gateway, "exit")
     await this.svc("stop")
+    // The command sees the end before we are told of it.
+    await Promise.race([ended, delay(5_000, undefined, { ref: false })])
     if (gateway?.exitCode !== 0) throw new NotObserved(`the gateway ended with ${gateway?.exitCode}, not 0`)
     const took = Math.round(performance.now() - started)
     const left = processesOf(this.stateFolder)

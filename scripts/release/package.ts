@@ -21,7 +21,9 @@ const shipped = ["dist", "docs", "packaging", "CHANGELOG.md", "LICENSE", "README
 export function stagePackage(options: { root: string; folder: string; version?: string }): Manifest {
   const { root, folder } = options
   mkdirSync(folder, { recursive: true })
-  for (const name of shipped) cpSync(join(root, name), join(folder, name), { recursive: true })
+  // Pictures are for whoever reads the repository.
+  const filter = (path: string) => path !== join(root, "docs", "pictures")
+  for (const name of shipped) cpSync(join(root, name), join(folder, name), { recursive: true, filter })
   const own = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Manifest
   const { name, description, license, type, bin, engines, optionalDependencies } = own
   const version = options.version ?? own.version
