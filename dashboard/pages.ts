@@ -15,6 +15,7 @@ export interface Page {
 
 export const pages: readonly Page[] = [
   { name: "now", title: "Now", icon: "now", scope: "status", load: () => import("./pages/now.tsx") },
+  { name: "chat", title: "Chat", icon: "chat", scope: "admin", load: () => import("./pages/chat/chat.tsx") },
   { name: "runs", title: "Runs", icon: "runs", scope: "admin", load: () => import("./pages/runs.tsx") },
   { name: "webhooks", title: "Webhooks", icon: "hooks", scope: "admin", load: () => import("./pages/webhooks.tsx") },
   { name: "messages", title: "Messages out", icon: "out", scope: "admin", load: () => import("./pages/messages.tsx") },

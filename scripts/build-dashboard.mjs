@@ -10,6 +10,19 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 /** The mark of the page, and of its tab. */
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><rect width="24" height="24" rx="6" fill="#1f5fae"/><path d="M16 8.500c-1-1.500-7-2-7 1s7 2 7 5s-6.500 2.500-8 .500" fill="none" stroke="#fff" stroke-width="2.200" stroke-linecap="round"/></svg>`
 
+/** Our own properties of the stylesheet get short names: what they stand for is for whoever reads the source. */
+const shortProperties = {
+  name: "short-properties",
+  setup({ onLoad }) {
+    onLoad({ filter: /dashboard[\\/]style\.css$/ }, ({ path }) => {
+      const source = readFileSync(path, "utf8")
+      const names = [...new Set(source.match(/--[a-z][a-z-]+(?=:)/g))]
+      const short = (name) => `--${names.includes(name) ? names.indexOf(name).toString(36) : name.slice(2)}`
+      return { contents: source.replace(/--[a-z][a-z-]+/g, short), loader: "css" }
+    })
+  },
+}
+
 export async function buildDashboard(output) {
   mkdirSync(output, { recursive: true })
   const { metafile } = await build({
@@ -18,6 +31,7 @@ export async function buildDashboard(output) {
     outdir: output,
     bundle: true,
     splitting: true,
+    plugins: [shortProperties],
     format: "esm",
     target: ["chrome123", "firefox128", "safari17.5"],
     // Top-level await is what begins the page; every browser with light-dark() has it.

@@ -1,13 +1,13 @@
 // The story of one run: how it came in and why, what it was shown, what the model said and did, what was asked and sent.
-import { useSignal } from "../ui/signals.ts"
 import type { ComponentChildren } from "preact"
 import { useEffect } from "preact/hooks"
-import { type Reply, call, send } from "../api.ts"
+import { type Reply, call } from "../api.ts"
 import { on } from "../stream.ts"
 import { go, link } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
 import { confirm } from "../ui/confirm.tsx"
 import { Back, Badge, Button, Code, Copy, Facts, Failure, Json, More, type Tone, tones } from "../ui/parts.tsx"
+import { Picture } from "../ui/picture.tsx"
 import { Time, duration, exact } from "../ui/time.tsx"
 import { toast } from "../ui/toast.tsx"
 
@@ -300,7 +300,7 @@ function toolResult(run: Detail, { n, createdAt, data }: Step, inputs: ReadonlyM
         )}
         <Code text={wordsOf(step.content)} what={`the result of ${step.toolName}`} />
         {step.content?.some(({ type }) => type === "image") && (
-          <Picture address={`/api/runs/${run.runId}/pictures/${n}`} />
+          <Picture address={`/api/runs/${run.runId}/pictures/${n}`} alt="What the tool saw at that moment" />
         )}
       </>
     ),
@@ -342,23 +342,6 @@ function ending(run: Detail, isOver: boolean): Moment {
     ),
     action: mayGoOn && <AgainFrom run={run} step={last.n + 1} />,
   }
-}
-
-/** Fetched, because a plain image would come without the page's key. */
-function Picture({ address }: { address: string }) {
-  const source = useSignal("")
-  useEffect(() => {
-    let url = ""
-    send(address).then(
-      async (response) => {
-        url = URL.createObjectURL(await response.blob())
-        source.value = url
-      },
-      () => undefined,
-    )
-    return () => URL.revokeObjectURL(url)
-  }, [address])
-  return source.value === "" ? null : <img class="picture" src={source.value} alt="What the tool saw at that moment" />
 }
 
 function costOf({ model, ms, input, output, cacheRead, cost }: Story["calls"][number]): string {

@@ -9,6 +9,7 @@ import { wordsOf } from "./parts.tsx"
 
 interface Message {
   id: number
+  isDeleted?: boolean
 }
 
 interface TranscriptProps<Item extends Message> {
@@ -20,7 +21,12 @@ interface TranscriptProps<Item extends Message> {
   /** Message to begin at. */
   at?: number | undefined
   /** Whether an entry of the stream says that there is more. */
-  grows: (entry: { key: string }) => boolean
+  grows?: (entry: { key: string }) => boolean
+  /** Entries of the stream that are messages themselves, new ones or such as have changed. */
+  topic?: string
+  accepts?: (item: Item) => boolean
+  /** What stands below the last message. */
+  tail?: ComponentChildren
   empty: ComponentChildren
   children: (item: Item) => ComponentChildren
 }
@@ -29,16 +35,16 @@ const mostShown = 250
 /** How near to an end the next page is asked for. */
 const nearPx = 800
 
-export function Transcript<Item extends Message>(props: TranscriptProps<Item>) {
-  const { load, page, at, grows, label, children } = props
-  const box = useRef<HTMLDivElement>(null)
+/** The messages that are shown, and how more of them come. */
+function usePages<Item extends Message>(props: TranscriptProps<Item>, keepPlace: () => void) {
+  const { load, page, at } = props
   const items = useSignal<Item[] | undefined>(undefined)
   const ends = useRef({ older: true, newer: at !== undefined, isBusy: false, isAtEnd: at === undefined })
-  const anchor = useRef<{ id: string; top: number } | undefined>(undefined)
-
+  /** What the stream has said while a page was on its way. */
+  const waiting = useRef<Item[]>([])
   const get = async (where: "older" | "newer" | "begin") => {
     const state = ends.current
-    if (state.isBusy || box.current === null) return
+    if (state.isBusy) return
     state.isBusy = true
     const shown = items.value ?? []
     try {
@@ -65,14 +71,35 @@ export function Transcript<Item extends Message>(props: TranscriptProps<Item>) {
       toast(wordsOf(error), "bad")
     } finally {
       state.isBusy = false
+      waiting.current.splice(0).forEach(take)
     }
   }
+  const take = (item: Item) => {
+    const { isBusy, newer, isAtEnd } = ends.current
+    if (isBusy || !items.value) return void waiting.current.push(item)
+    const isKnown = items.value.some(({ id }) => id === item.id)
+    if (!isKnown && (newer || item.isDeleted)) return
+    const others = items.value.filter(({ id }) => id !== item.id)
+    const all = item.isDeleted ? others : [...others, item].sort((a, b) => a.id - b.id)
+    if (!isAtEnd) keepPlace()
+    // Whoever reads further up keeps what they read.
+    items.value = isAtEnd ? all.slice(-mostShown) : all
+    ends.current.older ||= all.length > items.value.length
+  }
+  return { items, ends, get, take }
+}
+
+export function Transcript<Item extends Message>(props: TranscriptProps<Item>) {
+  const { at, grows, topic, accepts, label, children } = props
+  const box = useRef<HTMLDivElement>(null)
+  const anchor = useRef<{ id: string; top: number } | undefined>(undefined)
   /** The first message in view, by which the rest is put back. */
   const keepPlace = () => {
     const top = box.current?.getBoundingClientRect().top ?? 0
     const seen = [...(box.current?.children ?? [])].find((child) => child.getBoundingClientRect().bottom > top)
     anchor.current = seen && { id: seen.id, top: seen.getBoundingClientRect().top }
   }
+  const { items, ends, get, take } = usePages(props, keepPlace)
   const look = () => {
     const element = box.current
     if (!element || !items.value) return
@@ -81,28 +108,52 @@ export function Transcript<Item extends Message>(props: TranscriptProps<Item>) {
     if (ends.current.older && element.scrollTop < nearPx) void get("older")
     else if (ends.current.newer && below < nearPx) void get("newer")
   }
+  const stay = () => {
+    if (box.current && ends.current.isAtEnd) box.current.scrollTop = box.current.scrollHeight
+  }
   useEffect(() => {
     void get("begin")
-    return on<{ key: string }>("session", (entry) => grows(entry) && !ends.current.newer && void get("newer"))
+    const stops = [
+      grows && on<{ key: string }>("session", (entry) => grows(entry) && !ends.current.newer && void get("newer")),
+      topic && on<Item>(topic, (item) => accepts?.(item) && take(item)),
+      on("reset", () => void get(ends.current.isAtEnd ? "begin" : "newer")),
+      on("ready", () => !items.value && void get("begin")),
+    ]
+    // What stands below it may grow.
+    const sizes = new ResizeObserver(stay)
+    if (box.current) sizes.observe(box.current)
+    return () => {
+      sizes.disconnect()
+      stops.forEach((stop) => stop && stop())
+    }
   }, [])
   useLayoutEffect(() => {
-    const element = box.current
-    if (!element || !items.value) return
     const { current: kept } = anchor
     anchor.current = undefined
     const found = kept && document.getElementById(kept.id)
-    if (found) element.scrollTop += found.getBoundingClientRect().top - kept.top
-    else if (ends.current.isAtEnd) element.scrollTop = element.scrollHeight
+    if (found && box.current) box.current.scrollTop += found.getBoundingClientRect().top - kept.top
+    else stay()
     look()
-  }, [items.value])
+  })
   return (
-    <div ref={box} class="transcript" role="log" aria-label={label} tabIndex={0} onScroll={look}>
+    <div
+      ref={box}
+      class="transcript"
+      role="log"
+      aria-label={label}
+      aria-live="off"
+      tabIndex={0}
+      onScroll={look}
+      // Pictures come after their messages.
+      onLoadCapture={stay}
+    >
       {items.value?.length === 0 && props.empty}
       {items.value?.map((item) => (
         <article key={item.id} id={`m${item.id}`} class={item.id === at ? "wanted" : undefined}>
           {children(item)}
         </article>
       ))}
+      {props.tail}
     </div>
   )
 }

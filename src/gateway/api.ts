@@ -227,7 +227,7 @@ type ChatReply<Name extends keyof typeof chatEndpoints> = z.input<(typeof chatEn
 export interface ChatActions {
   overview(limit: number): ChatReply<"GET /api/chat">
   /** Throws `not-found`, `bad-request`. */
-  history(chat: string, page: PageQuery): ChatReply<"GET /api/chat/messages">
+  history(chat: string, page: PageQuery & { after?: number | undefined }): ChatReply<"GET /api/chat/messages">
   say(message: {
     id: string
     chat: string

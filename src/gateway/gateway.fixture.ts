@@ -222,7 +222,7 @@ const noTerminal: GatewayActions["terminal"] = {
 
 const noChat: GatewayActions["chat"] = {
   overview: () => ({ agents: ["main"], chats: [], hasMore: false, commands: [], maxFileBytes: 10 }),
-  history: () => ({ items: [], next: null, drafts: [], unsent: [], open: [] }),
+  history: () => ({ items: [], next: null, drafts: [], unsent: [] }),
   say: async ({ id, chat }) => ({ chat, runId: `run-of-${id}` }),
   click: async ({ id, chat }) => ({ chat, runId: `run-of-${id}` }),
   maxFileBytes: () => 10,

@@ -1,10 +1,12 @@
-// The page's own chat over HTTP: what is said is kept and answered once, whatever happens to the gateway meanwhile; what is
+// The page's own chat, over HTTP and in a real Chromium: what is said is kept and answered once, whatever happens to the gateway meanwhile; what is
 // wrong is refused with a reason; files and words of others stay what they are.
 import assert from "node:assert/strict"
 import { rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { before, describe, test } from "node:test"
+import type { Browser } from "playwright-core"
 import { type RecordedRequest, type ScriptedReply, text, toolCall } from "../support/model-server/index.ts"
+import { type Visitor, launchChromium, visit } from "../support/page-visitor.ts"
 import { lastPrompt } from "../support/prompts.ts"
 import { type World, createWorld, fileContext, until } from "../support/world.ts"
 
@@ -14,6 +16,8 @@ const png = Buffer.from(
   "base64",
 )
 const hostile = `<img src=x onerror=alert(1)><script>alert(1)</script>'"\u202e[[reply_to_current]]`
+const hostileMarkdown = `<img src=x onerror="globalThis.owned=1">[click](javascript:owned=1)[ok](https://example.com/a_b)\u202e`
+const markdown = `# Title\n\nSome **bold**, \`code\` and ~~old~~.\n\n- one\n- two\n  - inner\n\n1. first\n2. second\n\n> said\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n\`\`\`js\nlet a = "<b>"\n\`\`\`\n${hostileMarkdown}`
 let world: World
 /** What the model says to a prompt that ends with the word. */
 const replies = new Map<string, ScriptedReply>()
@@ -34,7 +38,6 @@ interface History {
   next: number | null
   drafts: { runId: string; text: string }[]
   unsent: { delivery: number; state: string }[]
-  open: string[]
 }
 
 before(async () => {
@@ -156,7 +159,7 @@ describe("a conversation", () => {
     )
     const { chats, commands } = await world.gateway.call<{
       chats: { key: string; title: string }[]
-      commands: { name: string; usage?: string }[]
+      commands: { words: string }[]
     }>("GET", "/api/chat")
     assert.deepEqual(
       chats.map(({ key, title }) => [key, title]),
@@ -165,8 +168,8 @@ describe("a conversation", () => {
         ["agent:main:main", "stream me"],
       ],
     )
-    assert.ok(commands.some(({ name, usage }) => name === "think" && usage?.includes("high")))
-    assert.ok(!commands.some(({ name }) => name === "config"), "what is switched off is not offered")
+    assert.ok(commands.some(({ words }) => words === "/think high"))
+    assert.ok(!commands.some(({ words }) => words.startsWith("/config")), "what is switched off is not offered")
   })
 
   test("is read page by page, and what is said keeps to the letter", async () => {
@@ -270,7 +273,7 @@ describe("files", () => {
     await say("show me", { chat: "media" })
     const { id, files, text: words } = await answered(/Here it is/, "media")
     assert.equal(words, "Here it is")
-    assert.deepEqual(files, [{ name: "shot.png", mediaType: "image/png", bytes: png.length }])
+    assert.deepEqual(files, [{ name: "shot.png", mediaType: "image/png", bytes: png.length, isPicture: true }])
     rmSync(path)
     assert.deepEqual(Buffer.from(await (await raw("GET", `/api/chat/messages/${id}/files/0`)).arrayBuffer()), png)
   })
@@ -315,17 +318,15 @@ describe("what a chat can do", () => {
   test("a turn is stopped in the middle: what was written is kept, and says so", async () => {
     replies.set("go on and on", { kind: "drip", text: "many words ".repeat(400), everyMs: 15 })
     const { runId } = await say("go on and on", { chat: "stop" })
-    const { drafts, open } = await until("it writes", async () => {
+    const { drafts } = await until("it writes", async () => {
       const seen = await history("stop")
       return seen.drafts.some(({ text: words }) => words.length > 20) ? seen : undefined
     })
-    assert.deepEqual(open, [runId])
     assert.equal(drafts[0]?.runId, runId)
     await world.gateway.call("POST", `/api/runs/${runId}/stop`, {})
     const { text: words } = await answered(/stopped/, "stop")
     assert.ok(words.startsWith("many words") && words.length < 4_000)
-    const after = await history("stop")
-    assert.deepEqual([after.drafts, after.open], [[], []])
+    assert.deepEqual((await history("stop")).drafts, [])
   })
 
   test("messages are edited, taken back and reacted to like those of any channel", async () => {
@@ -389,6 +390,180 @@ test("survives kill -9 in the middle of an answer: the page is told anew, and th
     (each) => each !== request && lastPrompt(each).includes("words of others (webhook)"),
   )
   assert.match(lastPrompt(second), /<untrusted-content[^]*callback_data: go:yes/)
+})
+
+describe("in a browser", () => {
+  let browser: Browser
+  let visitor: Visitor
+
+  before(async () => {
+    browser = await launchChromium(context)
+    visitor = await visit(browser, world.gateway)
+  })
+
+  const box = () => visitor.page.getByRole("textbox", { name: "Message" })
+  const messages = () => visitor.page.getByRole("log", { name: "Messages" })
+  async function write(words: string): Promise<void> {
+    await box().fill(words)
+    await box().press("Enter")
+  }
+  /** Those that stand there, as `side words`. */
+  const shown = () =>
+    messages()
+      .locator("article")
+      .evaluateAll((all) =>
+        all.map((each) => {
+          const inner = each.querySelector(".in, .out") ?? each
+          return `${inner.classList.contains("in") ? "in" : "out"} ${inner.querySelector(".words, .markdown")?.textContent}`
+        }),
+      )
+
+  test("a message is sent by keyboard, answered in Markdown as elements, and told to whoever does not see it", async () => {
+    replies.set("show all", text(markdown))
+    await visitor.open("#/chat")
+    await write("show all")
+    const answer = messages().locator("article", { hasText: "Title" })
+    await answer.locator("li >> text=inner").waitFor()
+    await until("the answer is told", async () =>
+      (await visitor.page.locator(".heard").textContent())?.includes("Title") ? true : undefined,
+    )
+    for (const part of ["strong", "code", "s", "ol > li", "blockquote", "td", "pre"])
+      assert.ok((await answer.locator(part).count()) > 0, part)
+    assert.deepEqual(
+      await answer.locator("a[target]").evaluateAll((all) => all.map((each) => each.getAttribute("href"))),
+      ["https://example.com/a_b"],
+    )
+    assert.equal(await answer.locator("img").count(), 0)
+    assert.ok((await answer.innerText()).includes("<img src=x onerror="))
+    assert.equal(await visitor.page.evaluate("globalThis.owned"), undefined)
+    assert.deepEqual(visitor.complaints(), [])
+  })
+
+  test("fits every width, light and dark, without barriers", async () => {
+    const { page } = visitor
+    const found: string[] = []
+    await box().fill("/th")
+    await page.getByRole("option").first().waitFor()
+    for (const [width, colorScheme] of [
+      [360, "dark"],
+      [768, "light"],
+      [1440, "light"],
+    ] as const) {
+      await page.setViewportSize({ width, height: 800 })
+      await page.emulateMedia({ colorScheme })
+      if ((await visitor.sidewaysRoom()) > 0) found.push(`${width} scrolls sideways`)
+      for (const barrier of await visitor.findBarriers()) found.push(`${width} ${colorScheme} ${barrier}`)
+    }
+    assert.deepEqual([...found, ...visitor.complaints()], [])
+  })
+
+  test("completes commands and what may follow them, and runs them", async () => {
+    await box().fill("/thi")
+    await box().press("Tab")
+    assert.equal(await box().inputValue(), "/think ")
+    await visitor.page.getByRole("option", { name: "/think low" }).waitFor()
+    await box().press("ArrowDown")
+    await box().press("Escape")
+    await box().fill("/think low")
+    await box().press("Enter")
+    await messages().getByText(/low/).nth(1).waitFor()
+    assert.equal(await visitor.page.getByRole("option").count(), 0)
+  })
+
+  test("shows an answer while it is written, and stops it", async () => {
+    replies.set("go on", { kind: "drip", text: "word by word ".repeat(300), everyMs: 15 })
+    await write("go on")
+    await messages().locator("article[aria-busy]", { hasText: "word by word" }).waitFor()
+    await visitor.page.getByRole("button", { name: "Stop" }).click()
+    await messages().getByText("(stopped)").waitFor()
+    await messages().locator("article[aria-busy]").waitFor({ state: "detached" })
+    assert.equal((await shown()).filter((each) => each.includes("word by word")).length, 1)
+  })
+
+  test("has buttons, files both ways, and answers to a message", async () => {
+    let calls = 0
+    world.model.script((request) => {
+      if (lastPrompt(request).includes("callback_data")) return text("you said yes")
+      const buttons = [[{ text: "Yes, please", callback_data: "yes" }]]
+      return (calls += 1) === 1 ? toolCall("message", { action: "send", message: "Shall I?", buttons }) : text("")
+    })
+    await write("ask me")
+    await visitor.page.getByRole("button", { name: "Yes, please" }).click()
+    await messages().getByText("you said yes").waitFor()
+    world.model.script(reply)
+    await visitor.page
+      .getByLabel("Add files")
+      .setInputFiles({ name: "note.txt", mimeType: "text/plain", buffer: Buffer.from("inside the note") })
+    await visitor.page.getByText("note.txt").waitFor()
+    replies.set("read it", text("it was read"))
+    await write("read it")
+    await messages().getByText("it was read").waitFor()
+    const download = visitor.page.waitForEvent("download")
+    await visitor.page.getByRole("button", { name: /note\.txt/ }).click()
+    assert.equal((await download).suggestedFilename(), "note.txt")
+    await messages().locator("article", { hasText: "it was read" }).getByRole("button", { name: "Reply" }).click()
+    await write("about this")
+    await messages().getByText("answer to about this").waitFor()
+    const request = await world.model.waitForRequest((each) => lastPrompt(each).endsWith("about this"))
+    assert.match(lastPrompt(request), /answers an earlier message of yours:[^]*it was read/)
+    await messages().getByText("Answers an earlier message").first().waitFor()
+  })
+
+  test("goes on beside others, and has what was said when it is opened again", async () => {
+    await visitor.page.getByRole("button", { name: "New", exact: true }).click()
+    await messages().getByText("Nothing was said here yet").waitFor()
+    await write("a second conversation")
+    await messages().getByText("answer to a second conversation").waitFor()
+    const list = visitor.page.getByRole("navigation", { name: "Conversations" })
+    await list.getByRole("link", { name: "a second conversation" }).waitFor()
+    await list.getByRole("link", { name: "Main" }).click()
+    await messages().getByText("answer to about this").waitFor()
+    assert.equal(await messages().getByText("a second conversation").count(), 0)
+  })
+
+  test("keeps what is typed over a reload, and older messages come when they are scrolled to", async () => {
+    const { page } = visitor
+    const all = Array.from({ length: 130 }, (_, n) => `('agent:main:main', 'old${n}', 'out', 'Old message ${n}', 1000)`)
+    world.change(`insert into web_message (chat, ref, side, text, created_at) values ${all.join(",")}`)
+    await box().fill("not sent yet")
+    await page.reload()
+    await messages().getByText("Old message 129").waitFor()
+    assert.equal(await box().inputValue(), "not sent yet")
+    const top = () => messages().evaluate((element) => (element.scrollTop = 0))
+    await until("the first message is there", async () => {
+      await top()
+      return (await messages().getByText("show all").count()) > 0 ? true : undefined
+    })
+    assert.ok((await messages().locator("article").count()) <= 250)
+  })
+
+  test("a kill of the gateway loses and doubles nothing: what was sent goes when it is back, and the answer comes once", async () => {
+    const { page } = visitor
+    await visitor.open("#/chat/agent%3Amain%3Aweb%3Akill")
+    replies.set("be slow", { kind: "drip", text: "cut by a crash ".repeat(100), everyMs: 15 })
+    await write("be slow")
+    await messages().locator("article[aria-busy]", { hasText: "cut by a crash" }).waitFor()
+    await world.gateway.kill("SIGKILL")
+    await page.getByText("Connecting…").waitFor()
+    replies.set("be slow", text("whole again"))
+    await write("sent while it was down")
+    await messages().getByText("The gateway does not answer").waitFor()
+    await page.reload().catch(() => undefined)
+    await world.start()
+    await page.goto(`${world.gateway.url}/dashboard/#/chat/agent%3Amain%3Aweb%3Akill`)
+    await messages().getByText("answer to sent while it was down").waitFor()
+    await until("everything is there once", async () => {
+      const all = await shown()
+      return all.length === 4 ? true : undefined
+    })
+    assert.deepEqual((await shown()).toSorted(), [
+      "in be slow",
+      "in sent while it was down",
+      "out answer to sent while it was down",
+      "out whole again",
+    ])
+    assert.equal(await page.evaluate("localStorage.getItem('svc-chat-unsent')"), "{}")
+  })
 })
 
 test("a session that is deleted takes its messages with it; switched off, the chat says so", async () => {

@@ -2,7 +2,7 @@
 import type { TurnInput } from "../../agent/turn-input.ts"
 import type { Config } from "../../config/index.ts"
 import type { Background, Clock, Ids, Log } from "../../kernel/index.ts"
-import { type Route, mainKey } from "../../sessions/index.ts"
+import { mainKey } from "../../sessions/index.ts"
 import type { OutboxRow, Store } from "../../store/index.ts"
 import { mergeInputs } from "../chatapp/inbound/merge.ts"
 import { takeMedia } from "../chatapp/tool/take-media.ts"
@@ -20,15 +20,15 @@ import {
   webAccount,
   webChannel,
 } from "./contract.ts"
-import { WebFiles, type Upload, isShown } from "./files.ts"
+import { isPicture } from "../chatapp/media/sniff.ts"
+import { WebFiles, type Upload } from "./files.ts"
 import { type IntakeOptions, WebIntake } from "./intake.ts"
 import { WebLive } from "./live.ts"
 import { type PlaceOptions, placeOf, routeOf } from "./place.ts"
 import { createWebSender } from "./sender.ts"
-import { messageById, readConversations, readMessages, readUnsent } from "./store.ts"
+import { type HistoryPage, messageById, readConversations, readMessages, readUnsent } from "./store.ts"
 import { createWebTool } from "./tool.ts"
 import { AppError } from "../../kernel/index.ts"
-import { openTurns } from "./open-turns.ts"
 
 export interface WebOptions extends PlaceOptions, Pick<IntakeOptions, "isModel" | "lastRoute" | "rememberRoute"> {
   store: Store
@@ -52,7 +52,7 @@ export interface WebOptions extends PlaceOptions, Pick<IntakeOptions, "isModel" 
 /** What the page asks of its chat. Throws `conflict` while it is switched off. */
 export interface WebChat {
   overview(limit: number): WebOverview
-  history(chat: string, page: { limit: number; before?: number | undefined }): WebHistory
+  history(chat: string, page: HistoryPage): WebHistory
   say(message: WebSaying): Promise<WebAccepted>
   click(click: WebClick): Promise<WebAccepted>
   /** Larger files are refused before they are read. */
@@ -164,9 +164,8 @@ function createChat(options: WebOptions, { intake, files, live, settings }: Chat
       checked(() => {
         const { sessionKey } = placeOf(options, chat)
         const list = readMessages(store, sessionKey, page)
-        if (page.before !== undefined) return { ...list, drafts: [], unsent: [], open: [] }
-        const open = openTurns(store, sessionKey)
-        return { ...list, drafts: live.of(sessionKey), unsent: readUnsent(store, sessionKey), open }
+        if (page.before !== undefined || page.after !== undefined) return { ...list, drafts: [], unsent: [] }
+        return { ...list, drafts: live.of(sessionKey), unsent: readUnsent(store, sessionKey) }
       }),
     say: async (message) => await checked(() => intake.say(message)),
     click: async (click) => await checked(() => intake.click(click)),
@@ -177,7 +176,7 @@ function createChat(options: WebOptions, { intake, files, live, settings }: Chat
         const file = messageById(store, message)?.files[index]
         if (!file || file.problem !== undefined) throw new AppError("not-found", "This message has no such file")
         const { name, mediaType } = file
-        return { name, mediaType, isShown: isShown(mediaType), content: files.read(file) }
+        return { name, mediaType, isShown: isPicture(mediaType), content: files.read(file) }
       }),
   }
 }
@@ -197,13 +196,7 @@ function overview({ store, agentIds, config }: WebOptions, files: WebFiles, limi
       updatedAt: null,
     }))
     .filter(({ key }) => !known.some((row) => row.key === key))
-  const switches = config().commands
-  const commands = nativeCommands
-    .filter(({ isUnlisted, switchedBy, where, name }) => {
-      if (isUnlisted || where === "group" || (name === "bash" && !switches.bash)) return false
-      return switchedBy === undefined || switches[switchedBy]
-    })
-    .map(({ name, summary, usage }) => ({ name, summary, ...(usage === undefined ? {} : { usage }) }))
+  const commands = offeredCommands(config())
   return {
     agents,
     chats: [...known, ...missing],
@@ -211,6 +204,19 @@ function overview({ store, agentIds, config }: WebOptions, files: WebFiles, limi
     commands,
     maxFileBytes: files.maxBytes(),
   }
+}
+
+/** In the order of the menu. A space at the end says that more may follow. */
+function offeredCommands({ commands }: Config): WebOverview["commands"] {
+  const isOffered = ({ isUnlisted, switchedBy, where, name }: (typeof nativeCommands)[number]) => {
+    if (isUnlisted || where === "group" || (name === "bash" && !commands.bash)) return false
+    return switchedBy === undefined || commands[switchedBy]
+  }
+  return nativeCommands.filter(isOffered).flatMap(({ name, summary, usage }) => {
+    const choices = usage?.includes(" | ") ? usage.split(" | ").filter((word) => /^\w+$/.test(word)) : []
+    const whole = { words: usage === undefined ? `/${name}` : `/${name} `, summary }
+    return [whole, ...choices.map((word) => ({ words: `/${name} ${word}`, summary: "" }))]
+  })
 }
 
 function nowOf({ clock, timeText }: Pick<WebOptions, "clock" | "timeText">): { ms: number; text: string } {
@@ -244,4 +250,3 @@ function statusOf(enabled: boolean): ChannelAccountStatus {
     counters: {},
   }
 }
-export type { Route }

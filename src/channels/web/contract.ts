@@ -8,6 +8,8 @@ export interface WebFile {
   name: string
   mediaType: string
   bytes: number
+  /** Browsers may show it as it is. */
+  isPicture: boolean
   /** Why it is not there. */
   problem?: string
 }
@@ -47,7 +49,7 @@ export interface WebConversation {
   updatedAt: number | null
 }
 
-/** An answer while it is written. */
+/** An answer while it is written, from when its turn begins. */
 export interface WebDraft {
   chat: string
   runId: string
@@ -76,8 +78,6 @@ export interface WebHistory {
   /** Of the newest page alone, like what follows. */
   drafts: WebDraft[]
   unsent: WebUnsent[]
-  /** Runs of the session that are not over. */
-  open: string[]
 }
 
 export interface WebSaying {
@@ -112,7 +112,8 @@ export interface WebOverview {
   chats: WebConversation[]
   /** There are older ones. */
   hasMore: boolean
-  commands: { name: string; summary: string; usage?: string }[]
+  /** What can be typed: a command, also with each of the words that may follow it. */
+  commands: { words: string; summary: string }[]
   maxFileBytes: number
 }
 

@@ -6,7 +6,7 @@ import { AppError, type Background, type Ids, type Log, readInside, writeDurable
 import { pruneFolder } from "../../kernel/prune-folder.ts"
 import type { ReplyMedia } from "../../delivery/contract.ts"
 import { openMedia } from "../chatapp/outbound/media.ts"
-import { headBytes, isPicture, sniff } from "../chatapp/media/sniff.ts"
+import { headBytes, sniff } from "../chatapp/media/sniff.ts"
 import type { StoredFile } from "./store.ts"
 
 export interface WebFilesOptions {
@@ -112,11 +112,6 @@ export class WebFiles {
     const limits = { now, keepMs, maxBytes: maxFolderBytes }
     background.run("clean the files of the page's chat", async () => void (await pruneFolder(this.#folder, limits)))
   }
-}
-
-/** Shown by browsers as they are: pictures that are known by their content. Everything else is only ever saved. */
-export function isShown(mediaType: string): boolean {
-  return isPicture(mediaType)
 }
 
 function nameOfUpload(id: string): string {

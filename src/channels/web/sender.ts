@@ -4,11 +4,10 @@ import type { ChannelSender, Reply, SendOutcome } from "../../delivery/contract.
 import { AppError } from "../../kernel/index.ts"
 import type { Route } from "../../sessions/index.ts"
 import type { NewOutbox, OutboxRow, Store } from "../../store/index.ts"
-import { ownMessage } from "../chatapp/tool/store.ts"
 import { type WebPayload, webAccount, webChannel } from "./contract.ts"
 import type { WebFiles } from "./files.ts"
 import { routeOf } from "./place.ts"
-import { addMessage, asJson, changeMessage, runOfJob } from "./store.ts"
+import { addMessage, asJson, changeMessage, findMessage, runOfJob } from "./store.ts"
 
 export type RowKind = "text" | "file" | "edit" | "delete" | "react"
 
@@ -36,7 +35,7 @@ export function createWebSender(options: SenderOptions): ChannelSender {
       const { messageId } = change
       if (change.action === "delete") return rowOf(route, "delete", { messageId })
       if (change.action === "react") return reactRow(route, messageId, change.emoji)
-      if (ownMessage(store, route, messageId) === undefined)
+      if (findMessage(store, route.chatId, messageId)?.side !== "out")
         throw new AppError("not-found", "The agent has not sent a message of this id to this chat")
       return editRow(route, { messageId, text: change.text })
     },

@@ -2,10 +2,11 @@
 import type { ReplyButton } from "../../delivery/contract.ts"
 import type { Json } from "../../kernel/index.ts"
 import { agentOfKey } from "../../sessions/index.ts"
+import { isPicture } from "../chatapp/media/sniff.ts"
 import { type IngestEntry, type Provenance, type Store, type Write, provenanceOf } from "../../store/index.ts"
 import { type WebConversation, type WebFile, type WebMessage, type WebUnsent, webChannel } from "./contract.ts"
 
-export interface StoredFile extends WebFile {
+export interface StoredFile extends Omit<WebFile, "isPicture"> {
   /** Below the folder of the chat's files. */
   stored?: string
 }
@@ -93,7 +94,10 @@ function shown(row: Row): WebMessage {
     runId: row.run_id,
     text: row.text,
     thinking: row.thinking,
-    files: parse<StoredFile>(row.files).map(({ stored: _stored, ...file }) => file),
+    files: parse<StoredFile>(row.files).map(({ stored: _stored, ...file }) => ({
+      ...file,
+      isPicture: isPicture(file.mediaType),
+    })),
     buttons: parse<ReplyButton[]>(row.buttons).map((line) =>
       line.map(({ text, style }) => (style === undefined ? { text } : { text, style })),
     ),
@@ -112,20 +116,29 @@ export function messagesByIds({ handle }: Store, ids: readonly number[]): WebMes
   return rows.map(shown)
 }
 
+export interface HistoryPage {
+  limit: number
+  before?: number | undefined
+  /** The ones that came next, in place of the newest. */
+  after?: number | undefined
+}
+
 export function readMessages(
   { handle }: Store,
   chat: string,
-  { limit, before }: { limit: number; before?: number | undefined },
+  { limit, before, after }: HistoryPage,
 ): { items: WebMessage[]; next: number | null } {
   const rows = handle
     .prepare(
-      `select * from web_message where chat = ?1 and id < ?2
-         and id > coalesce((select cleared_to from web_chat where key = ?1), 0) order by id desc limit ?3`,
+      `select * from web_message where chat = ?1 and id < ?2 and deleted_at is null
+         and id > max(?4, coalesce((select cleared_to from web_chat where key = ?1), 0))
+       order by id ${after === undefined ? "desc" : "asc"} limit ?3`,
     )
-    .all(chat, before ?? Number.MAX_SAFE_INTEGER, limit + 1) as unknown as Row[]
-  const items = rows.slice(0, limit).map(shown)
+    .all(chat, before ?? Number.MAX_SAFE_INTEGER, limit + 1, after ?? 0) as unknown as Row[]
+  const found = rows.slice(0, limit)
+  const items = (after === undefined ? found : found.toReversed()).map(shown)
   return {
-    items: items.filter(({ isDeleted }) => !isDeleted),
+    items,
     next: rows.length > limit ? (items.at(-1)?.id ?? null) : null,
   }
 }

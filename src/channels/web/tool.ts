@@ -10,8 +10,9 @@ import type { Route } from "../../sessions/index.ts"
 import type { NewOutbox, OutboxRow, Store } from "../../store/index.ts"
 import { type Deed, gateOf } from "../chatapp/tool/deed.ts"
 import { type Forms, orBlank, requireFields, schemaFor } from "../chatapp/tool/fields.ts"
-import { addRows, earlierSend, ownMessage } from "../chatapp/tool/store.ts"
+import { addRows, earlierSend } from "../chatapp/tool/store.ts"
 import { webChannel } from "./contract.ts"
+import { findMessage } from "./store.ts"
 import { editRow, planReply, reactRow, rowOf } from "./sender.ts"
 
 export interface WebToolOptions {
@@ -113,7 +114,7 @@ async function perform(options: WebToolOptions, given: Input, context: ToolConte
   const { action, message: text = "", messageId = context.route?.messageId ?? "", emoji = "" } = given
   if (action === "send") return await send(options, given, route, context)
   if (action === "react") return await put(options, [reactRow(route, messageId, emoji)], context)
-  if (ownMessage(store, route, messageId) === undefined)
+  if (findMessage(store, route.chatId, messageId)?.side !== "out")
     throw new AppError("not-found", "You have not sent a message of this id to this chat")
   if (action === "delete") return await put(options, [rowOf(route, "delete", { messageId })], context)
   const buttons = buttonsOf(given)

@@ -11,6 +11,8 @@ export const chatFile = z.object({
   name: z.string(),
   mediaType: z.string(),
   bytes: z.number(),
+  /** Browsers may show it as it is. */
+  isPicture: z.boolean(),
   /** Why it is not there. */
   problem: z.string().optional(),
 })
@@ -35,7 +37,7 @@ export const chatMessage = z.object({
   isDeleted: z.boolean(),
 })
 
-/** An answer while it is written, also as an entry `draft` of the event stream. */
+/** An answer while it is written, from when its turn begins; also as an entry `draft` of the event stream. */
 export const chatDraft = z.object({
   chat: z.string(),
   runId: z.string(),
@@ -68,13 +70,15 @@ export const chatEndpoints = define({
         }),
       ),
       hasMore: z.boolean(),
-      commands: z.array(z.object({ name: z.string(), summary: z.string(), usage: z.string().optional() })),
+      /** What can be typed: a command, also with each of the words that may follow it. */
+      commands: z.array(z.object({ words: z.string(), summary: z.string() })),
       maxFileBytes: z.number(),
     }),
   },
   "GET /api/chat/messages": {
     summary: "Lists the messages of a conversation, newest first, with what is being written and what was not sent",
-    query: z.object({ chat, limit, before }),
+    /** `after` gives those that came next, in place of the newest. */
+    query: z.object({ chat, limit, before, after: before }),
     reply: pageOf(chatMessage).extend({
       drafts: z.array(chatDraft),
       unsent: z.array(
@@ -85,8 +89,6 @@ export const chatEndpoints = define({
           text: z.string(),
         }),
       ),
-      /** Runs that are not over. */
-      open: z.array(z.string()),
     }),
   },
   "POST /api/chat/messages": {

@@ -1,0 +1,67 @@
+// What a conversation shows beside its messages: answers while they are written, turns that run, sends that failed.
+import { useSignal } from "../../ui/signals.ts"
+import { useEffect } from "preact/hooks"
+import { type Reply, call } from "../../api.ts"
+import { on } from "../../stream.ts"
+import { wordsOf } from "../../ui/parts.tsx"
+import { toast } from "../../ui/toast.tsx"
+import { forget } from "./unsent.ts"
+
+export type History = Reply<"GET /api/chat/messages">
+export type Message = History["items"][number]
+type Draft = History["drafts"][number]
+
+export const pageSize = 50
+/** A draft whose turn is over goes when its message comes; one that says nothing, a little later. */
+const overMs = 3_000
+
+export function useLive(chat: string) {
+  const drafts = useSignal<readonly Draft[]>([])
+  const failed = useSignal<History["unsent"]>([])
+  /** For whoever does not see it. */
+  const heard = useSignal("")
+
+  const load = async (where: { after?: number; before?: number }) => {
+    const answer = await call("GET /api/chat/messages", { query: { chat, limit: pageSize, ...where } })
+    if (!where.before && !where.after) {
+      drafts.value = answer.drafts
+      failed.value = answer.unsent
+    }
+    for (const { ref } of answer.items) forget(ref)
+    return answer.items.reverse()
+  }
+  const reload = () => void load({}).catch((error: unknown) => toast(wordsOf(error), "bad"))
+  const takeDraft = (draft: Draft) => {
+    const { runId, at } = draft
+    if (draft.chat !== chat) return
+    const before = drafts.value.find((each) => each.runId === runId)
+    const others = drafts.value.filter((each) => each !== before)
+    const known = before?.stream === draft.stream ? before.text : ""
+    if (draft.isOver) {
+      if (before) drafts.value = [...others, { ...before, isOver: true }]
+      setTimeout(() => drop(runId), overMs)
+    } else if (at > known.length) reload()
+    else drafts.value = [...others, { ...draft, text: known.slice(0, at) + draft.text }]
+  }
+  const drop = (runId: string) => (drafts.value = drafts.value.filter((each) => each.runId !== runId || !each.isOver))
+  useEffect(() => {
+    const ends = [
+      on("draft", takeDraft),
+      // What was written meanwhile is told to nobody twice.
+      on("ready", reload),
+      on<{ chatId: string; state: string }>("delivery", ({ chatId, state }) => {
+        if (chatId === chat && (failed.value.length > 0 || /dead|uncertain/.test(state))) reload()
+      }),
+    ]
+    return () => ends.forEach((end) => end())
+  }, [])
+  /** Of the stream. */
+  const accepts = ({ chat: of, ref, side, runId, text }: Message) => {
+    if (of !== chat) return false
+    forget(ref)
+    if (side === "out") heard.value = text.slice(0, 600)
+    drop(runId ?? "")
+    return true
+  }
+  return { drafts, failed, heard, load, reload, accepts }
+}

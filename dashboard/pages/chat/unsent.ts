@@ -1,0 +1,61 @@
+// What was written and is not in the gateway yet. It is kept in the browser until it is, so that no reload, cut or crash
+// loses a word; each message has an id of its own, so that one that is sent again is there once.
+import { signal } from "../../ui/signals.ts"
+import { call } from "../../api.ts"
+import { on } from "../../stream.ts"
+import { wordsOf } from "../../ui/parts.tsx"
+
+export interface Saying {
+  /** Its own, so that it is taken in once. */
+  id: string
+  chat: string
+  text: string
+  files: { id: string; name: string }[]
+  replyTo?: string
+  /** Why it was not taken; empty while it is on its way. */
+  problem?: string
+}
+
+const storageKey = "svc-chat-unsent"
+
+export function stored<Value>(key: string, otherwise: Value): Value {
+  return (JSON.parse(localStorage.getItem(key) ?? "null") as Value | null) ?? otherwise
+}
+
+export function store(key: string, value: unknown): void {
+  try {
+    localStorage.setItem(key, JSON.stringify(value))
+  } catch {
+    // A browser without room for it keeps it for as long as the page is open.
+  }
+}
+
+/** By their ids, in the order in which they were written. */
+export const unsent = signal<Readonly<Record<string, Saying>>>(stored(storageKey, {}))
+
+function put(item: Saying): void {
+  unsent.value = { ...unsent.value, [item.id]: item }
+  store(storageKey, unsent.value)
+}
+
+/** It stands in the conversation, or its writer has taken it back. */
+export function forget(id: string): void {
+  if (!(id in unsent.value)) return
+  const { [id]: _gone, ...others } = unsent.value
+  unsent.value = others
+  store(storageKey, others)
+}
+
+export async function say({ problem: _problem, ...item }: Saying): Promise<void> {
+  put(item)
+  try {
+    await call("POST /api/chat/messages", { body: item })
+  } catch (error) {
+    if (item.id in unsent.value) put({ ...item, problem: wordsOf(error) })
+  }
+}
+
+const again = () => Object.values(unsent.value).forEach((item) => void say(item))
+on("ready", again)
+on("reset", again)
+again()
