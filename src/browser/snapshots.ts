@@ -45,6 +45,7 @@ export function snapshotOptions(
     maxLines: limit,
     find,
     diff,
+    patient: true,
   }
 }
 
@@ -90,6 +91,7 @@ const fresh: SnapshotOptions = {
   maxLines: undefined,
   find: "",
   diff: false,
+  patient: false,
 }
 
 /** A picture with the refs of what can be acted on; what the next `diff` compares with stays as it was. */
@@ -114,7 +116,11 @@ export async function freshSnapshot(
   try {
     return await tab.operate({ ...limits, what: "The snapshot" }, async (operation) => {
       guard.checkRead(tab)
-      const { snapshot, truncated } = await takeSnapshot(tab, operation, { ...fresh, diff: wanted === "diff" })
+      const { snapshot, truncated } = await takeSnapshot(tab, operation, {
+        ...fresh,
+        diff: wanted === "diff",
+        patient: wanted === "diff",
+      })
       return { snapshot, truncated }
     })
   } catch (error) {

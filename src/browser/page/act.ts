@@ -41,6 +41,7 @@ export async function act(
       const watch = watchEffects(tab)
       try {
         const result = await perform({ tab, operation, progress, reveal: options.reveal }, request)
+        if (answered.has(request.kind)) tab.memory.expectAnswer(tab.clock.monotonic())
         if (request.kind !== "wait") await watch.settle(operation.signal, progress.rested === true)
         if (request.kind === "scroll") return { scrolled: result === true }
         return request.kind === "evaluate" ? { result } : {}
@@ -61,6 +62,9 @@ export async function act(
 
 /** Done once their input has gone to the page, however long the page takes over it. */
 const oneInput: ReadonlySet<PageAction["kind"]> = new Set(["click", "hover", "press", "type", "scroll"])
+
+/** What pages show something for. */
+const answered: ReadonlySet<PageAction["kind"]> = new Set(["click", "press", "type", "fill", "select", "drag", "hover"])
 
 function perform(acting: Acting, request: PageAction): Promise<unknown> {
   const { tab, operation, progress } = acting

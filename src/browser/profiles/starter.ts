@@ -290,7 +290,7 @@ export class BrowserStarter {
     const leave = network.onStranger(() => {
       if (clock.monotonic() - toldAt < tellAgainMs) return
       toldAt = clock.monotonic()
-      background.run("browser greeting", () => greet(connection, network))
+      background.run("browser greeting", () => greet(connection, network, { inUse: true }))
     })
     void connection.closed.then(leave)
   }

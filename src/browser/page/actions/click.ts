@@ -31,7 +31,8 @@ export async function click(tab: Tab, request: ClickRequest, operation: Operatio
     const point = await reach(tab, entry, number, { ...needs, settle }, operation)
     progress.sent = true
     const { alerts } = tab
-    const report = await clickAndSee(tab, entry, { point, ...options }, operation.signal)
+    const at = { ...options, point, held: point.plain === true }
+    const report = await clickAndSee(tab, entry, at, operation.signal)
     if (report.hits > 0 && report.missedBy === "") {
       progress.rested = true
       if (report.givesFile) tab.expectFile()
@@ -51,6 +52,7 @@ interface ClickAt {
   doubleClick: boolean
   button: ClickRequest["button"]
   modifiers: number
+  held: boolean
 }
 
 /** The page's own document is asked while the input is still on its way; documents in frames afterwards. */

@@ -39,18 +39,26 @@ export async function sendMouse(tab: Tab, event: MouseEvent, signal: AbortSignal
   )
 }
 
-/** Pressed and released at a point; the events travel together. */
+/** A quick finger. Widgets made by scripts begin to listen for the release only when they have drawn that they are held. */
+const heldMs = 40
+
+/** Pressed and released at a point; the events travel together, unless it is to be `held` for a moment. */
 export async function clickAt(
   tab: Tab,
   point: Point,
-  options: { button: Button; doubleClick: boolean; modifiers: number },
+  options: { button: Button; doubleClick: boolean; modifiers: number; held?: boolean },
   signal: AbortSignal,
 ): Promise<void> {
   const { button, modifiers } = options
   const events = [sendMouse(tab, { type: "mouseMoved", point, modifiers }, signal)]
   for (let clickCount = 1; clickCount <= (options.doubleClick ? 2 : 1); clickCount += 1) {
-    for (const type of ["mousePressed", "mouseReleased"] as const)
+    for (const type of ["mousePressed", "mouseReleased"] as const) {
+      if (options.held && type === "mouseReleased") {
+        await Promise.all(events)
+        await tab.clock.sleep(heldMs, signal)
+      }
       events.push(sendMouse(tab, { type, point, button, modifiers, clickCount }, signal))
+    }
   }
   await Promise.all(events)
 }

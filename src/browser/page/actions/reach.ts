@@ -32,6 +32,8 @@ export interface Point {
 export interface Reached extends Point {
   /** The page was scrolled to show it: what was found before lies elsewhere now. */
   scrolled?: boolean
+  /** What is there was made by a script alone. */
+  plain?: boolean
 }
 
 /** Pauses between tries; the last one repeats. */
@@ -158,7 +160,7 @@ async function tryReach(
     scrolled ||= outside.scrolled
     frame = owner.frame
   }
-  return { kind: "ready", ...point, scrolled }
+  return { kind: "ready", ...point, scrolled, plain: inFrame.plain === true }
 }
 
 type Found = Extract<Reach, { kind: "ready" }> | Failure

@@ -27,6 +27,8 @@ export interface PageStyle {
   pointerEvents: string
   backgroundImage: string
   overflowX: string
+  clip: string
+  clipPath: string
   overflowY: string
   paddingLeft: string
   paddingTop: string

@@ -66,7 +66,11 @@ export function textOf(element: PageElement, budget: TextBudget): string {
 function textOfChild(child: PageElement, budget: TextBudget): string {
   const tag = child.localName
   if (tag === "script" || tag === "style" || tag === "noscript" || tag === "template") return ""
-  if (isHidden(child)) return ""
+  if (!child.checkVisibility({ visibilityProperty: true })) {
+    if (isHidden(child)) return ""
+    // Its own words are not seen; a child may have made itself visible again.
+    if (tag !== "slot" && child.checkVisibility()) return textOfSeen(child, budget)
+  }
   const label = child.getAttribute("aria-label")
   if (label || hiddenBy(child) !== "") budget.differs = true
   if (hiddenBy(child) !== "") return ""
@@ -79,6 +83,13 @@ function textOfChild(child: PageElement, budget: TextBudget): string {
   const flows =
     /^(a|abbr|b|bdi|bdo|cite|code|data|dfn|em|font|i|ins|kbd|mark|q|s|samp|slot|small|span|strong|sub|sup|time|u|var|wbr)$/
   return flows.test(tag) ? text : ` ${text} `
+}
+
+function textOfSeen(element: PageElement, budget: TextBudget): string {
+  let text = ""
+  for (let node = firstInside(element); node && budget.left > 0; node = node.nextSibling)
+    if (node.nodeType === 1) text += textOfChild(node as PageElement, budget)
+  return text
 }
 
 export interface Name {
@@ -244,6 +255,7 @@ export const namesFunctions = [
   tidy,
   textOf,
   textOfChild,
+  textOfSeen,
   nameOf,
   labelledText,
   generatedWords,

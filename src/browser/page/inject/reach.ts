@@ -3,6 +3,7 @@ import { elementOf, numberOf, type PageAgent } from "./agent.ts"
 import { armClick } from "./click-guard.ts"
 import type { Box, PageAnimation, PageDocument, PageElement, PageNode, PageWindow } from "./dom.ts"
 import { firstInside } from "./names.ts"
+import { isTiny } from "./walk/hints.ts"
 import { describe, elementAt, isHit, isInside } from "./hit.ts"
 
 export interface ReachOptions {
@@ -29,8 +30,11 @@ export type Spot =
   | { beside: "before" | "after"; fromId: number }
 
 export type Reach =
-  /** `scrolled`: the browser may not yet know where frames of other processes lie now. */
-  | { kind: "ready"; x: number; y: number; scrolled: boolean }
+  /**
+   * `scrolled`: the browser may not yet know where frames of other processes lie now.
+   * `plain`: no button, link or field of the browser's or by its role, but something that a script has made.
+   */
+  | { kind: "ready"; x: number; y: number; scrolled: boolean; plain?: boolean }
   | { kind: "gone" | "not-visible" | "disabled" | "not-editable" | "not-stable" }
   /** `byId`: the number of what lies over it; 0 for nothing of this document. */
   | { kind: "covered"; by: string; byId: number }
@@ -38,6 +42,17 @@ export type Reach =
 export async function reachElement(agent: PageAgent, id: number, options: ReachOptions): Promise<Reach> {
   const element = elementOf(agent, id)
   if (!element) return { kind: "gone" }
+  const found = await reachKnown(agent, element, options)
+  return found.kind === "ready" && isPlain(element) ? { ...found, plain: true } : found
+}
+
+function isPlain(element: PageElement): boolean {
+  if (/^(a|button|input|select|textarea|label|summary|option|iframe)$/.test(element.localName)) return false
+  const role = element.getAttribute("role") ?? ""
+  return !/^(button|link|checkbox|radio|switch|tab|option|textbox|searchbox|combobox|menuitem\w*|treeitem)$/.test(role)
+}
+
+async function reachKnown(agent: PageAgent, element: PageElement, options: ReachOptions): Promise<Reach> {
   const target = clickTarget(element)
   // A field may be without a box and take keys all the same: some editors draw everything themselves.
   const needsBox = options.point || !options.editable
@@ -81,15 +96,26 @@ export function drawnInstead(element: PageElement, cover: PageElement | null): P
   let around: PageElement | null = element.parentElement ?? host ?? null
   for (let steps = 0; around && steps < 6; steps += 1) {
     // More controls than this one: from here on it is no longer the box of this control.
-    const others = around.querySelectorAll(
-      "button,a[href],input:not([type=hidden]),select,textarea,[role=button],[role=radio],[role=checkbox]",
-    )
-    if (others.length > (around.contains(element) ? 1 : 0) || around.localName === "body") break
+    if (around.localName === "body" || hasOtherControls(around, element)) break
     // What covers it from elsewhere, such as a banner, is no part of the control.
     if (firstBox(around) && (cover === null || isInside(cover, around))) return around
     around = around.parentElement ?? around.getRootNode().host ?? null
   }
   return null
+}
+
+/** Whether a box holds controls that a person sees beside this one. The button that opens the same list is none. */
+function hasOtherControls(around: PageElement, element: PageElement): boolean {
+  const found = around.querySelectorAll(
+    "button,a[href],input:not([type=hidden]),select,textarea,[role=button],[role=radio],[role=checkbox]",
+  )
+  for (let index = 0; index < found.length; index += 1) {
+    const other = found[index] as PageElement
+    if (other === element || other.contains(element) || element.contains(other)) continue
+    if (other.hasAttribute("aria-haspopup") || other.getAttribute("tabindex") === "-1") continue
+    if (!isTiny(other) && other.closest("[aria-hidden=true]") === null) return true
+  }
+  return false
 }
 
 /** A control whose box is hidden for looks is clicked by its label. */
@@ -328,8 +354,11 @@ export function placeInside(frame: PageElement, point: { x: number; y: number })
 
 export const reachFunctions = [
   reachElement,
+  isPlain,
+  reachKnown,
   clickTarget,
   drawnInstead,
+  hasOtherControls,
   isDisabled,
   isEditable,
   firstBox,

@@ -92,8 +92,9 @@ export function roleOf(tables: RoleTables, element: PageElement): string {
   if (explicit) {
     const role = explicit.trim().split(/\s+/)[0]?.toLowerCase() ?? ""
     const isPlain = role === "presentation" || role === "none" || role === "generic"
-    // What takes the focus means something, whatever the page says.
-    const isNative = isPlain && /^(button|input|select|textarea)$/.test(element.localName)
+    // What takes the focus means something, whatever the page says; and what takes text is a field.
+    const isField = /^(input|select|textarea)$/.test(element.localName)
+    const isNative = isPlain ? isField || element.localName === "button" : isField && !tables.interactive.has(role)
     if (!isNative) return isPlain ? "" : role
   }
   const tag = element.localName

@@ -14,14 +14,17 @@ export interface Greeter {
 
 const closeMs = 10_000
 
-/** In a context of its own when `space` is given, else in the browser's own. */
+/**
+ * In a context of its own when `space` is given, else in the browser's own. `inUse`: tabs are worked with by now, and one
+ * that is blank may be on its way to a page, which a greeting in it would cut off.
+ */
 export async function greet(
   connection: CdpConnection,
   proxy: Greeter,
-  { space, signal }: { space?: string; signal?: AbortSignal } = {},
+  { space, signal, inUse = false }: { space?: string; signal?: AbortSignal; inUse?: boolean } = {},
 ): Promise<void> {
   const { root } = connection
-  const blank = space === undefined ? await findBlank(connection, signal) : undefined
+  const blank = space === undefined && !inUse ? await findBlank(connection, signal) : undefined
   const targetId = blank ?? (await makeTab(connection, space, signal))
   const { sessionId } = await root.send<{ sessionId: string }>("Target.attachToTarget", { targetId, flatten: true })
   const session = connection.session(sessionId)

@@ -22,7 +22,7 @@ export async function takeLabelled(
   operation: Operation,
 ): Promise<LabelledPicture> {
   const { signal } = operation
-  const refs = lines.flatMap(({ ref }) => (ref ? [ref] : []))
+  const refs = lines.flatMap(({ ref }) => (ref && ref.role !== "text" ? [ref] : []))
   const worlds = Map.groupBy(refs, (ref) => ref.entry.world)
   let shown = 0
   try {

@@ -38,6 +38,36 @@ const makeLooker = `({
     if (localName === "a") return !element.hasAttribute("href")
     return this.plain.has(localName) || localName.includes("-")
   },
+  // jQuery keeps at an element which parts of it are meant: [element, selector].
+  meant: [],
+  // Whether all clicks that jQuery takes here are for parts of the element.
+  noteMeant(element) {
+    let direct = 0, parts = 0
+    for (const key of Object.keys(element)) {
+      if (!key.startsWith("jQuery")) continue
+      const events = element[key] && element[key].events
+      for (const type of ["click", "mousedown", "mouseup", "dblclick"]) {
+        for (const { selector } of Array.from((events && events[type]) || []).slice(0, 50)) {
+          if (!selector) direct += 1
+          else if (this.meant.length < 50) parts = this.meant.push([element, String(selector)])
+        }
+      }
+    }
+    return direct === 0 && parts > 0
+  },
+  // Those of them that are there now and were not told.
+  parts(most) {
+    if (!this.quiet && this.meant.length === 0) this.noteMeant(document)
+    const found = []
+    for (const [element, selector] of this.meant) {
+      try {
+        const inside = element.querySelectorAll(selector)
+        for (let at = 0; at < inside.length && at < 1000 && found.length < most; at += 1)
+          if (!this.seen.has(inside[at]) && this.isPlain(inside[at])) found.push(inside[at])
+      } catch { /* a selector of jQuery's own */ }
+    }
+    return found
+  },
   // Handlers that a framework keeps at the element while it listens at the root.
   delegated(element) {
     if (element.$$click || element.__click) return true
@@ -59,6 +89,10 @@ const look = `function (budgetMs, most, mostTypes) {
   let count = 0
   // Once all of the page has been gone through, what may have come since is looked for with less haste.
   const until = this.now() + (this.quiet > 0 ? budgetMs / 6 : budgetMs)
+  for (const part of this.parts(most)) {
+    this.seen.add(part)
+    found[count++] = part
+  }
   for (let steps = 1, rounds = 0; steps < 100000 && count < most; steps += 1) {
     if (steps % 16 === 0 && this.now() > until) break
     const element = this.next()
@@ -73,6 +107,7 @@ const look = `function (budgetMs, most, mostTypes) {
     const delegates = clicks || this.delegated(element)
     if (!delegates && !types.contextmenu && !types.touchstart && !types.dragstart) continue
     this.seen.add(element)
+    if (clicks && this.noteMeant(element)) continue
     // Who listens for everything listens for what is inside: the root of a framework's page or of its overlays.
     let kinds = 0
     for (const kind in types) kinds += 1

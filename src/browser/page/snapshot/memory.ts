@@ -25,6 +25,7 @@ const probeMs = 1_000
 export class SnapshotMemory {
   #last: Remembered | undefined
   #sure = false
+  #inputAt: number | undefined
   /** What walks that nobody was shown have found out about changes. */
   #changedUnseen = false
 
@@ -49,6 +50,18 @@ export class SnapshotMemory {
   /** Input of ours can change what a page shows without a trace in its document (a menu under the mouse). */
   doubt(): void {
     this.#sure = false
+  }
+
+  /** Input was given at this monotonic time: the page may still be about to answer it. */
+  expectAnswer(at: number): void {
+    this.#inputAt = at
+  }
+
+  /** When the last input was given; told once, to the first snapshot after it. */
+  takeInput(): number | undefined {
+    const at = this.#inputAt
+    this.#inputAt = undefined
+    return at
   }
 
   /** The last snapshot, when these are its options and every frame says that nothing has changed since. */

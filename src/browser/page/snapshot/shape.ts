@@ -59,7 +59,10 @@ export const charsPerToken = 4
 /** From the least useful: addresses, loose texts, what has no ref; what can be acted on goes last, from the page's end. */
 const classes: { words: string; holds(line: Line): boolean }[] = [
   { words: "addresses", holds: (line) => /^ *- \/url: /.test(line.text) },
-  { words: "options and texts", holds: (line) => !line.ref && /^ *- (?:text|option|paragraph)\b/.test(line.text) },
+  {
+    words: "options and texts",
+    holds: (line) => !line.ref?.interactive && /^ *- (?:text|option|paragraph)\b/.test(line.text),
+  },
   { words: "elements without refs", holds: (line) => !line.ref && !/^ *- heading\b/.test(line.text) },
   { words: "headings", holds: (line) => !line.ref },
   { words: "elements", holds: () => true },

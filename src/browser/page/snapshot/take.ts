@@ -30,6 +30,8 @@ export interface SnapshotOptions {
   find: string
   /** Only what has changed since the last snapshot. */
   diff: boolean
+  /** After input that has changed nothing of what is shown: wait a moment for what it may set off. */
+  patient: boolean
 }
 
 export interface SnapshotRef {
@@ -56,7 +58,10 @@ export async function takeSnapshot(tab: Tab, operation: Operation, options: Snap
   const { signal } = operation
   const before = tab.memory.last
   const key = keyOf(options)
-  const taken = (await tab.memory.unchanged(tab, key, signal)) ?? (await take(tab, options, key, signal))
+  const inputAt = tab.memory.takeInput()
+  let taken = (await tab.memory.unchanged(tab, key, signal)) ?? (await take(tab, options, key, signal))
+  if (inputAt !== undefined && before && (options.patient || !taken.changed) && isSameAs(before, taken))
+    taken = await takeAnswer(tab, options, { seen: taken, until: inputAt + answerMs }, operation)
   // A search shows a few lines only: what has changed is told since the snapshot that was shown.
   if (options.find !== "" && !options.diff) tab.memory.restore(before)
   let { lines } = taken
@@ -65,6 +70,35 @@ export async function takeSnapshot(tab: Tab, operation: Operation, options: Snap
   if (options.diff && before?.key === key && before.url === taken.url) return showChanges(before, taken, options)
   const shown = shorten(lines, options)
   return finish(shown, options, taken.folded)
+}
+
+/** Pages wait this long to see whether a click becomes two, or for a typist to stop, before they show anything. */
+const answerMs = 400
+const lookEveryMs = 40
+
+/** Nothing is otherwise than before the input: what comes a moment later is part of what was done. */
+async function takeAnswer(
+  tab: Tab,
+  options: SnapshotOptions,
+  { seen, until }: { seen: Remembered; until: number },
+  { signal, deadline }: Operation,
+): Promise<Remembered> {
+  while (tab.clock.monotonic() < Math.min(until, deadline - answerMs)) {
+    await tab.clock.sleep(lookEveryMs, signal)
+    if (await tab.memory.unchanged(tab, seen.key, signal)) continue
+    const now = await take(tab, options, seen.key, signal)
+    now.changed ||= seen.changed
+    if (!isSameAs(seen, now)) return now
+  }
+  return seen
+}
+
+function isSameAs(before: Remembered, now: Remembered): boolean {
+  if (before.url !== now.url) return false
+  // Another kind of snapshot: then only what the document itself says can be compared.
+  if (before.key !== now.key) return !now.changed
+  const { lines } = now
+  return lines.length === before.lines.length && lines.every(({ text }, index) => text === before.lines[index]?.text)
 }
 
 function keyOf(options: SnapshotOptions): string {

@@ -54,7 +54,7 @@ test("hints at what a control without a name is: the words beside a field, what 
 test("gives fields and buttons a ref whatever role the page has put on them", async () => {
   for (const mode of ["efficient", "full"] as const) {
     const text = (await look(mode)).join("\n")
-    assert.match(text, /- alert "Foreign role" \[ref=\w+\]: 3/)
+    assert.match(text, /- textbox "Foreign role" \[ref=\w+\]: 3/)
     assert.match(text, /- button "Not plain" \[ref=\w+\]/)
   }
 })
@@ -62,7 +62,7 @@ test("gives fields and buttons a ref whatever role the page has put on them", as
 test("gives refs to the words and parts of a drawing that listens, and to what a framework handles at its root", async () => {
   await click(/"South"/)
   await click(/"North"/, "full")
-  await click(/^- generic \[ref=\w+\] \[nth=\d\] of "North"$/)
+  await click(/^- generic \[ref=\w+\] \[nth=\d\] \(of North\)$/)
   await click(/"Kept at the element"/)
   const { body } = await bench.call("POST", "/act", { kind: "evaluate", fn: "() => done.textContent" })
   assert.equal(body.result, "South;North;dot;South;react;")

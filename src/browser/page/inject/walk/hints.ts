@@ -1,5 +1,6 @@
 // What tells a control that has no name: of a field the words that stand beside it, of a picture what its makers call it
 // (`[hint="trash"]`). A hint is a guess beside the name, never the name. Runs in the page (see agent.ts).
+import { rootOf } from "../agent.ts"
 import type { PageElement, PageNode, PageStyle } from "../dom.ts"
 import { textOf, tidy } from "../names.ts"
 
@@ -26,42 +27,94 @@ function wordsBeside(element: PageElement, role: string): string {
   const description = part ? tidy(textOf(part, { left: 300 }), most) : ""
   if (description !== "") return description
   // Of a box to tick the words come behind, of all others before.
-  const sides = /^(switch|checkbox|radio)$/.test(role)
-    ? (["nextSibling", "previousSibling"] as const)
-    : (["previousSibling", "nextSibling"] as const)
+  const isTick = role === "checkbox" || role === "radio"
+  const sides = isTick ? (["nextSibling", "previousSibling"] as const) : (["previousSibling", "nextSibling"] as const)
   let place: PageElement | null = element
   for (let steps = 0; place && place.localName !== "body" && steps < 4; steps += 1) {
     for (const side of sides) {
       const words = wordsOnSide(place, side, most)
-      if (words !== "") return words
+      if (words.text !== "" && !(side === "nextSibling" && isLabelOfNext(words.node, isTick))) return words.text
     }
     place = place.parentElement
-    if (place && place.querySelectorAll(fieldsSelector()).length > 1) break
+    if (place && hasOtherFields(place, element)) break
   }
   return ""
+}
+
+/** Components keep fields that nobody sees beside the one that is drawn: these do not count. */
+function hasOtherFields(place: PageElement, element: PageElement): boolean {
+  const fields = place.querySelectorAll(fieldsSelector())
+  for (let index = 0; index < fields.length; index += 1) {
+    const field = fields[index] as PageElement
+    if (field !== element && !isTiny(field) && !field.contains(element)) return true
+  }
+  return false
+}
+
+/** Drawn so small, itself or what it stands in, that it is there for screen readers and scripts alone. */
+export function isTiny(element: PageElement): boolean {
+  let part: PageElement | null = element
+  for (let steps = 0; part && steps < 3; steps += 1, part = part.parentElement) {
+    const { width, height } = part.getBoundingClientRect()
+    if (width <= 2 || height <= 2) return true
+  }
+  return false
+}
+
+/** Cut to next to nothing, with all that is in it: nobody sees it. */
+export function isCutAway(element: PageElement): boolean {
+  const { width, height } = element.getBoundingClientRect()
+  if (width > 2 && height > 2) return false
+  const { overflowX, clip, clipPath } = getComputedStyle(element)
+  return /hidden|clip/.test(overflowX) || clip !== "auto" || clipPath !== "none"
 }
 
 function fieldsSelector(): string {
   return "input:not([type=hidden]),select,textarea,[contenteditable=true],[role=combobox],[role=switch],[role=slider]"
 }
 
+/** Words behind one field that stand in front of another are that one's, unless it is one more box to tick. */
+function isLabelOfNext(node: PageNode | null, isTick: boolean): boolean {
+  let next = node?.nextSibling ?? null
+  while (next && (next.nodeType !== 1 || !(next as PageElement).checkVisibility())) next = next.nextSibling
+  if (!next) return false
+  const element = next as PageElement
+  const field = element.matches(fieldsSelector()) ? element : element.querySelector(fieldsSelector())
+  return field !== null && !(isTick && /^(checkbox|radio)$/.test(field.type ?? ""))
+}
+
 /** The nearest words on one side among the siblings, up to the next field. */
-function wordsOnSide(element: PageElement, side: "previousSibling" | "nextSibling", most: number): string {
+function wordsOnSide(
+  element: PageElement,
+  side: "previousSibling" | "nextSibling",
+  most: number,
+): { text: string; node: PageNode | null } {
+  const none = { text: "", node: null }
   let node: PageNode | null = element[side]
   for (let steps = 0; node && steps < 4; steps += 1, node = node[side]) {
     if (node.nodeType === 3) {
-      const words = tidy(node.nodeValue ?? "", most)
-      if (words !== "") return words
+      const text = tidy(node.nodeValue ?? "", most)
+      if (text !== "") return { text, node }
     }
     if (node.nodeType !== 1) continue
     const sibling = node as PageElement
     if (/^(script|style|template)$/.test(sibling.localName) || !sibling.checkVisibility()) continue
     const others = `${fieldsSelector()},button,[tabindex]`
-    if (sibling.matches(others) || sibling.querySelector(others)) return ""
-    const words = tidy(textOf(sibling, { left: 300 }), most)
-    if (words !== "") return words
+    if (sibling.matches(others) || holds(sibling, others)) return none
+    const text = tidy(textOf(sibling, { left: 300 }), most)
+    if (text !== "") return { text, node }
   }
-  return ""
+  return none
+}
+
+/** Also in the shadow roots of the components that stand there. */
+function holds(element: PageElement, selector: string): boolean {
+  if (element.querySelector(selector) || rootOf(element)?.querySelector(selector)) return true
+  const most = 20
+  const inside = element.querySelectorAll("*")
+  for (let index = 0; index < Math.min(inside.length, most); index += 1)
+    if (rootOf(inside[index] as PageElement)?.querySelector(selector)) return true
+  return false
 }
 
 /** Names that the makers of the page have given to the element or to the icon in it. */
@@ -98,6 +151,20 @@ function unhashed(name: string): string {
   return /\d/.test(name) ? parts.join("-") : name
 }
 
-export const hintsFunctions = [hintOf, asHint, wordsBeside, fieldsSelector, wordsOnSide, signsOf, fileName, unhashed]
+export const hintsFunctions = [
+  hintOf,
+  asHint,
+  wordsBeside,
+  isLabelOfNext,
+  hasOtherFields,
+  isTiny,
+  isCutAway,
+  fieldsSelector,
+  wordsOnSide,
+  holds,
+  signsOf,
+  fileName,
+  unhashed,
+]
 
 declare const getComputedStyle: (element: PageElement) => PageStyle

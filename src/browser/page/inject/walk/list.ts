@@ -1,11 +1,11 @@
 // The list of what can be acted on, flat, with the headings and messages that make it understood. Runs in the page.
 import type { PageElement, PageNode } from "../dom.ts"
 import { hiddenBy, isHidden, nameOf, textOf, tidy } from "../names.ts"
-import { roleOf, sizeOfList, statesOf, takesInput } from "../roles.ts"
+import { hasRole, roleOf, sizeOfList, statesOf, takesInput } from "../roles.ts"
 import { visitChildren } from "./children.ts"
 import { addCanvas, addFrame, drawnControl, isChart } from "./special.ts"
 import { addLine, type Inherited, plainWords, type Walk } from "./state.ts"
-import { cursorOf, gatherItems, isPart, isTarget, lookInside } from "./targets.ts"
+import { cursorOf, gatherItems, type Inside, isPart, isTarget, lookInside } from "./targets.ts"
 import { addValue } from "./values.ts"
 
 export function visitListNode(walk: Walk, node: PageNode, depth: number, inherited: Inherited): void {
@@ -51,6 +51,7 @@ function listPlain(walk: Walk, element: PageElement, { role, depth, shown, inher
   const inside: Inherited = { ...inherited, cursor: hand.cursor }
   const below = role === "" ? depth : depth + 1
   const isOwn = shown && (isTarget(walk, element, hand.own) || (inherited.parts && isPart(walk, element)))
+  if (walk.options.context && /^(alert)?dialog$/.test(role)) return listDialog(walk, element, role, depth, inside)
   if (walk.options.context && isContext(role)) return listContext(walk, element, role, { depth, isOwn, inside })
   if (isOwn) return listTarget(walk, element, role, depth, inside)
   if (
@@ -75,12 +76,48 @@ function listControl(walk: Walk, element: PageElement, role: string, depth: numb
   addLine(walk, { element, role, name, depth, states: statesOf(element, role), ref: true })
   if (addValue(walk, element, role, depth + 1, start) || isLeaf) return
   const { cursor } = cursorOf(element, { silent: true, unseen: false, cursor: "", parts: false })
-  visitChildren(walk, element, depth + 1, { silent: true, unseen: false, cursor, parts: false }, visitListNode)
+  const inside: Inherited = { silent: true, unseen: false, cursor, parts: false }
+  // Fields and lists hold other things than what draws them.
+  if (/^(button|link|checkbox|radio|switch|option|menuitem\w*|tab|slider)$/.test(role)) inside.within = name
+  visitChildren(walk, element, depth + 1, inside, visitListNode)
 }
 
 /** What tells a reader of a list of controls where they are and what has happened. */
 function isContext(role: string): boolean {
   return role === "heading" || role === "alert" || role === "status"
+}
+
+/** A dialog, with what it says or asks: its buttons alone do not tell. */
+function listDialog(walk: Walk, element: PageElement, role: string, depth: number, inherited: Inherited): void {
+  const { name } = nameOf(walk.tables, element, role)
+  const start = walk.lines.length
+  addLine(walk, { element, role, name, depth, states: "", ref: false })
+  const words = proseOf(walk, element, name)
+  if (words !== "") walk.lines[start] += `: ${plainWords(words)}`
+  visitChildren(walk, element, depth + 1, inherited, visitListNode)
+}
+
+/** The words of the parts that are neither headings nor controls. */
+function proseOf(walk: Walk, element: PageElement, name: string): string {
+  const most = 200
+  const items: PageElement[] = []
+  gatherItems(walk, element, items, { left: 200, hasControls: false })
+  const prose = items.filter(
+    (item) => item.closest("h1,h2,h3,h4,h5,h6,label,[tabindex]") === null && !isWithin(walk, item, element),
+  )
+  // A calendar, a table: that is no question.
+  const mostItems = 12
+  if (prose.length > mostItems) return ""
+  const words = prose
+    .map((item) => tidy(textOf(item, { left: 400 }), most))
+    .filter((text) => text !== "" && text !== name)
+  return tidy(words.join(" "), most)
+}
+
+function isWithin(walk: Walk, item: PageElement, container: PageElement): boolean {
+  for (let part: PageElement | null = item; part && part !== container; part = part.parentElement)
+    if (hasRole(walk.tables, part, walk.tables.interactive)) return true
+  return false
 }
 
 function listContext(
@@ -102,16 +139,40 @@ function listContext(
 
 /** Something plain that takes clicks. Of a menu only its entries are shown: a click on the menu itself means nothing. */
 function listTarget(walk: Walk, element: PageElement, role: string, depth: number, inherited: Inherited): void {
-  const { words, items, isMenu, hasChart } = lookInside(walk, element)
-  const label = tidy(element.getAttribute("aria-label") ?? element.getAttribute("title") ?? "", 200)
-  const isContainer = isMenu && label === "" && !element.hasAttribute("tabindex")
+  const inside = lookInside(walk, element)
+  const { items, isMenu, hasChart } = inside
+  const given = role === "" ? (element.getAttribute("aria-label") ?? element.getAttribute("title") ?? "") : ""
+  const label = role === "" ? tidy(given, 200) : nameOf(walk.tables, element, role).name
+  const words = ownWords(inside)
+  const takesKeys = element.hasAttribute("tabindex")
+  const { within } = inherited
+  if (within !== undefined && !takesKeys && !walk.agent.listening.has(element) && within.includes(words)) {
+    return visitChildren(walk, element, depth, inherited, visitListNode)
+  }
+  // What is nothing but the box around controls that have refs of their own.
+  const isFrame = inside.hasControls && words === "" && inside.own.length === 0 && !element.hasAttribute("draggable")
+  const isContainer = (isMenu || isFrame) && label === "" && !takesKeys
   if (!isContainer) {
-    // A box of many things is told by its beginning.
-    const name = label || (items > 3 ? tidy(words, 80) : words)
+    // A box of many things is told by its beginning; what has a role by its name alone, if it is one for several things.
+    const own = role === "" || items < 2 ? words : ""
+    const name = label || (items > 3 ? tidy(own, 60) : own)
     const shownRole = role === "" ? "generic" : role
     addLine(walk, { element, role: shownRole, name, depth, states: statesOf(element, shownRole), ref: true })
   }
-  visitChildren(walk, element, depth + 1, { ...inherited, silent: true, parts: isMenu || hasChart }, visitListNode)
+  const parts = isMenu || hasChart || areManyWords(inside)
+  visitChildren(walk, element, depth + 1, { ...inherited, silent: true, parts }, visitListNode)
+}
+
+/** A month of days, a palette, a board: only its script knows which of them it answers. */
+function areManyWords({ hasControls, own }: Inside): boolean {
+  const [many, longest] = [7, 40]
+  return !hasControls && own.length >= many && own.every((item) => (item.textContent ?? "").trim().length <= longest)
+}
+
+/** The words of a box, without those of the controls in it. */
+function ownWords({ words, hasControls, own }: Inside): string {
+  if (!hasControls) return words
+  return tidy(own.map((item) => textOf(item, { left: 200 })).join(" "), 200)
 }
 
 function isInGrid(element: PageElement): boolean {
@@ -137,6 +198,8 @@ export function tellApart(walk: Walk): void {
   }
   for (const group of groups.values()) {
     if (group.length < 2 || group.length > most) continue
+    // The days at the ends of a month, the digits of a keyboard: what stands around tells nothing of them.
+    if (/^\d{1,2}$/.test(walk.refs[group[0] as number]?.[3] ?? "")) continue
     const around = group.map((index, place) => {
       const neighbours = [group[place - 1], group[place + 1]].flatMap((other) =>
         other === undefined ? [] : [walk.elements[other] as PageElement],
@@ -149,7 +212,10 @@ export function tellApart(walk: Walk): void {
       const [line = 0] = walk.refs[group[place] as number] ?? []
       if (words === "") continue
       const before = walk.lines[line] ?? ""
-      walk.lines[line] = before.replace("[ref=\0]", () => `[ref=\0] of ${JSON.stringify(plainWords(words))}`)
+      // Without a name of its own, the words in quotes would be taken for one.
+      const hasName = before.indexOf('"') >= 0 && before.indexOf('"') < before.indexOf("[ref=\0]")
+      const told = hasName ? `of ${JSON.stringify(plainWords(words))}` : `(of ${plainWords(words)})`
+      walk.lines[line] = before.replace("[ref=\0]", () => `[ref=\0] ${told}`)
     }
   }
 }
@@ -179,8 +245,13 @@ export const listFunctions = [
   listPlain,
   listControl,
   isContext,
+  listDialog,
+  proseOf,
+  isWithin,
   listContext,
   listTarget,
+  ownWords,
+  areManyWords,
   isInGrid,
   listCell,
   tellApart,

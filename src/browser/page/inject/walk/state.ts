@@ -1,6 +1,6 @@
 // What a walk knows while it goes through a document, and how it writes a line. Runs in the page (see agent.ts).
 import { numberOf, type PageAgent } from "../agent.ts"
-import type { PageElement } from "../dom.ts"
+import type { PageElement, PageNode } from "../dom.ts"
 import { tidy } from "../names.ts"
 import { type RoleTables, takesInput } from "../roles.ts"
 import { hintOf } from "./hints.ts"
@@ -47,6 +47,10 @@ export interface Walk extends WalkResult {
   nesting: number
   text: string
   textDepth: number
+  /** The first of the nodes whose words have gathered. */
+  textNode: PageNode | null
+  /** Numbers of the elements that have a ref in the lines so far. */
+  referred: Set<number>
   /** Behind words that people see and screen readers do not: "aria-hidden", "inert", or "". */
   mark: string
   /** Elements of the refs, for telling equal ones apart. */
@@ -65,6 +69,8 @@ export interface Inherited {
   cursor: string
   /** Inside an element that takes clicks as a whole, and is a container of several things. */
   parts: boolean
+  /** Inside a control: its name. What only draws it is no target of its own. */
+  within?: string
 }
 
 export interface LineParts {
@@ -84,6 +90,7 @@ export function addLine(walk: Walk, line: LineParts): void {
     const interactive = takesInput(walk.tables, line.element, line.role)
     walk.refs.push([walk.lines.length, id, line.role, line.name, interactive])
     walk.elements.push(line.element)
+    walk.referred.add(id)
     ref = " [ref=\0]"
   }
   const indent = walk.interactive ? "" : "  ".repeat(line.depth)
@@ -109,13 +116,37 @@ export function flushText(walk: Walk): void {
   while (text !== "") {
     let end = text.length > most ? text.lastIndexOf(" ", most) : text.length
     if (end <= 0) end = most
-    walk.lines.push(`${indent}- text: ${text.slice(0, end)}${mark}`)
+    walk.lines.push(`${indent}- text${refOfText(walk)}: ${text.slice(0, end)}${mark}`)
     text = text.slice(end).trimStart()
   }
+  walk.textNode = null
+}
+
+/**
+ * The ref of the block that the words stand in, unless it has one already: pages take clicks and drags on plain text,
+ * by handlers far above it that nobody can know.
+ */
+function refOfText(walk: Walk): string {
+  if (!walk.options.contentRefs || !walk.textNode) return ""
+  const around = (node: PageNode) => {
+    const parent = node.parentNode as PageElement | null
+    // Out of a shadow root.
+    return parent?.nodeType === 11 ? (parent.host ?? null) : parent
+  }
+  let holder = around(walk.textNode)
+  for (let steps = 0; holder && steps < 20 && walk.tables.inlineTags.has(holder.localName); steps += 1)
+    holder = around(holder)
+  if (!holder || holder.nodeType !== 1 || holder.localName === "body") return ""
+  const id = numberOf(walk.agent, holder)
+  if (walk.referred.has(id)) return ""
+  walk.referred.add(id)
+  walk.refs.push([walk.lines.length, id, "text", "", false])
+  walk.elements.push(holder)
+  return " [ref=\0]"
 }
 
 export function note(walk: Walk, depth: number, words: string): void {
   walk.lines.push(`${walk.interactive ? "" : "  ".repeat(depth)}- text: (${words})`)
 }
 
-export const stateFunctions = [addLine, plainWords, flushText, note]
+export const stateFunctions = [addLine, plainWords, flushText, refOfText, note]

@@ -1,7 +1,7 @@
 // What takes clicks though no role tells it: the hand over it, a handler, the tab order, a handle to drag. Runs in the page.
 import { rootOf } from "../agent.ts"
 import type { PageElement, PageNode, PageStyle } from "../dom.ts"
-import { firstInside, isHidden, type TextBudget, textOf, tidy } from "../names.ts"
+import { firstInside, hiddenBy, isHidden, type TextBudget, textOf, tidy } from "../names.ts"
 import { hasRole } from "../roles.ts"
 import { isChart } from "./special.ts"
 import type { Inherited, Walk } from "./state.ts"
@@ -24,6 +24,7 @@ export function isTarget(walk: Walk, element: PageElement, hand: boolean): boole
   if (hand && element.localName !== "label") return true
   if (element.hasAttribute("tabindex") && Number(element.getAttribute("tabindex")) >= 0) return true
   if (element.hasAttribute("onclick") || element.getAttribute("draggable") === "true") return true
+  if (/\bclick\b|(^|;)\s*[\w.]+\s*(;|$)/.test(element.getAttribute("jsaction") ?? "")) return true
   return element.hasAttribute("aria-grabbed") || walk.agent.listening.has(element)
 }
 
@@ -39,13 +40,15 @@ export interface Inside {
   isMenu: boolean
   /** It holds buttons, links, fields. */
   hasControls: boolean
+  /** The items that stand in none of these. */
+  own: PageElement[]
   /** It holds a drawing with words: which of them take clicks, only the script knows that listens on the whole. */
   hasChart: boolean
 }
 
 export function lookInside(walk: Walk, element: PageElement): Inside {
   const found: PageElement[] = []
-  const state = { left: 120, hasControls: false, hasChart: isChart(element) }
+  const state: Gathering = { left: 120, hasControls: false, hasChart: isChart(element), own: [] }
   gatherItems(walk, element, found, state)
   // One that listens for its rows or entries is no target itself.
   const isList = /^(ul|ol|dl|menu|table|tbody)$/.test(element.localName)
@@ -59,7 +62,8 @@ export function lookInside(walk: Walk, element: PageElement): Inside {
     items: found.length,
     isMenu,
     hasControls: state.hasControls,
-    hasChart: state.hasChart,
+    own: state.own ?? [],
+    hasChart: state.hasChart === true,
   }
 }
 
@@ -83,13 +87,16 @@ function areEntries(element: PageElement, items: readonly PageElement[]): boolea
   return new Set(branches).size === items.length && branches.every(({ localName }) => localName === one.localName)
 }
 
+/** What a look for items has found besides them, and how many elements it may still look at. */
+interface Gathering {
+  left: number
+  hasControls: boolean
+  hasChart?: boolean
+  own?: PageElement[]
+}
+
 /** The innermost elements that stand on their own: blocks with words, list items, rows, pictures. */
-export function gatherItems(
-  walk: Walk,
-  element: PageElement,
-  found: PageElement[],
-  state: { left: number; hasControls: boolean; hasChart?: boolean },
-): void {
+export function gatherItems(walk: Walk, element: PageElement, found: PageElement[], state: Gathering): void {
   let hasWords = false
   const before = found.length
   for (let node: PageNode | null = firstInside(element); node && state.left > 0; node = node.nextSibling) {
@@ -98,13 +105,21 @@ export function gatherItems(
     const child = node as PageElement
     state.left -= 1
     if (walk.tables.skippedTags.has(child.localName) || isHidden(child)) continue
-    if (isControl(walk, child)) state.hasControls = true
+    const control = isControl(walk, child)
+    if (control) state.hasControls = true
     const chart = isChart(child)
     if (chart) state.hasChart = true
-    if (child.localName === "img" || (child.localName === "svg" && !chart)) found.push(child)
-    else gatherItems(walk, child, found, state)
+    const start = state.own?.length ?? 0
+    if (child.localName === "img" || (child.localName === "svg" && !chart)) {
+      found.push(child)
+      // An icon that nobody is told of only decorates.
+      if (hiddenBy(child) === "") state.own?.push(child)
+    } else gatherItems(walk, child, found, state)
+    if (control && state.own) state.own.length = start
   }
-  if (found.length === before && hasWords && !rootOf(element)) found.push(element)
+  if (found.length > before || !hasWords || rootOf(element)) return
+  found.push(element)
+  state.own?.push(element)
 }
 
 function isControl(walk: Walk, element: PageElement): boolean {
@@ -121,7 +136,7 @@ export function isPart(walk: Walk, element: PageElement): boolean {
   if (walk.tables.inlineTags.has(element.localName) && element.localName !== "span") return false
   let hasWords = false
   for (let node: PageNode | null = firstInside(element); node; node = node.nextSibling) {
-    if (node.nodeType === 3 && (node.nodeValue ?? "").trim() !== "") hasWords = true
+    if ((node.nodeType === 3 ? node.nodeValue : node.textContent)?.trim()) hasWords = true
     if (node.nodeType === 1 && !walk.tables.inlineTags.has((node as PageElement).localName)) return false
   }
   return hasWords

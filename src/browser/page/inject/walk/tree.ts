@@ -3,6 +3,7 @@
 import type { PageElement, PageNode } from "../dom.ts"
 import { hiddenBy, isHidden, nameOf, tidy, textOf } from "../names.ts"
 import { hasRole, roleOf, statesOf, takesInput } from "../roles.ts"
+import { isCutAway } from "./hints.ts"
 import { visitChildren } from "./children.ts"
 import { addCanvas, addFrame, drawnControl, isPicture } from "./special.ts"
 import { addLine, flushText, type Inherited, note, type Walk } from "./state.ts"
@@ -12,8 +13,12 @@ import { addValue } from "./values.ts"
 export function visitTreeNode(walk: Walk, node: PageNode, depth: number, inherited: Inherited): void {
   if (node.nodeType === 1) return visitTreeElement(walk, node as PageElement, depth, inherited)
   if (node.nodeType !== 3 || inherited.silent || inherited.unseen) return
-  if (walk.text === "") walk.textDepth = depth
-  walk.text += node.nodeValue ?? ""
+  const words = node.nodeValue ?? ""
+  if (walk.textNode === null && words.trim() !== "") {
+    walk.textDepth = depth
+    walk.textNode = node
+  }
+  walk.text += words
 }
 
 export function visitTreeElement(walk: Walk, element: PageElement, depth: number, inherited: Inherited): void {
@@ -24,6 +29,8 @@ export function visitTreeElement(walk: Walk, element: PageElement, depth: number
   const shown = visible || element.localName === "slot" || !element.checkVisibility()
   const mark = hiddenBy(element)
   if (mark === "" || walk.mark !== "") return visitShown(walk, element, shown, depth, inherited)
+  // Neither does: helpers of components.
+  if (isCutAway(element)) return
   // People see it and screen readers do not: its words are no part of any name.
   flushText(walk)
   walk.mark = mark
@@ -133,9 +140,23 @@ function foldText(walk: Walk, start: number): void {
   if (count === 0) return
   const line = walk.lines[start] as string
   if (/\]: |": /.test(line) && !line.endsWith(":")) return
-  const only = count === 1 ? /^ *- text: /.exec(walk.lines[start + 1] as string) : null
-  if (only) walk.lines[start] += `: ${(walk.lines.pop() as string).slice(only[0].length)}`
-  else walk.lines[start] += ":"
+  const only = count === 1 ? /^ *- text( \[ref=\0\])?: /.exec(walk.lines[start + 1] as string) : null
+  if (!only) return void (walk.lines[start] += ":")
+  const words = (walk.lines.pop() as string).slice(only[0].length)
+  if (only[1]) takeRef(walk, start)
+  walk.lines[start] += `: ${words}`
+}
+
+/** The line of the words goes: their ref becomes that of the line that says them, if it has none. */
+function takeRef(walk: Walk, start: number): void {
+  const [, id = 0] = walk.refs.pop() ?? []
+  const element = walk.elements.pop() as PageElement
+  const line = walk.lines[start] as string
+  if (line.includes("[ref=\0]")) return
+  const role = /^ *- ([\w-]+)/.exec(line)?.[1] ?? "text"
+  walk.refs.push([start, id, role, "", false])
+  walk.elements.push(element)
+  walk.lines[start] = `${line} [ref=\0]`
 }
 
 export const treeFunctions = [
@@ -149,4 +170,5 @@ export const treeFunctions = [
   addAddress,
   wrapsControl,
   foldText,
+  takeRef,
 ]

@@ -26,12 +26,26 @@ export function addValue(walk: Walk, element: PageElement, role: string, inside:
     const hidden = element.type === "password" || walk.agent.concealed.has(element)
     const value = hidden ? "•".repeat(Math.min(8, element.value.length)) : shortened(element.value, most)
     if (value !== "") walk.lines[start] += `: ${plainWords(value)}`
+    else addPlaceholder(walk, element.getAttribute("placeholder"), start)
     return true
+  }
+  if (role === "textbox" && (element.textContent ?? "").trim() === "") {
+    const words = element.getAttribute("aria-placeholder") ?? element.getAttribute("data-placeholder")
+    addPlaceholder(walk, words ?? element.querySelector("[data-placeholder]")?.getAttribute("data-placeholder"), start)
   }
   const place = rangeValue(element, role)
   if (place !== "") walk.lines[start] += `: ${plainWords(tidy(place, 100))}`
   else if (walk.interactive) addShownText(walk, element, role, start, most)
   return false
+}
+
+/** What stands in an empty field, where its name does not say the same. */
+function addPlaceholder(walk: Walk, words: string | null | undefined, start: number): void {
+  const most = 80
+  const text = plainWords(tidy(words ?? "", most))
+  const line = walk.lines[start] as string
+  if (text === "" || line.includes(JSON.stringify(text))) return
+  walk.lines[start] = `${line} [placeholder=${JSON.stringify(text)}]`
 }
 
 /** Where a slider, a meter or a divider stands. */
@@ -53,7 +67,7 @@ function addShownText(walk: Walk, element: PageElement, role: string, start: num
 }
 
 function addOptions(walk: Walk, element: PageElement, inside: number): void {
-  const limit = 50
+  const limit = walk.options.context ? 25 : 50
   const options = element.options
   if (!options) return
   const indent = walk.interactive ? "  " : "  ".repeat(inside)
@@ -68,4 +82,4 @@ function addOptions(walk: Walk, element: PageElement, inside: number): void {
   if (left > 0) walk.lines.push(`${indent}- text: (${left} more options)`)
 }
 
-export const valuesFunctions = [shortened, addValue, rangeValue, addShownText, addOptions]
+export const valuesFunctions = [shortened, addValue, addPlaceholder, rangeValue, addShownText, addOptions]

@@ -29,6 +29,8 @@ export function walkPage(agent: PageAgent, options: WalkOptions): string {
     frames: [],
     text: "",
     textDepth: 0,
+    textNode: null,
+    referred: new Set(),
     mark: "",
     elements: [],
     focused: focusedElement(),

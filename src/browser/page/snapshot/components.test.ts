@@ -1,0 +1,91 @@
+// What component libraries make of a page: words without controls, fields under drawings, handlers far above what they
+// are for, answers that come a moment later. Each is a class of what libraries do, in its smallest form.
+import assert from "node:assert/strict"
+import { join } from "node:path"
+import { after, before, test } from "node:test"
+import { type BrowserBench, startBrowserBench } from "../../../../test/support/browser-service.ts"
+import { type PagesServer, startPagesServer } from "../../../../test/support/pages-server.ts"
+
+let bench: BrowserBench
+let pages: PagesServer
+
+before(async () => {
+  pages = await startPagesServer({ folder: join(import.meta.dirname, "../../../../test/fixtures/pages") })
+  bench = await startBrowserBench()
+  await bench.call("POST", "/navigate", { url: `${pages.url}/components.html` })
+})
+
+after(async () => {
+  await bench.stop()
+  await pages.stop()
+})
+
+async function snapshot(mode: "efficient" | "full"): Promise<string> {
+  return (await bench.call("GET", `/snapshot?mode=${mode}`)).body.snapshot
+}
+
+function refIn(text: string, line: RegExp): string {
+  const found = text.split("\n").find((each) => line.test(each))
+  const ref = /\[ref=(\w+)\]/.exec(found ?? "")?.[1]
+  assert.ok(ref, `no ref for ${line} in:\n${text}`)
+  return ref
+}
+
+async function click(mode: "efficient" | "full", line: RegExp): Promise<void> {
+  const { status, body } = await bench.call("POST", "/act", { kind: "click", ref: refIn(await snapshot(mode), line) })
+  assert.equal(status, 200, JSON.stringify(body))
+}
+
+test("gives plain words a ref in the full snapshot, since nobody can know what listens far above them", async () => {
+  await click("full", /text .*: Paint wall$/)
+  const text = await snapshot("full")
+  assert.match(text, /- text \[ref=\d+\]: Fix lamp today$/m)
+  assert.match(text, /Paint wall;/)
+  assert.doesNotMatch(text, /Helper of a component/, "what is cut to nothing is not seen")
+})
+
+test("finds what jQuery handles for parts of a container, and what listens in shadow roots", async () => {
+  const listed = async () => {
+    const text = await snapshot("efficient")
+    return /"From Bob"/.test(text) && /"Row in a shadow"/.test(text) ? text : undefined
+  }
+  // A look for listeners takes a few milliseconds of each snapshot.
+  for (let looks = 0; looks < 5 && !(await listed()); looks += 1);
+  assert.doesNotMatch(await snapshot("efficient"), /"From Ann From Bob"/, "the container takes no clicks for itself")
+  await click("efficient", /"From Bob"/)
+  await click("efficient", /"Row in a shadow"/)
+  assert.match(await snapshot("efficient"), /From Bob;row;/)
+})
+
+test("holds the mouse on plain elements for as long as it takes them to draw that they are held", async () => {
+  await click("efficient", /"Held event"/)
+  assert.match(await snapshot("efficient"), /released;/)
+})
+
+test("shows what a click sets off a moment later", async () => {
+  await snapshot("efficient")
+  await click("efficient", /"Slow opener"/)
+  assert.match((await bench.call("GET", "/snapshot?mode=efficient&diff=true")).body.snapshot, /\+- button "Came late"/)
+})
+
+test("works a field that a component keeps to itself by what is drawn over it", async () => {
+  await click("efficient", /^- combobox .*Choose a city/)
+  assert.match(await snapshot("efficient"), /city;/)
+})
+
+test("says in the list of controls what is asked, hinted and meant, and leaves out what says it twice", async () => {
+  const text = await snapshot("efficient")
+  for (const line of [
+    /^- tab "Arrivals" \[ref/m,
+    /^- textbox "Copies" \[ref=\w+\]: 3$/m,
+    /^- textbox "Command" \[ref=\w+\] \[placeholder="Type a command"\]$/m,
+    /^- switch \[ref=\w+\] \[hint="Express"\]$/m,
+    /^- slider \[ref=\w+\].* \[hint="Volume"\]/m,
+    /^- dialog "Delete": Delete three files\?$/m,
+    /^- menu \[ref=\w+\]$/m,
+  ])
+    assert.match(text, line)
+  assert.equal(text.match(/Inside a wrapper/g)?.length, 1, "the box around a button is not listed")
+  await click("efficient", /"day 6"/)
+  assert.match(await snapshot("efficient"), /day 6;/)
+})
