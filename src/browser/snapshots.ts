@@ -76,6 +76,7 @@ export const viewSnapshot: SnapshotOptions = {
   maxLines: undefined,
   find: "",
   diff: false,
+  patient: false,
 }
 
 const fresh: SnapshotOptions = {

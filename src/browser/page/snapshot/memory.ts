@@ -57,11 +57,9 @@ export class SnapshotMemory {
     this.#inputAt = at
   }
 
-  /** When the last input was given; told once, to the first snapshot after it. */
-  takeInput(): number | undefined {
-    const at = this.#inputAt
-    this.#inputAt = undefined
-    return at
+  /** When the last input was given. */
+  get inputAt(): number | undefined {
+    return this.#inputAt
   }
 
   /** The last snapshot, when these are its options and every frame says that nothing has changed since. */

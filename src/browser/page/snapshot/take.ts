@@ -58,7 +58,7 @@ export async function takeSnapshot(tab: Tab, operation: Operation, options: Snap
   const { signal } = operation
   const before = tab.memory.last
   const key = keyOf(options)
-  const inputAt = tab.memory.takeInput()
+  const { inputAt } = tab.memory
   let taken = (await tab.memory.unchanged(tab, key, signal)) ?? (await take(tab, options, key, signal))
   if (inputAt !== undefined && before && (options.patient || !taken.changed) && isSameAs(before, taken))
     taken = await takeAnswer(tab, options, { seen: taken, until: inputAt + answerMs }, operation)
