@@ -453,6 +453,8 @@ describe("in a browser", () => {
       await page.emulateMedia({ colorScheme })
       if ((await visitor.sidewaysRoom()) > 0) found.push(`${width} scrolls sideways`)
       for (const barrier of await visitor.findBarriers()) found.push(`${width} ${colorScheme} ${barrier}`)
+      const room = (await messages().boundingBox())?.width ?? 0
+      if (room < Math.min(width - 20, 300)) found.push(`${width} leaves ${room} pixels to the messages`)
     }
     assert.deepEqual([...found, ...visitor.complaints()], [])
   })
