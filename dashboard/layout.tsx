@@ -49,7 +49,7 @@ export function Layout() {
           {shown.map((one) => (
             <li key={one.name}>
               <a href={link(one.name)} aria-current={one === page ? "page" : undefined}>
-                <Icon name={one.icon} />
+                <Icon name={one.name} />
                 {one.title}
               </a>
             </li>
@@ -99,9 +99,9 @@ function Shown({ page }: { page: Page }) {
   useEffect(() => {
     if (content.value) return
     page.load().then(
-      (module) => {
-        loaded.set(page.name, module.default)
-        content.value = module.default
+      (found) => {
+        loaded.set(page.name, found)
+        content.value = found
       },
       (error: unknown) => (failure.value = error),
     )

@@ -46,6 +46,7 @@ export async function buildDashboard(output) {
     // The names that both have are the same.
     alias: { "@preact/signals": join(root, "dashboard", "ui", "signals.ts") },
     minify: true,
+    charset: "utf8",
     legalComments: "none",
     entryNames: "[name]-[hash]",
     chunkNames: "[name]-[hash]",
@@ -61,7 +62,7 @@ export async function buildDashboard(output) {
   const find = (entry) => made.find(({ entryPoint }) => entryPoint === entry)
   const main = find("dashboard/main.tsx")
   // What the first view needs is asked for at once, not one after the other.
-  const early = [...new Set([...main.needs, find("dashboard/pages/now.tsx")?.name].filter(Boolean))]
+  const early = [...new Set(main.needs)]
   writeFileSync(join(output, "icon.svg"), icon)
   writeFileSync(
     join(output, "index.html"),

@@ -20,7 +20,7 @@ test("all files of all pages together are under 112 KB, the stylesheet under 12.
 test("what the first view loads is under 60 KB, and stands in the document, so that it is asked for at once", () => {
   const document = readFileSync(join(folder, "index.html"), "utf8")
   const asked = [...document.matchAll(/(?:href|src)="([^"]+)"/g)].map((match) => match[1] as string)
-  assert.ok(asked.some((name) => name.startsWith("now-")) && asked.every((name) => names().includes(name)))
+  assert.ok(asked.some((name) => name.startsWith("page-")) && asked.every((name) => names().includes(name)))
   assert.ok(bytesOf([...asked, "index.html"]) < 60_000, `${bytesOf(asked)} bytes`)
 })
 

@@ -5,7 +5,7 @@ import { place, setQuery } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
 import { confirm } from "../ui/confirm.tsx"
 import { Check, Field } from "../ui/form.tsx"
-import { Badge, Button, Card, Code } from "../ui/parts.tsx"
+import { Badge, Button, Card, Code, Line } from "../ui/parts.tsx"
 import { Rows, fixedList } from "../ui/rows.tsx"
 import { Time, exact } from "../ui/time.tsx"
 import { toast } from "../ui/toast.tsx"
@@ -56,15 +56,16 @@ export function Access() {
         >
           {({ id, name, scopes: held, expired, expiresAt, lastUsedAt }) => (
             <>
-              <span class="grow">
-                <span class="cut">
-                  <strong>{name}</strong> {expired && <Badge state="expired" />}
-                </span>
-                <span class="cut dim">
-                  {held.join(", ")} · {lastUsedAt === null ? "never used" : <Time at={lastUsedAt} />}
-                  {expiresAt !== null && ` · until ${exact(expiresAt)}`}
-                </span>
-              </span>
+              <Line
+                title={name}
+                aside={expired && <Badge state="expired" />}
+                more={
+                  <>
+                    {held.join(", ")} · {lastUsedAt === null ? "never used" : <Time at={lastUsedAt} />}
+                    {expiresAt !== null && ` · until ${exact(expiresAt)}`}
+                  </>
+                }
+              />
               <Button act={() => revoke(id, name)} label={`Revoke ${name}`}>
                 Revoke
               </Button>
@@ -81,12 +82,7 @@ export function Access() {
         >
           {({ id, name, scopes: held, createdAt, lastUsedAt }) => (
             <>
-              <span class="grow">
-                <strong class="cut">{name}</strong>
-                <span class="cut dim">
-                  {held.join(", ")} · since {exact(createdAt)}
-                </span>
-              </span>
+              <Line title={name} more={`${held.join(", ")} · since ${exact(createdAt)}`} />
               <Time at={lastUsedAt} />
               <Button act={() => end(id, name)} label={`Sign out ${name}`}>
                 Sign out
@@ -170,15 +166,11 @@ export function AuditLog() {
       >
         {({ who, action: done, target, outcome, count, door, lastAt }) => (
           <>
-            <span class="grow">
-              <span class="cut">
-                <strong>{done}</strong> {target}
-              </span>
-              <span class="cut dim">
-                {who.name || who.kind} · {door}
-                {count > 1 && ` · ${count} times`}
-              </span>
-            </span>
+            <Line
+              title={done}
+              aside={target}
+              more={`${who.name || who.kind} · ${door}${count > 1 ? ` · ${count} times` : ""}`}
+            />
             {outcome && <Badge state={outcome} tone={outcome === "ok" ? "good" : "warn"} />}
             <Time at={lastAt} />
           </>
@@ -226,12 +218,11 @@ export function Backups() {
       >
         {({ archive, bytes, version, scheduled, problem, createdAt }) => (
           <>
-            <span class="grow">
-              <strong class="cut">{archive.split("/").pop()}</strong>
-              <span class={problem ? "cut wrong" : "cut dim"}>
-                {problem ?? `${size(bytes)} · svc ${version} · ${scheduled ? "by schedule" : "by hand"}`}
-              </span>
-            </span>
+            <Line
+              title={archive.split("/").pop()}
+              more={problem ?? `${size(bytes)} · svc ${version} · ${scheduled ? "by schedule" : "by hand"}`}
+              tone={problem ? "wrong" : "dim"}
+            />
             <Time at={createdAt} />
           </>
         )}

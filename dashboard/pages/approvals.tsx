@@ -3,7 +3,7 @@ import { type Reply, call } from "../api.ts"
 import { link, place, setQuery } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
 import { Select } from "../ui/form.tsx"
-import { Back, Badge, Button, Facts, Json } from "../ui/parts.tsx"
+import { Back, Badge, Button, Facts, Json, Line } from "../ui/parts.tsx"
 import { Rows } from "../ui/rows.tsx"
 import { Time } from "../ui/time.tsx"
 import { toast } from "../ui/toast.tsx"
@@ -48,12 +48,11 @@ function List() {
       >
         {(one) => (
           <>
-            <a href={link("approvals", one.id)}>
-              <strong class="cut">{one.text.split("\n", 1)}</strong>
-              <span class="cut dim">
-                {one.tool} · {one.session}
-              </span>
-            </a>
+            <Line
+              to={link("approvals", one.id)}
+              title={one.text.split("\n", 1)}
+              more={`${one.tool} · ${one.session}`}
+            />
             <Badge state={one.state} />
             <Time at={one.askedAt} />
           </>

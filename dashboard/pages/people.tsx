@@ -6,7 +6,7 @@ import { link, place, setQuery } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
 import { confirm } from "../ui/confirm.tsx"
 import { Check, Field, Select } from "../ui/form.tsx"
-import { Badge, Button, Card, Empty, Facts, Failure, Tabs } from "../ui/parts.tsx"
+import { Badge, Button, Card, Empty, Facts, Failure, Line, Tabs } from "../ui/parts.tsx"
 import { Rows, fixedList } from "../ui/rows.tsx"
 import { Time } from "../ui/time.tsx"
 import { toast } from "../ui/toast.tsx"
@@ -59,6 +59,12 @@ interface Shown {
 
 /** `default` is what most have, and says nothing. */
 const accountOf = (account: string) => (account === "default" ? "" : ` · ${account}`)
+
+const explainLink = (chat: string, account: string) =>
+  `${link("people", "explain")}?${new URLSearchParams({ chat, account })}`
+
+const mentionOf = ({ mention }: People["groups"][number]["stranger"]) =>
+  mention ? (mention.isRequired ? ", when the bot is mentioned" : ", without a mention") : ""
 
 function Requests({ people: { requests }, again }: Shown) {
   const owner = useSignal<Record<string, boolean>>({})
@@ -203,17 +209,12 @@ function LetIn({ people: { allowed, shared }, again }: Shown) {
       >
         {(person) => (
           <>
-            <a
-              href={`${link("people", "explain")}?chat=${person.senderId}&account=${encodeURIComponent(person.account)}`}
-            >
-              <span class="cut">
-                <strong>{person.label}</strong> {person.isOwner && <Badge state="owner" tone="good" />}
-              </span>
-              <span class="cut dim">
-                {person.channel + accountOf(person.account)} · {person.senderId}
-                {person.approvedBy && ` · by ${person.approvedBy}`}
-              </span>
-            </a>
+            <Line
+              to={explainLink(person.senderId, person.account)}
+              title={person.label}
+              aside={person.isOwner && <Badge state="owner" tone="good" />}
+              more={`${person.channel + accountOf(person.account)} · ${person.senderId}${person.approvedBy && ` · by ${person.approvedBy}`}`}
+            />
             <Time at={person.approvedAt} />
             <Button act={() => revoke(person)} label={`Revoke ${person.label}`}>
               Revoke
@@ -239,20 +240,12 @@ function Groups({ people: { groups } }: Pick<Shown, "people">) {
         const [words, tone] = outcomes[stranger.outcome]
         return (
           <>
-            <a href={`${link("people", "explain")}?chat=${chatId}&account=${encodeURIComponent(account)}`}>
-              <span class="cut">
-                <strong>{chatId}</strong>{" "}
-                <span class="dim">
-                  {channel + accountOf(account)}
-                  {!isMember && " · the bot is not in it"}
-                </span>
-              </span>
-              <span class="cut dim">
-                Somebody unknown: {stranger.reason}
-                {stranger.mention &&
-                  (stranger.mention.isRequired ? ", when the bot is mentioned" : ", without a mention")}
-              </span>
-            </a>
+            <Line
+              to={explainLink(chatId, account)}
+              title={chatId}
+              aside={channel + accountOf(account) + (isMember ? "" : " · the bot is not in it")}
+              more={`Somebody unknown: ${stranger.reason}${mentionOf(stranger)}`}
+            />
             <Badge state={words} tone={tone} />
           </>
         )

@@ -5,7 +5,7 @@ import { Pending, useAsked } from "../ui/asked.tsx"
 import { confirm } from "../ui/confirm.tsx"
 import { download } from "../ui/download.ts"
 import { Field, Select } from "../ui/form.tsx"
-import { Back, Badge, Button, Code, Empty, Facts, Json, More } from "../ui/parts.tsx"
+import { Back, Badge, Button, Code, Empty, Facts, Json, Line, More } from "../ui/parts.tsx"
 import { Rows } from "../ui/rows.tsx"
 import { Time, exact } from "../ui/time.tsx"
 import { toast } from "../ui/toast.tsx"
@@ -52,13 +52,11 @@ function List() {
     >
       {({ key, kind, messages, tokens, lastRoute, updatedAt }) => (
         <>
-          <a href={link("sessions", key)}>
-            <strong class="cut">{key}</strong>
-            <span class="cut dim">
-              {messages} messages, about {tokens.toLocaleString()} tokens
-              {lastRoute && ` · ${lastRoute.channel} ${lastRoute.chatId}`}
-            </span>
-          </a>
+          <Line
+            to={link("sessions", key)}
+            title={key}
+            more={`${sizeOf(messages, tokens)}${lastRoute ? ` · ${lastRoute.channel} ${lastRoute.chatId}` : ""}`}
+          />
           <Badge state={kind} />
           <Time at={updatedAt} />
         </>
@@ -66,6 +64,8 @@ function List() {
     </Rows>
   )
 }
+
+const sizeOf = (messages: number, tokens: number) => `${messages} messages, about ${tokens.toLocaleString()} tokens`
 
 function Found({ text }: { text: string }) {
   const list = useList<Hit>(text, {
@@ -82,12 +82,12 @@ function Found({ text }: { text: string }) {
     >
       {({ id, key, sessionId, excerpt, role, at }) => (
         <>
-          <a href={`${link("sessions", key)}?at=${id}&conversation=${sessionId}`}>
-            <span class="cut">{excerpt}</span>
-            <span class="cut dim">
-              {roles[role]} · {key}
-            </span>
-          </a>
+          <Line
+            to={`${link("sessions", key)}?at=${id}&conversation=${sessionId}`}
+            title=""
+            aside={excerpt}
+            more={`${roles[role]} · ${key}`}
+          />
           <Time at={at} />
         </>
       )}
@@ -190,7 +190,7 @@ function Head({ of: known, conversation }: { of: Reply<"GET /api/session">; conv
         <Facts
           rows={[
             ["Agent", known.agentId],
-            ["Messages", `${known.messages}, about ${known.tokens.toLocaleString()} tokens`],
+            ["Size", sizeOf(known.messages, known.tokens)],
             ["Last used", <Time at={known.updatedAt} both />],
             ["Last heard", known.lastRoute && `${known.lastRoute.channel} ${known.lastRoute.chatId}`],
             ...Object.entries(known.settings).map(([name, value]) => [name, JSON.stringify(value)] as [string, string]),

@@ -5,7 +5,7 @@ import { may } from "../session.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
 import { Bars } from "../ui/bars.tsx"
 import { Select } from "../ui/form.tsx"
-import { Badge, Button, Card, Empty, Facts } from "../ui/parts.tsx"
+import { Badge, Button, Card, Empty, Facts, Line } from "../ui/parts.tsx"
 import { Rows, fixedList } from "../ui/rows.tsx"
 import { toast } from "../ui/toast.tsx"
 
@@ -172,18 +172,14 @@ function Shares({ usage: { by, rows, more, totals } }: { usage: Usage }) {
       <Rows list={fixedList(list)} label="Sums" empty={{ title: "Nothing", text: "" }}>
         {(row) => {
           const share = ((totals.cost ?? 0) > 0 ? (row.cost ?? 0) : tokensOf(row)) / (whole || 1)
-          const name = <strong class="cut">{row.key ?? "none"}</strong>
-          const address = row.key === null ? undefined : addressOf(by, row.key)
           return (
             <>
               <i class="share" style={{ width: `${share * 100}%` }} />
-              <span class="grow">
-                {address === undefined ? name : <a href={address}>{name}</a>}
-                <span class="cut dim">
-                  {row.calls} calls · {number(row.input)} tokens in
-                  {row.cacheRead ? ` (${number(row.cacheRead)} cached)` : ""} · {number(row.output)} out
-                </span>
-              </span>
+              <Line
+                to={row.key === null ? undefined : addressOf(by, row.key)}
+                title={row.key ?? "none"}
+                more={`${row.calls} calls · ${number(row.input)} tokens in${row.cacheRead ? ` (${number(row.cacheRead)} cached)` : ""} · ${number(row.output)} out`}
+              />
               <span class="mono">{money(row.cost)}</span>
             </>
           )

@@ -212,3 +212,27 @@ export function Tabs({
     </div>
   )
 }
+
+interface LineProps {
+  /** Where it leads. */
+  to?: string | undefined
+  title: ComponentChildren
+  /** Beside the title. */
+  aside?: ComponentChildren
+  /** Below it. */
+  more: ComponentChildren
+  tone?: "dim" | "wrong"
+}
+
+/** What a row is about, in two lines that are cut where there is no room. */
+export function Line({ to, title, aside, more, tone = "dim" }: LineProps) {
+  const words = (
+    <>
+      <span class="cut">
+        <strong>{title}</strong> <span class="dim">{aside}</span>
+      </span>
+      <span class={`cut ${tone}`}>{more}</span>
+    </>
+  )
+  return to === undefined ? <span class="grow">{words}</span> : <a href={to}>{words}</a>
+}

@@ -103,7 +103,7 @@ export function Composer({ chat, known, written, write, stop }: ComposerProps) {
         />
         {stop && <Button act={stop} icon="stop" kind="danger" label="Stop" children={null} />}
         <button type="submit" class="main" aria-label="Send">
-          <Icon name="out" />
+          <Icon name="messages" />
         </button>
       </div>
     </form>
