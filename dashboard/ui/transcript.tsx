@@ -27,6 +27,8 @@ interface TranscriptProps<Item extends Message> {
   accepts?: (item: Item) => boolean
   /** What stands below the last message. */
   tail?: ComponentChildren
+  /** Whenever this changes, the end is shown. */
+  follow?: string | undefined
   empty: ComponentChildren
   children: (item: Item) => ComponentChildren
 }
@@ -51,6 +53,7 @@ function usePages<Item extends Message>(props: TranscriptProps<Item>, keepPlace:
       if (where === "begin") {
         items.value = await load(at === undefined ? {} : { after: at - 1 })
         state.older = at !== undefined || items.value.length === page
+        state.newer = at !== undefined
       } else if (where === "older") {
         const more = await load({ before: shown[0]?.id ?? 0 })
         state.older = more.length === page
@@ -90,7 +93,7 @@ function usePages<Item extends Message>(props: TranscriptProps<Item>, keepPlace:
 }
 
 export function Transcript<Item extends Message>(props: TranscriptProps<Item>) {
-  const { at, grows, topic, accepts, label, children } = props
+  const { at, grows, topic, accepts, follow, label, children } = props
   const box = useRef<HTMLDivElement>(null)
   const anchor = useRef<{ id: string; top: number } | undefined>(undefined)
   /** The first message in view, by which the rest is put back. */
@@ -100,6 +103,13 @@ export function Transcript<Item extends Message>(props: TranscriptProps<Item>) {
     anchor.current = seen && { id: seen.id, top: seen.getBoundingClientRect().top }
   }
   const { items, ends, get, take } = usePages(props, keepPlace)
+  /** A message is drawn once for as long as it is the same: a few hundred are here while an answer grows below them. */
+  const drawn = useRef(new WeakMap<Item, ComponentChildren>()).current
+  const draw = (item: Item) => {
+    const known = drawn.get(item) ?? children(item)
+    drawn.set(item, known)
+    return known
+  }
   const look = () => {
     const element = box.current
     if (!element || !items.value) return
@@ -127,6 +137,12 @@ export function Transcript<Item extends Message>(props: TranscriptProps<Item>) {
       stops.forEach((stop) => stop && stop())
     }
   }, [])
+  useEffect(() => {
+    if (follow === undefined) return
+    ends.current.isAtEnd = true
+    if (ends.current.newer) void get("begin")
+    else stay()
+  }, [follow])
   useLayoutEffect(() => {
     const { current: kept } = anchor
     anchor.current = undefined
@@ -150,7 +166,7 @@ export function Transcript<Item extends Message>(props: TranscriptProps<Item>) {
       {items.value?.length === 0 && props.empty}
       {items.value?.map((item) => (
         <article key={item.id} id={`m${item.id}`} class={item.id === at ? "wanted" : undefined}>
-          {children(item)}
+          {draw(item)}
         </article>
       ))}
       {props.tail}

@@ -525,11 +525,11 @@ describe("in a browser", () => {
 
   test("keeps what is typed over a reload, and older messages come when they are scrolled to", async () => {
     const { page } = visitor
-    const all = Array.from({ length: 130 }, (_, n) => `('agent:main:main', 'old${n}', 'out', 'Old message ${n}', 1000)`)
+    const all = Array.from({ length: 320 }, (_, n) => `('agent:main:main', 'old${n}', 'out', 'Old message ${n}', 1000)`)
     world.change(`insert into web_message (chat, ref, side, text, created_at) values ${all.join(",")}`)
     await box().fill("not sent yet")
     await page.reload()
-    await messages().getByText("Old message 129").waitFor()
+    await messages().getByText("Old message 319").waitFor()
     assert.equal(await box().inputValue(), "not sent yet")
     const top = () => messages().evaluate((element) => (element.scrollTop = 0))
     await until("the first message is there", async () => {
@@ -537,6 +537,9 @@ describe("in a browser", () => {
       return (await messages().getByText("show all").count()) > 0 ? true : undefined
     })
     assert.ok((await messages().locator("article").count()) <= 250)
+    assert.equal(await messages().getByText("Old message 319").count(), 0)
+    await write("back to the end")
+    await messages().getByText("answer to back to the end").waitFor()
   })
 
   test("a kill of the gateway loses and doubles nothing: what was sent goes when it is back, and the answer comes once", async () => {

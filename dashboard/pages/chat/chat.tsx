@@ -3,7 +3,6 @@ import { type Reply, call } from "../../api.ts"
 import { go, link, place } from "../../router.ts"
 import { Pending, useAsked } from "../../ui/asked.tsx"
 import { Button } from "../../ui/parts.tsx"
-import { Time } from "../../ui/time.tsx"
 import { Talk } from "./talk.tsx"
 import { store, stored } from "./unsent.ts"
 
@@ -31,20 +30,23 @@ function List({ known, chosen }: { known: Overview; chosen: string }) {
   const open = known.chats.find(({ key }) => key === chosen)
   if (open && seen[chosen] !== open.lastId) store(seenKey, { ...seen, [chosen]: open.lastId })
   const [, agent = ""] = chosen.split(":")
-  const shown = open ? known.chats : [{ key: chosen, agent, title: "New", lastId: 0, updatedAt: null }, ...known.chats]
+  const shown = open ? known.chats : [{ key: chosen, agent, title: "New", lastId: 0 }, ...known.chats]
   const begin = () => go(link("chat", `agent:${agent}:web:${crypto.randomUUID().slice(0, 8)}`))
   return (
     <nav class="chats" aria-label="Conversations">
       <Button act={begin} icon="chat">
         New
       </Button>
-      {shown.map(({ key, agent: of, title, lastId, updatedAt }) => (
+      {shown.map(({ key, agent: of, title, lastId }) => (
         <a key={key} href={link("chat", key)} aria-current={key === chosen ? "true" : undefined}>
           <span class="cut">
-            {key !== chosen && lastId > (seen[key] ?? 0) && "New: "}
+            {key !== chosen && lastId > (seen[key] ?? 0) && (
+              <span role="img" aria-label="New">
+                •{" "}
+              </span>
+            )}
             {key.endsWith(":main") ? `Main${known.agents.length > 1 ? `, ${of}` : ""}` : title || "Files"}
           </span>
-          {updatedAt !== null && <Time at={updatedAt} />}
         </a>
       ))}
       {known.hasMore && <a href={link("sessions")}>All</a>}

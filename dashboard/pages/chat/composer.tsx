@@ -55,7 +55,6 @@ export function Composer({ chat, known, written, write, stop }: ComposerProps) {
     if (text.trim() === "" && files.length === 0) return
     void say({ id: crypto.randomUUID(), chat, text, files, ...(to && { replyTo: to.ref }) })
     write(nothing)
-    document.querySelector(".transcript")?.scrollTo(0, 1e9)
   }
   /** Whether it was for something here. A thumb has a button to send, and needs the key for new lines. */
   const press = (key: string, isShifted: boolean): boolean => {

@@ -23,6 +23,7 @@ export function Talk({ chat, known }: { chat: string; known: Reply<"GET /api/cha
         load={live.load}
         topic="chat"
         accepts={live.accepts}
+        follow={mine.at(-1)?.id}
         empty={
           mine.length === 0 && (
             <Empty title="Nothing was said here yet">
