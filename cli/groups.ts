@@ -151,6 +151,16 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import("./commands/browser.ts")).addBrowser,
   },
   {
+    name: "nodes",
+    description: "Look at the machines that offer their browser, and let them in or not",
+    load: async () => (await import("./commands/nodes.ts")).addNodes,
+  },
+  {
+    name: "node",
+    description: "Let the gateway on another machine use this one's browser",
+    load: async () => (await import("./commands/node.ts")).addNode,
+  },
+  {
     name: "mcp",
     description: "Give the gateway's tools to other programs, and use those of others",
     load: async () => (await import("./commands/mcp.ts")).addMcp,

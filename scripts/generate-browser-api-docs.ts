@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { renderBrowserApi } from "../src/browser/openapi/reference.ts"
-import { controlRoutes } from "../src/browser/routes/app.ts"
+import { controlRoutes } from "../src/browser/routes/all.ts"
 
 const file = join(dirname(fileURLToPath(import.meta.url)), "..", "docs", "reference", "browser-api.md")
 mkdirSync(dirname(file), { recursive: true })

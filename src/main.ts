@@ -21,6 +21,7 @@ import { composeHooks } from "./main/hooks.ts"
 import { followConfig } from "./main/reload.ts"
 import { createRenameConfig } from "./main/rename-config.ts"
 import { type Mcp, composeMcp } from "./main/mcp.ts"
+import type { NodeParts } from "./main/nodes.ts"
 import { mainAgentId } from "./main/main-agent.ts"
 import { watchIdleMemory } from "./main/idle-memory.ts"
 import { metricsOf } from "./main/metrics.ts"
@@ -123,6 +124,7 @@ interface Parts {
   server: GatewayServer
   hooks: Hooks
   mcp: Mcp
+  nodes: NodeParts
   backups: BackupSchedule
   /** Where the gateway really listens, once it does. */
   ports: { gateway: number; control: number }
@@ -177,6 +179,24 @@ function composeChatapp(core: Core, agent: AgentParts, links: ChatappLinks): Cha
   })
 }
 
+type ServerParts = Omit<Parameters<typeof createGatewayServer>[0], "bind" | "port" | "allowedHosts" | keyof Core>
+
+function composeServer(core: Core, options: GatewayOptions, parts: ServerParts & Pick<Core, "tokens" | "audit">) {
+  const { redactor, clock, store } = core
+  const { gateway } = core.config()
+  return createGatewayServer({
+    bind: options.selfTest ? "loopback" : gateway.bind,
+    port: gateway.port,
+    allowedHosts: () => core.config().gateway.allowedHosts,
+    ...parts,
+    store,
+    redactor,
+    clock,
+    maxConnections: core.handles.perListener,
+    log: core.log.child({ part: "gateway" }),
+  })
+}
+
 /** Everything made and linked, nothing started. */
 function compose(
   core: Core,
@@ -184,19 +204,22 @@ function compose(
   stop: StopRequest,
   { token, failures }: { token: GatewayToken; failures: Failures },
 ): Parts {
-  const { log, redactor, ids, clock, store, background } = core
-  const shared = { store, log, redactor, ids, clock, background, maxConnections: core.handles.perListener }
+  const { log, ids, clock, store } = core
   const { gateway } = core.config()
   const ports = { gateway: gateway.port, control: gateway.port + 2 }
   const states = firstStates()
   let draining = false
   const access = composeAccess(core, token, () => ports.gateway)
-  const { browser, sandbox, tools, actions } = composeBrowser(core, ports, access.control)
+  const chats = () => ({ ...agent, channels: () => channels })
+  const { browser, sandbox, nodes, tools, actions, commands } = composeBrowser(core, ports, {
+    control: access.control,
+    chats,
+  })
   const channels = new Map<string, Channel>()
   const mcp = composeMcp(core, { browser: () => browser })
   const agent = composeAgent(core, {
     tools: (place) => [{ tools }, ...channels.values(), mcp.servers].flatMap((part) => part.tools(place)),
-    shell: sandbox.shell,
+    ...commands,
     channels: () => channels,
     restart: (reason) => stop.request(`restart: ${reason}`),
     problems: async () => (await health.look(personWaitMs)).problems,
@@ -216,10 +239,7 @@ function compose(
     channels: () => channels.values(),
     failures: failures.window,
   })
-  const server = createGatewayServer({
-    bind: options.selfTest ? "loopback" : gateway.bind,
-    port: gateway.port,
-    allowedHosts: () => core.config().gateway.allowedHosts,
+  const server = composeServer(core, options, {
     ...access.gateway,
     readiness: () => readinessOf(health),
     metrics: () => metricsOf(core),
@@ -239,8 +259,7 @@ function compose(
     }),
     hooks,
     mcp: mcp.mounted,
-    ...shared,
-    log: log.child({ part: "gateway" }),
+    nodes: nodes.mounted,
   })
   return {
     states,
@@ -253,6 +272,7 @@ function compose(
     server,
     hooks,
     mcp,
+    nodes,
     backups,
     ports,
     drain: () => void (draining = true),
@@ -289,6 +309,7 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
   stack.push("hooks", () => parts.hooks.stop())
   stack.push("mcp", () => parts.mcp.stop())
   stack.push("gateway listener", () => server.stop(1_000))
+  stack.push("nodes", () => parts.nodes.stop())
   states["gateway"] = "ready"
   stack.push("sandbox", () => parts.sandbox.stop())
   parts.sandbox.start()

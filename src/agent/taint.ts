@@ -3,7 +3,7 @@
 // The table of what that means for tools stands in docs/architecture.md.
 import { addressesIn, plainAddress, siteOf, sitesIn } from "../kernel/index.ts"
 import type { ModelMessage } from "../models/contract.ts"
-import { type Origin, type Session, type TranscriptEntry, addSites, hasSite } from "../sessions/index.ts"
+import { type Origin, type Session, type TranscriptEntry, addSites, hasSite, listSites } from "../sessions/index.ts"
 import type { EventRow, Store, Write } from "../store/index.ts"
 import type { LoopResult } from "./loop.ts"
 import type { SessionSites } from "./tool.ts"
@@ -73,6 +73,7 @@ export function sessionSites(store: Store, session: Session, input: TurnInput): 
       quoted ??= addressesIn([input.text, ...(input.segments ?? []).map((segment) => segment.text)].join("\n"))
       return siteOf(address) !== undefined && quoted.has(plainAddress(address))
     },
+    list: () => listSites(store, session.sessionId),
     async add(sites) {
       const fresh = sites.filter((site) => !hasSite(store, session.sessionId, site))
       if (fresh.length > 0) await store.write(async (write) => addSites(write, session.sessionId, fresh))

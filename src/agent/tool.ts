@@ -37,6 +37,8 @@ export interface SessionSites {
   has(site: string): boolean
   /** The address stands, whole, in what was sent by the one who asks, in a session that holds nothing of the owner's. */
   quotes(address: string): boolean
+  /** All that `has` knows. */
+  list(): readonly string[]
   /** Remembers sites that a call went to which was not tainted. */
   add(sites: readonly string[]): Promise<void>
 }

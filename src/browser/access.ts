@@ -2,11 +2,12 @@
 import { AppError, type Background, type Clock, type Ids, type Log } from "../kernel/index.ts"
 import type { Caller } from "./caller.ts"
 import type { BrowserConfig } from "./config.ts"
-import type { PageReply } from "./contract.ts"
+import type { PageReply, Reply } from "./contract.ts"
 import type { Guard } from "./guard.ts"
 import type { OperationOptions, Tab } from "./page/tab.ts"
 import type { Tabs } from "./page/tabs.ts"
 import type { Machine } from "./profiles/detect/index.ts"
+import type { ExplainRequest } from "./requests/index.ts"
 import type { Relay } from "./relay/index.ts"
 import type { Traces } from "./running-traces.ts"
 import type { Hidden, SecretSource } from "./secrets.ts"
@@ -30,6 +31,8 @@ export interface CoreOptions {
   /** What was filled in, which no answer shows. */
   hidden: Hidden
   hasAutomationLibrary(): boolean
+  /** Where a call of the agent would go; only the gateway's own service can say it. */
+  explain?: (request: ExplainRequest) => Promise<Reply<"Explanation">>
   /** Changes one entry of `browser.profiles` in the configuration file (removes it without a value) and takes it up. */
   changeProfile(name: string, entry: ProfileEntry | undefined): Promise<void>
 }

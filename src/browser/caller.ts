@@ -11,7 +11,13 @@ export interface Caller {
    * for, however the page sends itself on, until something else is done in the tab or half a minute is over. For files and
    * answers that wait for a page to ask: the sites that may have them.
    */
-  staysOn?: ((url: string) => boolean) | undefined
+  staysOn?: StaysOn | undefined
   /** Set for a turn that acts for others, unless an owner has allowed exactly this call. */
   withoutSecrets?: boolean | undefined
+}
+
+export interface StaysOn {
+  may(url: string): boolean
+  /** The same as data, for a browser of another machine. `orNone`: addresses that belong to no site may be too. */
+  list(): { sites: readonly string[]; orNone: boolean }
 }

@@ -4,6 +4,7 @@ import type { Command } from "commander"
 import { actionCommands } from "./cli/actions.ts"
 import { addCommand, type BrowserCommandIo, type CommandSpec } from "./cli/command.ts"
 import { cookieCommands, debugCommands, storageCommands, traceCommands } from "./cli/debug.ts"
+import { explainCommand } from "./cli/explain.ts"
 import { extensionCommands } from "./cli/extension.ts"
 import { fileCommands } from "./cli/files.ts"
 import { lifecycleCommands } from "./cli/lifecycle.ts"
@@ -32,6 +33,7 @@ const groups: Group = {
     ...actionCommands,
     ...debugCommands,
     ...fileCommands,
+    explainCommand,
     schemaCommand(() => browserCommands()),
   ],
   groups: [
@@ -80,6 +82,7 @@ export function registerBrowserCommands(program: Command, io: BrowserCommandIo):
     .description("Control the browser")
     .option("--json", "print JSON")
     .option("--browser-profile <name>", "browser profile")
+    .option("--node <name>", "browser of this node")
   addGroup(browser, groups, io)
   browser.addHelpText("after", "\nExample:\n  svc browser open https://example.com && svc browser snapshot")
 }

@@ -2,8 +2,6 @@
 import { z } from "zod"
 import { ruleProblem } from "./page/policy/rules.ts"
 
-const later = true
-
 /** Orange: a managed browser is told from a person's own at a glance. */
 const defaultColour = "#FF4500"
 const defaultRemoteTimeoutMs = 1500
@@ -141,16 +139,19 @@ export const nodeHostSchema = z
   .strictObject({
     browserProxy: z
       .strictObject({
-        enabled: z
-          .boolean()
-          .default(true)
-          .meta({ description: "Whether a node offers its browser to the gateway.", later }),
+        enabled: z.boolean().default(true).meta({
+          description: "Whether this machine, as a node (`svc node run`), offers its browser to the gateway.",
+        }),
+        allowProfiles: z.array(z.string().trim().min(1).max(64)).max(200).optional().meta({
+          description: "Browser profiles that the gateway may use; it sees no others, and makes and removes none.",
+          defaultText: "all",
+        }),
       })
       .prefault({})
-      .meta({ description: "The browser of a node.", later }),
+      .meta({ description: "The browser of a node." }),
   })
   .prefault({})
-  .meta({ description: "This machine as a node of another gateway.", later })
+  .meta({ description: "This machine as a node of another gateway." })
 
 export type BrowserConfig = z.infer<typeof browserSchema>
 export type BrowserProfileConfig = z.infer<typeof profile>

@@ -23,4 +23,5 @@ export type NavigateReply = Reply<"NavigateReply">
 export type FreshSnapshot = Reply<"FreshSnapshot">
 export type SnapshotReply = Reply<"SnapshotReply">
 export type AriaReply = Reply<"AriaReply">
+export type Explanation = Reply<"Explanation">
 export type ScreenshotReply = Reply<"ScreenshotReply">

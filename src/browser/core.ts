@@ -7,6 +7,7 @@ import type {
   NavigateReply,
   PageReply,
   ProfileStatus,
+  Reply,
   ScreenshotReply,
   TabInfo,
   TabOverrides,
@@ -30,6 +31,7 @@ import { profileOperations } from "./profiles/operations.ts"
 import type {
   ActRequest,
   DialogRequest,
+  ExplainRequest,
   NavigateRequest,
   OpenRequest,
   ScreenshotRequest,
@@ -61,6 +63,10 @@ export function createBrowserCore(options: CoreOptions) {
     ...traceOperations(options),
     ...sightOperations(options),
     ...secretOperations(options),
+    async explain(request: ExplainRequest): Promise<Reply<"Explanation">> {
+      if (options.explain) return await options.explain(request)
+      throw new AppError("not-found", "Only a gateway knows where calls go")
+    },
   }
   return hideIn(operations, options.hidden)
 }
@@ -231,7 +237,7 @@ function tabOperations(options: CoreOptions) {
         return pageReply(tab)
       }
       await tab.attach()
-      tab.armDialog(request, request.timeoutMs, caller.staysOn)
+      tab.armDialog(request, request.timeoutMs, caller.staysOn?.may)
       return { ...(await pageReply(tab)), armed: true }
     },
   }
@@ -361,7 +367,7 @@ async function visit(
   return tab.operate({ ...limits, renews: true }, async (operation) => {
     await placeFor(tab, url, guard, operation.signal)
     // From before it leaves until the next thing is done in the tab: pages also send themselves on.
-    await guard.hold(tab, caller.staysOn)
+    await guard.hold(tab, caller.staysOn?.may)
     const outcome = await navigate(tab, url, operation, (failed) => guard.explain(tab, failed)).catch(
       (error: unknown) => {
         throw guard.wasHeld(tab) ? leadsAway() : error

@@ -16,7 +16,13 @@ import { type Admit, createFailureThrottle, type FailureThrottle, listen, type L
 import type { CoreOptions, ProfileEntry } from "./access.ts"
 import type { BrowserConfig } from "./config.ts"
 import type { ProfileInfo } from "./contract.ts"
-import { type BrowserCore, createBrowserCore } from "./core.ts"
+import { type BrowserCore, type Caller, createBrowserCore } from "./core.ts"
+import { Whereabouts, chooseNode } from "./elsewhere/choose.ts"
+import { createNodeCore } from "./elsewhere/core.ts"
+import type { NodeLinks } from "./elsewhere/links.ts"
+import { type OfferedBrowser, type PerformedCall, offerOf, performForGateway } from "./elsewhere/perform.ts"
+import { throughNode } from "./elsewhere/proxy.ts"
+import { explainTarget } from "./explain.ts"
 import { Guard } from "./guard.ts"
 import { removeLeftovers } from "./leftovers.ts"
 import { type LiveView, createLiveView } from "./live/view.ts"
@@ -26,8 +32,10 @@ import { ProfileRegistry } from "./profiles/registry.ts"
 import { Relay } from "./relay/index.ts"
 import type { TabWaits } from "./relay/waiting.ts"
 import { createControlApp } from "./routes/app.ts"
+import type { ControlRequest } from "./routes/dispatch.ts"
 import { Hidden, type SecretSource } from "./secrets.ts"
 import { SandboxBrowsers, type SandboxLinks } from "./sandbox/browsers.ts"
+import type { TargetOptions } from "./sandbox/target.ts"
 import { type BrowserToolInput, createBrowserTool } from "./tool.ts"
 import { Traces } from "./running-traces.ts"
 
@@ -44,6 +52,8 @@ export interface BrowserServiceOptions {
   maxConnections?: number
   /** gateway.port + 2; 0 takes any free port. */
   controlPort: number
+  /** False: nothing listens for the control service, whose requests come by `perform`; `controlPort` decides the others. */
+  listens?: boolean
   /** The gateway token. */
   token: Secret
   /** Who may come in, and with what; whoever has the gateway token when not given. */
@@ -73,6 +83,10 @@ export interface BrowserServiceOptions {
   sandbox?: SandboxLinks
   /** Whether the automation library is installed; looks for it when not given. */
   hasAutomationLibrary?: () => boolean
+  /** Other machines whose browsers may be used; without it there are none. */
+  nodes?: NodeLinks
+  /** `nodeHost.browserProxy`, where this is such a machine itself. */
+  offered?: OfferedBrowser["settings"]
 }
 
 export interface BrowserServiceStatus {
@@ -101,10 +115,20 @@ export interface BrowserService {
   proxySocket(): Promise<string>
   /** The port that is listened on; undefined while it is not. */
   readonly controlPort: number | undefined
+  /** What another gateway may use of this machine's browsers now; undefined while it is nothing. */
+  offer(): ReturnType<typeof offerOf>
+  /** A request of that gateway. Never rejects: an error is an answer. */
+  perform(
+    params: unknown,
+    files: readonly { field: string; path: string }[],
+    signal: AbortSignal,
+  ): Promise<PerformedCall>
+  /** Whether something would end with this service that somebody uses: a browser that runs, or the way to the own tabs. */
+  readonly isInUse: boolean
 }
 
 interface Started {
-  listener: Listener
+  listener: Listener | undefined
   registry: ProfileRegistry
   relay: Relay
   core: BrowserCore
@@ -119,6 +143,7 @@ type PartOptions = BrowserServiceOptions & {
   throttle: FailureThrottle
   sealed: Sealed | undefined
   hidden: Hidden
+  targets: TargetOptions
 }
 
 /** What holds the pages of sandboxed browsers to the strict policy, and its socket. */
@@ -141,6 +166,12 @@ export function createBrowserService(options: BrowserServiceOptions): BrowserSer
   // Pages that were there before a stop still hold what they were given.
   const hidden = new Hidden()
   const core = (): BrowserCore => parts().core
+  const targets: TargetOptions = {
+    core,
+    sandbox: options.sandbox,
+    sandboxed: () => (core(), started?.sandboxed),
+    nodes: nodeTargets(options),
+  }
   const sealed = options.sandbox && seal({ ...options, log }, options.sandbox, () => started?.ownPorts())
   // One after the other: a stop that is still closing the listener would make the next start find its port in use.
   let line: Promise<unknown> = Promise.resolve()
@@ -151,8 +182,8 @@ export function createBrowserService(options: BrowserServiceOptions): BrowserSer
   }
   const start = async () => {
     if (started || !options.settings().enabled) return
-    started = await startParts({ ...options, log, throttle, sealed, hidden })
-    log.info({ port: started.listener.port }, "control service listening")
+    started = await startParts({ ...options, log, throttle, sealed, hidden, targets })
+    if (started.listener) log.info({ port: started.listener.port }, "control service listening")
   }
   const stop = async () => {
     const ending = started
@@ -163,7 +194,7 @@ export function createBrowserService(options: BrowserServiceOptions): BrowserSer
     const reason = new AppError("not-ready", "Browser control has stopped")
     const closing = options.settings().enabled ? "stopping" : "browser-off"
     const ends = [ending.registry.retire(reason), ending.relay.stop(closing), ending.sandboxed?.stop()]
-    await Promise.all([ending.listener.stop(), ...ends])
+    await Promise.all([ending.listener?.stop(), ...ends])
     // Their way to the network is there for as long as they are.
     await ending.guard.stop()
   }
@@ -183,25 +214,65 @@ export function createBrowserService(options: BrowserServiceOptions): BrowserSer
     status: () => ({
       enabled: options.settings().enabled,
       listening: started !== undefined,
-      controlPort: started?.listener.port ?? null,
+      controlPort: started?.listener?.port ?? null,
       profiles: started?.core.listProfiles() ?? [],
     }),
     problem: async () => (started ? await started.core.problem() : undefined),
     view: () => parts().view,
-    tool: createBrowserTool({
-      core,
-      tabWaits: options.tabWaits,
-      sandbox: options.sandbox,
-      sandboxed: () => (core(), started?.sandboxed),
-    }),
+    tool: createBrowserTool({ ...targets, tabWaits: options.tabWaits }),
     machineTool: createBrowserTool({ core }),
     async proxySocket() {
       if (!sealed) throw new AppError("sandbox-unavailable", "This gateway has no sandbox")
       return await sealed.proxySocket()
     },
     get controlPort() {
-      return started?.listener.port
+      return started?.listener?.port
     },
+    ...nodeSide(options, core, () => started?.registry),
+    get isInUse() {
+      return started !== undefined && isUsed(started)
+    },
+  }
+}
+
+function isUsed({ relay, registry }: Started): boolean {
+  return relay.isPaired || registry.all.some(({ live }) => live !== undefined)
+}
+
+/** The browsers of nodes as the tool and the control service reach them. */
+function nodeTargets(options: BrowserServiceOptions): TargetOptions["nodes"] {
+  const { nodes: links, stateFolder, ids, clock } = options
+  if (!links) return undefined
+  const proxy = {
+    links,
+    stateFolder,
+    ids,
+    get settings() {
+      return options.settings()
+    },
+  }
+  return { links, coreOf: (node) => createNodeCore(proxy, node), whereabouts: new Whereabouts(clock) }
+}
+
+/** What a gateway may ask of this machine, when it is a node. */
+function nodeSide(
+  { offered = () => ({ enabled: false }), settings }: BrowserServiceOptions,
+  core: () => BrowserCore,
+  registry: () => ProfileRegistry | undefined,
+): Pick<BrowserService, "offer" | "perform"> {
+  const browser = {
+    get core() {
+      return core()
+    },
+    profiles() {
+      const held = registry()
+      return { names: held?.all.map(({ name }) => name) ?? [], defaultName: held?.defaultName ?? "" }
+    },
+    settings: () => ({ ...offered(), enabled: offered().enabled && settings().enabled }),
+  }
+  return {
+    offer: () => offerOf(browser),
+    perform: (params, files, signal) => performForGateway(browser, params, files, signal),
   }
 }
 
@@ -222,7 +293,7 @@ function seal(options: BrowserServiceOptions, { sandbox }: SandboxLinks, ports: 
 
 async function startParts(options: PartOptions): Promise<Started> {
   const machine = systemMachine({ homeFolder: homedir(), environment: options.environment })
-  const { stateFolder, controlPort, clock, ids, log, background, redactor } = options
+  const { stateFolder, controlPort, clock, ids, log, background } = options
   let port = controlPort
   const guard = new Guard({
     navigation: () => options.settings().navigation,
@@ -234,23 +305,7 @@ async function startParts(options: PartOptions): Promise<Started> {
     background,
   })
   const relay = createRelay(options, guard)
-  const registry = new ProfileRegistry({
-    relay,
-    homeFolder: homedir(),
-    settings: options.settings(),
-    stateFolder,
-    controlPort,
-    machine,
-    clock,
-    ids,
-    log,
-    background,
-    redactor,
-    hostname: hostname(),
-    userId: process.getuid?.(),
-    startTimeoutMs: options.startTimeoutMs,
-    network: hasProxy(options.environment) ? undefined : guard.ownProxy,
-  })
+  const registry = createRegistry(options, { relay, machine, guard })
   // The relay's port is the one behind the control port, whether or not it listens yet.
   const ownPorts = () => new Set([port, relay.port, ...registry.ports, ...guard.ports, ...(options.ownPorts?.() ?? [])])
   const coreOptions: CoreOptions = {
@@ -270,6 +325,7 @@ async function startParts(options: PartOptions): Promise<Started> {
     secrets: options.secrets,
     hidden: options.hidden,
     hasAutomationLibrary: options.hasAutomationLibrary ?? canResolveLibrary,
+    ...(options.listens === false ? {} : { explain: (request) => explainTarget(options.targets, request) }),
     async changeProfile(name, entry) {
       options.writeProfile(name, entry)
       await registry.update(options.settings())
@@ -279,8 +335,20 @@ async function startParts(options: PartOptions): Promise<Started> {
   const view = createLiveView(coreOptions, core)
   const sandboxed = composeSandboxed(options, { machine, relay })
   const endLooking = await removeLeftovers({ ...options, pruneTime: options.pruneTime ?? clock.now })
+  const parts = { registry, relay, core, view, guard, sandboxed, ownPorts, endLooking }
+  const begin = () => {
+    for (const profile of registry.all) background.run("browser adoption", () => profile.adopt())
+    // A port that another program has taken is told by the profile's status, and tried again when the relay is used. Without
+    // a listener of its own the service is a guest here: it opens the relay only for an extension that was paired with it.
+    if (options.listens !== false || relay.isPaired) background.run("relay", () => relay.open())
+  }
+  if (options.listens === false) {
+    begin()
+    return { ...parts, listener: undefined }
+  }
   const app = createControlApp({
     core,
+    forward: (node, request, caller) => forward(options, node, request, caller),
     token: options.token,
     admit: options.admit,
     throttle: options.throttle,
@@ -293,10 +361,8 @@ async function startParts(options: PartOptions): Promise<Started> {
     throw error
   })
   port = listener.port
-  for (const profile of registry.all) background.run("browser adoption", () => profile.adopt())
-  // A port that another program has taken is told by the profile's status, and tried again when the relay is used.
-  background.run("relay", () => relay.open())
-  return { listener, registry, relay, core, view, guard, sandboxed, ownPorts, endLooking }
+  begin()
+  return { ...parts, listener }
 }
 
 function listenWith(fetch: unknown, { controlPort, maxConnections }: PartOptions): Promise<Listener> {
@@ -306,6 +372,41 @@ function listenWith(fetch: unknown, { controlPort, maxConnections }: PartOptions
     port: controlPort,
     maxConnections,
     purpose: "the browser control service (gateway.port + 2)",
+  })
+}
+
+async function forward(
+  { nodes: links, stateFolder, ids }: PartOptions,
+  name: string,
+  request: ControlRequest,
+  caller: Caller,
+): Promise<unknown> {
+  const { node } = chooseNode(links, { isExplicit: true, name, profile: undefined })
+  if (!links || !node) throw new AppError("internal", "a node that was named is found or refused")
+  return await throughNode({ links, stateFolder, ids }, node.id, request, caller)
+}
+
+function createRegistry(
+  options: PartOptions,
+  { relay, machine, guard }: { relay: Relay; machine: Machine; guard: Guard },
+): ProfileRegistry {
+  const { stateFolder, controlPort, clock, ids, log, background, redactor } = options
+  return new ProfileRegistry({
+    relay,
+    homeFolder: homedir(),
+    settings: options.settings(),
+    stateFolder,
+    controlPort,
+    machine,
+    clock,
+    ids,
+    log,
+    background,
+    redactor,
+    hostname: hostname(),
+    userId: process.getuid?.(),
+    startTimeoutMs: options.startTimeoutMs,
+    network: hasProxy(options.environment) ? undefined : guard.ownProxy,
   })
 }
 

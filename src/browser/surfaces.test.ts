@@ -16,7 +16,7 @@ import { browserCommands } from "./cli.ts"
 import { operationId } from "./openapi/document.ts"
 import { renderBrowserApi } from "./openapi/reference.ts"
 import { replies, type ReplyName } from "./replies/index.ts"
-import { controlRoutes } from "./routes/app.ts"
+import { controlRoutes } from "./routes/all.ts"
 
 let bench: BrowserBench
 let pages: PagesServer
@@ -202,6 +202,7 @@ const calls: Record<string, () => Promise<Call | Call[]> | Call | Call[]> = {
   ],
   "POST /extension/install": () => ["/extension/install", {}],
   "POST /extension/pair": () => ["/extension/pair", {}],
+  "GET /explain": () => ["/explain?target=host"],
   "GET /extension": () => ["/extension"],
   "DELETE /profiles/:name": () => ["/profiles/far"],
   "POST /reset-profile": () => ["/reset-profile", {}],
@@ -314,6 +315,9 @@ const cases: Record<string, Case> = {
   "extension path": { prints: /^\/.*\/browser\/extension$/m },
   "extension pair": { prints: /^\d+(-[a-z2-7]{4}){8}$/m, advises: /not shown again/ },
   "extension status": { prints: /^paired: yes\nrelay: 127\.0\.0\.1:\d+\nconnected: no/m },
+  explain: {
+    prints: /^a call would go to: the browser of the gateway's machine\nbecause: this gateway takes in no nodes$/m,
+  },
   open: { words: () => [`${pages.url}/files.html`], prints: /^opened: .*files\.html\nid: \w+$/m },
   tabs: { prints: /^1\. / },
   "tab list": { prints: /^1\. / },

@@ -11,7 +11,8 @@ import {
   plainAddress,
   siteOf,
 } from "../kernel/index.ts"
-import type { BrowserCore, Caller } from "./core.ts"
+import type { StaysOn } from "./caller.ts"
+import type { Caller } from "./core.ts"
 import { askForTab, type TabWaits } from "./relay/waiting.ts"
 import {
   actKinds,
@@ -31,6 +32,7 @@ import {
   snapshotRequest,
   waitDownloadRequest,
 } from "./requests/index.ts"
+import type { ToolCore } from "./elsewhere/core.ts"
 import { type Target, type TargetOptions, findTarget } from "./sandbox/target.ts"
 import { describeCall } from "./tool/describe.ts"
 import { fillsSecret, gateOf, gateSecret, heldToSites, isBare, isRunningCode, kindOfAddress } from "./tool/gate.ts"
@@ -54,6 +56,7 @@ export function createBrowserTool(
     async gate(value, context) {
       const target = await findTarget(options, value, context)
       refuseUntrusted(value, context, target)
+      keepSecretsHere(value, target)
       if (!context.trusted && fillsSecret(value)) {
         return await gateSecret(target.core, value, callerOf(value, context, target))
       }
@@ -70,13 +73,15 @@ export function createBrowserTool(
       const target = await findTarget(options, value, context)
       if (value.action === "attach")
         return askForTab(await target.core.extension(), options.tabWaits, context, value["timeoutMs"])
-      return await perform(target, value, context)
+      const result = await perform(target, value, context)
+      return target.node ? saidWhere(result, target.node.name) : result
     },
   }
 }
 
 async function perform(target: Target, value: BrowserToolInput, context: ToolContext): Promise<ToolResult> {
   refuseUntrusted(value, context, target)
+  keepSecretsHere(value, target)
   const { core } = target
   try {
     const caller = callerOf(value, context, target)
@@ -84,16 +89,32 @@ async function perform(target: Target, value: BrowserToolInput, context: ToolCon
       ? await openAddress(core, value, caller, context)
       : await run(core, value, await heldToSites(core, value, caller, context))
   } catch (error) {
-    if (error instanceof AppError && error.code === "bad-request") throw sayWhere(error, value)
-    const foreign = error instanceof AppError && pageWords.has(error.code)
+    if (error instanceof AppError && error.code === "bad-request" && target.kind !== "node")
+      throw sayWhere(error, value)
+    // What a node says of an error are words of another machine.
+    const foreign = error instanceof AppError && (target.kind === "node" || pageWords.has(error.code))
     if (!foreign || context.signal.aborted) throw error
-    const hint = error.hint === undefined ? "" : ` ${error.hint}`
+    const isOurs = target.kind !== "node"
+    const hint = error.hint === undefined || !isOurs ? "" : ` ${error.hint}`
     return {
       isError: true,
       note: `${error.code}: ${errorTable[error.code].meaning}${hint}`,
       content: [{ type: "text", text: error.message }],
     }
   }
+}
+
+function keepSecretsHere(value: BrowserToolInput, { kind }: Target): void {
+  if (kind !== "node" || !fillsSecret(value)) return
+  throw new AppError("forbidden", "Kept secrets are not sent to the browsers of other machines", {
+    hint: "Do it in the browser of the gateway's machine (target host), or ask the person to fill it in there",
+  })
+}
+
+/** Never in silence: another machine has other files, logins and a network of its own. */
+function saidWhere(result: ToolResult, node: string): ToolResult {
+  const where = `This was the browser of the node ${node}.`
+  return { ...result, note: result.note === undefined ? where : `${where}\n${result.note}` }
 }
 
 /** In a sandbox the whole browser is the session's own. */
@@ -120,7 +141,7 @@ function refuseUntrusted(value: BrowserToolInput, { trusted }: ToolContext, { ki
       { hint: "Read the page with a snapshot and act by refs" },
     )
   }
-  if (value.action === "stop" && kind === "host") {
+  if (value.action === "stop" && kind !== "sandbox") {
     throw new AppError("forbidden", "This turn acts on words of others: it may not stop the browser", {
       hint: "Close your own tabs with the action close",
     })
@@ -132,16 +153,19 @@ function refuseUntrusted(value: BrowserToolInput, { trusted }: ToolContext, { ki
  * read belongs to the named ones from then on, and so does the site to which a named address or a front page leads.
  */
 async function openAddress(
-  core: BrowserCore,
+  core: ToolCore,
   value: BrowserToolInput,
   caller: Caller,
   { tainted, approved, sites }: ToolContext,
 ): Promise<ToolResult> {
   const { url, targetId } = withUrl(value)
   const kind = tainted && !approved ? await kindOfAddress(core, { url, targetId }, caller, { sites }) : "none"
-  const staysOn = (address: string) => {
-    const site = siteOf(address)
-    return site === undefined || sites.has(site)
+  const staysOn: StaysOn = {
+    may(address) {
+      const site = siteOf(address)
+      return site === undefined || sites.has(site)
+    },
+    list: () => ({ sites: sites.list(), orNone: true }),
   }
   const result = await run(core, value, kind === "composed" || kind === "unknown" ? { ...caller, staysOn } : caller)
   const address = plainAddress(String(url).trim())
@@ -173,7 +197,7 @@ function sayWhere(error: AppError, value: BrowserToolInput): AppError {
 /** Errors whose message may quote what a script of the page said: they are shown as content, not as words of ours. */
 const pageWords: ReadonlySet<ErrorCode> = new Set(["evaluate-failed", "text-refused", "timeout"])
 
-async function run(core: BrowserCore, value: BrowserToolInput, caller: Caller): Promise<ToolResult> {
+async function run(core: ToolCore, value: BrowserToolInput, caller: Caller): Promise<ToolResult> {
   switch (value.action) {
     case "attach":
       throw new AppError("internal", "attach is answered before")
@@ -231,13 +255,13 @@ function json(value: unknown, note?: string): ToolResult {
   return { content: [{ type: "text", text: JSON.stringify(value) }], ...(note === undefined ? {} : { note }) }
 }
 
-async function open(core: BrowserCore, value: BrowserToolInput, caller: Caller): Promise<ToolResult> {
+async function open(core: ToolCore, value: BrowserToolInput, caller: Caller): Promise<ToolResult> {
   const reply = await core.open(caller, parseRequest(openRequest, withUrl(value)))
   return json(reply, [afterLoad, ...(await secretWords(core, caller, reply.targetId))].join(" "))
 }
 
 /** Which kept secrets the page may be given: a model that does not know of them would ask for the password. */
-async function secretWords(core: BrowserCore, caller: Caller, targetId: string): Promise<string[]> {
+async function secretWords(core: ToolCore, caller: Caller, targetId: string): Promise<string[]> {
   const names = await core.secretNames(caller, targetId)
   if (names.length === 0) return []
   return [
@@ -245,13 +269,13 @@ async function secretWords(core: BrowserCore, caller: Caller, targetId: string):
   ]
 }
 
-async function navigate(core: BrowserCore, value: BrowserToolInput, caller: Caller): Promise<ToolResult> {
+async function navigate(core: ToolCore, value: BrowserToolInput, caller: Caller): Promise<ToolResult> {
   const reply = await core.navigate(caller, parseRequest(navigateRequest, withUrl(value)))
   if (reply.download) return json(reply, "The address gave a file instead of a page; the tab stays where it was.")
   return withFresh(reply, reply.loaded ? afterLoad : `The page is still loading. ${afterLoad}`)
 }
 
-async function snapshot(core: BrowserCore, value: BrowserToolInput, caller: Caller): Promise<ToolResult> {
+async function snapshot(core: ToolCore, value: BrowserToolInput, caller: Caller): Promise<ToolResult> {
   const reply = await core.snapshot(caller, parseRequest(snapshotRequest, snapshotFields(value)), "efficient")
   if (reply.format === "aria") return json(reply)
   const page = pageText(reply, reply.snapshot)
@@ -287,7 +311,7 @@ function withFresh<Reply extends { snapshot?: string }>(reply: Reply, note?: str
   return page === undefined ? result : { ...result, content: [...result.content, { type: "text", text: page }] }
 }
 
-async function screenshot(core: BrowserCore, value: BrowserToolInput, caller: Caller): Promise<ToolResult> {
+async function screenshot(core: ToolCore, value: BrowserToolInput, caller: Caller): Promise<ToolResult> {
   const { data, path, type, targetId, url, title, area, width, height } = await core.screenshot(
     caller,
     parseRequest(screenshotRequest, value),
@@ -302,7 +326,7 @@ async function screenshot(core: BrowserCore, value: BrowserToolInput, caller: Ca
 }
 
 /** The file that a click gives, or the next one. */
-async function download(core: BrowserCore, value: BrowserToolInput, caller: Caller): Promise<ToolResult> {
+async function download(core: ToolCore, value: BrowserToolInput, caller: Caller): Promise<ToolResult> {
   const request =
     value["ref"] === undefined
       ? core.waitDownload(caller, { ...parseRequest(waitDownloadRequest, value), sendable: true })
@@ -314,7 +338,7 @@ async function download(core: BrowserCore, value: BrowserToolInput, caller: Call
 
 const toolDownloadRequest = downloadRequest.partial({ path: true })
 
-async function act(core: BrowserCore, value: BrowserToolInput, caller: Caller): Promise<ToolResult> {
+async function act(core: ToolCore, value: BrowserToolInput, caller: Caller): Promise<ToolResult> {
   const request = requestOf(value)
   const reply = await core.act(caller, parseAct(request))
   if (reply.dialog)

@@ -452,6 +452,15 @@ export interface GatewayActions {
     /** Ends one by its id or the beginning of it, or `all`. Throws `not-found`. */
     stop(target: string): Promise<RunningBox[]>
   }
+  /** Other machines. The shapes are those of their own contract. */
+  nodes: {
+    list(): object[]
+    /** By code, name or id; throws `node-not-found`, `node-ambiguous`. */
+    approve(node: string): Promise<{ name: string }>
+    revoke(node: string): Promise<{ name: string }>
+    /** Throws `bad-request` or `conflict` for a name that cannot be. */
+    rename(node: string, name: string): Promise<{ name: string }>
+  }
   /** Servers of other programs whose tools the agent uses. The shapes are those of their own contract. */
   mcpServers: {
     list(): object[]

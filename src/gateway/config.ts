@@ -2,8 +2,6 @@
 import { z } from "zod"
 import { pageSchema } from "./page/config.ts"
 
-const later = true
-
 /** Whether nobody but this machine can reach a listener of this `gateway.bind`. */
 export function isLoopbackBind(bind: string): boolean {
   const address = bind.replace(/^\[(.*)\]$/, "$1").toLowerCase()
@@ -50,15 +48,19 @@ export const gatewaySchema = z
         browser: z
           .strictObject({
             mode: z.enum(["auto", "manual", "off"]).default("auto").meta({
-              description: "Routing of browser calls to a connected node; `off` disables automatic routing.",
-              later,
+              description:
+                "Whether the agent's calls go to the browser of a connected node: `auto` sends those that name no target to the one node that is connected (or to `node`), `manual` only those that name a node, `off` none.",
+            }),
+            node: z.string().trim().min(1).max(64).optional().meta({
+              description: "Name or id of the node that is meant when none is named.",
+              defaultText: "the one that is connected, if it is the only one",
             }),
           })
           .prefault({})
-          .meta({ description: "Browsers of connected nodes.", later }),
+          .meta({ description: "Browsers of connected nodes." }),
       })
       .prefault({})
-      .meta({ description: "Connected nodes.", later }),
+      .meta({ description: "Connected nodes." }),
   })
   .prefault({})
   .meta({ description: "The gateway's own listener." })

@@ -71,6 +71,7 @@ export async function startGateway(overrides: Partial<GatewayServerOptions> = {}
     metrics: () => [{ name: "svc_test", type: "gauge", help: "A number.", samples: [{ value: 1 }] }],
     actions: recordingActions(calls, ledger),
     hooks: { path: () => "/hooks", handle: async (request) => new Response(`hook ${request.url}`) },
+    nodes: { path: "/node", upgrade: (_request, socket) => void socket.end("HTTP/1.1 101 Node\r\n\r\n") },
     mcp: { handle: async (_request, { visitor }) => Response.json({ visitor: visitor.name }) },
     ...overrides,
   }
@@ -255,6 +256,22 @@ function recordingMessages(calls: unknown[]): Pick<GatewayActions, "sendMessage"
   }
 }
 
+function recordingNodes(calls: unknown[]): GatewayActions["nodes"] {
+  const decide = (decision: string) => async (node: string) => {
+    calls.push({ [decision]: node })
+    return { name: node }
+  }
+  return {
+    list: () => [],
+    approve: decide("approve"),
+    revoke: decide("revoke"),
+    async rename(node, name) {
+      calls.push({ rename: node, name })
+      return { name }
+    },
+  }
+}
+
 const noSecrets: GatewayActions["secrets"] = {
   list: () => [],
   async set({ name }) {
@@ -325,6 +342,7 @@ function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
     config: recordingConfig(calls),
     ...noUpkeep,
     sandbox: recordingSandbox(calls),
+    nodes: recordingNodes(calls),
     listHeartbeats: () => ({ heartbeats: [] }),
     async runHeartbeat(wanted) {
       calls.push({ heartbeat: wanted })

@@ -23,6 +23,7 @@ import { peopleRoutes } from "./people.ts"
 import { readPicture, runRoutes } from "./runs.ts"
 import { memoryRoutes } from "./memory.ts"
 import { mcpRoutes } from "./mcp-servers.ts"
+import { nodeRoutes } from "./nodes.ts"
 import { exportSession, sessionRoutes } from "./sessions.ts"
 import { secretRoutes } from "./secret-routes.ts"
 import { settingsRoutes } from "./settings.ts"
@@ -220,6 +221,7 @@ const routes: readonly Route[] = [
   ...terminalRoutes,
   ...mcpRoutes,
   ...secretRoutes,
+  ...nodeRoutes,
   ...accessRoutes,
   ...runRoutes,
   ...budgetRoutes,

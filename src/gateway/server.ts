@@ -3,6 +3,7 @@
 import type { HttpBindings } from "@hono/node-server"
 import { Hono } from "hono"
 import type { IncomingMessage } from "node:http"
+import type { Duplex } from "node:stream"
 import {
   type Admit,
   type FailureThrottle,
@@ -38,6 +39,12 @@ export interface MountedHooks {
   explain?(authorization: string | undefined): AppError | undefined
 }
 
+/** The door of other machines, which proves who comes by itself. */
+export interface MountedNodes {
+  path: string
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void
+}
+
 export interface GatewayServerOptions {
   /** `gateway.bind`. */
   bind: string
@@ -59,6 +66,7 @@ export interface GatewayServerOptions {
   logFolder: string
   hooks: MountedHooks
   mcp: MountedMcp
+  nodes: MountedNodes
   store: Store
   clock: Clock
   log: Log
@@ -100,6 +108,10 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
         port: options.port,
         maxConnections: options.maxConnections,
         purpose: "the gateway (gateway.port)",
+        upgrade(request, socket, head) {
+          const surface = { options, app, admit, binding, port: listener?.port ?? options.port }
+          takeWebSocket(surface, request, { socket, head })
+        },
       })
       options.log.info({ host: binding.host, port: listener.port }, "gateway listening")
       return { host: binding.host, port: listener.port }
@@ -125,15 +137,13 @@ async function answer(surface: Surface, request: Request, env: HttpBindings): Pr
   const { hooks, redactor, log } = surface.options
   const { incoming } = env
   const path = pathOf(incoming.url ?? "")
-  // Other upgrades (`h2c`) are offers that a plain sender makes and that may be ignored.
-  const isWebSocket = incoming.headers.upgrade?.toLowerCase() === "websocket"
   // Nothing is posted to the base itself: reading it is the owner's way to the list of deliveries.
   const isHookList = incoming.method === "GET" && path === hooks.path()
-  if (!isWebSocket && !isHookList && isBelow(path, hooks.path())) return await hooks.handle(incoming)
+  if (!isHookList && isBelow(path, hooks.path())) return await hooks.handle(incoming)
   let visit: Visit | undefined
   const { page } = surface.options
   try {
-    guard(surface, incoming, path, isWebSocket)
+    guard(surface, incoming, path)
     if (isVisit(incoming, path)) return new Response(null, { status: 307, headers: { location: `${pageBase}/` } })
     if (page.surface.isBelow(path)) return await page.surface.handle(incoming, path)
     if (!isOpen(incoming, path)) {
@@ -156,6 +166,28 @@ async function answer(surface: Surface, request: Request, env: HttpBindings): Pr
   }
 }
 
+/** Nodes have none of the browser's headers; a page cannot leave them out. */
+function takeWebSocket(surface: Surface, incoming: IncomingMessage, to: { socket: Duplex; head: Buffer }): void {
+  const { nodes, redactor } = surface.options
+  to.socket.on("error", () => to.socket.destroy())
+  try {
+    const path = pathOf(incoming.url ?? "")
+    guard(surface, incoming, path)
+    if (path !== nodes.path) throw new AppError("not-found", "There is no WebSocket endpoint under this path")
+    if (incoming.headers.origin !== undefined) {
+      throw new AppError("forbidden-origin", "Requests from web pages are refused")
+    }
+    nodes.upgrade(incoming, to.socket, to.head)
+  } catch (thrown) {
+    const { status, code, message } = toAppError(thrown)
+    const body = redactor.redact(JSON.stringify({ ok: false, error: { code, message } }))
+    to.socket.end(
+      `HTTP/1.1 ${status} ${status === 404 ? "Not Found" : "Refused"}\r\nContent-Type: application/json\r\n` +
+        `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    )
+  }
+}
+
 function hookListRequest(incoming: IncomingMessage): Request {
   const target = incoming.url ?? ""
   const mark = target.indexOf("?")
@@ -163,14 +195,13 @@ function hookListRequest(incoming: IncomingMessage): Request {
 }
 
 /** What is refused before any secret is looked at. */
-function guard(surface: Surface, incoming: IncomingMessage, path: string, isWebSocket: boolean): void {
+function guard(surface: Surface, incoming: IncomingMessage, path: string): void {
   const { allowedHosts } = surface.options
   const extraHosts = [...allowedHosts().map((host) => host.toLowerCase()), ...surface.binding.ownHosts(incoming.socket)]
   // Files that are open to all may be linked to; what they show has a guard of its own.
   const { page } = surface.options
   const isOpenFile = isVisit(incoming, path) || (page.surface.isBelow(path) && page.surface.isFile(incoming, path))
   checkOrigin(isOpenFile ? { host: incoming.headers.host } : incoming.headers, { port: surface.port, extraHosts })
-  if (isWebSocket) throw new AppError("not-found", "There is no WebSocket endpoint")
   if (!path.startsWith("/")) throw new AppError("bad-request", "The request target must be a path")
   if (/%(?![0-9a-f]{2})/i.test(path)) throw new AppError("bad-request", "The path has a broken percent-encoding")
 }

@@ -138,6 +138,19 @@ export const errorTable = {
     status: 422,
     meaning: "A turn took more steps or tool calls than it may, or made the same call over and over.",
   },
+  // Nodes
+  "node-not-found": { status: 404, meaning: "No node of this name or id is paired with this gateway." },
+  "node-ambiguous": { status: 409, meaning: "Several nodes could be meant; name one." },
+  "node-not-connected": { status: 503, meaning: "The node is paired but not connected, or offers no browser now." },
+  "node-lost": {
+    status: 503,
+    meaning: "The connection to the node was lost during the operation, which may have been done.",
+  },
+  "node-refused": { status: 403, meaning: "The node does not let the gateway do this (nodeHost.*)." },
+  "node-failed": {
+    status: 502,
+    meaning: "The node, or the way to it, has failed: it broke the protocol, or a file did not come through.",
+  },
   // Sandbox
   "sandbox-unavailable": {
     status: 503,

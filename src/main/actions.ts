@@ -47,6 +47,7 @@ export interface ActionParts {
   backups: BackupSchedule
   sandbox: GatewayActions["sandbox"]
   secrets: GatewayActions["secrets"]
+  nodes: GatewayActions["nodes"]
 }
 
 export function createActions(core: Core, parts: ActionParts): GatewayActions {
@@ -79,6 +80,7 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
     chat: parts.chat,
     ...createHeartbeatActions(core, parts.agent.heartbeat),
     sandbox: parts.sandbox,
+    nodes: parts.nodes,
     config: configActions(core),
     backups: backupActions(core, parts.backups),
     skills: skillActions(core),

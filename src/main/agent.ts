@@ -77,6 +77,8 @@ export interface AgentParts extends Spending {
   heartbeat: Heartbeat
   /** Where answers to `svc agent` go. */
   terminal: TerminalOutlet
+  /** Channels and terminals. */
+  senders: () => ReadonlyMap<string, ChannelSender>
   /** Ends a turn that somebody has watched being written, also one that waits to go on after a restart. */
   stopTurn(turn: { runId: string; laneKey: string }): Promise<void>
   /** What a picture shows, by a model that can see; undefined when there is none. */
@@ -97,6 +99,7 @@ export interface AgentLinks {
   channels: () => ReadonlyMap<string, Channel>
   /** Runs an owner's commands in the sandbox. */
   shell: CommandServices["shell"]
+  nodes: CommandServices["nodes"]
 }
 
 const silent: TurnObserver = { end: () => undefined }
@@ -161,6 +164,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
     worker,
     heartbeat,
     terminal,
+    senders,
     describePicture: composeVision(core, models),
     isModel: (name) => isSelectableModel(modelsView(core.config()), mainAgentId(core.config()), name),
     stopTurn: (turn) => stopTurn(core, runner, turn),

@@ -4,8 +4,11 @@ import type { Tool, ToolPlace } from "../agent/tool.ts"
 import { type BrowserService, type BrowserServiceOptions, createBrowserService } from "../browser/index.ts"
 import { browserLinks } from "./browser-profiles.ts"
 import { browserActions } from "./browser-view.ts"
+import type { CommandServices } from "../channels/index.ts"
 import type { GatewayActions } from "../gateway/index.ts"
 import type { Core } from "./core.ts"
+import type { ApprovalParts } from "./approvals.ts"
+import { type NodeParts, composeNodes } from "./nodes.ts"
 import { createOwnPorts } from "./own-ports.ts"
 import { type SandboxParts, composeSandbox } from "./sandbox.ts"
 import { composeSecrets } from "./secrets.ts"
@@ -13,8 +16,11 @@ import { composeSecrets } from "./secrets.ts"
 export interface BrowserParts {
   browser: BrowserService
   sandbox: SandboxParts
+  nodes: NodeParts
   /** What the API can ask for. */
-  actions: Pick<GatewayActions, "sandbox" | "secrets" | "browser">
+  actions: Pick<GatewayActions, "sandbox" | "secrets" | "browser" | "nodes">
+  /** What chat commands can. */
+  commands: Pick<CommandServices, "shell" | "nodes">
   /** Those of both that work in this place. */
   tools(place: ToolPlace): readonly Tool[]
 }
@@ -22,10 +28,11 @@ export interface BrowserParts {
 export function composeBrowser(
   core: Core,
   ports: Readonly<{ gateway: number; control: number }>,
-  control: Pick<BrowserServiceOptions, "token" | "admit" | "throttle">,
+  links: { control: Pick<BrowserServiceOptions, "token" | "admit" | "throttle">; chats: () => ApprovalParts },
 ): BrowserParts {
   const { environment, store, log, redactor, ids, clock, background } = core
   const secrets = composeSecrets(core)
+  const nodes = composeNodes(core, links.chats)
   const sandbox = composeSandbox(core, () => browser.proxySocket())
   const browser: BrowserService = createBrowserService({
     secrets,
@@ -42,11 +49,19 @@ export function composeBrowser(
     ids,
     clock,
     background,
-    ...control,
+    ...links.control,
+    nodes: nodes.links,
   })
   const tools = (place: ToolPlace) => [
     ...(core.config().browser.enabled ? [browser.tool] : []),
     ...sandbox.tools(place),
   ]
-  return { browser, sandbox, tools, actions: { sandbox: sandbox.actions, secrets, browser: browserActions(browser) } }
+  return {
+    browser,
+    sandbox,
+    nodes,
+    tools,
+    actions: { sandbox: sandbox.actions, secrets, browser: browserActions(browser), nodes: nodes.actions },
+    commands: { shell: sandbox.shell, nodes: nodes.commands },
+  }
 }

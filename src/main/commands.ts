@@ -65,6 +65,7 @@ export interface CommandParts {
   problems: () => Promise<readonly Problem[]>
   channels: () => ReadonlyMap<string, Channel>
   shell: CommandServices["shell"]
+  nodes: CommandServices["nodes"]
   /** Channels and terminals. */
   senders: () => ReadonlyMap<string, ChannelSender>
 }
@@ -127,6 +128,7 @@ function createServices(
         return describeDecided(decided)
       },
     },
+    nodes: parts.nodes,
     status: {
       version: version(),
       startedAt: Date.parse(core.startedAt),

@@ -85,7 +85,7 @@ function contextOf({ id }: Caller, signal: AbortSignal): ToolContext {
     tainted: false,
     approved: true,
     recall: "nothing",
-    sites: { has: () => true, quotes: () => true, add: async () => undefined },
+    sites: { has: () => true, quotes: () => true, list: () => [], add: async () => undefined },
     route: null,
     signal,
   }

@@ -19,6 +19,11 @@ export function addSites(write: Write, sessionId: string, sites: readonly string
   }
 }
 
+export function listSites(store: Pick<Store, "handle">, sessionId: string): string[] {
+  const rows = store.handle.prepare("select site from session_site where session_id = ?").all(sessionId)
+  return rows.map(({ site }) => String(site))
+}
+
 export function hasSite(store: Pick<Store, "handle">, sessionId: string, site: string): boolean {
   const row = store.handle.prepare("select 1 from session_site where session_id = ? and site = ?").get(sessionId, site)
   return row !== undefined

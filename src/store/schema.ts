@@ -432,6 +432,26 @@ export interface McpToolTable {
   accepted_at: number
 }
 
+/** A machine that offers its browser, by its key. */
+export interface NodeTable {
+  id: string
+  key: string
+  name: string
+  platform: string
+  version: string
+  state: "asked" | "approved" | "revoked"
+  /** While it is asked about. */
+  code: string | null
+  /** Where it came from the last time. */
+  address: string
+  asked_at: number
+  /** When an owner was last told in the chat that it asks. */
+  told_at: number | null
+  decided_at: number | null
+  decided_by: string | null
+  last_seen_at: number | null
+}
+
 export interface Database {
   inbox: InboxTable
   job: JobTable
@@ -455,6 +475,7 @@ export interface Database {
   session_site: SessionSiteTable
   approval: ApprovalTable
   mcp_tool: McpToolTable
+  node: NodeTable
 }
 
 export type JobRow = Selectable<JobTable>
@@ -464,4 +485,5 @@ export type SessionRow = Selectable<SessionTable>
 export type AuditRow = Selectable<AuditTable>
 export type HookDeliveryRow = Selectable<HookDeliveryTable>
 export type ApprovalRow = Selectable<ApprovalTable>
+export type NodeRow = Selectable<NodeTable>
 export type NewOutboxRow = Insertable<OutboxTable>

@@ -7,6 +7,8 @@ import { type AddressInfo, connect, type Socket } from "node:net"
 export interface ChaosOptions {
   /** Port of the browser. */
   target: number
+  /** Of the proxy itself; any free one when not given. */
+  port?: number
   /** `user:password`, as they are. */
   basic?: string
   /** Value of `?token=`. */
@@ -114,7 +116,7 @@ export async function startChaosProxy(options: ChaosOptions): Promise<ChaosProxy
     forward(client, browser, proxy, read)
     forward(browser, client, proxy)
   })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, "127.0.0.1", resolve))
   proxy.port = (server.address() as AddressInfo).port
   return proxy
 }

@@ -6,6 +6,7 @@ export function memorySites(named: readonly string[] = [], quoted: readonly stri
   const known = new Set(named)
   return {
     has: (site) => known.has(site),
+    list: () => [...known],
     quotes: (address) => quoted.includes(address),
     add: async (sites) => void sites.forEach((site) => known.add(site)),
   }

@@ -122,7 +122,7 @@ function contextOf(job: JobRow, session: Session, signal: AbortSignal): ToolCont
     tainted: false,
     recall: "owner",
     approved: false,
-    sites: { has: () => false, quotes: () => false, add: async () => undefined },
+    sites: { has: () => false, quotes: () => false, list: () => [], add: async () => undefined },
     route: null,
     signal,
   }

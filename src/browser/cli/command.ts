@@ -31,6 +31,8 @@ export interface BrowserCommandIo {
 export interface CommonOptions {
   json?: true
   browserProfile?: string
+  /** Name or id of the machine. */
+  node?: string
   targetId?: string
 }
 
@@ -79,6 +81,7 @@ export function addCommand(parent: Command, spec: CommandSpec, io: BrowserComman
   command
     .option("--json", "print JSON")
     .option("--browser-profile <name>", "browser profile (default: the configured one)")
+    .option("--node <name>", "browser of this node (default: that of the gateway's machine)")
   if (spec.tab) command.option("--target-id <id>", "tab, by id or unique prefix (default: the one used last)")
   for (const [flags, description, choices] of spec.flags ?? []) {
     const option = command.createOption(flags, description)
@@ -103,7 +106,7 @@ export function addCommand(parent: Command, spec: CommandSpec, io: BrowserComman
     ) =>
       (await io.call(method, path, {
         ...request,
-        query: { ...request.query, profile: options.browserProfile },
+        query: { profile: options.browserProfile, node: options.node, ...request.query },
         // Whoever speaks of a tab may be the one for whom the browser is started or connected to first.
         timeoutMs: limitOf(request.timeoutMs) + (spec.tab ? startMs : 0),
         options,

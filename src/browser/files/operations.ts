@@ -106,7 +106,7 @@ export function fileOperations(options: CoreOptions) {
       await tab.attach()
       const files = () => readable(request.paths)
       const { staysOn } = caller
-      const mayHave = staysOn && ((id: string) => staysOn(addressOfFrame(tab, tab.frames.get(id))))
+      const mayHave = staysOn && ((id: string) => staysOn.may(addressOfFrame(tab, tab.frames.get(id))))
       await tab.chooser.arm(tab, { timeoutMs: request.timeoutMs, files, mayHave, background, clock })
       if (ref !== undefined) await clickToOpen(tab, ref, caller)
       return { ok: true, targetId: tab.targetId }

@@ -2,6 +2,7 @@
 // made from these schemas.
 import { z } from "zod"
 import * as debug from "./debug.ts"
+import { explanation } from "./explain.ts"
 import * as extension from "./extension.ts"
 import * as page from "./page.ts"
 import * as profiles from "./profiles.ts"
@@ -19,6 +20,7 @@ export const replies = {
   ExtensionStatus: extension.extensionStatus,
   ExtensionInstalled: extension.extensionInstalled,
   ExtensionPaired: extension.extensionPaired,
+  Explanation: explanation,
   TabInfo: page.tabInfo,
   TabList: page.tabList,
   TabActionReply: page.tabAction,

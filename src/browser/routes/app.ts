@@ -13,16 +13,9 @@ import {
   readJson,
   type Visit,
 } from "../../kernel/http/index.ts"
-import type { BrowserCore } from "../core.ts"
-import { debugRoutes } from "./debug.ts"
-import { extensionRoutes } from "./extension.ts"
-import { lifecycleRoutes } from "./lifecycle.ts"
-import { openApiRoute } from "./openapi.ts"
-import { pageRoutes } from "./page.ts"
-import { profileRoutes } from "./profiles.ts"
-import type { Route } from "./route.ts"
-import { settingRoutes } from "./settings.ts"
-import { tabRoutes } from "./tabs.ts"
+import type { BrowserCore, Caller } from "../core.ts"
+import { controlRoutes } from "./all.ts"
+import type { ControlRequest } from "./dispatch.ts"
 
 export interface ControlEnv {
   Bindings: { incoming: IncomingMessage; outgoing: ServerResponse }
@@ -37,23 +30,13 @@ export interface ControlOptions {
   throttle: FailureThrottle
   log: Log
   redactor: Redactor
+  /** Makes a request on the node that it names. */
+  forward(node: string, request: ControlRequest, caller: Caller): Promise<unknown>
   /** The port that the Host header must name. */
   port(): number
 }
 
 const bodyLimits = { maxBytes: 1024 * 1024, timeoutMs: 30_000 }
-
-const featureRoutes: readonly Route[] = [
-  ...lifecycleRoutes,
-  ...profileRoutes,
-  ...extensionRoutes,
-  ...tabRoutes,
-  ...pageRoutes,
-  ...debugRoutes,
-  ...settingRoutes,
-]
-/** Every route of the control service, the one that describes them included. */
-export const controlRoutes: readonly Route[] = [...featureRoutes, openApiRoute(featureRoutes)]
 
 export function createControlApp(options: ControlOptions): Hono<ControlEnv> {
   const app = new Hono<ControlEnv>()
@@ -78,12 +61,29 @@ export function createControlApp(options: ControlOptions): Hono<ControlEnv> {
       // What the path says wins.
       const fields = { ...(method === "POST" ? body : query), ...context.req.param() }
       nameProfile(context.get("visit"), profile, fields)
-      return jsonResponse(await run({ profile, signal: hangUp(outgoing) }, fields, options.core))
+      const caller = { profile, signal: hangUp(outgoing) }
+      const node = nodeIn(path, query, body)
+      if (node === undefined) return jsonResponse(await run(caller, fields, options.core))
+      const { node: _inQuery, ...plainQuery } = query
+      const { node: _inBody, ...plainBody } = body
+      const plain = { method, path: pathOf(incoming), query: plainQuery, body: plainBody }
+      return jsonResponse(await options.forward(node, plain, caller))
     })
   }
   app.notFound((context) => errorResponse(unknownRoute(context.req.path), options.redactor))
   app.onError(errorHandler(options))
   return app
+}
+
+/** `?node=` or the field `node` of the body; one that is blank is none. */
+function nodeIn(path: string, query: Record<string, string>, body: JsonObject): string | undefined {
+  if (path === "/explain") return undefined
+  const named = query["node"] ?? body["node"]
+  return typeof named === "string" && named.trim() !== "" ? named.trim() : undefined
+}
+
+function pathOf(incoming: IncomingMessage): string {
+  return (incoming.url ?? "/").split("?")[0] as string
 }
 
 function checkToken(options: ControlOptions, incoming: IncomingMessage): void {

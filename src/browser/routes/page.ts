@@ -18,6 +18,7 @@ export const pageRoutes: Route[] = [
     reply: "SnapshotAnswer",
     errors: [...pageErrors, "not-found", "strict-mode"],
     library: "some",
+    files: { gives: { field: "imagePath", folder: "media" } },
     example: { mode: "efficient" },
     async run(caller, request, core) {
       const reply = await core.snapshot(caller, request)
@@ -32,6 +33,7 @@ export const pageRoutes: Route[] = [
     reply: "ScreenshotReply",
     errors: [...refErrors, "not-found", "not-visible", "strict-mode"],
     library: "some",
+    files: { gives: { field: "path", folder: "media" } },
     example: { fullPage: true, type: "jpeg" },
     async run(caller, request, core) {
       const { data: _picture, ...reply } = await core.screenshot(caller, request)

@@ -20,9 +20,18 @@ export interface Route {
   errors: readonly ErrorCode[]
   /** Whether it answers 501 without the automation library; "some" when it depends on what is asked for. */
   library: boolean | "some"
+  files?: RouteFiles
   /** A request as a caller would send it. */
   example?: JsonObject
   run(caller: Caller, fields: JsonObject, core: BrowserCore): unknown
+}
+
+/** What of it are paths on the machine of the browser. To another machine the files themselves go. */
+export interface RouteFiles {
+  /** Field of the request: paths of files that are read. */
+  reads?: "paths"
+  /** Field of the reply with the path of a file that was made, and the folder in which it lies. */
+  gives?: { field: "path" | "imagePath" | "download.path"; folder: "media" | "downloads" | "traces" }
 }
 
 interface Definition<Schema extends z.ZodType, Name extends ReplyName> {
@@ -31,6 +40,7 @@ interface Definition<Schema extends z.ZodType, Name extends ReplyName> {
   reply: Name
   errors?: readonly ErrorCode[]
   library?: boolean | "some"
+  files?: RouteFiles
   example?: NoInfer<z.input<Schema>> & JsonObject
   /** Instead of the schema, where its own words would not help. */
   parse?: (fields: JsonObject) => z.output<Schema>
@@ -53,6 +63,7 @@ export function route<Schema extends z.ZodType, Name extends ReplyName>(
     reply,
     errors,
     library,
+    ...(definition.files === undefined ? {} : { files: definition.files }),
     ...(definition.example === undefined ? {} : { example: definition.example }),
     run: (caller, fields, core) => run(caller, parse(fields), core),
   }

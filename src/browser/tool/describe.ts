@@ -1,14 +1,15 @@
 // A call of the tool `browser` as rules and owners look at it: what is done to which element, on which sites.
 import type { Deed } from "../../agent/tool.ts"
 import { AppError, type JsonObject, isJsonObject, siteOf } from "../../kernel/index.ts"
-import type { BrowserCore, Caller } from "../core.ts"
+import type { Caller } from "../core.ts"
+import type { ToolCore } from "../elsewhere/core.ts"
 import { type ActRequest, parseAct } from "../requests/index.ts"
 import { type BrowserToolInput, requestOf, withUrl } from "./input.ts"
 
 /** What has nothing to do with a page. */
 const pageless: ReadonlySet<string> = new Set(["status", "attach", "start", "stop", "profiles", "tabs"])
 
-export async function describeCall(core: BrowserCore, value: BrowserToolInput, caller: Caller): Promise<Deed> {
+export async function describeCall(core: ToolCore, value: BrowserToolInput, caller: Caller): Promise<Deed> {
   if (value.action === "open" || value.action === "navigate") return describeAddress(value)
   if (pageless.has(value.action)) return plainDeed(value, [])
   const { targetId } = value as JsonObject
@@ -36,7 +37,7 @@ function plainDeed(value: BrowserToolInput, sites: readonly string[]): Deed {
 }
 
 async function describeAct(
-  core: BrowserCore,
+  core: ToolCore,
   value: BrowserToolInput,
   caller: Caller,
   sites: readonly string[],

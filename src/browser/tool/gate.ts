@@ -3,14 +3,15 @@
 // addresses and types only on named sites. All else an owner allows. docs/architecture.md has the rule as a table.
 import type { Gated, ToolContext } from "../../agent/tool.ts"
 import { AppError, type Json, type JsonObject, isJsonObject, plainAddress, siteOf } from "../../kernel/index.ts"
-import type { BrowserCore, Caller } from "../core.ts"
+import type { Caller } from "../core.ts"
+import type { ToolCore } from "../elsewhere/core.ts"
 import { type ActRequest, parseAct } from "../requests/index.ts"
 import { type BrowserToolInput, requestOf, withUrl } from "./input.ts"
 
 type Asked = Pick<ToolContext, "sites">
 
 export async function gateOf(
-  core: BrowserCore,
+  core: ToolCore,
   value: BrowserToolInput,
   caller: Caller,
   context: Asked,
@@ -45,7 +46,7 @@ export async function gateOf(
 export type AddressKind = "none" | "named" | "composed" | "followed" | "unknown"
 
 export async function kindOfAddress(
-  core: BrowserCore,
+  core: ToolCore,
   { url, targetId }: { url: unknown; targetId: unknown },
   caller: Caller,
   { sites }: Asked,
@@ -66,7 +67,7 @@ export function isBare(address: string): boolean {
 }
 
 async function gateAddress(
-  core: BrowserCore,
+  core: ToolCore,
   value: BrowserToolInput,
   caller: Caller,
   context: Asked,
@@ -87,7 +88,7 @@ const plainKeys =
   /^(?:Shift\+)?(?:Enter|Tab|Escape|Space| |Backspace|Delete|Home|End|PageUp|PageDown|Arrow(?:Up|Down|Left|Right)|F\d{1,2})$/i
 
 async function gateAct(
-  core: BrowserCore,
+  core: ToolCore,
   value: BrowserToolInput,
   caller: Caller,
   context: Asked,
@@ -149,7 +150,7 @@ export function fillsSecret(value: BrowserToolInput): boolean {
 }
 
 /** For a turn that acts for others, wherever the page is. */
-export async function gateSecret(core: BrowserCore, value: BrowserToolInput, caller: Caller): Promise<Gated> {
+export async function gateSecret(core: ToolCore, value: BrowserToolInput, caller: Caller): Promise<Gated> {
   const request = parseAct(requestOf(value))
   if (request.kind !== "fill") throw new AppError("bad-request", "secret: only type and fill take one")
   const { targetId, timeoutMs: _time, snapshot: _fresh, ...action } = request
@@ -162,7 +163,7 @@ export async function gateSecret(core: BrowserCore, value: BrowserToolInput, cal
 }
 
 async function gateWords(
-  core: BrowserCore,
+  core: ToolCore,
   { value, what, fields }: { value: BrowserToolInput; what: string; fields: readonly string[] },
   caller: Caller,
   { sites }: Asked,
@@ -177,7 +178,7 @@ async function gateWords(
 }
 
 /** Where files or an answer go to that are given now; what waits for a page to ask is held to these sites by its caller. */
-async function sitesGiven(core: BrowserCore, value: BrowserToolInput, caller: Caller): Promise<string[]> {
+async function sitesGiven(core: ToolCore, value: BrowserToolInput, caller: Caller): Promise<string[]> {
   const { targetId, ref, inputRef } = value as JsonObject
   const refs = value.action === "upload" ? [ref, inputRef].filter((each) => typeof each === "string") : []
   return await core.sitesOf(caller, { targetId: typeof targetId === "string" ? targetId : undefined, refs })
@@ -185,18 +186,19 @@ async function sitesGiven(core: BrowserCore, value: BrowserToolInput, caller: Ca
 
 /** The caller of a tainted call whose files or answer may wait for a page to ask: other pages do not get them. */
 export async function heldToSites(
-  core: BrowserCore,
+  core: ToolCore,
   value: BrowserToolInput,
   caller: Caller,
   { tainted, approved, sites }: Pick<ToolContext, "tainted" | "approved" | "sites">,
 ): Promise<Caller> {
   if (!tainted || (value.action !== "upload" && value.action !== "dialog")) return caller
   const allowed = approved ? await sitesGiven(core, value, caller) : []
-  const staysOn = (address: string) => {
+  const may = (address: string) => {
     const site = siteOf(address) ?? ""
     return sites.has(site) || allowed.includes(site)
   }
-  return { ...caller, staysOn }
+  const list = () => ({ sites: [...sites.list(), ...allowed], orNone: allowed.includes("") })
+  return { ...caller, staysOn: { may, list } }
 }
 
 function profileOf(value: BrowserToolInput): JsonObject {

@@ -124,6 +124,11 @@ export interface CommandServices {
     /** Says what it came to. Throws `not-found`, `conflict`. */
     decide(id: string, decision: "allow" | "deny", by: string): Promise<string>
   }
+  nodes: {
+    describe(): string
+    /** Says what it came to. Throws `node-not-found`, `node-ambiguous`. */
+    decide(decision: "approve" | "revoke", wanted: string, by: string): Promise<string>
+  }
   status: {
     version: string
     startedAt: number

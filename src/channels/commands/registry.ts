@@ -11,6 +11,7 @@ import { commandsList, help } from "./native/help.ts"
 import { model } from "./native/model.ts"
 import { pause, resume } from "./native/pause.ts"
 import { queue } from "./native/queue.ts"
+import { nodes } from "./native/nodes.ts"
 import { reasoning } from "./native/reasoning.ts"
 import { newSession, reset } from "./native/reset.ts"
 import { restart } from "./native/restart.ts"
@@ -41,6 +42,7 @@ export const nativeCommands: readonly ChatCommand[] = [
   queue,
   activation,
   approve,
+  nodes,
   whoami,
   config,
   debug,

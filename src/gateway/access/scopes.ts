@@ -115,6 +115,10 @@ const gatewayRules: Rules = {
   "GET /api/sandbox": admin,
   "GET /api/sandbox/explain": admin,
   "POST /api/sandbox/stop": does("admin", "sandbox.stop"),
+  "GET /api/nodes": admin,
+  "POST /api/nodes/approve": does("admin", "node.approve"),
+  "POST /api/nodes/revoke": does("admin", "node.revoke"),
+  "POST /api/nodes/rename": does("admin", "node.rename"),
   "GET /api/mcp/servers": admin,
   "GET /api/mcp/servers/:name": admin,
   "POST /api/mcp/servers/:name/accept": does("admin", "mcp.accept"),
@@ -157,6 +161,7 @@ const controlRules: Rules = {
   "POST /profiles/create": does("admin", "profile.create"),
   "DELETE /profiles/:name": does("admin", "profile.delete"),
   "POST /reset-profile": does("admin", "profile.reset"),
+  "GET /explain": browser,
   "GET /extension": browser,
   "POST /extension/install": does("admin", "extension.install"),
   // The code is a key to the person's tabs.

@@ -1,7 +1,8 @@
 // One HTTP listener with an owner: start it on a port, stop it within a time. Requests go to a hono app's fetch.
 import { createAdaptorServer } from "@hono/node-server"
-import type { Server } from "node:http"
+import type { IncomingMessage, Server } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
+import type { Duplex } from "node:stream"
 import { AppError } from "../errors.ts"
 
 export interface ListenOptions {
@@ -14,6 +15,8 @@ export interface ListenOptions {
   maxConnections?: number | undefined
   /** What to do when the port is taken; default: about gateway.port. */
   hint?: string
+  /** Takes WebSockets; without it they are requests like others. */
+  upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
 }
 
 export interface Listener {
@@ -36,6 +39,13 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     // Else a connection that is kept alive would hold the stop up for its grace, with nothing left to finish.
     response.once("close", () => isStopping && setImmediate(() => server.closeIdleConnections()))
   })
+  const { upgrade } = options
+  if (upgrade) {
+    server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      if (isWebSocket(request)) upgrade(request, socket, head)
+      else readAgain(server, request, socket, head)
+    })
+  }
   const sockets = new Set<Socket>()
   server.on("connection", (socket: Socket) => {
     sockets.add(socket)
@@ -59,6 +69,27 @@ export async function listen(options: ListenOptions): Promise<Listener> {
       clearTimeout(timer)
     },
   }
+}
+
+export function isWebSocket({ headers }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === "websocket"
+}
+
+/**
+ * With a listener for upgrades, Node.js hands over every request that offers one, body unread. Plain senders of webhooks
+ * offer `h2c` and mean a usual request: it is put back without the offer, and read as if it had just come.
+ */
+function readAgain(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  const { method = "GET", url = "/", httpVersion, rawHeaders } = request
+  const lines = [`${method} ${url} HTTP/${httpVersion}`]
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const [name = "", value = ""] = rawHeaders.slice(at, at + 2)
+    if (/^(?:upgrade|http2-settings)$/i.test(name)) continue
+    if (!/^connection$/i.test(name)) lines.push(`${name}: ${value}`)
+    else if (/\bclose\b/i.test(value)) lines.push("Connection: close")
+  }
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), head]))
+  server.emit("connection", socket)
 }
 
 function explain(error: NodeJS.ErrnoException, options: ListenOptions): AppError {

@@ -23,6 +23,7 @@ import * as queue from "./0025-queue.ts"
 import * as conversations from "./0026-conversations.ts"
 import * as budget from "./0029-budget.ts"
 import * as memory from "./0028-memory.ts"
+import * as nodes from "./0027-nodes.ts"
 import * as pageSessions from "./0030-page-sessions.ts"
 import * as webChat from "./0031-web-chat.ts"
 import * as hands from "./0034-hands.ts"
@@ -52,6 +53,7 @@ export const migrations: Record<string, Migration> = {
   "0026-conversations": conversations,
   "0029-budget": budget,
   "0028-memory": memory,
+  "0027-nodes": nodes,
   "0030-page-sessions": pageSessions,
   "0031-web-chat": webChat,
   "0034-hands": hands,

@@ -1,0 +1,166 @@
+// One node that is connected: its link, what it offers, and the calls that it has not answered.
+import { join } from "node:path"
+import { AppError, type Ids, describeError } from "../../kernel/index.ts"
+import { type Link, type Transfer, lost } from "../link/link.ts"
+import type { FileNotice, Offers } from "../protocol.ts"
+import { fromNode } from "./messages.ts"
+
+export interface Call {
+  command: string
+  params: unknown
+  files: readonly { path: string; field: string; name: string }[]
+  /** The fields whose files the caller takes; all others are refused. */
+  takes: readonly string[]
+  signal?: AbortSignal | undefined
+}
+
+export interface Answer {
+  status: number
+  body: unknown
+  /** Written into the folder for what comes in; whoever has called owns them. */
+  files: { field: string; path: string; name: string; bytes: number }[]
+}
+
+interface Waiting {
+  call: Call
+  resolve(answer: Answer): void
+  reject(error: AppError): void
+}
+
+export interface NodeSessionOptions {
+  id: string
+  offers: Offers
+  /** Where files come in. */
+  folder: string
+  ids: Ids
+  onOffers(): void
+}
+
+export class NodeSession {
+  readonly id: string
+  readonly since: number
+  readonly #options: NodeSessionOptions
+  readonly #calls = new Map<number, Waiting>()
+  #link: Link | undefined
+  #lastCall = 0
+  offers: Offers
+
+  constructor(options: NodeSessionOptions, now: number) {
+    this.id = options.id
+    this.since = now
+    this.offers = options.offers
+    this.#options = options
+  }
+
+  /** The link is made with this session's functions, so it comes after it. */
+  use(link: Link): void {
+    this.#link = link
+  }
+
+  get isBusy(): boolean {
+    return this.#calls.size > 0
+  }
+
+  get transfers(): readonly Transfer[] {
+    return this.#link?.transfers ?? []
+  }
+
+  /** Throws for what makes no sense. */
+  receive(message: Record<string, unknown>): void {
+    const parsed = fromNode.parse(message)
+    if (parsed.type === "offers") {
+      this.offers = parsed.offers
+      this.#options.onOffers()
+      return
+    }
+    if (parsed.id > this.#lastCall) throw new Error("an answer that nobody has asked for")
+    void this.#finish(parsed)
+  }
+
+  async call(call: Call): Promise<Answer> {
+    const link = this.#link
+    if (!link?.isOpen) throw lost()
+    call.signal?.throwIfAborted()
+    const id = ++this.#lastCall
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+    const announced = call.files.map(({ path, field, name }) => link.announce(path, { field, name, call: id }))
+    this.#calls.set(id, { call, resolve, reject })
+    link.send({
+      type: "invoke",
+      id,
+      command: call.command,
+      params: call.params,
+      files: announced.map(({ notice }) => notice),
+    })
+    link.hurry()
+    const onAbort = () => {
+      link.send({ type: "cancel", id })
+      this.#settle(id)?.reject(aborted(call.signal))
+    }
+    call.signal?.addEventListener("abort", onAbort, { once: true })
+    for (const file of announced) {
+      // An error of the way there is told by the answer, or by the end of the link, unless it comes first.
+      file.start().catch((error: unknown) => this.#settle(id)?.reject(asNodeError(error)))
+    }
+    try {
+      return await promise
+    } finally {
+      call.signal?.removeEventListener("abort", onAbort)
+    }
+  }
+
+  #settle(id: number): Waiting | undefined {
+    const waiting = this.#calls.get(id)
+    this.#calls.delete(id)
+    return waiting
+  }
+
+  async #finish({ id, status, body, files }: { id: number; status: number; body: unknown; files: FileNotice[] }) {
+    const waiting = this.#calls.get(id)
+    const link = this.#link
+    if (!waiting || !link) {
+      // Given up meanwhile.
+      for (const { file } of files) link?.refuse(file, "nobody waits for it")
+      return
+    }
+    const { takes } = waiting.call
+    try {
+      const wanted = files.filter(({ field }) => takes.includes(field))
+      for (const { file } of files.filter((each) => !wanted.includes(each))) link.refuse(file, "not asked for")
+      const come = await Promise.all(
+        wanted.map(async (notice) => {
+          const path = join(this.#options.folder, this.#options.ids.uuid())
+          const onAbort = () => link.refuse(notice.file, "nobody waits for it")
+          waiting.call.signal?.addEventListener("abort", onAbort, { once: true })
+          await link.accept(notice, path, id).finally(() => waiting.call.signal?.removeEventListener("abort", onAbort))
+          return { field: notice.field, path, name: notice.name, bytes: notice.bytes }
+        }),
+      )
+      this.#settle(id)?.resolve({ status, body, files: come })
+    } catch (error) {
+      this.#settle(id)?.reject(asNodeError(error))
+    }
+  }
+
+  /** The link is gone. */
+  end(why: string | undefined): void {
+    const error = lost()
+    const told = why === undefined ? error : new AppError("node-lost", `${error.message}: ${why}`, hintOf(error))
+    for (const { reject } of this.#calls.values()) reject(told)
+    this.#calls.clear()
+  }
+}
+
+function hintOf({ hint }: AppError): { hint?: string } {
+  return hint === undefined ? {} : { hint }
+}
+
+function asNodeError(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  return new AppError("node-failed", `A file did not come through: ${describeError(error)}`, { cause: error })
+}
+
+function aborted(signal: AbortSignal | undefined): AppError {
+  const reason: unknown = signal?.reason
+  return reason instanceof AppError ? reason : new AppError("aborted", "The call was stopped", { cause: reason })
+}
