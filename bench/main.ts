@@ -10,6 +10,7 @@ import { writeSection } from "./document.ts"
 import type { Bench, Figure } from "./figure.ts"
 import { foreignText } from "./foreign-text.ts"
 import { knownChats } from "./known-chats.ts"
+import { memory } from "./memory.ts"
 import { models } from "./models.ts"
 import { relay } from "./relay.ts"
 import { rendering } from "./rendering.ts"
@@ -26,6 +27,7 @@ const benches: Bench[] = [
   classes,
   crowd,
   knownChats,
+  memory,
   models,
   rendering,
   foreignText,

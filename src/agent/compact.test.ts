@@ -78,6 +78,8 @@ async function world(context: TestContext, answers: Answer[], parts: Parts = {})
       await store.write(async (write) => void write.addJob(compactJob(systemIds.uuid(), input)))
       await background.idle()
     },
+    ends: () =>
+      store.handle.prepare("select state, result from job order by id").all() as { state: string; result: string }[],
     count: () => Number(store.handle.prepare("select count(*) as n from message").get()?.["n"]),
     past: () => sessions.history(sessions.find(main)?.sessionId ?? "", { budget: 1e6, room: 1e6 }),
   }
@@ -109,13 +111,29 @@ test("the older part becomes a summary, the newest turns stay, and a later summa
   assert.match(JSON.stringify(after.messages[0]), /untrusted-content[^]*SUMMARY TWO/)
 })
 
-test("a past that is longer than the model takes is summed up in pieces", async (context) => {
+test("a past that is longer than the model takes is summed up in pieces, the newest turns stay", async (context) => {
   const agent = await world(context, ["PART 1", "PART 1 AND 2", "ALL"], { contextTokens: 6_000 })
-  for (const n of [1, 2, 3, 4]) await agent.write(said(`${n} ${"word ".repeat(1_400)}`))
+  for (const n of [1, 2, 3]) await agent.write(said(`${n} ${"word ".repeat(1_400)}`))
+  await agent.write(said("new"))
   await agent.compact()
   assert.deepEqual(agent.models.requests.length, 3)
   assert.match(promptOf(agent.models.requests[2]), /PART 1 AND 2/)
-  assert.match(JSON.stringify(agent.past().messages[0]), /ALL/)
+  assert.match(JSON.stringify(agent.past().messages), /ALL[^]*"new"/)
+})
+
+test("a past of years is summed up part by part, each kept, and told of once at its end", async (context) => {
+  const count = 12
+  const answers = Array.from({ length: count }, (_, n) => `UP TO ${n + 1}`)
+  const agent = await world(context, answers, { contextTokens: 6_000 })
+  for (let n = 1; n <= count; n += 1) await agent.write(said(`${n} ${"word ".repeat(1_400)}`))
+  await agent.compact()
+  const ends = agent.ends()
+  assert.ok(ends.length > 1 && ends.every(({ state }) => state === "done"), JSON.stringify(ends))
+  assert.match(ends[0]?.result ?? "", /What follows them is summed up next/)
+  assert.equal(agent.told.length, 1)
+  assert.match(agent.told[0] ?? "", new RegExp(`^${2 * count} messages are now shown to me as one summary`))
+  assert.match(promptOf(agent.models.requests.at(-1)), /UP TO 11[^]*User: 12 word/)
+  assert.match(JSON.stringify(agent.past().messages[0]), /UP TO 12/)
 })
 
 test("where no model writes one nothing changes, and whoever asked is told", async (context) => {

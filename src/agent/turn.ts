@@ -16,7 +16,7 @@ import {
   settleEvents,
 } from "../store/index.ts"
 import { type AskingTurn, askOwner } from "./approval-turn.ts"
-import { compactWhenFull } from "./compact/due.ts"
+import { compactWhenFull, roomForPast } from "./compact/due.ts"
 import { type EventsOf, endEvents, mayBeEvents } from "./events.ts"
 import { fitRequests } from "./fit.ts"
 import { type LoopOptions, type LoopResult, runLoop } from "./loop.ts"
@@ -35,10 +35,6 @@ import type { TurnDelivery, TurnOptions } from "./turn-options.ts"
 
 export type * from "./turn-options.ts"
 
-/** Room kept for the reply and the tools' schemas, as a share of the model's context. */
-const historyShare = 0.6
-/** Some models take a million tokens, at double the price from here on; what is older is seldom what is asked about. */
-const maxHistoryTokens = 200_000
 /** Length of a hook's summary in the main session. */
 const maxSummary = 2_000
 
@@ -191,10 +187,15 @@ function conversation(
 } {
   const { selection, info } = usableModel(options, session, input)
   const { id: model, promptTokens } = info
-  const budget = Math.max(1_000, Math.min(maxHistoryTokens, promptTokens * historyShare))
+  const budget = roomForPast(promptTokens)
   const room = Math.max(1_000, budget - estimateTokens(message))
   const maxTurns = withoutPast ? 0 : input.historyTurns
-  const { messages: history, tokens, foreign } = options.sessions.history(session.sessionId, { budget, room, maxTurns })
+  const {
+    messages: history,
+    tokens,
+    isCut,
+    foreign,
+  } = options.sessions.history(session.sessionId, { budget, room, maxTurns })
   const { tools, skills } = offeredTools(options, input, context)
   const ask = (request: ModelRequest) => options.models.complete(selection, request)
   return {
@@ -204,9 +205,11 @@ function conversation(
     complete: fitRequests({ complete: ask, historyLength: history.length, model, promptTokens, log: options.log }),
     tools,
     context,
-    // The offline model writes no summaries.
-    fullness: (added) =>
-      model.startsWith("offline/") ? 0 : added.reduce((sum, message) => sum + estimateTokens(message), tokens) / budget,
+    fullness(added) {
+      // The offline model writes no summaries.
+      if (model.startsWith("offline/")) return 0
+      return isCut ? 1 : added.reduce((sum, message) => sum + estimateTokens(message), tokens) / budget
+    },
     ...(foreign === undefined ? {} : { foreign }),
   }
 }

@@ -15,7 +15,14 @@ export interface HistoryOptions {
 
 export interface History {
   /** The newest messages that fit, oldest first, starting with a user's, and the summary of what was before them. */
-  read(sessionId: string, options: HistoryOptions): { summary: Entry | undefined; entries: Entry[] }
+  read(sessionId: string, options: HistoryOptions): ReadHistory
+}
+
+export interface ReadHistory {
+  summary: Entry | undefined
+  entries: Entry[]
+  /** Older messages have no room any more, and no summary stands for them. */
+  isCut: boolean
 }
 
 interface Entry extends TranscriptEntry {
@@ -39,10 +46,9 @@ export function createHistory(store: Store): History {
       const budget = Math.max(0, wanted.budget - (summary?.tokens ?? 0))
       const room = Math.max(0, wanted.room - (summary?.tokens ?? 0))
       const name = `${sessionId} ${Math.round(budget)}`
-      const entries = readNewest(store, sessionId, {
-        from: Math.max(beginnings.get(name) ?? 0, (summary?.coversTo ?? -1) + 1),
-        budget,
-      })
+      const uncovered = (summary?.coversTo ?? -1) + 1
+      const begun = beginnings.get(name) ?? 0
+      const entries = readNewest(store, sessionId, { from: Math.max(begun, uncovered), budget })
       const isFull = entries.reduce((sum, entry) => sum + entry.tokens, 0) > budget
       const shown = isFull ? beginAnew(entries, budget) : entries
       const first = shown[0]
@@ -52,7 +58,8 @@ export function createHistory(store: Store): History {
         const oldest = beginnings.size > maxBeginnings ? beginnings.keys().next().value : undefined
         if (oldest !== undefined) beginnings.delete(oldest)
       }
-      return { summary, entries: trimToBudget(shown, Math.min(room, budget)) }
+      const isCut = isFull || begun > uncovered
+      return { summary, entries: trimToBudget(shown, Math.min(room, budget)), isCut }
     },
   }
 }

@@ -96,12 +96,13 @@ export function createSessions(options: { store: Store; ids: Ids; config: () => 
     },
     lastRoute: (key) => find(key)?.lastRoute ?? null,
     history(sessionId, { maxTurns, ...options }) {
-      if (maxTurns === 0) return { messages: [], tokens: 0, foreign: undefined }
-      const { summary, entries } = history.read(sessionId, options)
+      if (maxTurns === 0) return { messages: [], tokens: 0, isCut: false, foreign: undefined }
+      const { summary, entries, isCut } = history.read(sessionId, options)
       const shown = [...(summary ? [summary] : []), ...lastTurns(entries, maxTurns)]
       return {
         messages: shown.map((entry) => entry.message),
         tokens: shown.reduce((sum, entry) => sum + entry.tokens, 0),
+        isCut,
         foreign: shown.find((entry) => !entry.trusted)?.origin,
       }
     },

@@ -19,6 +19,8 @@ export interface Past {
   messages: ModelMessage[]
   /** About how many they are together. */
   tokens: number
+  /** Older messages have no room any more, and no summary stands for them. */
+  isCut: boolean
   /** The least trusted of exactly these messages; undefined when none of them holds words of others. */
   foreign: Origin | undefined
 }

@@ -16,6 +16,16 @@ export interface DueOptions {
   compactRule?: () => CompactRule | undefined
 }
 
+/** Room kept for the reply and the tools' schemas, as a share of the model's context. */
+const historyShare = 0.6
+/** Some models take a million tokens, at double the price from here on; what is older is seldom what is asked about. */
+const maxHistoryTokens = 200_000
+
+/** Tokens that the past of a conversation may have with a model. */
+export function roomForPast(promptTokens: number): number {
+  return Math.max(1_000, Math.min(maxHistoryTokens, promptTokens * historyShare))
+}
+
 /** After one that came to nothing: whatever was the cause, an hour later it may be another. */
 const pauseMs = 60 * 60_000
 

@@ -11,6 +11,8 @@ export interface CompactInput {
   sessionKey: string
   /** What matters, in the words of whoever has asked. */
   instructions?: string
+  /** Messages that the parts before this one stand for, where the past is too long for one. */
+  done?: number
   /** Who is told how it went; unset: nobody, the run has it. */
   route?: Route
 }

@@ -35,11 +35,17 @@ function ranked({ table }: TextMatch): string {
     order by score, id desc limit ?4`
 }
 
-/** The newest: of words that stand everywhere none fits better than another. */
-function newest({ table }: TextMatch): string {
-  return `select rowid as id from ${table} where ${table} match ?1 and +rowid in (
-      select message.id from conversation join message on message.session_id = conversation.session_id where ${inPlace})
-    order by rowid desc limit ?4`
+/**
+ * The newest: of words that stand everywhere none fits better than another. In all sessions they are soon found; those of
+ * one are looked up first, or every message of the others would be looked at.
+ */
+function newest({ table }: TextMatch, isOneSession: boolean): string {
+  const place = isOneSession
+    ? `+rowid in (select message.id from conversation join message on message.session_id = conversation.session_id
+         where ${inPlace})`
+    : `exists (select 1 from message join conversation on conversation.session_id = message.session_id
+         where message.id = ${table}.rowid and ${inPlace})`
+  return `select rowid as id from ${table} where ${table} match ?1 and ${place} order by rowid desc limit ?4`
 }
 
 /** Best first. */
@@ -49,7 +55,7 @@ export function recallMessages(store: Store, query: RecallQuery): SearchHit[] {
   const hits = new Map<number, SearchHit>()
   for (const match of matchesFor(store.handle, index, question)) {
     if (hits.size >= limit) break
-    const sql = match.isBroad ? newest(match) : ranked(match)
+    const sql = match.isBroad ? newest(match, key !== undefined) : ranked(match)
     // Some are left out below.
     const rows = store.handle.prepare(sql).all(match.expression, key ?? null, agent ?? null, 2 * limit)
     for (const { id } of rows as { id: number }[]) {
