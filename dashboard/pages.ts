@@ -33,6 +33,7 @@ export const pages: readonly Page[] = [
   other("people", "People"),
   other("approvals", "Approvals"),
   other("sessions", "Sessions"),
+  other("memory", "Memory"),
   other("skills", "Skills"),
   other("usage", "Usage", "status"),
   other("logs", "Logs"),

@@ -3,6 +3,7 @@ import approvals from "./approvals.tsx"
 import chat from "./chat/chat.tsx"
 import browser from "./browser.tsx"
 import logs from "./logs.tsx"
+import memory from "./memory.tsx"
 import messages from "./messages.tsx"
 import people from "./people.tsx"
 import runs from "./runs.tsx"
@@ -21,6 +22,7 @@ export const others = {
   people,
   approvals,
   sessions,
+  memory,
   skills,
   usage,
   logs,

@@ -30,6 +30,7 @@ before(async () => {
     mkdirSync(join(world.stateFolder, "workspace", "skills", name), { recursive: true })
     writeFileSync(join(world.stateFolder, "workspace", "skills", name, "SKILL.md"), words)
   }
+  writeFileSync(join(world.stateFolder, "workspace", "MEMORY.md"), `# Ada\n\nTakes the ferry ${hostile}\n`)
   await world.start()
   const eve = await world.addPerson({ id: 1003, firstName: `Eve ${hostile}` })
   const bob = await world.addPerson({ id: 1004, firstName: "Bob" })
@@ -84,6 +85,9 @@ const places = () => [
   "#/settings/access",
   "#/settings/audit",
   "#/settings/backups",
+  "#/memory",
+  "#/memory?text=ferry",
+  "#/memory/MEMORY.md",
   "#/skills",
   "#/skills/main/orders",
 ]
@@ -94,7 +98,13 @@ describe("people, approvals, sessions, usage and settings", () => {
   })
 
   test("hostile names and texts are text", async () => {
-    for (const place of ["#/people", `#/approvals/${approvalId}`, "#/skills", "#/skills/main/orders"]) {
+    for (const place of [
+      "#/people",
+      `#/approvals/${approvalId}`,
+      "#/skills",
+      "#/skills/main/orders",
+      "#/memory?text=ferry",
+    ]) {
       await visitor.open(place)
       assert.match((await text()).replaceAll('\\"', '"'), /<img src=x onerror="globalThis\.owned=1">/, place)
     }
@@ -293,5 +303,25 @@ describe("people, approvals, sessions, usage and settings", () => {
   test("skills are shown with their text, and those left out with the reason", async () => {
     await visitor.open("#/skills")
     assert.match(await text(), /empty SKILL\.md is empty\s+left out\s+orders How to look up/)
+  })
+
+  test("a note is found, changed, and not saved over what somebody else has written", async () => {
+    const { page } = visitor
+    const file = join(world.stateFolder, "workspace", "MEMORY.md")
+    await visitor.open("#/memory?text=ferry")
+    await page.locator("#main .row a").click()
+    const field = page.getByLabel("Note of main")
+    await field.fill("# Ada\n\nTakes the train\n")
+    await page.reload()
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.getByText("Saved").waitFor()
+    assert.equal(readFileSync(file, "utf8"), "# Ada\n\nTakes the train\n")
+    await field.fill("# Ada\n\nTakes the bus\n")
+    writeFileSync(file, "# Ada\n\nWalks\n")
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.locator(".toast.bad").waitFor()
+    assert.equal(readFileSync(file, "utf8"), "# Ada\n\nWalks\n")
+    await page.getByRole("button", { name: "Discard" }).click()
+    visitor.complaints()
   })
 })

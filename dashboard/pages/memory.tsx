@@ -1,0 +1,118 @@
+// Memory: the notes of an agent, to find, read and change. What is being written survives a reload of the page.
+import { useEffect } from "preact/hooks"
+import { call } from "../api.ts"
+import { link, place, setQuery } from "../router.ts"
+import { Pending, useAsked } from "../ui/asked.tsx"
+import { Field } from "../ui/form.tsx"
+import { Back, Button, Empty, Line } from "../ui/parts.tsx"
+import { Rows, fixedList } from "../ui/rows.tsx"
+import { useSignal } from "../ui/signals.ts"
+import { Time } from "../ui/time.tsx"
+import { toast } from "../ui/toast.tsx"
+
+export default function Memory() {
+  const { path, query } = place.value
+  const agent = query.get("agent")?.trim() || undefined
+  const text = query.get("text")?.trim() ?? ""
+  if (path[1] !== undefined) return <Note key={path[1]} name={path[1]} agent={agent} />
+  return (
+    <>
+      <div class="filters" role="search">
+        <Field
+          label="Find in the notes"
+          type="search"
+          value={query.get("text") ?? ""}
+          set={(value) => setQuery({ text: value })}
+        />
+        <Field
+          label="Agent"
+          value={query.get("agent") ?? ""}
+          set={(value) => setQuery({ agent: value })}
+          placeholder="the first"
+        />
+      </div>
+      <List key={`${agent} ${text}`} agent={agent} text={text} />
+    </>
+  )
+}
+
+function List({ agent, text }: { agent: string | undefined; text: string }) {
+  const asked = useAsked("notes", async () => {
+    if (text === "") {
+      const { notes } = await call("GET /api/memory/notes", { query: { agent } })
+      return notes.map(({ name, bytes, sections, modifiedAt }) => ({
+        name,
+        more: sections.join(", ") || `${bytes} bytes`,
+        at: modifiedAt as number | undefined,
+      }))
+    }
+    const { notes } = await call("GET /api/memory/search", { query: { agent, text, scope: "notes" } })
+    return notes.map(({ name, heading, text: found }) => ({ name, more: `${heading}: ${found}`, at: undefined }))
+  })
+  const known = asked.value.value
+  if (!known) return <Pending of={asked} />
+  return (
+    <Rows
+      list={fixedList(known.map((note, index) => ({ ...note, id: index })))}
+      label="Notes"
+      empty={{ title: "No such notes", text: "Tell the agent to remember something, or write MEMORY.md yourself." }}
+    >
+      {({ name, more, at }) => (
+        <>
+          <Line to={addressOf(name, agent)} title={name} more={more} />
+          {at !== undefined && <Time at={at} />}
+        </>
+      )}
+    </Rows>
+  )
+}
+
+const addressOf = (name: string, agent: string | undefined) =>
+  link("memory", name) + (agent === undefined ? "" : `?agent=${encodeURIComponent(agent)}`)
+
+function Note({ name, agent }: { name: string; agent: string | undefined }) {
+  const kept = `svc-page-note ${agent} ${name}`
+  const asked = useAsked(kept, () => call("GET /api/memory/note", { query: { agent, name } }))
+  /** With the version that it was begun from. */
+  const draft = useSignal<{ text: string; version: string | null } | undefined>(
+    JSON.parse(sessionStorage.getItem(kept) ?? "null") ?? undefined,
+  )
+  useEffect(() => {
+    if (draft.value) sessionStorage.setItem(kept, JSON.stringify(draft.value))
+    else sessionStorage.removeItem(kept)
+  }, [draft.value])
+  const known = asked.value.value
+  if (!known) return <Pending of={asked} />
+  const { text, version } = draft.value ?? known
+  const save = async () => {
+    await call("POST /api/memory/note", { body: { agent, name, text, version } })
+    draft.value = undefined
+    toast("Saved")
+    await asked.again()
+  }
+  return (
+    <>
+      <Back to={link("memory")} words="All notes" />
+      <div class="head">
+        <h2>{name}</h2>
+        {draft.value && (
+          <div class="buttons">
+            <Button act={() => (draft.value = undefined)}>Discard</Button>
+            <Button act={save} kind="main">
+              Save
+            </Button>
+          </div>
+        )}
+      </div>
+      {draft.value && version !== known.version && (
+        <Empty title="It has changed since you began">Copy what you want to keep, and discard.</Empty>
+      )}
+      <Field
+        label={`Note of ${known.agentId}`}
+        rows={24}
+        value={text}
+        set={(words) => (draft.value = { text: words, version })}
+      />
+    </>
+  )
+}
