@@ -216,6 +216,14 @@ describe("a destination", () => {
     assert.deepEqual(delivery.resolve("main", { channel: "last", to: "8" }), routeTo("8", { account: "second" }))
   })
 
+  test("that names no channel is never the gateway's own page, where nobody has the recipient's id", async (context) => {
+    const page = { ...recordingSender(undefined, "page"), isPage: true as const }
+    const { delivery, remember } = await startDelivery(context, [page, recordingSender()])
+    await remember(routeTo("main", { channel: "page" }))
+    assert.deepEqual(delivery.resolve("main", { channel: "last", to: "8" }), routeTo("8"))
+    assert.deepEqual(delivery.resolve("main", { channel: "last" }), routeTo("main", { channel: "page" }))
+  })
+
   test("is refused when nobody has written and none is named", async (context) => {
     const { delivery } = await startDelivery(context)
     for (const channel of ["last", "test"]) {

@@ -365,6 +365,12 @@ test("is where a webhook's answer goes while nobody has another chat, and never 
   const mark = world.say("mark")
   assert.equal((await world.hook("agent", { message: "for the phone", name: "Phone" })).status, 202)
   await world.reply(/told on the phone/, { after: mark })
+  // Named, it goes there in any case.
+  replies.set("for a conversation", text("told in a conversation"))
+  const named = { message: "for a conversation", channel: "web", to: "hooks" }
+  assert.equal((await world.hook("agent", named)).status, 202)
+  await answered(/told in a conversation/, "hooks")
+  assert.equal((await world.hook("agent", { ...named, to: "no such/name" })).status, 400)
 })
 
 test("survives kill -9 in the middle of an answer: the page is told anew, and the answer is there once", async () => {
