@@ -53,11 +53,11 @@ function isPlain(element: PageElement): boolean {
 }
 
 async function reachKnown(agent: PageAgent, element: PageElement, options: ReachOptions): Promise<Reach> {
-  const target = clickTarget(element)
+  const { target, isBoxed } = targetFor(element)
   // A field may be without a box and take keys all the same: some editors draw everything themselves.
   const needsBox = options.point || !options.editable
   if (!target.checkVisibility({ visibilityProperty: true })) return { kind: "not-visible" }
-  if (needsBox && !firstBox(target)) return { kind: "not-visible" }
+  if (needsBox && !isBoxed) return { kind: "not-visible" }
   if (options.enabled !== false && isDisabled(element)) return { kind: "disabled" }
   if (options.editable && !isEditable(element)) return { kind: "not-editable" }
   if ((options.settle || isAnimated(target)) && !(await isStill(target))) return { kind: "not-stable" }
@@ -116,6 +116,14 @@ function hasOtherControls(around: PageElement, element: PageElement): boolean {
     if (!isTiny(other) && other.closest("[aria-hidden=true]") === null) return true
   }
   return false
+}
+
+/** Fields that components keep at no size at all are worked by the box that is drawn around them. */
+function targetFor(element: PageElement): { target: PageElement; isBoxed: boolean } {
+  const target = clickTarget(element)
+  if (firstBox(target)) return { target, isBoxed: true }
+  const drawn = element.checkVisibility({ visibilityProperty: true }) ? drawnInstead(element, null) : null
+  return drawn ? { target: drawn, isBoxed: true } : { target, isBoxed: false }
 }
 
 /** A control whose box is hidden for looks is clicked by its label. */
@@ -357,6 +365,7 @@ export const reachFunctions = [
   isPlain,
   reachKnown,
   clickTarget,
+  targetFor,
   drawnInstead,
   hasOtherControls,
   isDisabled,

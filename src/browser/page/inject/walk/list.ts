@@ -66,7 +66,20 @@ function listPlain(walk: Walk, element: PageElement, { role, depth, shown, inher
     const { name } = nameOf(walk.tables, element, role)
     addLine(walk, { element, role, name, depth, states: statesOf(element, role), ref: true })
   }
+  if (walk.options.context && shown && role === "") addBetween(walk, element)
   visitChildren(walk, element, below, inside, visitListNode)
+}
+
+/** The month between two arrows, the number between minus and plus: without it nobody knows what they do. */
+function addBetween(walk: Walk, element: PageElement): void {
+  const longest = 30
+  const before = element.parentElement?.firstElementChild === element ? null : walk.elements.at(-1)
+  const next = element.nextElementSibling
+  if (!before || !next || element.childElementCount > 2 || before.parentElement !== element.parentElement) return
+  const text = (element.textContent ?? "").trim()
+  if (text === "" || text.length > longest || element.querySelector("a,button,input,select")) return
+  const isNext = walk.agent.listening.has(next) || hasRole(walk.tables, next, walk.tables.interactive)
+  if (isNext || isTarget(walk, next, false)) walk.lines.push(`- text: ${plainWords(tidy(text, longest))}`)
 }
 
 function listControl(walk: Walk, element: PageElement, role: string, depth: number): void {
@@ -143,23 +156,26 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
   const { items, isMenu, hasChart } = inside
   const given = role === "" ? (element.getAttribute("aria-label") ?? element.getAttribute("title") ?? "") : ""
   const label = role === "" ? tidy(given, 200) : nameOf(walk.tables, element, role).name
-  const words = ownWords(inside)
+  const areMany = areManyWords(inside)
+  // What is listed one by one is no name.
+  const words = areMany && !isMenu ? "" : ownWords(inside)
   const takesKeys = element.hasAttribute("tabindex")
   const { within } = inherited
   if (within !== undefined && !takesKeys && !walk.agent.listening.has(element) && within.includes(words)) {
     return visitChildren(walk, element, depth, inherited, visitListNode)
   }
   // What is nothing but the box around controls that have refs of their own.
-  const isFrame = inside.hasControls && words === "" && inside.own.length === 0 && !element.hasAttribute("draggable")
+  const isFrame =
+    inside.hasControls && !areMany && isSaidByControls(walk, inside, words) && !element.hasAttribute("draggable")
   const isContainer = (isMenu || isFrame) && label === "" && !takesKeys
   if (!isContainer) {
     // A box of many things is told by its beginning; what has a role by its name alone, if it is one for several things.
-    const own = role === "" || items < 2 ? words : ""
-    const name = label || (items > 3 ? tidy(own, 60) : own)
+    const own = role === "" || (items < 2 && words.length <= 60) ? words : ""
+    const name = label || (items > 3 || inside.hasControls ? tidy(own, 60) : own)
     const shownRole = role === "" ? "generic" : role
     addLine(walk, { element, role: shownRole, name, depth, states: statesOf(element, shownRole), ref: true })
   }
-  const parts = isMenu || hasChart || areManyWords(inside)
+  const parts = isMenu || hasChart || areMany
   visitChildren(walk, element, depth + 1, { ...inherited, silent: true, parts }, visitListNode)
 }
 
@@ -167,6 +183,13 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
 function areManyWords({ hasControls, own }: Inside): boolean {
   const [many, longest] = [7, 40]
   return !hasControls && own.length >= many && own.every((item) => (item.textContent ?? "").trim().length <= longest)
+}
+
+/** There is nothing in a box but its controls, and the words that one of them has for its name. */
+function isSaidByControls(walk: Walk, { own, controls }: Inside, words: string): boolean {
+  if (words === "") return own.length === 0
+  const [control, other] = controls
+  return control !== undefined && !other && nameOf(walk.tables, control, roleOf(walk.tables, control)).name === words
 }
 
 /** The words of a box, without those of the controls in it. */
@@ -191,7 +214,9 @@ export function tellApart(walk: Walk): void {
   const most = 100
   const groups = new Map<string, number[]>()
   for (const [index, [, , role, name]] of walk.refs.entries()) {
-    const key = `${role} ${name}`
+    // Pictures without a name are told apart from other pictures by what they show.
+    const hint = name === "" ? (/\[hint="[^"]*"\]/.exec(walk.lines[walk.refs[index]?.[0] ?? 0] ?? "")?.[0] ?? "") : ""
+    const key = `${role} ${name} ${hint}`
     const group = groups.get(key)
     if (group) group.push(index)
     else groups.set(key, [index])
@@ -251,6 +276,8 @@ export const listFunctions = [
   listContext,
   listTarget,
   ownWords,
+  isSaidByControls,
+  addBetween,
   areManyWords,
   isInGrid,
   listCell,

@@ -40,6 +40,7 @@ export interface Inside {
   isMenu: boolean
   /** It holds buttons, links, fields. */
   hasControls: boolean
+  controls: PageElement[]
   /** The items that stand in none of these. */
   own: PageElement[]
   /** It holds a drawing with words: which of them take clicks, only the script knows that listens on the whole. */
@@ -48,7 +49,7 @@ export interface Inside {
 
 export function lookInside(walk: Walk, element: PageElement): Inside {
   const found: PageElement[] = []
-  const state: Gathering = { left: 120, hasControls: false, hasChart: isChart(element), own: [] }
+  const state: Gathering = { left: 120, hasControls: false, hasChart: isChart(element), own: [], controls: [] }
   gatherItems(walk, element, found, state)
   // One that listens for its rows or entries is no target itself.
   const isList = /^(ul|ol|dl|menu|table|tbody)$/.test(element.localName)
@@ -63,6 +64,7 @@ export function lookInside(walk: Walk, element: PageElement): Inside {
     isMenu,
     hasControls: state.hasControls,
     own: state.own ?? [],
+    controls: state.controls ?? [],
     hasChart: state.hasChart === true,
   }
 }
@@ -93,20 +95,24 @@ interface Gathering {
   hasControls: boolean
   hasChart?: boolean
   own?: PageElement[]
+  controls?: PageElement[]
 }
 
 /** The innermost elements that stand on their own: blocks with words, list items, rows, pictures. */
 export function gatherItems(walk: Walk, element: PageElement, found: PageElement[], state: Gathering): void {
   let hasWords = false
   const before = found.length
-  for (let node: PageNode | null = firstInside(element); node && state.left > 0; node = node.nextSibling) {
+  const take = (node: PageNode) => {
     if (node.nodeType === 3) hasWords ||= (node.nodeValue ?? "").trim() !== ""
-    if (node.nodeType !== 1) continue
+    if (node.nodeType !== 1 || state.left <= 0) return
     const child = node as PageElement
     state.left -= 1
-    if (walk.tables.skippedTags.has(child.localName) || isHidden(child)) continue
-    const control = isControl(walk, child)
-    if (control) state.hasControls = true
+    if (walk.tables.skippedTags.has(child.localName) || isHidden(child)) return
+    const control = isControl(walk, child) && hiddenBy(child) === ""
+    if (control) {
+      state.hasControls = true
+      state.controls?.push(child)
+    }
     const chart = isChart(child)
     if (chart) state.hasChart = true
     const start = state.own?.length ?? 0
@@ -117,6 +123,10 @@ export function gatherItems(walk: Walk, element: PageElement, found: PageElement
     } else gatherItems(walk, child, found, state)
     if (control && state.own) state.own.length = start
   }
+  const assigned = element.localName === "slot" ? element.assignedNodes({ flatten: true }) : []
+  assigned.forEach(take)
+  for (let node = assigned.length > 0 ? null : firstInside(element); node && state.left > 0; node = node.nextSibling)
+    take(node)
   if (found.length > before || !hasWords || rootOf(element)) return
   found.push(element)
   state.own?.push(element)
