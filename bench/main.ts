@@ -12,6 +12,7 @@ import { foreignText } from "./foreign-text.ts"
 import { knownChats } from "./known-chats.ts"
 import { memory } from "./memory.ts"
 import { models } from "./models.ts"
+import { page } from "./page.ts"
 import { relay } from "./relay.ts"
 import { rendering } from "./rendering.ts"
 import { hooks } from "./hooks.ts"
@@ -34,6 +35,7 @@ const benches: Bench[] = [
   browser,
   relay,
   sandbox,
+  page,
 ]
 const { positionals } = parseArgs({ allowPositionals: true })
 const wanted = positionals.length === 0 ? benches : benches.filter((bench) => positionals.includes(bench.name))

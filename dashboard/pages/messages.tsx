@@ -21,7 +21,7 @@ export default function Messages() {
 function List() {
   const state = states.find((one) => one === place.value.query.get("state"))
   const list = useList<Summary>(state ?? "", {
-    load: (before) => call("GET /api/deliveries", { query: { state, before, limit: 100 } }),
+    load: (before) => call("GET /api/deliveries", { query: { state, before, limit: before ? 500 : 100 } }),
     topic: "delivery",
     accepts: (message) => state === undefined || message.state === state,
   })

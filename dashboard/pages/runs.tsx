@@ -29,7 +29,7 @@ function List() {
     until: wanted.until === undefined ? undefined : Date.parse(wanted.until),
   }
   const list = useList<Summary>(String(query), {
-    load: (before) => call("GET /api/runs", { query: { ...filter, before, limit: 100 } }),
+    load: (before) => call("GET /api/runs", { query: { ...filter, before, limit: before ? 500 : 100 } }),
     topic: "run",
     accepts: (run) =>
       (filter.state === undefined || run.state === filter.state) &&

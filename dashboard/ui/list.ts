@@ -44,20 +44,45 @@ export function createList<Item extends Row>(options: ListOptions<Item>): LiveLi
   let next: number | null | undefined
   let waiting: Item[] = []
   let round = 0
-  const show = (rows: ReadonlyMap<Item["id"], Item>) =>
-    (items.value = [...rows.values()].sort((a, b) => order(b) - order(a)))
+  /** By id. Few rows change at a time, of very many: nothing here goes through them all. */
+  let known = new Map<Item["id"], Item>()
+  const find = (rows: readonly Item[], { id }: Item, value: number) => {
+    let from = 0
+    for (let to = rows.length; from < to;) {
+      const middle = (from + to) >> 1
+      if (order(rows[middle] as Item) > value) from = middle + 1
+      else to = middle
+    }
+    while (from < rows.length && order(rows[from] as Item) === value && rows[from]?.id !== id) from += 1
+    return from
+  }
+  const show = (kept: readonly Item[], put: readonly Item[], gone: readonly Item[] = []) => {
+    const rows = [...kept]
+    for (const item of [...put, ...gone]) {
+      const old = known.get(item.id)
+      if (old) rows.splice(find(rows, old, order(old)), 1)
+      known.delete(item.id)
+    }
+    for (const item of put) {
+      rows.splice(find(rows, item, order(item)), 0, item)
+      known.set(item.id, item)
+    }
+    items.value = rows
+  }
 
   const merge = (given: readonly Item[]) => {
     if (given.length === 0) return
-    const known = new Map(items.value.map((item) => [item.id, item]))
     const last = items.value.at(-1)
     const oldest = last === undefined ? 0 : order(last)
-    for (const item of given) {
-      if (!(options.accepts?.(item) ?? true)) known.delete(item.id)
-      // What is older than all that is shown is on a page that is not read yet.
-      else if (next === null || next === undefined || order(item) >= oldest) known.set(item.id, item)
-    }
-    show(known)
+    const all = [...new Map(given.map((item) => [item.id, item])).values()]
+    const gone = all.filter((item) => !(options.accepts?.(item) ?? true))
+    // What is older than all that is shown is on a page that is not read yet.
+    const isShown = (item: Item) => typeof next !== "number" || order(item) >= oldest
+    show(
+      items.value,
+      all.filter((item) => isShown(item) && !gone.includes(item)),
+      gone,
+    )
   }
 
   const load = async (before: number | undefined) => {
@@ -76,7 +101,8 @@ export function createList<Item extends Row>(options: ListOptions<Item>): LiveLi
       const isOlder = (item: Item) => page.next !== null && end !== undefined && order(item) < order(end)
       const kept = before !== undefined ? items.value : overlaps ? items.value.filter(isOlder) : []
       if (!overlaps || before !== undefined || next === undefined || page.next === null) next = page.next
-      show(new Map([...kept, ...page.items].map((item) => [item.id, item])))
+      if (before === undefined) known = new Map(kept.map((item) => [item.id, item]))
+      show(kept, page.items)
       error.value = undefined
       merge(waiting)
       waiting = []

@@ -1,7 +1,7 @@
 // Rows of one height, of which only those near the window are in the document: a hundred thousand scroll like ten.
 import { useSignal } from "./signals.ts"
 import type { ComponentChildren } from "preact"
-import { useEffect, useRef } from "preact/hooks"
+import { useEffect, useMemo, useRef } from "preact/hooks"
 import { Empty, Failure } from "./parts.tsx"
 import type { LiveList, Row } from "./list.ts"
 
@@ -18,6 +18,12 @@ interface RowsProps<Item> {
 export function Rows<Item extends Row>({ list, label, height = 60, empty, children }: RowsProps<Item>) {
   const box = useRef<HTMLDivElement>(null)
   const range = useSignal({ from: 0, to: 40 })
+  // While it scrolls, only rows that come in are drawn; those that stay are the same, and nobody looks into them.
+  const drawn = useMemo(() => new WeakMap<Item, ComponentChildren>(), [children])
+  const draw = (item: Item) => {
+    if (!drawn.has(item)) drawn.set(item, children(item))
+    return drawn.get(item)
+  }
   const items = list.items.value
   useEffect(() => {
     const main = document.getElementById("main") as HTMLElement
@@ -61,7 +67,7 @@ export function Rows<Item extends Row>({ list, label, height = 60, empty, childr
           aria-posinset={from + index + 1}
           style={{ height: `${height}px`, transform: `translateY(${(from + index) * height}px)` }}
         >
-          {children(item)}
+          {draw(item)}
         </div>
       ))}
     </div>

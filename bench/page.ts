@@ -1,0 +1,199 @@
+// The page: how soon it shows something with a hundred thousand runs in the store, how smoothly they scroll, and what
+// fifty pages that are open cost the gateway.
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { setTimeout as delay } from "node:timers/promises"
+import { type Browser, type Page, chromium } from "playwright-core"
+import type { Bench, Figure } from "./figure.ts"
+import { BenchGateway, hookToken } from "./gateway.ts"
+import { median } from "./statistics.ts"
+
+const runs = 100_000
+const pages = 50
+const watchMs = 20_000
+
+export const page: Bench = { name: "page", run }
+
+async function run(): Promise<Figure[]> {
+  const gateway = new BenchGateway()
+  await gateway.configure({})
+  const browser = await chromium.launch({
+    executablePath: "/usr/bin/chromium",
+    args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
+  })
+  try {
+    await gateway.start()
+    await gateway.kill("SIGTERM")
+    fill(gateway)
+    await gateway.start()
+    return [...(await look(gateway, browser)), ...(await crowd(gateway))]
+  } finally {
+    await browser.close()
+    await gateway.stop()
+  }
+}
+
+/** Runs that are over, over a hundred days. */
+function fill({ stateFolder }: BenchGateway): void {
+  const database = new DatabaseSync(join(stateFolder, "svc.db"))
+  database.exec(`with recursive n(i) as (select 1 union all select i + 1 from n where i < ${runs})
+    insert into job (run_id, kind, lane_key, payload, result, state, head, attempts, run_at, created_at, started_at, finished_at)
+    select printf('%08x-bench', i), 'turn', 'agent:main:main', json_object('text', 'Question ' || i),
+      json_object('text', 'The answer to question ' || i), 'done', 0, 1, 0, t, t + 5, t + 900
+    from (select i, ${Date.now()} - (${runs} - i) * 86400 as t from n)`)
+  database.close()
+}
+
+async function look(gateway: BenchGateway, browser: Browser): Promise<Figure[]> {
+  const place = await browser.newContext({ viewport: { width: 1440, height: 900 } })
+  const { url } = JSON.parse(await gateway.svc("dashboard", "--json")) as { url: string }
+  const first = await place.newPage()
+  await first.goto(url)
+  await first.getByText("Live", { exact: true }).waitFor()
+  const [now, list] = [await viewTimes(place, gateway, "now", ".card"), await viewTimes(place, gateway, "runs", ".row")]
+  const seen = await place.newPage()
+  await seen.goto(addressOf(gateway, "runs"))
+  await seen.locator(".row").first().waitFor()
+  const frames = await scroll(seen)
+  const floor = await framesOf(await emptyPage(place))
+  return [
+    figure("first view of the page, from loopback", "100 ms", now, 100),
+    figure(`first view of ${runs.toLocaleString("en")} runs`, "150 ms", list, 150),
+    {
+      what: `scrolling through ${frames.rows.toLocaleString("en")} runs`,
+      target: "60 frames a second",
+      measured: `${frames.perSecond.toFixed(1)} frames a second (an empty page that scrolls: ${floor.perSecond.toFixed(1)}), ${frames.busyMs.toFixed(1)} ms of the main thread a frame`,
+      met: frames.perSecond >= Math.min(59, floor.perSecond * 0.97),
+    },
+  ]
+}
+
+const addressOf = ({ port }: BenchGateway, name: string) => `http://127.0.0.1:${port}/dashboard/#/${name}`
+
+/** Milliseconds from the begin of the navigation to what the selector finds. */
+async function viewTimes(
+  place: Awaited<ReturnType<Browser["newContext"]>>,
+  gateway: BenchGateway,
+  name: string,
+  selector: string,
+): Promise<number> {
+  const times: number[] = []
+  for (let n = 0; n < 9; n += 1) {
+    const each = await place.newPage()
+    await each.addInitScript(`new MutationObserver((_, own) => {
+      if (!document.querySelector(${JSON.stringify(selector)})) return
+      globalThis.seenAt = performance.now()
+      own.disconnect()
+    }).observe(document, { childList: true, subtree: true })`)
+    await each.goto(addressOf(gateway, name))
+    await each.locator(selector).first().waitFor()
+    times.push(await each.evaluate<number>("globalThis.seenAt"))
+    await each.close()
+  }
+  return median(times)
+}
+
+/** To the very end, then, with all rows on the page, upwards. */
+async function scroll(seen: Page): Promise<Frames & { rows: number }> {
+  const rows = await seen.evaluate<number>(`(async () => {
+    const main = document.getElementById("main")
+    const size = () => Number(document.querySelector(".row").ariaSetSize)
+    for (const end = performance.now() + 120_000; size() < ${runs} && performance.now() < end;) {
+      main.scrollTop = main.scrollHeight
+      await new Promise(requestAnimationFrame)
+    }
+    return size()
+  })()`)
+  return { rows, ...(await framesOf(seen)) }
+}
+
+interface Frames {
+  perSecond: number
+  /** Of the page's main thread, its own time alone, for each frame. */
+  busyMs: number
+}
+
+/** While the page scrolls five seconds, as fast as a hand turns a wheel. */
+async function framesOf(seen: Page): Promise<Frames> {
+  const session = await seen.context().newCDPSession(seen)
+  await session.send("Performance.enable", { timeDomain: "threadTicks" })
+  const busy = async () => {
+    const { metrics } = await session.send("Performance.getMetrics")
+    return (metrics.find(({ name }) => name === "TaskDuration")?.value ?? 0) * 1_000
+  }
+  const before = await busy()
+  const [count, ms] = await seen.evaluate<[number, number]>(`(async () => {
+    const main = document.getElementById("main")
+    const frame = () => new Promise(requestAnimationFrame)
+    const began = await frame()
+    let count = 0
+    let last = began
+    for (; last < began + 5_000; count += 1) {
+      main.scrollTop -= 160
+      last = await frame()
+    }
+    return [count, last - began]
+  })()`)
+  return { perSecond: (count / ms) * 1_000, busyMs: ((await busy()) - before) / count }
+}
+
+async function emptyPage(place: Awaited<ReturnType<Browser["newContext"]>>): Promise<Page> {
+  const empty = await place.newPage()
+  await empty.setContent(
+    `<div id="main" style="height: 900px; overflow: auto"><div style="height: 6000000px"></div></div>`,
+  )
+  await empty.evaluate(`document.getElementById("main").scrollTop = 6000000`)
+  return empty
+}
+
+/** Readers of the event stream, as pages are that are open, while a run a second goes by. */
+async function crowd(gateway: BenchGateway): Promise<Figure[]> {
+  const headers = { authorization: `Bearer ${gateway.token}` }
+  const stream = (signal: AbortSignal) =>
+    fetch(`http://127.0.0.1:${gateway.port}/api/stream`, { headers, signal }).then(async ({ body }) => {
+      for await (const _ of body ?? []) if (signal.aborted) return
+    })
+  const work = async () => {
+    for (const end = Date.now() + watchMs; Date.now() < end; await delay(1_000)) {
+      await fetch(`http://127.0.0.1:${gateway.port}/hooks/agent`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${hookToken}`, "content-type": "application/json" },
+        body: JSON.stringify({ message: "say hello", wakeMode: "next-heartbeat" }),
+      })
+    }
+  }
+  const measure = async () => {
+    const before = cpuMs(gateway)
+    await work()
+    return (cpuMs(gateway) - before) / watchMs
+  }
+  await work()
+  const alone = { mb: gateway.residentMb(), share: await measure() }
+  const control = new AbortController()
+  const open = Array.from({ length: pages }, () => stream(control.signal).catch(() => undefined))
+  const share = await measure()
+  const mb = Math.max(0, gateway.residentMb() - alone.mb)
+  control.abort()
+  await Promise.all(open)
+  const more = Math.max(0, share - alone.share) * 100
+  return [
+    { what: `memory for ${pages} open pages`, target: "30 MB", measured: `${mb.toFixed(0)} MB`, met: mb <= 30 },
+    {
+      what: `processor for ${pages} open pages, a run a second`,
+      target: "5 % of a core",
+      measured: `${more.toFixed(1)} %`,
+      met: more <= 5,
+    },
+  ]
+}
+
+/** Of the process, in user and kernel; a tick is 10 ms. */
+function cpuMs({ process: gateway }: BenchGateway): number {
+  const fields = readFileSync(`/proc/${gateway?.pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? []
+  return (Number(fields[11]) + Number(fields[12])) * 10
+}
+
+function figure(what: string, target: string, ms: number, limit: number): Figure {
+  return { what, target, measured: `${ms.toFixed(0)} ms`, met: ms <= limit }
+}
