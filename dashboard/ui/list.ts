@@ -1,5 +1,6 @@
 // A list that is read page by page, newest first, and kept up to date by the stream: rows are known by their ids, so that
 // one that comes twice is one, and what the stream says while a page is on its way is applied after it.
+import { createOrdered } from "./ordered.ts"
 import { type ReadonlySignal, signal } from "./signals.ts"
 import { on } from "../stream.ts"
 
@@ -44,31 +45,7 @@ export function createList<Item extends Row>(options: ListOptions<Item>): LiveLi
   let next: number | null | undefined
   let waiting: Item[] = []
   let round = 0
-  /** By id. Few rows change at a time, of very many: nothing here goes through them all. */
-  let known = new Map<Item["id"], Item>()
-  const find = (rows: readonly Item[], { id }: Item, value: number) => {
-    let from = 0
-    for (let to = rows.length; from < to;) {
-      const middle = (from + to) >> 1
-      if (order(rows[middle] as Item) > value) from = middle + 1
-      else to = middle
-    }
-    while (from < rows.length && order(rows[from] as Item) === value && rows[from]?.id !== id) from += 1
-    return from
-  }
-  const show = (kept: readonly Item[], put: readonly Item[], gone: readonly Item[] = []) => {
-    const rows = [...kept]
-    for (const item of [...put, ...gone]) {
-      const old = known.get(item.id)
-      if (old) rows.splice(find(rows, old, order(old)), 1)
-      known.delete(item.id)
-    }
-    for (const item of put) {
-      rows.splice(find(rows, item, order(item)), 0, item)
-      known.set(item.id, item)
-    }
-    items.value = rows
-  }
+  const rows = createOrdered(order)
 
   const merge = (given: readonly Item[]) => {
     if (given.length === 0) return
@@ -78,8 +55,7 @@ export function createList<Item extends Row>(options: ListOptions<Item>): LiveLi
     const gone = all.filter((item) => !(options.accepts?.(item) ?? true))
     // What is older than all that is shown is on a page that is not read yet.
     const isShown = (item: Item) => typeof next !== "number" || order(item) >= oldest
-    show(
-      items.value,
+    items.value = rows.change(
       all.filter((item) => isShown(item) && !gone.includes(item)),
       gone,
     )
@@ -101,8 +77,8 @@ export function createList<Item extends Row>(options: ListOptions<Item>): LiveLi
       const isOlder = (item: Item) => page.next !== null && end !== undefined && order(item) < order(end)
       const kept = before !== undefined ? items.value : overlaps ? items.value.filter(isOlder) : []
       if (!overlaps || before !== undefined || next === undefined || page.next === null) next = page.next
-      if (before === undefined) known = new Map(kept.map((item) => [item.id, item]))
-      show(kept, page.items)
+      if (before === undefined) rows.keep(kept)
+      items.value = rows.change(page.items)
       error.value = undefined
       merge(waiting)
       waiting = []
