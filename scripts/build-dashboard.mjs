@@ -27,7 +27,12 @@ export async function buildDashboard(output) {
   mkdirSync(output, { recursive: true })
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: { page: "dashboard/main.tsx", style: "dashboard/style.css" },
+    entryPoints: {
+      page: "dashboard/main.tsx",
+      style: "dashboard/style.css",
+      takeover: "dashboard/takeover/main.ts",
+      "takeover-style": "dashboard/takeover/style.css",
+    },
     outdir: output,
     bundle: true,
     splitting: true,
@@ -68,6 +73,8 @@ export async function buildDashboard(output) {
     join(output, "index.html"),
     document_({ main: main.name, style: find("dashboard/style.css").name, early }),
   )
+  const takeover = { main: find("dashboard/takeover/main.ts").name, style: find("dashboard/takeover/style.css").name }
+  writeFileSync(join(output, "takeover.html"), takeoverDocument(takeover))
   for (const name of readdirSync(output)) pack(join(output, name))
 }
 
@@ -88,6 +95,27 @@ ${early.map((name) => `<link rel="modulepreload" href="${name}">`).join("\n")}
 <body>
 <div id="page"></div>
 <noscript>This page needs JavaScript. The same is told by: svc status, svc runs list, svc logs</noscript>
+</body>
+</html>
+`
+}
+
+/** Behind a link to a tab: a page of its own, which knows nothing of the other. */
+function takeoverDocument({ main, style }) {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>Take over</title>
+<meta name="viewport" content="width=device-width, initial-scale=1, interactive-widget=resizes-content">
+<meta name="referrer" content="no-referrer">
+<meta name="robots" content="noindex">
+<link rel="icon" href="icon.svg">
+<link rel="stylesheet" href="${style}">
+<script type="module" src="${main}"></script>
+</head>
+<body>
+<noscript>This page needs JavaScript.</noscript>
 </body>
 </html>
 `

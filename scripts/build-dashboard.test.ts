@@ -9,12 +9,19 @@ import { buildDashboard } from "./build-dashboard.mjs"
 const folder = join(temporaryFolder(), "dashboard")
 before(() => buildDashboard(folder))
 
-const names = () => readdirSync(folder).filter((name) => ![".br", ".gz"].includes(extname(name)))
+const names = () => all().filter((name) => !name.startsWith("takeover"))
+const all = () => readdirSync(folder).filter((name) => ![".br", ".gz"].includes(extname(name)))
 const bytesOf = (list: string[]) => list.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)
 
 test("all files of all pages together are under 109 KB, the stylesheet under 12 KB", () => {
   assert.ok(bytesOf(names()) < 109_000, `${bytesOf(names())} bytes`)
   assert.ok(bytesOf(names().filter((name) => name.endsWith(".css"))) < 12_000)
+})
+
+test("the page behind a link to a tab is one of its own, under 16 KB", () => {
+  const own = all().filter((name) => name.startsWith("takeover"))
+  assert.ok(own.includes("takeover.html") && bytesOf(own) < 16_000, `${bytesOf(own)} bytes`)
+  assert.doesNotMatch(readFileSync(join(folder, "takeover.html"), "utf8"), /<style|<script(?![^>]* src=)|style="/)
 })
 
 test("what the first view loads is under 60 KB, and stands in the document, so that it is asked for at once", () => {

@@ -211,7 +211,7 @@ function compose(
   let draining = false
   const access = composeAccess(core, token, () => ports.gateway)
   const chats = () => ({ ...agent, channels: () => channels })
-  const { browser, sandbox, nodes, tools, actions, commands } = composeBrowser(core, ports, {
+  const { browser, sandbox, nodes, tools, actions, commands, hands } = composeBrowser(core, ports, {
     control: access.control,
     chats,
   })
@@ -220,6 +220,7 @@ function compose(
   const agent = composeAgent(core, {
     tools: (place) => [{ tools }, ...channels.values(), mcp.servers].flatMap((part) => part.tools(place)),
     ...commands,
+    jobs: hands.jobs,
     channels: () => channels,
     restart: (reason) => stop.request(`restart: ${reason}`),
     problems: async () => (await health.look(personWaitMs)).problems,
@@ -230,15 +231,8 @@ function compose(
   for (const channel of [chatapp, web]) channels.set(channel.name, channel)
   const hooks = composeHooks(core, agent, { accepting: () => !draining, gatewayToken: token.token, ...access.hooks })
   const backups = composeBackups(core, options.program)
-  const health = createHealth({
-    core,
-    agent,
-    browser,
-    sandbox,
-    states,
-    channels: () => channels.values(),
-    failures: failures.window,
-  })
+  const all = () => channels.values()
+  const health = createHealth({ core, agent, browser, sandbox, states, channels: all, failures: failures.window })
   const server = composeServer(core, options, {
     ...access.gateway,
     readiness: () => readinessOf(health),
@@ -258,6 +252,7 @@ function compose(
       ...actions,
     }),
     hooks,
+    takeover: hands.desk,
     mcp: mcp.mounted,
     nodes: nodes.mounted,
   })

@@ -6,6 +6,7 @@ import { type CliContext, stateFolder } from "../context.ts"
 import { connectGateway } from "../gateway/client.ts"
 import { wholeNumber } from "../options.ts"
 import { printable } from "../terminal-text.ts"
+import { addTakeover } from "./takeover.ts"
 
 export function addBrowser(program: Command, context: CliContext): void {
   registerBrowserCommands(program, {
@@ -29,4 +30,6 @@ export function addBrowser(program: Command, context: CliContext): void {
         .option("--timeout <ms>", "give up waiting for the gateway after this time", wholeNumber("--timeout", 1))
         .option("--state-dir <dir>", "state folder (default: $SVC_STATE_DIR, else ~/.svc)"),
   })
+  const browser = program.commands.find((command) => command.name() === "browser")
+  if (browser) addTakeover(browser, context)
 }

@@ -9,6 +9,7 @@ import type { Tabs } from "./page/tabs.ts"
 import type { Machine } from "./profiles/detect/index.ts"
 import type { ExplainRequest } from "./requests/index.ts"
 import type { Relay } from "./relay/index.ts"
+import type { Casts } from "./live/casts.ts"
 import type { Traces } from "./running-traces.ts"
 import type { Hidden, SecretSource } from "./secrets.ts"
 import type { ProfileRegistry } from "./profiles/registry.ts"
@@ -26,6 +27,8 @@ export interface CoreOptions {
   background: Background
   guard: Guard
   traces: Traces
+  /** One screencast a tab, whoever looks at it. */
+  casts: Casts
   /** Kept secrets; without it there are none. */
   secrets: SecretSource | undefined
   /** What was filled in, which no answer shows. */

@@ -101,6 +101,15 @@ export const browserSchema = z
       description: "Milliseconds to wait for the WebSocket of a remote browser; a second try waits twice as long.",
       defaultText: "twice remoteCdpTimeoutMs, at least 2000",
     }),
+    takeoverMinutes: z
+      .int()
+      .min(1)
+      .max(24 * 60)
+      .default(30)
+      .meta({
+        description:
+          "Minutes for which the link to a tab is good that the agent hands to you, and then again that you have it in your hands.",
+      }),
     evaluateEnabled: z.boolean().default(true).meta({
       description: "Whether code may be run in pages (`act kind=evaluate`, `evaluate`, `wait --fn`).",
     }),

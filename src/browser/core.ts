@@ -41,6 +41,7 @@ import { extensionOperations } from "./relay/operations.ts"
 import { hideIn } from "./secrets.ts"
 import { placeFor, settingOperations } from "./settings.ts"
 import { sightOperations } from "./sight.ts"
+import { takeoverOperations } from "./takeover/operations.ts"
 import { traceOperations } from "./traces.ts"
 import { freshSnapshot, labelledPicture, snapshotOperations } from "./snapshots.ts"
 
@@ -67,6 +68,7 @@ export function createBrowserCore(options: CoreOptions) {
       if (options.explain) return await options.explain(request)
       throw new AppError("not-found", "Only a gateway knows where calls go")
     },
+    ...takeoverOperations(options),
   }
   return hideIn(operations, options.hidden)
 }
@@ -225,13 +227,13 @@ function tabOperations(options: CoreOptions) {
     },
     async close(caller: Caller, targetId: string | undefined): Promise<{ ok: true; targetId: string }> {
       const { tabs, space } = await running(caller)
-      const tab = await tabs.pick(targetId, space)
+      const tab = (await tabs.pick(targetId, space)).checkTaken()
       await tabs.close(tab)
       return { ok: true, targetId: tab.targetId }
     },
     /** Answers the question that is open; when there is none, the next one. */
     async answerDialog(caller: Caller, request: DialogRequest): Promise<PageReply & { armed?: true }> {
-      const tab = await pick(caller, request.targetId)
+      const tab = (await pick(caller, request.targetId)).checkTaken()
       if (tab.dialog) {
         await tab.answerDialog(request)
         return pageReply(tab)
@@ -294,6 +296,7 @@ function pageOperations(options: CoreOptions) {
       needLibrary(`act:${request.kind}`)
       const tab = await pick(caller, request.targetId)
       if (request.kind === "close") {
+        tab.checkTaken()
         const reply = await pageReply(tab)
         await registry.get(caller.profile).live?.tabs.close(tab)
         return reply

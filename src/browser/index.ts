@@ -10,4 +10,8 @@ export {
   type BrowserServiceStatus,
   createBrowserService,
 } from "./service.ts"
+export type { HandEvent, TakeoverState, Viewer } from "./takeover/contract.ts"
+export type { TakeoverTab } from "./takeover/operations.ts"
+export type { Takeover } from "./takeover/takeover.ts"
+export type { TakeoverAsk, TakeoverWaits } from "./takeover/waiting.ts"
 export type { BrowserToolInput } from "./tool.ts"

@@ -25,6 +25,7 @@ import { throughNode } from "./elsewhere/proxy.ts"
 import { explainTarget } from "./explain.ts"
 import { Guard } from "./guard.ts"
 import { removeLeftovers } from "./leftovers.ts"
+import { Casts } from "./live/casts.ts"
 import { type LiveView, createLiveView } from "./live/view.ts"
 import type { Resolve } from "./page/policy/url-policy.ts"
 import { type Machine, systemMachine } from "./profiles/detect/index.ts"
@@ -36,6 +37,8 @@ import type { ControlRequest } from "./routes/dispatch.ts"
 import { Hidden, type SecretSource } from "./secrets.ts"
 import { SandboxBrowsers, type SandboxLinks } from "./sandbox/browsers.ts"
 import type { TargetOptions } from "./sandbox/target.ts"
+import { type HandedTabs, handedTabs } from "./takeover/handed-tabs.ts"
+import type { TakeoverWaits } from "./takeover/waiting.ts"
 import { type BrowserToolInput, createBrowserTool } from "./tool.ts"
 import { Traces } from "./running-traces.ts"
 
@@ -73,6 +76,8 @@ export interface BrowserServiceOptions {
   secrets?: SecretSource
   /** Turns that wait for a tab of the person's own browser. */
   tabWaits?: TabWaits
+  /** Turns that wait until a person has done something in a tab. */
+  takeovers?: TakeoverWaits
   /** PATH, DISPLAY and such: what finding and starting a browser may look at. */
   environment: Readonly<Record<string, string | undefined>>
   /** How long a browser may say nothing after its start; 20 seconds when not given. */
@@ -96,7 +101,7 @@ export interface BrowserServiceStatus {
   profiles: ProfileInfo[]
 }
 
-export interface BrowserService {
+export interface BrowserService extends HandedTabs {
   /** Opens the listener; starts no browser. Rejects with `port-in-use`. Does nothing when browser.enabled is false. */
   start(): Promise<void>
   /** Closes the listener and ends every browser that is ours. */
@@ -217,9 +222,10 @@ export function createBrowserService(options: BrowserServiceOptions): BrowserSer
       controlPort: started?.listener?.port ?? null,
       profiles: started?.core.listProfiles() ?? [],
     }),
+    ...handedTabs(core, () => started?.sandboxed),
     problem: async () => (started ? await started.core.problem() : undefined),
     view: () => parts().view,
-    tool: createBrowserTool({ ...targets, tabWaits: options.tabWaits }),
+    tool: createBrowserTool({ ...targets, tabWaits: options.tabWaits, takeovers: options.takeovers }),
     machineTool: createBrowserTool({ core }),
     async proxySocket() {
       if (!sealed) throw new AppError("sandbox-unavailable", "This gateway has no sandbox")
@@ -322,6 +328,7 @@ async function startParts(options: PartOptions): Promise<Started> {
     background,
     guard,
     traces: new Traces(),
+    casts: new Casts(background),
     secrets: options.secrets,
     hidden: options.hidden,
     hasAutomationLibrary: options.hasAutomationLibrary ?? canResolveLibrary,

@@ -34,6 +34,7 @@ import {
 } from "./requests/index.ts"
 import type { ToolCore } from "./elsewhere/core.ts"
 import { type Target, type TargetOptions, findTarget } from "./sandbox/target.ts"
+import { askForHands, type TakeoverWaits } from "./takeover/waiting.ts"
 import { describeCall } from "./tool/describe.ts"
 import { fillsSecret, gateOf, gateSecret, heldToSites, isBare, isRunningCode, kindOfAddress } from "./tool/gate.ts"
 import { type BrowserToolInput, description, input, inputSchema, readOnly, requestOf, withUrl } from "./tool/input.ts"
@@ -44,6 +45,8 @@ export function createBrowserTool(
   options: TargetOptions & {
     /** Who waits for a tab of the person's own; nobody can where it is not given. */
     tabWaits?: TabWaits | undefined
+    /** Who waits until a person has done something by hand. */
+    takeovers?: TakeoverWaits | undefined
   },
 ): Tool<BrowserToolInput> {
   return {
@@ -73,6 +76,10 @@ export function createBrowserTool(
       const target = await findTarget(options, value, context)
       if (value.action === "attach")
         return askForTab(await target.core.extension(), options.tabWaits, context, value["timeoutMs"])
+      if (value.action === "takeover") {
+        const caller = callerOf(value, context, target)
+        return await askForHands(target.core, options.takeovers, { context, caller }, value as JsonObject)
+      }
       const result = await perform(target, value, context)
       return target.node ? saidWhere(result, target.node.name) : result
     },
@@ -199,8 +206,9 @@ const pageWords: ReadonlySet<ErrorCode> = new Set(["evaluate-failed", "text-refu
 
 async function run(core: ToolCore, value: BrowserToolInput, caller: Caller): Promise<ToolResult> {
   switch (value.action) {
+    case "takeover":
     case "attach":
-      throw new AppError("internal", "attach is answered before")
+      throw new AppError("internal", `${value.action} is answered before`)
     case "status":
       return json(await core.status(caller))
     case "profiles":

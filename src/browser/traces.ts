@@ -74,6 +74,9 @@ export function traceOperations(options: CoreOptions) {
       needWholeBrowser(caller, "a trace would hold all of the browser")
       const { tab, live } = await browserOf(caller, request.targetId)
       if (guard.isGuest(tab)) throw new AppError("bad-request", "Tabs of untrusted turns are not traced")
+      if (live.tabs.list.some((each) => each.isTaken)) {
+        throw new AppError("tab-taken", "A person has a tab of this browser in their hands: it is not filmed")
+      }
       const asking = live.tabs.list.find((each) => each.dialog)
       if (asking) {
         throw new AppError("dialog-open", `A dialog is open in the tab ${asking.targetId}`, {

@@ -4,7 +4,7 @@ import type { HeartbeatState } from "../agent/index.ts"
 import type { RunningBox, SandboxExplanation } from "../sandbox/index.ts"
 import type { z } from "zod"
 import type { ApprovalDetail, ApprovalSummary } from "../approvals/contract.ts"
-import type { Json, Secret } from "../kernel/index.ts"
+import type { Json } from "../kernel/index.ts"
 import type { CapAllowance, CapState, UsageGroup, UsageSummary } from "../budget/contract.ts"
 import type { Note, NoteEntry, NoteHit, NoteSummary, WrittenNote } from "../memory/index.ts"
 import type { ModelCheck, ModelRow } from "../models/index.ts"
@@ -22,13 +22,13 @@ import type {
 import type { ApprovalState, JobState, OutboxState, RunDelivery } from "../store/index.ts"
 import type { BrowserActions } from "./browser-actions.ts"
 import type { GatewayStatus } from "./contract.ts"
+import type { HandActions } from "./hand-actions.ts"
 import type { backupEndpoints } from "./endpoints/backups.ts"
 import type { chatEndpoints } from "./endpoints/chat.ts"
 import type { configEndpoints } from "./endpoints/config.ts"
 import type { hookEndpoints } from "./endpoints/hooks.ts"
 import type { peopleEndpoints } from "./endpoints/people.ts"
 import type { skillEndpoints } from "./endpoints/skills.ts"
-import type { secretSummary } from "./endpoints/secrets.ts"
 
 export interface Page<Item> {
   items: Item[]
@@ -369,7 +369,7 @@ export interface MemorySearch {
 }
 
 /** What the gateway cannot do itself. Given by the composition; failures are AppErrors. */
-export interface GatewayActions {
+export interface GatewayActions extends HandActions {
   status(): Promise<GatewayStatus>
   /** The failures that there are have been seen, and count no more. */
   dismissFailures(): Promise<void>
@@ -425,14 +425,6 @@ export interface GatewayActions {
     /** Throws `not-found`, and `conflict` when it was answered before or the time is over. */
     decide(id: string, decision: "allow" | "deny"): Promise<{ message: string; approval: ApprovalDetail }>
   }
-  /** The shapes are those of their own contract. */
-  secrets: {
-    list(): z.output<typeof secretSummary>[]
-    /** Throws `bad-request`, `secret-unavailable`. */
-    set(secret: SecretToSet): Promise<z.output<typeof secretSummary>>
-    /** Throws `not-found`. */
-    remove(name: string): Promise<z.output<typeof secretSummary>>
-  }
   config: ConfigActions
   backups: {
     /** The newest first. */
@@ -471,15 +463,6 @@ export interface GatewayActions {
   /** What was queued (delivery ids), or with `dryRun` what would be. */
   sendMessage(message: MessageToSend, signal: AbortSignal): Promise<QueuedMessage>
   changeMessage(action: MessageAction, signal: AbortSignal): Promise<QueuedMessage>
-}
-
-export interface SecretToSet {
-  name: string
-  origins: string[]
-  value?: Secret
-  op?: string
-  bw?: { item: string; field: "password" | "username" | "totp" }
-  anyField: boolean
 }
 
 export interface QueuedMessage {

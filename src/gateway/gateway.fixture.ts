@@ -272,13 +272,24 @@ function recordingNodes(calls: unknown[]): GatewayActions["nodes"] {
   }
 }
 
-const noSecrets: GatewayActions["secrets"] = {
-  list: () => [],
-  async set({ name }) {
-    throw new AppError("bad-request", `${name} is not kept here`)
+const noHands: Pick<GatewayActions, "secrets" | "takeovers"> = {
+  takeovers: {
+    list: () => [],
+    async link() {
+      throw new AppError("browser-not-running", "There is no browser")
+    },
+    async end(id) {
+      throw new AppError("not-found", `No takeover ${id} waits`)
+    },
   },
-  async remove(name) {
-    throw new AppError("not-found", `There is no secret ${name}`)
+  secrets: {
+    list: () => [],
+    async set({ name }) {
+      throw new AppError("bad-request", `${name} is not kept here`)
+    },
+    async remove(name) {
+      throw new AppError("not-found", `There is no secret ${name}`)
+    },
   },
 }
 
@@ -338,7 +349,7 @@ function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
     sessions: recordingSessions(calls),
     memory: recordingMemory(calls),
     approvals: recordingApprovals(calls),
-    secrets: noSecrets,
+    ...noHands,
     config: recordingConfig(calls),
     ...noUpkeep,
     sandbox: recordingSandbox(calls),

@@ -27,6 +27,7 @@ import { nodeRoutes } from "./nodes.ts"
 import { exportSession, sessionRoutes } from "./sessions.ts"
 import { secretRoutes } from "./secret-routes.ts"
 import { settingsRoutes } from "./settings.ts"
+import { takeoverRoutes } from "./takeover/routes.ts"
 import { terminalRoutes } from "./terminal.ts"
 import { upkeepRoutes } from "./upkeep.ts"
 import { type ApiOptions, type Env, type Route, about, given, parse, parseBody } from "./route.ts"
@@ -222,6 +223,7 @@ const routes: readonly Route[] = [
   ...mcpRoutes,
   ...secretRoutes,
   ...nodeRoutes,
+  ...takeoverRoutes,
   ...accessRoutes,
   ...runRoutes,
   ...budgetRoutes,

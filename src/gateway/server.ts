@@ -28,6 +28,8 @@ import { type MountedMcp, addMcpRoutes, insideOf } from "./mcp.ts"
 import { type PageParts, pageBase } from "./page/index.ts"
 import type { Env } from "./route.ts"
 import { addApiRoutes, notAllowed } from "./routes.ts"
+import type { TakeoverDesk } from "./takeover/contract.ts"
+import { handleTakeover, takeoverBase } from "./takeover/surface.ts"
 import type { GatewayToken } from "./token.ts"
 
 /** The webhook endpoints, which bring their own secret and checks. */
@@ -64,6 +66,8 @@ export interface GatewayServerOptions {
   page: PageParts
   /** Where the log files are. */
   logFolder: string
+  /** Tabs that are handed to a person; there are none when not given. */
+  takeover?: TakeoverDesk
   hooks: MountedHooks
   mcp: MountedMcp
   nodes: MountedNodes
@@ -81,7 +85,7 @@ export interface GatewayServer {
 }
 
 /** Paths of our own, which no base path of the hooks may take. */
-const ownPaths = ["/healthz", "/readyz", "/metrics", "/api", "/dashboard", "/mcp"]
+const ownPaths = ["/healthz", "/readyz", "/metrics", "/api", "/dashboard", "/takeover", "/mcp"]
 
 export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
   const app = createApp(options)
@@ -101,7 +105,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       const binding = resolveBinding(options)
       options.redactor.add(options.token.token.reveal())
       const fetch = (request: Request, env: HttpBindings) =>
-        answer({ options, app, admit, binding, port: listener?.port ?? options.port }, request, env)
+        answer({ options, app, admit, throttle, binding, port: listener?.port ?? options.port }, request, env)
       listener = await listen({
         fetch: fetch as Parameters<typeof listen>[0]["fetch"],
         host: binding.host,
@@ -109,7 +113,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
         maxConnections: options.maxConnections,
         purpose: "the gateway (gateway.port)",
         upgrade(request, socket, head) {
-          const surface = { options, app, admit, binding, port: listener?.port ?? options.port }
+          const surface = { options, app, admit, throttle, binding, port: listener?.port ?? options.port }
           takeWebSocket(surface, request, { socket, head })
         },
       })
@@ -129,6 +133,7 @@ interface Surface {
   options: GatewayServerOptions
   app: Hono<Env>
   admit: Admit
+  throttle: FailureThrottle
   binding: Binding
   port: number
 }
@@ -146,6 +151,7 @@ async function answer(surface: Surface, request: Request, env: HttpBindings): Pr
     guard(surface, incoming, path)
     if (isVisit(incoming, path)) return new Response(null, { status: 307, headers: { location: `${pageBase}/` } })
     if (page.surface.isBelow(path)) return await page.surface.handle(incoming, path)
+    if (isBelow(path, takeoverBase, [])) return secured(await handTo(surface, incoming, path))
     if (!isOpen(incoming, path)) {
       visit = admitted(surface, incoming, isHookList ? "/api/hooks" : path)
       checkSpelling(path)
@@ -269,8 +275,14 @@ function pathOf(target: string): string {
   return mark === -1 ? target : target.slice(0, mark)
 }
 
-function isBelow(path: string, base: string | undefined): boolean {
+async function handTo({ options, throttle }: Surface, incoming: IncomingMessage, path: string): Promise<Response> {
+  const { takeover: desk, page, audit } = options
+  if (!desk) throw new AppError("not-found", "There is nothing under this path")
+  return await handleTakeover({ desk, settings: page.settings, audit, throttle }, incoming, path)
+}
+
+function isBelow(path: string, base: string | undefined, own: readonly string[] = ownPaths): boolean {
   if (base === undefined || !path.startsWith(base)) return false
   if (path.length > base.length && path[base.length] !== "/") return false
-  return !ownPaths.some((own) => path === own || path.startsWith(`${own}/`))
+  return !own.some((each) => path === each || path.startsWith(`${each}/`))
 }

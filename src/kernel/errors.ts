@@ -107,6 +107,7 @@ export const errorTable = {
   "profile-not-found": { status: 404, meaning: "There is no browser profile of this name." },
   "profile-unsupported": { status: 409, meaning: "This kind of profile cannot do this." },
   "port-range-full": { status: 507, meaning: "No free CDP port is left in the range." },
+  "tab-taken": { status: 409, meaning: "A person has taken this tab over and has not given it back yet." },
   "tab-not-found": { status: 404, meaning: "No tab has this targetId." },
   "tab-ambiguous": { status: 409, meaning: "Several tabs match this targetId prefix." },
   "tab-crashed": { status: 409, meaning: "The page of this tab crashed." },

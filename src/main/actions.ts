@@ -48,6 +48,7 @@ export interface ActionParts {
   sandbox: GatewayActions["sandbox"]
   secrets: GatewayActions["secrets"]
   nodes: GatewayActions["nodes"]
+  takeovers: GatewayActions["takeovers"]
 }
 
 export function createActions(core: Core, parts: ActionParts): GatewayActions {
@@ -90,6 +91,7 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
     mcpServers: parts.mcp,
     listPeople: () => listPeople(core, { ...parts, ...people }),
     secrets: parts.secrets,
+    takeovers: parts.takeovers,
     explainAccess: ({ channel, ...question }) => channelNamed(parts, channel).explain(question),
     unpinName: (pin) => unpinName(parts, pin),
     async listChannels(options) {

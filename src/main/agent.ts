@@ -75,10 +75,10 @@ export interface AgentParts extends Spending {
   runner: LaneRunner
   worker: OutboxWorker
   heartbeat: Heartbeat
-  /** Where answers to `svc agent` go. */
-  terminal: TerminalOutlet
   /** Channels and terminals. */
   senders: () => ReadonlyMap<string, ChannelSender>
+  /** Where answers to `svc agent` go. */
+  terminal: TerminalOutlet
   /** Ends a turn that somebody has watched being written, also one that waits to go on after a restart. */
   stopTurn(turn: { runId: string; laneKey: string }): Promise<void>
   /** What a picture shows, by a model that can see; undefined when there is none. */
@@ -97,6 +97,8 @@ export interface AgentLinks {
   /** What does not work now, looked at for somebody who asks once. */
   problems(): Promise<readonly Problem[]>
   channels: () => ReadonlyMap<string, Channel>
+  /** Of what else waits in lanes. */
+  jobs: Readonly<Record<string, JobHandler>>
   /** Runs an owner's commands in the sandbox. */
   shell: CommandServices["shell"]
   nodes: CommandServices["nodes"]
@@ -147,7 +149,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
     [heartbeatJobKind]: { run: heartbeat.handle, onDead: heartbeat.onDead },
     [lateFilesJobKind]: channelJob(links, lateFilesJobKind),
     [compactJobKind]: compaction(senders, turnOptions, memory.notebook),
-    ...waits(core, approvals),
+    ...waits(core, approvals, links.jobs),
     [commandJobKind]: heard(composeCommands(core, { ...parts, runner: () => runner, heartbeat: () => heartbeat })),
   })
   handlers[resendJobKind] = createResendHandler({ store, wake: () => worker.wake() })
@@ -157,6 +159,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
     ...spending,
     pause,
     sessions,
+    senders,
     approvals,
     memory,
     delivery,
@@ -164,7 +167,6 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
     worker,
     heartbeat,
     terminal,
-    senders,
     describePicture: composeVision(core, models),
     isModel: (name) => isSelectableModel(modelsView(core.config()), mainAgentId(core.config()), name),
     stopTurn: (turn) => stopTurn(core, runner, turn),
@@ -198,8 +200,9 @@ async function stopTurn({ store }: Core, runner: LaneRunner, turn: { runId: stri
 }
 
 /** What was waited for and has not come in time. */
-function waits(core: Core, approvals: Approvals): Record<string, JobHandler> {
+function waits(core: Core, approvals: Approvals, others: AgentLinks["jobs"]): Record<string, JobHandler> {
   return {
+    ...others,
     [approvalExpiryKind]: { run: approvals.expire },
     [tabWaitKind]: { run: createTabWaits(core).expire },
   }

@@ -12,15 +12,18 @@ import { type NodeParts, composeNodes } from "./nodes.ts"
 import { createOwnPorts } from "./own-ports.ts"
 import { type SandboxParts, composeSandbox } from "./sandbox.ts"
 import { composeSecrets } from "./secrets.ts"
+import { type TakeoverParts, composeTakeovers } from "./takeovers.ts"
 
 export interface BrowserParts {
   browser: BrowserService
   sandbox: SandboxParts
   nodes: NodeParts
   /** What the API can ask for. */
-  actions: Pick<GatewayActions, "sandbox" | "secrets" | "browser" | "nodes">
+  actions: Pick<GatewayActions, "sandbox" | "secrets" | "browser" | "nodes" | "takeovers">
   /** What chat commands can. */
   commands: Pick<CommandServices, "shell" | "nodes">
+  /** Of tabs that are in a person's hands. */
+  hands: Pick<TakeoverParts, "desk" | "jobs">
   /** Those of both that work in this place. */
   tools(place: ToolPlace): readonly Tool[]
 }
@@ -33,9 +36,17 @@ export function composeBrowser(
   const { environment, store, log, redactor, ids, clock, background } = core
   const secrets = composeSecrets(core)
   const nodes = composeNodes(core, links.chats)
+  const takeovers = composeTakeovers(core, {
+    browser: () => browser,
+    sessions: () => links.chats().sessions,
+    channels: () => links.chats().channels(),
+    senders: () => links.chats().senders(),
+    port: () => ports.gateway,
+  })
   const sandbox = composeSandbox(core, () => browser.proxySocket())
   const browser: BrowserService = createBrowserService({
     secrets,
+    takeovers: takeovers.waits,
     sandbox: sandbox.links,
     ...browserLinks(core),
     controlPort: ports.control,
@@ -61,7 +72,14 @@ export function composeBrowser(
     sandbox,
     nodes,
     tools,
-    actions: { sandbox: sandbox.actions, secrets, browser: browserActions(browser), nodes: nodes.actions },
+    actions: {
+      sandbox: sandbox.actions,
+      secrets,
+      takeovers: takeovers.actions,
+      browser: browserActions(browser),
+      nodes: nodes.actions,
+    },
+    hands: takeovers,
     commands: { shell: sandbox.shell, nodes: nodes.commands },
   }
 }

@@ -2,6 +2,8 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { runProgram } from "../../cli/testing/run-program.ts"
+import { bundlePage } from "../support/gateway-bundle.ts"
+import { launchChromium } from "../support/page-visitor.ts"
 import { endBrowsersOf } from "../support/left-browsers.ts"
 import { type LoginSite, startLoginSite } from "../support/login-site.ts"
 import { lastResults, obey, refOf } from "../support/obedient-model.ts"
@@ -31,7 +33,7 @@ const started = (async () => {
     },
   })
   shared.after(() => endBrowsersOf(world.stateFolder))
-  await world.start()
+  await Promise.all([world.start(), bundlePage()])
 })()
 
 const svc = (words: string[], input?: string) =>
@@ -148,4 +150,175 @@ test("rules of the agent and of the defaults count together, and a no is told in
   assert.match((await svc(["approvals", "deny", id])).stdout, /Denied/)
   await world.reply("I did not write to Bob.", { after: sent })
   assert.deepEqual(world.botTexts(bob, greeted), [])
+})
+
+/** Speaks as the page behind a link does. */
+async function follow(
+  link: string,
+): Promise<{ key: string; call: (path: string, body?: object) => Promise<Response> }> {
+  const address = new URL(link)
+  const { origin } = address
+  const post = (path: string, body: object, key = "") =>
+    fetch(`${origin}/takeover/${path}`, {
+      method: "POST",
+      headers: { origin, "content-type": "application/json", ...(key ? { authorization: `Bearer ${key}` } : {}) },
+      body: JSON.stringify(body),
+    })
+  const claimed = await post("claim", { token: address.hash.slice(1) })
+  const { key = "" } = (await claimed.json()) as { key?: string }
+  assert.equal(claimed.status, key === "" ? 401 : 200)
+  return {
+    key,
+    call: (path, body) =>
+      body
+        ? post(path, body, key)
+        : fetch(`${origin}/takeover/${path}`, { headers: { authorization: `Bearer ${key}` } }),
+  }
+}
+
+const linkIn = (text: string | undefined) =>
+  /http:\/\/\S+\/dashboard\/takeover\.html#\S+/.exec(text ?? "")?.[0] ?? "none"
+
+test("a tab is asked to be taken over, typed into by a person, given back: the agent goes on and has seen nothing of it", async () => {
+  await started
+  const { length: before } = site.posts
+  obey(world, {
+    "log me in": [
+      ["browser", { action: "open", url: site.url }],
+      ["browser", { action: "snapshot" }],
+      ["browser", { action: "takeover", reason: "Sign in with your password and the code" }],
+      "I wait for your hands.",
+    ],
+    "what does it show": [["browser", { action: "snapshot" }], ["browser", { action: "close" }], "I may not look."],
+    "has given the tab below back": [
+      ["browser", { action: "snapshot", mode: "full" }],
+      ["browser", { action: "requests" }],
+      ([page]) => ["browser", { action: "screenshot", ref: refOf(page, "User") }],
+      "Thank you.",
+    ],
+  })
+  const sent = world.say("log me in")
+  const asked = await world.reply(/Please take over/, { after: sent })
+  await world.reply("I wait for your hands.", { after: sent })
+  assert.match(asked.text ?? "", /Sign in with your password and the code/)
+  await world.gateway.kill("SIGKILL")
+  await world.start()
+  // The browser has ended with the gateway: whoever comes now is told, and so is the agent.
+  const late = await fetch(new URL("/takeover/claim", linkIn(asked.text)), {
+    method: "POST",
+    headers: { origin: new URL(linkIn(asked.text)).origin, "content-type": "application/json" },
+    body: JSON.stringify({ token: new URL(linkIn(asked.text)).hash.slice(1) }),
+  })
+  assert.equal(late.status >= 400, true)
+  await world.until(
+    "it is told that the tab is gone",
+    () => world.rows<{ state: string }>("select state from takeover")[0]?.state === "gone" || undefined,
+  )
+  const again = world.say("log me in")
+  const second = await world.reply(/Please take over/, { after: again })
+  await world.reply("I wait for your hands.", { after: again })
+  const page = await fetch(linkIn(second.text).split("#")[0] as string)
+  assert.match(await page.text(), /<title>Take over<\/title>/)
+  const hands = await follow(linkIn(second.text))
+  assert.equal((await follow(linkIn(second.text))).key, "", "the link works once")
+  const stream = (await hands.call("stream?width=800&height=600")).body?.getReader()
+  const picture = await readUntil(stream, 1)
+  assert.deepEqual([...picture.subarray(0, 2)], [0xff, 0xd8], "a JPEG")
+  const meanwhile = world.say("what does it show")
+  await world.reply("I may not look.", { after: meanwhile })
+  for (const refused of lastResults(world, "what does it show")) assert.match(refused, /tab-taken/)
+  const input = async (...events: object[]) => assert.equal((await hands.call("input", { events })).status, 200)
+  const tab = (name: string) => ({ kind: "key", event: name, key: "Tab", code: "Tab", keyCode: 9 })
+  await input(tab("down"), tab("up"), { kind: "text", text: "ada.lovelace" })
+  await input(tab("down"), tab("up"), { kind: "text", text: "correct horse" })
+  assert.equal((await hands.call("input", { events: [{ kind: "text" }] })).status, 400)
+  await hands.call("give-back", {})
+  await world.reply("Thank you.", { after: meanwhile })
+  const results = lastResults(world, "has given the tab below back").join("\n")
+  assert.match(results, /textbox "User"[^\n]*: ••••••••/)
+  assert.match(
+    (await svc(["browser", "evaluate", "--fn", "() => document.forms[0].user.value"])).stderr,
+    /holds a secret/,
+  )
+  const whole = JSON.stringify(world.model.requests) + world.gateway.log()
+  for (const words of ["ada.lovelace", "correct horse"]) assert.equal(whole.includes(words), false, words)
+  for (const table of ["step", "message", "outbox", "audit", "job", "takeover"])
+    assert.doesNotMatch(JSON.stringify(world.rows(`select * from ${table}`)), /lovelace|correct horse/, table)
+  assert.equal((await hands.call("input", { events: [tab("down")] })).status, 401, "given back is over")
+  assert.equal(site.posts.length, before)
+  const { items } = await world.gateway.call<{ items: { action: string }[] }>("GET", "/api/audit?action=takeover")
+  assert.deepEqual(items.map(({ action }) => action).slice(0, 2), ["takeover.give-back", "takeover.open"])
+})
+
+/** The content of the first record of this kind. */
+async function readUntil(stream: ReadableStreamDefaultReader<Uint8Array> | undefined, kind: number): Promise<Buffer> {
+  let held = Buffer.alloc(0)
+  for (;;) {
+    const { value, done } = (await stream?.read()) ?? { value: undefined, done: true }
+    if (done || !value) assert.fail("the stream has ended")
+    held = Buffer.concat([held, value])
+    while (held.length >= 5 && held.length >= 5 + held.readUInt32BE(1)) {
+      const content = held.subarray(5, 5 + held.readUInt32BE(1))
+      if (held[0] === kind) return content
+      held = held.subarray(5 + content.length)
+    }
+  }
+}
+
+test("a link by command line, its list, and taking the tab back", async () => {
+  await started
+  await svc(["browser", "open", site.url])
+  const made = await svc(["browser", "takeover", "--reason", "the captcha", "--json"])
+  const { url, id } = JSON.parse(made.stdout) as { url: string; id: string }
+  const hands = await follow(url)
+  assert.match((await svc(["browser", "takeover", id.slice(0, 8)])).stderr, /in their hands/)
+  assert.match((await svc(["browser", "takeover", "--list"])).stdout, new RegExp(`^${id} +open .*the captcha`, "m"))
+  assert.match((await svc(["browser", "snapshot"])).stderr, /A person has this tab/)
+  assert.match((await svc(["browser", "takeover", id, "--end"])).stdout, /taken back/)
+  assert.equal((await hands.call("")).status, 401)
+  assert.match((await svc(["browser", "snapshot"])).stdout, /Password/)
+  const wrong = await fetch(new URL("/takeover/stream", url), { headers: { authorization: "Bearer nothing" } })
+  assert.equal(wrong.status, 401)
+})
+
+test("on a phone: fingers and its keyboard work in the tab, and the button gives it back", async () => {
+  await started
+  await svc(["browser", "navigate", site.url])
+  const code = `() => ["user", "password"].map((name) => document.forms[0][name].getBoundingClientRect().toJSON()).concat({ width: innerWidth })`
+  const measured = await svc(["browser", "evaluate", "--fn", code, "--json"])
+  const [user, password, tab] = (
+    JSON.parse(measured.stdout) as { result: { x: number; y: number; width: number; height: number }[] }
+  ).result
+  assert.ok(user && password && tab, measured.stdout + measured.stderr)
+  const { url } = JSON.parse((await svc(["browser", "takeover", "--json"])).stdout) as { url: string }
+  const browser = await launchChromium(shared)
+  const place = await browser.newContext({ viewport: { width: 390, height: 700 }, hasTouch: true, isMobile: true })
+  const page = await place.newPage()
+  const complaints: string[] = []
+  page.on("pageerror", (error) => complaints.push(String(error)))
+  page.on("console", (message) => void (message.type() === "error" && complaints.push(message.text())))
+  await page.goto(url)
+  await page.waitForFunction(
+    `document.getElementById("message").hidden && document.getElementById("picture").width > 300`,
+  )
+  assert.equal(new URL(page.url()).hash, "", "the token does not stay in the address")
+  const tap = async ({ x, y, width, height }: { x: number; y: number; width: number; height: number }) => {
+    const box = await page.locator("#picture").boundingBox()
+    assert.ok(box)
+    const scale = box.width / tab.width
+    await page.touchscreen.tap(box.x + (x + width / 2) * scale, box.y + (y + height / 2) * scale)
+    await page.waitForFunction(`document.activeElement.id === "keys"`)
+  }
+  await tap(user)
+  await page.keyboard.insertText("Grüße 日本")
+  await tap(password)
+  await page.keyboard.type("pass phrase")
+  await page.keyboard.press("Backspace")
+  await page.keyboard.press("Enter")
+  await world.until("the form is sent", () => (site.posts.at(-1)?.["user"] === "Grüße 日本" ? true : undefined))
+  assert.equal(site.posts.at(-1)?.["password"], "pass phras")
+  await page.getByRole("button", { name: "Give back" }).tap()
+  await page.getByText("given back").first().waitFor()
+  assert.deepEqual(complaints, [])
+  assert.match((await svc(["browser", "snapshot"])).stdout, /Welcome/)
 })

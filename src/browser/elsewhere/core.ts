@@ -38,6 +38,7 @@ export type ToolCore = Pick<
   | "status"
   | "stop"
   | "tabs"
+  | "takeoverTab"
   | "waitDownload"
 >
 
@@ -97,6 +98,11 @@ export function createNodeCore(options: ProxyOptions & { settings: BrowserConfig
     },
     // They stay on the gateway's machine.
     secretNames: async () => [],
+    async takeoverTab() {
+      throw new AppError("profile-unsupported", "Tabs of another machine are not handed over", {
+        hint: "Ask the person to do it at that machine",
+      })
+    },
     async shownAt(caller, targetId, refs) {
       const body = JSON.parse(JSON.stringify({ targetId, refs })) as JsonObject
       const { page, elements } = await lookThroughNode(options, node, "/look/elements", { body, caller })

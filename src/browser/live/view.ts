@@ -9,7 +9,7 @@ import { takeSnapshot } from "../page/snapshot/take.ts"
 import type { Tab } from "../page/tab.ts"
 import { hideIn } from "../secrets.ts"
 import { viewSnapshot } from "../snapshots.ts"
-import { Casts, type LiveFrame } from "./casts.ts"
+import type { LiveFrame } from "./casts.ts"
 
 export interface SeenTab {
   targetId: string
@@ -50,8 +50,7 @@ const encoder = new TextEncoder()
 export type LiveView = ReturnType<typeof createLiveView>
 
 export function createLiveView(options: CoreOptions, core: BrowserCore) {
-  const { registry, guard } = options
-  const casts = new Casts(options.background)
+  const { registry, guard, casts } = options
   const find = (profileName: string, targetId: string): Tab => {
     const { live, name } = registry.get(profileName)
     if (live) return live.tabs.find(targetId)

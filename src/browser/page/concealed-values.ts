@@ -5,6 +5,8 @@ export class Concealment {
   /** Values by the origin that they were filled into. */
   readonly #values = new Map<string, Set<string>>()
   isUsed = false
+  /** Worlds of documents in which what is typed is concealed. */
+  readonly watched = new WeakSet<object>()
 
   add(origin: string, value: string): void {
     this.isUsed = true

@@ -81,6 +81,29 @@ export async function concealWords(tab: Tab, signal: AbortSignal): Promise<void>
   )
 }
 
+/** From now on, what a person types into the documents that there are is concealed. Asked again when there are new ones. */
+export async function watchTyping(tab: Tab, signal: AbortSignal): Promise<void> {
+  tab.concealment.isUsed = true
+  const { watched } = tab.concealment
+  await Promise.all(
+    tab.frames.all.map(async (frame) => {
+      if (frame.world && watched.has(frame.world)) return
+      const work = async () => {
+        const world = await tab.frames.world(frame, signal)
+        await callAgent(world, "watchPerson", null, signal)
+        watched.add(world)
+      }
+      await unlessGone(work())
+    }),
+  )
+}
+
+export async function leaveTyping(tab: Tab, signal: AbortSignal): Promise<void> {
+  const { watched } = tab.concealment
+  const left = worldsOf(tab).filter((world) => watched.delete(world))
+  await Promise.all(left.map((world) => unlessGone(callAgent(world, "leavePerson", null, signal))))
+}
+
 /** Undefined for a document that went away meanwhile. */
 async function unlessGone<T>(asked: Promise<T>): Promise<T | undefined> {
   try {

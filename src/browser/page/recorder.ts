@@ -71,6 +71,8 @@ interface RequestEvent {
 const levels: Record<string, number> = { error: 3, assert: 3, warning: 2, warn: 2, info: 1, log: 1, debug: 0 }
 
 export class Recorder {
+  /** Nothing is kept of what happens now. */
+  isPaused = false
   #console: ConsoleMessage[] = []
   #errors: PageError[] = []
   #requests: RequestRecord[] = []
@@ -80,10 +82,12 @@ export class Recorder {
   /** Listens to one process of the tab. Console values are let go of at once: the page would keep them for us. */
   async watch(session: CdpSession, signal: AbortSignal): Promise<void> {
     session.on("Runtime.consoleAPICalled", (event: ConsoleEvent) => {
-      push(this.#console, toMessage(event), maxConsole)
+      if (!this.isPaused) push(this.#console, toMessage(event), maxConsole)
       if (event.args.some((value) => value.objectId !== undefined)) release(session)
     })
-    session.on("Runtime.exceptionThrown", (event: ExceptionEvent) => push(this.#errors, toError(event), maxErrors))
+    session.on("Runtime.exceptionThrown", (event: ExceptionEvent) => {
+      if (!this.isPaused) push(this.#errors, toError(event), maxErrors)
+    })
     session.on("Network.requestWillBeSent", (event: RequestEvent) => this.#began(event))
     session.on("Network.responseReceived", (event: { requestId: string; response: { status: number } }) =>
       this.#answered(event.requestId, event.response.status),
@@ -98,6 +102,7 @@ export class Recorder {
   }
 
   #began(event: RequestEvent): void {
+    if (this.isPaused) return
     if (event.redirectResponse) this.#answered(event.requestId, event.redirectResponse.status)
     this.#count += 1
     const record: RequestRecord = {

@@ -9,6 +9,7 @@ import { type Frame, Frames } from "./frames.ts"
 import { Credentials } from "./credentials.ts"
 import type { RefBook } from "./refs.ts"
 import { Overrides } from "./overrides.ts"
+import { tabTaken } from "./taken.ts"
 import { Recorder } from "./recorder.ts"
 import { SnapshotMemory } from "./snapshot/memory.ts"
 
@@ -80,6 +81,7 @@ export class Tab {
   readonly concealment = new Concealment()
   readonly overrides = new Overrides()
   readonly credentials: Credentials
+  #isTaken = false
   readonly #options: Omit<TabOptions, "opener" | "earlier">
   readonly #life = new AbortController()
   readonly #running = new Set<AbortController>()
@@ -219,12 +221,29 @@ export class Tab {
 
   #checkFree(options: OperationOptions): void {
     if (this.#life.signal.aborted) throw this.#life.signal.reason
+    this.checkTaken()
     if (this.#crashed && !options.renews) {
       throw new AppError("tab-crashed", "The page of this tab has crashed", {
         hint: "Navigate the tab again, or close it",
       })
     }
     if (this.#dialog) throw dialogOpen(this.#dialog)
+  }
+
+  get isTaken(): boolean {
+    return this.#isTaken
+  }
+
+  /** While a person has it, nobody else does anything in it: what is under way ends. */
+  set isTaken(isTaken: boolean) {
+    this.#isTaken = isTaken
+    this.recorder.isPaused = isTaken
+    if (isTaken) this.#interrupt(tabTaken())
+  }
+
+  checkTaken(): this {
+    if (this.#isTaken) throw tabTaken()
+    return this
   }
 
   /** Makes the session and learns the frames; once, and again after a failure. */

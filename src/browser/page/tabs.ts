@@ -97,9 +97,10 @@ export class Tabs {
   }
 
   /** Tells of every tab, those that are there and those to come. */
-  onTab(listener: (tab: Tab) => void): void {
+  onTab(listener: (tab: Tab) => void): () => void {
     this.#onTab.add(listener)
     for (const tab of this.#tabs.values()) listener(tab)
+    return () => this.#onTab.delete(listener)
   }
 
   /** The tab of an exact id or a unique prefix, whatever the case. Throws `tab-not-found` or `tab-ambiguous`. */

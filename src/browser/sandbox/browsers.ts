@@ -5,6 +5,7 @@ import { AppError, type Background, type Clock, describeError, type Ids, type Lo
 import type { Sandbox, SandboxSettings } from "../../sandbox/index.ts"
 import type { CoreOptions } from "../access.ts"
 import { type BrowserCore, createBrowserCore } from "../core.ts"
+import { Casts } from "../live/casts.ts"
 import type { Guard } from "../guard.ts"
 import type { BrowserProfile } from "../profiles/contract.ts"
 import type { Machine } from "../profiles/detect/index.ts"
@@ -128,6 +129,7 @@ export class SandboxBrowsers {
       background,
       guard,
       traces: new Traces(),
+      casts: new Casts(background),
       secrets: core.secrets,
       hidden: core.hidden,
       hasAutomationLibrary: core.hasAutomationLibrary,

@@ -7,7 +7,7 @@ import { type ActRequest, parseAct } from "../requests/index.ts"
 import { type BrowserToolInput, requestOf, withUrl } from "./input.ts"
 
 /** What has nothing to do with a page. */
-const pageless: ReadonlySet<string> = new Set(["status", "attach", "start", "stop", "profiles", "tabs"])
+const pageless: ReadonlySet<string> = new Set(["status", "attach", "takeover", "start", "stop", "profiles", "tabs"])
 
 export async function describeCall(core: ToolCore, value: BrowserToolInput, caller: Caller): Promise<Deed> {
   if (value.action === "open" || value.action === "navigate") return describeAddress(value)

@@ -6,6 +6,7 @@ import { actKinds } from "../requests/index.ts"
 export const actions = [
   "status",
   "attach",
+  "takeover",
   "start",
   "stop",
   "profiles",
@@ -145,6 +146,7 @@ export const inputSchema: JsonObject = {
       },
       required: ["kind"],
     },
+    reason: text("takeover: what the person is to do"),
     timeoutMs: { type: "integer" },
   },
   required: ["action"],
@@ -154,7 +156,7 @@ export const description =
   "Control a web browser. Usual way: open (or navigate) a URL, snapshot to read the page and get element refs, act on a ref, " +
   "snapshot again to see the result. Refs are the numbers in [ref=N]; they end with the page, so take a new snapshot after it changes. " +
   "Scroll for what a list has not drawn yet. A canvas is worked by act at x and y, which are those of a screenshot. " +
-  "attach asks the person for a tab of their own browser, where they are signed in."
+  "attach asks the person for a tab of their own browser, where they are signed in. takeover hands them the tab for a login, code or captcha."
 
 /** The request with the outer targetId; models also write its fields beside the action. */
 export function requestOf(value: BrowserToolInput): Json {

@@ -19,6 +19,7 @@ import { sessionEndpoints } from "./sessions.ts"
 import { secretEndpoints } from "./secrets.ts"
 import { skillEndpoints } from "./skills.ts"
 import { statusEndpoints } from "./status.ts"
+import { takeoverEndpoints } from "./takeovers.ts"
 import { usageEndpoints } from "./usage.ts"
 
 export const endpoints = {
@@ -42,6 +43,7 @@ export const endpoints = {
   ...pageEndpoints,
   ...chatEndpoints,
   ...secretEndpoints,
+  ...takeoverEndpoints,
 }
 
 /** For clients: what each call is given and answers. */

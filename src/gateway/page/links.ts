@@ -17,8 +17,12 @@ export interface LinkPlace {
   allowHttp: boolean
 }
 
-export function linkAddresses(code: string, place: LinkPlace): PageLinks {
-  const path = `/dashboard/#enter=${code}`
+/** What opens the page itself. */
+export function enterPath(code: string): string {
+  return `/dashboard/#enter=${code}`
+}
+
+export function linkAddresses(path: string, place: LinkPlace): PageLinks {
   const { bind, port, publicUrl, allowHttp } = place
   const reachable = isLoopbackBind(bind) || !allowHttp ? [] : bind === "lan" ? lanAddresses() : [bind]
   return {

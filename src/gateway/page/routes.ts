@@ -6,7 +6,7 @@ import { pageEndpoints } from "../endpoints/page.ts"
 import { routesOf } from "../endpoint-routes.ts"
 import type { Context } from "hono"
 import type { Env, Route } from "../route.ts"
-import { linkAddresses } from "./links.ts"
+import { enterPath, linkAddresses } from "./links.ts"
 
 export const pageRoutes: readonly Route[] = routesOf(pageEndpoints, {
   "POST /api/page/links"({ page }, _input, context) {
@@ -21,7 +21,7 @@ export const pageRoutes: readonly Route[] = routesOf(pageEndpoints, {
     const issuer =
       visitor.kind === "page" ? sessions.issuerOf(visitor.id) : visitor.kind === "token" ? visitor.id : undefined
     const { code, expiresAt } = sessions.makeLink({ scopes: granted, issuer })
-    const { local, others } = linkAddresses(code, { ...place(), ...settings() })
+    const { local, others } = linkAddresses(enterPath(code), { ...place(), ...settings() })
     return { body: { url: local, others, expiresAt, scopes: granted }, shows: "secret" }
   },
   "GET /api/page/session"({ page, clock }, _input, context) {

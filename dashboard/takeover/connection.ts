@@ -1,0 +1,134 @@
+// The way to the tab: the link's token is exchanged for a key, pictures and words come as one stream, hands go as posts, one
+// after the other and never out of order.
+import type { z } from "zod"
+import type { handEvent } from "../../src/gateway/endpoints/takeovers.ts"
+
+export type HandEvent = z.input<typeof handEvent>
+
+/** See TakeoverState of browser control. */
+export interface Shown {
+  url: string
+  title: string
+  dialog: { type: string; message: string } | null
+  tabs: { targetId: string; title: string; shown: boolean }[]
+  width: number
+  height: number
+}
+
+export interface Listener {
+  picture(jpeg: Blob): void
+  state(state: Shown): void
+  /** `over`: given back, or its time is over; else the connection was lost and is tried again. */
+  ended(over: boolean, why: string): void
+}
+
+const kinds = { picture: 1, state: 2, over: 3 }
+const keyName = "svc-takeover"
+
+export class Refused extends Error {}
+
+/** Asks for the key, by the token of the address or as this tab of the browser has it already. */
+export async function enter(): Promise<{ key: string; reason: string }> {
+  const token = location.hash.slice(1)
+  if (token !== "") {
+    // It works once: neither the history nor a copied address needs it.
+    history.replaceState(null, "", location.pathname)
+    const { key, reason } = await ask("claim", undefined, { token })
+    sessionStorage.setItem(keyName, String(key))
+    return { key: String(key), reason: String(reason ?? "") }
+  }
+  const key = sessionStorage.getItem(keyName)
+  if (key === null) throw new Refused("Open the link that you were sent.")
+  const { reason } = await ask("", key)
+  return { key, reason: String(reason ?? "") }
+}
+
+export function forget(): void {
+  sessionStorage.removeItem(keyName)
+}
+
+export async function ask(path: string, key: string | undefined, body?: object): Promise<Record<string, unknown>> {
+  const response = await fetch(`/takeover/${path}`, {
+    method: body ? "POST" : "GET",
+    headers: { ...(key ? { authorization: `Bearer ${key}` } : {}), "content-type": "application/json" },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  })
+  const answer = (await response.json()) as { error?: { message: string; hint?: string } } & Record<string, unknown>
+  if (response.ok) return answer
+  const words = answer.error ? [answer.error.message, answer.error.hint].filter(Boolean).join(". ") : "It did not work"
+  throw response.status === 401 || response.status === 403 || response.status === 404
+    ? new Refused(words)
+    : new Error(words)
+}
+
+/** Reads until the stream ends; again and again until it is over. */
+export async function follow(key: string, listener: Listener): Promise<void> {
+  for (let pause = 500; ; pause = Math.min(pause * 2, 5_000)) {
+    try {
+      const isOver = await read(key, listener)
+      if (isOver) return listener.ended(true, "The tab was given back, or its time is over.")
+      pause = 250
+    } catch (error) {
+      if (error instanceof Refused) return listener.ended(true, error.message)
+    }
+    listener.ended(false, "The connection was lost. Trying again …")
+    await new Promise((resolve) => setTimeout(resolve, pause))
+  }
+}
+
+async function read(key: string, listener: Listener): Promise<boolean> {
+  const response = await fetch("/takeover/stream", {
+    headers: { authorization: `Bearer ${key}` },
+  })
+  if (!response.ok || !response.body) {
+    const { error } = (await response.json()) as { error?: { message: string } }
+    throw response.status < 500 ? new Refused(error?.message ?? "It did not work") : new Error("not now")
+  }
+  const reader = response.body.getReader()
+  let rest = new Uint8Array()
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return false
+    const joined = new Uint8Array(rest.length + value.length)
+    joined.set(rest)
+    joined.set(value, rest.length)
+    let at = 0
+    while (joined.length - at >= 5) {
+      const length = new DataView(joined.buffer, joined.byteOffset + at + 1, 4).getUint32(0)
+      if (joined.length - at - 5 < length) break
+      const content = joined.slice(at + 5, at + 5 + length)
+      if (joined[at] === kinds.over) return true
+      if (joined[at] === kinds.picture) listener.picture(new Blob([content], { type: "image/jpeg" }))
+      if (joined[at] === kinds.state) listener.state(JSON.parse(new TextDecoder().decode(content)) as Shown)
+      at += 5 + length
+    }
+    rest = joined.slice(at)
+  }
+}
+
+/** Events of the hands, in their order: what comes while a post is under way goes with the next. */
+export function sender(key: string, failed: (why: string) => void): (event: HandEvent) => void {
+  let waiting: HandEvent[] = []
+  let isBusy = false
+  const flush = async () => {
+    isBusy = true
+    while (waiting.length > 0) {
+      const events = waiting.slice(0, 100)
+      waiting = waiting.slice(100)
+      try {
+        await ask("input", key, { events })
+      } catch (error) {
+        failed((error as Error).message)
+      }
+    }
+    isBusy = false
+  }
+  return (event) => {
+    const last = waiting.at(-1)
+    // Of moves that nobody has seen yet only the last counts.
+    if (event.kind === "mouse" && event.event === "move" && last?.kind === "mouse" && last.event === "move")
+      waiting.pop()
+    waiting.push(event)
+    if (!isBusy) void flush()
+  }
+}

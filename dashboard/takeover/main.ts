@@ -1,0 +1,133 @@
+// The page behind a link to a tab: its picture, live; hands on it; and giving it back.
+import { type Shown, ask, enter, follow, forget, sender } from "./connection.ts"
+import { watchKeys, watchMouse, watchTouch } from "./hands.ts"
+import { createView } from "./view.ts"
+
+function make<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  fields: Partial<HTMLElementTagNameMap[Name]> = {},
+  inside: readonly (Node | string)[] = [],
+): HTMLElementTagNameMap[Name] {
+  const element = Object.assign(document.createElement(name), fields)
+  element.append(...inside)
+  return element
+}
+
+const where = make("span", { id: "where" })
+const reason = make("p", { id: "reason" })
+const back = make("button", { type: "button", textContent: "←", title: "Back", ariaLabel: "Back" })
+const typing = make("button", { type: "button", textContent: "⌨", title: "Keyboard", ariaLabel: "Keyboard" })
+const tabs = make("span")
+const give = make("button", { type: "button", className: "main", textContent: "Give back" })
+const header = make("header", {}, [back, typing, where, tabs, give, reason])
+const canvas = make("canvas", { id: "picture", ariaLabel: "The tab", role: "img" })
+const keys = make("input", { id: "keys", ariaLabel: "What you type goes to the tab", autocapitalize: "off" })
+keys.autocomplete = "off"
+keys.spellcheck = false
+keys.setAttribute("autocorrect", "off")
+const question = make("section", { id: "question", hidden: true, role: "alertdialog" })
+const message = make("section", { id: "message", hidden: true })
+message.setAttribute("role", "status")
+const stage = make("main", { id: "stage" }, [canvas, keys, question, message])
+document.body.append(header, stage)
+
+void start()
+
+async function start(): Promise<void> {
+  say("Opening …")
+  try {
+    const { key, reason: words } = await enter()
+    reason.textContent = words
+    await run(key)
+  } catch (error) {
+    header.hidden = true
+    say((error as Error).message)
+  }
+}
+
+async function run(key: string): Promise<void> {
+  const view = createView(stage, canvas)
+  const send = sender(key, say)
+  watchMouse(view, send)
+  watchTouch(view, send, () => keys.focus({ preventScroll: true }))
+  watchKeys(keys, send)
+  canvas.addEventListener("pointerdown", () => keys.focus({ preventScroll: true }))
+  canvas.addEventListener("mousedown", (event) => event.preventDefault())
+  typing.addEventListener("click", () => keys.focus({ preventScroll: true }))
+  back.addEventListener("click", () => send({ kind: "back" }))
+  give.addEventListener("click", () => void giveBack(key))
+  let asked = ""
+  await follow(key, {
+    picture(jpeg) {
+      message.hidden = true
+      void view.draw(jpeg)
+    },
+    state(state) {
+      view.resize(state.width, state.height)
+      show(state, send)
+      const now = JSON.stringify(state.dialog)
+      if (now !== asked) answer(state.dialog, send)
+      asked = now
+    },
+    ended(isOver, why) {
+      say(why)
+      if (!isOver) return
+      header.hidden = true
+      canvas.hidden = true
+      forget()
+    },
+  })
+}
+
+function show(state: Shown, send: ReturnType<typeof sender>): void {
+  const address = URL.canParse(state.url) ? new URL(state.url) : undefined
+  where.textContent = address ? address.host || address.href : ""
+  where.title = state.url
+  document.title = `Take over: ${where.textContent}`
+  const others = state.tabs.length > 1 ? state.tabs : []
+  tabs.replaceChildren(
+    ...others.map(({ targetId, title, shown }, index) => {
+      const button = make("button", { type: "button", title, textContent: String(index + 1) })
+      button.setAttribute("aria-pressed", String(shown))
+      button.addEventListener("click", () => send({ kind: "tab", targetId }))
+      return button
+    }),
+  )
+}
+
+/** A question of the page, which no picture shows. */
+function answer(dialog: Shown["dialog"], send: ReturnType<typeof sender>): void {
+  question.hidden = dialog === null
+  if (!dialog) return
+  const field = make("input", { ariaLabel: "Answer" })
+  const reply = (accept: boolean) => () =>
+    send({ kind: "dialog", accept, ...(dialog.type === "prompt" && accept ? { text: field.value } : {}) })
+  const ok = make("button", { type: "button", className: "main", textContent: "OK" })
+  const cancel = make("button", { type: "button", textContent: "Cancel" })
+  ok.addEventListener("click", reply(true))
+  cancel.addEventListener("click", reply(false))
+  question.replaceChildren(
+    make("p", { textContent: dialog.message }),
+    ...(dialog.type === "prompt" ? [field] : []),
+    ok,
+    " ",
+    cancel,
+  )
+  ok.focus()
+}
+
+async function giveBack(key: string): Promise<void> {
+  give.disabled = true
+  try {
+    await ask("give-back", key, {})
+    say("Given back. You can close this page.")
+  } catch (error) {
+    give.disabled = false
+    say((error as Error).message)
+  }
+}
+
+function say(words: string): void {
+  message.hidden = false
+  message.replaceChildren(make("p", { textContent: words }))
+}
