@@ -298,16 +298,14 @@ test("on a phone: fingers and its keyboard work in the tab, and the button gives
   page.on("pageerror", (error) => complaints.push(String(error)))
   page.on("console", (message) => void (message.type() === "error" && complaints.push(message.text())))
   await page.goto(url)
-  await page.waitForFunction(
-    `document.getElementById("message").hidden && document.getElementById("picture").width > 300`,
-  )
+  await page.locator("#message").waitFor({ state: "hidden" })
   assert.equal(new URL(page.url()).hash, "", "the token does not stay in the address")
   const tap = async ({ x, y, width, height }: { x: number; y: number; width: number; height: number }) => {
     const box = await page.locator("#picture").boundingBox()
     assert.ok(box)
     const scale = box.width / tab.width
     await page.touchscreen.tap(box.x + (x + width / 2) * scale, box.y + (y + height / 2) * scale)
-    await page.waitForFunction(`document.activeElement.id === "keys"`)
+    await page.locator("#keys:focus").waitFor({ state: "attached" })
   }
   await tap(user)
   await page.keyboard.insertText("Grüße 日本")
