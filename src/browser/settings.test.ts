@@ -60,6 +60,22 @@ test("sets time zone, language and colour scheme, changes them, and takes them a
   assert.equal((await overrides())[0].timezoneId, "America/Lima")
 })
 
+test("asks sites for pages in the language that is set", async (t) => {
+  const asked: string[] = []
+  const site = createServer((request, response) => {
+    asked.push(request.headers["accept-language"] ?? "")
+    response.setHeader("content-type", "text/html").end("<!doctype html><title>Languages</title>")
+  }).listen(0, "127.0.0.1")
+  t.after(() => site.close())
+  await once(site, "listening")
+  const url = `http://127.0.0.1:${(site.address() as AddressInfo).port}/`
+  const targetId = await open("about:blank")
+  await set("locale", { targetId, locale: "de-AT" })
+  await bench.call("POST", "/navigate", { targetId, url })
+  assert.match(asked[0] ?? "", /^de-AT,de(;q=[\d.]+)?/)
+  await bench.call("DELETE", `/tabs/${targetId}`)
+})
+
 test("cuts the page off and connects it again", async () => {
   await set("offline", { offline: true })
   assert.equal(await evaluate("fetch('/hit').then(() => 'there', () => 'gone')"), "gone")
