@@ -2,9 +2,10 @@
 import { place } from "../router.ts"
 import { Tabs } from "../ui/parts.tsx"
 import { Access, AuditLog, Backups } from "./access.tsx"
+import { Nodes } from "./nodes.tsx"
 import { Configuration } from "./configuration.tsx"
 
-const parts = { "": Configuration, access: Access, audit: AuditLog, backups: Backups } as const
+const parts = { "": Configuration, access: Access, audit: AuditLog, backups: Backups, nodes: Nodes } as const
 
 export default function Settings() {
   const [, part = ""] = place.value.path
@@ -19,6 +20,7 @@ export default function Settings() {
           ["access", "Access"],
           ["audit", "Audit log"],
           ["backups", "Backups"],
+          ["nodes", "Nodes"],
         ]}
       />
       <Shown />

@@ -27,6 +27,7 @@ import type { backupEndpoints } from "./endpoints/backups.ts"
 import type { chatEndpoints } from "./endpoints/chat.ts"
 import type { configEndpoints } from "./endpoints/config.ts"
 import type { hookEndpoints } from "./endpoints/hooks.ts"
+import type { nodeSummary } from "./endpoints/nodes.ts"
 import type { peopleEndpoints } from "./endpoints/people.ts"
 import type { skillEndpoints } from "./endpoints/skills.ts"
 
@@ -446,12 +447,12 @@ export interface GatewayActions extends HandActions {
   }
   /** Other machines. The shapes are those of their own contract. */
   nodes: {
-    list(): object[]
+    list(): z.output<typeof nodeSummary>[]
     /** By code, name or id; throws `node-not-found`, `node-ambiguous`. */
-    approve(node: string): Promise<{ name: string }>
-    revoke(node: string): Promise<{ name: string }>
+    approve(node: string): Promise<z.output<typeof nodeSummary>>
+    revoke(node: string): Promise<z.output<typeof nodeSummary>>
     /** Throws `bad-request` or `conflict` for a name that cannot be. */
-    rename(node: string, name: string): Promise<{ name: string }>
+    rename(node: string, name: string): Promise<z.output<typeof nodeSummary>>
   }
   /** Servers of other programs whose tools the agent uses. The shapes are those of their own contract. */
   mcpServers: {

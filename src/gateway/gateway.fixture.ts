@@ -257,9 +257,10 @@ function recordingMessages(calls: unknown[]): Pick<GatewayActions, "sendMessage"
 }
 
 function recordingNodes(calls: unknown[]): GatewayActions["nodes"] {
+  type Node = Awaited<ReturnType<GatewayActions["nodes"]["approve"]>>
   const decide = (decision: string) => async (node: string) => {
     calls.push({ [decision]: node })
-    return { name: node }
+    return { name: node } as Node
   }
   return {
     list: () => [],
@@ -267,7 +268,7 @@ function recordingNodes(calls: unknown[]): GatewayActions["nodes"] {
     revoke: decide("revoke"),
     async rename(node, name) {
       calls.push({ rename: node, name })
-      return { name }
+      return { name } as Node
     },
   }
 }

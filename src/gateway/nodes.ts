@@ -1,36 +1,20 @@
-// The routes of machines that offer their browser.
-import { z } from "zod"
-import { type Route, about, parseBody } from "./route.ts"
+// The routes of machines that offer their browser. A code that is shown to nobody cannot be compared: answers are whole.
+import type { Context } from "hono"
+import { nodeEndpoints } from "./endpoints/nodes.ts"
+import { routesOf } from "./endpoint-routes.ts"
+import { type Env, type Route, about } from "./route.ts"
 
-const node = z.string().trim().min(1).max(64)
-const one = z.strictObject({ node })
-const renaming = z.strictObject({ node, name: z.string().trim().min(1).max(64) })
+export const nodeRoutes: readonly Route[] = routesOf(nodeEndpoints, {
+  "GET /api/nodes": ({ actions }) => ({ body: { nodes: actions.nodes.list() }, shows: "whole" }),
+  "POST /api/nodes/approve": async ({ actions }, { body }, context) =>
+    told(context, await actions.nodes.approve(body.node)),
+  "POST /api/nodes/revoke": async ({ actions }, { body }, context) =>
+    told(context, await actions.nodes.revoke(body.node)),
+  "POST /api/nodes/rename": async ({ actions }, { body }, context) =>
+    told(context, await actions.nodes.rename(body.node, body.name)),
+})
 
-export const nodeRoutes: readonly Route[] = [
-  {
-    method: "GET",
-    path: "/api/nodes",
-    // A code that is shown to nobody cannot be compared.
-    handle: async ({ actions }) => ({ body: { nodes: actions.nodes.list() }, shows: "whole" }),
-  },
-  ...(["approve", "revoke"] as const).map((decision): Route => ({
-    method: "POST",
-    path: `/api/nodes/${decision}`,
-    async handle({ actions }, context) {
-      const wanted = await parseBody(one, context)
-      const decided = await actions.nodes[decision](wanted.node)
-      about(context, decided.name)
-      return { body: { node: decided }, shows: "whole" }
-    },
-  })),
-  {
-    method: "POST",
-    path: "/api/nodes/rename",
-    async handle({ actions }, context) {
-      const wanted = await parseBody(renaming, context)
-      const renamed = await actions.nodes.rename(wanted.node, wanted.name)
-      about(context, renamed.name)
-      return { body: { node: renamed }, shows: "whole" }
-    },
-  },
-]
+function told<Node extends { name: string }>(context: Context<Env>, node: Node) {
+  about(context, node.name)
+  return { body: { node }, shows: "whole" as const }
+}

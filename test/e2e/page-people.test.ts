@@ -5,8 +5,10 @@ import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { before, describe, test } from "node:test"
+import { startProgram } from "../../cli/testing/run-program.ts"
 import { obey } from "../support/obedient-model.ts"
 import { type Visitor, findFaults, launchChromium, visit } from "../support/page-visitor.ts"
+import { temporaryFolder } from "../support/temporary.ts"
 import { createWorld, fileContext, type World } from "../support/world.ts"
 
 const context = fileContext()
@@ -85,6 +87,7 @@ const places = () => [
   "#/settings/access",
   "#/settings/audit",
   "#/settings/backups",
+  "#/settings/nodes",
   "#/memory",
   "#/memory?text=ferry",
   "#/memory/MEMORY.md",
@@ -323,5 +326,22 @@ describe("people, approvals, sessions, usage and settings", () => {
     assert.equal(readFileSync(file, "utf8"), "# Ada\n\nWalks\n")
     await page.getByRole("button", { name: "Discard" }).click()
     visitor.complaints()
+  })
+
+  test("a machine that asks to offer its browser is let in, and put out", async () => {
+    const { page } = visitor
+    const folder = temporaryFolder()
+    writeFileSync(join(folder, "svc.json"), "{}", { mode: 0o600 })
+    const words = ["node", "run", "--gateway", `ws://127.0.0.1:${world.port}`, "--state-dir", folder]
+    const node = startProgram(words, { environment: { SVC_GATEWAY_PORT: String(world.port + 10) } })
+    context.after(() => node.ended)
+    context.after(() => node.child.kill("SIGTERM"))
+    await visitor.open("#/settings/nodes")
+    await page.getByRole("button", { name: /^Approve / }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Approve" }).click()
+    await page.locator("#main .row", { hasText: "connected" }).waitFor()
+    await page.getByRole("button", { name: /^Revoke / }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click()
+    await page.locator("#main .row .badge", { hasText: "revoked" }).waitFor()
   })
 })

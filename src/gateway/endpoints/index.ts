@@ -11,6 +11,7 @@ import { deliveryEndpoints } from "./deliveries.ts"
 import { hookEndpoints } from "./hooks.ts"
 import { logEndpoints } from "./logs.ts"
 import { memoryEndpoints } from "./memory.ts"
+import { nodeEndpoints } from "./nodes.ts"
 import { pageEndpoints } from "./page.ts"
 import { peopleEndpoints } from "./people.ts"
 import { pauseEndpoints } from "./pause.ts"
@@ -39,6 +40,7 @@ export const endpoints = {
   ...accessEndpoints,
   ...backupEndpoints,
   ...skillEndpoints,
+  ...nodeEndpoints,
   ...memoryEndpoints,
   ...pageEndpoints,
   ...chatEndpoints,
