@@ -25,7 +25,8 @@ async function browserTask(context: TestContext, kind: "anthropic" | "openai" | 
   context.after(() => endBrowsersOf(world.stateFolder))
   world.configure({
     models: { providers: { test: { kind, baseUrl: world.model.baseUrl, apiKey: "key-0123456789" } } },
-    agents: { defaults: { model: "test/claude-sonnet-4-5" } },
+    // The page is looked at again and again, and stays as it is.
+    agents: { defaults: { model: "test/claude-sonnet-4-5", limits: { repeatedCalls: 100 } } },
   })
   let done = 0
   world.model.script((request) => {
