@@ -13,6 +13,7 @@ import { knownChats } from "./known-chats.ts"
 import { memory } from "./memory.ts"
 import { models } from "./models.ts"
 import { page } from "./page.ts"
+import { nodes } from "./nodes.ts"
 import { relay } from "./relay.ts"
 import { rendering } from "./rendering.ts"
 import { hooks } from "./hooks.ts"
@@ -34,6 +35,7 @@ const benches: Bench[] = [
   foreignText,
   browser,
   relay,
+  nodes,
   sandbox,
   page,
 ]

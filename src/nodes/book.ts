@@ -39,6 +39,8 @@ const alphabet = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 export class NodeBook {
   readonly #options: NodeBookOptions
   readonly #rows: Map<string, NodeRow>
+  /** One change after the other: each looks at what the one before has left, and a write takes its time. */
+  #line: Promise<unknown> = Promise.resolve()
 
   constructor(options: NodeBookOptions) {
     this.#options = options
@@ -61,8 +63,18 @@ export class NodeBook {
     return row.asked_at + codeLifetimeMs
   }
 
+  #inLine<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#line.then(work)
+    this.#line = done.catch(() => undefined)
+    return done
+  }
+
   /** A node that was let in has connected. */
-  async seen({ id, platform, version, address }: NodeFacts): Promise<void> {
+  seen(facts: NodeFacts): Promise<void> {
+    return this.#inLine(() => this.#seen(facts))
+  }
+
+  async #seen({ id, platform, version, address }: NodeFacts): Promise<void> {
     const row = this.#rows.get(id)
     const now = this.#options.clock.now()
     if (!row) return
@@ -72,7 +84,11 @@ export class NodeBook {
   }
 
   /** Asks for a node that is not known, or goes on asking. Undefined where too many ask. */
-  async ask(facts: NodeFacts): Promise<NodeRow | undefined> {
+  ask(facts: NodeFacts): Promise<NodeRow | undefined> {
+    return this.#inLine(() => this.#ask(facts))
+  }
+
+  async #ask(facts: NodeFacts): Promise<NodeRow | undefined> {
     const { clock, ids } = this.#options
     const known = this.#rows.get(facts.id)
     if (known && this.isOpen(known)) return known
@@ -102,18 +118,24 @@ export class NodeBook {
   }
 
   /** By code, name, or id; throws `node-not-found` or `node-ambiguous`. */
-  async approve(wanted: string, by: string): Promise<NodeRow> {
-    const row = this.find(wanted)
-    if (row.state === "asked" && !this.isOpen(row)) throw lapsed(row)
-    return await this.#decide(row, "approved", by)
+  approve(wanted: string, by: string): Promise<NodeRow> {
+    return this.#inLine(async () => {
+      const row = this.find(wanted)
+      if (row.state === "asked" && !this.isOpen(row)) throw lapsed(row)
+      return await this.#decide(row, "approved", by)
+    })
   }
 
   /** A node that only asks is turned away by it. */
-  async revoke(wanted: string, by: string): Promise<NodeRow> {
-    return await this.#decide(this.find(wanted), "revoked", by)
+  revoke(wanted: string, by: string): Promise<NodeRow> {
+    return this.#inLine(() => this.#decide(this.find(wanted), "revoked", by))
   }
 
-  async rename(wanted: string, name: string): Promise<NodeRow> {
+  rename(wanted: string, name: string): Promise<NodeRow> {
+    return this.#inLine(() => this.#rename(wanted, name))
+  }
+
+  async #rename(wanted: string, name: string): Promise<NodeRow> {
     const row = this.find(wanted)
     const holder = this.all.find((each) => each.id !== row.id && isNamed(each, name))
     if (holder) throw new AppError("conflict", `Another node is named ${holder.name}`)

@@ -20,8 +20,13 @@ const pauses = { attempts: Infinity, minDelayMs: 20, maxDelayMs: 100, jitter: 0 
 let shared: Store | undefined
 
 export function shareStore(): void {
+  const ends: (() => unknown)[] = []
   before(async () => {
-    shared = await testStore({ after } as unknown as TestContext)
+    // A hook's own `after` comes at the end of the hook.
+    shared = await testStore({ after: (end: () => unknown) => void ends.push(end) } as unknown as TestContext)
+  })
+  after(async () => {
+    for (const end of ends) await end()
   })
 }
 

@@ -58,6 +58,7 @@ export const inputSchema: JsonObject = {
       enum: ["sandbox", "host", "node"],
       description: "Where the browser runs; leave out for the usual place",
     },
+    node: text("Name of the node (another machine), with target node"),
     profile: text("Browser profile; leave out for the default. relay: tabs of the person's own browser, after attach"),
     targetId: text("Tab id (or unique prefix) from tabs/open; leave out for the tab used last"),
     url: text("open, navigate: full http(s) URL"),
