@@ -48,8 +48,6 @@ export async function buildDashboard(output) {
     jsxFragment: "Fragment",
     inject: ["dashboard/ui/jsx.ts"],
     conditions: ["browser"],
-    // The names that both have are the same.
-    alias: { "@preact/signals": join(root, "dashboard", "ui", "signals.ts") },
     minify: true,
     charset: "utf8",
     legalComments: "none",
