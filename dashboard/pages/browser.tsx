@@ -33,7 +33,7 @@ function Profiles() {
   )
 }
 
-const kinds = { managed: "a browser of its own", remote: "a browser elsewhere", relay: "tabs of your own browser" }
+const kinds = { managed: "a browser of its own", remote: "elsewhere", relay: "tabs of your own browser" }
 
 function ProfileCard({ profile, again }: { profile: Profile; again: () => Promise<void> }) {
   const { name, kind, running, isDefault, tabs, problem } = profile
@@ -55,7 +55,7 @@ function ProfileCard({ profile, again }: { profile: Profile; again: () => Promis
         {isDefault && <span class="dim"> · used by default</span>}
       </p>
       {problem !== null && <Failure error={new Error(problem)} />}
-      {running && tabs.length === 0 && <p class="dim">No tabs. The agent opens them, or you do.</p>}
+      {running && tabs.length === 0 && <p class="dim">No tabs</p>}
       <ul class="lines">
         {tabs.map(({ targetId, title, url, guest }) => (
           <li key={targetId}>

@@ -83,15 +83,35 @@ function InFlight() {
       ).flatMap(({ items }) => items),
     { topics: ["run"] },
   )
+  const pause = useAsked("pause", () => call("GET /api/pause"), { topics: ["run"], everyMs: 5_000 })
+  const paused = pause.value.value?.paused
   const items = runs.value.value ?? []
+  const turn = async () => {
+    await call(paused ? "POST /api/resume" : "POST /api/pause")
+    await pause.again()
+  }
   const stop = async (runId: string) => {
     await call("POST /api/runs/:runId/stop", { params: { runId } })
     toast("Stopped")
     await runs.again()
   }
   return (
-    <Card title="In flight">
-      {items.length === 0 && <Empty title="Nothing runs">Write to the agent, or send it a webhook.</Empty>}
+    <Card
+      title="In flight"
+      actions={
+        pause.value.value && (
+          <Button act={turn} icon={paused ? "play" : "pause"} kind={paused ? "main" : "plain"}>
+            {paused ? "Resume" : "Pause all"}
+          </Button>
+        )
+      }
+    >
+      {paused && (
+        <p class="problem">
+          Everything is paused since <Time at={paused.at} />, by {paused.by}. What comes in waits.
+        </p>
+      )}
+      {items.length === 0 && !paused && <Empty title="Nothing runs">Write to the agent, or send it a webhook.</Empty>}
       <ul class="lines">
         {items.map(({ runId, kind, session, state, startedAt, createdAt }) => (
           <li key={runId}>

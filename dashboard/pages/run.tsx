@@ -82,9 +82,7 @@ async function stop(runId: string): Promise<void> {
 async function runAgain(runId: string, step?: number): Promise<void> {
   const yes = await confirm({
     title: step === undefined ? "Run this again?" : "Run again from this step?",
-    text: `It is a new run in the same session. ${
-      step === undefined ? "Whatever it did" : "Whatever came after this step"
-    } may be done once more: messages, orders, files.`,
+    text: "It is a new run in the same session. What it does may be done twice: messages, orders, files.",
     action: "Run again",
   })
   if (!yes) return

@@ -132,6 +132,18 @@ describe("the page", () => {
     )
   })
 
+  test("pauses everything when somebody says so, and lets it go on", async () => {
+    const { page } = visitor
+    await visitor.open("#/now")
+    await page.getByRole("button", { name: "Pause all" }).click()
+    await page.getByText("Everything is paused").waitFor()
+    const { paused } = await world.gateway.call<{ paused: unknown }>("GET", "/api/pause")
+    assert.notEqual(paused, null)
+    await page.getByRole("button", { name: "Resume" }).click()
+    await page.getByRole("button", { name: "Pause all" }).waitFor()
+    assert.deepEqual((await world.gateway.call<{ paused: unknown }>("GET", "/api/pause")).paused, null)
+  })
+
   test("a long list is as tall as all its rows that are known, holds few of them, and ends with the first run", async () => {
     const { page } = visitor
     await visitor.open("#/runs")
