@@ -116,6 +116,11 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import("./commands/heartbeat.ts")).addHeartbeat,
   },
   {
+    name: "cron",
+    description: "Tell the agent things at times: reminders, repeated tasks",
+    load: async () => (await import("./commands/cron.ts")).addCron,
+  },
+  {
     name: "usage",
     description: "Show the tokens and the cost of model calls",
     load: async () => (await import("./commands/usage.ts")).addUsage,

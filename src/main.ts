@@ -25,6 +25,7 @@ import type { NodeParts } from "./main/nodes.ts"
 import { mainAgentId } from "./main/main-agent.ts"
 import { watchIdleMemory } from "./main/idle-memory.ts"
 import { metricsOf } from "./main/metrics.ts"
+import { type SchedulePart, composeSchedules } from "./main/schedules.ts"
 import type { SandboxParts } from "./main/sandbox.ts"
 import { type StopRequest, keepInspectorClosed, listenForStop } from "./main/signals.ts"
 import { describeStartFailure } from "./main/start-failure.ts"
@@ -126,6 +127,7 @@ interface Parts {
   mcp: Mcp
   nodes: NodeParts
   backups: BackupSchedule
+  schedules: SchedulePart
   /** Where the gateway really listens, once it does. */
   ports: { gateway: number; control: number }
   /** From then on nothing new is taken in. */
@@ -218,7 +220,7 @@ function compose(
   const channels = new Map<string, Channel>()
   const mcp = composeMcp(core, { browser: () => browser })
   const agent = composeAgent(core, {
-    tools: (place) => [{ tools }, ...channels.values(), mcp.servers].flatMap((part) => part.tools(place)),
+    tools: (place) => [{ tools }, ...channels.values(), mcp.servers, schedules].flatMap((part) => part.tools(place)),
     ...commands,
     jobs: hands.jobs,
     channels: () => channels,
@@ -229,6 +231,7 @@ function compose(
   const chatapp = composeChatapp(core, agent, { pairing, onRefused: access.onChatRefused })
   const { channel: web, chat } = composeWebChat(core, agent, access.gateway.page.feed)
   for (const channel of [chatapp, web]) channels.set(channel.name, channel)
+  const schedules = composeSchedules(core, agent, () => channels)
   const hooks = composeHooks(core, agent, { accepting: () => !draining, gatewayToken: token.token, ...access.hooks })
   const backups = composeBackups(core, options.program)
   const all = () => channels.values()
@@ -249,6 +252,7 @@ function compose(
       ports: () => ports,
       requestStop: () => stop.request("requested over the API"),
       backups,
+      schedules,
       ...actions,
     }),
     hooks,
@@ -256,22 +260,9 @@ function compose(
     mcp: mcp.mounted,
     nodes: nodes.mounted,
   })
-  return {
-    states,
-    sandbox,
-    browser,
-    agent,
-    chatapp,
-    web,
-    pairing,
-    server,
-    hooks,
-    mcp,
-    nodes,
-    backups,
-    ports,
-    drain: () => void (draining = true),
-  }
+  const drain = () => void (draining = true)
+  const made = { states, sandbox, browser, agent, chatapp, web, pairing, server }
+  return { ...made, hooks, mcp, nodes, backups, schedules, ports, drain }
 }
 
 async function start(core: Core, options: GatewayOptions, stop: StopRequest, stack: AsyncStack): Promise<void> {
@@ -328,6 +319,8 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
   const gmail = composeGmail(core, () => parts.ports.gateway)
   stack.push("mail watch", () => gmail.stop())
   core.background.run("start mail watch", () => gmail.restart())
+  stack.push("schedules", () => parts.schedules.stop())
+  await parts.schedules.start()
   stack.push("backups", () => parts.backups.stop())
   parts.backups.start()
   stack.push("intake", parts.drain)
@@ -335,6 +328,7 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
   core.background.run("audit a restore", () => auditRestore(core))
   followConfig(core, {
     restartHeartbeat: () => agent.heartbeat.start(),
+    restartSchedules: () => parts.schedules.start(),
     async reconfigureBrowser() {
       await browser.reconfigure()
       states["browser"] = core.config().browser.enabled ? "ready" : "off"

@@ -9,7 +9,7 @@ import {
   usageGroups,
 } from "../../src/budget/contract.ts"
 import { describeAmounts, describeCap } from "../../src/budget/cap-words.ts"
-import type { BudgetLook } from "../../src/gateway/api.ts"
+import type { BudgetLook } from "../../src/gateway/bounds.ts"
 import { AppError } from "../../src/kernel/errors.ts"
 import type { CliContext } from "../context.ts"
 import { connectGateway } from "../gateway/client.ts"

@@ -38,7 +38,7 @@ export interface Asker {
 export interface TurnInput {
   agentId: string
   sessionKey: string
-  purpose: "chat" | "hook" | "heartbeat"
+  purpose: "chat" | "hook" | "heartbeat" | "schedule"
   /** Who wrote the text, set where it entered. */
   origin: Origin
   /** False: the text goes to the model inside the untrusted boundary. */
@@ -127,7 +127,7 @@ export function turnJob(
   hold?: { holdMs: number; maxHoldMs: number; key?: string },
 ): NewJob {
   const job: NewJob = { runId, kind: turnJobKind, laneKey: input.sessionKey, payload: input as unknown as Json }
-  if (input.purpose === "hook") job.class = "hooks"
+  if (input.purpose === "hook" || input.purpose === "schedule") job.class = "hooks"
   const key = input.join?.key ?? hold?.key
   if (key !== undefined && hold) job.join = { ...hold, key }
   if (input.ref !== undefined) job.ref = input.ref

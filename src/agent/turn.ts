@@ -267,7 +267,8 @@ function promptProfile(options: TurnOptions, input: TurnInput) {
 }
 
 /** Where nobody else reads along. The same for all turns of a session, or its prompt would not stay the same. */
-function isOwnersPlace({ purpose, route, guestSession, askedBy, origin }: TurnInput): boolean {
+function isOwnersPlace({ purpose, route, guestSession, askedBy, origin, trusted }: TurnInput): boolean {
+  if (purpose === "schedule") return trusted && (route === null || route.chatKind === "private")
   if (purpose !== "chat") return purpose === "heartbeat"
   const isOfStanding = askedBy?.isAuthorised ?? origin === "owner"
   return route?.chatKind === "private" && !guestSession && isOfStanding

@@ -82,6 +82,7 @@ const owners = [
   "browser",
   "budget",
   "commands",
+  "cron",
   "delivery",
   "logging",
   "memory",

@@ -10,6 +10,7 @@ import { browserSchema, nodeHostSchema } from "../browser/config.ts"
 import { chatappSchema } from "../channels/chatapp/config.ts"
 import { webSchema } from "../channels/web/config.ts"
 import { bindingsSchema, channelDefaultsSchema, commandsSchema } from "../channels/config.ts"
+import { cronSchema } from "../schedules/config.ts"
 import { deliverySchema, messagesSchema } from "../delivery/config.ts"
 import { gatewaySchema, isLoopbackBind } from "../gateway/config.ts"
 import { hooksSchema } from "../hooks/config.ts"
@@ -86,6 +87,7 @@ export const configSchema = z
       })
       .prefault({})
       .meta({ description: "Chat channels." }),
+    cron: cronSchema,
     hooks: hooksSchema,
     mcp: mcpSchema,
     browser: browserSchema,

@@ -4,8 +4,9 @@ import type { HeartbeatState } from "../agent/index.ts"
 import type { RunningBox, SandboxExplanation } from "../sandbox/index.ts"
 import type { z } from "zod"
 import type { ApprovalDetail, ApprovalSummary } from "../approvals/contract.ts"
+import type { BoundActions } from "./bounds.ts"
 import type { Json } from "../kernel/index.ts"
-import type { CapAllowance, CapState, UsageGroup, UsageSummary } from "../budget/contract.ts"
+import type { UsageGroup, UsageSummary } from "../budget/contract.ts"
 import type { Note, NoteEntry, NoteHit, NoteSummary, WrittenNote } from "../memory/index.ts"
 import type { ModelCheck, ModelRow } from "../models/index.ts"
 import type {
@@ -312,13 +313,6 @@ export interface UsageQuestion {
   limit: number
 }
 
-export interface BudgetLook {
-  timeZone: string
-  caps: CapState[]
-  /** Calls of this month that were cut. */
-  cut: { calls: number; tokens: number; dollars: number }
-}
-
 export interface HookTest {
   /** Below the hooks' base path. */
   path: string
@@ -370,22 +364,11 @@ export interface MemorySearch {
 }
 
 /** What the gateway cannot do itself. Given by the composition; failures are AppErrors. */
-export interface GatewayActions extends HandActions {
+export interface GatewayActions extends HandActions, BoundActions {
   status(): Promise<GatewayStatus>
   /** The failures that there are have been seen, and count no more. */
   dismissFailures(): Promise<void>
   usage(question: UsageQuestion): UsageSummary
-  budget: {
-    look(): BudgetLook
-    /** Throws `not-found` for what is no cap, `bad-request` for what cannot be allowed. */
-    allow(cap: string, allowance: CapAllowance): Promise<{ cap: CapState; resumed: number }>
-  }
-  pause: {
-    look(): { paused: { at: number; by: string } | null }
-    begin(): Promise<{ paused: { at: number; by: string } | null }>
-    /** Throws `conflict` while nothing is paused. */
-    end(): Promise<{ waiting: number }>
-  }
   hooks: HookDeliveryActions
   terminal: TerminalActions
   chat: ChatActions

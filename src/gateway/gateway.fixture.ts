@@ -307,6 +307,20 @@ const neverPaused: GatewayActions["pause"] = {
   end: async () => ({ waiting: 0 }),
 }
 
+const noSchedule = (id: string) => Promise.reject(new AppError("not-found", `There is no schedule ${id}`))
+
+const noSchedules: GatewayActions["schedules"] = {
+  list: () => ({ schedules: [] }),
+  read(id) {
+    throw new AppError("not-found", `There is no schedule ${id}`)
+  },
+  add: ({ text }) => noSchedule(text),
+  run: noSchedule,
+  pause: noSchedule,
+  resume: noSchedule,
+  remove: noSchedule,
+}
+
 function recordingHooks(calls: unknown[]): GatewayActions["hooks"] {
   return {
     list: (query) => ({ items: [], next: null, refused: {}, query }),
@@ -340,6 +354,7 @@ function recordingActions(calls: unknown[], ledger: Ledger): GatewayActions {
       ledger.summarise({ by, limit, ...readRange(texts, { now: Date.now(), timeZone: "UTC" }) }),
     budget: noCaps,
     pause: neverPaused,
+    schedules: noSchedules,
     dismissFailures: async () => void calls.push("dismiss"),
     requestStop: () => void calls.push("stop"),
     terminal: noTerminal,

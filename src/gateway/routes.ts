@@ -28,6 +28,7 @@ import { exportSession, sessionRoutes } from "./sessions.ts"
 import { secretRoutes } from "./secret-routes.ts"
 import { settingsRoutes } from "./settings.ts"
 import { takeoverRoutes } from "./takeover/routes.ts"
+import { scheduleRoutes } from "./schedule-routes.ts"
 import { terminalRoutes } from "./terminal.ts"
 import { upkeepRoutes } from "./upkeep.ts"
 import { type ApiOptions, type Env, type Route, about, given, parse, parseBody } from "./route.ts"
@@ -220,6 +221,7 @@ const routes: readonly Route[] = [
   ...sessionRoutes,
   ...memoryRoutes,
   ...terminalRoutes,
+  ...scheduleRoutes,
   ...mcpRoutes,
   ...secretRoutes,
   ...nodeRoutes,

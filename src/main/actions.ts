@@ -10,8 +10,10 @@ import type { MessageChange, Target as DeliveryTarget } from "../delivery/index.
 import type { GatewayActions, GatewayStatus, MessageAction, MessageToSend } from "../gateway/index.ts"
 import { AppError, type Json } from "../kernel/index.ts"
 import type { Route } from "../sessions/index.ts"
+import type { Schedules } from "../schedules/index.ts"
 import { type NewOutbox, countEvents, countJobs, countOutbox, countUncertain, readDeliveryOf } from "../store/index.ts"
 import type { AgentParts } from "./agent.ts"
+import { scheduleActions } from "./schedules.ts"
 import { pauseActions } from "./pause.ts"
 import { describeDecided } from "./approvals.ts"
 import { budgetActions } from "./budget.ts"
@@ -41,6 +43,7 @@ export interface ActionParts {
   hooks: GatewayActions["hooks"]
   mcp: GatewayActions["mcpServers"]
   health: Health
+  schedules: Schedules
   failures: Failures
   ports: () => { gateway: number; control: number }
   requestStop: () => void
@@ -68,6 +71,7 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
       return parts.agent.ledger.summarise({ by, limit, ...readRange(texts, place) })
     },
     budget: budgetActions(core, parts.agent),
+    schedules: scheduleActions(parts.schedules),
     pause: pauseActions(parts.agent.pause),
     listModels: models.list,
     testModel: models.test,

@@ -8,6 +8,7 @@ import { warnOfUnknownTools } from "./tools.ts"
 
 export interface ReloadTargets {
   restartHeartbeat: () => void
+  restartSchedules: () => Promise<void>
   reconfigureBrowser: () => Promise<void>
   updateChannels: () => Promise<void>
   restartMailWatch: () => Promise<void>
@@ -47,6 +48,7 @@ function apply(core: Core, targets: ReloadTargets, change: ConfigChange): void {
     warnOfUnknownTools(change.after, core.log)
     targets.restartHeartbeat()
   }
+  if (touches("cron") || touches("agents")) core.background.run("take up schedules", targets.restartSchedules)
   if (touches("browser")) core.background.run("reconfigure browser service", targets.reconfigureBrowser)
   if (touches("hooks")) core.background.run("restart mail watch", targets.restartMailWatch)
   if (touches("channels.chatapp") || touches("commands")) core.background.run("update channels", targets.updateChannels)

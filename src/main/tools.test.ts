@@ -20,6 +20,7 @@ import { silentLog } from "../../test/support/store.ts"
 import { temporaryFolder } from "../../test/support/temporary.ts"
 import { toolContext } from "../../test/support/tool-context.ts"
 import { createSearchTool, createWriteTool, type Memory } from "../memory/index.ts"
+import { type ScheduleDetail, type Schedules, scheduleTool } from "../schedules/index.ts"
 import { toolNames, warnOfUnknownTools } from "./tools.ts"
 
 const allOn: GateSettings = { actions: { sticker: true } as GateSettings["actions"], reactionLevel: "extensive" }
@@ -58,12 +59,25 @@ function memoryTools(calls: string[]): Tool[] {
   return [createSearchTool(options), createWriteTool(options)] as Tool[]
 }
 
+/** That makes no schedule. */
+function scheduleTools(calls: string[]): Tool[] {
+  const detail = { id: "1a2b3c4d", when: "every 30 min", nextAt: null } as ScheduleDetail
+  const schedules = {
+    add: async () => (calls.push("add"), detail),
+    remove: async () => (calls.push("remove"), detail),
+    list: () => (calls.push("list"), []),
+  } as Partial<Schedules> as Schedules
+  const place = { agentId: "main", route: null, origin: "owner", trusted: true, recall: "owner" } as const
+  return scheduleTool(schedules, place, () => "UTC")
+}
+
 function productTools(settings: GateSettings, calls: string[] = []): Tool[] {
   const operations = recorder(calls) as Operations
   const tools = [
     createBrowserTool({ core: () => recorder(calls) as BrowserCore }),
     createMessageTool(operations, settings),
     createChatappTool(operations, settings),
+    ...scheduleTools(calls),
     ...memoryTools(calls),
     createSkillTool([{ name: "orders", description: "How to look up orders", text: "Look." }]),
     ...sandboxTools(calls),
@@ -97,9 +111,11 @@ test("the tools cost a model little", () => {
     skill = 0,
     memory_search = 0,
     memory_write = 0,
+    schedule = 0,
     ...files
   } = tokens(allOn)
   assert.ok(browser < 1_600 && message < 560 && chatapp < 200 && skill < 80, JSON.stringify(tokens(allOn)))
+  assert.ok(schedule < 350, `${schedule}`)
   assert.ok(memory_search + memory_write < 350, `${memory_search} + ${memory_write}`)
   const ofSandbox = Object.values(files).reduce((sum, each) => sum + each, 0)
   assert.ok(ofSandbox < 450, JSON.stringify(files))
@@ -186,6 +202,14 @@ const documented: Record<string, JsonObject[]> = {
     { action: "react", messageId: 7, remove: true },
     { action: "sticker", fileId: "abc", replyTo: 7, silent: false, threadId: 8 },
     { action: "sticker-search", channel: "chatapp", query: "cat", limit: 3 },
+  ],
+  schedule: [
+    { action: "add", text: "Tell Ada to call Bob", in: "20m" },
+    { action: "add", text: "Good morning", cron: "0 7 * * *" },
+    { action: "add", text: "Look", every: "30m" },
+    { action: "add", text: "Look", at: "18:00" },
+    { action: "list" },
+    { action: "remove", id: "1a2b" },
   ],
   chatapp: [
     { action: "sendMessage", to: 5, content: "hi" },

@@ -9,7 +9,15 @@ import type { ToolSchema } from "../models/index.ts"
 import { memoryToolNames } from "../memory/index.ts"
 import { sandboxToolNames } from "../sandbox/index.ts"
 
-export const toolNames = ["browser", "message", "chatapp", ...memoryToolNames, "skill", ...sandboxToolNames] as const
+export const toolNames = [
+  "browser",
+  "message",
+  "chatapp",
+  "schedule",
+  ...memoryToolNames,
+  "skill",
+  ...sandboxToolNames,
+] as const
 
 /** `agents.list[].tools`, else `agents.defaults.tools`; undefined: all tools. */
 export function toolPolicyOf({ agents }: Config, agentId: string): ToolPolicy | undefined {

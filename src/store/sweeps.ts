@@ -113,6 +113,12 @@ export const sweeps: readonly Sweep[] = [
   plain("usage", () => keepUsageMs, oldestBy("usage", "created_at", "true")),
   plain("budget_total", () => keepUsageMs, oldestByKey("budget_total", "scope, key, since", "updated_at")),
   plain("budget_hold", () => keepUsageMs, oldestByKey("budget_hold", "id")),
+  plain("schedule_occurrence", () => keepUsageMs, oldestByKey("schedule_occurrence", "schedule_id, scheduled_at")),
+  plain(
+    "schedule",
+    () => keepUsageMs,
+    "delete from schedule where id in (select id from schedule where ended_at < ? order by ended_at limit ?)",
+  ),
   plain("budget_grant", () => keepUsageMs, oldestByKey("budget_grant", "scope, key, since", "granted_at")),
   plain("budget_notice", () => keepUsageMs, oldestByKey("budget_notice", "scope, key, since, percent, most")),
   plain("budget_stopped", () => keepUsageMs, oldestByKey("budget_stopped", "run_id, scope, key")),

@@ -49,7 +49,7 @@ test("all of them are sent in the form that every provider takes", async () => {
   const sent = toolsOf(request)
   for (const tool of sent) assert.deepEqual(brokenToolRules(tool), [], String(tool.name))
   assert.ok(
-    JSON.stringify(request.body["tools"]).length / 4 < 2_750,
+    JSON.stringify(request.body["tools"]).length / 4 < 3_050,
     `${JSON.stringify(request.body["tools"]).length / 4}: all of them together stay small`,
   )
 })
@@ -63,7 +63,7 @@ describe("a webhook's turn", () => {
 
   test("has the chat tools where it answers a chat, and else none", async () => {
     const to = { deliver: true, channel: "chatapp", to: String(world.ada.id) }
-    const withoutMemory = offered.filter((name) => !name.startsWith("memory_"))
+    const withoutMemory = offered.filter((name) => !name.startsWith("memory_") && name !== "schedule")
     assert.deepEqual(await ranWith(to, "tell her of the order"), withoutMemory)
     assert.deepEqual(await ranWith({ deliver: false }, "keep it to yourself"), ["browser", "skill"])
   })

@@ -19,12 +19,14 @@ import { runEndpoints } from "./runs.ts"
 import { sessionEndpoints } from "./sessions.ts"
 import { secretEndpoints } from "./secrets.ts"
 import { skillEndpoints } from "./skills.ts"
+import { scheduleEndpoints } from "./schedules.ts"
 import { statusEndpoints } from "./status.ts"
 import { takeoverEndpoints } from "./takeovers.ts"
 import { usageEndpoints } from "./usage.ts"
 
 export const endpoints = {
   ...statusEndpoints,
+  ...scheduleEndpoints,
   ...runEndpoints,
   ...budgetEndpoints,
   ...browserEndpoints,

@@ -27,6 +27,7 @@ import * as nodes from "./0027-nodes.ts"
 import * as pageSessions from "./0030-page-sessions.ts"
 import * as webChat from "./0031-web-chat.ts"
 import * as hands from "./0034-hands.ts"
+import * as schedules from "./0033-schedules.ts"
 import * as mcp from "./0035-mcp.ts"
 
 export const migrations: Record<string, Migration> = {
@@ -57,6 +58,7 @@ export const migrations: Record<string, Migration> = {
   "0030-page-sessions": pageSessions,
   "0031-web-chat": webChat,
   "0034-hands": hands,
+  "0033-schedules": schedules,
   "0035-mcp": mcp,
 }
 

@@ -1,0 +1,183 @@
+// Schedules over a real store, with a clock that the test sets.
+import assert from "node:assert/strict"
+import { type TestContext, describe, test } from "node:test"
+import { silentLog, testStore } from "../../test/support/store.ts"
+import { temporaryFolder } from "../../test/support/temporary.ts"
+import type { TurnInput } from "../agent/index.ts"
+import { AppError, type Clock, createBackground, systemClock, systemIds } from "../kernel/index.ts"
+import { cronSchema } from "./config.ts"
+import { type Maker, createSchedules } from "./index.ts"
+
+const minuteMs = 60_000
+const noon = Date.parse("2026-11-21T12:00:00Z")
+const cli: Maker = { source: "cli", by: "test", origin: "owner", trusted: true }
+
+async function begin(context: TestContext, config: unknown = {}, options: { folder?: string; bootId?: string } = {}) {
+  let now = noon
+  let isPaused = false
+  let settings = cronSchema.parse(config)
+  const clock: Clock = { ...systemClock, now: () => now }
+  const store = await testStore(context, { clock, ...options })
+  const told: string[] = []
+  const schedules = createSchedules({
+    store,
+    clock,
+    ids: systemIds,
+    log: silentLog,
+    background: createBackground(silentLog),
+    config: () => settings,
+    timeZone: () => "UTC",
+    agent(id) {
+      if (id === undefined || id === "main") return "main"
+      throw new AppError("not-found", `There is no agent ${id}`)
+    },
+    checkModel: () => undefined,
+    resolveRoute(_agentId, { channel, to }) {
+      if (channel === "last" && to === undefined) throw new AppError("no-route", "There is no chat to deliver to")
+      return { channel, account: "default", chatId: to ?? "1", chatKind: "private" }
+    },
+    paused: () => isPaused,
+    tell: (_write, _agentId, text) => told.push(text) > 0,
+  })
+  context.after(() => schedules.stop())
+  await schedules.start()
+  return {
+    store,
+    schedules,
+    told,
+    async at(ms: number) {
+      now = ms
+      await schedules.look()
+    },
+    pauseAll: (paused: boolean) => void (isPaused = paused),
+    async configure(changed: unknown) {
+      settings = cronSchema.parse(changed)
+      await schedules.start()
+    },
+    turns: () =>
+      store.handle
+        .prepare("select payload from job where kind = 'turn' order by id")
+        .all()
+        .map((row) => JSON.parse(String(row["payload"])) as TurnInput),
+  }
+}
+
+describe("a time that has come", () => {
+  test("is claimed once, with its turn, however often it is looked for", async (context) => {
+    const { schedules, at, turns } = await begin(context)
+    const { id } = await schedules.add({ text: "Look at example.com", every: "30m" }, cli)
+    await at(noon + 29 * minuteMs)
+    assert.equal(turns().length, 0)
+    await Promise.all([at(noon + 30 * minuteMs), at(noon + 30 * minuteMs), at(noon + 30 * minuteMs)])
+    const [turn] = turns()
+    assert.equal(turns().length, 1)
+    assert.deepEqual([turn?.purpose, turn?.origin, turn?.trusted], ["schedule", "owner", true])
+    assert.deepEqual([turn?.sessionKey, turn?.route], [`agent:main:schedule:${id}`, null])
+    assert.equal(turn?.routeProblem, "There is no chat to deliver to")
+    assert.deepEqual(turn?.sites, ["example.com"])
+    assert.match(turn?.header ?? "", /planned for 2026-11-21 12:30/)
+  })
+
+  test("is not claimed again by another process, nor when the clock is set back", async (context) => {
+    const folder = temporaryFolder()
+    const before = await begin(context, {}, { folder })
+    await before.schedules.add({ text: "x", every: "30m", session: "main", channel: "chatapp", to: "7" }, cli)
+    await before.at(noon + 31 * minuteMs)
+    assert.deepEqual(before.turns()[0]?.route?.chatId, "7")
+    before.schedules.stop()
+    await before.store.close()
+    const after = await begin(context, {}, { folder, bootId: "another" })
+    after.store.handle.prepare("update job set state = 'done'").run()
+    await after.at(noon + 31 * minuteMs)
+    await after.at(noon - 24 * 60 * minuteMs)
+    await after.at(noon + 32 * minuteMs)
+    assert.equal(after.turns().length, 1)
+    await after.at(noon + 60 * minuteMs)
+    assert.equal(after.turns().length, 2)
+  })
+
+  test("while the gateway was off follows the rule; what is left out without anything in its place is told", async (context) => {
+    const { schedules, at, told, turns } = await begin(context)
+    const hourly = { text: "x", cron: "0 * * * *" }
+    const late = await schedules.add({ ...hourly, missed: "late" }, cli)
+    const skip = await schedules.add({ ...hourly, missed: "skip", name: "hourly look" }, cli)
+    const each = await schedules.add({ ...hourly, missed: "each", graceMinutes: 600 }, cli)
+    await at(noon + 190 * minuteMs)
+    const states = (id: string) => schedules.read(id).occurrences.map(({ state }) => state)
+    assert.deepEqual(states(late.id), ["waiting", "skipped", "skipped"])
+    assert.deepEqual(states(skip.id), ["skipped", "skipped", "skipped"])
+    assert.deepEqual(states(each.id), ["waiting", "waiting", "waiting"])
+    assert.equal(turns().length, 4)
+    assert.deepEqual(told, [
+      "The schedule **hourly look** was left out for 3 of its times: the gateway did not run at this time.",
+    ])
+  })
+
+  test("once: it is over then; paused: it waits, and is not made up for", async (context) => {
+    const { schedules, at, turns } = await begin(context)
+    const once = await schedules.add({ text: "Remind me", in: "20m" }, cli)
+    const paused = await schedules.add({ text: "y", every: "10m" }, cli)
+    await schedules.pause(paused.id)
+    await at(noon + 21 * minuteMs)
+    assert.deepEqual([turns().length, schedules.read(once.id).state], [1, "ended"])
+    assert.deepEqual(
+      schedules.list({ ended: false }).map(({ id, state }) => [id, state]),
+      [[paused.id, "paused"]],
+    )
+    await schedules.resume(paused.id)
+    await at(noon + 25 * minuteMs)
+    assert.equal(turns().length, 1)
+    await at(noon + 30 * minuteMs)
+    assert.equal(turns().length, 2)
+    await assert.rejects(schedules.resume(once.id), /This schedule is over/)
+  })
+
+  test("while everything is paused is claimed afterwards, late", async (context) => {
+    const { schedules, at, turns, pauseAll } = await begin(context)
+    await schedules.add({ text: "Remind me", in: "20m" }, cli)
+    pauseAll(true)
+    await at(noon + 21 * minuteMs)
+    assert.equal(turns().length, 0)
+    pauseAll(false)
+    await at(noon + 90 * minuteMs)
+    assert.equal(turns().length, 1)
+  })
+})
+
+describe("schedules of the configuration", () => {
+  const job = { id: "Morning", cron: "0 9 * * *", text: "Good morning" }
+
+  test("are taken up, changed and ended with it, and are not removed by hand", async (context) => {
+    const { schedules, configure, at, turns } = await begin(context, { jobs: [job] })
+    assert.deepEqual([schedules.read("morning").source, schedules.read("morning").when], ["config", "0 9 * * * (UTC)"])
+    await assert.rejects(schedules.remove("morning"), /stands in the configuration/)
+    await at(noon + 21 * 60 * minuteMs)
+    assert.equal(turns().length, 1)
+    await configure({ jobs: [{ ...job, text: "Hello" }] })
+    await at(noon + 22 * 60 * minuteMs)
+    assert.deepEqual([turns().length, schedules.read("morning").text], [1, "Hello"])
+    await configure({})
+    assert.equal(schedules.read("morning").state, "ended")
+    assert.equal(schedules.read("morning").occurrences.length, 1)
+  })
+
+  test("that cannot be are left out, the others run", async (context) => {
+    const bad = { id: "bad", cron: "61 * * * *", text: "x" }
+    const { schedules } = await begin(context, { jobs: [bad, { ...job, agent: "nobody", id: "nobody" }, job] })
+    assert.deepEqual(
+      schedules.list({ ended: true }).map(({ id }) => id),
+      ["morning"],
+    )
+  })
+})
+
+test("one that does not exist, or several of the same beginning, are told", async (context) => {
+  const { schedules } = await begin(context)
+  assert.throws(() => schedules.read("nothing"), /There is no schedule nothing/)
+  await assert.rejects(schedules.add({ text: "x", in: "1h", agent: "nobody" }, cli), /There is no agent nobody/)
+  const { id } = await schedules.add({ text: "x", in: "1h" }, cli)
+  assert.equal(schedules.read(id.slice(0, 4)).id, id)
+  const { runId } = await schedules.run(id)
+  assert.equal(schedules.read(id).occurrences[0]?.runId, runId)
+  assert.equal(schedules.read(id).state, "active")
+})
