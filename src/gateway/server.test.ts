@@ -123,6 +123,45 @@ describe("the listener", () => {
     assert.equal(answer.json.error.code, "method-not-allowed")
   })
 
+  test("a request that offers HTTP/2 is answered as if it had not, with its body", async () => {
+    const socket = connect(gateway.port, "127.0.0.1")
+    const body = JSON.stringify({ text: "x".repeat(100_000) })
+    const lines = [
+      "POST /api/stop HTTP/1.1",
+      `Host: 127.0.0.1:${gateway.port}`,
+      `Authorization: Bearer ${gatewayToken}`,
+      "Connection: Upgrade, HTTP2-Settings, close",
+      "Upgrade: h2c",
+      "HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA",
+      "Content-Type: application/json",
+      `Content-Length: ${body.length}`,
+    ]
+    socket.write(`${lines.join("\r\n")}\r\n\r\n${body.slice(0, 1_000)}`)
+    socket.write(body.slice(1_000))
+    let answer = ""
+    for await (const piece of socket) answer += String(piece)
+    assert.match(answer, /^HTTP\/1\.1 202 /)
+    assert.deepEqual(gateway.calls.at(-1), "stop")
+  })
+
+  test("only a WebSocket to the nodes' door is handed on", async () => {
+    const ask = async (path: string) => {
+      const socket = connect(gateway.port, "127.0.0.1")
+      const lines = [
+        "Connection: Upgrade",
+        "Upgrade: websocket",
+        "Sec-WebSocket-Version: 13",
+        "Sec-WebSocket-Key: AAAA",
+      ]
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${gateway.port}\r\n${lines.join("\r\n")}\r\n\r\n`)
+      let answer = ""
+      for await (const piece of socket) answer += String(piece)
+      return answer.split("\r\n")[0]
+    }
+    assert.equal(await ask("/node"), "HTTP/1.1 101 Node")
+    assert.equal(await ask("/api/status"), "HTTP/1.1 404 Not Found")
+  })
+
   test("refuses WebSockets: pages with 403, others with 404", async () => {
     const attempt = (origin?: string) =>
       new Promise<number>((resolve, reject) => {
