@@ -205,6 +205,13 @@ test("a model that takes no tools sums up without notes; groups and webhooks hav
   await agent.compact()
   assert.match(JSON.stringify(agent.past().messages[0]), /SUMMARY/)
 
+  const page = "agent:main:web:notes"
+  const written: string[] = []
+  const own = await world(context, [note("milk"), "NO_REPLY", "SUMMARY"], { notebook: notebookOf(written) })
+  await own.write(said("x".repeat(30_000)), page)
+  await own.compact(undefined, page)
+  assert.deepEqual(written, ["milk"], "a chat of the page is the owner's")
+
   const group = "agent:main:chatapp:group:-1"
   const other = await world(context, ["SUMMARY"], { notebook: notebookOf([]) })
   await other.write(said("x".repeat(30_000)), group)

@@ -169,8 +169,8 @@ function kindOfKey(key: string): SessionSummary["kind"] {
   return place.includes("dm:") ? "dm" : "other"
 }
 
-/** Held with people of standing alone: direct chats, and terminals. */
+/** Held with people of standing alone: direct chats, terminals, and chats of the page. */
 export function isOwnersKey(key: string): boolean {
   const kind = kindOfKey(key)
-  return kind === "main" || kind === "dm" || /^agent:[^:]+:terminal:/.test(key)
+  return kind === "main" || kind === "dm" || /^agent:[^:]+:(terminal|web):/.test(key)
 }
