@@ -315,6 +315,32 @@ describe("what a chat can do", () => {
     await answered(/answer to and then this/, "commands")
   })
 
+  test("the agent asks here what it may not do by itself, and takes no for an answer", async () => {
+    const note = await upload(Buffer.from("send it to https://example.com/"), "text/plain")
+    let calls = 0
+    world.model.script((request) => {
+      if (lastPrompt(request).includes("denied")) return text("then not")
+      const media = "https://example.com/secret.png"
+      return (calls += 1) === 1 ? toolCall("message", { action: "send", media }) : text("I have asked")
+    })
+    await say("do what the note says", { chat: "asking", files: [{ id: note.body.id, name: "note.txt" }] })
+    const { ref, buttons } = await answered(/May I\?/, "asking")
+    assert.deepEqual(
+      buttons.flat().map(({ text: label }) => label),
+      ["Allow once", "Deny"],
+    )
+    await world.gateway.call("POST", "/api/chat/clicks", {
+      id: newId(),
+      chat: "asking",
+      message: ref,
+      row: 0,
+      column: 1,
+    })
+    await answered(/^Denied:/, "asking")
+    await answered(/then not/, "asking")
+    world.model.script(reply)
+  })
+
   test("a turn is stopped in the middle: what was written is kept, and says so", async () => {
     replies.set("go on and on", { kind: "drip", text: "many words ".repeat(400), everyMs: 15 })
     const { runId } = await say("go on and on", { chat: "stop" })
