@@ -339,7 +339,7 @@ describe("people, approvals, sessions, usage and settings", () => {
     await visitor.open("#/settings/nodes")
     await page.getByRole("button", { name: /^Approve / }).click()
     await page.getByRole("dialog").getByRole("button", { name: "Approve" }).click()
-    await page.locator("#main .row", { hasText: "connected" }).waitFor()
+    await page.locator("#main .row .badge", { hasText: "approved" }).waitFor()
     await page.getByRole("button", { name: /^Revoke / }).click()
     await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click()
     await page.locator("#main .row .badge", { hasText: "revoked" }).waitFor()
