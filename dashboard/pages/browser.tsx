@@ -115,15 +115,26 @@ function Tab({ profile, targetId }: { profile: string; targetId: string }) {
     )
     return () => control.abort()
   }, [profile, targetId, round.value])
+  const takeOver = async () => {
+    const made = await call("POST /api/browser/takeovers", { body: { profile, targetId } })
+    // Where this page is reached, the link is too.
+    const { pathname, search, hash } = new URL(made.url)
+    location.assign(pathname + search + hash)
+  }
   const { url, title } = frame.value ?? { url: "", title: "" }
   return (
     <>
       <Back to={link("browser")} words="All tabs" />
       <div class="head">
         <h2>{title || "No title"}</h2>
-        <Button act={snapshot.again} icon="again">
-          Read again
-        </Button>
+        <div class="buttons">
+          <Button act={snapshot.again} icon="again">
+            Read again
+          </Button>
+          <Button act={takeOver} kind="main">
+            Take over
+          </Button>
+        </div>
       </div>
       <Facts
         rows={[

@@ -73,6 +73,22 @@ describe("the page's browser", () => {
     assert.equal(await line.getAttribute("aria-pressed"), "true")
   })
 
+  test("a person takes the tab over from here", async () => {
+    const { page } = visitor
+    const here = page.url()
+    await page.getByRole("button", { name: "Take over" }).click()
+    await page.waitForURL(/takeover/)
+    await page.goto(here)
+    await page.getByRole("heading", { name: "Corner Shop", level: 2 }).waitFor()
+    const { takeovers } = await world.gateway.call<{ takeovers: { id: string }[] }>("GET", "/api/browser/takeovers")
+    assert.equal(takeovers.length, 1)
+    await world.gateway.call("POST", `/api/browser/takeovers/${takeovers[0]?.id}/end`, {})
+    await page.getByRole("button", { name: "Read again" }).click()
+    await page.getByRole("button", { name: /Add Honey/ }).waitFor({ timeout: 10_000 })
+    await visitor.inject()
+    visitor.complaints()
+  })
+
   test("fits a phone and a large window without barriers, and its agent's diff and default tab stay as they were", async () => {
     const { page } = visitor
     const other = await control("POST", "/tabs/open", { url: "about:blank" })

@@ -16,6 +16,8 @@ export interface Visitor {
   complaints(): string[]
   /** Opens what stands behind the mark, and waits until it shows something. */
   open(place: string): Promise<void>
+  /** After the document was loaded anew. */
+  inject(): Promise<void>
   /** What axe-core finds against WCAG 2.2 AA, as lines. */
   findBarriers(): Promise<string[]>
   /** By how much the document or its content is wider than the window. */
@@ -61,6 +63,7 @@ export async function visit(browser: Browser, gateway: RunningGateway): Promise<
       await page.locator("#main h1").waitFor({ state: "attached" })
       await page.getByText("Loading…").first().waitFor({ state: "detached" })
     },
+    inject: () => page.evaluate(axe).then(() => undefined),
     findBarriers: () => findBarriers(page),
     sidewaysRoom: () =>
       page.evaluate<number>(
