@@ -29,7 +29,7 @@ test("a model is tested with the tools of the gateway, its answer is counted, an
   const tools = world.model.requests[0]?.body["tools"] as { function: { name: string } }[]
   assert.deepEqual(
     tools.map((tool) => tool.function.name),
-    ["browser", "message", "chatapp", "report"],
+    ["browser", "message", "chatapp", "schedule", "memory_search", "memory_write", "report"],
   )
   // Chats may not choose it, but an operator may try it.
   const other = await gateway.call<ModelCheck>("POST", "/api/models/test", { model: "test/other" })

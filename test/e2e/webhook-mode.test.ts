@@ -37,9 +37,12 @@ test("messages that come by webhook are answered, also those from while the gate
   await world.settle()
   assert.equal(count(world.botTexts(), "echo hello"), 1)
   assert.equal(count(world.botTexts(), "echo are you there?"), 1)
-  const { channels } = await world.gateway.call<{ channels: { mode: string; state: string }[] }>("GET", "/api/channels")
+  const { channels } = await world.gateway.call<{ channels: { channel: string; mode: string; state: string }[] }>(
+    "GET",
+    "/api/channels",
+  )
   assert.deepEqual(
-    channels.map(({ mode, state }) => [mode, state]),
+    channels.filter(({ channel }) => channel === "chatapp").map(({ mode, state }) => [mode, state]),
     [["webhook", "running"]],
   )
 })

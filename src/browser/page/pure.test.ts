@@ -60,10 +60,10 @@ test("knows the metadata services in every spelling that a URL leaves of them", 
   assert.throws(() => openPolicy.checkRead("file:///etc/passwd"), { code: "navigation-refused" })
 })
 
-test("shows models a schema that costs them less than 1,500 tokens", () => {
+test("shows models a schema that costs them less than 1,600 tokens", () => {
   const tool = createBrowserTool({ core: () => assert.fail("not called") })
   const shown = JSON.stringify({ name: tool.name, description: tool.description, inputSchema: tool.inputSchema })
-  assert.ok(shown.length / 4 < 1_500, `${shown.length} characters`)
+  assert.ok(shown.length / 4 < 1_600, `${shown.length} characters`)
   assert.ok(Object.keys(tool.inputSchema?.["properties"] ?? {}).length > 15)
   assert.equal(tool.repeatable({ action: "snapshot" }), true)
   assert.equal(tool.repeatable({ action: "act" }), false)

@@ -134,7 +134,12 @@ export async function startBench(options: BenchOptions = {}): Promise<Bench> {
       return rows.map((row) => ({ ...row, input: JSON.parse(row.payload) as TurnInput }))
     },
     outbox: () => store.handle.prepare("select * from outbox order by id").all() as unknown as OutboxRow[],
-    until: (condition, what) => until(waiting, condition, what),
+    async until(condition, what) {
+      await until(waiting, condition, what)
+      // Rows can be read a moment before they are on the disk; what follows from them comes after that.
+      if (!stopped) await store.write(async () => undefined).catch(() => undefined)
+      await new Promise((resolve) => setImmediate(resolve))
+    },
     async stop() {
       if (stopped) return
       stopped = true
