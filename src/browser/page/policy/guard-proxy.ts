@@ -39,6 +39,7 @@ export class GuardProxy {
   readonly #options: GuardProxyOptions
   readonly #server: Server
   readonly #tunnels = new Set<Socket>()
+  readonly #clients = new Set<Socket>()
   readonly #kept = new CheckedAgent({ keepAlive: true })
   readonly #single = new CheckedAgent({ keepAlive: false })
   /** Why nothing came from a host, which a browser is not told in words. */
@@ -55,6 +56,10 @@ export class GuardProxy {
     // Long uploads are the page's own affair, and so is how long a connection is kept.
     this.#server.requestTimeout = 0
     this.#server.keepAliveTimeout = 0
+    this.#server.on("connection", (client: Socket) => {
+      this.#clients.add(client)
+      client.on("close", () => this.#clients.delete(client))
+    })
     this.#server.on("connect", (request: IncomingMessage, client: Duplex, head: Buffer) => {
       client.on("error", () => client.destroy())
       this.#tunnel(request, client, head).catch((error: unknown) => {
@@ -131,10 +136,11 @@ export class GuardProxy {
   async stop(): Promise<void> {
     if (!this.#listening) return
     await this.#listening
-    for (const socket of this.#tunnels) socket.destroy()
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    // Clients too, by their sockets: one whose tunnel is being dug, or was refused, is in no list of the server's.
+    for (const socket of [...this.#clients, ...this.#tunnels]) socket.destroy()
     for (const agent of [this.#kept, this.#single]) agent.destroy()
-    this.#server.closeAllConnections()
-    await new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    await closed
   }
 
   async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {

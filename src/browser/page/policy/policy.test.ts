@@ -258,6 +258,7 @@ async function startProxy(context: TestContext, settings: Partial<PolicySettings
     return { socket, text: String(first), line: String(first).split("\r\n")[0] }
   }
   return {
+    proxy,
     ask,
     say,
     tunnel: (target: string) => say(`CONNECT ${target}`),
@@ -351,4 +352,21 @@ test("the proxy outlives what a hostile server answers", async (context) => {
     await assert.rejects(ask(url))
   }
   assert.equal((await ask(greetingUrl)).status, 204)
+})
+
+test("the proxy stops although clients stay: at a refused tunnel, and at one that still waits for a name", async (context) => {
+  const asked = Promise.withResolvers<void>()
+  const { proxy, say } = await startProxy(context, {}, (name) => {
+    if (name !== "slow.example") return resolve(name)
+    asked.resolve()
+    return new Promise(() => undefined)
+  })
+  const refused = await say("CONNECT inside.example:443")
+  assert.match(refused.line ?? "", / 403 /)
+  const { port } = new URL(await proxy.url())
+  const waiting = connect(Number(port), "127.0.0.1")
+  const authorization = Buffer.from(`${proxyUser}:word`).toString("base64")
+  waiting.write(`CONNECT slow.example:443 HTTP/1.1\r\nHost: x\r\nProxy-Authorization: Basic ${authorization}\r\n\r\n`)
+  await asked.promise
+  await Promise.all([proxy.stop(), once(waiting, "close")])
 })
