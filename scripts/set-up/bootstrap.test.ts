@@ -100,7 +100,7 @@ test("a read-only clone that is set up works, and one that is not says what to d
 test("without a home, or with one that cannot be written, npm gets a place that goes away", () => {
   const seen = '"$npm_config_cache" "$HOME" >> seen; touch "$npm_config_cache/x"'
   const clone = makeClone({ isSetUp: false, npm: npmThat(`printf '%s|%s\\n' ${seen}`) })
-  for (const HOME of [undefined, "/nonexistent"]) {
+  for (const HOME of [undefined, join(clone.folder, "no", "home")]) {
     assert.deepEqual(bootstrap(clone, [], { HOME }).code, 0)
     for (const place of ["", "scripts/pinned-node"])
       rmSync(join(clone.folder, place, "node_modules", ".installed-lock"))
