@@ -31,8 +31,9 @@ export async function call<Name extends keyof Api>(
   input: Inputs<Name> & { signal?: AbortSignal } = {} as Inputs<Name>,
 ): Promise<Reply<Name>> {
   const { params, query, body, signal } = input as Record<string, Record<string, unknown>> & { signal?: AbortSignal }
-  const [method = "", path = ""] = name.split(" ")
-  const response = await send(addressOf(path, params, query), {
+  // The build leaves `/api/` out of the names.
+  const [method = "", path = ""] = name.split(/ (?:\/api\/)?/)
+  const response = await send(`/api/${addressOf(path, params, query)}`, {
     method,
     body: method === "POST" ? JSON.stringify(body ?? {}) : null,
     signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]),

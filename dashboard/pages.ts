@@ -32,6 +32,7 @@ export const pages: readonly Page[] = [
   other("browser", "Browser", "browser"),
   other("people", "People"),
   other("approvals", "Approvals"),
+  other("schedules", "Schedules"),
   other("sessions", "Sessions"),
   other("memory", "Memory"),
   other("skills", "Skills"),

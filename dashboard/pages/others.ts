@@ -7,6 +7,7 @@ import memory from "./memory.tsx"
 import messages from "./messages.tsx"
 import people from "./people.tsx"
 import runs from "./runs.tsx"
+import schedules from "./schedules.tsx"
 import sessions from "./sessions.tsx"
 import settings from "./settings.tsx"
 import skills from "./skills.tsx"
@@ -21,6 +22,7 @@ export const others = {
   browser,
   people,
   approvals,
+  schedules,
   sessions,
   memory,
   skills,

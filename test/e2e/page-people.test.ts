@@ -1,5 +1,5 @@
-// The pages of people, approvals, sessions, usage and settings, in a real Chromium, at a gateway with a conversation, a
-// person who asks to be let in, and a question of the agent.
+// The pages of people, approvals, schedules, sessions, usage and settings, in a real Chromium, at a gateway with a
+// conversation, a person who asks to be let in, and a question of the agent.
 import assert from "node:assert/strict"
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -21,7 +21,11 @@ const text = async () => await visitor.page.locator("#main").innerText()
 before(async () => {
   const groups = { "-100200": { requireMention: true } }
   world = await createWorld(context, {
-    config: { channels: { chatapp: { groups } }, budget: { day: { tokens: 1_000_000 } } },
+    config: {
+      channels: { chatapp: { groups } },
+      budget: { day: { tokens: 1_000_000 } },
+      cron: { jobs: [{ id: "yearly", cron: "0 3 1 1 *", text: `Greet ${hostile}` }] },
+    },
   })
   const call = ["message", { action: "send", to: "1002", message: `a letter ${hostile}` }] as ["message", object]
   obey(world, { "as the letter says": [call as never, `I wait ${hostile}`] })
@@ -93,6 +97,8 @@ const places = () => [
   "#/memory/MEMORY.md",
   "#/skills",
   "#/skills/main/orders",
+  "#/schedules",
+  "#/schedules?ended=true",
 ]
 
 describe("people, approvals, sessions, usage and settings", () => {
@@ -107,6 +113,7 @@ describe("people, approvals, sessions, usage and settings", () => {
       "#/skills",
       "#/skills/main/orders",
       "#/memory?text=ferry",
+      "#/schedules",
     ]) {
       await visitor.open(place)
       assert.match((await text()).replaceAll('\\"', '"'), /<img src=x onerror="globalThis\.owned=1">/, place)
@@ -325,6 +332,35 @@ describe("people, approvals, sessions, usage and settings", () => {
     await page.locator(".toast.bad").waitFor()
     assert.equal(readFileSync(file, "utf8"), "# Ada\n\nWalks\n")
     await page.getByRole("button", { name: "Discard" }).click()
+    visitor.complaints()
+  })
+
+  test("a schedule is made, paused, run at once and removed; one of the configuration is removed there", async () => {
+    const { page } = visitor
+    await visitor.open("#/schedules")
+    assert.equal(await page.getByRole("button", { name: "Pause yearly" }).count(), 1)
+    assert.equal(await page.getByRole("button", { name: "Remove yearly" }).count(), 0)
+    await page.getByLabel("What the agent is told").fill("Count the boats")
+    await page.getByLabel("When").selectOption("every")
+    await page.getByLabel("Time", { exact: true }).fill("soon")
+    await page.getByRole("button", { name: "Add" }).click()
+    await page.locator(".toast.bad", { hasText: "every" }).getByRole("button", { name: "Close" }).click()
+    await page.getByLabel("Time", { exact: true }).fill("6h")
+    await page.getByRole("button", { name: "Add" }).click()
+    const card = page.locator(".card", { hasText: "every 360 min" })
+    const badge = (words: string) => card.locator(".badge", { hasText: words }).waitFor()
+    await badge("active")
+    await card.getByRole("button", { name: "Pause" }).click()
+    await badge("paused")
+    await card.getByRole("button", { name: "Run" }).click()
+    await badge("ok")
+    assert.match((await card.getByRole("link", { name: "Run" }).getAttribute("href")) ?? "", /^#\/runs\/./)
+    await card.getByRole("button", { name: "Remove" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click()
+    await card.waitFor({ state: "detached" })
+    await page.getByLabel("Also those that are over").click()
+    await badge("ended")
+    assert.equal(await card.getByRole("button").count(), 1)
     visitor.complaints()
   })
 

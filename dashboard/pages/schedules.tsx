@@ -1,0 +1,150 @@
+// Schedules: what the agent is told at times, when it is next, what became of it last; and a new one.
+import { type Reply, call } from "../api.ts"
+import { link, place, setQuery } from "../router.ts"
+import { Pending, useAsked } from "../ui/asked.tsx"
+import { confirm } from "../ui/confirm.tsx"
+import { Check, Field, Select } from "../ui/form.tsx"
+import { Badge, Button, Card, Empty, Facts } from "../ui/parts.tsx"
+import { useSignal } from "../ui/signals.ts"
+import { Time } from "../ui/time.tsx"
+import { toast } from "../ui/toast.tsx"
+
+type Summary = Reply<"GET /api/schedules">["schedules"][number]
+type Again = () => Promise<void>
+
+export default function Schedules() {
+  const ended = place.value.query.get("ended") === "true" ? "true" : "false"
+  const asked = useAsked(ended, () => call("GET /api/schedules", { query: { ended } }), {
+    topics: ["run", "delivery"],
+    everyMs: 10_000,
+  })
+  const known = asked.value.value
+  if (!known) return <Pending of={asked} />
+  return (
+    <>
+      <New again={asked.again} />
+      <Check
+        label="Also those that are over"
+        value={ended === "true"}
+        set={(on) => setQuery({ ended: on ? "true" : "" })}
+      />
+      {known.schedules.length === 0 && (
+        <Empty title="No schedules yet">
+          Add one here, list it in cron.jobs of the configuration, or tell the agent: remind me in 20 minutes.
+        </Empty>
+      )}
+      <div class="cards">
+        {known.schedules.map((one) => (
+          <Schedule key={one.id} one={one} again={asked.again} />
+        ))}
+      </div>
+    </>
+  )
+}
+
+const acts = {
+  remove: "Remove",
+  pause: "Pause",
+  resume: "Resume",
+  run: "Run now",
+} as const
+type Act = keyof typeof acts
+
+function Schedule({ one, again }: { one: Summary; again: Again }) {
+  const { id, name, source, state, last, nextAt } = one
+  const isListed = source === "config"
+  const can: Act[] = ["run"]
+  if (state !== "ended") can.unshift(state === "paused" ? "resume" : "pause")
+  if (state !== "ended" && !isListed) can.unshift("remove")
+  const act = async (what: Act) => {
+    const action = acts[what]
+    const title = `Remove ${name}?`
+    const text = "It runs no more. What it has done stays known."
+    if (what === "remove" && !(await confirm({ title, text, action }))) return
+    await call(`POST /api/schedules/:id/${what}`, { params: { id } })
+    toast(`Done: ${action} ${name}`)
+    await again()
+  }
+  return (
+    <Card title={name} actions={<Badge state={state} tone={state === "active" ? "good" : "quiet"} />}>
+      <p class="words">{one.text}</p>
+      <Facts
+        rows={[
+          ["When", one.when],
+          ["Next", nextAt && <Time at={nextAt} both />],
+          [
+            "Last",
+            last && (
+              <>
+                <Badge state={last.state} /> <Time at={last.scheduledAt} both /> {last.detail}{" "}
+                {last.runId && <a href={link("runs", last.runId)}>Run</a>}
+              </>
+            ),
+          ],
+          ["Goes to", one.goesTo],
+          ["From", isListed ? "the configuration, where it is changed and removed" : source],
+          ["Standing", !one.trusted && "words of others"],
+        ]}
+      />
+      <div class="actions">
+        {can.map((what) => (
+          <Button
+            key={what}
+            act={() => act(what)}
+            kind={what === "remove" ? "danger" : "plain"}
+            label={`${acts[what]} ${name}`}
+          >
+            {acts[what]}
+          </Button>
+        ))}
+      </div>
+    </Card>
+  )
+}
+
+const kinds = {
+  cron: ["by five fields", "0 8 * * 1-5"],
+  every: ["again and again, every", "30m, 6h"],
+  in: ["once, from now in", "20m, 3 days"],
+  at: ["once, at", "18:00, 2026-12-24 18:00"],
+} as const
+type Kind = keyof typeof kinds
+
+function New({ again }: { again: Again }) {
+  const text = useSignal("")
+  const kind = useSignal<Kind>("cron")
+  const time = useSignal("")
+  const zone = useSignal("")
+  const add = async () => {
+    const body = { text: text.value, [kind.value]: time.value, timezone: zone.value.trim() || undefined }
+    const { name } = await call("POST /api/schedules", { body })
+    toast(`${name} is made`)
+    text.value = time.value = ""
+    await again()
+  }
+  return (
+    <Card title="New schedule">
+      <Field label="What the agent is told" rows={2} value={text.value} set={(value) => (text.value = value)} />
+      <div class="filters">
+        <Select
+          label="When"
+          value={kind.value}
+          set={(value) => (kind.value = value as Kind)}
+          options={Object.entries(kinds).map(([key, [words]]) => [key, words] as const)}
+        />
+        <Field
+          label="Time"
+          value={time.value}
+          set={(value) => (time.value = value)}
+          placeholder={kinds[kind.value][1]}
+        />
+        <Field label="Time zone" value={zone.value} set={(value) => (zone.value = value)} placeholder="Europe/Berlin" />
+      </div>
+      <div class="actions">
+        <Button act={add} kind="main" disabled={text.value.trim() === "" || time.value.trim() === ""}>
+          Add
+        </Button>
+      </div>
+    </Card>
+  )
+}
