@@ -16,6 +16,10 @@ export class Places {
   #pairs = new Uint32Array(16)
   #length = 0
 
+  get isEmpty(): boolean {
+    return this.#length === 0
+  }
+
   /** Together with those before that it touches; what lies between it and one that begins behind it goes, too. */
   add(from: number, to: number): void {
     let start = from

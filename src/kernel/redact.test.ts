@@ -67,6 +67,11 @@ test("text that is JSON stays JSON, whatever secrets end beside its quotation ma
   )
 })
 
+test("a form that begins where a registered secret ends is found once that is gone", () => {
+  assert.equal(redact("hunter2-and-moresk-abcdefghijklmnopqrst"), "***sk-***")
+  assert.equal(redact("hunter2-and-moreBearer abcdefghijkl"), "***Bearer ***")
+})
+
 test("nothing of a form that is recognised is left, whatever stands round it", () => {
   const forms = [
     /(?<!\d)\d{6,}:[\w-]{30,}/,

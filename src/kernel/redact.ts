@@ -29,7 +29,15 @@ export function createRedactor(): Redactor {
     },
     redact(text) {
       const codes = codesOf(text)
-      return known.find(codes).join(findForms(text, codes)).replaceIn(text, codes, "***")
+      const registered = known.find(codes)
+      const shown = registered.join(findForms(text, codes)).replaceIn(text, codes, "***")
+      return registered.isEmpty ? shown : redactForms(shown)
     },
   }
+}
+
+/** Where a registered secret was taken away a word may begin that was the rest of another before: `secretsk-...`. */
+function redactForms(text: string): string {
+  const codes = codesOf(text)
+  return findForms(text, codes).replaceIn(text, codes, "***")
 }
