@@ -24,7 +24,7 @@ export interface PagesServer {
   requests: PageRequest[]
   /** What was put into the shop's basket, by `POST /basket`. */
   basket: BasketItem[]
-  /** Sends the second half of every `/slow-file` that was asked for. */
+  /** Sends the second half of every `/slow-file`, and every `/held-file`, that was asked for. */
   finishFiles(): void
   stop(): Promise<void>
 }
@@ -58,6 +58,7 @@ export async function startPagesServer(options: { folder: string; port?: number 
       return json(response, { items: basket })
     }
     if (path === "/slow-file") return void halves.push(sendHalf(response))
+    if (path === "/held-file") return void halves.push(response)
     if (special(path, response)) return
     await file(path, response)
   }

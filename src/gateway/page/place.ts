@@ -17,7 +17,7 @@ export function placeOf(request: IncomingMessage, rules: PlaceRules): { isTls: b
   if (forwarded?.trim().toLowerCase() === "https" || isPublicTls(request.headers.host, rules)) return { isTls: true }
   if (isFromHere(request) || rules.allowHttp) return { isTls: false }
   throw new AppError("page-insecure", "The page is not shown over plain HTTP from another machine", {
-    hint: "Put TLS in front (docs/guides/dashboard.md), use an SSH tunnel, or set gateway.page.allowHttp",
+    hint: "Put TLS in front (docs/guides/page.md), use an SSH tunnel, or set gateway.page.allowHttp",
   })
 }
 

@@ -1,9 +1,9 @@
 // From walked frames to the lines of one snapshot, in the order of the page, with refs that hold in the whole tab.
-import type { World } from "../frames.ts"
+import type { Frame, World } from "../frames.ts"
 import type { WalkResult } from "../inject/walk/state.ts"
 import type { Tab } from "../tab.ts"
 import type { Line, LineRef } from "./line.ts"
-import type { WalkedFrame } from "./walk-frames.ts"
+import { childFrameTimeoutMs, type Walked, type WalkedFrame } from "./walk-frames.ts"
 
 export interface ComposeOptions {
   flat: boolean
@@ -13,11 +13,11 @@ export interface ComposeOptions {
 
 export async function composeLines(
   tab: Tab,
-  walked: WalkedFrame[],
+  walked: Walked,
   options: ComposeOptions,
   signal: AbortSignal,
 ): Promise<Line[]> {
-  const [root] = walked
+  const [root] = walked.frames
   if (!root) return []
   const held = await placeFrames(tab, walked, signal)
   const composition: Composition = { tab, held, options, lines: [], same: new Map() }
@@ -27,28 +27,27 @@ export async function composeLines(
   return composition.lines
 }
 
-/** The walked frames by the world and the number of the element that holds each. */
-async function placeFrames(
-  tab: Tab,
-  walked: WalkedFrame[],
-  signal: AbortSignal,
-): Promise<Map<World, Map<number, WalkedFrame>>> {
-  const held = new Map<World, Map<number, WalkedFrame>>()
-  const placed = walked.slice(1).map(async (item) => {
-    const parent = item.frame.parentId === undefined ? undefined : tab.frames.get(item.frame.parentId)
-    if (!parent || !walked.some((other) => other.frame === parent && other.frames.length > 0)) return
-    const owner = await tab.frames.ownerOf(item.frame, signal)
+/** Frames by the world and the number of the element that holds each. */
+type HeldFrames = Map<World, Map<number, WalkedFrame | "silent">>
+
+async function placeFrames(tab: Tab, walked: Walked, signal: AbortSignal): Promise<HeldFrames> {
+  const held: HeldFrames = new Map()
+  const place = async (frame: Frame, item: WalkedFrame | "silent") => {
+    const parent = frame.parentId === undefined ? undefined : tab.frames.get(frame.parentId)
+    if (!parent || !walked.frames.some((other) => other.frame === parent && other.frames.length > 0)) return
+    const owner = await tab.frames.ownerOf(frame, signal)
     if (!owner) return
-    const inWorld = held.get(owner.world) ?? new Map<number, WalkedFrame>()
+    const inWorld = held.get(owner.world) ?? new Map<number, WalkedFrame | "silent">()
     held.set(owner.world, inWorld.set(owner.id, item))
-  })
-  await Promise.all(placed)
+  }
+  const answered = walked.frames.slice(1).map((item) => place(item.frame, item))
+  await Promise.all([...answered, ...walked.silent.map((frame) => place(frame, "silent"))])
   return held
 }
 
 interface Composition {
   tab: Tab
-  held: Map<World, Map<number, WalkedFrame>>
+  held: HeldFrames
   options: ComposeOptions
   lines: Line[]
   /** Refs by role and name. */
@@ -100,6 +99,10 @@ function composeFrame(
   const [, id, inside] = place
   const child = composition.held.get(parent.world)?.get(id)
   const line = composition.lines.at(-1) as Line
+  if (child === "silent") {
+    line.text += ` (does not answer: what it shows was left out after ${childFrameTimeoutMs / 1_000} s)`
+    return
+  }
   if (!child || child.lines.length === 0) return
   line.text += ":"
   compose(composition, child, depth + inside)

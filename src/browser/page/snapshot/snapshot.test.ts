@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { after, before, test } from "node:test"
 import { type BrowserBench, startBrowserBench } from "../../../../test/support/browser-service.ts"
 import { type PagesServer, startPagesServer } from "../../../../test/support/pages-server.ts"
+import { until } from "../../../../test/support/world.ts"
 import type { Line } from "./line.ts"
 import { diffLines } from "./diff.ts"
 import { compact } from "./shape.ts"
@@ -95,6 +96,16 @@ test("looks into one frame, whose refs work", async () => {
   }
   assert.equal((await bench.call("GET", "/snapshot?frame=iframe")).body.error.code, "strict-mode")
   assert.equal((await bench.call("GET", "/snapshot?frame=p")).status, 404)
+})
+
+test("says which frame did not answer, and shows it as soon as it does", async () => {
+  await go("silent-frame.html")
+  await until("the frame is stuck", () => pages.requests.some(({ url }) => url === "/held-file") || undefined)
+  const { snapshot: text } = await snapshot()
+  assert.match(text, /button "Outside"/)
+  assert.match(text, /- iframe "stuck".* \(does not answer: what it shows was left out after 3 s\)$/m)
+  pages.finishFiles()
+  await until("the frame is shown", async () => ((await snapshot()).snapshot.includes("Inside") ? true : undefined))
 })
 
 test("is short when it is to be efficient, and counts what it leaves out", async () => {

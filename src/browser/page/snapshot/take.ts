@@ -120,18 +120,20 @@ async function take(tab: Tab, options: SnapshotOptions, key: string, signal: Abo
     depth: options.depth,
     selector: options.selector,
   }
-  const walked = await walkFrames(tab, root, walkOptions, signal)
+  const { frames: walked, silent } = await walkFrames(tab, root, walkOptions, signal)
   const compose = { flat: options.interactive, roleRefs: options.roleRefs }
   const taken: Remembered = {
     key,
     url: tab.url,
-    lines: await composeLines(tab, walked, compose, signal),
+    lines: await composeLines(tab, { frames: walked, silent }, compose, signal),
     folded: walked.reduce((sum, frame) => sum + frame.folded, 0),
     changed: walked.some(({ changed }) => changed),
     worlds: walked.map(({ world }) => world),
     frames: tab.frames.all.length,
   }
   tab.memory.keep(taken)
+  // What a frame shows that did not answer cannot be asked for changes.
+  if (silent.length > 0) tab.memory.doubt()
   return taken
 }
 

@@ -11,8 +11,15 @@ export interface WalkedFrame extends WalkResult {
   world: World
 }
 
+export interface Walked {
+  /** The frame asked for first. */
+  frames: WalkedFrame[]
+  /** Frames that did not answer in time: what they show is not known. */
+  silent: Frame[]
+}
+
 /** A frame that does not answer (a script that never ends) must not cost the rest of the page. */
-const childFrameTimeoutMs = 3_000
+export const childFrameTimeoutMs = 3_000
 /** More frames than this are advertisements. */
 const maxFrames = 100
 /** Closed roots inside closed roots: deeper than this nobody builds. */
@@ -20,19 +27,18 @@ const maxClosedDepth = 4
 /** Looks for listeners that found something new, before the walk is taken as it is. */
 const maxLooks = 3
 
-/** The walked frames, the one asked for first. `root` and the frames in it count; a selector is looked for in `root`. */
-export async function walkFrames(
-  tab: Tab,
-  root: Frame,
-  options: WalkOptions,
-  signal: AbortSignal,
-): Promise<WalkedFrame[]> {
+/** `root` and the frames in it; a selector is looked for in `root`. */
+export async function walkFrames(tab: Tab, root: Frame, options: WalkOptions, signal: AbortSignal): Promise<Walked> {
   const inside = tab.frames.all.filter((frame) => frame !== root && isInside(tab, frame, root)).slice(0, maxFrames)
   const walkedRoot = walkFrame(tab, root, options, signal)
   const walkedChildren = inside.map((frame) => walkChild(tab, frame, { ...options, selector: "" }, signal))
   const [first, ...others] = await Promise.all([walkedRoot, ...walkedChildren])
   checkProblem(first as WalkedFrame, options.selector)
-  return [first as WalkedFrame, ...others.filter((item) => item !== null)]
+  const answered = others.filter((item) => typeof item === "object")
+  return {
+    frames: [first as WalkedFrame, ...answered],
+    silent: inside.filter((_, index) => others[index] === "silent"),
+  }
 }
 
 function isInside(tab: Tab, frame: Frame, root: Frame): boolean {
@@ -95,19 +101,18 @@ async function lookForListeners(world: World, signal: AbortSignal): Promise<bool
   }
 }
 
-/** Null for a frame that went away or does not answer. */
 async function walkChild(
   tab: Tab,
   frame: Frame,
   options: WalkOptions,
   parent: AbortSignal,
-): Promise<WalkedFrame | null> {
+): Promise<WalkedFrame | "silent" | "gone"> {
   const { signal, clear } = withTimeout(childFrameTimeoutMs, "The frame", parent)
   try {
     return await walkFrame(tab, frame, options, signal)
   } catch (error) {
     if (parent.aborted) throw error
-    return null
+    return signal.aborted ? "silent" : "gone"
   } finally {
     clear()
   }
