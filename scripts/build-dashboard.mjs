@@ -32,6 +32,9 @@ const shortForms = {
   setup({ onLoad }) {
     onLoad({ filter: /dashboard[\\/].*\.tsx?$/ }, async ({ path }) => {
       const source = readFileSync(path, "utf8")
+      // A class as a word is understood by the h() of ours alone.
+      if (/\bh\b[^"]*from "preact"/.test(source) && !path.endsWith("jsx.ts"))
+        throw new Error(`${path} has an h() of its own`)
       const { code } = await transform(source, { loader: path.endsWith("x") ? "tsx" : "ts", ...elements })
       // An element with nothing but a class gets it as a word, one with nothing at all a zero; `undefined` is a letter in
       // the place of `void 0`; and dashboard/api.ts knows that all calls are below /api/.

@@ -1,6 +1,6 @@
 // Markdown of answers, as elements: never as HTML, so that a text can be nothing but text. Each character is looked at a
 // few times at most, however the text is made.
-import { type ComponentChildren, h } from "preact"
+import type { ComponentChildren } from "preact"
 import { Code } from "./parts.tsx"
 
 export function Markdown({ text }: { text: string }) {
@@ -105,13 +105,14 @@ function inline(text: string): ComponentChildren[] {
     const [whole, escaped, , code, words, address, bare, mark = "", inner = ""] = found
     let length = whole.length
     const link = address ?? bare?.replace(/[.,;:!?)\]]{1,9}$/, "")
+    const Mark = tags[mark] as "em"
     if (bare !== undefined) length = link?.length ?? 0
     out.push(
       text.slice(end, found.index),
       escaped ??
         (code === undefined ? (
           link === undefined ? (
-            h(tags[mark] as string, null, inline(inner))
+            <Mark>{inline(inner)}</Mark>
           ) : (
             <a href={link} title={link} target="_blank" rel="noreferrer">
               {words ?? link}

@@ -325,6 +325,7 @@ const refusalMs = 1_000
 
 /** What to say of downloads that the tab has begun and that nobody waited for, each once: a late one next time. */
 function refusalsIn(live: LiveBrowser | undefined, tab: Tab): () => Promise<{ note?: string }> {
+  const before = new Set(live?.tabs.list)
   // A link to a file, or a way to another page that ends in none.
   let asked = false
   const stop = tab.onNavigation((event) => {
@@ -334,8 +335,13 @@ function refusalsIn(live: LiveBrowser | undefined, tab: Tab): () => Promise<{ no
     stop()
     if (!live) return {}
     let refused = live.downloads.takeRefused(tab)
-    if (asked && refused.length === 0) {
-      await live.downloads.nextRefusal(AbortSignal.timeout(refusalMs))
+    // A new tab has its first page on the way, or a file.
+    const opened = live.tabs.list.filter(
+      (each) => each.info.openerId === tab.targetId && !before.has(each) && !each.hasBegun,
+    )
+    if (refused.length === 0 && (asked || opened.length > 0)) {
+      const refusal = live.downloads.nextRefusal(tab, AbortSignal.timeout(refusalMs))
+      await (asked ? refusal : Promise.race([refusal, Promise.all(opened.map(({ begun }) => begun))]))
       refused = live.downloads.takeRefused(tab)
     }
     const names = refused.map(({ suggestedFilename }) => safeName(suggestedFilename))

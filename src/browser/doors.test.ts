@@ -137,7 +137,10 @@ before(async () => {
         return
       }
       if (pathname === "/file") {
-        response.writeHead(200, { "content-disposition": 'attachment; filename="x.bin"' }).end("data")
+        const send = () =>
+          response.writeHead(200, { "content-disposition": 'attachment; filename="x.bin"' }).end("data")
+        if (search === "?late") setTimeout(send, 400)
+        else send()
         return
       }
       const isScript = pathname.endsWith(".js")
@@ -327,7 +330,8 @@ test("a browser whose network process has crashed finds its way again", async ()
   })
 })
 
-const driveByPage = `<a href="/file">File</a><a href="/file" target="_blank">Elsewhere</a>
+const driveByPage = `<a href="/file">File</a><a href="/file?late" target="_blank">Elsewhere</a>
+<button onclick="open('/plain')">Page</button>
 <a download="note.txt" href="data:text/plain,note">Note</a><button onclick="document.title = 'clicked'">Plain</button>`
 
 test("fetches no file that nobody asked for, and says what was refused", async () => {
@@ -335,6 +339,7 @@ test("fetches no file that nobody asked for, and says what was refused", async (
   const query = `?targetId=${targetId}`
   for (const [name, file] of [
     ["File", "x.bin"],
+    // The tab that it opens has no page until the site has answered.
     ["Elsewhere", "x.bin"],
     ["Note", "note.txt"],
   ] as const) {
@@ -343,8 +348,10 @@ test("fetches no file that nobody asked for, and says what was refused", async (
     assert.equal(status, 200)
     assert.match(body.note ?? "", new RegExp(`^A download of ${file} was refused.*download`), name)
   }
-  const plain = await bench.call("POST", "/act", { kind: "click", ref: await bench.refOf("Plain", query), targetId })
-  assert.equal(plain.body.note, undefined)
+  for (const name of ["Plain", "Page"]) {
+    const { body } = await bench.call("POST", "/act", { kind: "click", ref: await bench.refOf(name, query), targetId })
+    assert.equal(body.note, undefined, name)
+  }
   const file = await bench.call("POST", "/navigate", { url: `${site}/file`, targetId })
   assert.equal(file.body.download, true)
   assert.match(file.body.note, /x\.bin was refused/)

@@ -41,6 +41,9 @@ export interface RefusedDownload {
   suggestedFilename: string
 }
 
+/** The tab that it began in, and the one that had opened that. */
+type Refusal = RefusedDownload & { targetIds: (string | undefined)[] }
+
 export interface WaitLimits {
   folder: string
   maxBytes: number
@@ -77,13 +80,13 @@ export class Downloads {
   readonly #options: DownloadsOptions
   /** Who waits in which tab: a newer waiter takes the place of an older one. */
   readonly #waiting = new Map<Tab, Waiting>()
-  readonly #refused: (RefusedDownload & { targetIds: (string | undefined)[] })[] = []
+  readonly #refused: Refusal[] = []
   /** Where those go that are broken off as soon as they begin. */
   #folder: string | undefined
   #count = 0
   /** The newest refusal of which a tab's callers were told. */
   readonly #told = new WeakMap<Tab, number>()
-  readonly #onRefused = new Set<() => void>()
+  readonly #onRefused = new Set<(refusal: Refusal) => void>()
 
   constructor(options: DownloadsOptions) {
     this.#options = options
@@ -109,12 +112,15 @@ export class Downloads {
     return this.#refused.filter(({ number, targetIds }) => number > told && targetIds.includes(tab.targetId))
   }
 
-  /** Resolves when another is refused, or when the signal aborts. */
-  nextRefusal(signal: AbortSignal): Promise<void> {
+  /** Resolves when another of this tab, or of one that it opened, is refused, or when the signal aborts. */
+  nextRefusal(tab: Tab, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.#onRefused.add(resolve)
+    const listener = ({ targetIds }: Refusal) => {
+      if (targetIds.includes(tab.targetId)) resolve()
+    }
+    this.#onRefused.add(listener)
     signal.addEventListener("abort", () => resolve(), { once: true })
-    return promise.finally(() => this.#onRefused.delete(resolve))
+    return promise.finally(() => this.#onRefused.delete(listener))
   }
 
   /** Waits for the next download of the tab, which `trigger` may set off. */
@@ -156,9 +162,10 @@ export class Downloads {
     if (!isOurs) return
     this.#count += 1
     const { suggestedFilename } = event
-    this.#refused.push({ number: this.#count, suggestedFilename, targetIds: [tab?.targetId, tab?.info.openerId] })
+    const refusal = { number: this.#count, suggestedFilename, targetIds: [tab?.targetId, tab?.info.openerId] }
+    this.#refused.push(refusal)
     if (this.#refused.length > keptRefusals) this.#refused.shift()
-    for (const tell of this.#onRefused) tell()
+    for (const tell of this.#onRefused) tell(refusal)
     // While somebody waits in another tab the browser lets everything pass.
     const folder = this.#folder
     if (this.#waiting.size > 0 && folder !== undefined)

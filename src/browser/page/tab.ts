@@ -7,9 +7,10 @@ import { Concealment } from "./concealed-values.ts"
 import { ArmedChooser } from "./file-chooser.ts"
 import { type Frame, Frames } from "./frames.ts"
 import { Credentials } from "./credentials.ts"
+import type { LifecycleEvent, NavigationEvent, RequestEvent } from "./events.ts"
 import type { RefBook } from "./refs.ts"
 import { Overrides } from "./overrides.ts"
-import { tabTaken } from "./taken.ts"
+import { dialogOpen, notBegun, tabTaken } from "./obstacles.ts"
 import { Recorder } from "./recorder.ts"
 import { SnapshotMemory } from "./snapshot/memory.ts"
 
@@ -73,7 +74,7 @@ const attachTimeoutMs = 10_000
 const maxLineMs = 120_000
 
 export class Tab {
-  info: TargetInfo
+  #info: TargetInfo
   readonly memory = new SnapshotMemory()
   readonly recorder = new Recorder()
   readonly chooser = new ArmedChooser()
@@ -84,6 +85,7 @@ export class Tab {
   #isTaken = false
   readonly #options: Omit<TabOptions, "opener" | "earlier">
   readonly #life = new AbortController()
+  readonly #began = Promise.withResolvers<void>()
   readonly #running = new Set<AbortController>()
   #line: Promise<unknown> = Promise.resolve()
   /** When the last operation of the line ended, monotonic. */
@@ -107,11 +109,30 @@ export class Tab {
   constructor(options: TabOptions) {
     const { opener, earlier = opener, ...rest } = options
     this.#options = rest
-    this.info = rest.info
+    this.#info = rest.info
     this.credentials = new Credentials({ background: rest.background, mainFrame: rest.info.targetId })
     if (!earlier) return
     this.overrides.inherit(earlier.overrides)
     this.credentials.inherit(earlier.credentials)
+  }
+
+  get info(): TargetInfo {
+    return this.#info
+  }
+
+  set info(info: TargetInfo) {
+    this.#info = info
+    if (this.hasBegun) this.#began.resolve()
+  }
+
+  /** Whether the tab has come to its first page. A tab that a page opened has no address until then. */
+  get hasBegun(): boolean {
+    return this.#info.url !== ""
+  }
+
+  /** Resolves when its first page is there, or the tab gone: one that was opened for a file never has any. */
+  get begun(): Promise<void> {
+    return this.#began.promise
   }
 
   get targetId(): string {
@@ -192,7 +213,8 @@ export class Tab {
     try {
       while (!isOver) {
         const stoodMs = this.clock.monotonic() - Math.max(began, this.#movedAt)
-        if (stoodMs >= options.timeoutMs || this.clock.monotonic() - began > maxLineMs) throw notBegun(options)
+        if (stoodMs >= options.timeoutMs || this.clock.monotonic() - began > maxLineMs)
+          throw notBegun(options.what, options.timeoutMs)
         const patience = this.clock.sleep(options.timeoutMs - stoodMs, signal)
         await Promise.race([raceAbort(over, signal), patience])
       }
@@ -227,7 +249,7 @@ export class Tab {
         hint: "Navigate the tab again, or close it",
       })
     }
-    if (this.#dialog) throw dialogOpen(this.#dialog)
+    if (this.#dialog) throw dialogOpen(this.#dialog.type)
   }
 
   get isTaken(): boolean {
@@ -376,7 +398,7 @@ export class Tab {
     }
     this.#dialog = { type: event.type, message: event.message }
     this.#dialogUrl = event.url
-    this.#interrupt(dialogOpen(this.#dialog))
+    this.#interrupt(dialogOpen(this.#dialog.type))
   }
 
   /** Answers the open dialog; never waits in the line, since what holds the line up is the dialog. */
@@ -417,6 +439,7 @@ export class Tab {
   close(reason: AppError): void {
     if (this.#life.signal.aborted) return
     this.#life.abort(reason)
+    this.#began.resolve()
     this.#frames?.stop()
     if (this.#session?.id !== undefined) this.#options.connection.endSession(this.#session.id, reason)
   }
@@ -467,32 +490,4 @@ export class Tab {
   }
 }
 
-/** What the main frame is about: off to another document, that document ready, or at rest (a download, an empty answer). */
-/** `file`: the page asks for a file; the browser tells of it when it has looked at it. */
-export type NavigationEvent = "started" | "ready" | "stopped" | "file"
-
-export interface RequestEvent {
-  id: string
-  /** `answered`: the head of the answer is there; its body may never be read. */
-  kind: "began" | "answered" | "ended"
-}
-
-export interface LifecycleEvent {
-  frameId: string
-  loaderId: string
-  name: string
-}
-
-export type { Frame }
-
-function notBegun({ what, timeoutMs }: OperationOptions): AppError {
-  return new AppError("timeout", `${what} was not begun: what is before it on this tab has taken ${timeoutMs} ms`, {
-    hint: "Nothing was done. Try again, or give a larger timeoutMs",
-  })
-}
-
-function dialogOpen(dialog: Dialog): AppError {
-  return new AppError("dialog-open", `A ${dialog.type} dialog is open in this tab`, {
-    hint: "Answer it first (POST /hooks/dialog with accept true or false), or close the tab",
-  })
-}
+export type { Frame, LifecycleEvent }
