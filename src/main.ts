@@ -309,7 +309,7 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
   stack.push("lanes", () => agent.runner.stop(turnGraceMs))
   stack.push("heartbeat", () => agent.heartbeat.stop())
   await agent.start()
-  stack.push("clock", followWallClock(core, [parts.pairing.followClock]))
+  stack.push("clock", followWallClock(core, [parts.pairing.followClock, parts.schedules.followClock]))
   states["agent"] = "ready"
   parts.mcp.start()
   stack.push("page chat", () => parts.web.stop())

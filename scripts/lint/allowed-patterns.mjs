@@ -25,6 +25,16 @@ export const allowed = [
     why: "every repetition is counted, at most nine",
   },
   {
+    file: "src/models/offline/reminders.ts",
+    pattern: "`^remind\\\\s{1,9}me\\\\s{1,9}${time}(?:\\\\s{1,9}(?:${link}\\\\s{1,9})?(?<text>.+))?$`",
+    why: "begins where the text does, and every repetition but the last is counted; a command has 2,000 characters at most",
+  },
+  {
+    file: "src/models/offline/reminders.ts",
+    pattern: "`^remind\\\\s{1,9}me\\\\s{1,9}(?:${link}\\\\s{1,9})?(?<text>.+)\\\\s${time}$`",
+    why: "begins where the text does; behind each space a time of counted repetitions is looked for, in 2,000 characters at most",
+  },
+  {
     file: "src/models/failure/cause.ts",
     pattern: "`<${tag}[ >]`",
     why: "a fixed word, without repetition",

@@ -6,7 +6,8 @@ export type When =
   | { kind: "cron"; cron: string }
   /** Milliseconds, counted from `from`. */
   | { kind: "every"; everyMs: number; from: number }
-  | { kind: "at"; at: number }
+  /** `counted`: so long from when it was made, whatever the clock is set to meanwhile. */
+  | { kind: "at"; at: number; counted?: true }
 
 export type MissedRule = "late" | "skip" | "each"
 

@@ -54,6 +54,14 @@ async function begin(context: TestContext, config: unknown = {}, options: { fold
       settings = cronSchema.parse(changed)
       await schedules.start()
     },
+    /** The clock is set by so much. */
+    async step(ms: number) {
+      await store.write(async (write) => {
+        now += ms
+        schedules.followClock(write, ms)
+      })
+      await schedules.look()
+    },
     turns: () =>
       store.handle
         .prepare("select payload from job where kind = 'turn' order by id")
@@ -94,6 +102,28 @@ describe("a time that has come", () => {
     assert.equal(after.turns().length, 1)
     await after.at(noon + 60 * minuteMs)
     assert.equal(after.turns().length, 2)
+  })
+
+  test("keeps what is left of its wait when the clock is set, where it counts from a moment", async (context) => {
+    const { schedules, at, step, turns } = await begin(context)
+    const day = 24 * 60 * minuteMs
+    await schedules.add({ text: "counted", in: "20m" }, cli)
+    await schedules.add({ text: "repeated", every: "30m" }, cli)
+    await schedules.add({ text: "named", at: "2026-11-21 13:00" }, cli)
+    const texts = () => turns().map(({ text }) => text)
+    await at(noon + 5 * minuteMs)
+    await step(-30 * day)
+    await at(noon - 30 * day + 19 * minuteMs)
+    assert.deepEqual(texts(), [])
+    await at(noon - 30 * day + 20 * minuteMs)
+    assert.deepEqual(texts(), ["counted"])
+    // Forward over the half hour, too.
+    await step(29 * day)
+    assert.deepEqual(texts(), ["counted"])
+    await at(noon - day + 30 * minuteMs)
+    assert.deepEqual(texts(), ["counted", "repeated"])
+    await at(noon + 60 * minuteMs)
+    assert.equal(texts().includes("named"), true)
   })
 
   test("while the gateway was off follows the rule; what is left out without anything in its place is told", async (context) => {

@@ -19,7 +19,7 @@ import {
   isOpen,
   updateSchedule,
 } from "./rows.ts"
-import { dueTimes, nextTime, readWhen } from "./when.ts"
+import { dueTimes, movedBy, nextTime, readWhen } from "./when.ts"
 
 export interface SchedulesOptions {
   store: Store
@@ -57,6 +57,8 @@ export interface Schedules {
   /** Takes over what the configuration says, and looks for what has come. Call again after a change of it. */
   start(): Promise<void>
   stop(): void
+  /** When the wall clock is set: what was counted from a moment keeps its remaining time. Returns how to undo what is in memory. */
+  followClock(write: Write, stepMs: number): () => void
   /** Looks now: a pause is over, or the clock was set. */
   look(): Promise<void>
   list(query: { ended: boolean }): ScheduleSummary[]
@@ -105,6 +107,16 @@ export function createSchedules(options: SchedulesOptions): Schedules {
     stop() {
       state.stopped = true
       clearTimeout(state.timer)
+    },
+    followClock(write, stepMs) {
+      for (const row of activeSchedules(store.handle)) {
+        const spec = specOf(row)
+        const when = movedBy(spec.when, stepMs)
+        if (!when) continue
+        updateSchedule(write, row.id, { spec: JSON.stringify({ ...spec, when }), since: row.since + stepMs })
+      }
+      // All of it is rows.
+      return () => undefined
     },
     look: () => look(state),
     list: (query) => allSchedules(store.handle, query).map((row) => summaryOf(store, row, place())),

@@ -12,10 +12,10 @@ const minuteMs = 60_000
 
 describe("a time as it is written", () => {
   const cases: [Parameters<typeof readWhen>[0], When][] = [
-    [{ in: "20m" }, { kind: "at", at: noon + 20 * minuteMs }],
-    [{ in: "1h30m" }, { kind: "at", at: noon + 90 * minuteMs }],
-    [{ in: "2 hours and 5 minutes" }, { kind: "at", at: noon + 125 * minuteMs }],
-    [{ in: "3 days" }, { kind: "at", at: noon + 3 * 24 * 60 * minuteMs }],
+    [{ in: "20m" }, { kind: "at", at: noon + 20 * minuteMs, counted: true }],
+    [{ in: "1h30m" }, { kind: "at", at: noon + 90 * minuteMs, counted: true }],
+    [{ in: "2 hours and 5 minutes" }, { kind: "at", at: noon + 125 * minuteMs, counted: true }],
+    [{ in: "3 days" }, { kind: "at", at: noon + 3 * 24 * 60 * minuteMs, counted: true }],
     [{ at: "18:30" }, { kind: "at", at: at("2026-11-21T17:30:00Z") }],
     [{ at: "9:00" }, { kind: "at", at: at("2026-11-22T08:00:00Z") }],
     [{ at: "2026-12-24 18:00" }, { kind: "at", at: at("2026-12-24T17:00:00Z") }],
@@ -64,6 +64,12 @@ describe("changes of the clock", () => {
     assert.equal(times.length, 2)
     assert.equal(times[1], at("2026-10-26T01:30:00Z"))
   })
+})
+
+test("a schedule that counts goes on where the clock was set back behind its beginning", () => {
+  const halfHourly: When = { kind: "every", everyMs: 30 * minuteMs, from: noon }
+  assert.equal(nextTime(halfHourly, "UTC", noon - 24 * 60 * minuteMs + 1), noon - 24 * 60 * minuteMs + 30 * minuteMs)
+  assert.equal(nextTime(halfHourly, "UTC", noon), noon + 30 * minuteMs)
 })
 
 test("a schedule of every minute that was not looked at for a year is looked through in no time", () => {

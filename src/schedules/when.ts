@@ -29,7 +29,7 @@ export function readWhen(
   }
   const at = name === "in" ? now + readDuration("in", text) : readMoment(text, now, timeZone)
   if (at <= now) throw new AppError("bad-request", `${name}: ${JSON.stringify(text)} is over already`)
-  return { kind: "at", at }
+  return name === "in" ? { kind: "at", at, counted: true } : { kind: "at", at }
 }
 
 function checkZone(timeZone: string): void {
@@ -97,10 +97,17 @@ function readMoment(text: string, now: number, timeZone: string): number {
 export function nextTime(when: When, timeZone: string, after: number): number | undefined {
   if (when.kind === "at") return when.at > after ? when.at : undefined
   if (when.kind === "every") {
-    const rounds = Math.max(1, Math.floor((after - when.from) / when.everyMs) + 1)
+    // Also where the clock was set back behind the beginning while nothing ran.
+    const rounds = Math.floor((after - when.from) / when.everyMs) + 1
     return when.from + rounds * when.everyMs
   }
   return new Cron(when.cron, { timezone: timeZone }).nextRun(new Date(after))?.getTime()
+}
+
+/** The same wait when the wall clock is set: what counts from a moment keeps what is left of it, what names a moment does not. */
+export function movedBy(when: When, stepMs: number): When | undefined {
+  if (when.kind === "every") return { ...when, from: when.from + stepMs }
+  return when.kind === "at" && when.counted ? { ...when, at: when.at + stepMs } : undefined
 }
 
 /** As many as can be made up for one by one, and one more. */

@@ -1,10 +1,13 @@
 // Schedules, as people meet them: by command line, by chat and by configuration; what arrived is said to be ok; a kill at the
 // very time.
 import assert from "node:assert/strict"
+import { globSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { test } from "node:test"
 import { runProgram } from "../../cli/testing/run-program.ts"
 import type { ScheduleDetail } from "../../src/schedules/contract.ts"
 import { obey } from "../support/obedient-model.ts"
+import { temporaryFolder } from "../support/temporary.ts"
 import { createWorld } from "../support/world.ts"
 
 test("a schedule runs at its time, once, and is ok when its answer has arrived", async (context) => {
@@ -103,4 +106,58 @@ test("a kill at the very time loses nothing and doubles nothing", async (context
   const answers = world.botTexts(world.ada, hello).filter((words) => words === "The plants are watered.")
   assert.equal(answers.length, 1)
   assert.equal(world.rows("select 1 from schedule_occurrence").length, 1)
+})
+
+const [faketime] = globSync("/usr/lib/*/faketime/libfaketimeMT.so.1")
+
+test("the offline model notes a reminder, asks where others have spoken, and tells it once after a kill and a set clock", async (context) => {
+  const world = await createWorld(context, { config: { agents: { defaults: { model: "offline/commander" } } } })
+  const offset = join(temporaryFolder(), "offset")
+  writeFileSync(offset, "+0d\n")
+  const environment: Record<string, string> =
+    faketime === undefined
+      ? {}
+      : {
+          LD_PRELOAD: faketime,
+          FAKETIME_TIMESTAMP_FILE: offset,
+          FAKETIME_NO_CACHE: "1",
+          FAKETIME_DONT_FAKE_MONOTONIC: "1",
+          DONT_FAKE_MONOTONIC: "1",
+        }
+  await world.start({ environment })
+  const far = world.say("remind me in 20 minutes to call Ada; list reminders")
+  const noted = await world.reply(/^I shall remind you at [^]*: call Ada\n/, { after: far })
+  const [, id = ""] = /cancel reminder (\w+)/.exec(noted.text ?? "") ?? []
+  assert.match(noted.text ?? "", new RegExp(`${id}: at [^]*say "Reminder: call Ada"`))
+  const vague = world.say("remind me soon to call Ada")
+  await world.reply(/I did not understand when/, { after: vague })
+  const taken = world.say(`cancel reminder ${id}`)
+  await world.reply(`Cancelled the reminder ${id}.`, { after: taken })
+
+  const soon = world.say('remind me in 4 seconds to say "hello; then" leave')
+  await world.reply(/I shall remind you/, { after: soon })
+  if (faketime !== undefined) {
+    writeFileSync(offset, "-30d\n")
+    await world.until("the clock was followed", () =>
+      world.gateway.log().includes("wall clock was set") ? true : undefined,
+    )
+  }
+  world.gateway.kill("SIGKILL")
+  await world.gateway.ended
+  await world.start({ environment })
+  const told = /^Reminder: say 'hello; then' leave$/
+  await world.reply(told, { after: soon })
+
+  const forward_origin = { type: "hidden_user" as const, sender_user_name: "Mallory", date: 1_790_000_000 }
+  const ofOthers = { text: "remind Ada to pay", forward_origin }
+  world.emulator.control.sendRaw({ userId: world.ada.id, chatId: world.ada.id, message: ofOthers })
+  const asked = world.say("remind me in 1 h to pay")
+  const question = await world.reply(/May I\?[^]*Make a schedule[^]*Reminder: pay/, { after: asked })
+  await world.reply(/I could not note the reminder: [^]*Your owner has been asked/, { after: asked })
+  const button = { userId: world.ada.id, chatId: question.chat.id, messageId: question.message_id }
+  world.emulator.control.click({ ...button, text: "Allow once" })
+  await world.reply(/^Done: Scheduled as \w+: at /, { after: asked })
+  await world.settle()
+  assert.equal(world.botTexts(world.ada, soon).filter((text) => told.test(text)).length, 1)
+  assert.equal(world.rows("select 1 from schedule where ended_at is null").length, 1)
 })

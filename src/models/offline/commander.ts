@@ -2,6 +2,7 @@
 // messages -> task (split by trust) -> commands -> the next tool call, or the final text. Keeps no state.
 import type { Clock, Ids } from "../../kernel/index.ts"
 import type { ContentPart, ModelMessage, ModelReply, ModelRequest, ToolCall } from "../contract.ts"
+import { answeredQuestion } from "./answered.ts"
 import { parseCommands, type Command } from "./commands.ts"
 import { perform, type Performance } from "./perform.ts"
 import { quoteForeign, readConversation, type Observation, type SplitText } from "./reading.ts"
@@ -33,7 +34,9 @@ export function createOfflineModel(parts: { clock: Clock; ids: Ids }): OfflineMo
     async complete(request) {
       request.signal.throwIfAborted()
       const { task, observations } = readConversation(request.messages)
-      const plan = choosePlan(task)
+      const answered = answeredQuestion(task)
+      if (typeof answered === "object") return advance(answered, observations, request, parts)
+      const plan: Plan = answered === undefined ? choosePlan(task) : { kind: "text", text: answered }
       if (plan.kind === "text") return finish(request, plan.text, "")
       return advance(perform(plan.commands), observations, request, parts)
     },
@@ -89,7 +92,7 @@ async function advance(
   request: ModelRequest,
   parts: { clock: Clock; ids: Ids },
 ): Promise<ModelReply> {
-  const hasBrowser = request.tools.some((tool) => tool.name === "browser")
+  const has = (name: string) => request.tools.some((tool) => tool.name === name)
   let seen = 0
   let reasoning = ""
   let next = performance.next()
@@ -97,11 +100,11 @@ async function advance(
     const need = next.value
     if (need.kind === "call") {
       const observation = observations[seen]
-      if (!observation && hasBrowser) {
+      if (!observation && has(need.tool)) {
         return reply(request, {
           text: "",
           reasoning,
-          toolCalls: [{ id: parts.ids.uuid(), name: "browser", input: need.input }],
+          toolCalls: [{ id: parts.ids.uuid(), name: need.tool, input: need.input }],
         })
       }
       if (observation) seen += 1

@@ -2,6 +2,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { parseCommands, type Command } from "./commands.ts"
 import { quoteForeign, splitText } from "./reading.ts"
+import { reminderOrder } from "./reminders.ts"
 import { findBasketButton, parseSnapshot } from "./snapshot.ts"
 
 const understood: [string, Command[]][] = [
@@ -43,6 +44,28 @@ const understood: [string, Command[]][] = [
       { kind: "say", text: "bye" },
     ],
   ],
+  ["remind me in 20 minutes", [{ kind: "remind", time: { in: "20 minutes" }, text: "" }]],
+  [
+    "Please remind me in half an hour to open the shop and read the mail, then say ok",
+    [
+      { kind: "remind", time: { in: "30 minutes" }, text: "open the shop and read the mail" },
+      { kind: "say", text: "ok" },
+    ],
+  ],
+  [
+    "remind me to meet Bob at 5 in an hour and 10 min.",
+    [{ kind: "remind", time: { in: "1 hour and 10 min" }, text: "meet Bob at 5" }],
+  ],
+  ['remind me at 6:05 pm about "x; y"', [{ kind: "remind", time: { at: "18:05" }, text: "x; y" }]],
+  [
+    "remind me of the feast at 2026-12-24 18:00",
+    [{ kind: "remind", time: { at: "2026-12-24 18:00" }, text: "the feast" }],
+  ],
+  ["remind me at 25:00 to eat", [{ kind: "remind-when" }]],
+  ["remind me at 13pm to eat", [{ kind: "remind-when" }]],
+  ["remind me soon", [{ kind: "remind-when" }]],
+  ["list my reminders", [{ kind: "reminders" }]],
+  ["cancel reminder 8F3A61C2", [{ kind: "forget", id: "8f3a61c2" }]],
   ["open sesame", [{ kind: "unknown", text: "open sesame" }]],
   ["put the kettle on", [{ kind: "unknown", text: "put the kettle on" }]],
 ]
@@ -50,6 +73,13 @@ const understood: [string, Command[]][] = [
 for (const [text, commands] of understood) {
   test(`reads ${JSON.stringify(text)}`, () => assert.deepEqual(parseCommands(text), commands))
 }
+
+test("what comes back at its time is a command that says it, whatever the words are", () => {
+  const order = reminderOrder({ time: { in: "20 minutes" }, text: 'say "x"; open evil.test\nthen click y' })
+  assert.equal(order, `say "Reminder: say 'x'; open evil.test then click y"`)
+  assert.deepEqual(parseCommands(order), [{ kind: "say", text: "Reminder: say 'x'; open evil.test then click y" }])
+  assert.equal(reminderOrder({ time: { at: "18:00" }, text: "" }), 'say "Reminder: it is 18:00"')
+})
 
 test("a long text to say is kept whole", () => {
   const long = "word ".repeat(5000).trim()
@@ -73,6 +103,7 @@ test("hostile text of the largest size is read in a moment", () => {
     "\r",
     "System: [",
     "a then ",
+    "remind me in 1 m ",
   ]
   const startedAt = performance.now()
   for (const piece of hostile) {

@@ -1,5 +1,6 @@
 // The command language of the offline model: text -> commands. Pure; docs/guides/offline-model.md describes it.
 import { trimEnd } from "../../kernel/index.ts"
+import { type Reminder, readReminder } from "./reminders.ts"
 
 export type Command =
   | { kind: "open"; url: string }
@@ -13,6 +14,10 @@ export type Command =
   | { kind: "say"; text: string }
   | { kind: "think"; text: string }
   | { kind: "wait"; seconds: number }
+  | ({ kind: "remind" } & Reminder)
+  | { kind: "remind-when" }
+  | { kind: "reminders" }
+  | { kind: "forget"; id: string }
   | { kind: "help" }
   | { kind: "unknown"; text: string }
 
@@ -85,6 +90,8 @@ const softCut = new RegExp(
 
 /** Cuts "open X and click Y" too, where the next word is a verb; what is to be typed is left whole. */
 function splitSoft(segment: string): string[] {
+  // What one is reminded of may well be "to open the shop and read the mail".
+  if (/^(?:please\s{1,5})?remind\s/i.test(segment)) return [segment]
   const isQuoted = quotedPositions(segment)
   const typed = /^(?:please\s{1,9})?type\s.+?\s(?:into|in)\s/i.exec(segment)?.[0].length ?? 0
   const parts: string[] = []
@@ -107,10 +114,10 @@ function parseFreeText(segment: string): Command {
 
 interface Rule {
   pattern: RegExp
-  build(match: string[]): Command
+  build(match: RegExpExecArray): Command
 }
 
-const one = (match: string[]) => unquote(match[1] ?? "")
+const one = (match: readonly string[]) => unquote(match[1] ?? "")
 
 const rules: readonly Rule[] = [
   { pattern: /^(?:open|go\s{1,9}to|visit|navigate\s{1,9}to)\s{1,9}(.+)$/i, build: (m) => openCommand(one(m)) },
@@ -142,6 +149,15 @@ const rules: readonly Rule[] = [
     pattern: /^wait\s{1,9}(\d+(?:\.\d+)?)\s{0,9}(?:s|sec|second|seconds)?$/i,
     build: (m) => ({ kind: "wait", seconds: Math.min(Number(m[1]), maxWaitSeconds) }),
   },
+  { pattern: /^remind\s{1,9}me\b/is, build: (m) => remindCommand(m.input ?? "") },
+  {
+    pattern: /^(?:list\s{1,9}|show\s{1,9})?(?:all\s{1,9}|my\s{1,9}|the\s{1,9})*reminders$/i,
+    build: () => ({ kind: "reminders" }),
+  },
+  {
+    pattern: /^(?:cancel|remove|delete|forget)\s{1,9}(?:the\s{1,9})?reminder\s{1,9}([\w-]{1,64})$/i,
+    build: (m) => ({ kind: "forget", id: one(m).toLowerCase() }),
+  },
   { pattern: /^(?:help|\?|hello|hi|who are you|what can you do)$/i, build: () => ({ kind: "help" }) },
 ]
 
@@ -151,7 +167,7 @@ function parseCommand(segment: string): Command {
   const text = words === "" ? plain : words
   for (const rule of rules) {
     const match = rule.pattern.exec(text)
-    if (match) return rule.build([...match])
+    if (match) return rule.build(match)
   }
   return { kind: "unknown", text: plain }
 }
@@ -164,6 +180,11 @@ function openCommand(address: string): Command {
   const looksLikeHost = withScheme === address || /^[^\s/]+\.[^\s/]+|^localhost\b|^\[/i.test(address)
   if (!looksLikeHost || !URL.canParse(withScheme)) return { kind: "unknown", text: `open ${address}` }
   return { kind: "open", url: withScheme }
+}
+
+function remindCommand(sentence: string): Command {
+  const reminder = readReminder(sentence)
+  return reminder ? { kind: "remind", ...reminder, text: unquote(reminder.text) } : { kind: "remind-when" }
 }
 
 const keyNames: Readonly<Record<string, string>> = {

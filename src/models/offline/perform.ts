@@ -4,10 +4,11 @@ import type { JsonObject } from "../../kernel/index.ts"
 import type { Command } from "./commands.ts"
 import { fullHelp, shortHelp } from "./help.ts"
 import { quoteForeign, type Observation } from "./reading.ts"
+import { reminderOrder } from "./reminders.ts"
 import { findBasketButton, findClickable, findTextField, parseSnapshot, readableText, type Found } from "./snapshot.ts"
 
 export type Need =
-  | { kind: "call"; input: JsonObject }
+  | { kind: "call"; tool: string; input: JsonObject }
   | { kind: "wait"; seconds: number }
   | { kind: "think"; text: string }
 
@@ -82,6 +83,11 @@ function* performOne(command: Command, place: Place): Work {
     case "wait":
       yield { kind: "wait", seconds: command.seconds }
       return `Waited ${command.seconds} s.`
+    case "remind":
+    case "remind-when":
+    case "reminders":
+    case "forget":
+      return yield* remind(command)
     case "help":
       return fullHelp
     case "unknown":
@@ -126,8 +132,48 @@ function* act(
 }
 
 function* browser(failure: string, input: JsonObject): Generator<Need, Observation, Observation | undefined> {
-  const result = yield { kind: "call", input }
+  const result = yield { kind: "call", tool: "browser", input }
   if (!result) throw new CommandStop(`${failure}: I have no browser tool in this run.`)
+  return checked(failure, result)
+}
+
+type AboutReminders = Extract<Command, { kind: "remind" | "remind-when" | "reminders" | "forget" }>
+
+function* remind(command: AboutReminders): Work {
+  switch (command.kind) {
+    case "remind": {
+      const made = yield* schedule("I could not note the reminder", {
+        action: "add",
+        text: reminderOrder(command),
+        ...command.time,
+      })
+      const id = /^Scheduled as ([\w-]+):/m.exec(made.ownText)?.[1] ?? ""
+      const next = / Next: ([^\n]{1,100})\.$/m.exec(made.ownText)?.[1]
+      const of = command.text === "" ? "" : `: ${command.text}`
+      return `I shall remind you${next === undefined ? "" : ` at ${next}`}${of}\nTo take it back: cancel reminder ${id}`
+    }
+    case "remind-when":
+      throw new CommandStop(
+        "I did not understand when. Say it like this: remind me in 20 minutes to call Ada; remind me at 18:00 to eat.",
+      )
+    case "reminders": {
+      const all = yield* schedule("I could not look at the reminders", { action: "list" })
+      return quoteForeign(all.text)
+    }
+    case "forget":
+      yield* schedule(`I could not cancel the reminder ${command.id}`, { action: "remove", id: command.id })
+      return `Cancelled the reminder ${command.id}.`
+  }
+}
+
+function* schedule(failure: string, input: JsonObject): Generator<Need, Observation, Observation | undefined> {
+  const result = yield { kind: "call", tool: "schedule", input }
+  if (!result)
+    throw new CommandStop(`${failure}: that is for this agent's owners, and I have no schedules in this run.`)
+  return checked(failure, result)
+}
+
+function checked(failure: string, result: Observation): Observation {
   if (result.isError) throw new CommandStop(`${failure}: ${quoteForeign(result.text).slice(0, 500)}`)
   return result
 }
