@@ -1,9 +1,8 @@
 // Menu, head and the page of the address.
 import { useSignal } from "./ui/signals.ts"
-import type { ComponentType } from "preact"
-import { useEffect } from "preact/hooks"
+import { useEffect, useMemo } from "preact/hooks"
 import { call } from "./api.ts"
-import { type Page, pages } from "./pages.ts"
+import { type Page, contentOf, loadOthers, pages } from "./pages.ts"
 import { link, place } from "./router.ts"
 import { may, signedOut, who } from "./session.ts"
 import { isLive } from "./stream.ts"
@@ -90,25 +89,12 @@ function SignOut() {
   )
 }
 
-/** Pages that were opened once are there at once. */
-const loaded = new Map<string, ComponentType>()
-
 function Shown({ page }: { page: Page }) {
-  const content = useSignal(loaded.get(page.name))
   const failure = useSignal<unknown>(undefined)
-  useEffect(() => {
-    if (content.value) return
-    page.load().then(
-      (found) => {
-        loaded.set(page.name, found)
-        content.value = found
-      },
-      (error: unknown) => (failure.value = error),
-    )
-  }, [page])
+  const Content = contentOf(page)
+  useMemo(() => Content ?? loadOthers().catch((error: unknown) => (failure.value = error)), [])
   // A module that could not be fetched stays so until the page is read anew: browsers remember it.
   if (failure.value !== undefined) return <Failure error={failure.value} retry={() => location.reload()} />
-  const Content = content.value
   return Content ? (
     <>
       <h1>{page.title}</h1>

@@ -3,7 +3,7 @@ import { signal } from "./ui/signals.ts"
 import { render } from "preact"
 import { CallError, call } from "./api.ts"
 import { Layout } from "./layout.tsx"
-import { enter, signedOut, takeCode, who } from "./session.ts"
+import { enter, signedIn, signedOut, takeCode, who } from "./session.ts"
 import { SignIn } from "./sign-in.tsx"
 import { startStream } from "./stream.ts"
 import { Confirm } from "./ui/confirm.tsx"
@@ -31,18 +31,18 @@ async function begin(): Promise<void> {
   try {
     const known = await call("GET /api/page/session")
     clockOffset.value = known.now - Date.now()
-    who.value = known
-    startStream()
+    signedIn(known)
   } catch (error) {
     // A gateway that does not answer has ended nobody's session.
     if (error instanceof CallError && error.status === 401) signedOut(linkProblem || wordsOf(error))
     else problem.value = error
   }
+  startStream()
 }
 
 const code = takeCode()
 let linkProblem = ""
 // A link that is used up opens nothing, and ends nothing either: whoever is signed in stays so.
 if (code !== undefined) await enter(code).catch((error: unknown) => (linkProblem = wordsOf(error)))
-await begin()
+void begin()
 render(<Root />, document.getElementById("page") as HTMLElement)

@@ -2,41 +2,44 @@
 // the others are one file: of many small ones a tenth would be what binds them together.
 import type { ComponentType } from "preact"
 import Now from "./pages/now.tsx"
-import type { IconName } from "./ui/icons.tsx"
+import type { others as known } from "./pages/others.ts"
+import { signal } from "./ui/signals.ts"
+
+type Others = typeof known
 
 export interface Page {
   /** First part of the address, and the name of its icon. */
-  name: IconName
+  name: "now" | keyof Others
   title: string
   /** What a sign-in needs to see it. */
   scope: string
-  load: () => Promise<ComponentType>
 }
 
-const others = () => import("./pages/others.ts")
-type Other = keyof Awaited<ReturnType<typeof others>>["others"]
+const others = signal<Others | undefined>(undefined)
 
-const other = (name: Other, title: string, scope = "admin"): Page => ({
-  name,
-  title,
-  scope,
-  load: async () => (await others()).others[name],
-})
+export async function loadOthers(): Promise<void> {
+  others.value = (await import("./pages/others.ts")).others
+}
+
+/** Undefined as long as the others are not loaded. */
+export const contentOf = ({ name }: Page): ComponentType | undefined => (name === "now" ? Now : others.value?.[name])
+
+const page = (name: Page["name"], title: string, scope = "admin"): Page => ({ name, title, scope })
 
 export const pages: readonly Page[] = [
-  { name: "now", title: "Now", scope: "status", load: async () => Now },
-  other("chat", "Chat"),
-  other("runs", "Runs"),
-  other("webhooks", "Webhooks"),
-  other("messages", "Messages out"),
-  other("browser", "Browser", "browser"),
-  other("people", "People"),
-  other("approvals", "Approvals"),
-  other("schedules", "Schedules"),
-  other("sessions", "Sessions"),
-  other("memory", "Memory"),
-  other("skills", "Skills"),
-  other("usage", "Usage", "status"),
-  other("logs", "Logs"),
-  other("settings", "Settings"),
+  page("now", "Now", "status"),
+  page("chat", "Chat"),
+  page("runs", "Runs"),
+  page("webhooks", "Webhooks"),
+  page("messages", "Messages out"),
+  page("browser", "Browser", "browser"),
+  page("people", "People"),
+  page("approvals", "Approvals"),
+  page("schedules", "Schedules"),
+  page("sessions", "Sessions"),
+  page("memory", "Memory"),
+  page("skills", "Skills"),
+  page("usage", "Usage", "status"),
+  page("logs", "Logs"),
+  page("settings", "Settings"),
 ]

@@ -7,15 +7,32 @@ import { replace } from "./router.ts"
 export type Who = Api["GET /api/page/session"]["reply"]
 
 const storageKey = "svc-page-key"
-/** `out`: nobody; `unknown` until the gateway has answered. */
-export const who = signal<Who | "out" | "unknown">("unknown")
+const whoKey = "svc-page-who"
+/**
+ * `out`: nobody; `unknown` until the gateway has answered. Whoever was signed in the last time is taken for signed in
+ * meanwhile, so that the page asks for what it shows at once; what they may see, the gateway decides with each answer.
+ */
+export const who = signal<Who | "out" | "unknown">(
+  (JSON.parse((pageKey() && localStorage.getItem(whoKey)) || "null") as Who | null) ?? "unknown",
+)
 /** Why nobody is signed in, in the gateway's words. */
 export const signInProblem = signal("")
 
-export const pageKey = (): string => localStorage.getItem(storageKey) ?? ""
+export function pageKey(): string {
+  return localStorage.getItem(storageKey) ?? ""
+}
+
+export function signedIn(known: Who): void {
+  const before = who.value
+  localStorage.setItem(whoKey, JSON.stringify(known))
+  // The time of its last use is another with each answer, and shown nowhere.
+  const same = ({ session, scopes, version }: Who) => `${session?.id} ${String(scopes)} ${version}`
+  if (typeof before !== "object" || same(before) !== same(known)) who.value = known
+}
 
 export function signedOut(problem = ""): void {
   localStorage.removeItem(storageKey)
+  localStorage.removeItem(whoKey)
   signInProblem.value = problem
   who.value = "out"
 }

@@ -6,7 +6,10 @@ import { who } from "./session.ts"
 
 type Listener = (data: never) => void
 
-/** `reset` is told when what is shown must be read anew. */
+/**
+ * `reset` is told when what is shown must be read anew; `begun`, behind the first `ready`, to whatever was read before the
+ * stream was there, which may have missed something.
+ */
 const listeners = new Map<string, Set<Listener>>()
 export const isLive = signal(false)
 
@@ -88,7 +91,9 @@ function take(block: string): void {
     tries = 0
     isLive.value = true
   }
-  for (const listener of listeners.get(topic) ?? []) listener(JSON.parse(fields.get("data") ?? "{}") as never)
+  for (const name of topic === "ready" && lastId === undefined ? [topic, "begun"] : [topic]) {
+    for (const listener of listeners.get(name) ?? []) listener(JSON.parse(fields.get("data") ?? "{}") as never)
+  }
   // Behind the listeners: an entry that was not taken is asked for again.
   lastId = fields.get("id") ?? lastId
 }

@@ -5,6 +5,7 @@ import { type Reply, call } from "../api.ts"
 import { place, setQuery } from "../router.ts"
 import { Check, Field, Select } from "../ui/form.tsx"
 import { Badge, Empty, Failure, type Tone } from "../ui/parts.tsx"
+import { exact } from "../ui/time.tsx"
 
 type Line = Reply<"GET /api/logs">["lines"][number] & { id: number }
 
@@ -89,7 +90,7 @@ function LogLine({ line }: { line: Line }) {
   )
   return (
     <li>
-      <time dateTime={new Date(time).toISOString()}>{new Date(time).toLocaleTimeString()}</time>
+      <time dateTime={new Date(time).toISOString()}>{exact(Number(new Date(time))).slice(11)}</time>
       <Badge state={level} tone={tones[level] ?? "quiet"} />
       <span>
         {part !== undefined && <strong>{part} </strong>}

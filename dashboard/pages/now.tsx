@@ -5,7 +5,7 @@ import { may } from "../session.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
 import { confirm } from "../ui/confirm.tsx"
 import { Badge, Button, Card, Empty, Facts } from "../ui/parts.tsx"
-import { Time } from "../ui/time.tsx"
+import { Time, grouped } from "../ui/time.tsx"
 import { toast } from "../ui/toast.tsx"
 import type { Reply } from "../api.ts"
 
@@ -17,13 +17,12 @@ export default function Now() {
     everyMs: 10_000,
   })
   const known = status.value.value
-  if (!known) return <Pending of={status} />
   return (
     <div class="cards">
-      <Parts status={known} />
+      {known ? <Parts status={known} /> : <Pending of={status} />}
       {may("admin") && <InFlight />}
-      <Failures status={known} again={status.again} />
-      <Today status={known} />
+      {known && <Failures status={known} again={status.again} />}
+      {known && <Today status={known} />}
     </div>
   )
 }
@@ -85,7 +84,7 @@ function InFlight() {
   )
   const pause = useAsked("pause", () => call("GET /api/pause"), { topics: ["run"], everyMs: 5_000 })
   const paused = pause.value.value?.paused
-  const items = runs.value.value ?? []
+  const items = runs.value.value
   const turn = async () => {
     await call(paused ? "POST /api/resume" : "POST /api/pause")
     await pause.again()
@@ -95,6 +94,7 @@ function InFlight() {
     toast("Stopped")
     await runs.again()
   }
+  if (!items) return null
   return (
     <Card
       title="In flight"
@@ -179,8 +179,8 @@ function Today({ status }: { status: Status }) {
       <Facts
         rows={[
           ["Model calls", today.calls],
-          ["Tokens in", today.input?.toLocaleString()],
-          ["Tokens out", today.output?.toLocaleString()],
+          ["Tokens in", today.input !== null && grouped(today.input)],
+          ["Tokens out", today.output !== null && grouped(today.output)],
           ["Cost", today.cost === null ? "unknown" : `$${today.cost.toFixed(4)}`],
           ["Waiting runs", jobs.ready],
           ["Messages to send", outbox.new + outbox.sending],

@@ -8,7 +8,7 @@ import { Pending, useAsked } from "../ui/asked.tsx"
 import { confirm } from "../ui/confirm.tsx"
 import { Back, Badge, Button, Code, Copy, Facts, Failure, Json, More, type Tone, tones } from "../ui/parts.tsx"
 import { Picture } from "../ui/picture.tsx"
-import { Time, duration, exact } from "../ui/time.tsx"
+import { Time, duration, exact, grouped } from "../ui/time.tsx"
 import { toast } from "../ui/toast.tsx"
 
 type Detail = Reply<"GET /api/runs/:runId">
@@ -346,9 +346,9 @@ function costOf({ model, ms, input, output, cacheRead, cost }: Story["calls"][nu
   const parts = [
     model,
     ms !== null && duration(ms),
-    input !== null && `${input.toLocaleString()} tokens in`,
-    cacheRead && `${cacheRead.toLocaleString()} of them cached`,
-    output !== null && `${output.toLocaleString()} out`,
+    input !== null && `${grouped(input)} tokens in`,
+    cacheRead && `${grouped(cacheRead)} of them cached`,
+    output !== null && `${grouped(output)} out`,
     cost === null ? "cost unknown" : `$${cost.toFixed(4)}`,
   ]
   return parts.filter(Boolean).join(" · ")

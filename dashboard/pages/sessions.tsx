@@ -7,7 +7,7 @@ import { download } from "../ui/download.ts"
 import { Field, Select } from "../ui/form.tsx"
 import { Back, Badge, Button, Code, Empty, Facts, Json, Line, More } from "../ui/parts.tsx"
 import { Rows } from "../ui/rows.tsx"
-import { Time, exact } from "../ui/time.tsx"
+import { Time, exact, grouped } from "../ui/time.tsx"
 import { toast } from "../ui/toast.tsx"
 import { Transcript } from "../ui/transcript.tsx"
 import { useList } from "../ui/use-list.ts"
@@ -65,7 +65,7 @@ function List() {
   )
 }
 
-const sizeOf = (messages: number, tokens: number) => `${messages} messages, about ${tokens.toLocaleString()} tokens`
+const sizeOf = (messages: number, tokens: number) => `${messages} messages, about ${grouped(tokens)} tokens`
 
 function Found({ text }: { text: string }) {
   const list = useList<Hit>(text, {

@@ -7,6 +7,7 @@ import { Bars } from "../ui/bars.tsx"
 import { Select } from "../ui/form.tsx"
 import { Badge, Button, Card, Empty, Facts, Line } from "../ui/parts.tsx"
 import { Rows, fixedList } from "../ui/rows.tsx"
+import { grouped } from "../ui/time.tsx"
 import { toast } from "../ui/toast.tsx"
 
 type Usage = Reply<"GET /api/usage">
@@ -28,7 +29,7 @@ const ranges = [
   ["400d", "400 days"],
 ] as const
 
-const number = (value: number | null) => (value === null ? "unknown" : value.toLocaleString())
+const number = (value: number | null) => (value === null ? "unknown" : grouped(value))
 const money = (value: number | null) => (value === null ? "unknown" : `$${value.toFixed(value < 1 ? 4 : 2)}`)
 const tokensOf = ({ input, output }: Sums) => (input ?? 0) + (output ?? 0)
 
@@ -100,7 +101,7 @@ function Caps({ caps, again }: { caps: Cap[]; again: () => Promise<void> }) {
           </p>
           <progress value={Math.min(1, cap.share)} aria-label={`Used of ${cap.id}`} />
           <p class="dim">
-            {[used(cap.dollars, money), used(cap.tokens, (tokens) => `${tokens.toLocaleString()} tokens`)]
+            {[used(cap.dollars, money), used(cap.tokens, (tokens) => `${grouped(tokens)} tokens`)]
               .filter(Boolean)
               .join(", ")}
           </p>
@@ -121,7 +122,7 @@ function Totals({ of }: { of: Sums }) {
       <Facts
         rows={[
           ["Cost", money(of.cost)],
-          ["Calls", of.calls.toLocaleString()],
+          ["Calls", grouped(of.calls)],
           ["Tokens in", number(of.input)],
           ["From a cache", of.cacheRead !== null && number(of.cacheRead)],
           ["Tokens out", number(of.output)],
@@ -150,7 +151,7 @@ function Days({ usage }: { usage: Usage }) {
   const days = daysOf(usage).map(({ key, row }) => ({
     name: key,
     value: row === undefined ? 0 : hasCost ? (row.cost ?? 0) : tokensOf(row),
-    words: row ? `${key}: ${money(row.cost)}, ${tokensOf(row).toLocaleString()} tokens, ${row.calls} calls` : key,
+    words: row ? `${key}: ${money(row.cost)}, ${grouped(tokensOf(row))} tokens, ${row.calls} calls` : key,
   }))
   return (
     <Card title={hasCost ? "Cost by day" : "Tokens by day"}>

@@ -22,9 +22,14 @@ const pauseMs = 1_000
 
 /** `key` names what is asked: with another one it is asked anew. */
 export function useAsked<Value>(key: string, ask: () => Promise<Value>, options: AskedOptions = {}): Asked<Value> {
-  const asked = useMemo(() => createAsked(ask), [key])
+  const asked = useMemo(() => {
+    const made = createAsked(ask)
+    // At once, not in an effect: those wait until something has been painted.
+    void made.again()
+    return made
+  }, [key])
   useEffect(() => {
-    let last = 0
+    let last = Date.now()
     let timer = 0
     const soon = () => {
       clearTimeout(timer)
@@ -36,8 +41,7 @@ export function useAsked<Value>(key: string, ask: () => Promise<Value>, options:
         Math.max(0, last + pauseMs - Date.now()),
       )
     }
-    soon()
-    const ends = ["reset", ...(options.topics ?? [])].map((topic) => on(topic, soon))
+    const ends = ["reset", "begun", ...(options.topics ?? [])].map((topic) => on(topic, soon))
     const clock = setInterval(() => !document.hidden && isLive.value && soon(), options.everyMs ?? 30_000)
     return () => {
       clearTimeout(timer)

@@ -93,6 +93,7 @@ export function createList<Item extends Row>(options: ListOptions<Item>): LiveLi
   const soon = () => (timer ||= setTimeout(() => ((timer = 0), void load(undefined)), touchMs))
   const ends = [
     on("reset", () => void load(undefined)),
+    on("begun", soon),
     on(options.touchedBy ?? "", soon),
     () => clearTimeout(timer),
     ...(options.topic === undefined

@@ -8,21 +8,25 @@ setInterval(() => {
   if (!document.hidden) tick.value = Date.now()
 }, 5_000)
 
+/** Formatted by hand, all of it: the first use of a formatter of the browser takes longer than all else of a first view. */
 export const exact = (at: number): string =>
-  new Date(at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" })
+  new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 19).replace("T", " ")
 
-const spans: [unit: Intl.RelativeTimeFormatUnit, ms: number][] = [
-  ["day", 86_400_000],
-  ["hour", 3_600_000],
-  ["minute", 60_000],
-  ["second", 1_000],
+export const grouped = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ",")
+
+const spans: [unit: string, ms: number][] = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["min", 60_000],
+  ["s", 1_000],
 ]
-const words = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" })
 
 function relative(at: number): string {
   const away = at - (tick.value + clockOffset.value)
-  const [unit, ms] = spans.find(([, length]) => Math.abs(away) >= length) ?? ["second", 1_000]
-  return Math.abs(away) < 5_000 ? "now" : words.format(Math.round(away / ms), unit)
+  const size = Math.abs(away)
+  const [unit, ms] = spans.find(([, length]) => size >= length) ?? ["s", 1_000]
+  const words = `${Math.round(size / ms)} ${unit}`
+  return size < 5_000 ? "now" : away < 0 ? `${words} ago` : `in ${words}`
 }
 
 /** `both` where there is room; else the exact time is what a pointer or a reader finds. */

@@ -126,6 +126,7 @@ export function Transcript<Item extends Message>(props: TranscriptProps<Item>) {
     const stops = [
       grows && on<{ key: string }>("session", (entry) => grows(entry) && !ends.current.newer && void get("newer")),
       topic && on<Item>(topic, (item) => accepts?.(item) && take(item)),
+      on("begun", () => grows && items.value && void get("newer")),
       on("reset", () => void get(ends.current.isAtEnd ? "begin" : "newer")),
       on("ready", () => !items.value && void get("begin")),
     ]

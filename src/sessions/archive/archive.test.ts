@@ -4,7 +4,7 @@ import { testStore } from "../../../test/support/store.ts"
 import { systemClock, systemIds } from "../../kernel/index.ts"
 import type { ModelMessage } from "../../models/contract.ts"
 import { sessionSchema } from "../config.ts"
-import { type TranscriptEntry, createSessions, keepSummary } from "../index.ts"
+import { type TranscriptEntry, createSessions, keepSummary, moveSession } from "../index.ts"
 import {
   deleteSession,
   findSessionKey,
@@ -112,6 +112,34 @@ test("a conversation that is over is found, shown and exported under its key", a
     listSessions(store, { limit: 5 }).items.map((session) => [session.key, session.kind]),
     [[key, "main"]],
   )
+})
+
+test("sizes are told without counting, of what grows, is pruned and becomes one", async (context) => {
+  const { store, write } = await open(context)
+  const other = "agent:main:terminal:other"
+  await write([said("one"), answered("two"), said("three")])
+  await write([said("four"), said("five")], other)
+  const counted = () =>
+    (
+      store.handle
+        .prepare("select count(*) as messages, sum(tokens) as tokens from message group by session_id order by 1, 2")
+        .all() as { messages: number; tokens: number }[]
+    ).map(({ messages, tokens }) => [messages, tokens])
+  const told = () =>
+    listSessions(store, { limit: 5 })
+      .items.map(({ messages, tokens }) => [messages, tokens])
+      .sort(([a = 0, c = 0], [b = 0, d = 0]) => a - b || c - d)
+  assert.deepEqual([told(), told().map(([messages]) => messages)], [counted(), [2, 3]])
+  store.handle.raw.exec("delete from message where id = (select min(id) from message)")
+  assert.deepEqual([told(), told().map(([messages]) => messages)], [counted(), [2, 2]])
+  await store.write(async (inside) => moveSession(inside, other, key))
+  assert.deepEqual([told(), told().length], [counted(), 1])
+  const plan = store.handle.raw
+    .prepare("explain query plan select messages, tokens from conversation_size where session_id = 'x'")
+    .all()
+  assert.match(JSON.stringify(plan), /USING PRIMARY KEY/)
+  store.handle.raw.exec("delete from message")
+  assert.deepEqual(store.handle.raw.prepare("select * from conversation_size").all(), [])
 })
 
 test("a summary stands in for what was before it, and everything stays where it was", async (context) => {

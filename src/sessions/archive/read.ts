@@ -65,7 +65,8 @@ function conversationsOf(store: Store, key: string): ConversationSummary[] {
   return store.handle
     .prepare(
       `select session_id as sessionId, created_at as createdAt, ended_at as endedAt,
-         (select count(*) from message where message.session_id = conversation.session_id) as messages
+         coalesce((select messages from conversation_size as size where size.session_id = conversation.session_id), 0)
+           as messages
        from conversation where key = ? and deleted_at is null
        order by ended_at is null desc, created_at desc limit 200`,
     )
@@ -136,9 +137,9 @@ function entryOf(row: MessageRow): TranscriptMessage {
 }
 
 function summaryOf(store: Store, row: SessionRow): SessionSummary {
-  const { count, tokens } = store.handle
-    .prepare("select count(*) as count, coalesce(sum(tokens), 0) as tokens from message where session_id = ?")
-    .get(row.session_id) as { count: number; tokens: number }
+  const size = store.handle
+    .prepare("select messages, tokens from conversation_size where session_id = ?")
+    .get(row.session_id) as { messages: number; tokens: number } | undefined
   const { key, agent_id: agentId, session_id: sessionId, created_at: createdAt, updated_at: updatedAt } = row
   return {
     key,
@@ -147,8 +148,8 @@ function summaryOf(store: Store, row: SessionRow): SessionSummary {
     kind: kindOfKey(key),
     createdAt,
     updatedAt,
-    messages: count,
-    tokens,
+    messages: size?.messages ?? 0,
+    tokens: size?.tokens ?? 0,
     lastRoute: routeOf(row),
   }
 }

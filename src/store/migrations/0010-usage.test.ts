@@ -32,6 +32,8 @@ test("a folder of the version before keeps its rows and takes usage from then on
   assert.deepEqual(["inbox", "job", "step", "session", "message", "usage"].map(count), [1, 1, 1, 1, 1, 0])
   const message = store.handle.raw.prepare("select message, tokens from message").all()
   assert.deepEqual(plain(message), [{ message: '{"role":"user"}', tokens: 5 }])
+  const sizes = store.handle.raw.prepare("select * from conversation_size").all()
+  assert.deepEqual(plain(sizes), [{ session_id: "id", messages: 1, tokens: 5 }])
   store.handle.raw.exec(
     "insert into usage (created_at, agent_id, purpose, model) values (2, 'main', 'chat', 'test/small')",
   )

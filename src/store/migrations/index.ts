@@ -29,6 +29,7 @@ import * as webChat from "./0031-web-chat.ts"
 import * as hands from "./0034-hands.ts"
 import * as schedules from "./0033-schedules.ts"
 import * as mcp from "./0035-mcp.ts"
+import * as conversationSizes from "./0037-conversation-sizes.ts"
 
 export const migrations: Record<string, Migration> = {
   "0001-first": first,
@@ -60,6 +61,7 @@ export const migrations: Record<string, Migration> = {
   "0034-hands": hands,
   "0033-schedules": schedules,
   "0035-mcp": mcp,
+  "0037-conversation-sizes": conversationSizes,
 }
 
 /**
