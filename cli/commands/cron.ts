@@ -44,10 +44,16 @@ function addAdd(cron: Command, context: CliContext): void {
     .option("--account <name>", "account of the channel")
     .addOption(new Option("--missed <rule>", "times at which nothing ran").choices(["late", "skip", "each"]))
     .option("--grace <minutes>", "how long such a time may be made up for", wholeNumber("--grace", 1, 10_080))
+    .addOption(
+      new Option("--wake <when>", "when the main conversation looks at the result of an isolated run").choices([
+        "now",
+        "next-heartbeat",
+      ]),
+    )
     .option("--model <model>", "model of the runs")
-    .action(async (text: string, { tz, grace, json, timeout, stateDir, ...wish }: AddOptions) => {
+    .action(async (text: string, { tz, grace, wake, json, timeout, stateDir, ...wish }: AddOptions) => {
       const options: GatewayOptions = { timeout, ...(json ? { json } : {}), ...(stateDir ? { stateDir } : {}) }
-      const body = { ...wish, text, timezone: tz, graceMinutes: grace }
+      const body = { ...wish, text, timezone: tz, graceMinutes: grace, wakeMode: wake }
       const answer = await connectGateway(context, options).call("POST", "/api/schedules", { body })
       if (json) return context.output.json(answer)
       context.output.write(describe(answer as ScheduleDetail))

@@ -66,7 +66,7 @@ function describe(answer: Exclude<ApprovalAnswer, { kind: "allowed" }>, timeText
 /** What the turn of the answer takes over; none of the words. */
 function resumeOf(input: TurnInput, { trusted, withoutPast }: PromptTrust): Partial<TurnInput> {
   const { agentId, sessionKey, origin, askedBy, instructions, skills, tools, route, routeProblem } = input
-  const { model, thinking, timeoutSeconds, historyTurns, hook } = input
+  const { model, thinking, timeoutSeconds, historyTurns, hook, schedule } = input
   const { callback: _callback, ...told } = hook ?? {}
   const kept = {
     agentId,
@@ -82,6 +82,7 @@ function resumeOf(input: TurnInput, { trusted, withoutPast }: PromptTrust): Part
     model,
     thinking,
     timeoutSeconds,
+    schedule,
     historyTurns: withoutPast ? 0 : historyTurns,
     ...(hook ? { hook: told } : {}),
   }

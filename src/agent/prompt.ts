@@ -91,7 +91,9 @@ function describeEvent({ ids, timeText }: PromptOptions, shown: ShownEvent): str
   const { event, pieces, from } = shown
   const goesOn = from > 0 ? " (what was left of it)" : ""
   const begin = `System: [${timeText(event.created_at)}]`
-  const words = event.trusted === 0 ? `${begin} from ${event.origin}${goesOn}:` : `${begin}${goesOn}`
+  // What an owner has asked for does not come from him: a page may have said it.
+  const sender = event.origin === "owner" ? "" : ` from ${event.origin}`
+  const words = event.trusted === 0 ? `${begin}${sender}${goesOn}:` : `${begin}${goesOn}`
   const text = pieces.map((piece) => piece.text).join("")
   const rest = restOf(shown)
   if (event.segments !== null) {

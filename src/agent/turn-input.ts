@@ -107,6 +107,8 @@ export interface TurnInput {
     /** Where the result is posted, and the mapping that says so. */
     callback?: { url: string; mapping: string }
   }
+  /** A schedule in a session apart: its name in the summary, and whether the main session is woken at once. */
+  schedule?: { name: string; wakeMode: "now" | "next-heartbeat" }
   /** The model's thinking is kept to be shown, whatever the session says. */
   showsReasoning?: true
   model?: string

@@ -46,6 +46,8 @@ export interface TurnOptions extends ToolSources {
   isHeard?: (input: TurnInput) => boolean
   /** When conversations are summed up by themselves; unset: never. */
   compactRule?: () => CompactRule | undefined
+  /** How long an acknowledgment may be that says that nothing needs attention; unset: 300 characters. */
+  ackMaxChars?: () => number
   /** What the agent's owner has written down for its prompt; unset: nothing. */
   workspaceFiles?: (agentId: string, place: { isPrivate: boolean }) => readonly WorkspaceFile[]
 }

@@ -4,7 +4,7 @@ import { AppError, describeError, withTimeout } from "../kernel/index.ts"
 import { BudgetExceeded } from "../budget/index.ts"
 import type { ModelMessage, ModelRequest, UsedFor } from "../models/contract.ts"
 import { ModelFailure } from "../models/index.ts"
-import { type Origin, type Session, estimateTokens, mainKey, withoutImages } from "../sessions/index.ts"
+import { type Origin, type Session, estimateTokens, withoutImages } from "../sessions/index.ts"
 import {
   type JobEnd,
   type JobRow,
@@ -28,15 +28,13 @@ import { TurnStopped, stoppedLoop } from "./stopped.ts"
 import { type PromptTrust, entriesOf, sessionSites } from "./taint.ts"
 import type { ToolContext } from "./tool.ts"
 import { producedMedia } from "./tool-runner.ts"
+import { maxSummary, reportRun } from "./report.ts"
 import { begin, selectModel } from "./turn-begin.ts"
 import { type PromptStep, withFewerEvents } from "./turn-prompt.ts"
-import { type TurnInput, type TurnObserver, type TurnView, heartbeatJob } from "./turn-input.ts"
+import { type TurnInput, type TurnObserver, type TurnView } from "./turn-input.ts"
 import type { TurnDelivery, TurnOptions } from "./turn-options.ts"
 
 export type * from "./turn-options.ts"
-
-/** Length of a hook's summary in the main session. */
-const maxSummary = 2_000
 
 export interface TurnRun {
   /** `isSilent`: stopped by a command, which is answered itself. */
@@ -349,7 +347,7 @@ function finish(options: TurnOptions, job: JobRow, turn: TurnRun): JobEnd {
     }
     if (reasoning !== "") outgoing.reasoning = reasoning
     const delivered = options.deliver(write, outgoing)
-    reportHook(options, write, input, text, delivered, undefined)
+    reportRun(options, write, input, { text, delivered, isError: false, isTainted })
     end.result = describeResult(text, delivered)
   }
   return end
@@ -407,7 +405,9 @@ function tellFailure(options: TurnOptions, write: Write, job: JobRow, input: Tur
   const delivered = isTold
     ? "told with the cap that is used"
     : options.deliver(write, { input, jobId: job.id, text, media: new Set(), isError: true })
-  reportHook(options, write, input, error.message, delivered, error)
+  // A provider's words about its failure are for the operator: they stand in the run.
+  const told = input.hook ? error.message : text
+  reportRun(options, write, input, { text: told, delivered, isError: true, isTainted: false })
 }
 
 function placeOf({ route }: TurnInput): string | undefined {
@@ -433,29 +433,6 @@ function apology(error: AppError, input: TurnInput): string {
   if (setUpCodes.has(error.code)) return "Sorry, I could not answer: my model is not set up as it should be."
   const hint = error.hint === undefined ? "" : ` (${error.hint})`
   return `Sorry, I could not answer: ${error.message}${hint}`
-}
-
-/** The result of a webhook's run, told to the main session as untrusted words. */
-function reportHook(
-  options: TurnOptions,
-  write: Write,
-  input: TurnInput,
-  text: string,
-  delivered: string,
-  error: AppError | undefined,
-): void {
-  if (!input.hook) return
-  const status = error ? " (error)" : ""
-  const summary = text.length > maxSummary ? `${text.slice(0, maxSummary)}…` : text || "(no text)"
-  const sessionKey = mainKey(input.agentId)
-  const told = `Hook ${input.hook.name}${status}: ${summary}\n(${delivered})`
-  const segments = [
-    { kind: "operator", text: "a run has ended with this result:" },
-    { kind: "value", text: told },
-  ]
-  const shareHistory = input.hook.shareHistory ?? false
-  write.addEvent({ sessionKey, text: told, segments, origin: "webhook", trusted: false, shareHistory })
-  if (input.hook.wakeMode === "now") write.addJob(heartbeatJob(options.ids.uuid(), sessionKey, "hook"))
 }
 
 function describeResult(text: string, delivered: string): string {

@@ -120,6 +120,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
   const prefix = (input: TurnInput) => prefixOf(core.config(), { models, sessions }, input)
   const delivery = composeDelivery(core, { sessions, senders, responsePrefix: prefix })
   const turnOptions: TurnOptions = {
+    ackMaxChars: () => core.config().agents.defaults.heartbeat.ackMaxChars,
     store,
     sessions,
     models,

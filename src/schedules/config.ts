@@ -36,6 +36,9 @@ const job = z
     graceMinutes: z.int().min(1).max(10_080).default(60).meta({
       description: "Minutes for which a time that was missed may still be made up for.",
     }),
+    wakeMode: z.enum(["now", "next-heartbeat"]).default("next-heartbeat").meta({
+      description: "When the main session looks at the result of an isolated run: at once, or with its next turn.",
+    }),
     model: word.optional().meta({ description: "Model of these runs." }),
     timeoutSeconds: z.int().min(1).max(86_400).optional().meta({ description: "Seconds that one run may take." }),
     enabled: z.boolean().default(true).meta({ description: "Whether it runs." }),

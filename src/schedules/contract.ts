@@ -19,6 +19,8 @@ export interface ScheduleSpec {
   agentId: string
   session: "main" | "isolated"
   deliver: boolean
+  /** When the main session looks at the result of one that runs apart; unset: with its next turn. */
+  wakeMode?: "now" | "next-heartbeat"
   /** Asked for when it runs: `last`, or a channel with a recipient. */
   channel: string
   to?: string
@@ -110,6 +112,7 @@ export interface ScheduleWish {
   account?: string
   missed?: MissedRule
   graceMinutes?: number
+  wakeMode?: "now" | "next-heartbeat"
   model?: string
   timeoutSeconds?: number
 }

@@ -198,6 +198,7 @@ async function add(state: State, wish: ScheduleWish, maker: Maker): Promise<Sche
     origin: maker.origin,
     trusted: maker.trusted,
     ...given({ timeZone: wish.timezone, to, account, model: wish.model, timeoutSeconds: wish.timeoutSeconds }),
+    ...given({ wakeMode: wish.wakeMode }),
     ...(maker.route && !isNamed ? { route: withoutMessage(maker.route) } : {}),
   }
   const row: ScheduleRow = {
@@ -351,6 +352,10 @@ function turnOf(state: State, row: ScheduleRow, at: number): TurnInput {
     text,
     ...(trusted && row.source !== "agent" ? { sites: [...sitesIn(text), ...addressesIn(text)] } : {}),
     ...routeOf(state, spec),
+    // Words of a turn that had read those of others are not said as ours.
+    ...(spec.session === "main"
+      ? {}
+      : { schedule: { name: trusted ? row.name : row.id, wakeMode: spec.wakeMode ?? "next-heartbeat" } }),
     ...given({ model: spec.model, timeoutSeconds: spec.timeoutSeconds }),
   }
 }

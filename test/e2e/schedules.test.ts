@@ -8,6 +8,8 @@ import { runProgram } from "../../cli/testing/run-program.ts"
 import type { ScheduleDetail } from "../../src/schedules/contract.ts"
 import { obey } from "../support/obedient-model.ts"
 import { temporaryFolder } from "../support/temporary.ts"
+import type { RecordedRequest } from "../support/model-server/index.ts"
+import { lastPrompt } from "../support/prompts.ts"
 import { createWorld } from "../support/world.ts"
 
 test("a schedule runs at its time, once, and is ok when its answer has arrived", async (context) => {
@@ -71,6 +73,11 @@ test("a schedule runs at its time, once, and is ok when its answer has arrived",
   const before = world.say("wait")
   assert.match((await svc("run", repeated.id.slice(0, 5))).stdout, /^runs now; look with: svc runs show /)
   await world.reply("It is reported.", { after: before })
+  // What ran apart is known in the main conversation, by an owner's next turn.
+  const after = world.say("what was reported?")
+  await world.reply("ok", { after })
+  const prompt = lastPrompt(world.model.requests.at(-1) as RecordedRequest)
+  assert.match(prompt, /System: \[[^\]]+\] Schedule report: It is reported\.\n +\(queued for chatapp chat 1001\)/)
   assert.match((await svc("pause", repeated.id)).stdout, /paused/)
   assert.equal((await world.gateway.call<ScheduleDetail>("GET", `/api/schedules/${repeated.id}`)).nextAt, null)
   assert.match((await svc("resume", repeated.id)).stdout, /goes on/)

@@ -64,6 +64,7 @@ export const scheduleEndpoints = define({
       account: word.optional(),
       missed: z.enum(["late", "skip", "each"]).optional(),
       graceMinutes: z.int().min(1).max(10_080).optional(),
+      wakeMode: z.enum(["now", "next-heartbeat"]).optional(),
       model: word.optional(),
       timeoutSeconds: z.int().min(1).max(86_400).optional(),
     }),
