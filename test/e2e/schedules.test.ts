@@ -29,7 +29,7 @@ test("a schedule runs at its time, once, and is ok when its answer has arrived",
   const hello = world.say("hello")
   await world.reply("ok", { after: hello })
 
-  const timed = await made("add", "Say good morning", "--in", "1s")
+  const timed = await made("add", "Say good morning", "--in", "1s", "--name", "greeting")
   await world.reply("Good morning, Ada", { after: hello })
   const shown = await world.until("it has arrived", async () => {
     const detail = await world.gateway.call<ScheduleDetail>("GET", `/api/schedules/${timed.id}`)
@@ -100,7 +100,7 @@ test("a kill at the very time loses nothing and doubles nothing", async (context
   await world.start()
   const hello = world.say("hello")
   await world.reply("ok", { after: hello })
-  const body = { text: "Water the plants", in: "1s" }
+  const body = { text: "Water the plants", name: "garden", in: "1s" }
   await world.gateway.call<ScheduleDetail>("POST", "/api/schedules", body)
   await world.until("its time has come", () =>
     world.rows("select 1 from schedule_occurrence").length > 0 ? true : undefined,
