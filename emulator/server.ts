@@ -93,7 +93,7 @@ export class EmulatorServer {
       // A web page may know this port, but it cannot give the address a name of its own.
       if (!loopbackHost.test(request.headers.host ?? "")) return sendJson(response, 403, forbiddenHost)
       if (url.pathname.startsWith("/_emulator/")) return await control.handle(request, response, url)
-      if (request.method === "GET" && servePage(response, url.pathname)) return
+      if (request.method === "GET" && (await servePage(response, url.pathname))) return
       throw new ApiError(404, "Not Found")
     } catch (error) {
       request.resume()

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url"
 import { build } from "esbuild"
 import { buildExtension } from "./build-extension.ts"
 import { buildDashboard } from "./build-dashboard.mjs"
+import { buildEmulatorPage } from "./build-emulator-page.mjs"
 import { moduleOptions } from "./bundle-options.ts"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -83,6 +84,7 @@ async function bundle(output) {
   })
   await buildExtension(root, join(output, "extension"))
   await buildDashboard(join(output, "dashboard"))
+  await buildEmulatorPage(join(output, "emulator-page"))
   chmodSync(output, 0o755)
   chmodSync(join(output, "svc.cjs"), 0o755)
 }

@@ -27,6 +27,7 @@ const steps = [
   ["lint", bin("oxlint"), ["--deny-warnings"]],
   ["types", bin("tsc"), ["--noEmit"]],
   ["types of the page", bin("tsc"), ["-p", "dashboard"]],
+  ["types of the emulator's page", bin("tsc"), ["-p", "emulator/page/client"]],
 ]
 const testStep = [
   `${due.length} of ${tests.length} unit test files`,
@@ -52,7 +53,7 @@ function tell(result) {
   return result.ok
 }
 
-// The first four are quick and compete little; the tests come after them, with the machine to themselves.
+// The first five are quick and compete little; the tests come after them, with the machine to themselves.
 let ok = (await Promise.all(steps.map(run))).map(tell).every(Boolean)
 if (due.length === 0) console.log("ok   unit tests: nothing that they are made of has changed since they passed")
 else {

@@ -1,16 +1,17 @@
 // The control API in process: act as users, look at what the bot did, order faults, move time.
 // The HTTP form (http.ts) calls the same methods by name.
-import type { Chat, Message, User, UserFromGetMe } from "grammy/types"
+import type { BotCommand, Chat, Message, User, UserFromGetMe } from "grammy/types"
 import type { Draft, EmulatorEvent, NumberedEvent } from "../feed.ts"
 import { interruption } from "../methods/updates.ts"
 import type { Bot } from "../world/bot.ts"
 import type { NewBot } from "../world/create-bot.ts"
-import type { VisibleAction } from "../world/room.ts"
+import type { MemberStatus, Topic, VisibleAction } from "../world/room.ts"
 import type { World } from "../world/world.ts"
 import type { CallLog } from "./call-log.ts"
 import type { CallRecord } from "./call-record.ts"
 import { ControlError } from "./control-error.ts"
 import type { Faults, Fault } from "./faults.ts"
+import { shownMenu } from "./menu.ts"
 import * as people from "./people.ts"
 import type { ParsedRequests } from "./requests.ts"
 import * as acts from "./user-acts.ts"
@@ -123,6 +124,10 @@ export class Control {
     return acts.editText(this.#world, request)
   }
 
+  deleteMessages(request: ParsedRequests["deleteMessages"]): void {
+    acts.deleteMessages(this.#world, request)
+  }
+
   click(request: ParsedRequests["click"]): { queryId: string } {
     return acts.click(this.#world, request)
   }
@@ -152,10 +157,19 @@ export class Control {
   // What the bot did
 
   /** The messages of a chat as its people see them, oldest first. */
-  messages({ chatId, botId, after = 0, limit = 1000 }: ParsedRequests["messages"]): Message[] {
+  messages({ chatId, botId, after = 0, before = Infinity, limit = 1000 }: ParsedRequests["messages"]): Message[] {
     const room = people.findRoom(this.#world, chatId, botId)
     const ordered = [...room.messages.values()].sort((a, b) => a.message_id - b.message_id)
-    return ordered.filter((message) => message.message_id > after).slice(-limit)
+    return ordered.filter(({ message_id: id }) => id > after && id < before).slice(-limit)
+  }
+
+  topics({ chatId, botId }: ParsedRequests["topics"]): Topic[] {
+    return [...people.findRoom(this.#world, chatId, botId).topics.values()]
+  }
+
+  /** The status of every person and bot that is or was in a shared chat, by their id. */
+  members({ chatId }: ParsedRequests["members"]): Record<string, MemberStatus> {
+    return Object.fromEntries(people.findRoom(this.#world, chatId, undefined).members)
   }
 
   file(fileId: string): { bytes: Buffer; name: string; mimeType: string } {
@@ -180,6 +194,17 @@ export class Control {
   reactions({ chatId, botId, messageId }: ParsedRequests["reactions"]): Record<string, string[]> {
     const room = people.findRoom(this.#world, chatId, botId)
     return Object.fromEntries(room.reactions.get(messageId)?.byActor ?? [])
+  }
+
+  /** The reactions of a whole chat, by message. */
+  chatReactions({ chatId, botId }: ParsedRequests["chatReactions"]): Record<string, Record<string, string[]>> {
+    const { reactions } = people.findRoom(this.#world, chatId, botId)
+    return Object.fromEntries([...reactions].map(([id, { byActor }]) => [id, Object.fromEntries(byActor)]))
+  }
+
+  /** The commands that a person is offered in a chat. */
+  menu(request: ParsedRequests["menu"]): BotCommand[] {
+    return shownMenu(this.#world, request)
   }
 
   commands({ botId, scope, languageCode = "" }: ParsedRequests["commands"] = {}): {

@@ -50,7 +50,10 @@ test("refuses a wrong secret, a foreign host, unknown methods and bad arguments"
 test("serves the chat page with a policy that lets nothing else run", async () => {
   await using bench = await openBench()
   const page = await fetch(bench.emulator.url)
-  assert.match(page.headers.get("content-security-policy") ?? "", /default-src 'none'; script-src 'sha256-/)
+  assert.match(
+    page.headers.get("content-security-policy") ?? "",
+    /default-src 'none'; script-src 'sha256-[^;]+; style-src 'sha256-/,
+  )
   assert.doesNotMatch(await page.text(), new RegExp(bench.emulator.controlToken))
 })
 

@@ -7,7 +7,15 @@ import { chatMember } from "../methods/chats.ts"
 import { findEntities } from "../parse/find.ts"
 import { lifetimeMs } from "../updates/kinds.ts"
 import type { Bot } from "../world/bot.ts"
-import { botsIn, postMessage, publicUser, quotedMessage, replaceMessage, type MessageFields } from "../world/deliver.ts"
+import {
+  botsIn,
+  postMessage,
+  publicUser,
+  quotedMessage,
+  removeMessages,
+  replaceMessage,
+  type MessageFields,
+} from "../world/deliver.ts"
 import { mediaFields } from "../world/media.ts"
 import type { Room } from "../world/room.ts"
 import type { World } from "../world/world.ts"
@@ -65,6 +73,18 @@ export function editText(world: World, request: ParsedRequests["editText"]): Mes
   const edited = { ...rest, ...content, edit_date: world.clock.seconds() } as Message
   replaceMessage(world, room, edited, undefined)
   return edited
+}
+
+/** For everybody: own messages, in a private chat also those of the bot, in a shared one an administrator any. Bots hear nothing. */
+export function deleteMessages(world: World, request: ParsedRequests["deleteMessages"]): void {
+  const { userId, messageIds } = request
+  const room = findRoom(world, request.chatId ?? userId, request.botId)
+  const isFree = room.kind() === "private" || room.isAdministrator(findUser(world, userId).id)
+  for (const id of messageIds) {
+    if (findMessage(room, id).from?.id !== userId && !isFree)
+      throw new ControlError("not-possible", "this user may not delete the message")
+  }
+  removeMessages(world, room, messageIds)
 }
 
 /** Clicks the button with this data or text; returns the id of the query that the bot has to answer. */

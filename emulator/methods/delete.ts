@@ -2,6 +2,7 @@
 import { badRequest } from "../errors.ts"
 import { parseJson } from "../wire/arguments.ts"
 import { findAccessibleRoom } from "../world/access.ts"
+import { removeMessages } from "../world/deliver.ts"
 import type { Room } from "../world/room.ts"
 import type { MethodCall, MethodTable } from "./method.ts"
 
@@ -17,7 +18,7 @@ function deleteMessage(call: MethodCall): true {
   if (messageId <= 0) throw badRequest("Message identifier is not specified")
   if (!room.messages.has(messageId)) throw badRequest("Message to delete not found")
   if (!mayDelete(call, room, messageId)) throw badRequest("Message can't be deleted")
-  remove(call, room, [messageId])
+  removeMessages(world, room, [messageId])
   return true
 }
 
@@ -29,11 +30,8 @@ function deleteMessages(call: MethodCall): true {
   if (ids.length === 0) throw badRequest("Message identifiers are not specified")
   if (ids.length > maxMessages) throw badRequest("Too many message identifiers specified")
   const room = findAccessibleRoom(world, bot, source.text("chat_id"))
-  remove(
-    call,
-    room,
-    ids.map(Number).filter((id) => mayDelete(call, room, id)),
-  )
+  const deletable = ids.map(Number).filter((id) => mayDelete(call, room, id))
+  if (deletable.length > 0) removeMessages(world, room, deletable)
   return true
 }
 
@@ -43,13 +41,4 @@ function mayDelete({ world, bot }: MethodCall, room: Room, messageId: number): b
   const isOwn = message.from?.id === bot.id || message.sender_chat?.id === room.chat.id
   if (room.isAdministrator(bot.id)) return true
   return (isOwn || room.kind() === "private") && world.clock.seconds() - message.date < deletableSeconds
-}
-
-function remove({ world, bot }: MethodCall, room: Room, messageIds: number[]): void {
-  if (messageIds.length === 0) return
-  for (const id of messageIds) {
-    room.messages.delete(id)
-    room.reactions.delete(id)
-  }
-  world.feed.publish({ type: "deleted", botId: bot.id, chatId: room.chat.id, messageIds })
 }

@@ -1,34 +1,76 @@
-// The chat page as one document, made of its style, its markup and its script.
-import { pageScript } from "./script.ts"
-import { pageStyle } from "./style.ts"
+// The chat page as one document: its script and its style were built with the program, or are built from the sources.
+import { createHash } from "node:crypto"
+import { readFile } from "node:fs/promises"
 
-export { pageScript }
+export interface ChatPage {
+  html: string
+  /** What the page may do, as the value of a Content-Security-Policy. */
+  policy: string
+}
 
-export function pageHtml(): string {
+interface Built {
+  script: string
+  style: string
+}
+
+let loading: Promise<ChatPage> | undefined
+
+/** Read or built once. Rejects when neither can be done. */
+export function loadPage(): Promise<ChatPage> {
+  loading ??= compose().catch((error: unknown) => {
+    loading = undefined
+    throw error
+  })
+  return loading
+}
+
+async function compose(): Promise<ChatPage> {
+  const { script: source, style } = await load()
+  const script = source.replaceAll("</script", "<\\/script")
+  const hash = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`
+  const policy = [
+    "default-src 'none'",
+    `script-src ${hash(script)}`,
+    `style-src ${hash(style)}`,
+    "img-src blob: data:",
+    "media-src blob:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ")
+  return { html: document(script, style), policy }
+}
+
+/** Beside the bundle, or beside the folder of its chunks. */
+const builtPlaces = ["./emulator-page/", "../emulator-page/"]
+
+async function load(): Promise<Built> {
+  for (const place of builtPlaces) {
+    const read = (name: string) => readFile(new URL(`${place}${name}`, import.meta.url), "utf8")
+    try {
+      return { script: await read("page.js"), style: await read("style.css") }
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error
+    }
+  }
+  // The address is no literal, so that what is shipped does not take the build along.
+  const build = new URL("../../scripts/build-emulator-page.mjs", import.meta.url).href
+  const { bundleEmulatorPage } = (await import(build)) as { bundleEmulatorPage(): Promise<Built> }
+  return bundleEmulatorPage()
+}
+
+function document(script: string, style: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
 <title>Chat</title>
-<style>${pageStyle}</style>
+<link rel="icon" href="data:,">
+<style>${style}</style>
 </head>
-<body>
-<header>
-  <div class="who"><strong id="bot-name">Chat</strong><span id="status">connecting</span></div>
-  <select id="user" aria-label="Write as"></select>
-  <button id="new-user" type="button" aria-label="New person">+</button>
-</header>
-<main id="log" aria-live="polite"></main>
-<div id="draft" hidden></div>
-<form id="compose">
-  <label class="attach" aria-label="Attach a picture"><input id="file" type="file" accept="image/*" hidden><svg width="24" height="24" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round"><path d="M20 11.5 12.3 19a5 5 0 0 1-7-7l8.2-8.2a3.4 3.4 0 0 1 4.8 4.8L10 16.8a1.7 1.7 0 0 1-2.4-2.4L15 7"/></svg></label>
-  <textarea id="text" rows="1" placeholder="Message" aria-label="Message"></textarea>
-  <button type="submit" aria-label="Send">&#10148;</button>
-</form>
-<div id="notice" role="status" hidden></div>
-<script>${pageScript}</script>
-</body>
+<body><script>${script}</script></body>
 </html>
 `
 }

@@ -41,6 +41,14 @@ export function replaceMessage(world: World, room: Room, message: Message, autho
   if (!author) deliver(world, room, message, room.chat.type === "channel" ? "edited_channel_post" : "edited_message")
 }
 
+export function removeMessages(world: World, room: Room, messageIds: number[]): void {
+  for (const id of messageIds) {
+    room.messages.delete(id)
+    room.reactions.delete(id)
+  }
+  world.feed.publish({ type: "deleted", botId: room.botId ?? 0, chatId: room.chat.id, messageIds })
+}
+
 export function botsIn(world: World, room: Room): Bot[] {
   return [...world.bots.values()].filter((bot) =>
     room.botId === undefined ? isPresent(room.statusOf(bot.id)) : bot.id === room.botId,
