@@ -1,5 +1,6 @@
 // Where a person writes: text, files of any kind, a voice message, commands from the menu; as a reply or as an edit.
 import type { Message } from "grammy/types"
+import type { RefObject } from "preact"
 import { useLayoutEffect, useRef, useState } from "preact/hooks"
 import type { Requests } from "../../control/requests.ts"
 import { base64Of, call } from "./api.ts"
@@ -45,12 +46,6 @@ export function Composer({ conversation }: { conversation: Conversation }) {
     if (editing) setText(editing.text ?? "")
     if (editing || conversation.replyTo) field.current?.focus()
   }, [editing, conversation.replyTo])
-  useLayoutEffect(() => {
-    const { current } = field
-    if (!current) return
-    current.style.height = "auto"
-    current.style.height = `${current.scrollHeight + 2}px`
-  }, [text])
   const write = (value: string) => {
     setText(value)
     if (!editing) unsent.keep(conversation, value)
@@ -92,21 +87,13 @@ export function Composer({ conversation }: { conversation: Conversation }) {
       />
       <div class="row">
         <FileButton add={add} />
-        <textarea
-          id="text"
-          ref={field}
-          rows={1}
-          value={text}
-          placeholder="Message"
-          aria-label="Message"
-          onInput={(event) => write(event.currentTarget.value)}
-          onFocus={() => void conversation.attempt(() => conversation.loadMenu())}
-          onPaste={(event) => add(event.clipboardData?.files ?? [])}
-          onKeyDown={(event) => {
-            if (event.key !== "Enter" || event.shiftKey || event.isComposing) return
-            event.preventDefault()
-            void submit()
-          }}
+        <Field
+          field={field}
+          text={text}
+          write={write}
+          add={add}
+          submit={submit}
+          focused={() => void conversation.attempt(() => conversation.loadMenu())}
         />
         <VoiceButton conversation={conversation} />
         <button type="submit" aria-label={editing ? "Save" : "Send"} disabled={isSending}>
@@ -114,6 +101,43 @@ export function Composer({ conversation }: { conversation: Conversation }) {
         </button>
       </div>
     </form>
+  )
+}
+
+interface FieldProps {
+  field: RefObject<HTMLTextAreaElement>
+  text: string
+  write: (text: string) => void
+  add: (files: Iterable<File>) => void
+  submit: () => Promise<void>
+  focused: () => void
+}
+
+/** Enter sends, with Shift it makes a line; as high as what is in it. */
+function Field({ field, text, write, add, submit, focused }: FieldProps) {
+  useLayoutEffect(() => {
+    const { current } = field
+    if (!current) return
+    current.style.height = "auto"
+    current.style.height = `${current.scrollHeight + 2}px`
+  }, [text])
+  return (
+    <textarea
+      id="text"
+      ref={field}
+      rows={1}
+      value={text}
+      placeholder="Message"
+      aria-label="Message"
+      onInput={(event) => write(event.currentTarget.value)}
+      onFocus={focused}
+      onPaste={(event) => add(event.clipboardData?.files ?? [])}
+      onKeyDown={(event) => {
+        if (event.key !== "Enter" || event.shiftKey || event.isComposing) return
+        event.preventDefault()
+        void submit()
+      }}
+    />
   )
 }
 
