@@ -105,7 +105,7 @@ export function Composer({ conversation }: { conversation: Conversation }) {
 }
 
 interface FieldProps {
-  field: RefObject<HTMLTextAreaElement>
+  field: RefObject<HTMLTextAreaElement | null>
   text: string
   write: (text: string) => void
   add: (files: Iterable<File>) => void
