@@ -1,6 +1,6 @@
 // The routes of `/api/*`, one table. Whoever gets here has shown the gateway token; input is parsed once, by zod,
 // and every answer passes the redactor.
-import type { Hono } from "hono"
+import type { Context, Hono } from "hono"
 import { z } from "zod"
 import { errorResponse } from "../kernel/http/index.ts"
 import { AppError, type Redactor, runWithTimeout } from "../kernel/index.ts"
@@ -14,6 +14,7 @@ import { routesOf } from "./endpoint-routes.ts"
 import { platformId } from "./endpoints/people.ts"
 import { statusEndpoints } from "./endpoints/status.ts"
 import { usageEndpoints } from "./endpoints/usage.ts"
+import { heldStream } from "./held-stream.ts"
 import { hookRoutes } from "./hook-routes.ts"
 import { pauseRoutes } from "./pause-routes.ts"
 import { logRoutes } from "./logs.ts"
@@ -253,14 +254,21 @@ export function addApiRoutes(app: Hono<Env>, options: ApiOptions): void {
   })
   app.get("/api/session/export", (context) => exportSession(options, context))
   app.get("/api/chat/messages/:message/files/:n", (context) => sendFile(options, context))
-  app.get("/api/stream", (context) => listen(options.page, context))
-  app.get("/api/browser/live", (context) => watchBrowser(options, context))
+  app.get("/api/stream", async (context) => held(await listen(options.page, context), context))
+  app.get("/api/browser/live", async (context) => held(await watchBrowser(options, context), context))
   app.all("/api/browser/live", () => notAllowed(["GET"], options.redactor))
   app.all("/api/stream", () => notAllowed(["GET"], options.redactor))
   for (const path of new Set(routes.map((route) => route.path))) {
     const allowed = routes.filter((route) => route.path === path).map((route) => route.method)
     app.all(path, () => notAllowed(allowed, options.redactor))
   }
+}
+
+/** Whoever listens is let go when what let them in is taken back. */
+function held(response: Response, { env: { visit } }: Context<Env>): Response {
+  if (!visit || !response.body) return response
+  const body = heldStream(response.body, () => visit.holds())
+  return new Response(body, { status: response.status, headers: response.headers })
 }
 
 function hide(redactor: Redactor, json: string, isWhole: boolean): string {

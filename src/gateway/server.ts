@@ -97,7 +97,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     tokens,
     audit,
     throttle,
-    page: (request) => page.surface.find(request),
+    page: { find: (request) => page.surface.find(request), isGood: (id) => page.sessions.isGood(id) },
   })
   let listener: Listener | undefined
   return {

@@ -93,6 +93,23 @@ describe("a node is let in once", () => {
   })
 })
 
+test("however many connect and say nothing, one that was let in comes in", async (context) => {
+  const { nodes, port } = await startDoor(context)
+  const node = startNode(context, port)
+  await letIn(nodes, node)
+  node.connection.stop()
+  await node.ended
+  const silent = Array.from({ length: 40 }, () => new WebSocket(`ws://127.0.0.1:${port}/node`))
+  context.after(() => silent.forEach((socket) => socket.terminate()))
+  const closed = silent.map((socket) => new Promise((resolve) => socket.on("error", resolve).on("close", resolve)))
+  await Promise.all(silent.map((socket) => new Promise((resolve) => socket.on("open", resolve).on("close", resolve))))
+  // The oldest have made room for the others.
+  await Promise.all(closed.slice(0, 16))
+  const again = startNode(context, port, { folder: node.folder })
+  await again.says(/connected to .* as studio/)
+  assert.equal(nodes.connected.length, 1)
+})
+
 describe("each side proves itself", () => {
   const greet = async (port: number, answer: (challenge: Record<string, string>) => object, hello: object = {}) => {
     const socket = new WebSocket(`ws://127.0.0.1:${port}/node`)

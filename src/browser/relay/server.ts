@@ -40,6 +40,9 @@ export interface RelayServerOptions {
   background: Background
 }
 
+/** How often it is looked whether the token of a client is good still. */
+const askEveryMs = 1_000
+
 export class RelayServer {
   readonly #options: RelayServerOptions
   readonly #server: Server
@@ -108,8 +111,11 @@ export class RelayServer {
     throw new AppError("not-found", "There is no such route", { hint: "/json/version, /json/list and /cdp are there" })
   }
 
-  /** A program of this machine with the token; in a query too, where a client can send no header. */
-  #checkClient(request: IncomingMessage): void {
+  /**
+   * A program of this machine with the token; in a query too, where a client can send no header. Gives what says whether the
+   * token is good still.
+   */
+  #checkClient(request: IncomingMessage): () => boolean {
     checkOrigin(request.headers, { port: this.port })
     const { token, admit, throttle } = this.#options
     const url = new URL(request.url ?? "/", "http://relay")
@@ -117,9 +123,13 @@ export class RelayServer {
     if (inQuery !== null && request.headers.authorization === undefined)
       request.headers.authorization = `Bearer ${inQuery}`
     // The same right as that to drive browsers through the control service.
-    if (admit) return admit(request, "/").end(200)
+    if (admit) {
+      const visit = admit(request, "/")
+      visit.end(200)
+      return () => visit.holds()
+    }
     const given = bearerToken(request.headers.authorization)
-    if (given !== undefined && token.matches(given)) return
+    if (given !== undefined && token.matches(given)) return () => true
     refuse(throttle, request.socket.remoteAddress ?? "", {
       message: "A token is needed",
       hint: "Send the header 'Authorization: Bearer <gateway token>'",
@@ -137,10 +147,10 @@ export class RelayServer {
         )
         return
       }
-      this.#checkClient(request)
+      const holds = this.#checkClient(request)
       if (pathname !== "/cdp") throw new AppError("not-found", "There is no such route")
       if (!this.#options.hub.link) throw notConnected()
-      this.#sockets.handleUpgrade(request, socket, head, (open) => this.#serve(open))
+      this.#sockets.handleUpgrade(request, socket, head, (open) => this.#serve(open, holds))
     } catch (error) {
       const { status, message } = toAppError(error)
       const body = `${message}\n`
@@ -197,8 +207,12 @@ export class RelayServer {
     listen((message) => hub.receive(link, message))
   }
 
-  #serve(socket: WebSocket): void {
+  /** As long as the token is good. */
+  #serve(socket: WebSocket, holds: () => boolean): void {
     socket.on("error", () => socket.terminate())
+    const mayGoOn = () => holds() || (socket.terminate(), false)
+    const timer = setInterval(mayGoOn, askEveryMs)
+    timer.unref()
     const client = new RelayClient({
       hub: this.#options.hub,
       deliver: (message) => socket.send(JSON.stringify(message)),
@@ -206,8 +220,11 @@ export class RelayServer {
       checkOpen: this.#options.checkOpen,
     })
     this.#clients.add(client)
-    socket.on("message", (data) => client.receive(String(data)))
+    socket.on("message", (data) => {
+      if (mayGoOn()) client.receive(String(data))
+    })
     socket.on("close", () => {
+      clearInterval(timer)
       this.#clients.delete(client)
       client.close()
     })

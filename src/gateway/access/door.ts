@@ -23,14 +23,24 @@ export interface DoorOptions {
   tokens: Tokens
   audit: Audit
   throttle: FailureThrottle
-  /** Who has signed in to the page, by the request's cookie; throws where the request travels in the open. */
-  page?: (request: IncomingMessage) => { id: string; name: string; scopes: readonly Scope[] } | undefined
+  /** Who has signed in to the page; throws where the request travels in the open. */
+  page?: PageDoor
+}
+
+/** Sign-ins of browsers, as a door sees them. */
+export interface PageDoor {
+  /** By the request's cookie and key. */
+  find(request: IncomingMessage): { id: string; name: string; scopes: readonly Scope[] } | undefined
+  /** Whether the sign-in of this id still opens something. */
+  isGood(id: string): boolean
 }
 
 /** What opens a door, and what it opens. */
 interface Holder {
   visitor: Visitor
   scopes: readonly Scope[]
+  /** Whether it is still good. */
+  holds(): boolean
 }
 
 const everything: readonly Scope[] = ["admin"]
@@ -41,14 +51,15 @@ export function createDoor(options: DoorOptions): Admit {
     const rule = ruleFor(surface, request.method ?? "", path)
     const candidate = bearerToken(request.headers.authorization)
     const isOwn = candidate !== undefined && token.matches(candidate)
-    const { visitor, scopes } = isOwn
-      ? { visitor: owner(request), scopes: everything }
+    const { visitor, scopes, holds } = isOwn
+      ? { visitor: owner(request), scopes: everything, holds: () => true }
       : admitHolder(options, request, { candidate, rule })
     let hasEnded = false
     return {
       visitor,
       scopes,
       target: rule.target,
+      holds,
       end(status) {
         if (hasEnded) return
         hasEnded = true
@@ -63,15 +74,17 @@ function admitHolder(
   request: IncomingMessage,
   { candidate, rule }: { candidate: string | undefined; rule: FoundRule },
 ): Holder {
-  const { surface, tokens, audit, throttle } = options
+  const { surface, tokens, audit, throttle, page } = options
   const found = candidate === undefined ? undefined : tokens.find(candidate)
   if (found?.kind === "known") {
-    return checkScope(options, { visitor: visitorOf(found.token), scopes: found.token.scopes }, rule)
+    const { id, scopes } = found.token
+    return checkScope(options, { visitor: visitorOf(found.token), scopes, holds: () => tokens.isGood(id) }, rule)
   }
-  const session = candidate === undefined ? options.page?.(request) : undefined
+  const session = candidate === undefined ? page?.find(request) : undefined
   if (session) {
-    const visitor: Visitor = { kind: "page", id: session.id, name: session.name }
-    return checkScope(options, { visitor, scopes: session.scopes }, rule)
+    const { id, name, scopes } = session
+    const visitor: Visitor = { kind: "page", id, name }
+    return checkScope(options, { visitor, scopes, holds: () => page?.isGood(id) ?? false }, rule)
   }
   const address = request.socket.remoteAddress ?? "unknown"
   audit.count({ door: surface, who: stranger(clientOf(address)), action: "auth.failed", outcome: "unauthorized" })

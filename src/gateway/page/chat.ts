@@ -41,7 +41,7 @@ export function sendFile({ actions }: Pick<ApiOptions, "actions">, context: Cont
   return new Response(new Uint8Array(content), {
     headers: {
       "content-type": isShown ? mediaType : "application/octet-stream",
-      "content-disposition": `${isShown ? "inline" : "attachment"}; filename*=UTF-8''${encodeURIComponent(name)}`,
+      "content-disposition": `${isShown ? "inline" : "attachment"}; filename*=UTF-8''${encodeURIComponent(name.toWellFormed())}`,
     },
   })
 }

@@ -31,6 +31,8 @@ export interface PageSessions {
   enter(code: string, browser: string): Promise<EnteredSession | undefined>
   find(cookie: string, key: string | undefined): PageSession | undefined
   list(): PageSession[]
+  /** Whether the session of this id still opens something. */
+  isGood(id: string): boolean
   /** The token that a session was made with. */
   issuerOf(id: string): string | undefined
   /** By id; false where there is none. From then on it opens nothing. */
@@ -110,6 +112,10 @@ export function createPageSessions(options: PageSessionsOptions): PageSessions {
       if (!entry || !isRight || !isGood(entry)) return undefined
       noteUse(entry)
       return entry
+    },
+    isGood(id) {
+      const entry = entries.get(id)
+      return entry !== undefined && isGood(entry)
     },
     list: () =>
       [...entries.values()]

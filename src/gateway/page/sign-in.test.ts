@@ -92,6 +92,34 @@ test("a session has the scopes of the token that made it, never those of webhook
   assert.equal(refused.status, 403)
 })
 
+test("the stream of a browser or a token ends when what opened it is taken back, and tells nothing more", async () => {
+  const stream = async (headers: Record<string, string>) => {
+    const response = await fetch(`${origin()}/api/stream`, { headers })
+    assert.equal(response.status, 200)
+    const text = response.text()
+    return { text, isOver: () => Promise.race([text.then(() => true), new Promise((no) => setTimeout(no, 20, false))]) }
+  }
+  const me = await signIn()
+  const other = await signIn()
+  const { token } = await gateway.tokens.create({ name: "listener", scopes: ["admin"] })
+  const keys = { cookie: me.cookie, "x-csrf-token": me.key }
+  const streams = await Promise.all([
+    stream(keys),
+    stream({ authorization: `Bearer ${token}` }),
+    stream({ cookie: other.cookie, "x-csrf-token": other.key }),
+  ])
+  const headers = { ...keys, origin: origin() }
+  assert.equal((await gateway.send("/api/page/leave", { method: "POST", headers, body: "{}" })).status, 200)
+  await gateway.tokens.revoke("listener")
+  await gateway.store.write(async ({ addJob }) => {
+    addJob({ runId: "afterwards", kind: "turn", laneKey: "afterwards", payload: null })
+  })
+  for (const { text } of streams.slice(0, 2)) assert.doesNotMatch(await text, /afterwards/)
+  assert.equal(await streams[2]?.isOver(), false)
+  await gateway.post("/api/page/sessions/end", { id: other.id })
+  assert.match((await streams[2]?.text) ?? "", /afterwards/)
+})
+
 test("signing out ends the session and takes the cookie away", async () => {
   const me = await signIn()
   const headers = { cookie: me.cookie, "x-csrf-token": me.key, origin: origin() }

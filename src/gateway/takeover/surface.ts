@@ -16,7 +16,7 @@ export const takeoverBase = "/takeover"
 
 export interface TakeoverSurfaceOptions {
   desk: TakeoverDesk
-  settings: () => PlaceRules
+  settings: () => PlaceRules & { enabled: boolean }
   audit: Audit
   throttle: FailureThrottle
 }
@@ -34,6 +34,9 @@ export async function handleTakeover(
 ): Promise<Response> {
   // What is typed there is worth as much as a sign-in.
   placeOf(request, options.settings())
+  if (!options.settings().enabled) {
+    throw new AppError("not-found", "The page is switched off", { hint: "Set gateway.page.enabled to true" })
+  }
   const route = `${request.method} ${path.slice(takeoverBase.length)}`
   if (route === "POST /claim") return await claim(options, request)
   const open = await find(options, request)

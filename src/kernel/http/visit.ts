@@ -33,6 +33,8 @@ export interface Visit {
   readonly scopes: readonly string[]
   /** What it is about: a name or an id, never contents. A route may say it better than its path does. */
   target: string
+  /** Whether what opened the door opens it still; for answers that go on for long. */
+  holds(): boolean
   /** Tells once how it ended. */
   end(status: number): void
 }

@@ -37,8 +37,8 @@ export interface ConnectedNode {
   browser: { profiles: string[]; defaultProfile: string } | undefined
 }
 
-/** Who has proved nothing yet, or waits to be let in: anybody who reaches the port. */
-const mostStrangers = 20
+/** Who has proved nothing yet, or waits to be let in: anybody who reaches the port. Fewer than half of them may wait. */
+const mostStrangers = 24
 /** In the store: it goes with backups, so that nodes know a gateway that was moved. */
 const keyName = "node-gateway-key"
 
@@ -60,7 +60,8 @@ export class Nodes {
     clientTracking: true,
   })
   readonly #sessions = new Map<string, { session: NodeSession; link: Link }>()
-  readonly #strangers = new Set<WebSocket>()
+  /** Oldest first, with their addresses. */
+  readonly #strangers = new Map<WebSocket, string>()
   readonly #asking = new Map<string, Stranger>()
   readonly #folder: string
   #keys: Promise<KeyPair> | undefined
@@ -77,17 +78,34 @@ export class Nodes {
   /** The guard of the listener has looked at it already. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on("error", () => socket.destroy())
-    if (this.#isStopped || this.#strangers.size >= mostStrangers) {
+    if (this.#isStopped) {
       socket.end("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
       return
     }
     const address = request.socket.remoteAddress ?? ""
     this.#sockets.handleUpgrade(request, socket, head, (open) => {
-      this.#strangers.add(open)
+      if (this.#strangers.size >= mostStrangers) this.#pushOut()
+      this.#strangers.set(open, address)
       open.on("close", () => this.#strangers.delete(open))
       open.on("error", () => open.terminate())
       this.#options.background.run("greet a node", () => this.#greet(open, address))
     })
+  }
+
+  /**
+   * Makes room, so that nobody who says nothing keeps those out who have been let in: of those that have not come to ask, the
+   * oldest one of the address that holds the most places.
+   */
+  #pushOut(): void {
+    const asking = new Set([...this.#asking.values()].map(({ socket }) => socket))
+    const silent = [...this.#strangers].filter(([socket]) => !asking.has(socket))
+    const counts = new Map<string, number>()
+    for (const [, address] of silent) counts.set(address, (counts.get(address) ?? 0) + 1)
+    const most = Math.max(...counts.values())
+    const [socket] = silent.find(([, address]) => counts.get(address) === most) ?? []
+    if (!socket) return
+    this.#strangers.delete(socket)
+    socket.terminate()
   }
 
   async #greet(socket: WebSocket, address: string): Promise<void> {
@@ -195,7 +213,7 @@ export class Nodes {
     if (!link.isOpen) return
     this.#sessions.get(node.id)?.link.dismiss(replaced)
     this.#sessions.set(node.id, { link, session })
-    for (const socket of this.#strangers) if (link.isOn(socket)) this.#strangers.delete(socket)
+    for (const socket of this.#strangers.keys()) if (link.isOn(socket)) this.#strangers.delete(socket)
     link.send({ type: "welcome", id: node.id, name: row.name })
     this.#options.log.info({ node: node.id, name: row.name, version: node.version }, "node connected")
     this.#options.background.run("note a node", () => this.#book.seen(factsOf(node)))
