@@ -59,7 +59,10 @@ export async function runTool(options: RunToolOptions, call: ToolCall): Promise<
   try {
     const permission = await mayRun(options, tool, input.value, call)
     if (permission.kind === "refused") return own(failed(call, permission.text))
-    const context = permission.kind === "allowed" ? { ...options.context, approved: true } : options.context
+    const context =
+      permission.kind === "allowed"
+        ? { ...options.context, approved: true, allowed: permission.action }
+        : options.context
     // A tool that does not heed the signal must not outlive the turn's time limit.
     const ran = await raceAbort(tool.run(input.value, context), options.context.signal)
     const content = present(options.ids, tool, ran)
@@ -84,15 +87,19 @@ async function mayRun(
   tool: Tool,
   input: unknown,
   call: ToolCall,
-): Promise<Permission | { kind: "free" }> {
+): Promise<MayRun> {
   const gating = tool.gate?.(input, context)
   const held = gating instanceof Promise ? await raceAbort(gating, context.signal) : gating
   const gated = held ?? (await raceAbort(confirmationFor(confirm, tool, input, context), context.signal))
   if (!gated) return { kind: "free" }
   log.info({ tool: tool.name, run: context.runId, tainted: context.tainted }, "tool call needs an approval")
   if (!approve) return { kind: "refused", text: neutralize(`forbidden: ${gated.reason}.`) }
-  return await raceAbort(approve({ ...gated, tool: tool.name, callId: call.id, input: call.input }), context.signal)
+  const asked = approve({ ...gated, tool: tool.name, callId: call.id, input: call.input })
+  const permission = await raceAbort(asked, context.signal)
+  return permission.kind === "allowed" ? { kind: "allowed", action: gated.action } : permission
 }
+
+type MayRun = { kind: "free" } | { kind: "allowed"; action: Json } | Extract<Permission, { kind: "refused" }>
 
 /** May this call simply be made again after a crash? Unknown tools and unreadable inputs fail anyway. */
 export function isRepeatable(tools: readonly Tool[], call: ToolCall): boolean {

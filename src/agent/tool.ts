@@ -24,6 +24,8 @@ export interface ToolContext {
   recall: "owner" | "session" | "nothing"
   /** An owner was asked about exactly this call, and has allowed it. */
   approved: boolean
+  /** What that owner was shown: the action of the gate. What it is about may have changed since the gate has looked. */
+  allowed?: Json
   sites: SessionSites
   /** Where the turn's reply goes; null when it goes nowhere. */
   route: Route | null

@@ -70,6 +70,62 @@ test("every route but the open ones wants a secret", async () => {
   }
 })
 
+/** What a web page, a rebound name or a frame without an origin would send, each with the right token. */
+const foreign = (port: number): Record<string, string>[] => [
+  { host: `evil.example:${port}` },
+  { host: `127.0.0.1.nip.io:${port}` },
+  { host: "127.0.0.1:1" },
+  { origin: "https://evil.example" },
+  { origin: "null" },
+  { origin: `http://localhost.evil.example:${port}` },
+  { origin: `http://127.0.0.1:${port + 1}` },
+  { referer: "https://evil.example/page" },
+  { "sec-fetch-site": "cross-site" },
+  { "sec-fetch-site": "same-site" },
+]
+
+/** Beside the routers: what proves itself by something else than a token. */
+const besides: [method: string, path: string][] = [
+  ["POST", "/dashboard/enter"],
+  ["POST", "/takeover/claim"],
+  ["GET", "/takeover"],
+  ["GET", "/takeover/stream"],
+  ["POST", "/takeover/input"],
+  ["POST", "/takeover/give-back"],
+  ["POST", "/hooks-not-there"],
+]
+
+test("every route is closed to web pages and foreign names, whatever token they bring", async () => {
+  const own = besides.map(([method, path]) => ({ surface: "gateway" as const, method, path }))
+  for (const [index, { surface, method, path }] of [...own, ...registered()].entries()) {
+    const port = surface === "gateway" ? gateway.port : (bench.service.controlPort ?? 0)
+    const token = surface === "gateway" || method === "GET" ? gatewayToken : tokens.browser
+    // The guard stands before the router: behind the first routes each of them is tried by some of these, in turns.
+    const tried = foreign(port).filter((_, at) => index < own.length || at % 4 === index % 4)
+    const statuses = tried.map(async (headers) => {
+      const body = method === "POST" ? { body: "{}" } : {}
+      const bringing = { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers }
+      const { status, json } = await send(port, filled(path), { method, headers: bringing, ...body })
+      return `${status} ${json?.error?.code} ${JSON.stringify(headers)}`
+    })
+    for (const told of await Promise.all(statuses)) assert.match(told, /^403 forbidden-origin /, `${method} ${path}`)
+  }
+  assert.deepEqual(gateway.calls, [], "nothing was done")
+})
+
+test("a WebSocket is opened to nobody but nodes: no page, no foreign name, no other path", async () => {
+  const headers = { connection: "Upgrade", upgrade: "websocket", "sec-websocket-version": "13" }
+  const upgrade = async (path: string, more: Record<string, string>) => {
+    const key = { "sec-websocket-key": Buffer.alloc(16).toString("base64") }
+    const all = { ...headers, ...key, authorization: `Bearer ${gatewayToken}`, ...more }
+    return (await send(gateway.port, path, { headers: all })).status
+  }
+  for (const more of foreign(gateway.port)) assert.equal(await upgrade("/node", more), 403, JSON.stringify(more))
+  assert.equal(await upgrade("/node", { origin: `http://127.0.0.1:${gateway.port}` }), 403, "not our own page either")
+  for (const path of ["/", "/mcp", "/api/stream", "/takeover/stream", "/dashboard/", "/node/", "/node/x", "//node"])
+    assert.equal(await upgrade(path, {}), 404, path)
+})
+
 test("a token without the scope of a route gets 403 with its name, on every route", async () => {
   for (const route of registered()) {
     const needed = ruleOf(route)?.scope

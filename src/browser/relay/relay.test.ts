@@ -12,6 +12,8 @@ import { allowedMethods } from "../../../extension/src/allowed.ts"
 import { type BrowserBench, startBrowserBench, testToken } from "../../../test/support/browser-service.ts"
 import { freePort } from "../../../test/support/gateway.ts"
 import { type PersonBrowser, startPersonBrowser } from "../../../test/support/person-browser.ts"
+import { type Admit, bearerToken, createFailureThrottle, refuse } from "../../kernel/http/index.ts"
+import { systemClock } from "../../kernel/index.ts"
 import { CdpConnection } from "../cdp/index.ts"
 import { extensionOrigin } from "./contract.ts"
 
@@ -26,6 +28,8 @@ let otherUrl: string
 let page: string
 let code: string
 let controlPort: number
+/** Taken back by a test. */
+let isTokenGood = true
 const seenCookies: string[] = []
 
 const relayPort = () => controlPort + 1
@@ -49,7 +53,7 @@ before(async () => {
   siteUrl = `http://127.0.0.1:${sitePort}`
   // Another site, so another process: the frame has a session of its own.
   otherUrl = `http://localhost:${sitePort}`
-  ;[bench, person] = await Promise.all([startBrowserBench({}, { controlPort }), startPersonBrowser()])
+  ;[bench, person] = await Promise.all([startBrowserBench({}, { controlPort, admit }), startPersonBrowser()])
 })
 
 after(async () => {
@@ -57,6 +61,15 @@ after(async () => {
   site.close()
   site.closeAllConnections()
 })
+
+/** The door of a gateway, with one token that can be taken back. */
+const throttle = createFailureThrottle({ clock: systemClock, limit: 1_000 })
+const admit: Admit = (request) => {
+  if (bearerToken(request.headers.authorization) !== testToken || !isTokenGood)
+    refuse(throttle, "test", { message: "The token is wrong", hint: "" })
+  const visitor = { kind: "token" as const, id: "1", name: "test" }
+  return { visitor, scopes: ["browser"], target: "", holds: () => isTokenGood, end: () => undefined }
+}
 
 async function cdp(): Promise<CdpConnection> {
   const headers = { authorization: `Bearer ${testToken}` }
@@ -68,7 +81,8 @@ async function wire() {
   const socket = new WebSocket(`ws://127.0.0.1:${relayPort()}/cdp`, {
     headers: { authorization: `Bearer ${testToken}` },
   })
-  await new Promise((resolve) => socket.once("open", resolve))
+  await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject))
+  const closed = new Promise((resolve) => socket.once("close", resolve))
   const waiting = new Map<number, (answer: Answer) => void>()
   const events: string[] = []
   socket.on("message", (data) => {
@@ -79,6 +93,7 @@ async function wire() {
   let id = 0
   return {
     events,
+    closed,
     close: () => socket.close(),
     send: (method: string, params: object = {}, sessionId?: string) =>
       new Promise<Answer>((resolve) => {
@@ -279,6 +294,15 @@ describe("an attached tab", () => {
     )
     await person.close(other)
     client.close()
+  })
+
+  test("is served to a client for as long as its token is good, and no longer", async (context) => {
+    context.after(() => (isTokenGood = true))
+    const client = await wire()
+    assert.ok((await client.send("Target.getTargets")).result)
+    isTokenGood = false
+    await client.closed
+    await assert.rejects(wire(), /401/)
   })
 
   test("is served to several clients at once, who do not switch off what others want", async () => {

@@ -22,6 +22,8 @@ export interface TakeoverSurfaceOptions {
 }
 
 const limits = { maxBytes: 256 * 1024, timeoutMs: 30_000 }
+/** Of whoever has shown nothing yet. */
+const claimLimits = { maxBytes: 4 * 1024, timeoutMs: 10_000 }
 const used = {
   message: "This link was used already, or its time is over",
   hint: "Ask for a new one: svc browser takeover",
@@ -61,7 +63,7 @@ export async function handleTakeover(
 
 async function claim(options: TakeoverSurfaceOptions, request: IncomingMessage): Promise<Response> {
   if (request.headers.origin === undefined) throw new AppError("forbidden-origin", "Only the page itself comes here")
-  const { token } = parse(claiming, await readJson(request, limits))
+  const { token } = parse(claiming, await readJson(request, claimLimits))
   const claimed = await options.desk.claim(token)
   if (!claimed) return refused(options, request)
   tell(options, request, { id: claimed.id, action: "takeover.open" })

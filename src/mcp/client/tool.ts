@@ -2,6 +2,7 @@
 // asks before it calls, unless the operator has named the tool as free; a tool that is not what was accepted asks always.
 import { createHash } from "node:crypto"
 import { z } from "zod"
+import { canonicalJson } from "../../approvals/index.ts"
 import { neutralize } from "../../agent/boundary.ts"
 import type { Deed, Gated, Tool, ToolContext, ToolResult } from "../../agent/tool.ts"
 import { flatSchema } from "../../agent/tool-schema.ts"
@@ -71,12 +72,16 @@ function callOf({ connection, pin }: McpToolOptions, given: JsonObject): Pick<Ga
 }
 
 function gatedChange(server: string, before: ToolDefinition, after: ToolDefinition): Gated {
-  const plain = ({ description, inputSchema }: ToolDefinition): Json => ({ description, inputSchema })
   return {
     reason: `the MCP server ${server} has changed what ${before.name} is since it was accepted`,
     summary: `Accept that the MCP server ${server} has changed its tool ${before.name}`,
-    action: { server, tool: before.name, accepted: plain(before), now: plain(after) },
+    action: changeOf(server, before, after),
   }
+}
+
+function changeOf(server: string, before: ToolDefinition, after: ToolDefinition): Json {
+  const plain = ({ description, inputSchema }: ToolDefinition): Json => ({ description, inputSchema })
+  return { server, tool: before.name, accepted: plain(before), now: plain(after) }
 }
 
 /** Whether a question is about a tool that has changed, and not about a call. */
@@ -84,10 +89,12 @@ export function isToolChange({ tool, action }: { tool: string; action: string })
   return tool.startsWith(toolPrefix) && isJsonObject((parseJson(action) as JsonObject)["accepted"])
 }
 
-async function run(options: McpToolOptions, given: JsonObject, { signal }: ToolContext): Promise<ToolResult> {
+async function run(options: McpToolOptions, given: JsonObject, context: ToolContext): Promise<ToolResult> {
+  const { signal, allowed } = context
   const { connection, pin, pins } = options
   const now = await presentOf(options, signal)
   if (now.hash !== pin.hash) {
+    checkShown(connection.name, { pin, now, allowed })
     // What was allowed is the definition, not this call: its arguments were written for another form.
     const { hash: _hash, ...definition } = now
     await pins.accept(connection.name, connection.source, definition)
@@ -98,6 +105,14 @@ async function run(options: McpToolOptions, given: JsonObject, { signal }: ToolC
     }
   }
   return resultOf(await connection.call(pin.name, given, signal), connection.settings.maxResultChars)
+}
+
+/** A server can change a tool between two looks at it: only the very forms that an owner was shown are accepted. */
+function checkShown(server: string, { pin, now, allowed }: { pin: Pin; now: ToolDefinition; allowed?: Json | undefined }) {
+  if (allowed !== undefined && canonicalJson(allowed) === canonicalJson(changeOf(server, pin, now))) return
+  throw new AppError("conflict", `The MCP server ${server} has just changed its tool ${pin.name}: it was not called`, {
+    hint: "Call it again: an owner is shown the change first",
+  })
 }
 
 async function presentOf({ connection, pin }: McpToolOptions, signal: AbortSignal) {
