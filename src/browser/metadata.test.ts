@@ -28,6 +28,12 @@ test(
     const { open, strict, direct, reachable } = JSON.parse((await run).stdout)
     assert.deepEqual(direct, ["169.254.169.254:443", "198.51.100.7:443", "fd00:ec2::254:443"])
     assert.deepEqual(reachable, ["198.51.100.7:443", "198.51.100.7:80"], "what may be reached is reached by all this")
-    assert.deepEqual([open, strict], [{ came: [], opened: [] }, { came: [], opened: [] }])
+    assert.deepEqual(
+      [open, strict],
+      [
+        { came: [], opened: [] },
+        { came: [], opened: [] },
+      ],
+    )
   },
 )

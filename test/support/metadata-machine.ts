@@ -15,7 +15,14 @@ const names: Record<string, string[]> = {
   "plain.example": ["198.51.100.7"],
 }
 // Other spellings of the addresses are one with them before anything is asked (`page/policy/policy.test.ts`).
-const hosts = ["169.254.169.254", "[::ffff:a9fe:a9fe]", "[fd00:ec2::254]", "meta.example", "mapped.example", "mixed.example"]
+const hosts = [
+  "169.254.169.254",
+  "[::ffff:a9fe:a9fe]",
+  "[fd00:ec2::254]",
+  "meta.example",
+  "mapped.example",
+  "mixed.example",
+]
 const allowed = ["169.254.0.0/16", "[fd00:ec2::254]", "*.example", "127.0.0.1"]
 
 /** As it stands in the log. */

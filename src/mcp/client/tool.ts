@@ -108,7 +108,10 @@ async function run(options: McpToolOptions, given: JsonObject, context: ToolCont
 }
 
 /** A server can change a tool between two looks at it: only the very forms that an owner was shown are accepted. */
-function checkShown(server: string, { pin, now, allowed }: { pin: Pin; now: ToolDefinition; allowed?: Json | undefined }) {
+function checkShown(
+  server: string,
+  { pin, now, allowed }: { pin: Pin; now: ToolDefinition; allowed?: Json | undefined },
+) {
   if (allowed !== undefined && canonicalJson(allowed) === canonicalJson(changeOf(server, pin, now))) return
   throw new AppError("conflict", `The MCP server ${server} has just changed its tool ${pin.name}: it was not called`, {
     hint: "Call it again: an owner is shown the change first",
