@@ -5,6 +5,7 @@ import { silentLog, testStore } from "../../test/support/store.ts"
 import { temporaryFolder } from "../../test/support/temporary.ts"
 import { AppError, type Clock, createBackground, systemClock, systemIds } from "../kernel/index.ts"
 import type { AdmittedCall, PlannedCall, UsageRecord } from "../models/contract.ts"
+import { KeptWrites } from "../store/index.ts"
 import { type BudgetConfig, budgetSchema } from "./config.ts"
 import { type CapNotice, createGovernor, createLedger } from "./index.ts"
 
@@ -32,10 +33,14 @@ const heartbeat = planned({ usedFor: { purpose: "heartbeat", sessionKey: "agent:
 async function begin(context: TestContext, config: unknown, options: { folder?: string; bootId?: string } = {}) {
   let now = noon
   const clock: Clock = { ...systemClock, now: () => now }
-  const store = await testStore(context, { clock, ...options })
+  const opened = await testStore(context, { clock, ...options })
+  const kept = new KeptWrites({ clock: systemClock, log: silentLog })
+  context.after(() => kept.stop())
+  const store = kept.observe(opened)
+  const onRecovered = (listener: () => void) => kept.onRecovered(listener)
   const background = createBackground(silentLog)
   const timeZone = () => "UTC"
-  const ledger = createLedger({ store, clock, log: silentLog, background, timeZone })
+  const ledger = createLedger({ store, clock, log: silentLog, background, timeZone, onRecovered })
   const told: CapNotice[] = []
   const resumed: string[] = []
   let settings: BudgetConfig = budgetSchema.parse(config)
@@ -46,6 +51,7 @@ async function begin(context: TestContext, config: unknown, options: { folder?: 
     ids: systemIds,
     log: silentLog,
     background,
+    onRecovered,
     config: () => settings,
     timeZone,
     tell: (_write, notice) => void told.push(notice) as undefined,
@@ -140,6 +146,38 @@ describe("before a call", () => {
     await settle(await governor.admit(planned(), never), planned(), undefined)
     assert.equal(cap("day")?.tokens?.spent, 2_000)
   })
+})
+
+describe("while the disk takes nothing", () => {
+  const ends: [string, (call: AdmittedCall) => void, number][] = [
+    ["answered", (call) => call.settle(answered), 600],
+    ["given back", (call) => call.refund(), 0],
+    ["cut", (call) => call.lose({ tokens: 1_200, nanoDollars: 5 }), 1_200],
+  ]
+  const answered: UsageRecord = {
+    model: "test/small",
+    agentId: "main",
+    usedFor: planned().usedFor,
+    usage: { inputTokens: 500, outputTokens: 100 },
+    cost: undefined,
+    counted: { tokens: 600, nanoDollars: 0 },
+    ms: 1,
+  }
+  for (const [how, end, spent] of ends) {
+    test(`a call that was ${how} keeps nothing from others once the disk works again`, async (context) => {
+      const { store, governor, idle, cap } = await begin(context, { day: { tokens: 3_500 } })
+      const first = await governor.admit(planned(), never)
+      const second = governor.admit(planned(), AbortSignal.timeout(30_000))
+      store.handle.raw.exec("pragma query_only = on")
+      end(first)
+      await idle()
+      assert.equal(cap("day")?.tokens?.held, 2_000)
+      store.handle.raw.exec("pragma query_only = off")
+      ;(await second).refund()
+      await idle()
+      assert.deepEqual([cap("day")?.tokens?.spent, cap("day")?.tokens?.held], [spent, 0])
+    })
+  }
 })
 
 describe("a process that dies with a call under way", () => {

@@ -8,6 +8,7 @@ import { describeCap, describeReached } from "./cap-words.ts"
 import { type Calendar, type Cap, type CapPlace, capId, capsOf, fitCall, placesOf, worstOf } from "./caps.ts"
 import type { CapAllowance, CapScope, CapState } from "./contract.ts"
 import { BudgetExceeded } from "./exceeded.ts"
+import { type LateWrites, type LateWritesOptions, createLateWrites } from "./late-writes.ts"
 import type { Ledger } from "./ledger.ts"
 import { capState, findCap, listCaps } from "./look.ts"
 import { type Telling, type TellingOptions, createTelling } from "./telling.ts"
@@ -30,6 +31,8 @@ export interface GovernorOptions extends TellingOptions {
   ids: Ids
   log: Log
   background: Background
+  /** Tells when the store can be written again. */
+  onRecovered?: LateWritesOptions["onRecovered"]
   /** Takes up a run that a cap has ended, in the transaction that allows more. */
   resume: (write: Write, runId: string) => boolean
 }
@@ -56,6 +59,7 @@ type Verdict =
 
 interface State extends GovernorOptions {
   telling: Telling
+  late: LateWrites
   /** Resolves when a call has ended, or more was allowed. */
   freed: PromiseWithResolvers<void>
 }
@@ -63,7 +67,7 @@ interface State extends GovernorOptions {
 export function createGovernor(options: GovernorOptions): Governor {
   const { store, clock } = options
   const telling = createTelling(options)
-  const state: State = { ...options, telling, freed: Promise.withResolvers() }
+  const state: State = { ...options, telling, late: createLateWrites(options), freed: Promise.withResolvers() }
   return {
     admit: (plan, signal) => admit(state, plan, signal),
     recover: () => recover(state),
@@ -137,12 +141,8 @@ function admitted(
   plan: PlannedCall,
   { id, outputTokens }: { id: string; outputTokens: number },
 ): AdmittedCall {
-  const { store, clock, ledger, background, telling } = state
-  const later = (name: string, work: (write: Write) => void) =>
-    background.run(name, async () => {
-      await store.write(async (write) => work(write))
-      free(state)
-    })
+  const { clock, ledger, late, telling } = state
+  const later = (work: (write: Write) => void) => late.add({ work, done: () => free(state) })
   return {
     ...(outputTokens < plan.outputTokens ? { maxOutputTokens: outputTokens } : {}),
     settle: (record) =>
@@ -153,9 +153,9 @@ function admitted(
         },
         done: () => free(state),
       }),
-    refund: () => later("refund a call", (write) => removeHold(write, id)),
+    refund: () => later((write) => removeHold(write, id)),
     lose: (spent) =>
-      later("count a cut call", (write) => {
+      later((write) => {
         loseHold(write, id, spent)
         telling.count(write, plan, clock.now(), spent)
       }),

@@ -138,8 +138,8 @@ describe("what could not be written", () => {
     assert.deepEqual(
       warnings.map(({ msg, waiting, lost }) => [msg, waiting, lost]),
       [
-        ["usage not written, tried again with the next call", 1, 0],
-        ["usage not written, tried again with the next call", 2, 0],
+        ["usage not written, tried again when the store works", 1, 0],
+        ["usage not written, tried again when the store works", 2, 0],
       ],
     )
     store.handle.raw.exec("alter table away rename to usage")

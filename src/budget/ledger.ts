@@ -1,18 +1,16 @@
 // The ledger: provider answered -> record -> one row, written with the journal's step of the same turn of the event
 // loop. A row is one call that was really made: it is never written twice, and a step that a crash has lost is asked
 // again, which is another call.
-import type { Background, Clock, Log } from "../kernel/index.ts"
+import type { Clock } from "../kernel/index.ts"
 import type { UsageRecord } from "../models/contract.ts"
-import type { Store, Write } from "../store/index.ts"
+import type { Write } from "../store/index.ts"
 import type { UsageQuery, UsageRow, UsageSummary, UsageSums } from "./contract.ts"
 import { createDays, dayAfter } from "./days.ts"
-import { type UsageEntry, insertUsage, newestOfRange, sumOfRange, sumOfSession, sumsByColumn } from "./rows.ts"
+import { type LateWritesOptions, createLateWrites } from "./late-writes.ts"
+import { insertUsage, newestOfRange, sumOfRange, sumOfSession, sumsByColumn } from "./rows.ts"
 
-export interface LedgerParts {
-  store: Store
+export interface LedgerParts extends LateWritesOptions {
   clock: Clock
-  log: Log
-  background: Background
   /** In which days begin and end. */
   timeZone: () => string
 }
@@ -32,40 +30,18 @@ export interface Beside {
   done?: () => void
 }
 
-/** While the disk is full calls go on for a while; more than this would only fill the memory too. */
-const maxUnwritten = 1_000
-
-type Entry = UsageEntry & Beside
-
 export function createLedger(parts: LedgerParts): Ledger {
-  const { store, clock, log, background, timeZone } = parts
-  let unwritten: Entry[] = []
-
-  /** Each in a unit of its own: all share a transaction, and one that fails fails alone. */
-  const write = async (entries: readonly Entry[]): Promise<void> => {
-    const outcomes = await Promise.allSettled(
-      entries.map(async (entry) => {
-        await store.write(async (transaction) => {
-          insertUsage(transaction, entry)
-          entry.also?.(transaction, entry.at)
-        })
-        entry.done?.()
-      }),
-    )
-    const failure = outcomes.find((outcome) => outcome.status === "rejected")
-    if (!failure) return
-    const waiting = [...unwritten, ...entries.filter((_, index) => outcomes[index]?.status === "rejected")]
-    unwritten = waiting.slice(-maxUnwritten)
-    const fields = { err: failure.reason, waiting: unwritten.length, lost: waiting.length - unwritten.length }
-    log.warn(fields, "usage not written, tried again with the next call")
-  }
-
+  const { store, clock, timeZone } = parts
+  const late = createLateWrites(parts)
   return {
-    record(record, beside = {}) {
-      background.run("write usage", async () => {
-        const entries = [...unwritten, { record, at: clock.now(), ...beside }]
-        unwritten = []
-        await write(entries)
+    record(record, { also, done } = {}) {
+      const at = clock.now()
+      late.add({
+        work(write) {
+          insertUsage(write, { record, at })
+          also?.(write, at)
+        },
+        done,
       })
     },
     summarise(query) {

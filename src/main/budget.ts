@@ -27,6 +27,7 @@ export function composeBudget(core: Core, parts: BudgetParts): Governor {
     ids,
     log,
     background,
+    onRecovered: (listener) => core.kept.onRecovered(listener),
     config: () => core.config().budget,
     timeZone: () => userTimeZone(core.config()),
     tell(write, notice) {

@@ -21,6 +21,18 @@ export function metricsOf(core: Core): Metric[] {
       samples: [{ value: memory.heapUsed }],
     },
     {
+      name: "svc_heap_size_bytes",
+      type: "gauge",
+      help: "What the JavaScript heap has of the system, used or not.",
+      samples: [{ value: memory.heapTotal }],
+    },
+    {
+      name: "svc_external_memory_bytes",
+      type: "gauge",
+      help: "What JavaScript objects hold outside of the heap, buffers among it.",
+      samples: [{ value: memory.external }],
+    },
+    {
       name: "svc_log_lines_lost_total",
       type: "counter",
       help: "Log lines that could not be written.",

@@ -35,6 +35,8 @@ export function composeSchedules(core: Core, agent: AgentParts, channels: Owners
       return rows.length > 0
     },
   })
+  // What came while the disk took nothing is due.
+  core.kept.onRecovered(() => background.run("look at schedules", () => schedules.look()))
   return { ...schedules, tools: (place) => scheduleTool(schedules, place, timeZone) }
 }
 

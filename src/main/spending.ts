@@ -22,9 +22,10 @@ export function composeSpending(core: Core, parts: Omit<BudgetParts, "ledger">):
 }
 
 function composeLedger(core: Core): Ledger {
-  const { store, clock, log, background } = core
+  const { store, clock, log, background, kept } = core
   const timeZone = () => userTimeZone(core.config())
-  return createLedger({ store, clock, background, timeZone, log: log.child({ part: "budget" }) })
+  const onRecovered = (listener: () => void) => kept.onRecovered(listener)
+  return createLedger({ store, clock, background, timeZone, onRecovered, log: log.child({ part: "budget" }) })
 }
 
 function composeModels(core: Core, budget: Governor): ModelRegistry {

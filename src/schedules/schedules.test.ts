@@ -1,6 +1,7 @@
 // Schedules over a real store, with a clock that the test sets.
 import assert from "node:assert/strict"
 import { type TestContext, describe, test } from "node:test"
+import { setTimeout as delay } from "node:timers/promises"
 import { silentLog, testStore } from "../../test/support/store.ts"
 import { temporaryFolder } from "../../test/support/temporary.ts"
 import type { TurnInput } from "../agent/index.ts"
@@ -172,6 +173,37 @@ describe("a time that has come", () => {
     await at(noon + 90 * minuteMs)
     assert.equal(turns().length, 1)
   })
+})
+
+test("what comes while the disk takes nothing is looked for in pauses, and claimed once when it works again", async (context) => {
+  const { store, schedules, at, turns } = await begin(context)
+  await schedules.add({ text: "Remind me", in: "20m" }, cli)
+  let writes = 0
+  const write = store.write.bind(store)
+  store.write = (work) => ((writes += 1), write(work))
+  store.handle.raw.exec("pragma query_only = on")
+  await at(noon + 21 * minuteMs)
+  await delay(300)
+  assert.equal(writes, 1, "a look that failed is not followed by others at once")
+  store.handle.raw.exec("pragma query_only = off")
+  const late = AbortSignal.timeout(30_000)
+  while (turns().length === 0) await delay(50, undefined, { signal: late })
+  assert.equal(turns().length, 1)
+  assert.equal(schedules.list({ ended: true })[0]?.state, "ended")
+})
+
+test("a disk that cannot even be read keeps no time from being looked for later", async (context) => {
+  const { store, schedules, at, turns } = await begin(context)
+  await schedules.add({ text: "Remind me", in: "20m" }, cli)
+  const { prepare } = store.handle
+  store.handle.prepare = () => {
+    throw new AppError("storage-failed", "The store cannot be read")
+  }
+  await at(noon + 21 * minuteMs)
+  store.handle.prepare = prepare
+  const late = AbortSignal.timeout(30_000)
+  while (turns().length === 0) await delay(50, undefined, { signal: late })
+  assert.equal(turns().length, 1)
 })
 
 describe("schedules of the configuration", () => {

@@ -4,7 +4,7 @@
 import { type TurnInput, turnJob } from "../agent/index.ts"
 import { AppError, type Background, type Clock, type Ids, type Log, addressesIn, sitesIn } from "../kernel/index.ts"
 import { type Route, mainKey } from "../sessions/index.ts"
-import type { Store, Write } from "../store/index.ts"
+import { type Store, type Write, isStorageFailure } from "../store/index.ts"
 import type { CronConfig } from "./config.ts"
 import type { ScheduleDetail, ScheduleRow, ScheduleSpec, ScheduleSummary, ScheduleWish } from "./contract.ts"
 import { describeWhen, detailOf, specOf, summaryOf, timeText } from "./look.ts"
@@ -76,6 +76,8 @@ export interface Schedules {
 
 /** A clock that is set, and a machine that slept, are noticed by then. */
 const longestPauseMs = 30_000
+/** After a look that failed: the disk is full, say. The next ones come later and later, up to the longest pause. */
+const failurePauseMs = 1_000
 const minuteMs = 60_000
 const usualGraceMs = 60 * minuteMs
 /** A reminder that comes late is better than none. */
@@ -86,10 +88,12 @@ type State = SchedulesOptions & {
   timer: NodeJS.Timeout | undefined
   looking: Promise<void> | undefined
   stopped: boolean
+  /** Looks that failed, one after the other. */
+  failures: number
 }
 
 export function createSchedules(options: SchedulesOptions): Schedules {
-  const state: State = { ...options, timer: undefined, looking: undefined, stopped: true }
+  const state: State = { ...options, timer: undefined, looking: undefined, stopped: true, failures: 0 }
   const { store, clock } = options
   const place = () => ({ now: clock.now(), zone: options.timeZone() })
   const change = async (id: string, with_: (write: Write, row: ScheduleRow) => void): Promise<ScheduleDetail> => {
@@ -289,6 +293,12 @@ async function look(state: State): Promise<void> {
     if (!state.paused() && state.config().enabled) {
       for (const row of activeSchedules(state.store.handle)) await takeTimes(state, row)
     }
+    state.failures = 0
+  } catch (error) {
+    state.failures += 1
+    // Said once by those who watch the store. Nothing is claimed, so nothing is lost: the next look finds it due.
+    if (!isStorageFailure(error)) throw error
+    state.log.debug({ err: error }, "schedules could not be looked at")
   } finally {
     state.looking = undefined
     resolve()
@@ -377,16 +387,26 @@ function routeOf(state: State, spec: ScheduleSpec): Pick<TurnInput, "route" | "r
 function plan(state: State): void {
   clearTimeout(state.timer)
   if (state.stopped) return
-  const now = state.clock.now()
-  const nexts = activeSchedules(state.store.handle).map((row) => {
-    const spec = specOf(row)
-    return nextTime(spec.when, spec.timeZone ?? state.timeZone(), Math.min(row.since, now)) ?? Infinity
-  })
-  const waitMs = Math.min(Math.max(Math.min(...nexts) - now, 1), longestPauseMs)
-  // While all is paused what is due stays so.
-  const pauseMs = state.paused() ? longestPauseMs : waitMs
-  state.timer = setTimeout(() => state.background.run("look at schedules", () => look(state)), pauseMs)
+  state.timer = setTimeout(() => state.background.run("look at schedules", () => look(state)), pauseBefore(state))
   state.timer.unref()
+}
+
+/** Until the next look. What is due stays so while all is paused, and while it cannot be claimed. */
+function pauseBefore(state: State): number {
+  if (state.paused()) return longestPauseMs
+  if (state.failures > 0) return Math.min(failurePauseMs * 2 ** (state.failures - 1), longestPauseMs)
+  try {
+    const now = state.clock.now()
+    const nexts = activeSchedules(state.store.handle).map((row) => {
+      const spec = specOf(row)
+      return nextTime(spec.when, spec.timeZone ?? state.timeZone(), Math.min(row.since, now)) ?? Infinity
+    })
+    return Math.min(Math.max(Math.min(...nexts) - now, 1), longestPauseMs)
+  } catch (error) {
+    // Without a next look nothing would ever run again.
+    state.log.error({ err: error }, "times of schedules could not be read")
+    return longestPauseMs
+  }
 }
 
 function withoutMessage({ messageId: _answered, ...place }: Route): Route {
