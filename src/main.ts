@@ -276,7 +276,7 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
     },
   })
   stack.push("folder watch", () => folder.stop())
-  const memory = watchIdleMemory({ log: core.log })
+  const memory = watchIdleMemory()
   stack.push("idle memory", () => memory.stop())
   const token = loadGatewayToken({
     configured: config.gateway.auth.token,

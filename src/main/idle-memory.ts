@@ -1,66 +1,57 @@
 // Keeps memory small. V8 collects when it needs room, so a process that has become quiet keeps what its last busy minute
-// took. One collection in the background starts what V8 does by itself from there on: it shrinks the heap in small steps
-// while nothing else happens. Under a load V8 doubles the room for young objects up to 128 MB, all of which it touches
-// again and again; a quarter of that serves a gateway as well.
+// took; and what a collection frees stays in V8's own pool of pages until a collection that is meant to reduce memory,
+// which V8 makes by itself only where next to nothing is allocated any more: somebody who asks for /healthz is too much.
+// So while the process is quiet V8 is told to prefer size. Then it collects in small steps, twice, and gives the pages back.
+//
+// Under a load V8 doubles the room for young objects up to 128 MB, all of which it touches again and again; an eighth of
+// that serves a gateway as well.
 import { performance } from "node:perf_hooks"
 import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8"
-import { runInNewContext } from "node:vm"
-import type { Log } from "../kernel/index.ts"
-
-type Collect = (options: { type: "major"; execution: "async" }) => Promise<void>
 
 export interface IdleMemoryOptions {
-  log: Log
   everyMs?: number
   /** Part of the time since the last call that the main thread worked. */
   utilization?: () => number
-  /** Told of each collection; for tests. */
-  onCollected?: () => void
+  /** How V8 is told; for tests. */
+  setFlag?: (flag: string) => void
 }
 
 /** Part of the time that the main thread works, from which on it counts as busy. */
 const busyFrom = 0.1
-/** Looks in a row that found it quiet; the second collection takes what the first has made free. */
-const collectAt = [3, 6]
+/** Looks in a row that found it quiet. */
+const quietAfter = 3
+/** From here on the room for young objects grows no more. It doubles within a second, so that is looked at more often. */
+const enoughYoungBytes = 16 * 1024 * 1024
+const youngEveryMs = 250
+/** V8's own. */
+const usualGrowth = 2
 
-export function watchIdleMemory(options: IdleMemoryOptions): { stop(): void } {
-  const collect = exposeCollection()
-  const utilization = options.utilization ?? createUtilization()
-  // A start is work too.
-  let hasWorked = true
+export function watchIdleMemory(options: IdleMemoryOptions = {}): { stop(): void } {
+  const { everyMs = 5_000, utilization = createUtilization(), setFlag = setFlagsFromString } = options
   let quiet = 0
   let isCapped = false
+  const prefersSize = () => quiet >= quietAfter
+  const young = setInterval(() => {
+    if (youngBytes() < enoughYoungBytes) return
+    isCapped = true
+    clearInterval(young)
+    setFlag("--semi-space-growth-factor=1")
+  }, youngEveryMs).unref()
   const timer = setInterval(() => {
-    if (!isCapped && youngBytes() >= enoughYoungBytes) {
-      isCapped = true
-      setFlagsFromString("--semi-space-growth-factor=1")
-    }
-    if (utilization() > busyFrom) {
-      hasWorked = true
-      quiet = 0
-      return
-    }
-    quiet += 1
-    if (!hasWorked || !collectAt.includes(quiet)) return
-    if (quiet === collectAt.at(-1)) hasWorked = false
-    collect({ type: "major", execution: "async" })
-      .then(() => options.onCollected?.())
-      .catch((error: unknown) => options.log.warn({ err: error }, "idle memory could not be given back"))
-  }, options.everyMs ?? 5_000)
-  timer.unref()
+    const before = prefersSize()
+    quiet = utilization() > busyFrom ? 0 : quiet + 1
+    if (prefersSize() !== before) setFlag(prefersSize() ? "--optimize-for-size" : "--no-optimize-for-size")
+  }, everyMs).unref()
   return {
     stop() {
+      clearInterval(young)
       clearInterval(timer)
       // Compiled code that is kept for the next start counts only under the flags that it was made with.
-      if (isCapped) setFlagsFromString(`--semi-space-growth-factor=${usualGrowth}`)
+      if (isCapped) setFlag(`--semi-space-growth-factor=${usualGrowth}`)
+      if (prefersSize()) setFlag("--no-optimize-for-size")
     },
   }
 }
-
-/** From here on the room for young objects grows no more. */
-const enoughYoungBytes = 32 * 1024 * 1024
-/** V8's own. */
-const usualGrowth = 2
 
 function youngBytes(): number {
   return getHeapSpaceStatistics().find(({ space_name: name }) => name === "new_space")?.space_size ?? 0
@@ -89,12 +80,4 @@ function createCpuShare(): () => number {
     at = performance.now()
     return (user + system) / 1000 / ms
   }
-}
-
-/** V8 has the function only for who asks with a flag; it is not left to other code. */
-function exposeCollection(): Collect {
-  setFlagsFromString("--expose-gc")
-  const collect = runInNewContext("gc") as Collect
-  setFlagsFromString("--no-expose-gc")
-  return collect
 }
