@@ -20,7 +20,10 @@ interface Chart {
 const eventLoop: Chart = {
   title: "Event loop, by /metrics",
   unit: "ms",
-  lines: [{ name: "longest stretch so far", value: (sample) => sample.loop?.maxMs ?? 0 }],
+  lines: [
+    { name: "longest stretch so far", value: (sample) => sample.loop?.maxMs ?? 0 },
+    { name: "longest of its own work", value: (sample) => sample.loop?.work.maxMs ?? 0 },
+  ],
 }
 
 const charts: readonly Chart[] = [

@@ -54,14 +54,20 @@ test("each fault is seen, and no other", () => {
 })
 
 test("a gateway that tells of its event loop is judged by that too", () => {
-  const told = (over50: number) => run(() => ({ loop: { maxMs: 60, over50 } }))
+  const told = (over50: number, ofWork = over50, stolenSeconds = 0) =>
+    run(() => ({ loop: { maxMs: 60, over50, work: { maxMs: 60, over50: ofWork } }, stolenSeconds }))
   assert.deepEqual([missed(told(0)), missed(told(2))], [[], [5]])
+  assert.deepEqual(missed(told(2, 0)), [5], "nobody else had the processors")
+  assert.deepEqual([missed(told(2, 0, 300)), missed(told(2, 1, 300))], [[], [5]])
   const text = `# TYPE svc_event_loop_delay_seconds histogram
 svc_event_loop_delay_seconds_bucket{le="0.05"} 7
 svc_event_loop_delay_seconds_count 9
 svc_event_loop_delay_max_seconds 0.061
 `
-  assert.deepEqual(parseLoop(text), { maxMs: 61, over50: 2 })
+  const work = text.replaceAll("delay", "work").replace('bucket{le="0.05"} 7', 'bucket{le="0.05"} 8')
+  const delays = { maxMs: 61, over50: 2 }
+  assert.deepEqual(parseLoop(text + work), { ...delays, work: { maxMs: 61, over50: 1 } })
+  assert.deepEqual(parseLoop(text), { ...delays, work: delays }, "of a Node.js that does not tell it")
   assert.equal(parseLoop("nothing"), undefined)
 })
 

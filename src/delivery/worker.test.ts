@@ -138,6 +138,26 @@ describe("a message", () => {
     assert.deepEqual(outbox.states(), ["patient sent"])
   })
 
+  test("that may arrive twice and never has for sure is repeated in longer and longer pauses", async (context) => {
+    const sender = recordingSender(() => ({ kind: "uncertain", error: "no answer" }))
+    const outbox = await startOutbox(context, { sender: { ...sender, isRepeatable: () => true } })
+    await outbox.put(["1", "an edit"])
+    await outbox.until((rows) => rows[0]?.state === "new" && rows[0].attempts === 4)
+    assert.equal(outbox.rows()[0]?.delay_ms, 400)
+  })
+
+  test("that may arrive twice and never has for sure is given up like others, and its chat goes on", async (context) => {
+    const sender = recordingSender((row) =>
+      textOf(row) === "an edit" ? { kind: "uncertain", error: "no answer" } : { kind: "sent" },
+    )
+    let shift = 0
+    const clock = { ...leapingClock(), monotonic: () => systemClock.monotonic() + (shift += 20 * 60_000) }
+    const outbox = await startOutbox(context, { sender: { ...sender, isRepeatable: () => true }, clock })
+    await outbox.put(["1", "an edit"], ["1", "what follows"])
+    await outbox.until(isSettled)
+    assert.deepEqual(outbox.states(), ["an edit dead", "what follows sent"])
+  })
+
   test("that no call can be made of is given up after three tries", async (context) => {
     const sender = recordingSender()
     sender.send = async (row) => {

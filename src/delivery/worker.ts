@@ -57,6 +57,8 @@ const claimPauseMs = 500
 const lastWriteMs = 1_000
 /** How long to wait is the channel's decision; this only keeps a hasty one from a loop. */
 const minRetryMs = 50
+/** Between two tries of what may arrive twice, and of which nobody knows whether it has. */
+const longestRepeatMs = 60_000
 
 export class OutboxWorker {
   readonly #options: OutboxWorkerOptions
@@ -298,7 +300,12 @@ export class OutboxWorker {
     } else if (outcome.kind === "retry" && !isOver) {
       await this.#putOff(row, outcome, call)
       this.#waitingSince.set(row.id, clock.monotonic())
-    } else if (outcome.kind === "uncertain") {
+    } else if (outcome.kind === "uncertain" && this.#mayArriveTwice(row) && !isOver) {
+      const delayMs = Math.min(minRetryMs * 2 ** (row.attempts - 1), longestRepeatMs)
+      await markAgain(store, row, { delayMs, error: outcome.error, resent: true, waitedMs: call.waitedMs })
+      this.#waitingSince.set(row.id, clock.monotonic())
+      log.warn({ ...ids(row), delayMs, reason: outcome.error }, "delivery in doubt: sent once more")
+    } else if (outcome.kind === "uncertain" && !this.#mayArriveTwice(row)) {
       await this.#doubt(row, outcome.error)
     } else if (outcome.kind === "dropped") {
       await markDropped(store, row, outcome.error)
@@ -321,10 +328,13 @@ export class OutboxWorker {
     log.info({ ...ids(row), delayMs: waitMs, reason: error }, "delivery put off")
   }
 
+  #mayArriveTwice(row: OutboxRow): boolean {
+    return this.#options.senders().get(row.channel)?.isRepeatable?.(row) ?? false
+  }
+
   async #doubt(row: OutboxRow, error: string): Promise<void> {
-    const { store, log, senders, onUncertain } = this.#options
-    const isHarmless = senders().get(row.channel)?.isRepeatable?.(row) ?? false
-    if (isHarmless || (onUncertain() === "resend" && row.resent === 0)) {
+    const { store, log, onUncertain } = this.#options
+    if (onUncertain() === "resend" && row.resent === 0) {
       await markAgain(store, row, { delayMs: minRetryMs, error, resent: true })
       log.warn({ ...ids(row), reason: error }, "delivery in doubt: sent once more")
       return

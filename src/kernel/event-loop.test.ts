@@ -4,9 +4,11 @@ import { once } from "node:events"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { type TestContext, test } from "node:test"
+import { setTimeout as delay } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { temporaryFolder } from "../../test/support/temporary.ts"
 import { until } from "../../test/support/world.ts"
+import type { EventLoopFigures } from "./event-loop.ts"
 
 const module = fileURLToPath(new URL("./event-loop.ts", import.meta.url))
 
@@ -40,17 +42,27 @@ test("a hang is told with its length and what was worked on, and counted", async
   const told = messages.find((message) => message["text"] === "event loop blocked")
   assert.ok(Number(told?.["ms"]) > 250)
   assert.deepEqual(told?.["work"], ["run-1"])
-  const figures = messages.find((message) => message["figures"])?.["figures"] as {
-    hangs: number
-    maxSeconds: number
-    count: number
-    buckets: { seconds: number; count: number }[]
-  }
+  const figures = messages.find((message) => message["figures"])?.["figures"] as EventLoopFigures
   assert.equal(figures.hangs, 1)
-  assert.ok(figures.maxSeconds > 0.25)
-  const within = (seconds: number) => figures.buckets.find((bucket) => bucket.seconds === seconds)?.count ?? 0
+  assert.ok(figures.delays.maxSeconds > 0.25)
+  assert.ok((figures.work?.maxSeconds ?? 1) > 0.01, "the thread itself computed")
+  const within = (seconds: number) => figures.delays.buckets.find((bucket) => bucket.seconds === seconds)?.count ?? 0
   assert.ok(within(10) > within(0.25), "the hang stands in a bucket of its length")
   assert.equal(existsSync(join(folder, "hanging.json")), false)
+})
+
+test("what others had the processor for is a delay, and no work of the loop", async (context) => {
+  const child = watchedProcess(context, temporaryFolder(), `setInterval(() => process.send(watch.figures()), 50)`)
+  const figures = async () => ((await once(child, "message")) as [EventLoopFigures])[0]
+  await figures()
+  child.kill("SIGSTOP")
+  await delay(500)
+  child.kill("SIGCONT")
+  const { delays, work } = await until("it is seen", async () => {
+    const now = await figures()
+    return now.delays.maxSeconds > 0.4 ? now : undefined
+  })
+  assert.ok(work === undefined || work.maxSeconds < delays.maxSeconds / 2, JSON.stringify(work))
 })
 
 test("a process that is killed while it hangs leaves word of where and at what, until that is forgotten", async (context) => {

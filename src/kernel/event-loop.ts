@@ -8,12 +8,22 @@ import { hangFileName, watchProgram } from "./event-loop-thread.ts"
 import type { Hang } from "./hang.ts"
 import type { Log } from "./log.ts"
 
-export interface EventLoopFigures {
-  /** Times that the loop kept a timer waiting for at most so many seconds, cumulative as Prometheus has them. */
+export interface Delays {
+  /** At most so many seconds, cumulative as Prometheus has them. */
   buckets: { seconds: number; count: number }[]
   count: number
   sumSeconds: number
   maxSeconds: number
+}
+
+export interface EventLoopFigures {
+  /** How long the loop kept a timer waiting. */
+  delays: Delays
+  /**
+   * As much of that as the thread itself computed: the rest is a processor that others had, or a disk. Undefined where Node
+   * does not tell the processor's time of a thread (before 23.9).
+   */
+  work: Delays | undefined
   /** Stretches of more than a quarter of a second. */
   hangs: number
 }
@@ -44,24 +54,26 @@ const bounds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 export function watchEventLoop({ folder, bootId, log }: EventLoopOptions): EventLoopWatch {
   const beats = new Int32Array(new SharedArrayBuffer(4))
-  const counts = bounds.map(() => 0)
-  const sums = { count: 0, sumSeconds: 0, maxSeconds: 0, hangs: 0 }
+  const delays = new Histogram()
+  const work = typeof process.threadCpuUsage === "function" ? new Histogram() : undefined
+  let hangs = 0
   let left = readHang(folder)
   let due = performance.now() + beatMs
+  let used = work && process.threadCpuUsage()
   const timer = setInterval(() => {
     Atomics.add(beats, 0, 1)
     const now = performance.now()
     const seconds = Math.max(now - due, 0) / 1000
     due = now + beatMs
-    sums.count += 1
-    sums.sumSeconds += seconds
-    sums.maxSeconds = Math.max(sums.maxSeconds, seconds)
-    const bucket = bounds.findIndex((bound) => seconds <= bound)
-    if (bucket >= 0) counts[bucket] = (counts[bucket] ?? 0) + 1
+    delays.add(seconds)
+    if (!work) return
+    const { user, system } = process.threadCpuUsage(used)
+    used = process.threadCpuUsage()
+    work.add(Math.min(seconds, (user + system) / 1e6))
   }, beatMs)
   timer.unref()
   const thread = startThread({ folder, bootId, beats }, (hang) => {
-    sums.hangs += 1
+    hangs += 1
     log.warn({ ms: hang.ms, stack: hang.stack, work: hang.work }, "event loop blocked")
   })
   return {
@@ -78,15 +90,32 @@ export function watchEventLoop({ folder, bootId, log }: EventLoopOptions): Event
       if (left) rmSync(join(folder, hangFileName), { force: true })
       left = undefined
     },
-    figures() {
-      let below = 0
-      const buckets = bounds.map((seconds, index) => ({ seconds, count: (below += counts[index] ?? 0) }))
-      return { buckets, ...sums }
-    },
+    figures: () => ({ delays: delays.read(), work: work?.read(), hangs }),
     async stop() {
       clearInterval(timer)
       await thread.terminate()
     },
+  }
+}
+
+class Histogram {
+  readonly #counts = bounds.map(() => 0)
+  #count = 0
+  #sumSeconds = 0
+  #maxSeconds = 0
+
+  add(seconds: number): void {
+    this.#count += 1
+    this.#sumSeconds += seconds
+    this.#maxSeconds = Math.max(this.#maxSeconds, seconds)
+    const bucket = bounds.findIndex((bound) => seconds <= bound)
+    if (bucket >= 0) this.#counts[bucket] = (this.#counts[bucket] ?? 0) + 1
+  }
+
+  read(): Delays {
+    let below = 0
+    const buckets = bounds.map((seconds, index) => ({ seconds, count: (below += this.#counts[index] ?? 0) }))
+    return { buckets, count: this.#count, sumSeconds: this.#sumSeconds, maxSeconds: this.#maxSeconds }
   }
 }
 

@@ -26,7 +26,7 @@ if (import.meta.main) {
   const asking = setInterval(() => Array.from({ length: 3_000 }, (_, n) => ({ n })), 10)
   const watch = watchIdleMemory({ everyMs: 20, utilization: () => 0.01 })
   for (let looks = 0; memory() >= loaded * 0.7 && looks < 600; looks += 1) await delay(50)
-  console.log(JSON.stringify({ loaded, quiet: memory() }))
+  process.stdout.write(JSON.stringify({ loaded, quiet: memory() }))
   watch.stop()
   clearInterval(asking)
 }

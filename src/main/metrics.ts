@@ -1,5 +1,6 @@
 // What `GET /metrics` tells of this process: the event loop, memory, lost log lines, whether the store accepts.
 import type { Metric } from "../gateway/index.ts"
+import type { Delays } from "../kernel/index.ts"
 import type { Core } from "./core.ts"
 import { storeHealth } from "./store-health.ts"
 
@@ -51,12 +52,27 @@ export function metricsOf(core: Core): Metric[] {
 }
 
 function eventLoopMetrics({ eventLoop }: Core): Metric[] {
-  const { buckets, count, sumSeconds, maxSeconds, hangs } = eventLoop.figures()
+  const { delays, work, hangs } = eventLoop.figures()
+  const delayed = "How long the event loop kept a timer waiting; looked at fifty times a second."
+  const worked = "As much of that delay as the thread itself computed; the rest is a busy machine or a disk."
+  return [
+    ...histogramOf("svc_event_loop_delay", delays, delayed),
+    ...(work ? histogramOf("svc_event_loop_work", work, worked) : []),
+    {
+      name: "svc_event_loop_hangs_total",
+      type: "counter",
+      help: "Stretches of more than a quarter of a second; the log has their stacks.",
+      samples: [{ value: hangs }],
+    },
+  ]
+}
+
+function histogramOf(name: string, { buckets, count, sumSeconds, maxSeconds }: Delays, help: string): Metric[] {
   return [
     {
-      name: "svc_event_loop_delay_seconds",
+      name: `${name}_seconds`,
       type: "histogram",
-      help: "How long the event loop kept a timer waiting; looked at fifty times a second.",
+      help,
       samples: [
         ...buckets.map((bucket) => ({
           suffix: "_bucket",
@@ -69,16 +85,10 @@ function eventLoopMetrics({ eventLoop }: Core): Metric[] {
       ],
     },
     {
-      name: "svc_event_loop_delay_max_seconds",
+      name: `${name}_max_seconds`,
       type: "gauge",
       help: "The longest of these since the start.",
       samples: [{ value: maxSeconds }],
-    },
-    {
-      name: "svc_event_loop_hangs_total",
-      type: "counter",
-      help: "Stretches of more than a quarter of a second; the log has their stacks.",
-      samples: [{ value: hangs }],
     },
   ]
 }

@@ -51,6 +51,17 @@ const user = (text: string, more: Partial<TranscriptEntry> = {}): TranscriptEntr
   ...more,
 })
 
+test("a note that is on the disk is written, though its index could not be; the next look takes it in", async (context) => {
+  const { store, memory, file } = await world(context)
+  store.handle.raw.exec("pragma query_only = on")
+  const written = await memory.write("main", { name: "MEMORY.md", text: "Ben likes figs.", mode: "append" })
+  assert.equal(written.change, "written")
+  assert.match(file("MEMORY.md"), /figs/)
+  store.handle.raw.exec("pragma query_only = off")
+  const question = { agentId: "main", question: "figs", limit: 3, notes: true, sessions: "none", excerpt: 100 } as const
+  assert.equal((await memory.search(question)).notes.length, 1)
+})
+
 describe("notes", () => {
   test("are written into their section, once, and the rest of the file stays as it is", async (context) => {
     const { memory, file, put } = await world(context)

@@ -3,7 +3,7 @@
 // in one transaction with all of its sections.
 import { AppError, type Log } from "../kernel/index.ts"
 import { type SearchHit, recallMessages } from "../sessions/index.ts"
-import type { Store } from "../store/index.ts"
+import { type Store, isStorageFailure } from "../store/index.ts"
 import type { MemoryConfig } from "./config.ts"
 import type { Note, NoteEntry, NoteHit, NoteSummary, WrittenNote } from "./contract.ts"
 import { readEntry } from "./entry.ts"
@@ -73,7 +73,13 @@ export function createMemory(options: MemoryOptions): Memory {
     if (before.version !== null && before.text === text)
       return { name, change: "same", version: before.version, characters }
     const version = await writeNote(workspace(agentId), name, text, before.version)
-    await follow(agentId)
+    try {
+      await follow(agentId)
+    } catch (error) {
+      // The note is on the disk. The index takes it in at the next look.
+      if (!isStorageFailure(error)) throw error
+      options.log.warn({ note: name, err: error }, "note written, not yet searchable")
+    }
     return { name, change: "written", version, characters }
   }
   const read = (agentId: string, given: string): Note => {

@@ -5,6 +5,8 @@ export interface LoopFigures {
   maxMs: number
   /** Stretches of more than 50 ms since the start. */
   over50: number
+  /** The same of what the thread itself computed in them: the rest is a processor that others had, or a disk. */
+  work: { maxMs: number; over50: number }
 }
 
 /** Undefined where nothing of it is told. */
@@ -21,8 +23,12 @@ export function parseLoop(text: string): LoopFigures | undefined {
     const line = text.split("\n").find((each) => each.startsWith(`${name} `))
     return line === undefined ? undefined : Number(line.slice(name.length + 1))
   }
-  const [max, count] = [value("svc_event_loop_delay_max_seconds"), value("svc_event_loop_delay_seconds_count")]
-  const within = value('svc_event_loop_delay_seconds_bucket{le="0.05"}')
-  if (max === undefined || count === undefined || within === undefined) return undefined
-  return { maxMs: max * 1000, over50: count - within }
+  const stretches = (name: string) => {
+    const [max, count] = [value(`${name}_max_seconds`), value(`${name}_seconds_count`)]
+    const within = value(`${name}_seconds_bucket{le="0.05"}`)
+    if (max === undefined || count === undefined || within === undefined) return undefined
+    return { maxMs: max * 1000, over50: count - within }
+  }
+  const delays = stretches("svc_event_loop_delay")
+  return delays && { ...delays, work: stretches("svc_event_loop_work") ?? delays }
 }
