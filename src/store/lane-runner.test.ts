@@ -18,6 +18,17 @@ function startRunner(
   handler: JobHandler,
   options: { max?: number; clock?: Clock } = {},
 ) {
+  const runner = makeRunner(context, store, handler, options)
+  runner.start()
+  return runner
+}
+
+function makeRunner(
+  context: TestContext,
+  store: Store,
+  handler: JobHandler,
+  options: { max?: number; clock?: Clock } = {},
+) {
   const runner = new LaneRunner({
     store,
     handlers: { turn: handler },
@@ -26,7 +37,6 @@ function startRunner(
     log: silentLog,
     background: createBackground(silentLog),
   })
-  runner.start()
   context.after(() => runner.stop(0))
   return runner
 }
@@ -82,6 +92,23 @@ test("keeps the order inside a lane and runs lanes beside each other up to the c
     const own = seen.ended.filter((name) => name.startsWith(`${lane}-`))
     assert.deepEqual(own, own.toSorted())
   }
+})
+
+test("runs nothing before it is started", async (context) => {
+  const store = await testStore(context)
+  const seen = collector(1)
+  const runner = makeRunner(context, store, {
+    async run({ run_id: id }) {
+      seen.add(id)
+      return {}
+    },
+  })
+  await add(store, [["early", "lane"]])
+  await new Promise((resolve) => setImmediate(resolve))
+  const { state } = store.handle.prepare("select state from job").get() as { state: string }
+  assert.equal(state, "ready")
+  runner.start()
+  await seen.done
 })
 
 test("gives up a job after three tries and lets its lane go on", async (context) => {

@@ -7,7 +7,7 @@ import { testStore } from "../../test/support/store.ts"
 import { temporaryFolder } from "../../test/support/temporary.ts"
 import { writeStep } from "./journal.ts"
 import { migrations } from "./migrations/index.ts"
-import { leastTrusted, markProvenance } from "./provenance.ts"
+import { leastTrusted, markProvenance, provenanceOf } from "./provenance.ts"
 import { openSqlite } from "./sqlite.ts"
 import type { Store } from "./store.ts"
 
@@ -36,6 +36,13 @@ test("rows of the outbox are of the provenance that their job has when they are 
     ["owner", 1],
     ["owner", 0],
   ])
+})
+
+test("a row says whose words it holds when it says both who and whether they are trusted", () => {
+  assert.deepEqual(provenanceOf({ origin: "owner", trusted: 1 }), { origin: "owner", trusted: true })
+  assert.deepEqual(provenanceOf({ origin: "hook", trusted: 0 }), { origin: "hook", trusted: false })
+  assert.equal(provenanceOf({ origin: null, trusted: 1 }), undefined)
+  assert.equal(provenanceOf({ origin: "owner", trusted: null }), undefined)
 })
 
 test("of several the least trusted counts", () => {
