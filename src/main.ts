@@ -295,6 +295,7 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
   stack.push("hooks", () => parts.hooks.stop())
   stack.push("mcp", () => parts.mcp.stop())
   stack.push("gateway listener", () => server.stop(1_000))
+  parts.nodes.start()
   stack.push("nodes", () => parts.nodes.stop())
   states["gateway"] = "ready"
   stack.push("sandbox", () => parts.sandbox.stop())

@@ -3,7 +3,7 @@ export type { ProfileEntry } from "./access.ts"
 export type { BrowserConfig } from "./config.ts"
 export type * from "./contract.ts"
 export type { NodeAnswer, NodeBrowser, NodeCall, NodeLinks } from "./elsewhere/links.ts"
-export type { PersonTab, TabWaits } from "./relay/waiting.ts"
+export type { PersonTab, TabNode, TabWaits } from "./relay/waiting.ts"
 export {
   type BrowserService,
   type BrowserServiceOptions,

@@ -31,7 +31,7 @@ import type { Resolve } from "./page/policy/url-policy.ts"
 import { type Machine, systemMachine } from "./profiles/detect/index.ts"
 import { ProfileRegistry } from "./profiles/registry.ts"
 import { Relay } from "./relay/index.ts"
-import type { TabWaits } from "./relay/waiting.ts"
+import { type PersonTab, type TabWaits, personTabs } from "./relay/waiting.ts"
 import { createControlApp } from "./routes/app.ts"
 import type { ControlRequest } from "./routes/dispatch.ts"
 import { Hidden, type SecretSource } from "./secrets.ts"
@@ -118,6 +118,8 @@ export interface BrowserService extends HandedTabs {
   readonly machineTool: Tool<BrowserToolInput>
   /** The socket of the proxy that holds to the strict policy: the only way out of a sandbox. Listens from the first call on. */
   proxySocket(): Promise<string>
+  /** Of a node, by its id: the tabs in which its person has pressed the extension's button. */
+  personTabs(node: string, signal: AbortSignal): Promise<PersonTab[]>
   /** The port that is listened on; undefined while it is not. */
   readonly controlPort: number | undefined
   /** What another gateway may use of this machine's browsers now; undefined while it is nothing. */
@@ -230,6 +232,10 @@ export function createBrowserService(options: BrowserServiceOptions): BrowserSer
     async proxySocket() {
       if (!sealed) throw new AppError("sandbox-unavailable", "This gateway has no sandbox")
       return await sealed.proxySocket()
+    },
+    async personTabs(node, signal) {
+      const extension = await targets.nodes?.coreOf(node).extension({ profile: undefined, signal })
+      return extension ? personTabs(extension) : []
     },
     get controlPort() {
       return started?.listener?.port

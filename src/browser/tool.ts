@@ -12,6 +12,7 @@ import {
   siteOf,
 } from "../kernel/index.ts"
 import type { StaysOn } from "./caller.ts"
+import type { ExtensionStatus } from "./contract.ts"
 import type { Caller } from "./core.ts"
 import { askForTab, type TabWaits } from "./relay/waiting.ts"
 import {
@@ -74,8 +75,7 @@ export function createBrowserTool(
     },
     async run(value, context) {
       const target = await findTarget(options, value, context)
-      if (value.action === "attach")
-        return askForTab(await target.core.extension(), options.tabWaits, context, value["timeoutMs"])
+      if (value.action === "attach") return await attach(target, options.tabWaits, value, context)
       if (value.action === "takeover") {
         const caller = callerOf(value, context, target)
         return await askForHands(target.core, options.takeovers, { context, caller }, value as JsonObject)
@@ -98,17 +98,37 @@ async function perform(target: Target, value: BrowserToolInput, context: ToolCon
   } catch (error) {
     if (error instanceof AppError && error.code === "bad-request" && target.kind !== "node")
       throw sayWhere(error, value)
-    // What a node says of an error are words of another machine.
-    const foreign = error instanceof AppError && (target.kind === "node" || pageWords.has(error.code))
-    if (!foreign || context.signal.aborted) throw error
-    const isOurs = target.kind !== "node"
-    const hint = error.hint === undefined || !isOurs ? "" : ` ${error.hint}`
-    return {
-      isError: true,
-      note: `${error.code}: ${errorTable[error.code].meaning}${hint}`,
-      content: [{ type: "text", text: error.message }],
-    }
+    return foreignWords(error, target, context)
   }
+}
+
+/** Throws what are words of ours. What a node says of an error are words of another machine. */
+function foreignWords(error: unknown, { kind }: Target, { signal }: ToolContext): ToolResult {
+  const isForeign = error instanceof AppError && (kind === "node" || pageWords.has(error.code))
+  if (!isForeign || signal.aborted) throw error
+  const hint = error.hint === undefined || kind === "node" ? "" : ` ${error.hint}`
+  return {
+    isError: true,
+    note: `${error.code}: ${errorTable[error.code].meaning}${hint}`,
+    content: [{ type: "text", text: error.message }],
+  }
+}
+
+async function attach(
+  target: Target,
+  waits: TabWaits | undefined,
+  value: BrowserToolInput,
+  context: ToolContext,
+): Promise<ToolResult> {
+  const { node, core } = target
+  let status: ExtensionStatus
+  try {
+    status = await core.extension()
+  } catch (error) {
+    return foreignWords(error, target, context)
+  }
+  const result = await askForTab(status, waits, context, { wantedMs: value["timeoutMs"], node })
+  return node ? saidWhere(result, node.name) : result
 }
 
 function keepSecretsHere(value: BrowserToolInput, { kind }: Target): void {

@@ -2,14 +2,12 @@
 import type { BrowserServiceOptions, ProfileEntry } from "../browser/index.ts"
 import { configInvalid, setConfigValue, unsetConfigValue } from "../config/index.ts"
 import type { Core } from "./core.ts"
-import { createTabWaits } from "./tab-waits.ts"
 
-/** What browser control needs of the configuration, and of turns that wait for a tab. */
-export function browserLinks(core: Core): Pick<BrowserServiceOptions, "settings" | "writeProfile" | "tabWaits"> {
+/** What browser control needs of the configuration. */
+export function browserLinks(core: Core): Pick<BrowserServiceOptions, "settings" | "writeProfile"> {
   return {
     settings: () => core.config().browser,
     writeProfile: (name, entry) => writeBrowserProfile(core, name, entry),
-    tabWaits: createTabWaits(core),
   }
 }
 

@@ -35,7 +35,10 @@ export function composeBrowser(
 ): BrowserParts {
   const { environment, store, log, redactor, ids, clock, background } = core
   const secrets = composeSecrets(core)
-  const nodes = composeNodes(core, links.chats)
+  const nodes = composeNodes(core, {
+    chats: links.chats,
+    personTabs: (node, signal) => browser.personTabs(node, signal),
+  })
   const takeovers = composeTakeovers(core, {
     browser: () => browser,
     sessions: () => links.chats().sessions,
@@ -62,6 +65,7 @@ export function composeBrowser(
     background,
     ...links.control,
     nodes: nodes.links,
+    tabWaits: nodes.tabWaits,
   })
   const tools = (place: ToolPlace) => [
     ...(core.config().browser.enabled ? [browser.tool] : []),

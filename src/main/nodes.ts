@@ -1,6 +1,6 @@
 // Nodes with what they need of the rest: the chat in which an owner is asked whether to let one in, the configuration of where
 // browser calls go, and the browser service, which sends its requests to them.
-import type { NodeLinks } from "../browser/index.ts"
+import type { BrowserService, NodeLinks } from "../browser/index.ts"
 import type { CommandServices } from "../channels/index.ts"
 import type { GatewayActions } from "../gateway/index.ts"
 import type { ReplyButton } from "../delivery/contract.ts"
@@ -9,7 +9,9 @@ import type { NodeRow, Write } from "../store/index.ts"
 import type { ApprovalParts } from "./approvals.ts"
 import type { Core } from "./core.ts"
 import { mainAgentId } from "./main-agent.ts"
+import { type NodeTabs, createNodeTabs } from "./node-tabs.ts"
 import { ownersChat } from "./owners-chat.ts"
+import { createTabWaits } from "./tab-waits.ts"
 
 export interface NodeParts {
   /** For the gateway's listener. */
@@ -19,11 +21,17 @@ export interface NodeParts {
   actions: GatewayActions["nodes"]
   /** For `/nodes`. */
   commands: CommandServices["nodes"]
+  /** For the browser service: sessions that wait for a tab, of this machine too. */
+  tabWaits: NodeTabs["waits"]
+  start(): void
   stop(): Promise<void>
 }
 
-/** `chats`: there are none yet when this is composed. */
-export function composeNodes(core: Core, chats: () => ApprovalParts): NodeParts {
+/** `chats` and `personTabs`: there are none yet when this is composed. */
+export function composeNodes(
+  core: Core,
+  { chats, personTabs }: { chats: () => ApprovalParts; personTabs: BrowserService["personTabs"] },
+): NodeParts {
   const { store, clock, ids, background, redactor, environment } = core
   const nodes = new Nodes({
     store,
@@ -34,6 +42,11 @@ export function composeNodes(core: Core, chats: () => ApprovalParts): NodeParts 
     background,
     redactor,
     tell: (write, row) => tell(core, chats(), write, row),
+  })
+  const tabs = createNodeTabs(core, {
+    waits: createTabWaits(core),
+    isConnected: (id) => nodes.connected.some((node) => node.id === id && node.browser !== undefined),
+    tabs: personTabs,
   })
   return {
     mounted: { path: nodePath, upgrade: (request, socket, head) => nodes.upgrade(request, socket, head) },
@@ -55,7 +68,12 @@ export function composeNodes(core: Core, chats: () => ApprovalParts): NodeParts 
           : `The node ${node.name} may not connect any more.`
       },
     },
-    stop: () => nodes.stop(),
+    tabWaits: tabs.waits,
+    start: tabs.start,
+    async stop() {
+      tabs.stop()
+      await nodes.stop()
+    },
   }
 }
 

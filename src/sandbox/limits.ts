@@ -124,18 +124,19 @@ function bare({ environment: { PATH = "/usr/bin:/bin" } }: Launch): string[] {
   return ["/usr/bin/env", "-i", `PATH=${PATH}`]
 }
 
-const tries = 50
+const patienceMs = 1_000
+const longestWaitMs = 32
 
-/** The kernel takes a moment after the last process is gone. */
+/** The kernel takes a moment after the last process is gone, mostly a short one, for which a command's end would wait. */
 async function removeGroups(folders: readonly string[]): Promise<void> {
   for (const folder of folders) {
-    for (let left = tries; left > 0; left -= 1) {
+    for (let waited = 0, next = 1; waited < patienceMs; waited += next, next = Math.min(next * 2, longestWaitMs)) {
       try {
         rmdirSync(folder)
         break
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== "EBUSY") break
-        await new Promise((resolve) => setTimeout(resolve, 20))
+        await new Promise((resolve) => setTimeout(resolve, next))
       }
     }
   }

@@ -1,11 +1,12 @@
 // What can be done about the extension from outside: put its files in place, pair it, see how it stands.
 import type { CoreOptions } from "../access.ts"
+import type { Caller } from "../caller.ts"
 import type { ExtensionInstalled, ExtensionPaired, ExtensionStatus } from "../contract.ts"
 import { installedFolder, installedVersion, installExtension, shippedVersion } from "./extension-files.ts"
 
 export function extensionOperations({ relay, stateFolder }: CoreOptions) {
   return {
-    async extension(): Promise<ExtensionStatus> {
+    async extension(_caller?: Caller): Promise<ExtensionStatus> {
       const [installed, shipped] = await Promise.all([installedVersion(stateFolder), shippedVersion()])
       return {
         ...relay.status(),

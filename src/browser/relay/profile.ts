@@ -130,9 +130,11 @@ export class RelayProfile implements BrowserProfile {
   }
 }
 
-export function notPaired(): AppError {
-  return new AppError("relay-not-connected", "No browser extension has been paired with this gateway", {
-    hint: "Run: svc browser extension install, then svc browser extension pair",
+export function notPaired(node?: { name: string }): AppError {
+  const where = node ? `the node ${node.name}` : "this gateway"
+  const more = node ? ` --node ${JSON.stringify(node.name)}` : ""
+  return new AppError("relay-not-connected", `No browser extension has been paired with ${where}`, {
+    hint: `Run: svc browser extension install${more}, then svc browser extension pair${more}`,
   })
 }
 

@@ -12,41 +12,60 @@ export interface PersonTab {
   url: string
 }
 
+/** Another machine whose person is asked. */
+export interface TabNode {
+  id: string
+  /** As the owner calls it. */
+  name: string
+}
+
 /** Where waits are kept; durable. */
 export interface TabWaits {
-  /** Keeps that this turn's session waits for a tab. Gives until when; waiting already changes nothing. */
-  ask(context: ToolContext, validMs: number): Promise<number>
-  /** Tells all who wait. */
-  attached(tab: PersonTab): Promise<void>
+  /**
+   * Keeps that this turn's session waits for a tab, on this machine or on a node. Gives until when; waiting for the same
+   * already changes nothing, and a session waits in one place at a time.
+   */
+  ask(context: ToolContext, validMs: number, node?: TabNode): Promise<number>
+  /** Tells all who wait for a tab on this machine, or on that node. */
+  attached(tab: PersonTab, node?: Pick<TabNode, "id">): Promise<void>
 }
 
 const usualMs = 15 * 60_000
 const leastMs = 60_000
 const mostMs = 60 * 60_000
 
+/** Those in which the person has pressed the button. */
+export function personTabs({ tabs }: Pick<ExtensionStatus, "tabs">): PersonTab[] {
+  return tabs
+    .filter(({ by }) => by === "person")
+    .map(({ targetId, title, url }) => ({ targetId, title: title.slice(0, 300), url: url.slice(0, 2_000) }))
+}
+
+/** `status` is that of the node, where one is given. */
 export async function askForTab(
   status: ExtensionStatus,
   waits: TabWaits | undefined,
   context: ToolContext,
-  wantedMs: unknown,
+  { wantedMs, node }: { wantedMs: unknown; node?: TabNode | undefined },
 ): Promise<ToolResult> {
   const { trusted, origin, route } = context
   // Their browser, their button: nobody else can be asked, and nobody else is told what is on their screen.
   if (!trusted || origin !== "owner" || (route && route.chatKind !== "private"))
     throw new AppError("forbidden", "Only for an owner, in a private chat, a tab of their own browser is asked for")
-  const tabs = status.tabs.filter(({ by }) => by === "person")
+  const tabs = personTabs(status)
   if (tabs.length > 0) {
-    const note = "Attached already. Use them with profile relay; a snapshot shows what is there."
+    const where = node ? `profile relay and node ${node.name}` : "profile relay"
+    const note = `Attached already. Use them with ${where}; a snapshot shows what is there.`
     return { content: [{ type: "text", text: JSON.stringify({ tabs }) }], note }
   }
-  if (!status.paired) throw notPaired()
+  if (!status.paired) throw notPaired(node)
   if (!waits || !route) throw new AppError("relay-no-tab", "No tab is attached", { hint: "Ask for it in the chat" })
   const asked = typeof wantedMs === "number" && Number.isFinite(wantedMs) ? wantedMs : usualMs
   const validMs = Math.min(mostMs, Math.max(leastMs, asked))
-  await waits.ask(context, validMs)
+  await waits.ask(context, validMs, node)
   const minutes = Math.max(1, Math.round(validMs / 60_000))
   return {
     content: [{ type: "text", text: JSON.stringify({ waiting: true, minutes }) }],
-    note: `No tab is attached yet. End now by telling the person this: open the page in your browser, go to its tab, and press the button of the "svc relay" extension in the toolbar (it may be behind the puzzle piece) until it shows ON; there are ${minutes} minutes for it. You will be told in a turn of its own when the tab is there, or that the time is over: do not wait and do not try again.`,
+    note: `No tab is attached yet. End now by telling the person this: open the page in your browser${node ? ` on the machine ${node.name}` : ""}, go to its tab, and press the button of the "svc relay" extension in the toolbar (it may be behind the puzzle piece) until it shows ON; there are ${minutes} minutes for it. You will be told in a turn of its own when the tab is there, or that the time is over: do not wait and do not try again.`,
   }
 }

@@ -122,10 +122,7 @@ function wantedTarget(
   }
   const isNode = target === "node" || (target === undefined && node !== undefined)
   if (isNode && nodes) {
-    if (action !== "attach") return { kind: "node", why: "a node was asked for" }
-    throw new AppError("bad-request", "attach asks for a tab on the gateway's machine only", {
-      hint: "On a node the person touches the extension's button by themselves; then use profile relay there",
-    })
+    return { kind: "node", why: "a node was asked for" }
   }
   if (node !== undefined && nodes) {
     throw new AppError("bad-request", `node: names another machine, and target is ${shown(target)}`, {

@@ -157,7 +157,7 @@ export const description =
   "Control a web browser. Usual way: open (or navigate) a URL, snapshot to read the page and get element refs, act on a ref, " +
   "snapshot again to see the result. Refs are the numbers in [ref=N]; they end with the page, so take a new snapshot after it changes. " +
   "Scroll for what a list has not drawn yet. A canvas is worked by act at x and y, which are those of a screenshot. " +
-  "attach asks the person for a tab of their own browser, where they are signed in. takeover hands them the tab for a login, code or captcha."
+  "attach asks the person for a tab of their own browser, where they are signed in (with node: on that machine). takeover hands them the tab for a login, code or captcha."
 
 /** The request with the outer targetId; models also write its fields beside the action. */
 export function requestOf(value: BrowserToolInput): Json {
