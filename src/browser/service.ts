@@ -233,10 +233,7 @@ export function createBrowserService(options: BrowserServiceOptions): BrowserSer
       if (!sealed) throw new AppError("sandbox-unavailable", "This gateway has no sandbox")
       return await sealed.proxySocket()
     },
-    async personTabs(node, signal) {
-      const extension = await targets.nodes?.coreOf(node).extension({ profile: undefined, signal })
-      return extension ? personTabs(extension) : []
-    },
+    personTabs: (node, signal) => tabsOfNode(targets, node, signal),
     get controlPort() {
       return started?.listener?.port
     },
@@ -264,6 +261,10 @@ function nodeTargets(options: BrowserServiceOptions): TargetOptions["nodes"] {
     },
   }
   return { links, coreOf: (node) => createNodeCore(proxy, node), whereabouts: new Whereabouts(clock) }
+}
+
+async function tabsOfNode({ nodes }: TargetOptions, node: string, signal: AbortSignal): Promise<PersonTab[]> {
+  return nodes ? personTabs(await nodes.coreOf(node).extension({ profile: undefined, signal })) : []
 }
 
 /** What a gateway may ask of this machine, when it is a node. */
