@@ -233,11 +233,10 @@ export function createBrowserService(options: BrowserServiceOptions): BrowserSer
       if (!sealed) throw new AppError("sandbox-unavailable", "This gateway has no sandbox")
       return await sealed.proxySocket()
     },
-    personTabs: (node, signal) => tabsOfNode(targets, node, signal),
     get controlPort() {
       return started?.listener?.port
     },
-    ...nodeSide(options, core, () => started?.registry),
+    ...nodeSide(options, targets, () => started?.registry),
     get isInUse() {
       return started !== undefined && isUsed(started)
     },
@@ -263,16 +262,12 @@ function nodeTargets(options: BrowserServiceOptions): TargetOptions["nodes"] {
   return { links, coreOf: (node) => createNodeCore(proxy, node), whereabouts: new Whereabouts(clock) }
 }
 
-async function tabsOfNode({ nodes }: TargetOptions, node: string, signal: AbortSignal): Promise<PersonTab[]> {
-  return nodes ? personTabs(await nodes.coreOf(node).extension({ profile: undefined, signal })) : []
-}
-
-/** What a gateway may ask of this machine, when it is a node. */
+/** What this machine asks of nodes by itself, and what a gateway may ask of it, when it is one. */
 function nodeSide(
   { offered = () => ({ enabled: false }), settings }: BrowserServiceOptions,
-  core: () => BrowserCore,
+  { core, nodes }: TargetOptions,
   registry: () => ProfileRegistry | undefined,
-): Pick<BrowserService, "offer" | "perform"> {
+): Pick<BrowserService, "offer" | "perform" | "personTabs"> {
   const browser = {
     get core() {
       return core()
@@ -286,6 +281,9 @@ function nodeSide(
   return {
     offer: () => offerOf(browser),
     perform: (params, files, signal) => performForGateway(browser, params, files, signal),
+    async personTabs(node, signal) {
+      return nodes ? personTabs(await nodes.coreOf(node).extension({ profile: undefined, signal })) : []
+    },
   }
 }
 
