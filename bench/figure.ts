@@ -10,5 +10,7 @@ export interface Figure {
 
 export interface Bench {
   name: string
+  /** The part of docs/performance.md that is its own, renewed whenever it was run; else all figures are written at once. */
+  section?: string
   run(): Promise<Figure[]>
 }

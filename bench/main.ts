@@ -12,7 +12,7 @@ import { foreignText } from "./foreign-text.ts"
 import { knownChats } from "./known-chats.ts"
 import { memory } from "./memory.ts"
 import { models } from "./models.ts"
-import { page } from "./page.ts"
+import { page } from "./page/bench.ts"
 import { nodes } from "./nodes.ts"
 import { relay } from "./relay.ts"
 import { rendering } from "./rendering.ts"
@@ -49,9 +49,14 @@ if (wanted.length === 0) {
 const figures: Figure[] = []
 for (const bench of wanted) {
   console.error(`measuring: ${bench.name}`)
-  for (const figure of await bench.run()) {
-    figures.push(figure)
+  const own = await bench.run()
+  for (const figure of own) {
     console.log(`${figure.met ? "ok  " : "MISS"} ${figure.what}: ${figure.measured} (target: ${figure.target})`)
+  }
+  if (bench.section === undefined) figures.push(...own)
+  else {
+    writeSection(bench.section, `${headOf(`npm run bench -- ${bench.name}`)}\n\n${tableOf(own)}`)
+    console.error(`written: the part ${bench.section} of docs/performance.md`)
   }
 }
 if (wanted.length === benches.length) {
@@ -59,16 +64,22 @@ if (wanted.length === benches.length) {
   console.error("written: docs/performance.md")
 }
 
-function report(all: readonly Figure[]): string {
+function tableOf(all: readonly Figure[]): string {
   const rows = all.map(
     (figure) => `| ${figure.what} | ${figure.target} | ${figure.measured} | ${figure.met ? "yes" : "no"} |`,
   )
-  const gigabytes = Math.round(totalmem() / 1024 ** 3)
-  return `Written by \`npm run bench\` (${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${cpus().length} cores ${arch}, ${gigabytes} GB). Repeat it with the same command; \`npm run bench -- webhooks\` measures one part. Times of processes are ratios against \`node -e 0\` in the same run, because absolute times differ between machines. Load is made by a process of its own on the same two cores.
+  return `| what | target | measured | met |\n|---|---|---|---|\n${rows.join("\n")}`
+}
 
-| what | target | measured | met |
-|---|---|---|---|
-${rows.join("\n")}
+function headOf(command: string): string {
+  const gigabytes = Math.round(totalmem() / 1024 ** 3)
+  return `Written by \`${command}\` (${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${cpus().length} cores ${arch}, ${gigabytes} GB).`
+}
+
+function report(all: readonly Figure[]): string {
+  return `${headOf("npm run bench")} Repeat it with the same command; \`npm run bench -- webhooks\` measures one part. Times of processes are ratios against \`node -e 0\` in the same run, because absolute times differ between machines. Load is made by a process of its own on the same two cores.
+
+${tableOf(all)}
 
 "Acknowledged" and "durable" mean: committed to SQLite and forced to the disk (\`fdatasync\` of its write-ahead log) before the answer. The figures of disk writes depend on the machine's disk.
 `

@@ -1,6 +1,6 @@
 // Menu, head and the page of the address.
 import { useSignal } from "./ui/signals.ts"
-import { useEffect, useMemo } from "preact/hooks"
+import { useEffect, useMemo, useRef } from "preact/hooks"
 import { call } from "./api.ts"
 import { type Page, contentOf, loadOthers, pages } from "./pages.ts"
 import { link, place } from "./router.ts"
@@ -11,6 +11,7 @@ import { Icon } from "./ui/icons.tsx"
 
 export function Layout() {
   const isOpen = useSignal(false)
+  const menu = useRef<HTMLButtonElement>(null)
   const shown = pages.filter(({ scope }) => may(scope))
   const [name] = place.value.path
   const page = name === undefined ? shown[0] : shown.find((one) => one.name === name)
@@ -21,13 +22,18 @@ export function Layout() {
   return (
     <div
       class={isOpen.value ? "layout open" : "layout"}
-      onKeyDown={(event) => event.key === "Escape" && (isOpen.value = false)}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape" || !isOpen.value) return
+        isOpen.value = false
+        menu.current?.focus()
+      }}
     >
       <a class="skip" href="#main" onClick={skip}>
         To the content
       </a>
       <header class="top">
         <button
+          ref={menu}
           type="button"
           class="menu"
           aria-label="Menu"

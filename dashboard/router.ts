@@ -45,6 +45,16 @@ export function setQuery(changes: Record<string, string>): void {
   replace(link(...path) + (text === "" ? "" : `?${text}`))
 }
 
+/** One word behind the question mark, as the value of a field. */
+export const inQuery = (name: string): { value: string } => ({
+  get value() {
+    return place.value.query.get(name) ?? ""
+  },
+  set value(next) {
+    setQuery({ [name]: next })
+  },
+})
+
 /** Puts another address in the place of this one, of which browsers tell nobody. */
 export function replace(address: string): void {
   history.replaceState(null, "", address)

@@ -27,8 +27,7 @@ export function SignIn({ done }: { done: () => Promise<void> }) {
         <Field
           label="Link, code or token"
           type="password"
-          value={text.value}
-          set={(value) => (text.value = value)}
+          of={text}
           hint="A token made by svc token create gets what its scopes say."
         />
         <button type="submit" class="main" disabled={text.value.trim() === ""}>

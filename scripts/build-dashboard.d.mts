@@ -1,1 +1,3 @@
 export function buildDashboard(output: string): Promise<void>
+export const ownNames: readonly string[]
+export function shorten(code: string): string

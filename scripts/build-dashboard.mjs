@@ -3,6 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { brotliCompressSync, constants, gzipSync } from "node:zlib"
+import { parse } from "acorn"
+import { full } from "acorn-walk"
 import { build, transform } from "esbuild"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -26,26 +28,68 @@ const shortProperties = {
 /** As calls of h() a page is a tenth smaller than with the automatic runtime, whose every call spells out its children. */
 const elements = { jsx: "transform", jsxFactory: "h", jsxFragment: "Fragment" }
 
+/**
+ * Names of properties that are of this page alone, and of Preact within: neither HTML, the browser nor the gateway's
+ * answers know them (a test holds them apart), so that they are shortened.
+ */
+export const ownNames = [
+  "accepts act aside back both empty follow grows icon isAtEnd isBusy isLoading known light lit retry sure tail topics",
+  "touchedBy what",
+].flatMap((names) => names.split(" "))
+const shortNames = new RegExp(`^(?:__\\w|${ownNames.join("|")})$`)
+
 /** What stands in the page a hundred times and more, in fewer letters; dashboard/ui/jsx.ts has the other half. */
 const shortForms = {
   name: "short-forms",
   setup({ onLoad }) {
     onLoad({ filter: /dashboard[\\/].*\.tsx?$/ }, async ({ path }) => {
-      const source = readFileSync(path, "utf8")
-      // A class as a word is understood by the h() of ours alone.
-      if (/\bh\b[^"]*from "preact"/.test(source) && !path.endsWith("jsx.ts"))
-        throw new Error(`${path} has an h() of its own`)
-      const { code } = await transform(source, { loader: path.endsWith("x") ? "tsx" : "ts", ...elements })
-      // An element with nothing but a class gets it as a word, one with nothing at all a zero; `undefined` is a letter in
-      // the place of `void 0`; and dashboard/api.ts knows that all calls are below /api/.
-      const contents = code
-        .replace(/(\bh\("[a-z0-9]+", )\{ class: ("[a-z -]+") \}/g, "$1$2")
-        .replace(/(\bh\([\w".]+, )null\b/g, "$10")
-        .replace(/\bvoid 0\b/g, "$$undefined")
-        .replace(/(["`](?:GET|POST)) \/api\//g, "$1 ")
-      return { contents, loader: "js" }
+      const { code } = await transform(readFileSync(path, "utf8"), {
+        loader: path.endsWith("x") ? "tsx" : "ts",
+        ...elements,
+      })
+      return { contents: /dashboard[\\/]ui[\\/]jsx\.ts$/.test(path) ? code : shorten(code), loader: "js" }
     })
   },
+}
+
+/** Of tags that have a function of their own in dashboard/ui/jsx.ts. */
+const tags = new Set(
+  Array.from(
+    readFileSync(join(root, "dashboard/ui/jsx.ts"), "utf8").matchAll(/\$(\w+) = element\(/g),
+    ([, tag]) => tag,
+  ),
+)
+
+/** Exported for its test. */
+export function shorten(code) {
+  const edits = []
+  const put = ({ start, end }, text) => edits.push({ start, end, text })
+  full(parse(code, { ecmaVersion: "latest", sourceType: "module" }), (node) => {
+    // `undefined`, by a name that can be shortened.
+    if (node.type === "UnaryExpression" && node.operator === "void" && node.argument.value === 0)
+      put(node, "$undefined")
+    if (node.type !== "CallExpression" || node.callee.type !== "Identifier") return
+    const [first, properties] = node.arguments
+    if (node.callee.name === "h" && first) {
+      const tag = first.type === "Literal" ? first.value : undefined
+      if (tags.has(tag)) put({ start: node.start, end: properties.start }, `$${tag}(`)
+      // Without properties a zero; a class alone is a word.
+      const [only, more] = properties?.properties ?? []
+      if (properties?.value === null) put(properties, "0")
+      else if (tag && only?.key?.name === "class" && !more && typeof only.value.value === "string")
+        put(properties, code.slice(only.value.start, only.value.end))
+    }
+    // dashboard/api.ts knows that all calls are below /api/.
+    if (node.callee.name === "call" && first) {
+      const start = (first.quasis?.[0] ?? first).start + (first.type === "Literal" ? 1 : 0)
+      const [prefix, method] = /^(GET|POST) \/api\//.exec(code.slice(start, start + 12)) ?? []
+      if (prefix) put({ start, end: start + prefix.length }, `${method} `)
+    }
+  })
+  let short = code
+  for (const { start, end, text } of edits.sort((a, b) => b.start - a.start))
+    short = short.slice(0, start) + text + short.slice(end)
+  return short
 }
 
 export async function buildDashboard(output) {
@@ -71,6 +115,7 @@ export async function buildDashboard(output) {
     inject: ["dashboard/ui/jsx.ts"],
     conditions: ["browser"],
     minify: true,
+    mangleProps: shortNames,
     charset: "utf8",
     legalComments: "none",
     entryNames: "[name]-[hash]",

@@ -1,14 +1,12 @@
 // Who has keys to the gateway: tokens with scopes, browsers that have signed in; and the log of who did what.
 import { useSignal } from "../ui/signals.ts"
 import { type Reply, call } from "../api.ts"
-import { place, setQuery } from "../router.ts"
+import { inQuery } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
-import { confirm } from "../ui/confirm.tsx"
-import { Check, Field } from "../ui/form.tsx"
+import { Check, Field, bound } from "../ui/form.tsx"
 import { Badge, Button, Card, Code, Line } from "../ui/parts.tsx"
 import { Rows, fixedList } from "../ui/rows.tsx"
 import { Time, exact } from "../ui/time.tsx"
-import { toast } from "../ui/toast.tsx"
 import { useList } from "../ui/use-list.ts"
 
 const scopes = {
@@ -26,21 +24,9 @@ export function Access() {
     const [{ tokens }, { sessions }] = await Promise.all([call("GET /api/tokens"), call("GET /api/page/sessions")])
     return { tokens, sessions }
   })
-  const known = asked.value.value
+  const known = asked.known
   if (!known) return <Pending of={asked} />
-  const sure = (title: string, action: string) =>
-    confirm({ title, text: "It opens nothing from then on. This cannot be taken back.", action })
-  const revoke = async (id: string, name: string) => {
-    if (!(await sure(`Revoke the token ${name}?`, "Revoke"))) return
-    await call("POST /api/tokens/revoke", { body: { token: id } })
-    toast(`${name} is revoked`)
-    await asked.again()
-  }
-  const end = async (id: string, name: string) => {
-    if (!(await sure(`Sign ${name} out?`, "Sign out"))) return
-    await call("POST /api/page/sessions/end", { body: { id } })
-    await asked.again()
-  }
+  const forGood = "It opens nothing from then on. This cannot be taken back."
   return (
     <>
       <NewToken again={asked.again} />
@@ -49,10 +35,10 @@ export function Access() {
         <Rows
           list={fixedList(known.tokens)}
           label="Tokens"
-          empty={{
-            title: "No tokens",
-            text: "A program that is to use the gateway gets one of its own, with the scopes that it needs.",
-          }}
+          empty={[
+            "No tokens",
+            "A program that is to use the gateway gets one of its own, with the scopes that it needs.",
+          ]}
         >
           {({ id, name, scopes: held, expired, expiresAt, lastUsedAt }) => (
             <>
@@ -66,7 +52,12 @@ export function Access() {
                   </>
                 }
               />
-              <Button act={() => revoke(id, name)} label={`Revoke ${name}`}>
+              <Button
+                act={() => call("POST /api/tokens/revoke", { body: { token: id } }).then(asked.again)}
+                sure={[`Revoke the token ${name}?`, forGood]}
+                done={`${name} is revoked`}
+                label={`Revoke ${name}`}
+              >
                 Revoke
               </Button>
             </>
@@ -75,16 +66,16 @@ export function Access() {
       </section>
       <section class="section">
         <h2>Browsers that have signed in</h2>
-        <Rows
-          list={fixedList(known.sessions)}
-          label="Browsers"
-          empty={{ title: "None", text: "svc dashboard makes a link." }}
-        >
+        <Rows list={fixedList(known.sessions)} label="Browsers" empty={["None", "svc dashboard makes a link."]}>
           {({ id, name, scopes: held, createdAt, lastUsedAt }) => (
             <>
               <Line title={name} more={`${held.join(", ")} · since ${exact(createdAt)}`} />
               <Time at={lastUsedAt} />
-              <Button act={() => end(id, name)} label={`Sign out ${name}`}>
+              <Button
+                act={() => call("POST /api/page/sessions/end", { body: { id } }).then(asked.again)}
+                sure={[`Sign ${name} out?`, forGood]}
+                label={`Sign out ${name}`}
+              >
                 Sign out
               </Button>
             </>
@@ -111,20 +102,16 @@ function NewToken({ again }: { again: () => Promise<void> }) {
   return (
     <Card title="New token">
       <div class="filters">
-        <Field label="Name" value={name.value} set={(value) => (name.value = value)} placeholder="backup script" />
-        <Field
-          label="Ends after"
-          value={expires.value}
-          set={(value) => (expires.value = value)}
-          placeholder="never, 30d, 12h"
-        />
+        <Field label="Name" of={name} placeholder="backup script" />
+        <Field label="Ends after" of={expires} placeholder="never, 30d, 12h" />
       </div>
       {Object.entries(scopes).map(([scope, meaning]) => (
         <Check
           key={scope}
           label={`${scope}: ${meaning}`}
-          value={held.value.includes(scope as Scope)}
-          set={(on) => (held.value = on ? [...held.value, scope as Scope] : held.value.filter((one) => one !== scope))}
+          of={bound(held.value.includes(scope as Scope), (on) => {
+            held.value = on ? [...held.value, scope as Scope] : held.value.filter((one) => one !== scope)
+          })}
         />
       ))}
       <div class="actions">
@@ -143,26 +130,24 @@ function NewToken({ again }: { again: () => Promise<void> }) {
 }
 
 export function AuditLog() {
-  const action = place.value.query.get("action") ?? ""
+  const filter = inQuery("action")
+  const action = filter.value
   const list = useList<AuditRow>(action, {
     load: (before) =>
-      call("GET /api/audit", { query: { since: "90d", before, limit: 100, action: action.trim() || undefined } }),
+      call("GET /api/audit", {
+        query: { since: "90d", before, limit: before ? 500 : 100, action: action.trim() || undefined },
+      }),
     order: ({ lastAt }) => lastAt,
   })
   return (
     <>
       <div class="filters">
-        <Field
-          label="What was done"
-          value={action}
-          set={(value) => setQuery({ action: value })}
-          placeholder="token, page.enter"
-        />
+        <Field label="What was done" of={filter} placeholder="token, page.enter" />
       </div>
       <Rows
         list={list}
         label="Who did what"
-        empty={{ title: "Nothing of this kind", text: "Of ninety days is kept who changed what through which door." }}
+        empty={["Nothing of this kind", "Of ninety days is kept who changed what through which door."]}
       >
         {({ who, action: done, target, outcome, count, door, lastAt }) => (
           <>
@@ -184,14 +169,9 @@ const size = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`
 
 export function Backups() {
   const asked = useAsked("backups", () => call("GET /api/backups"), { everyMs: 3_000 })
-  const known = asked.value.value
+  const known = asked.known
   if (!known) return <Pending of={asked} />
   const { folder, everyMs, running, failure, backups, more } = known
-  const make = async () => {
-    await call("POST /api/backups")
-    toast("A backup is being made")
-    await asked.again()
-  }
   return (
     <>
       <div class="head">
@@ -203,7 +183,12 @@ export function Backups() {
               : `One every ${everyMs / 3_600_000} hours.`}
           </span>
         </p>
-        <Button act={make} kind="main" disabled={running}>
+        <Button
+          act={() => call("POST /api/backups").then(asked.again)}
+          done="A backup is being made"
+          kind="main"
+          disabled={running}
+        >
           {running ? "Being made…" : "Make one now"}
         </Button>
       </div>
@@ -211,10 +196,7 @@ export function Backups() {
       <Rows
         list={fixedList(backups.map((one) => ({ ...one, id: one.archive })))}
         label="Backups"
-        empty={{
-          title: "No backups yet",
-          text: "A backup holds the whole state folder. svc backup restore brings one back.",
-        }}
+        empty={["No backups yet", "A backup holds the whole state folder. svc backup restore brings one back."]}
       >
         {({ archive, bytes, version, scheduled, problem, createdAt }) => (
           <>

@@ -1,11 +1,11 @@
 // Approvals: what the agent asks to be allowed, with everything that decides what would be done, and the answers.
 import { type Reply, call } from "../api.ts"
-import { link, place, setQuery } from "../router.ts"
+import { inQuery, link, place } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
 import { Select } from "../ui/form.tsx"
-import { Back, Badge, Button, Facts, Json, Line } from "../ui/parts.tsx"
+import { Badge, Button, Facts, Head, Json, Line } from "../ui/parts.tsx"
 import { Rows } from "../ui/rows.tsx"
-import { Time } from "../ui/time.tsx"
+import { Time, when } from "../ui/time.tsx"
 import { toast } from "../ui/toast.tsx"
 import { useList } from "../ui/use-list.ts"
 
@@ -22,7 +22,9 @@ function List() {
   const state = states.find((one) => one === place.value.query.get("state"))
   const list = useList<Summary>(state ?? "", {
     load: async (before) => {
-      const { approvals, next } = await call("GET /api/approvals", { query: { state, before, limit: 100 } })
+      const { approvals, next } = await call("GET /api/approvals", {
+        query: { state, before, limit: before ? 500 : 100 },
+      })
       return { items: approvals, next }
     },
     order: ({ askedAt }) => askedAt,
@@ -31,20 +33,15 @@ function List() {
   return (
     <>
       <div class="filters">
-        <Select
-          label="State"
-          value={state ?? ""}
-          set={(value) => setQuery({ state: value })}
-          options={[["", "all"], ...states]}
-        />
+        <Select label="State" of={inQuery("state")} options={[["", "all"], ...states]} />
       </div>
       <Rows
         list={list}
         label="Approvals"
-        empty={{
-          title: "Nothing was asked",
-          text: "What the agent may not do by itself, because it has read words of others, it asks here and in your chat.",
-        }}
+        empty={[
+          "Nothing was asked",
+          "What the agent may not do by itself, because it has read words of others, it asks here and in your chat.",
+        ]}
       >
         {(one) => (
           <>
@@ -65,7 +62,7 @@ function List() {
 function Question({ id }: { id: string }) {
   const params = { id }
   const asked = useAsked(id, () => call("GET /api/approvals/:id", { params }), { topics: ["waiting"] })
-  const one = asked.value.value
+  const one = asked.known
   if (!one) return <Pending of={asked} />
   const decide = (decision: "allow" | "deny") => async () => {
     const { message } = await call(`POST /api/approvals/:id/${decision}`, { params })
@@ -74,22 +71,18 @@ function Question({ id }: { id: string }) {
   }
   return (
     <>
-      <Back to={link("approvals")} words="All approvals" />
-      <div class="head">
-        <h2>
-          {one.text.split("\n", 1)} <Badge state={one.state} />
-        </h2>
+      <Head back={["approvals", "All approvals"]} title={one.text.split("\n", 1)} state={one.state}>
         {one.state === "asked" && (
-          <div class="buttons">
+          <>
             <Button act={decide("allow")} kind="main">
               Allow once
             </Button>
             <Button act={decide("deny")} kind="danger">
               Deny
             </Button>
-          </div>
+          </>
         )}
-      </div>
+      </Head>
       <Json value={one.action} what="the action, whole" />
       <p class="dim">
         That is the whole action. An answer counts once, for exactly this. SHA-256 <code>{one.digest}</code>
@@ -100,11 +93,11 @@ function Question({ id }: { id: string }) {
           ["Run", <a href={link("runs", one.runId)}>{one.runId}</a>],
           ["Session", <a href={link("sessions", one.session)}>{one.session}</a>],
           ["Acts on words of", one.origin],
-          ["Asked", <Time at={one.askedAt} both />],
-          ["Stands until", <Time at={one.expiresAt} both />],
-          ["Answered", one.decidedAt !== null && <Time at={one.decidedAt} both />],
+          ["Asked", when(one.askedAt)],
+          ["Stands until", when(one.expiresAt)],
+          ["Answered", when(one.decidedAt)],
           ["By", one.decidedBy],
-          ["Done", one.usedAt !== null && <Time at={one.usedAt} both />],
+          ["Done", when(one.usedAt)],
         ]}
       />
     </>

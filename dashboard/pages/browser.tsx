@@ -5,8 +5,8 @@ import { type Reply, call, send } from "../api.ts"
 import type { LiveLine } from "../../src/gateway/endpoints/index.ts"
 import { go, link, place } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
-import { Field } from "../ui/form.tsx"
-import { Back, Badge, Button, Card, Copy, Empty, Facts, Failure } from "../ui/parts.tsx"
+import { Field, bound } from "../ui/form.tsx"
+import { Badge, Button, Card, Copy, Empty, Facts, Failure, Head } from "../ui/parts.tsx"
 import { useSignal } from "../ui/signals.ts"
 
 type Profile = Reply<"GET /api/browser">["profiles"][number]
@@ -21,7 +21,7 @@ export default function Browser() {
 
 function Profiles() {
   const asked = useAsked("browser", () => call("GET /api/browser"), { everyMs: 3_000 })
-  const known = asked.value.value
+  const known = asked.known
   if (!known) return <Pending of={asked} />
   if (!known.enabled) return <Empty title="Browser control is switched off">Set browser.enabled to true.</Empty>
   return (
@@ -87,7 +87,7 @@ function Open({ profile }: { profile: string }) {
   }
   return (
     <div class="with-button">
-      <Field label="Address" value={url.value} set={(value) => (url.value = value.trim())} />
+      <Field label="Address" of={bound(url.value, (value) => (url.value = value.trim()))} />
       <Button act={open} disabled={url.value === ""} label={`Open in ${profile}`}>
         Open
       </Button>
@@ -124,18 +124,14 @@ function Tab({ profile, targetId }: { profile: string; targetId: string }) {
   const { url, title } = frame.value ?? { url: "", title: "" }
   return (
     <>
-      <Back to={link("browser")} words="All tabs" />
-      <div class="head">
-        <h2>{title || "No title"}</h2>
-        <div class="buttons">
-          <Button act={snapshot.again} icon="again">
-            Read again
-          </Button>
-          <Button act={takeOver} kind="main">
-            Take over
-          </Button>
-        </div>
-      </div>
+      <Head back={["browser", "All tabs"]} title={title || "No title"}>
+        <Button act={snapshot.again} icon="again">
+          Read again
+        </Button>
+        <Button act={takeOver} kind="main">
+          Take over
+        </Button>
+      </Head>
       <Facts
         rows={[
           ["Profile", profile],
@@ -152,14 +148,9 @@ function Tab({ profile, targetId }: { profile: string; targetId: string }) {
       />
       {problem.value !== undefined && <Failure error={problem.value} retry={() => (round.value += 1)} />}
       <div class="live-tab">
-        <Picture
-          frame={frame.value}
-          snapshot={snapshot.value.value}
-          lit={lit.value}
-          light={(ref) => (lit.value = ref)}
-        />
-        {snapshot.value.value ? (
-          <Lines text={snapshot.value.value.text} lit={lit.value} light={(ref) => (lit.value = ref)} />
+        <Picture frame={frame.value} snapshot={snapshot.known} lit={lit.value} light={(ref) => (lit.value = ref)} />
+        {snapshot.known ? (
+          <Lines text={snapshot.known.text} lit={lit.value} light={(ref) => (lit.value = ref)} />
         ) : (
           <Pending of={snapshot} />
         )}

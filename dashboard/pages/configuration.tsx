@@ -3,9 +3,9 @@
 import { signal } from "../ui/signals.ts"
 import { useEffect } from "preact/hooks"
 import { type Reply, call } from "../api.ts"
-import { place, setQuery } from "../router.ts"
+import { inQuery, place, setQuery } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
-import { Check, Field, Select } from "../ui/form.tsx"
+import { Check, Field, Select, bound } from "../ui/form.tsx"
 import { Badge, Button, Empty, Failure, wordsOf } from "../ui/parts.tsx"
 import { toast } from "../ui/toast.tsx"
 
@@ -79,7 +79,7 @@ export function Configuration() {
     const timer = setTimeout(() => void look(), checkMs)
     return () => clearTimeout(timer)
   }, [drafts.value])
-  const known = asked.value.value
+  const known = asked.known
   if (!known) return <Pending of={asked} />
   const { overview, fields } = known
   const shown = fields.filter(
@@ -99,14 +99,13 @@ export function Configuration() {
       <div class="filters section">
         <Select
           label="Section"
-          value={section}
-          set={(value) => setQuery({ section: value, entry: "" })}
+          of={bound(section, (value) => setQuery({ section: value, entry: "" }))}
           options={overview.sections.map(
             ({ name, written }) => [name, written > 0 ? `${name} (${written} set)` : name] as const,
           )}
         />
-        <Field label="Find a key" type="search" value={query.get("text") ?? ""} set={(text) => setQuery({ text })} />
-        <Check label="Only what is set" value={onlySet} set={(value) => setQuery({ set: value ? "1" : "" })} />
+        <Field label="Find a key" type="search" of={inQuery("text")} />
+        <Check label="Only what is set" of={bound(onlySet, (value) => setQuery({ set: value ? "1" : "" }))} />
       </div>
       {shown.length === 0 && <Empty title="No such key here">Take fewer words, or another section.</Empty>}
       <div class="keys">
@@ -138,7 +137,7 @@ function ConfigKey({ field, label }: { field: Key; label: string }) {
   const { key, kind, description, written, value, place: where, guarded, later, choices = [] } = field
   const draft = drafts.value[key]
   const raw = draft?.raw ?? rawOf(field)
-  const set = (text: string) => type(field, text)
+  const of = bound(raw, (text) => type(field, text))
   const issue = checked.value?.issues.find((one) => one.key === key || one.key.startsWith(`${key}[`))?.message
   const standard = field.default ?? (value === undefined ? "" : JSON.stringify(value))
   const source = where ? `Set in ${where.file.split("/").pop()}, line ${where.line}` : kind === "map" ? "" : "Not set"
@@ -163,8 +162,7 @@ function ConfigKey({ field, label }: { field: Key; label: string }) {
     return (
       <Select
         label={label}
-        value={raw}
-        set={set}
+        of={of}
         hint={hint}
         problem={issue}
         options={[
@@ -177,8 +175,7 @@ function ConfigKey({ field, label }: { field: Key; label: string }) {
   return (
     <Field
       label={kind === "list" ? `${label} (one a line)` : label}
-      value={raw}
-      set={set}
+      of={of}
       hint={hint}
       problem={issue}
       placeholder={standard}

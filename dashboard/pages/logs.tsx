@@ -2,7 +2,7 @@
 import { useSignal } from "../ui/signals.ts"
 import { useEffect, useRef } from "preact/hooks"
 import { type Reply, call } from "../api.ts"
-import { place, setQuery } from "../router.ts"
+import { inQuery, place } from "../router.ts"
 import { Check, Field, Select } from "../ui/form.tsx"
 import { Badge, Empty, Failure, type Tone } from "../ui/parts.tsx"
 import { exact } from "../ui/time.tsx"
@@ -57,19 +57,13 @@ export default function Logs() {
   return (
     <>
       <div class="filters" role="search">
-        <Field
-          label="Words, or the id of a run"
-          type="search"
-          value={text}
-          set={(value) => setQuery({ text: value })}
-        />
+        <Field label="Words, or the id of a run" type="search" of={inQuery("text")} />
         <Select
           label="Level"
-          value={level ?? ""}
-          set={(value) => setQuery({ level: value })}
+          of={inQuery("level")}
           options={[["", "all"], ...levels.map((one) => [one, `${one} and above`] as const)]}
         />
-        <Check label="Follow" value={follows.value} set={(value) => (follows.value = value)} />
+        <Check label="Follow" of={follows} />
       </div>
       {error.value !== undefined && <Failure error={error.value} />}
       {lines.value?.length === 0 && <Empty title="No such lines">Take another level, or fewer words.</Empty>}

@@ -1,14 +1,13 @@
 // Memory: the notes of an agent, to find, read and change. What is being written survives a reload of the page.
 import { useEffect } from "preact/hooks"
 import { call } from "../api.ts"
-import { link, place, setQuery } from "../router.ts"
+import { inQuery, link, place } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
-import { Field } from "../ui/form.tsx"
-import { Back, Button, Empty, Line } from "../ui/parts.tsx"
+import { Field, bound } from "../ui/form.tsx"
+import { Button, Empty, Head, Line } from "../ui/parts.tsx"
 import { Rows, fixedList } from "../ui/rows.tsx"
 import { useSignal } from "../ui/signals.ts"
 import { Time } from "../ui/time.tsx"
-import { toast } from "../ui/toast.tsx"
 
 export default function Memory() {
   const { path, query } = place.value
@@ -18,18 +17,8 @@ export default function Memory() {
   return (
     <>
       <div class="filters" role="search">
-        <Field
-          label="Find in the notes"
-          type="search"
-          value={query.get("text") ?? ""}
-          set={(value) => setQuery({ text: value })}
-        />
-        <Field
-          label="Agent"
-          value={query.get("agent") ?? ""}
-          set={(value) => setQuery({ agent: value })}
-          placeholder="the first"
-        />
+        <Field label="Find in the notes" type="search" of={inQuery("text")} />
+        <Field label="Agent" of={inQuery("agent")} placeholder="the first" />
       </div>
       <List key={`${agent} ${text}`} agent={agent} text={text} />
     </>
@@ -49,13 +38,13 @@ function List({ agent, text }: { agent: string | undefined; text: string }) {
     const { notes } = await call("GET /api/memory/search", { query: { agent, text, scope: "notes" } })
     return notes.map(({ name, heading, text: found }) => ({ name, more: `${heading}: ${found}`, at: undefined }))
   })
-  const known = asked.value.value
+  const known = asked.known
   if (!known) return <Pending of={asked} />
   return (
     <Rows
       list={fixedList(known.map((note, index) => ({ ...note, id: index })))}
       label="Notes"
-      empty={{ title: "No such notes", text: "Tell the agent to remember something, or write MEMORY.md yourself." }}
+      empty={["No such notes", "Tell the agent to remember something, or write MEMORY.md yourself."]}
     >
       {({ name, more, at }) => (
         <>
@@ -81,37 +70,33 @@ function Note({ name, agent }: { name: string; agent: string | undefined }) {
     if (draft.value) sessionStorage.setItem(kept, JSON.stringify(draft.value))
     else sessionStorage.removeItem(kept)
   }, [draft.value])
-  const known = asked.value.value
+  const known = asked.known
   if (!known) return <Pending of={asked} />
   const { text, version } = draft.value ?? known
   const save = async () => {
     await call("POST /api/memory/note", { body: { agent, name, text, version } })
     draft.value = undefined
-    toast("Saved")
     await asked.again()
   }
   return (
     <>
-      <Back to={link("memory")} words="All notes" />
-      <div class="head">
-        <h2>{name}</h2>
+      <Head back={["memory", "All notes"]} title={name}>
         {draft.value && (
-          <div class="buttons">
+          <>
             <Button act={() => (draft.value = undefined)}>Discard</Button>
-            <Button act={save} kind="main">
+            <Button act={save} done="Saved" kind="main">
               Save
             </Button>
-          </div>
+          </>
         )}
-      </div>
+      </Head>
       {draft.value && version !== known.version && (
         <Empty title="It has changed since you began">Copy what you want to keep, and discard.</Empty>
       )}
       <Field
         label={`Note of ${known.agentId}`}
         rows={24}
-        value={text}
-        set={(words) => (draft.value = { text: words, version })}
+        of={bound(text, (words) => (draft.value = { text: words, version }))}
       />
     </>
   )

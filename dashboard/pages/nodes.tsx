@@ -4,27 +4,27 @@ import { Pending, useAsked } from "../ui/asked.tsx"
 import { confirm } from "../ui/confirm.tsx"
 import { Badge, Button, Line } from "../ui/parts.tsx"
 import { Rows, fixedList } from "../ui/rows.tsx"
+import { signal } from "../ui/signals.ts"
 import { Time } from "../ui/time.tsx"
 
 export function Nodes() {
   const asked = useAsked("nodes", () => call("GET /api/nodes"), { everyMs: 2_000 })
-  const known = asked.value.value
+  const { known, again } = asked
   if (!known) return <Pending of={asked} />
-  const decide = (decision: "approve" | "revoke", node: string, name: string) => async () => {
-    const title = decision === "approve" ? `Let ${name} in?` : `Let ${name} in no more?`
-    const text =
-      decision === "approve"
-        ? "Compare the code and the fingerprint with what the machine shows: the agent will work in its browser."
-        : "Its connection ends, and its browser is offered no more."
-    if (!(await confirm({ title, text, action: decision === "approve" ? "Approve" : "Revoke" }))) return
-    await call(`POST /api/nodes/${decision}`, { body: { node } })
-    await asked.again()
+  const decide = (decision: "approve" | "revoke", node: string) => () =>
+    call(`POST /api/nodes/${decision}`, { body: { node } }).then(again)
+  const rename = async (node: string, name: string) => {
+    const of = signal(name)
+    const text = "Its profiles are named by it: a target node and the configuration want the new name."
+    if (!(await confirm({ title: `Rename ${name}`, text, action: "Rename", field: { label: "Name", of } }))) return
+    await call("POST /api/nodes/rename", { body: { node, name: of.value } })
+    await again()
   }
   return (
     <Rows
       list={fixedList(known.nodes)}
       label="Nodes"
-      empty={{ title: "No nodes", text: "svc node, on another machine, offers its browser and asks to be let in." }}
+      empty={["No nodes", "svc node, on another machine, offers its browser and asks to be let in."]}
     >
       {({ id, name, state, connected, code, fingerprint, platform, address, lastSeenAt, browser }) => (
         <>
@@ -39,12 +39,28 @@ export function Nodes() {
           />
           <Badge state={state} tone={state === "approved" ? "good" : state === "asked" ? "warn" : "quiet"} />
           {state === "asked" && (
-            <Button act={decide("approve", id, name)} label={`Approve ${name}`}>
+            <Button
+              act={decide("approve", id)}
+              sure={[
+                `Let ${name} in?`,
+                "Compare the code and the fingerprint with what the machine shows: the agent will work in its browser.",
+              ]}
+              label={`Approve ${name}`}
+            >
               Approve
             </Button>
           )}
+          {state === "approved" && (
+            <Button act={() => rename(id, name)} label={`Rename ${name}`}>
+              Rename
+            </Button>
+          )}
           {state !== "revoked" && (
-            <Button act={decide("revoke", id, name)} label={`Revoke ${name}`}>
+            <Button
+              act={decide("revoke", id)}
+              sure={[`Let ${name} in no more?`, "Its connection ends, and its browser is offered no more."]}
+              label={`Revoke ${name}`}
+            >
               Revoke
             </Button>
           )}

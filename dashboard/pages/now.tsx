@@ -3,10 +3,8 @@ import { call } from "../api.ts"
 import { link } from "../router.ts"
 import { may } from "../session.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
-import { confirm } from "../ui/confirm.tsx"
 import { Badge, Button, Card, Empty, Facts } from "../ui/parts.tsx"
 import { Time, grouped } from "../ui/time.tsx"
-import { toast } from "../ui/toast.tsx"
 import type { Reply } from "../api.ts"
 
 type Status = Reply<"GET /api/status">
@@ -16,7 +14,7 @@ export default function Now() {
     topics: ["run", "waiting", "delivery"],
     everyMs: 10_000,
   })
-  const known = status.value.value
+  const known = status.known
   return (
     <div class="cards">
       {known ? <Parts status={known} /> : <Pending of={status} />}
@@ -83,23 +81,18 @@ function InFlight() {
     { topics: ["run"] },
   )
   const pause = useAsked("pause", () => call("GET /api/pause"), { topics: ["run"], everyMs: 5_000 })
-  const paused = pause.value.value?.paused
-  const items = runs.value.value
+  const paused = pause.known?.paused
+  const items = runs.known
   const turn = async () => {
     await call(paused ? "POST /api/resume" : "POST /api/pause")
     await pause.again()
-  }
-  const stop = async (runId: string) => {
-    await call("POST /api/runs/:runId/stop", { params: { runId } })
-    toast("Stopped")
-    await runs.again()
   }
   if (!items) return null
   return (
     <Card
       title="In flight"
       actions={
-        pause.value.value && (
+        pause.known && (
           <Button act={turn} icon={paused ? "play" : "pause"} kind={paused ? "main" : "plain"}>
             {paused ? "Resume" : "Pause all"}
           </Button>
@@ -120,7 +113,12 @@ function InFlight() {
             </a>
             <Badge state={state} />
             <Time at={startedAt ?? createdAt} />
-            <Button act={() => stop(runId)} icon="stop" label={`Stop ${kind} of ${session}`}>
+            <Button
+              act={() => call("POST /api/runs/:runId/stop", { params: { runId } }).then(runs.again)}
+              done="Stopped"
+              icon="stop"
+              label={`Stop ${kind} of ${session}`}
+            >
               Stop
             </Button>
           </li>
@@ -144,18 +142,21 @@ function Failures({ status, again }: { status: Status; again: () => Promise<void
   ]
   const failures = failed.filter(([, count]) => count > 0)
   const open = [...asked.filter(([, count]) => count > 0), ...failures]
-  const dismiss = async () => {
-    const yes = await confirm({
-      title: "Dismiss these failures?",
-      text: "They stay in their lists, and count no more here.",
-      action: "Dismiss",
-    })
-    if (!yes) return
-    await call("POST /api/status/dismiss")
-    await again()
-  }
   return (
-    <Card title="Wants a look" actions={failures.length > 0 && may("admin") && <Button act={dismiss}>Dismiss</Button>}>
+    <Card
+      title="Wants a look"
+      actions={
+        failures.length > 0 &&
+        may("admin") && (
+          <Button
+            act={() => call("POST /api/status/dismiss").then(again)}
+            sure={["Dismiss these failures?", "They stay in their lists, and count no more here."]}
+          >
+            Dismiss
+          </Button>
+        )
+      }
+    >
       {open.length === 0 && (
         <Empty title="Nothing waits for you">Failures of the last seven days would stand here.</Empty>
       )}

@@ -2,13 +2,12 @@
 import { useSignal } from "../ui/signals.ts"
 import type { ComponentChildren } from "preact"
 import { type Reply, call } from "../api.ts"
-import { link, place, setQuery } from "../router.ts"
+import { inQuery, link, place, setQuery } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
-import { confirm } from "../ui/confirm.tsx"
-import { Check, Field, Select } from "../ui/form.tsx"
+import { Check, Field, Select, bound } from "../ui/form.tsx"
 import { Badge, Button, Card, Empty, Facts, Failure, Line, Tabs } from "../ui/parts.tsx"
 import { Rows, fixedList } from "../ui/rows.tsx"
-import { Time } from "../ui/time.tsx"
+import { Time, when } from "../ui/time.tsx"
 import { toast } from "../ui/toast.tsx"
 
 type People = Reply<"GET /api/people">
@@ -23,7 +22,7 @@ const outcomes: Record<Outcome, ["heard" | "asked to pair" | "not heard", "good"
 
 export default function PeoplePage() {
   const people = useAsked("people", () => call("GET /api/people"), { topics: ["waiting"] })
-  const known = people.value.value
+  const known = people.known
   const [, part = ""] = place.value.path
   if (!known) return <Pending of={people} />
   return (
@@ -89,11 +88,7 @@ function Requests({ people: { requests }, again }: Shown) {
           )
           await again()
         }
-        const deny = async () => {
-          await call("POST /api/pairing/:channel/deny", { params, body: { code, account } })
-          toast(`${label} is not let in`)
-          await again()
-        }
+        const deny = () => call("POST /api/pairing/:channel/deny", { params, body: { code, account } }).then(again)
         return (
           <Card title={label} key={channel + account + code}>
             <Facts
@@ -101,17 +96,16 @@ function Requests({ people: { requests }, again }: Shown) {
                 ["Asks by", channel + accountOf(account)],
                 ["Id", one.senderId],
                 ["Code", <code>{code}</code>],
-                ["Since", <Time at={one.createdAt} both />],
+                ["Since", when(one.createdAt)],
                 ["Lapses", <Time at={one.expiresAt} />],
               ]}
             />
             <Check
               label="As an owner: may do everything, and is asked for approvals"
-              value={owner.value[code] === true}
-              set={(value) => (owner.value = { ...owner.value, [code]: value })}
+              of={bound(owner.value[code] === true, (value) => (owner.value = { ...owner.value, [code]: value }))}
             />
             <div class="actions">
-              <Button act={deny} kind="danger" label={`Deny ${label}`}>
+              <Button act={deny} kind="danger" label={`Deny ${label}`} done={`${label} is not let in`}>
                 Deny
               </Button>
               <Button act={allow} kind="main" label={`Allow ${label}`}>
@@ -179,12 +173,6 @@ function Owners({ people: { owners } }: Pick<Shown, "people">) {
 
 function LetIn({ people: { allowed, shared }, again }: Shown) {
   const revoke = async ({ channel, senderId, account, label }: People["allowed"][number]) => {
-    const isSure = await confirm({
-      title: `Let ${label} in no more?`,
-      text: "What they write is not heard any more, and what waits is not answered. Their conversation stays.",
-      action: "Revoke",
-    })
-    if (!isSure) return
     const { listedIn } = await call("POST /api/pairing/:channel/revoke", {
       params: { channel },
       body: { senderId, account },
@@ -205,7 +193,7 @@ function LetIn({ people: { allowed, shared }, again }: Shown) {
       <Rows
         list={fixedList(allowed.map((person) => ({ ...person, id: `${person.account} ${person.senderId}` })))}
         label="People"
-        empty={{ title: "Nobody was let in yet", text: "Allow a request, and whoever made it stands here." }}
+        empty={["Nobody was let in yet", "Allow a request, and whoever made it stands here."]}
       >
         {(person) => (
           <>
@@ -216,7 +204,14 @@ function LetIn({ people: { allowed, shared }, again }: Shown) {
               more={`${person.channel + accountOf(person.account)} · ${person.senderId}${person.approvedBy && ` · by ${person.approvedBy}`}`}
             />
             <Time at={person.approvedAt} />
-            <Button act={() => revoke(person)} label={`Revoke ${person.label}`}>
+            <Button
+              act={() => revoke(person)}
+              sure={[
+                `Let ${person.label} in no more?`,
+                "What they write is not heard any more, and what waits is not answered. Their conversation stays.",
+              ]}
+              label={`Revoke ${person.label}`}
+            >
               Revoke
             </Button>
           </>
@@ -231,10 +226,7 @@ function Groups({ people: { groups } }: Pick<Shown, "people">) {
     <Rows
       list={fixedList(groups.map((group) => ({ ...group, id: group.account + group.chatId })))}
       label="Groups"
-      empty={{
-        title: "No groups",
-        text: "Add the bot to a group, or list one in channels.chatapp.groups: it stands here.",
-      }}
+      empty={["No groups", "Add the bot to a group, or list one in channels.chatapp.groups: it stands here."]}
     >
       {({ channel, account, chatId, isMember, stranger }) => {
         const [words, tone] = outcomes[stranger.outcome]
@@ -264,7 +256,6 @@ function Explain({ people: { accounts } }: Pick<Shown, "people">) {
     (typeof asks)[number],
     string
   >
-  const set = (name: string) => (value: string) => setQuery({ [name]: value })
   const ask = async () => {
     const channel = accounts.find(({ account }) => account === values.account)?.channel ?? accounts[0]?.channel ?? ""
     try {
@@ -286,14 +277,13 @@ function Explain({ people: { accounts } }: Pick<Shown, "people">) {
         <div class="filters">
           <Select
             label="Account"
-            value={values.account || (accounts[0]?.account ?? "")}
-            set={set("account")}
+            of={bound(values.account || (accounts[0]?.account ?? ""), (account) => setQuery({ account }))}
             options={accounts.map(({ account, channel }) => [account, `${channel} ${account}`] as const)}
           />
-          <Field label="Chat" value={values.chat} set={set("chat")} placeholder="-1001234 or 42" />
-          <Field label="Sender's id" value={values.user} set={set("user")} placeholder="the chat itself" />
-          <Field label="@name" value={values.username} set={set("username")} />
-          <Field label="Topic" value={values.topic} set={set("topic")} />
+          <Field label="Chat" of={inQuery("chat")} placeholder="-1001234 or 42" />
+          <Field label="Sender's id" of={inQuery("user")} placeholder="the chat itself" />
+          <Field label="@name" of={inQuery("username")} />
+          <Field label="Topic" of={inQuery("topic")} />
           <button type="submit" class="main" disabled={values.chat.trim() === ""}>
             Explain
           </button>

@@ -6,10 +6,9 @@ import { on } from "../stream.ts"
 import { go, link } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
 import { confirm } from "../ui/confirm.tsx"
-import { Back, Badge, Button, Code, Copy, Facts, Failure, Json, More, type Tone, tones } from "../ui/parts.tsx"
+import { Badge, Button, Code, Copy, Facts, Failure, Head, Json, More, type Tone, tones } from "../ui/parts.tsx"
 import { Picture } from "../ui/picture.tsx"
-import { Time, duration, exact, grouped } from "../ui/time.tsx"
-import { toast } from "../ui/toast.tsx"
+import { duration, exact, grouped, when } from "../ui/time.tsx"
 
 type Detail = Reply<"GET /api/runs/:runId">
 type Story = Reply<"GET /api/runs/:runId/story">
@@ -33,17 +32,15 @@ export function Run({ runId }: { runId: string }) {
     const ends = ["run", "step", "delivery"].map((topic) => on(topic, look))
     return () => ends.forEach((end) => end())
   }, [asked])
-  const known = asked.value.value
+  const known = asked.known
   if (!known) return <Pending of={asked} />
   const { run, story } = known
   const isOpen = run.state === "running" || run.state === "ready"
   return (
     <>
-      <Back to={link("runs")} words="All runs" />
-      <div class="head">
-        <h2>{(run.kind !== "heartbeat" && run.asked) || run.kind}</h2>
+      <Head back={["runs", "All runs"]} title={(run.kind !== "heartbeat" && run.asked) || run.kind}>
         {isOpen ? (
-          <Button act={() => stop(runId)} icon="stop" kind="danger">
+          <Button act={() => call("POST /api/runs/:runId/stop", { params })} done="Stopped" icon="stop" kind="danger">
             Stop
           </Button>
         ) : (
@@ -53,7 +50,7 @@ export function Run({ runId }: { runId: string }) {
             </Button>
           )
         )}
-      </div>
+      </Head>
       <Facts
         rows={[
           ["State", <Badge state={run.state} />],
@@ -72,11 +69,6 @@ export function Run({ runId }: { runId: string }) {
       <Timeline run={run} story={story} isOver={!isOpen} />
     </>
   )
-}
-
-async function stop(runId: string): Promise<void> {
-  await call("POST /api/runs/:runId/stop", { params: { runId } })
-  toast("Stopped")
 }
 
 async function runAgain(runId: string, step?: number): Promise<void> {
@@ -195,7 +187,7 @@ function arrival(run: Detail, { arrival: from, takenIn, again }: Story): Moment 
       <>
         <Facts
           rows={[
-            ["When", <Time at={run.createdAt} both />],
+            ["When", when(run.createdAt)],
             ["Let in by", from?.rule],
             ["Webhook", from?.hook && <a href={link("webhooks", from.hook)}>{from.hook}</a>],
             ["Delivery", from?.hook || again ? "" : from?.deliveryId],

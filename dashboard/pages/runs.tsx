@@ -1,6 +1,6 @@
 // Runs: what the agent was asked to do, and the story of one.
 import { type Reply, call } from "../api.ts"
-import { link, place, setQuery } from "../router.ts"
+import { inQuery, link, place } from "../router.ts"
 import { Field, Select } from "../ui/form.tsx"
 import { Badge } from "../ui/parts.tsx"
 import { Rows } from "../ui/rows.tsx"
@@ -40,29 +40,20 @@ function List() {
       !(run.createdAt > (filter.until ?? Infinity)) &&
       !(run.createdAt < (filter.since ?? 0)),
   })
-  const set = (name: string) => (value: string) => setQuery({ [name]: value })
   return (
     <>
       <div class="filters" role="search">
-        <Field label="Words" type="search" value={wanted.text ?? ""} set={set("text")} />
-        <Select label="State" value={filter.state ?? ""} set={set("state")} options={[["", "all"], ...states]} />
-        <Select
-          label="Kind"
-          value={filter.kind ?? ""}
-          set={set("kind")}
-          options={[["", "all"], "turn", "heartbeat", "command", "compact"]}
-        />
-        <Field label="Session" value={filter.session ?? ""} set={set("session")} />
-        <Field label="From" type="datetime-local" value={wanted.since ?? ""} set={set("since")} />
-        <Field label="To" type="datetime-local" value={wanted.until ?? ""} set={set("until")} />
+        <Field label="Words" type="search" of={inQuery("text")} />
+        <Select label="State" of={inQuery("state")} options={[["", "all"], ...states]} />
+        <Select label="Kind" of={inQuery("kind")} options={[["", "all"], "turn", "heartbeat", "command", "compact"]} />
+        <Field label="Session" of={inQuery("session")} />
+        <Field label="From" type="datetime-local" of={inQuery("since")} />
+        <Field label="To" type="datetime-local" of={inQuery("until")} />
       </div>
       <Rows
         list={list}
         label="Runs"
-        empty={{
-          title: "No runs",
-          text: "What the agent is asked to do stands here: a message in a chat, a webhook, a heartbeat.",
-        }}
+        empty={["No runs", "What the agent is asked to do stands here: a message in a chat, a webhook, a heartbeat."]}
       >
         {(run) => (
           <>

@@ -2,11 +2,10 @@
 import { type Reply, call } from "../api.ts"
 import { link, place, setQuery } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
-import { confirm } from "../ui/confirm.tsx"
-import { Check, Field, Select } from "../ui/form.tsx"
+import { Check, Field, Select, bound } from "../ui/form.tsx"
 import { Badge, Button, Card, Empty, Facts } from "../ui/parts.tsx"
 import { useSignal } from "../ui/signals.ts"
-import { Time } from "../ui/time.tsx"
+import { Time, when } from "../ui/time.tsx"
 import { toast } from "../ui/toast.tsx"
 
 type Summary = Reply<"GET /api/schedules">["schedules"][number]
@@ -18,15 +17,14 @@ export default function Schedules() {
     topics: ["run", "delivery"],
     everyMs: 10_000,
   })
-  const known = asked.value.value
+  const known = asked.known
   if (!known) return <Pending of={asked} />
   return (
     <>
       <New again={asked.again} />
       <Check
         label="Also those that are over"
-        value={ended === "true"}
-        set={(on) => setQuery({ ended: on ? "true" : "" })}
+        of={bound(ended === "true", (on) => setQuery({ ended: on ? "true" : "" }))}
       />
       {known.schedules.length === 0 && (
         <Empty title="No schedules yet">
@@ -57,12 +55,7 @@ function Schedule({ one, again }: { one: Summary; again: Again }) {
   if (state !== "ended") can.unshift(state === "paused" ? "resume" : "pause")
   if (state !== "ended" && !isListed) can.unshift("remove")
   const act = async (what: Act) => {
-    const action = acts[what]
-    const title = `Remove ${name}?`
-    const text = "It runs no more. What it has done stays known."
-    if (what === "remove" && !(await confirm({ title, text, action }))) return
     await call(`POST /api/schedules/:id/${what}`, { params: { id } })
-    toast(`Done: ${action} ${name}`)
     await again()
   }
   return (
@@ -71,7 +64,7 @@ function Schedule({ one, again }: { one: Summary; again: Again }) {
       <Facts
         rows={[
           ["When", one.when],
-          ["Next", nextAt && <Time at={nextAt} both />],
+          ["Next", when(nextAt)],
           [
             "Last",
             last && (
@@ -91,6 +84,8 @@ function Schedule({ one, again }: { one: Summary; again: Again }) {
           <Button
             key={what}
             act={() => act(what)}
+            sure={what === "remove" && [`Remove ${name}?`, "It runs no more. What it has done stays known."]}
+            done={`Done: ${acts[what]} ${name}`}
             kind={what === "remove" ? "danger" : "plain"}
             label={`${acts[what]} ${name}`}
           >
@@ -112,7 +107,7 @@ type Kind = keyof typeof kinds
 
 function New({ again }: { again: Again }) {
   const text = useSignal("")
-  const kind = useSignal<Kind>("cron")
+  const kind = useSignal("cron")
   const time = useSignal("")
   const zone = useSignal("")
   const add = async () => {
@@ -124,21 +119,11 @@ function New({ again }: { again: Again }) {
   }
   return (
     <Card title="New schedule">
-      <Field label="What the agent is told" rows={2} value={text.value} set={(value) => (text.value = value)} />
+      <Field label="What the agent is told" rows={2} of={text} />
       <div class="filters">
-        <Select
-          label="When"
-          value={kind.value}
-          set={(value) => (kind.value = value as Kind)}
-          options={Object.entries(kinds).map(([key, [words]]) => [key, words] as const)}
-        />
-        <Field
-          label="Time"
-          value={time.value}
-          set={(value) => (time.value = value)}
-          placeholder={kinds[kind.value][1]}
-        />
-        <Field label="Time zone" value={zone.value} set={(value) => (zone.value = value)} placeholder="Europe/Berlin" />
+        <Select label="When" of={kind} options={Object.entries(kinds).map(([key, [words]]) => [key, words] as const)} />
+        <Field label="Time" of={time} placeholder={kinds[kind.value as Kind][1]} />
+        <Field label="Time zone" of={zone} placeholder="Europe/Berlin" />
       </div>
       <div class="actions">
         <Button act={add} kind="main" disabled={text.value.trim() === "" || time.value.trim() === ""}>

@@ -1,14 +1,12 @@
 // Sessions: conversations, the words in all of them, and one of them to read, take along, shorten and remove.
 import { type Reply, call } from "../api.ts"
-import { go, link, place, setQuery } from "../router.ts"
+import { go, inQuery, link, place, setQuery } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
-import { confirm } from "../ui/confirm.tsx"
 import { download } from "../ui/download.ts"
-import { Field, Select } from "../ui/form.tsx"
-import { Back, Badge, Button, Code, Empty, Facts, Json, Line, More } from "../ui/parts.tsx"
+import { Field, Select, bound } from "../ui/form.tsx"
+import { Badge, Button, Code, Empty, Facts, Head, Json, Line, More } from "../ui/parts.tsx"
 import { Rows } from "../ui/rows.tsx"
-import { Time, exact, grouped } from "../ui/time.tsx"
-import { toast } from "../ui/toast.tsx"
+import { Time, when, exact, grouped } from "../ui/time.tsx"
 import { Transcript } from "../ui/transcript.tsx"
 import { useList } from "../ui/use-list.ts"
 
@@ -23,12 +21,7 @@ export default function Sessions() {
   return (
     <>
       <div class="filters" role="search">
-        <Field
-          label="Words in all conversations"
-          type="search"
-          value={text}
-          set={(value) => setQuery({ text: value })}
-        />
+        <Field label="Words in all conversations" type="search" of={inQuery("text")} />
       </div>
       {text.trim() === "" ? <List /> : <Found text={text.trim()} />}
     </>
@@ -38,7 +31,7 @@ export default function Sessions() {
 function List() {
   const list = useList<Summary & { id: string }>("", {
     load: async (before) => {
-      const { items, next } = await call("GET /api/sessions", { query: { before, limit: 50 } })
+      const { items, next } = await call("GET /api/sessions", { query: { before, limit: before ? 500 : 50 } })
       return { items: items.map((item) => ({ ...item, id: item.key })), next }
     },
     order: ({ updatedAt }) => updatedAt,
@@ -48,7 +41,7 @@ function List() {
     <Rows
       list={list}
       label="Sessions"
-      empty={{ title: "No conversations yet", text: "Write to the agent, and the conversation stands here." }}
+      empty={["No conversations yet", "Write to the agent, and the conversation stands here."]}
     >
       {({ key, kind, messages, tokens, lastRoute, updatedAt }) => (
         <>
@@ -75,10 +68,7 @@ function Found({ text }: { text: string }) {
     <Rows
       list={list}
       label="Messages"
-      empty={{
-        title: "Nothing found",
-        text: "Whole words are found, their beginnings, and parts of three letters or more.",
-      }}
+      empty={["Nothing found", "Whole words are found, their beginnings, and parts of three letters or more."]}
     >
       {({ id, key, sessionId, excerpt, role, at }) => (
         <>
@@ -100,20 +90,18 @@ const page = 50
 
 function Session({ sessionKey: key }: { sessionKey: string }) {
   const asked = useAsked(key, () => call("GET /api/session", { query: { key } }), { topics: ["session"] })
-  const known = asked.value.value
+  const known = asked.known
   if (!known) return <Pending of={asked} />
   const { query } = place.value
   const conversation = query.get("conversation") ?? undefined
   const at = Number(query.get("at")) || undefined
   return (
     <>
-      <Back to={link("sessions")} words="All sessions" />
-      <Head of={known} conversation={conversation} />
+      <About of={known} conversation={conversation} />
       {known.conversations.length > 1 && (
         <Select
           label="Conversation"
-          value={conversation ?? ""}
-          set={(value) => setQuery({ conversation: value, at: "" })}
+          of={bound(conversation ?? "", (value) => setQuery({ conversation: value, at: "" }))}
           options={known.conversations.map(
             ({ sessionId, createdAt, endedAt, messages }) =>
               [
@@ -143,7 +131,7 @@ function Session({ sessionKey: key }: { sessionKey: string }) {
   )
 }
 
-function Head({ of: known, conversation }: { of: Reply<"GET /api/session">; conversation: string | undefined }) {
+function About({ of: known, conversation }: { of: Reply<"GET /api/session">; conversation: string | undefined }) {
   const { key } = known
   const save = (format: "markdown" | "jsonl") => () => {
     const wanted = new URLSearchParams({ key, format, ...(conversation === undefined ? {} : { conversation }) })
@@ -157,41 +145,37 @@ function Head({ of: known, conversation }: { of: Reply<"GET /api/session">; conv
     go(link("runs", runId))
   }
   const remove = async () => {
-    const isSure = await confirm({
-      title: "Delete this session?",
-      text: `${known.conversations.length} conversations go for good, with all that was said. Export what you want to keep.`,
-      action: "Delete",
-    })
-    if (!isSure) return
     await call("POST /api/session/delete", { body: { key } })
-    toast("Deleted")
     go(link("sessions"))
   }
   return (
     <>
-      <div class="head">
-        <h2>
-          {key} <Badge state={known.kind} />
-        </h2>
-        <div class="buttons">
-          <Button act={save("markdown")} icon="file">
-            Markdown
-          </Button>
-          <Button act={save("jsonl")} icon="file">
-            JSONL
-          </Button>
-          <Button act={compact}>Compact</Button>
-          <Button act={remove} kind="danger">
-            Delete
-          </Button>
-        </div>
-      </div>
+      <Head back={["sessions", "All sessions"]} title={key} state={known.kind}>
+        <Button act={save("markdown")} icon="file">
+          Markdown
+        </Button>
+        <Button act={save("jsonl")} icon="file">
+          JSONL
+        </Button>
+        <Button act={compact}>Compact</Button>
+        <Button
+          act={remove}
+          kind="danger"
+          sure={[
+            "Delete this session?",
+            `${known.conversations.length} conversations go for good, with all that was said. Export what you want to keep.`,
+          ]}
+          done="Deleted"
+        >
+          Delete
+        </Button>
+      </Head>
       <More title="About it">
         <Facts
           rows={[
             ["Agent", known.agentId],
             ["Size", sizeOf(known.messages, known.tokens)],
-            ["Last used", <Time at={known.updatedAt} both />],
+            ["Last used", when(known.updatedAt)],
             ["Last heard", known.lastRoute && `${known.lastRoute.channel} ${known.lastRoute.chatId}`],
             ...Object.entries(known.settings).map(([name, value]) => [name, JSON.stringify(value)] as [string, string]),
             ["Runs", <a href={`${link("runs")}?session=${encodeURIComponent(key)}`}>of this session</a>],

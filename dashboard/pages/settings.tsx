@@ -3,9 +3,17 @@ import { place } from "../router.ts"
 import { Tabs } from "../ui/parts.tsx"
 import { Access, AuditLog, Backups } from "./access.tsx"
 import { Nodes } from "./nodes.tsx"
+import { Secrets } from "./secrets.tsx"
 import { Configuration } from "./configuration.tsx"
 
-const parts = { "": Configuration, access: Access, audit: AuditLog, backups: Backups, nodes: Nodes } as const
+const parts = {
+  "": Configuration,
+  access: Access,
+  audit: AuditLog,
+  backups: Backups,
+  nodes: Nodes,
+  secrets: Secrets,
+} as const
 
 export default function Settings() {
   const [, part = ""] = place.value.path
@@ -18,6 +26,7 @@ export default function Settings() {
         of={[
           ["", "Configuration"],
           ["access", "Access"],
+          ["secrets", "Secrets"],
           ["audit", "Audit log"],
           ["backups", "Backups"],
           ["nodes", "Nodes"],

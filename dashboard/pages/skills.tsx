@@ -2,7 +2,7 @@
 import { call } from "../api.ts"
 import { link, place } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
-import { Back, Badge, Code, Empty } from "../ui/parts.tsx"
+import { Badge, Code, Empty, Head } from "../ui/parts.tsx"
 
 export default function Skills() {
   const [, agent, name] = place.value.path
@@ -12,7 +12,7 @@ export default function Skills() {
 
 function List() {
   const asked = useAsked("skills", () => call("GET /api/skills"))
-  const known = asked.value.value
+  const known = asked.known
   if (!known) return <Pending of={asked} />
   return (
     <>
@@ -57,14 +57,11 @@ function List() {
 
 function Skill({ agent, name }: { agent: string; name: string }) {
   const asked = useAsked(name, () => call("GET /api/skills/:name", { params: { name }, query: { agent } }))
-  const known = asked.value.value
+  const known = asked.known
   if (!known) return <Pending of={asked} />
   return (
     <>
-      <Back to={link("skills")} words="All skills" />
-      <div class="head">
-        <h2>{name}</h2>
-      </div>
+      <Head back={["skills", "All skills"]} title={name} />
       <p>{known.description}</p>
       <p class="dim">
         <code>{known.file}</code>: a change counts from the next message on.

@@ -4,7 +4,7 @@ import { link, place, setQuery } from "../router.ts"
 import { may } from "../session.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
 import { Bars } from "../ui/bars.tsx"
-import { Select } from "../ui/form.tsx"
+import { Select, bound } from "../ui/form.tsx"
 import { Badge, Button, Card, Empty, Facts, Line } from "../ui/parts.tsx"
 import { Rows, fixedList } from "../ui/rows.tsx"
 import { grouped } from "../ui/time.tsx"
@@ -49,12 +49,12 @@ export default function UsagePage() {
     },
     { topics: ["run"], everyMs: 60_000 },
   )
-  const known = asked.value.value
+  const known = asked.known
   return (
     <>
       <div class="filters">
-        <Select label="Of the last" value={since} set={(value) => setQuery({ since: value })} options={ranges} />
-        <Select label="By" value={by} set={(value) => setQuery({ by: value })} options={groups} />
+        <Select label="Of the last" of={bound<string>(since, (value) => setQuery({ since: value }))} options={ranges} />
+        <Select label="By" of={bound<string>(by, (value) => setQuery({ by: value }))} options={groups} />
       </div>
       {known === undefined ? (
         <Pending of={asked} />
@@ -170,7 +170,7 @@ function Shares({ usage: { by, rows, more, totals } }: { usage: Usage }) {
     <section class="section">
       <h2>By {groups.find(([name]) => name === by)?.[1]}</h2>
       {more && <p class="dim">The 500 that took the most.</p>}
-      <Rows list={fixedList(list)} label="Sums" empty={{ title: "Nothing", text: "" }}>
+      <Rows list={fixedList(list)} label="Sums" empty={["Nothing", ""]}>
         {(row) => {
           const share = ((totals.cost ?? 0) > 0 ? (row.cost ?? 0) : tokensOf(row)) / (whole || 1)
           return (

@@ -1,12 +1,12 @@
 // Webhooks: what was posted, whether it was proven, which mapping took it, what came of it; once more, or as a trial.
 import { useSignal } from "../ui/signals.ts"
 import { type Reply, call } from "../api.ts"
-import { go, link, place, setQuery } from "../router.ts"
+import { go, inQuery, link, place } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
 import { Field } from "../ui/form.tsx"
-import { Back, Badge, Button, Card, Code, Facts, Failure, Json, More } from "../ui/parts.tsx"
+import { Badge, Button, Card, Code, Facts, Failure, Head, Json, Line, More } from "../ui/parts.tsx"
 import { Rows } from "../ui/rows.tsx"
-import { Time, duration } from "../ui/time.tsx"
+import { Time, duration, when } from "../ui/time.tsx"
 import { toast } from "../ui/toast.tsx"
 import { useList } from "../ui/use-list.ts"
 
@@ -20,16 +20,18 @@ export default function Webhooks() {
 }
 
 function List() {
-  const mapping = place.value.query.get("mapping") ?? ""
+  const filter = inQuery("mapping")
+  const mapping = filter.value
   const list = useList<Summary>(mapping, {
-    load: (before) => call("GET /api/hooks", { query: { before, limit: 100, ...(mapping === "" ? {} : { mapping }) } }),
+    load: (before) =>
+      call("GET /api/hooks", { query: { before, limit: before ? 500 : 100, ...(mapping === "" ? {} : { mapping }) } }),
     // Senders may post by the thousand.
     touchedBy: "hook",
   })
   return (
     <>
       <div class="filters">
-        <Field label="Mapping" value={mapping} set={(value) => setQuery({ mapping: value })} />
+        <Field label="Mapping" of={filter} />
         <a class="button" href={link("webhooks", "try")}>
           Try one
         </a>
@@ -37,24 +39,19 @@ function List() {
       <Rows
         list={list}
         label="Webhooks"
-        empty={{
-          title: "No deliveries",
-          text: "What is posted below the webhooks' base path stands here. svc webhooks sets a sender up.",
-        }}
+        empty={[
+          "No deliveries",
+          "What is posted below the webhooks' base path stands here. svc webhooks sets a sender up.",
+        ]}
       >
         {(one) => (
           <>
-            <a href={link("webhooks", one.id)}>
-              <span class="cut">
-                <strong>{one.mapping || "no mapping"}</strong>{" "}
-                <span class="dim">
-                  {one.method} {one.path}
-                </span>
-              </span>
-              <span class="cut dim">
-                {one.error ?? `${one.bytes} bytes${one.times > 1 ? `, ${one.times} times` : ""}`}
-              </span>
-            </a>
+            <Line
+              to={link("webhooks", one.id)}
+              title={one.mapping || "no mapping"}
+              aside={`${one.method} ${one.path}`}
+              more={one.error ?? `${one.bytes} bytes${one.times > 1 ? `, ${one.times} times` : ""}`}
+            />
             <span class="dim wide">{one.status}</span>
             <Badge state={one.verdict} />
             <Time at={one.receivedAt} />
@@ -68,7 +65,7 @@ function List() {
 function Delivery({ id }: { id: number }) {
   const params = { id }
   const asked = useAsked(String(id), () => call("GET /api/hooks/:id", { params }), { topics: ["run", "delivery"] })
-  const one = asked.value.value
+  const one = asked.known
   if (!one) return <Pending of={asked} />
   const replay = async () => {
     const { status } = await call("POST /api/hooks/:id/replay", { params })
@@ -77,21 +74,17 @@ function Delivery({ id }: { id: number }) {
   }
   return (
     <>
-      <Back to={link("webhooks")} words="All deliveries" />
-      <div class="head">
-        <h2>
-          {one.mapping || "No mapping"} <Badge state={one.verdict} />
-        </h2>
+      <Head back={["webhooks", "All deliveries"]} title={one.mapping || "No mapping"} state={one.verdict}>
         <Button act={replay} icon="again">
           Replay
         </Button>
-      </div>
+      </Head>
       {one.error !== null && <Failure error={new Error(one.error)} />}
       <Facts
         rows={[
           ["Request", `${one.method} ${one.path}`],
           ["Answered", one.status],
-          ["Came", <Time at={one.receivedAt} both />],
+          ["Came", when(one.receivedAt)],
           ["Took", duration(one.tookMs)],
           ["Proof", one.address === null ? "secret or signature was right" : `none, from ${one.address}`],
           ["Replay of", one.replayOf !== null && <a href={link("webhooks", one.replayOf)}>{one.replayOf}</a>],
@@ -139,8 +132,8 @@ function Trial(given: Pick<Detail, "path" | "body" | "headers" | "query">) {
   }
   return (
     <Card title="Try">
-      <Field label="Path below the base" value={path.value} set={(value) => (path.value = value)} />
-      <Field label="Body" rows={8} value={body.value} set={(value) => (body.value = value)} />
+      <Field label="Path below the base" of={path} />
+      <Field label="Body" rows={8} of={body} />
       <div class="actions">
         <Button act={attempt(false)}>Send for real</Button>
         <Button act={attempt(true)} kind="main">

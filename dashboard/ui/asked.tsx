@@ -1,12 +1,13 @@
 // One answer of the gateway, shown and asked for again when something says that it has changed.
-import { type ReadonlySignal, signal } from "./signals.ts"
+import { signal } from "./signals.ts"
 import { useEffect, useMemo } from "preact/hooks"
 import { isLive, on } from "../stream.ts"
 import { Failure } from "./parts.tsx"
 
 export interface Asked<Value> {
-  value: ReadonlySignal<Value | undefined>
-  error: ReadonlySignal<unknown>
+  /** Undefined until there is an answer. */
+  readonly known: Value | undefined
+  readonly error: unknown
   again: () => Promise<void>
 }
 
@@ -57,8 +58,12 @@ function createAsked<Value>(ask: () => Promise<Value>): Asked<Value> {
   const error = signal<unknown>(undefined)
   let round = 0
   return {
-    value,
-    error,
+    get known() {
+      return value.value
+    },
+    get error() {
+      return error.value
+    },
     async again() {
       const own = (round += 1)
       try {
@@ -76,9 +81,5 @@ function createAsked<Value>(ask: () => Promise<Value>): Asked<Value> {
 
 /** While there is no answer: that it is on its way, or why it is not. */
 export function Pending<Value>({ of }: { of: Asked<Value> }) {
-  return of.error.value === undefined ? (
-    <p class="dim">Loading…</p>
-  ) : (
-    <Failure error={of.error.value} retry={of.again} />
-  )
+  return of.error === undefined ? <p class="dim">Loading…</p> : <Failure error={of.error} retry={of.again} />
 }

@@ -1,25 +1,21 @@
-// Asks before something that cannot be taken back. The browser's own dialog keeps the focus and hears Escape.
-import { signal } from "./signals.ts"
+// Asks before something that cannot be taken back, and for a word where one is needed. The browser's own dialog keeps the
+// focus, hears Escape, and gives the focus back to where it was.
 import { useEffect, useRef } from "preact/hooks"
+import { Field } from "./form.tsx"
+import { type Signal, signal } from "./signals.ts"
 
 interface Question {
   title: string
   text: string
   action: string
-  answer: (yes: boolean) => void
+  /** A word to give with it. */
+  field?: { label: string; of: Signal<string> }
 }
 
-const open = signal<Question | undefined>(undefined)
+const open = signal<(Question & { answer: (yes: boolean) => void }) | undefined>(undefined)
 
-export function confirm(question: Omit<Question, "answer">): Promise<boolean> {
-  return new Promise((resolve) => {
-    const answer = (yes: boolean) => {
-      open.value = undefined
-      resolve(yes)
-    }
-    open.value = { ...question, answer }
-  })
-}
+export const confirm = (question: Question): Promise<boolean> =>
+  new Promise((answer) => (open.value = { ...question, answer }))
 
 export function Confirm() {
   const dialog = useRef<HTMLDialogElement>(null)
@@ -28,15 +24,31 @@ export function Confirm() {
     if (question) dialog.current?.showModal()
   }, [question])
   if (!question) return null
+  const { title, text, action, field, answer } = question
+  const close = (yes: boolean) => {
+    dialog.current?.close()
+    open.value = undefined
+    answer(yes)
+  }
   return (
-    <dialog ref={dialog} aria-labelledby="question" onClose={() => question.answer(false)}>
-      <h2 id="question">{question.title}</h2>
-      <p>{question.text}</p>
-      <form method="dialog" class="actions">
-        <button type="submit">Cancel</button>
-        <button type="button" class="danger" onClick={() => question.answer(true)}>
-          {question.action}
-        </button>
+    <dialog ref={dialog} aria-labelledby="question" onClose={() => open.value === question && close(false)}>
+      <h2 id="question">{title}</h2>
+      <p>{text}</p>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          close(true)
+        }}
+      >
+        {field && <Field {...field} />}
+        <div class="actions">
+          <button type="button" onClick={() => close(false)}>
+            Cancel
+          </button>
+          <button type="submit" class={field ? "main" : "danger"}>
+            {action}
+          </button>
+        </div>
       </form>
     </dialog>
   )

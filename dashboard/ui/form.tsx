@@ -4,8 +4,8 @@ import { useId } from "preact/hooks"
 
 interface FieldProps {
   label: string
-  value: string
-  set: (value: string) => void
+  /** What it shows, and what is typed into it: a signal, or what acts like one. */
+  of: { value: string }
   /** Said below the field. */
   hint?: ComponentChildren
   /** What is wrong with the value. */
@@ -15,16 +15,16 @@ interface FieldProps {
   rows?: number
 }
 
-export function Field({ label, value, set, hint, problem, placeholder = "", type = "text", rows }: FieldProps) {
+export function Field({ label, of, hint, problem, placeholder = "", type = "text", rows }: FieldProps) {
   const id = useId()
   const shared = {
-    value,
+    value: of.value,
     placeholder,
     spellcheck: false,
     autocomplete: "off",
     "aria-invalid": problem !== undefined,
     "aria-describedby": hint === undefined && problem === undefined ? undefined : id,
-    onInput: (event: Event) => set((event.target as HTMLInputElement).value),
+    onInput: (event: Event) => (of.value = (event.target as HTMLInputElement).value),
   }
   return (
     <div class="field">
@@ -37,21 +37,21 @@ export function Field({ label, value, set, hint, problem, placeholder = "", type
   )
 }
 
-interface SelectProps extends Pick<FieldProps, "label" | "value" | "set" | "hint" | "problem"> {
+interface SelectProps extends Pick<FieldProps, "label" | "of" | "hint" | "problem"> {
   options: readonly (string | readonly [value: string, words: string])[]
 }
 
-export function Select({ label, value, set, options, hint, problem }: SelectProps) {
+export function Select({ label, of, options, hint, problem }: SelectProps) {
   const id = useId()
   return (
     <div class="field">
       <label>
         <span>{label}</span>
         <select
-          value={value}
+          value={of.value}
           aria-invalid={problem !== undefined}
           aria-describedby={hint === undefined && problem === undefined ? undefined : id}
-          onChange={(event) => set(event.currentTarget.value)}
+          onChange={(event) => (of.value = event.currentTarget.value)}
         >
           {options.map((option) => {
             const [key, words] = typeof option === "string" ? [option, option] : option
@@ -77,11 +77,21 @@ function Hint({ id, hint, problem }: Pick<FieldProps, "hint" | "problem"> & { id
   )
 }
 
-export function Check({ label, value, set }: { label: string; value: boolean; set: (value: boolean) => void }) {
+export function Check({ label, of }: { label: string; of: { value: boolean } }) {
   return (
     <label class="check">
-      <input type="checkbox" checked={value} onChange={(event) => set(event.currentTarget.checked)} />
+      <input type="checkbox" checked={of.value} onChange={(event) => (of.value = event.currentTarget.checked)} />
       <span>{label}</span>
     </label>
   )
 }
+
+/** What a field shows that is no signal, and what is done with what is typed. */
+export const bound = <Value,>(shown: Value, set: (next: Value) => unknown): { value: Value } => ({
+  get value() {
+    return shown
+  },
+  set value(next) {
+    set(next)
+  },
+})

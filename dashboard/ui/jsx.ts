@@ -1,5 +1,5 @@
-// What the build puts into every file for its elements: shorter in the bundle than the automatic form. A class alone comes
-// as a word (scripts/build-dashboard.mjs).
+// What the build puts into every file for its elements (scripts/build-dashboard.mjs): shorter in the bundle than the
+// automatic form. A class alone comes as a word, no properties as a zero, and tags that are used often are functions.
 import { type ComponentType, createElement } from "preact"
 
 export { Fragment } from "preact"
@@ -7,5 +7,30 @@ export { Fragment } from "preact"
 /** `undefined`, by a name that can be shortened. */
 export let $undefined: undefined
 
-export const h = (type: ComponentType, props: object | string | 0, ...children: never[]) =>
-  createElement(type, typeof props === "string" ? { class: props } : props || null, ...children)
+type Properties = object | string | 0
+
+export const h = (type: ComponentType | string, properties: Properties, ...children: never[]) =>
+  createElement(
+    type as ComponentType,
+    typeof properties === "string" ? { class: properties } : properties || null,
+    ...children,
+  )
+
+const element =
+  (tag: string) =>
+  (properties: Properties, ...children: never[]) =>
+    h(tag, properties, ...children)
+
+export const $a = element("a")
+export const $button = element("button")
+export const $code = element("code")
+export const $div = element("div")
+export const $h2 = element("h2")
+export const $header = element("header")
+export const $li = element("li")
+export const $p = element("p")
+export const $section = element("section")
+export const $small = element("small")
+export const $span = element("span")
+export const $strong = element("strong")
+export const $ul = element("ul")

@@ -3,6 +3,7 @@ import { useSignal } from "./signals.ts"
 import type { ComponentChildren } from "preact"
 import { CallError } from "../api.ts"
 import { link } from "../router.ts"
+import { confirm } from "./confirm.tsx"
 import { Icon, type IconName } from "./icons.tsx"
 import { toast } from "./toast.tsx"
 
@@ -41,15 +42,21 @@ interface ButtonProps {
   disabled?: boolean
   /** Where the words alone do not say what it is about. */
   label?: string | undefined
+  /** Title and words of the question that is asked before. */
+  sure?: readonly [title: string, text: string] | false
+  /** Said when it is done. */
+  done?: string
 }
 
-export function Button({ children, act, icon, kind = "plain", disabled = false, label }: ButtonProps) {
+export function Button({ children, act, icon, kind = "plain", disabled = false, label, sure, done }: ButtonProps) {
   const busy = useSignal(false)
   const run = async () => {
     if (busy.value) return
+    if (sure && !(await confirm({ title: sure[0], text: sure[1], action: String(children) }))) return
     busy.value = true
     try {
       await act()
+      if (done) toast(done)
     } catch (error) {
       toast(wordsOf(error), "bad")
     } finally {
@@ -140,15 +147,32 @@ export function More({
   )
 }
 
-/** Back to the list that this came from. */
-export function Back({ to, words }: { to: string; words: string }) {
+interface HeadProps {
+  /** The page of the list that this came from, with words for it. */
+  back: readonly [page: string, words: string]
+  title: ComponentChildren
+  state?: string
+  /** Buttons. */
+  children?: ComponentChildren
+}
+
+/** Of what one entry of a list leads to. */
+export function Head({ back, title, state, children }: HeadProps) {
   return (
-    <p class="crumb">
-      <a class="back" href={to}>
-        <Icon name="back" />
-        {words}
-      </a>
-    </p>
+    <>
+      <p class="crumb">
+        <a class="back" href={link(back[0])}>
+          <Icon name="back" />
+          {back[1]}
+        </a>
+      </p>
+      <div class="head">
+        <h2>
+          {title} {state && <Badge state={state} />}
+        </h2>
+        {children && <div class="buttons">{children}</div>}
+      </div>
+    </>
   )
 }
 

@@ -11,7 +11,7 @@ interface RowsProps<Item> {
   list: LiveList<Item>
   label: string
   height?: number
-  empty: { title: string; text: string }
+  empty: readonly [title: string, text: string]
   children: (item: Item) => ComponentChildren
 }
 
@@ -46,7 +46,7 @@ export function Rows<Item extends Row>({ list, label, height = 60, empty, childr
   if (list.error.value !== undefined && items.length === 0)
     return <Failure error={list.error.value} retry={list.refresh} />
   if (items.length === 0)
-    return list.isLoading.value ? <p class="dim">Loading…</p> : <Empty title={empty.title}>{empty.text}</Empty>
+    return list.isLoading.value ? <p class="dim">Loading…</p> : <Empty title={empty[0]}>{empty[1]}</Empty>
   const { from, to } = range.value
   const total = list.hasMore() ? -1 : items.length
   return (

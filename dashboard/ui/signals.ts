@@ -64,10 +64,10 @@ function forget(own: Reader): void {
 }
 
 const end = () => void (reader = undefined)
-after("__b", end)
-after("__e", end)
+after(/* @__KEY__ */ "__b", end)
+after(/* @__KEY__ */ "__e", end)
 after("diffed", end)
-after("__r", ({ __c: component }) => {
+after(/* @__KEY__ */ "__r", ({ __c: component }) => {
   if (!component) return
   const own = readers.get(component) ?? { component, sources: new Set() }
   readers.set(component, own)

@@ -40,6 +40,9 @@ export function Time({ at, both = false }: { at: number; both?: boolean }) {
   )
 }
 
+/** In full, where there is one. */
+export const when = (at: number | null | undefined) => (at ? <Time at={at} both /> : null)
+
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`

@@ -92,6 +92,7 @@ const places = () => [
   "#/settings/audit",
   "#/settings/backups",
   "#/settings/nodes",
+  "#/settings/secrets",
   "#/memory",
   "#/memory?text=ferry",
   "#/memory/MEMORY.md",
@@ -104,6 +105,44 @@ const places = () => [
 describe("people, approvals, sessions, usage and settings", () => {
   test("fit every width, light and dark, have no barriers, and nothing complains", async () => {
     assert.deepEqual(await findFaults(visitor, places()), [])
+  })
+
+  test("is gone through by keyboard: each page in order, nothing left out, the focus in sight; dialogs keep and return it", async () => {
+    const { page } = visitor
+    await page.setViewportSize({ width: 1440, height: 900 })
+    const focused = () => page.evaluate<string>("document.activeElement.ariaLabel ?? document.activeElement.innerText")
+    const found: string[] = []
+    for (const place of [...places(), "#/now", "#/chat", "#/runs", "#/webhooks/try", "#/messages/1", "#/browser"]) {
+      await visitor.open(place)
+      for (const fault of await visitor.walk()) found.push(`${place} ${fault}`)
+    }
+    assert.deepEqual(found, [])
+    await page.evaluate("document.activeElement.blur(), scrollTo(0, 0), document.querySelector('.skip').focus()")
+    assert.ok(((await page.locator(".skip").boundingBox())?.x ?? -1) >= 0)
+    await page.keyboard.press("Enter")
+    assert.equal(await page.evaluate("document.activeElement.id"), "main")
+    await visitor.open(`#/sessions/${encodeURIComponent(long)}`)
+    await page.getByRole("button", { name: "Delete" }).focus()
+    await page.keyboard.press("Enter")
+    await page.getByRole("dialog").waitFor()
+    assert.equal(await focused(), "Cancel")
+    for (let n = 0; n < 5; n += 1) {
+      await page.keyboard.press("Tab")
+      assert.ok(
+        await page.evaluate("document.activeElement === document.body || document.activeElement.closest('dialog')"),
+      )
+    }
+    await page.keyboard.press("Escape")
+    await page.getByRole("dialog").waitFor({ state: "detached" })
+    assert.equal(await focused(), "Delete")
+    await page.setViewportSize({ width: 360, height: 800 })
+    await page.getByRole("button", { name: "Menu" }).press("Enter")
+    await page.keyboard.press("Tab")
+    await page.getByRole("link", { name: "Runs" }).waitFor()
+    await page.keyboard.press("Escape")
+    await page.getByRole("link", { name: "Runs" }).waitFor({ state: "hidden" })
+    assert.equal(await focused(), "Menu")
+    await page.setViewportSize({ width: 1440, height: 900 })
   })
 
   test("hostile names and texts are text", async () => {
@@ -305,7 +344,7 @@ describe("people, approvals, sessions, usage and settings", () => {
     await visitor.open("#/settings/backups")
     await page.getByText("No backups yet").waitFor()
     await page.getByRole("button", { name: "Make one now" }).click()
-    await page.locator("#main .row", { hasText: "by hand" }).waitFor()
+    await page.locator("#main .row", { hasText: "by hand" }).waitFor({ timeout: 50_000 })
     await page.getByRole("button", { name: "Make one now" }).waitFor()
     assert.equal(readdirSync(join(world.stateFolder, "backups")).length, 1)
   })
@@ -364,7 +403,36 @@ describe("people, approvals, sessions, usage and settings", () => {
     visitor.complaints()
   })
 
-  test("a machine that asks to offer its browser is let in, and put out", async () => {
+  test("a secret is kept for its origins, never shown, and removed; one without a whole origin is refused", async () => {
+    const { page } = visitor
+    await visitor.open("#/settings/secrets")
+    await page.getByLabel("Name", { exact: true }).fill("shop-password")
+    await page.getByLabel("Pages that get it").fill("shop.example")
+    await page.getByLabel("Value", { exact: true }).fill("correct horse battery")
+    await page.getByRole("button", { name: "Keep it" }).click()
+    await page.locator(".toast.bad", { hasText: "origin" }).getByRole("button", { name: "Close" }).click()
+    await page.getByLabel("Pages that get it").fill("https://shop.example https://login.shop.example")
+    await page.getByRole("button", { name: "Keep it" }).click()
+    const row = page.locator("#main .row", { hasText: "shop-password" })
+    await row.getByText("https://login.shop.example, https://shop.example").waitFor()
+    assert.equal(await page.getByLabel("Value", { exact: true }).inputValue(), "")
+    await page.getByLabel("Name", { exact: true }).fill("bank-code")
+    await page.getByLabel("Where it is").selectOption("totp")
+    await page.getByLabel("Item").fill("Bank")
+    await page.getByRole("button", { name: "Keep it" }).click()
+    await page.locator("#main .row", { hasText: "bank-code" }).waitFor()
+    const { secrets } = await world.gateway.call<{ secrets: { name: string; source: string }[] }>("GET", "/api/secrets")
+    assert.deepEqual(secrets.map(({ name, source }) => [name, source]).sort(), [
+      ["bank-code", "bw"],
+      ["shop-password", "stored"],
+    ])
+    assert.doesNotMatch(await page.content(), /correct horse/)
+    await page.getByRole("button", { name: "Remove shop-password" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click()
+    await row.waitFor({ state: "detached" })
+  })
+
+  test("a machine that asks to offer its browser is let in, renamed, and put out", async () => {
     const { page } = visitor
     const folder = temporaryFolder()
     writeFileSync(join(folder, "svc.json"), "{}", { mode: 0o600 })
@@ -376,7 +444,10 @@ describe("people, approvals, sessions, usage and settings", () => {
     await page.getByRole("button", { name: /^Approve / }).click()
     await page.getByRole("dialog").getByRole("button", { name: "Approve" }).click()
     await page.locator("#main .row .badge", { hasText: "approved" }).waitFor()
-    await page.getByRole("button", { name: /^Revoke / }).click()
+    await page.getByRole("button", { name: /^Rename / }).press("Enter")
+    await page.getByLabel("Name", { exact: true }).fill("attic")
+    await page.keyboard.press("Enter")
+    await page.getByRole("button", { name: "Revoke attic" }).click()
     await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click()
     await page.locator("#main .row .badge", { hasText: "revoked" }).waitFor()
   })

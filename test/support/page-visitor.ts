@@ -18,8 +18,10 @@ export interface Visitor {
   open(place: string): Promise<void>
   /** After the document was loaded anew. */
   inject(): Promise<void>
-  /** What axe-core finds against WCAG 2.2 AA, as lines. */
-  findBarriers(): Promise<string[]>
+  /** What axe-core finds against WCAG 2.2 AA, as lines; in the whole document, or in what the selector finds. */
+  findBarriers(inside?: string): Promise<string[]>
+  /** Goes through what is open by Tab, from the main part's begin to its end, and says what speaks against it. */
+  walk(): Promise<string[]>
   /** By how much the document or its content is wider than the window. */
   sidewaysRoom(): Promise<number>
 }
@@ -64,7 +66,8 @@ export async function visit(browser: Browser, gateway: RunningGateway): Promise<
       await page.getByText("Loading…").first().waitFor({ state: "detached" })
     },
     inject: () => page.evaluate(axe).then(() => undefined),
-    findBarriers: () => findBarriers(page),
+    findBarriers: (inside) => findBarriers(page, inside),
+    walk: () => walk(page),
     sidewaysRoom: () =>
       page.evaluate<number>(
         `Math.max(...[document.documentElement, document.getElementById("main")].map((box) => box.scrollWidth - box.clientWidth))`,
@@ -92,7 +95,10 @@ export async function findFaults(visitor: Visitor, places: readonly string[]): P
         const [ownWidth, ownScheme] = index % 2 === 0 ? [360, "dark"] : [1440, "light"]
         if (!isLong && (width !== ownWidth || colorScheme !== ownScheme)) continue
         await page.emulateMedia({ colorScheme })
-        for (const barrier of await visitor.findBarriers()) found.push(`${place} ${width} ${colorScheme} ${barrier}`)
+        // Menu and head are the same everywhere.
+        const inside = isLong || index < 2 ? undefined : "#main"
+        for (const barrier of await visitor.findBarriers(inside))
+          found.push(`${place} ${width} ${colorScheme} ${barrier}`)
       }
     }
     for (const complaint of visitor.complaints()) found.push(`${place} ${complaint}`)
@@ -104,10 +110,49 @@ interface AxeResult {
   violations: { id: string; help: string; nodes: { html: string; failureSummary: string }[] }[]
 }
 
-async function findBarriers(page: Page): Promise<string[]> {
+async function findBarriers(page: Page, inside?: string): Promise<string[]> {
   const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
   const how = { runOnly: { type: "tag", values: tags }, resultTypes: ["violations"] }
-  const result = await page.evaluate<AxeResult>(`axe.run(document, ${JSON.stringify(how)})`)
+  const where = inside === undefined ? "document" : JSON.stringify(inside)
+  const result = await page.evaluate<AxeResult>(`axe.run(${where}, ${JSON.stringify(how)})`)
   assert.ok(Array.isArray(result.violations))
   return result.violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(" ")}`)
+}
+
+/** Notes in the page what gets the focus, and what is wrong with how it shows that. */
+const notes = `(() => {
+  const main = document.getElementById("main")
+  const name = (one) => one.tagName.toLowerCase() + " " + (one.ariaLabel || one.innerText || one.name || "").trim().slice(0, 40)
+  const takers = "a[href], button:not(:disabled), input:not(:disabled), select, textarea, summary, [tabindex='0']"
+  const wanted = [...main.querySelectorAll(takers)].filter((one) => one.checkVisibility() && one.tabIndex >= 0)
+  const seen = [], faults = []
+  const look = ({ target }) => {
+    seen.push(target)
+    const { width, height, top, bottom } = target.getBoundingClientRect()
+    const shown = [target, target.parentElement].some((one) => getComputedStyle(one).outlineStyle !== "none")
+    if (!shown) faults.push(name(target) + " does not show that it has the focus")
+    if (width * height === 0 || bottom < 0 || top > innerHeight) faults.push(name(target) + " has the focus out of sight")
+  }
+  document.activeElement.blur()
+  main.focus()
+  main.addEventListener("focusin", look)
+  globalThis.endWalk = () => {
+    main.removeEventListener("focusin", look)
+    const left = wanted.filter((one) => one.isConnected && !seen.includes(one)).map((one) => name(one) + " is not reached by Tab")
+    const order = seen.filter((one, at) => at > 0 && seen[at - 1].isConnected && one.isConnected && !(seen[at - 1].compareDocumentPosition(one) & 4))
+    return [...faults, ...left, ...order.map((one) => name(one) + " comes out of its order")]
+  }
+  // A field for a date has a stop for each of its parts.
+  const most = wanted.reduce((sum, one) => sum + (one.type === "datetime-local" ? 8 : 1), 0)
+  globalThis.isWalked = () => wanted.every((one) => !one.isConnected || seen.includes(one))
+  return [wanted.length, most]
+})()`
+
+async function walk(page: Page): Promise<string[]> {
+  const [count, most] = await page.evaluate<[number, number]>(notes)
+  for (let n = 0; n < most; n += 1) {
+    if (n >= count && (await page.evaluate<boolean>("isWalked()"))) break
+    await page.keyboard.press("Tab")
+  }
+  return await page.evaluate<string[]>("endWalk()")
 }

@@ -12,7 +12,7 @@ const seenKey = "svc-chat-seen"
 
 export default function Chat() {
   const asked = useAsked("chats", () => call("GET /api/chat", { query: { limit: 100 } }), { topics: ["chat"] })
-  const known = asked.value.value
+  const known = asked.known
   if (!known) return <Pending of={asked} />
   const [agent = "main"] = known.agents
   const name = place.value.path[1] ?? "main"

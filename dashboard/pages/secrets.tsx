@@ -1,0 +1,101 @@
+// Secrets that pages are filled with: their names and where they go. A value is written here and never read.
+import { call } from "../api.ts"
+import { Pending, useAsked } from "../ui/asked.tsx"
+import { Check, Field, Select } from "../ui/form.tsx"
+import { Button, Card, Line } from "../ui/parts.tsx"
+import { Rows, fixedList } from "../ui/rows.tsx"
+import { useSignal } from "../ui/signals.ts"
+import { Time } from "../ui/time.tsx"
+
+export function Secrets() {
+  const asked = useAsked("secrets", () => call("GET /api/secrets"))
+  const { known, again } = asked
+  if (!known) return <Pending of={asked} />
+  return (
+    <>
+      <New again={again} />
+      <section class="section">
+        <h2>Secrets</h2>
+        <Rows
+          list={fixedList(known.secrets.map((one) => ({ ...one, id: one.name })))}
+          label="Secrets"
+          empty={["No secrets", "With one the agent signs in for you, and never sees it."]}
+        >
+          {({ name, origins, reference, anyField, lastUsedAt }) => (
+            <>
+              <Line
+                title={name}
+                aside={reference}
+                more={`${origins.join(", ")}${anyField ? " · fields of any kind" : ""}`}
+              />
+              {lastUsedAt === null ? <span class="dim wide">never used</span> : <Time at={lastUsedAt} />}
+              <Button
+                act={() => call("POST /api/secrets/remove", { body: { name } }).then(again)}
+                sure={[`Remove ${name}?`, "Its value is gone for good."]}
+                done={`${name} is removed`}
+                label={`Remove ${name}`}
+              >
+                Remove
+              </Button>
+            </>
+          )}
+        </Rows>
+      </section>
+    </>
+  )
+}
+
+const sources = [
+  ["value", "typed here"],
+  ["op", "1Password"],
+  ["bw", "Bitwarden: password"],
+  ["username", "Bitwarden: user name"],
+  ["totp", "Bitwarden: code"],
+] as const
+
+function New({ again }: { again: () => Promise<void> }) {
+  const name = useSignal("")
+  const origins = useSignal("")
+  const source = useSignal("value")
+  const value = useSignal("")
+  const anyField = useSignal(false)
+  const from = source.value
+  const keep = async () => {
+    const field = from === "username" || from === "totp" ? from : "password"
+    const given = value.value
+    const held = from === "value" || from === "op" ? { [from]: given } : { bw: { item: given, field } as const }
+    const body = { name: name.value, origins: origins.value.split(/\s+/).filter(Boolean), anyField: anyField.value }
+    await call("POST /api/secrets", { body: { ...body, ...held } })
+    name.value = value.value = ""
+    await again()
+  }
+  return (
+    <Card title="Keep a secret">
+      <div class="filters">
+        <Field label="Name" of={name} placeholder="shop-password" hint="One of the same name is replaced." />
+        <Field
+          label="Pages that get it"
+          of={origins}
+          placeholder="https://shop.example"
+          hint="Scheme, host and port, exactly."
+        />
+        <Select label="Where it is" of={source} options={sources} />
+        {from === "value" ? (
+          <Field label="Value" of={value} type="password" />
+        ) : (
+          <Field
+            label={from === "op" ? "Reference" : "Item"}
+            of={value}
+            placeholder={from === "op" ? "op://Private/Shop/password" : "Shop"}
+          />
+        )}
+      </div>
+      <Check label="Also into fields that show what they hold" of={anyField} />
+      <div class="actions">
+        <Button act={keep} done="Kept" kind="main" disabled={!(name.value && origins.value.trim() && value.value)}>
+          Keep it
+        </Button>
+      </div>
+    </Card>
+  )
+}
