@@ -12,6 +12,7 @@ const excluded = new Set([
   "gateway.json",
   "in-flight",
   "hanging.json",
+  "hanging.json.tmp",
   "reserve",
   "logs",
   "traces",
@@ -72,7 +73,7 @@ function addConfiguration(options: Parameters<typeof collectFiles>[0], found: Co
   const loaded = loadConfigFile({ path: configPath, env: variables })
   // A broken configuration is backed up as it is.
   const files = loaded.kind === "ok" ? loaded.snapshot.files : loaded.files
-  const met = new Set(found.files.map(({ file }) => realpathSync(file)))
+  const met = new Set(found.files.map(({ file }) => realPathOf(file)))
   const main = lstatSync(configPath, { throwIfNoEntry: false }) ? realpathSync(configPath) : undefined
   for (const file of files) {
     if (met.has(file) || !lstatSync(file, { throwIfNoEntry: false })?.isFile()) continue
@@ -82,6 +83,16 @@ function addConfiguration(options: Parameters<typeof collectFiles>[0], found: Co
     add(found, isInside ? `${stateRoot}/${slashes(inside)}` : `${elsewhereRoot}${slashes(resolve(shown))}`, file)
   }
   found.leftOut = found.leftOut.filter((line) => !line.startsWith(`${resolve(configPath)}: a link`))
+}
+
+/** A file may go while others are looked at: then its own path is as good, and whoever reads it begins anew. */
+function realPathOf(file: string): string {
+  try {
+    return realpathSync(file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return file
+    throw error
+  }
 }
 
 function slashes(path: string): string {

@@ -45,14 +45,13 @@ describe("the order of messages", () => {
     const sender = recordingSender((row) => (row.chat_id === "1" && isDown ? retry() : { kind: "sent" }))
     const outbox = await startOutbox(context, { sender })
     await outbox.put(["1", "first"], ["1", "second"], ["2", "other"], ["2", "another"])
-    await outbox.until((rows) => rows.slice(2).every((row) => row.state === "sent") && rows[0]?.attempts === 1)
+    await outbox.until((rows) => rows.slice(2).every((row) => row.state === "sent") && (rows[0]?.attempts ?? 0) >= 1)
     assert.deepEqual(outbox.states().slice(1), ["second new", "other sent", "another sent"])
     isDown = false
     await outbox.until(isSettled)
-    assert.deepEqual(
-      sender.calls.filter((each) => each.startsWith("1: ")),
-      ["1: first", "1: first", "1: second"],
-    )
+    const [last, ...tries] = sender.calls.filter((each) => each.startsWith("1: ")).toReversed()
+    assert.equal(last, "1: second")
+    assert.ok(tries.length >= 2 && tries.every((each) => each === "1: first"), tries.join())
   })
 
   test("is no reason for one chat to wait for a call of another that hangs", async (context) => {

@@ -68,6 +68,7 @@ describe("a delivery is kept", () => {
 
   test("and a flood of refused ones is not: the disk is not theirs to fill", async () => {
     const local = await startHooks()
+    const began = performance.now()
     try {
       for (let round = 0; round < 10; round += 1) {
         await Promise.all(Array.from({ length: 60 }, () => local.post("/hooks/wake", {})))
@@ -76,7 +77,9 @@ describe("a delivery is kept", () => {
       const { refused } = local.hooks.deliveries.list({ limit: 1 })
       assert.equal(refused["bad-request"], 600)
       const kept = local.rows("select count(*) as n from hook_delivery")[0]?.n as number
-      assert.ok(kept >= 200 && kept < 400, String(kept))
+      // A slow machine spreads them over more seconds, each of which lets some through.
+      const most = 200 + (20 * (performance.now() - began)) / 1000
+      assert.ok(kept >= 200 && kept <= Math.ceil(most), `${kept} of at most ${most}`)
     } finally {
       await local.stop()
     }

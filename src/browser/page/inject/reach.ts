@@ -185,11 +185,13 @@ export function nextFrame(): Promise<boolean> {
 
 /**
  * The same box in two frames that follow each other. Only frames count, since between them nothing moves, however long
- * a busy machine takes for one; where several times none comes, the tab is hidden, and nothing moves at all.
+ * a busy machine takes for one; where several times none comes, the tab is hidden, and nothing moves at all. What is
+ * known to be animated is waited for a second longer: a machine may be that busy.
  */
 export async function isStill(element: PageElement): Promise<boolean> {
   let before: Box | null = null
-  for (let waits = 0; waits < 4; waits += 1) {
+  const most = isAnimated(element) ? 12 : 4
+  for (let waits = 0; waits < most; waits += 1) {
     if (!(await nextFrame())) continue
     const now = element.getBoundingClientRect()
     if (before)
