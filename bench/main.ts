@@ -1,4 +1,5 @@
-// `npm run bench [-- <name> ...]`: measures the figures and writes docs/performance.md when all were run.
+// `npm run bench [-- <name> ...]`: measures the figures and writes them to docs/performance.md, those of a part over those
+// that it had there.
 // Figures are for people: a slow machine fails no test.
 import { arch, cpus, totalmem } from "node:os"
 import { parseArgs } from "node:util"
@@ -6,7 +7,7 @@ import { browser } from "./browser/bench.ts"
 import { chat } from "./chat.ts"
 import { classes } from "./classes.ts"
 import { crowd } from "./crowd.ts"
-import { writeSection } from "./document.ts"
+import { readSection, withRows, writeSection } from "./document.ts"
 import type { Bench, Figure } from "./figure.ts"
 import { foreignText } from "./foreign-text.ts"
 import { knownChats } from "./known-chats.ts"
@@ -46,6 +47,9 @@ if (wanted.length === 0) {
   process.exit(2)
 }
 
+/** Rows that a part has written alone since the whole was measured are told below the table, by name and day. */
+const alone = "Measured again alone: "
+
 const figures: Figure[] = []
 for (const bench of wanted) {
   console.error(`measuring: ${bench.name}`)
@@ -59,16 +63,27 @@ for (const bench of wanted) {
     console.error(`written: the part ${bench.section} of docs/performance.md`)
   }
 }
-if (wanted.length === benches.length) {
-  writeSection("figures", report(figures))
-  console.error("written: docs/performance.md")
+const before = readSection("figures")
+if (wanted.length === benches.length || before === "") writeSection("figures", report(figures))
+else if (figures.length > 0) writeSection("figures", withNote(withRows(before, figures.map(rowOf))))
+console.error("written: docs/performance.md")
+
+function withNote(text: string): string {
+  const kept = text.split("\n").filter((line) => !line.startsWith(alone))
+  const known = (text.split(alone)[1]?.split("\n")[0] ?? "").replace(/\.$/, "").split(", ")
+  const names = wanted.filter(({ section }) => section === undefined).map(({ name }) => name)
+  const parts = known.filter((part) => part !== "" && !names.includes(part.split(" ")[0] ?? ""))
+  const day = new Date().toISOString().slice(0, 10)
+  const note = `${alone}${[...parts, ...names.map((name) => `${name} (${day})`)].join(", ")}.`
+  return `${kept.join("\n").trim()}\n\n${note}`
+}
+
+function rowOf({ what, target, measured, met }: Figure): string {
+  return `| ${what} | ${target} | ${measured} | ${met ? "yes" : "no"} |`
 }
 
 function tableOf(all: readonly Figure[]): string {
-  const rows = all.map(
-    (figure) => `| ${figure.what} | ${figure.target} | ${figure.measured} | ${figure.met ? "yes" : "no"} |`,
-  )
-  return `| what | target | measured | met |\n|---|---|---|---|\n${rows.join("\n")}`
+  return `| what | target | measured | met |\n|---|---|---|---|\n${all.map(rowOf).join("\n")}`
 }
 
 function headOf(command: string): string {

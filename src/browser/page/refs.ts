@@ -8,12 +8,17 @@ export interface RefTab {
   readonly targetId: string
 }
 
-export interface RefEntry {
+export interface RefPlace {
   tab: RefTab
   frame: Frame
   world: World
   /** The element's number inside its world. */
   id: number
+}
+
+export interface RefEntry extends RefPlace {
+  /** As callers see it. */
+  number: number
 }
 
 const newSnapshot = "Take a new snapshot and use a ref of it"
@@ -72,20 +77,21 @@ export class RefBook {
     this.#reserve(this.#reserved)
   }
 
-  numberOf(entry: RefEntry): number {
-    const { world } = entry
-    const known = world.numbers.get(entry.id)
-    if (known !== undefined) return known
+  /** The entry of the element; a number is given to one that has none. */
+  entryOf({ tab, frame, world, id }: RefPlace): RefEntry {
+    const known = this.#entries.get(world.numbers.get(id) ?? 0)
+    if (known) return known
     const number = this.#next++
     this.#reserveAhead()
-    world.numbers.set(entry.id, number)
+    world.numbers.set(id, number)
+    const entry: RefEntry = { tab, frame, world, id, number }
     this.#entries.set(number, entry)
     if (world.numbers.size > maxPerWorld) {
       const [oldest, oldestNumber] = world.numbers.entries().next().value as [number, number]
       world.numbers.delete(oldest)
       this.#entries.delete(oldestNumber)
     }
-    return number
+    return entry
   }
 
   /** Throws `ref-not-found` for a number that was never given (or belongs to another tab), `stale-ref` for an old one. */

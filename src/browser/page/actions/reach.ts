@@ -171,7 +171,7 @@ type Failure = Exclude<Reach, { kind: "ready" }> & { in?: { frame: Frame; world:
 /** What lies over an element gets a ref, so that it can be looked at or clicked. */
 function refOfCover(tab: Tab, found: Failure): number | undefined {
   if (found.kind !== "covered" || found.byId === 0 || !found.in) return undefined
-  return tab.refs.numberOf({ tab, ...found.in, id: found.byId })
+  return tab.refs.entryOf({ tab, ...found.in, id: found.byId }).number
 }
 
 export function failure(found: Failure, number: number, cover?: number): AppError {

@@ -38,6 +38,8 @@ export interface PageAgent {
   internals: WeakMap<PageElement, { role: string; name: string }>
   /** Whether style sheets of the document put words before or behind elements; undefined when not looked. */
   generates: { sheets: number; words: boolean } | undefined
+  /** What is known of the page's cursors: how many rules were looked through, and whether one of them sets any. */
+  cursors: { rules: number; set: boolean }
   /** Labels of the controls of each document or shadow root, as the walk that is under way has met them. */
   labels: Map<PageRoot, Map<PageElement, PageElement[]>>
   /** Elements with handlers of clicks that scripts have added; the gateway hands them in. */
@@ -69,6 +71,7 @@ export function createAgent(): PageAgent {
     elements: new Map(),
     internals: new WeakMap(),
     generates: undefined,
+    cursors: { rules: -1, set: false },
     labels: new Map(),
     listening: new WeakSet(),
     armed: null,

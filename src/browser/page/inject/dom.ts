@@ -21,6 +21,7 @@ export interface Box {
 
 export interface PageStyle {
   display: string
+  visibility: string
   cursor: string
   position: string
   zIndex: string
@@ -76,6 +77,8 @@ export interface PageElement extends PageNode {
   label: string
   getAttribute(name: string): string | null
   hasAttribute(name: string): boolean
+  hasAttributes(): boolean
+  hasChildNodes(): boolean
   checkVisibility(options?: { visibilityProperty?: boolean }): boolean
   matches(selector: string): boolean
   closest(selector: string): PageElement | null
@@ -97,6 +100,7 @@ export interface PageElement extends PageNode {
 }
 
 export interface PageRoot extends PageNode {
+  readonly firstElementChild: PageElement | null
   readonly activeElement: PageElement | null
   readonly host?: PageElement
   querySelector(selector: string): PageElement | null

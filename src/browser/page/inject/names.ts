@@ -1,17 +1,21 @@
 // Accessible names and visible text. Runs in the page (see agent.ts).
 import { internalsOf, type PageAgent, rootOf } from "./agent.ts"
 import type { PageElement, PageNode } from "./dom.ts"
-import type { RoleTables } from "./roles.ts"
+import { factsOf, type RoleTables } from "./roles.ts"
 
 /** Whether neither the element nor anything in it is shown to people. */
 export function isHidden(element: PageElement): boolean {
-  if (element.checkVisibility()) return false
-  // A box of its own is missing also for `display: contents`, whose children may be shown all the same.
-  return element.localName !== "slot" && getComputedStyle(element).display !== "contents"
+  return !element.checkVisibility() && !hasShownChildren(element)
+}
+
+/** A box of its own is missing also for `display: contents`, whose children may be shown all the same. */
+export function hasShownChildren(element: PageElement): boolean {
+  return element.localName === "slot" || getComputedStyle(element).display === "contents"
 }
 
 /** The attribute that hides an element from screen readers or from use, though people may see it; "" for none. */
 export function hiddenBy(element: PageElement): "" | "aria-hidden" | "inert" {
+  if (!element.hasAttributes()) return ""
   if (element.getAttribute("aria-hidden") === "true") return "aria-hidden"
   return element.hasAttribute("inert") ? "inert" : ""
 }
@@ -24,6 +28,8 @@ export function firstInside(element: PageElement): PageNode | null {
 
 /** One line, single spaces, no control characters, cut at `max` without tearing a surrogate pair. */
 export function tidy(text: string, max: number): string {
+  // As most words are: nothing to put right.
+  if (text.length <= max && /^(?:[!-~\u00a1-\u167f]+(?: [!-~\u00a1-\u167f]+)*)?$/.test(text)) return text
   // oxlint-disable-next-line no-control-regex
   const line = text.replace(/[\s\u0000-\u001f\u007f-\u009f\u200b\u2028\u2029\ufeff]+/g, " ").trim()
   if (line.length <= max) return line
@@ -100,12 +106,13 @@ export interface Name {
 
 export function nameOf(tables: RoleTables, element: PageElement, role: string): Name {
   const limit = 200
-  const attribute = (name: string) => tidy(element.getAttribute(name) ?? "", limit)
+  const isBare = !element.hasAttributes()
+  const attribute = (name: string) => (isBare ? "" : tidy(element.getAttribute(name) ?? "", limit))
+  const { named } = factsOf(tables, element.localName)
   const given =
-    labelledText(element, limit) ||
-    attribute("aria-label") ||
-    tidy(internalsOf(element)?.name ?? "", limit) ||
-    tidy(nativeName(element), limit)
+    (!isBare && (labelledText(element, limit) || attribute("aria-label"))) ||
+    (named && (tidy(internalsOf(element)?.name ?? "", limit) || tidy(nativeName(element), limit))) ||
+    ""
   const byContent = tables.namedByContent.has(role)
   const budget: TextBudget = { left: 1000 }
   const around = byContent && given === "" && hasGeneratedWords() ? generatedWords(element) : null
@@ -250,6 +257,7 @@ function labelText(label: PageElement, control: PageElement): string {
 
 export const namesFunctions = [
   isHidden,
+  hasShownChildren,
   hiddenBy,
   firstInside,
   tidy,

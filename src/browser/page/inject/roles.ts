@@ -2,7 +2,23 @@
 import { internalsOf } from "./agent.ts"
 import type { PageElement } from "./dom.ts"
 
+/** What is known of an element by its tag alone, looked up once for each tag of a walk. */
+export interface TagFacts {
+  skipped: boolean
+  inline: boolean
+  custom: boolean
+  /** Plain text and boxes: may have a closed shadow root that nothing tells of. */
+  mayHide: boolean
+  /** Its role, where no attribute and no place in the page changes it. */
+  role: string | undefined
+  /** A name may come from what only such an element has: a label, a caption, an alternative text. */
+  named: boolean
+  /** May be switched off by what it stands in. */
+  disables: boolean
+}
+
 export interface RoleTables {
+  tags: Map<string, TagFacts>
   byTag: Record<string, string>
   interactive: Set<string>
   namedByContent: Set<string>
@@ -59,6 +75,7 @@ export function roleTables(): RoleTables {
   }
   const words = (text: string) => new Set(text.split(" "))
   return {
+    tags: new Map(),
     byTag,
     interactive: words(
       "button link textbox checkbox radio combobox listbox menuitem menuitemcheckbox menuitemradio option searchbox slider spinbutton switch tab treeitem",
@@ -72,6 +89,27 @@ export function roleTables(): RoleTables {
     ),
     skippedTags: words("base head link meta noscript param script source style svc-labels template title track"),
   }
+}
+
+export function factsOf(tables: RoleTables, tag: string): TagFacts {
+  const known = tables.tags.get(tag)
+  if (known) return known
+  const custom = tag.includes("-")
+  const own = Object.hasOwn(tables.byTag, tag) && tag !== "header" && tag !== "footer" ? tables.byTag[tag] : undefined
+  const isPlain = /^(div|span|b|i|em|strong|small|label|dl|figcaption|center|tt|g|path|use|picture|slot)$/.test(tag)
+  const facts = {
+    skipped: tables.skippedTags.has(tag),
+    inline: tables.inlineTags.has(tag),
+    custom,
+    mayHide: /^(div|span|section|main|article|aside|p|h[1-6]|header|footer|nav|blockquote)$/.test(tag),
+    role: own ?? (isPlain ? "" : undefined),
+    named:
+      custom ||
+      /^(button|meter|output|progress|select|textarea|input|img|area|svg|option|fieldset|table|figure)$/.test(tag),
+    disables: custom || /^(button|input|select|textarea|option|optgroup|fieldset)$/.test(tag),
+  }
+  tables.tags.set(tag, facts)
+  return facts
 }
 
 /** Whether the element's role is one of these. */
@@ -88,6 +126,11 @@ export function takesInput(tables: RoleTables, element: PageElement, role: strin
 
 /** "" for elements that mean nothing of their own (div, span); their content counts as their parent's. */
 export function roleOf(tables: RoleTables, element: PageElement): string {
+  const tag = element.localName
+  if (!element.hasAttributes()) {
+    const { role } = factsOf(tables, tag)
+    if (role !== undefined) return role
+  }
   const explicit = element.getAttribute("role")
   if (explicit) {
     const role = explicit.trim().split(/\s+/)[0]?.toLowerCase() ?? ""
@@ -97,7 +140,6 @@ export function roleOf(tables: RoleTables, element: PageElement): string {
     const isNative = isPlain ? isField || element.localName === "button" : isField && !tables.interactive.has(role)
     if (!isNative) return isPlain ? "" : role
   }
-  const tag = element.localName
   const internals = internalsOf(element)
   if (internals) return internals.role
   if (tag === "input") return inputRole(element)
@@ -142,12 +184,15 @@ function inputRole(element: PageElement): string {
 }
 
 /** States in brackets, each with a space before it: ` [checked] [disabled]`. */
-export function statesOf(element: PageElement, role: string): string {
+export function statesOf(tables: RoleTables, element: PageElement, role: string): string {
   let states = ""
+  const { disables } = factsOf(tables, element.localName)
+  const isBare = !element.hasAttributes()
+  if (isBare && !disables && role !== "heading" && element.localName !== "summary") return sizeOfList(element, role)
   const flag = (name: string, on: boolean) => {
     if (on) states += ` [${name}]`
   }
-  const aria = (name: string) => element.getAttribute(`aria-${name}`)
+  const aria = (name: string) => (isBare ? null : element.getAttribute(`aria-${name}`))
   if (role === "heading") states += ` [level=${Number(aria("level") ?? element.localName.slice(1)) || 2}]`
   if (element.localName === "input" && (element.type === "checkbox" || element.type === "radio")) {
     if (element.indeterminate) states += " [checked=mixed]"
@@ -155,7 +200,7 @@ export function statesOf(element: PageElement, role: string): string {
   } else if (aria("checked") === "mixed") states += " [checked=mixed]"
   else flag("checked", aria("checked") === "true")
   flag("selected", aria("selected") === "true" || (element.localName === "option" && element.selected))
-  flag("disabled", element.matches(":disabled") || aria("disabled") === "true")
+  flag("disabled", (disables && element.matches(":disabled")) || aria("disabled") === "true")
   flag("pressed", aria("pressed") === "true")
   const expanded = element.localName === "summary" ? String(element.parentElement?.open ?? false) : aria("expanded")
   if (expanded === "true") states += " [expanded]"
@@ -184,4 +229,4 @@ export function sizeOfList(element: PageElement, role: string): string {
   return ""
 }
 
-export const rolesFunctions = [roleTables, hasRole, takesInput, roleOf, inputRole, statesOf, sizeOfList]
+export const rolesFunctions = [roleTables, factsOf, hasRole, takesInput, roleOf, inputRole, statesOf, sizeOfList]

@@ -5,6 +5,7 @@ import { changesFunctions, isUnchanged } from "./changes.ts"
 import { clickGuardFunctions, clickLanded, disarmClick } from "./click-guard.ts"
 import { conditionFunctions, hasText, hasVisible, watchDrag } from "./condition.ts"
 import { concealedFields, concealFunctions, concealWords, fillSecret, leavePerson, watchPerson } from "./conceal.ts"
+import { cursorsFunctions } from "./cursors.ts"
 import { describeElement, describeFunctions } from "./describe.ts"
 import { boxOf, editElement, editFunctions, heldText, matchOf } from "./edit.ts"
 import { fieldState, formFunctions, scrollTo, selectOptions } from "./form.ts"
@@ -27,6 +28,7 @@ import { numberOfSelector, walkFunctions, walkPage } from "./walk/walk.ts"
 const all = [
   ...agentFunctions,
   ...rolesFunctions,
+  ...cursorsFunctions,
   ...namesFunctions,
   ...walkFunctions,
   ...stateFunctions,

@@ -1,6 +1,6 @@
 // From walked frames to the lines of one snapshot, in the order of the page, with refs that hold in the whole tab.
 import type { Frame, World } from "../frames.ts"
-import type { WalkResult } from "../inject/walk/state.ts"
+import type { WalkReport } from "../inject/walk/state.ts"
 import type { Tab } from "../tab.ts"
 import type { Line, LineRef } from "./line.ts"
 import { childFrameTimeoutMs, type Walked, type WalkedFrame } from "./walk-frames.ts"
@@ -60,18 +60,21 @@ function compose(composition: Composition, walked: WalkedFrame, depth: number): 
   const indent = flat ? "" : "  ".repeat(depth)
   let nextRef = 0
   let nextFrame = 0
-  for (const [index, text] of walked.lines.entries()) {
-    const own = (text.length - text.trimStart().length) / 2
-    const line: Line = { text: indent + text, depth: depth + own }
-    const entry = walked.refs[nextRef]
-    if (entry?.[0] === index) {
-      nextRef += 1
-      const [, id, role, name, interactive] = entry
-      const number = tab.refs.numberOf({ tab, frame: walked.frame, world: walked.world, id })
-      const key = options.roleRefs ? `e${number}` : String(number)
-      line.ref = { number, key, role, name, interactive, entry: { world: walked.world, id } }
+  const { frame: inFrame, world, refs } = walked
+  for (let index = 0; index < walked.lines.length; index += 1) {
+    const text = walked.lines[index] as string
+    const own = indentOf(text)
+    const line: Line = { text: indent + text, depth: depth + own / 2 }
+    if (refs[nextRef] === index) {
+      const id = refs[nextRef + 1] as number
+      const entry = tab.refs.entryOf({ tab, frame: inFrame, world, id })
+      const key = options.roleRefs ? `e${entry.number}` : String(entry.number)
+      const { role, name } = wordsOf(text, own)
+      line.ref = { key, role, name, interactive: refs[nextRef + 2] === 1, entry }
+      nextRef += 3
       const nth = options.roleRefs ? countSame(composition, line.ref) : 0
-      line.text = line.text.replace("\0]", nth > 0 ? `${key}] [nth=${nth}]` : `${key}]`)
+      const mark = text.indexOf("\0]")
+      line.text = `${indent}${text.slice(0, mark)}${key}]${nth > 0 ? ` [nth=${nth}]` : ""}${text.slice(mark + 2)}`
     }
     lines.push(line)
     const frame = walked.frames[nextFrame]
@@ -80,6 +83,27 @@ function compose(composition: Composition, walked: WalkedFrame, depth: number): 
       composeFrame(composition, walked, frame, depth)
     }
   }
+}
+
+function indentOf(text: string): number {
+  let spaces = 0
+  while (text.charCodeAt(spaces) === 32) spaces += 1
+  return spaces
+}
+
+/** Of a line with a ref: `- role "name" [ref=...`. */
+function wordsOf(text: string, indent: number): { role: string; name: string } {
+  const start = indent + 2
+  const end = text.indexOf(" ", start)
+  const role = text.slice(start, end)
+  if (text[end + 1] !== '"') return { role, name: "" }
+  const close = text.indexOf('"', end + 2)
+  const plain = text.slice(end + 2, close)
+  if (!plain.includes("\\")) return { role, name: plain }
+  // Quotes and backslashes of the name have a backslash before them.
+  let last = end + 2
+  while (last < text.length && text[last] !== '"') last += text[last] === "\\" ? 2 : 1
+  return { role, name: JSON.parse(text.slice(end + 1, last + 1)) as string }
 }
 
 function countSame({ same }: Composition, ref: LineRef): number {
@@ -93,7 +117,7 @@ function countSame({ same }: Composition, ref: LineRef): number {
 function composeFrame(
   composition: Composition,
   parent: WalkedFrame,
-  place: WalkResult["frames"][number],
+  place: WalkReport["frames"][number],
   depth: number,
 ): void {
   const [, id, inside] = place

@@ -2,7 +2,6 @@
 import type { World } from "../frames.ts"
 
 export interface LineRef {
-  number: number
   /** As written: `12`, or `e12` in role snapshots. */
   key: string
   role: string

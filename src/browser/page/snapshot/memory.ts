@@ -62,11 +62,17 @@ export class SnapshotMemory {
     return this.#inputAt
   }
 
-  /** The last snapshot, when these are its options and every frame says that nothing has changed since. */
-  async unchanged(tab: ShownTab, key: string, signal: AbortSignal): Promise<Remembered | undefined> {
+  /** The last snapshot, when these are its options and nothing that is known speaks against its still being true. */
+  current(tab: ShownTab, key: string): Remembered | undefined {
     const last = this.#last
     if (!last || !this.#sure || last.key !== key || last.url !== tab.url) return undefined
-    if (last.worlds.some((world) => !world.alive) || tab.frames.all.length !== last.frames) return undefined
+    return last.worlds.every((world) => world.alive) && tab.frames.all.length === last.frames ? last : undefined
+  }
+
+  /** The last snapshot, when these are its options and every frame says that nothing has changed since. */
+  async unchanged(tab: ShownTab, key: string, signal: AbortSignal): Promise<Remembered | undefined> {
+    const last = this.current(tab, key)
+    if (!last) return undefined
     const limit = AbortSignal.any([signal, AbortSignal.timeout(probeMs)])
     try {
       const answers = last.worlds.map((world) => callAgent<boolean>(world, "unchanged", null, limit))

@@ -59,7 +59,7 @@ export async function takeSnapshot(tab: Tab, operation: Operation, options: Snap
   const before = tab.memory.last
   const key = keyOf(options)
   const { inputAt } = tab.memory
-  let taken = (await tab.memory.unchanged(tab, key, signal)) ?? (await take(tab, options, key, signal))
+  let taken = await takeAgain(tab, options, key, signal)
   if (inputAt !== undefined && before && (options.patient || !taken.changed) && isSameAs(before, taken))
     taken = await takeAnswer(tab, options, { seen: taken, until: inputAt + answerMs }, operation)
   // A search shows a few lines only: what has changed is told since the snapshot that was shown.
@@ -110,7 +110,21 @@ function isFolded(options: SnapshotOptions): boolean {
   return options.find === "" && (options.efficient || options.maxTokens !== undefined)
 }
 
-async function take(tab: Tab, options: SnapshotOptions, key: string, signal: AbortSignal): Promise<Remembered> {
+/** The last snapshot where it is still true, else a new one. A page of one frame is asked both at once. */
+async function takeAgain(tab: Tab, options: SnapshotOptions, key: string, signal: AbortSignal): Promise<Remembered> {
+  const last = tab.memory.current(tab, key)
+  if (last?.frames === 1) return take(tab, options, key, signal, last)
+  return (await tab.memory.unchanged(tab, key, signal)) ?? take(tab, options, key, signal)
+}
+
+/** `last`: what is given where its one frame says that nothing has changed since. */
+async function take(
+  tab: Tab,
+  options: SnapshotOptions,
+  key: string,
+  signal: AbortSignal,
+  last?: Remembered,
+): Promise<Remembered> {
   const root = options.frame === "" ? tab.frames.main : await frameOf(tab, options.frame, signal)
   const walkOptions = {
     interactive: options.interactive,
@@ -119,8 +133,14 @@ async function take(tab: Tab, options: SnapshotOptions, key: string, signal: Abo
     fold: isFolded(options) ? foldAfter : 0,
     depth: options.depth,
     selector: options.selector,
+    repeated: last !== undefined,
   }
-  const { frames: walked, silent } = await walkFrames(tab, root, walkOptions, signal)
+  const found = await walkFrames(tab, root, walkOptions, signal)
+  if (!found) {
+    if (last) return last
+    throw new AppError("internal", "A walk that was no repetition gave nothing")
+  }
+  const { frames: walked, silent } = found
   const compose = { flat: options.interactive, roleRefs: options.roleRefs }
   const taken: Remembered = {
     key,

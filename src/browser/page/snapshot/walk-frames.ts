@@ -2,11 +2,13 @@
 import { AppError, withTimeout } from "../../../kernel/index.ts"
 import { CdpError } from "../../cdp/index.ts"
 import { callAgent, type Frame, type World } from "../frames.ts"
-import type { WalkOptions, WalkResult } from "../inject/walk/state.ts"
+import type { WalkOptions, WalkReport } from "../inject/walk/state.ts"
 import type { Tab } from "../tab.ts"
 import { findListening } from "./listeners.ts"
 
-export interface WalkedFrame extends WalkResult {
+export interface WalkedFrame extends WalkReport {
+  /** `\0` stands for the ref that `refs` has for the line. */
+  lines: string[]
   frame: Frame
   world: World
 }
@@ -27,18 +29,26 @@ const maxClosedDepth = 4
 /** Looks for listeners that found something new, before the walk is taken as it is. */
 const maxLooks = 3
 
-/** `root` and the frames in it; a selector is looked for in `root`. */
-export async function walkFrames(tab: Tab, root: Frame, options: WalkOptions, signal: AbortSignal): Promise<Walked> {
+/**
+ * `root` and the frames in it; a selector is looked for in `root`. Undefined for a repeated walk of it when nothing has
+ * changed.
+ */
+export async function walkFrames(
+  tab: Tab,
+  root: Frame,
+  options: WalkOptions,
+  signal: AbortSignal,
+): Promise<Walked | undefined> {
   const inside = tab.frames.all.filter((frame) => frame !== root && isInside(tab, frame, root)).slice(0, maxFrames)
   const walkedRoot = walkFrame(tab, root, options, signal)
-  const walkedChildren = inside.map((frame) => walkChild(tab, frame, { ...options, selector: "" }, signal))
+  const walkedChildren = inside.map((frame) =>
+    walkChild(tab, frame, { ...options, selector: "", repeated: false }, signal),
+  )
   const [first, ...others] = await Promise.all([walkedRoot, ...walkedChildren])
-  checkProblem(first as WalkedFrame, options.selector)
+  if (!first) return undefined
+  checkProblem(first, options.selector)
   const answered = others.filter((item) => typeof item === "object")
-  return {
-    frames: [first as WalkedFrame, ...answered],
-    silent: inside.filter((_, index) => others[index] === "silent"),
-  }
+  return { frames: [first, ...answered], silent: inside.filter((_, index) => others[index] === "silent") }
 }
 
 function isInside(tab: Tab, frame: Frame, root: Frame): boolean {
@@ -47,7 +57,7 @@ function isInside(tab: Tab, frame: Frame, root: Frame): boolean {
   return false
 }
 
-function checkProblem({ problem }: WalkResult, selector: string): void {
+function checkProblem({ problem }: WalkReport, selector: string): void {
   if (problem === "none") throw new AppError("not-found", `Nothing in the page fits the selector ${selector}`)
   if (problem === "several") {
     throw new AppError("strict-mode", `Several elements fit the selector ${selector}`, {
@@ -57,26 +67,37 @@ function checkProblem({ problem }: WalkResult, selector: string): void {
   if (problem === "bad") throw new AppError("bad-request", "selector: is not a CSS selector")
 }
 
-async function walkFrame(tab: Tab, frame: Frame, options: WalkOptions, signal: AbortSignal): Promise<WalkedFrame> {
+async function walkFrame(
+  tab: Tab,
+  frame: Frame,
+  options: WalkOptions,
+  signal: AbortSignal,
+): Promise<WalkedFrame | undefined> {
   let changed = false
   for (let attempt = 0, openings = 0, looks = 0; ;) {
     const world = await tab.frames.world(frame, signal)
     try {
-      // Both questions are on their way at once: as a rule the look finds nothing new, and the walk stands.
-      const walking = callAgent<string>(world, "walk", options, signal)
-      const listening = isOwnProcess(tab, frame) && looks < maxLooks ? lookForListeners(world, signal) : false
-      const [text, hasFound] = await Promise.all([walking, listening])
-      const result = JSON.parse(text) as WalkResult
-      changed ||= result.changed
+      const look = () => (isOwnProcess(tab, frame) && looks < maxLooks ? lookForListeners(world, signal) : false)
+      // Both questions are on their way at once: as a rule the look finds nothing new, and the walk stands. Where nothing
+      // may have changed, a look would be the larger part of the work.
+      const repeated = options.repeated === true && looks === 0 && openings === 0
+      const walking = callAgent<string>(world, "walk", { ...options, repeated }, signal)
+      const [text, found] = await Promise.all([walking, repeated ? undefined : look()])
+      if (text === "") return undefined
+      const hasFound = found ?? (await look())
+      const end = text.indexOf("\n")
+      const report = JSON.parse(text.slice(0, end)) as WalkReport
+      changed ||= report.changed
       if (hasFound) {
         looks += 1
         continue
       }
-      if (result.suspects > 0 && openings < maxClosedDepth && (await openClosedRoots(world, signal))) {
+      if (report.suspects > 0 && openings < maxClosedDepth && (await openClosedRoots(world, signal))) {
         openings += 1
         continue
       }
-      return { ...result, changed, frame, world }
+      const lines = end + 1 === text.length ? [] : text.slice(end + 1).split("\n")
+      return { ...report, lines, changed, frame, world }
     } catch (error) {
       // The page moved on while it was read: the new one is what the caller wants to see.
       if (attempt >= 3 || !(error instanceof AppError) || error.code !== "stale-ref") throw error
@@ -109,7 +130,7 @@ async function walkChild(
 ): Promise<WalkedFrame | "silent" | "gone"> {
   const { signal, clear } = withTimeout(childFrameTimeoutMs, "The frame", parent)
   try {
-    return await walkFrame(tab, frame, options, signal)
+    return (await walkFrame(tab, frame, options, signal)) ?? "gone"
   } catch (error) {
     if (parent.aborted) throw error
     return signal.aborted ? "silent" : "gone"

@@ -3,6 +3,7 @@
 import { rootOf } from "../agent.ts"
 import type { PageElement, PageNode, PageStyle } from "../dom.ts"
 import { firstInside } from "../names.ts"
+import { factsOf } from "../roles.ts"
 import { flushText, type Inherited, note, type Walk } from "./state.ts"
 
 export type Visit = (walk: Walk, node: PageNode, depth: number, inherited: Inherited) => void
@@ -34,11 +35,24 @@ function visitInside(walk: Walk, element: PageElement, depth: number, inherited:
     return
   }
   const shadow = rootOf(element)
-  if (shadow) walk.agent.roots.push(shadow)
-  const mayHide = shadow ? isSelfNamed(element) : isSuspect(element)
-  if (mayHide && !walk.agent.probed.has(element)) walk.agent.suspects.push(element)
+  if (shadow) {
+    walk.agent.roots.push(shadow)
+    // It has style sheets of its own.
+    walk.cursors = true
+  }
+  if (shadow ? isSelfNamed(element) : isSuspect(walk, element)) suspect(walk, element)
   if (walk.options.fold > 0) return visitFolded(walk, element, depth, inherited, visit)
-  for (let node = firstInside(element); node; node = node.nextSibling) visit(walk, node, depth, inherited)
+  // A list of controls has no words of its own: to hand out the text nodes of a large page takes long.
+  if (walk.interactive) {
+    const first = (shadow ?? element).firstElementChild
+    for (let child = first; child; child = child.nextElementSibling) visit(walk, child, depth, inherited)
+    return
+  }
+  for (let node = (shadow ?? element).firstChild; node; node = node.nextSibling) visit(walk, node, depth, inherited)
+}
+
+function suspect({ agent }: Walk, element: PageElement): void {
+  if (!agent.probed.has(element)) agent.suspects.push(element)
 }
 
 /** Whether an element may have told its role to the browser alone: it takes the focus, and no attribute says why. */
@@ -46,14 +60,17 @@ export function isSelfNamed(element: PageElement): boolean {
   return element.localName.includes("-") && element.hasAttribute("tabindex") && !element.hasAttribute("role")
 }
 
-/** Whether an element could hide a closed shadow root: a custom element, or one that shows but not by its own content. */
-function isSuspect(element: PageElement): boolean {
-  if (element.localName.includes("-")) return true
-  if (!/^(div|span|section|main|article|aside|p|h[1-6]|header|footer|nav|blockquote)$/.test(element.localName))
-    return false
-  const { firstChild: first } = element
-  if (!first) return element.offsetHeight > 0
-  return first.nodeType === 1 && !(first as PageElement).checkVisibility() && element.offsetHeight > 0
+/** Whether an element could hide a closed shadow root: a custom element, or one that shows without content of its own. */
+function isSuspect(walk: Walk, element: PageElement): boolean {
+  const { custom, mayHide } = factsOf(walk.tables, element.localName)
+  return custom || (mayHide && !element.hasChildNodes() && element.offsetHeight > 0)
+}
+
+/** An element that is passed by: where its parent is seen and it is not, something else is shown in its place. */
+export function passBy(walk: Walk, element: PageElement): void {
+  const { parentElement: parent } = element
+  if (!parent || element.previousSibling || !factsOf(walk.tables, parent.localName).mayHide || rootOf(parent)) return
+  if (!element.checkVisibility() && parent.offsetHeight > 0) suspect(walk, parent)
 }
 
 /** Visits the first of a long run of equal siblings and counts the others, which costs a page of 20,000 rows nothing. */
@@ -141,8 +158,10 @@ function skipEqual(first: PageElement, kind: string, before: number): { element:
 export const childrenFunctions = [
   visitChildren,
   visitInside,
+  suspect,
   isSelfNamed,
   isSuspect,
+  passBy,
   visitFolded,
   isSmall,
   isAtWork,

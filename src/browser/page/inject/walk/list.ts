@@ -1,11 +1,11 @@
 // The list of what can be acted on, flat, with the headings and messages that make it understood. Runs in the page.
 import type { PageElement, PageNode } from "../dom.ts"
-import { hiddenBy, isHidden, nameOf, textOf, tidy } from "../names.ts"
-import { hasRole, roleOf, sizeOfList, statesOf, takesInput } from "../roles.ts"
-import { visitChildren } from "./children.ts"
+import { hasShownChildren, hiddenBy, nameOf, textOf, tidy } from "../names.ts"
+import { factsOf, hasRole, roleOf, sizeOfList, statesOf, takesInput } from "../roles.ts"
+import { passBy, visitChildren } from "./children.ts"
 import { addCanvas, addFrame, drawnControl, isChart } from "./special.ts"
 import { addLine, type Inherited, plainWords, type Walk } from "./state.ts"
-import { cursorOf, gatherItems, type Inside, isPart, isTarget, lookInside } from "./targets.ts"
+import { cursorOf, gatherItems, hasOwnHand, type Inside, isPart, isTarget, lookInside } from "./targets.ts"
 import { addValue } from "./values.ts"
 
 export function visitListNode(walk: Walk, node: PageNode, depth: number, inherited: Inherited): void {
@@ -14,13 +14,15 @@ export function visitListNode(walk: Walk, node: PageNode, depth: number, inherit
 
 export function visitListElement(walk: Walk, element: PageElement, depth: number, inherited: Inherited): void {
   const tag = element.localName
-  if (walk.tables.skippedTags.has(tag) || depth > walk.maxDepth || hiddenBy(element) !== "") return
-  const visible = element.checkVisibility({ visibilityProperty: true })
-  if (!visible && isHidden(element)) return
-  const shown = visible || tag === "slot" || !element.checkVisibility()
+  const { skipped } = factsOf(walk.tables, tag)
+  if (skipped || depth > walk.maxDepth || hiddenBy(element) !== "") return passBy(walk, element)
+  const visible = element.checkVisibility(walk.asSeen)
+  const drawn = visible || element.checkVisibility()
+  if (!drawn && !hasShownChildren(element)) return passBy(walk, element)
+  const shown = visible || !drawn || tag === "slot"
   const role = shown ? roleOf(walk.tables, element) : ""
   if (role === "iframe") return addFrame(walk, element, depth)
-  if (role !== "" && takesInput(walk.tables, element, role)) return listControl(walk, element, role, depth)
+  if (role !== "" && takesInput(walk.tables, element, role)) return listControl(walk, element, role, depth, inherited)
   if (tag === "canvas" && shown && role === "") return addCanvas(walk, element, depth)
   const control = tag === "label" && shown ? drawnControl(element) : null
   if (control) {
@@ -30,7 +32,7 @@ export function visitListElement(walk: Walk, element: PageElement, depth: number
       role: control.type,
       name,
       depth,
-      states: statesOf(control, control.type),
+      states: statesOf(walk.tables, control, control.type),
       ref: true,
     })
   }
@@ -47,10 +49,11 @@ interface Plain {
 
 /** An element that no role makes a control. */
 function listPlain(walk: Walk, element: PageElement, { role, depth, shown, inherited }: Plain): void {
-  const hand = shown ? cursorOf(element, inherited) : { cursor: inherited.cursor, own: false }
-  const inside: Inherited = { ...inherited, cursor: hand.cursor }
+  const cursor = shown ? cursorOf(walk, element, inherited) : inherited.cursor
+  const inside: Inherited = cursor === inherited.cursor ? inherited : { ...inherited, cursor }
   const below = role === "" ? depth : depth + 1
-  const isOwn = shown && (isTarget(walk, element, hand.own) || (inherited.parts && isPart(walk, element)))
+  const isOwn =
+    shown && (isTarget(walk, element, hasOwnHand(cursor, inherited)) || (inherited.parts && isPart(walk, element)))
   if (walk.options.context && /^(alert)?dialog$/.test(role)) return listDialog(walk, element, role, depth, inside)
   if (walk.options.context && isContext(role)) return listContext(walk, element, role, { depth, isOwn, inside })
   if (isOwn) return listTarget(walk, element, role, depth, inside)
@@ -64,7 +67,7 @@ function listPlain(walk: Walk, element: PageElement, { role, depth, shown, inher
   // Of a table or list that draws only some of its rows, the list of controls would otherwise not say so.
   if (walk.options.context && role !== "" && sizeOfList(element, role) !== "") {
     const { name } = nameOf(walk.tables, element, role)
-    addLine(walk, { element, role, name, depth, states: statesOf(element, role), ref: true })
+    addLine(walk, { element, role, name, depth, states: statesOf(walk.tables, element, role), ref: true })
   }
   if (walk.options.context && shown && role === "") addBetween(walk, element)
   visitChildren(walk, element, below, inside, visitListNode)
@@ -82,14 +85,13 @@ function addBetween(walk: Walk, element: PageElement): void {
   if (isNext || isTarget(walk, next, false)) walk.lines.push(`- text: ${plainWords(tidy(text, longest))}`)
 }
 
-function listControl(walk: Walk, element: PageElement, role: string, depth: number): void {
+function listControl(walk: Walk, element: PageElement, role: string, depth: number, around: Inherited): void {
   const isLeaf = !element.firstElementChild && !element.shadowRoot
   const { name } = nameOf(walk.tables, element, role)
   const start = walk.lines.length
-  addLine(walk, { element, role, name, depth, states: statesOf(element, role), ref: true })
+  addLine(walk, { element, role, name, depth, states: statesOf(walk.tables, element, role), ref: true })
   if (addValue(walk, element, role, depth + 1, start) || isLeaf) return
-  const { cursor } = cursorOf(element, { silent: true, unseen: false, cursor: "", parts: false })
-  const inside: Inherited = { silent: true, unseen: false, cursor, parts: false }
+  const inside: Inherited = { silent: true, unseen: false, cursor: cursorOf(walk, element, around), parts: false }
   // Fields and lists hold other things than what draws them.
   if (/^(button|link|checkbox|radio|switch|option|menuitem\w*|tab|slider)$/.test(role)) inside.within = name
   visitChildren(walk, element, depth + 1, inside, visitListNode)
@@ -141,7 +143,7 @@ function listContext(
 ): void {
   const start = walk.lines.length
   const { name } = nameOf(walk.tables, element, role)
-  addLine(walk, { element, role, name, depth, states: statesOf(element, role), ref: isOwn })
+  addLine(walk, { element, role, name, depth, states: statesOf(walk.tables, element, role), ref: isOwn })
   if (name === "") {
     const text = plainWords(tidy(textOf(element, { left: 1000 }), 200))
     if (text !== "") walk.lines[start] += `: ${text}`
@@ -173,7 +175,14 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
     const own = role === "" || (items < 2 && words.length <= 60) ? words : ""
     const name = label || (items > 3 || inside.hasControls ? tidy(own, 60) : own)
     const shownRole = role === "" ? "generic" : role
-    addLine(walk, { element, role: shownRole, name, depth, states: statesOf(element, shownRole), ref: true })
+    addLine(walk, {
+      element,
+      role: shownRole,
+      name,
+      depth,
+      states: statesOf(walk.tables, element, shownRole),
+      ref: true,
+    })
   }
   const parts = isMenu || hasChart || areMany
   visitChildren(walk, element, depth + 1, { ...inherited, silent: true, parts }, visitListNode)
@@ -205,7 +214,7 @@ function isInGrid(element: PageElement): boolean {
 /** A cell of a grid: it is chosen, opened, typed into, though nothing but its role says so. */
 function listCell(walk: Walk, element: PageElement, role: string, depth: number, inherited: Inherited): void {
   const { name } = nameOf(walk.tables, element, role)
-  addLine(walk, { element, role, name, depth, states: statesOf(element, role), ref: true })
+  addLine(walk, { element, role, name, depth, states: statesOf(walk.tables, element, role), ref: true })
   visitChildren(walk, element, depth + 1, { ...inherited, silent: true }, visitListNode)
 }
 

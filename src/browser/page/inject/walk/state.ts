@@ -18,13 +18,14 @@ export interface WalkOptions {
   depth: number
   /** Only what is inside the element of this selector; "" for the whole page. */
   selector: string
+  /** The last walk was this one: nothing need be told where nothing has changed since. */
+  repeated?: boolean
 }
 
-/** `\0` in a line stands for the ref of the entry in `refs` that names the line. */
-export interface WalkResult {
-  lines: string[]
-  /** Line, number of the element, role, name, whether it is interactive. */
-  refs: [number, number, string, string, boolean][]
+/** What a walk tells besides its lines. */
+export interface WalkReport {
+  /** For each ref its line, the number of the element, and 1 where it is interactive: one after the other. */
+  refs: number[]
   /** Line of an iframe, its number, depth of what is inside. */
   frames: [number, number, number][]
   /** How many elements could hide a closed shadow root that the gateway has not handed in. */
@@ -37,12 +38,20 @@ export interface WalkResult {
   problem?: "none" | "several" | "bad"
 }
 
-export interface Walk extends WalkResult {
+export interface Walk extends Omit<WalkReport, "refs"> {
   agent: PageAgent
+  /** `\0` in a line stands for the ref of the entry in `refs` that names the line. */
+  lines: string[]
+  /** Line, number of the element, role, name, whether it is interactive. */
+  refs: [number, number, string, string, boolean][]
   tables: RoleTables
   options: WalkOptions
   interactive: boolean
   maxDepth: number
+  /** Elements may have cursors that differ from those of what they stand in. */
+  cursors: boolean
+  /** What is asked of each element: made once. */
+  asSeen: { visibilityProperty: true }
   /** Elements that the walk is inside of. */
   nesting: number
   text: string
@@ -94,7 +103,8 @@ export function addLine(walk: Walk, line: LineParts): void {
     ref = " [ref=\0]"
   }
   const indent = walk.interactive ? "" : "  ".repeat(line.depth)
-  const role = tidy(line.role, 40).replace(/[^\w-]/g, "") || "generic"
+  const isWord = /^[a-z]{1,40}$/.test(line.role)
+  const role = isWord ? line.role : tidy(line.role, 40).replace(/[^\w-]/g, "") || "generic"
   const hint = line.ref && line.name === "" ? hintOf(line.element, line.role, walk.interactive) : ""
   const mark = walk.mark === "" ? "" : ` [${walk.mark}]`
   walk.lines.push(`${indent}- ${role}${name}${ref}${line.states}${hint}${mark}`)

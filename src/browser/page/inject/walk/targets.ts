@@ -6,10 +6,14 @@ import { hasRole } from "../roles.ts"
 import { isChart } from "./special.ts"
 import type { Inherited, Walk } from "./state.ts"
 
-/** The cursor that an element shows, and whether it is one of its own that says: this can be worked with the mouse. */
-export function cursorOf(element: PageElement, inherited: Inherited): { cursor: string; own: boolean } {
-  const { cursor } = getComputedStyle(element)
-  return { cursor, own: cursor !== inherited.cursor && isHandCursor(cursor) }
+/** The cursor over an element; that of what it stands in, where the page has none of its own. */
+export function cursorOf(walk: Walk, element: PageElement, inherited: Inherited): string {
+  return walk.cursors ? getComputedStyle(element).cursor : inherited.cursor
+}
+
+/** Whether the cursor over an element is one of its own that says: this can be worked with the mouse. */
+export function hasOwnHand(cursor: string, inherited: Inherited): boolean {
+  return cursor !== inherited.cursor && isHandCursor(cursor)
 }
 
 export function isHandCursor(cursor: string): boolean {
@@ -22,6 +26,7 @@ export function isHandCursor(cursor: string): boolean {
 export function isTarget(walk: Walk, element: PageElement, hand: boolean): boolean {
   if (element.localName === "body" || element.localName === "html" || element.localName === "slot") return false
   if (hand && element.localName !== "label") return true
+  if (!element.hasAttributes()) return walk.agent.listening.has(element)
   if (element.hasAttribute("tabindex") && Number(element.getAttribute("tabindex")) >= 0) return true
   if (element.hasAttribute("onclick") || element.getAttribute("draggable") === "true") return true
   if (/\bclick\b|(^|;)\s*[\w.]+\s*(;|$)/.test(element.getAttribute("jsaction") ?? "")) return true
@@ -154,6 +159,7 @@ export function isPart(walk: Walk, element: PageElement): boolean {
 
 export const targetsFunctions = [
   cursorOf,
+  hasOwnHand,
   isHandCursor,
   isTarget,
   lookInside,

@@ -1,13 +1,13 @@
 // The full snapshot: everything that a person can read, nested as it is on the page, with refs for what can be acted on.
 // Nothing visible is left out unless a line says so. Runs in the page (see agent.ts).
 import type { PageElement, PageNode } from "../dom.ts"
-import { hiddenBy, isHidden, nameOf, tidy, textOf } from "../names.ts"
-import { hasRole, roleOf, statesOf, takesInput } from "../roles.ts"
+import { hasShownChildren, hiddenBy, nameOf, tidy, textOf } from "../names.ts"
+import { factsOf, hasRole, roleOf, statesOf, takesInput } from "../roles.ts"
 import { isCutAway } from "./hints.ts"
-import { visitChildren } from "./children.ts"
+import { passBy, visitChildren } from "./children.ts"
 import { addCanvas, addFrame, drawnControl, isPicture } from "./special.ts"
 import { addLine, flushText, type Inherited, note, type Walk } from "./state.ts"
-import { cursorOf, isPart, isTarget, lookInside } from "./targets.ts"
+import { cursorOf, hasOwnHand, isPart, isTarget, lookInside } from "./targets.ts"
 import { addValue } from "./values.ts"
 
 export function visitTreeNode(walk: Walk, node: PageNode, depth: number, inherited: Inherited): void {
@@ -22,28 +22,38 @@ export function visitTreeNode(walk: Walk, node: PageNode, depth: number, inherit
 }
 
 export function visitTreeElement(walk: Walk, element: PageElement, depth: number, inherited: Inherited): void {
-  if (walk.tables.skippedTags.has(element.localName)) return
+  const { skipped } = factsOf(walk.tables, element.localName)
+  if (skipped) return passBy(walk, element)
   // Without visibility of its own an element says nothing, but a child may have turned it on again.
-  const visible = element.checkVisibility({ visibilityProperty: true })
-  if (!visible && isHidden(element)) return
-  const shown = visible || element.localName === "slot" || !element.checkVisibility()
+  const visible = element.checkVisibility(walk.asSeen)
+  const drawn = visible || element.checkVisibility()
+  if (!drawn && !hasShownChildren(element)) return passBy(walk, element)
+  const shown = visible || !drawn || element.localName === "slot"
+  const place = { depth, shown }
   const mark = hiddenBy(element)
-  if (mark === "" || walk.mark !== "") return visitShown(walk, element, shown, depth, inherited)
+  if (mark === "" || walk.mark !== "") return visitShown(walk, element, place, inherited)
   // Neither does: helpers of components.
   if (isCutAway(element)) return
   // People see it and screen readers do not: its words are no part of any name.
   flushText(walk)
   walk.mark = mark
-  visitShown(walk, element, shown, depth, { ...inherited, silent: false })
+  visitShown(walk, element, place, { ...inherited, silent: false })
   flushText(walk)
   walk.mark = ""
 }
 
-function visitShown(walk: Walk, element: PageElement, shown: boolean, depth: number, inherited: Inherited): void {
+interface Place {
+  depth: number
+  /** It can be seen itself, not only what is inside it. */
+  shown: boolean
+}
+
+function visitShown(walk: Walk, element: PageElement, place: Place, inherited: Inherited): void {
+  const { depth, shown } = place
   if (depth > walk.maxDepth) return cutOff(walk, element, depth)
   const tag = element.localName
   const role = shown ? roleOf(walk.tables, element) : ""
-  if (role !== "") return visitTreeRole(walk, element, role, depth, inherited)
+  if (role !== "") return visitTreeRole(walk, element, role, place, inherited)
   if (tag === "canvas" && shown) return addCanvas(walk, element, depth)
   if (tag === "svg" || tag === "br") {
     walk.text += " "
@@ -51,12 +61,13 @@ function visitShown(walk: Walk, element: PageElement, shown: boolean, depth: num
   }
   const control = tag === "label" && shown ? drawnControl(element) : null
   if (control) return visitLabel(walk, element, control, depth)
-  const hand = shown ? cursorOf(element, inherited) : { cursor: inherited.cursor, own: false }
-  const inside: Inherited = { ...inherited, cursor: hand.cursor, unseen: !shown }
-  if (shown && (isTarget(walk, element, hand.own) || (inherited.parts && isPart(walk, element)))) {
+  const cursor = shown ? cursorOf(walk, element, inherited) : inherited.cursor
+  const isSame = cursor === inherited.cursor && inherited.unseen === !shown
+  const inside: Inherited = isSame ? inherited : { ...inherited, cursor, unseen: !shown }
+  if (shown && (isTarget(walk, element, hasOwnHand(cursor, inherited)) || (inherited.parts && isPart(walk, element)))) {
     return visitTarget(walk, element, depth, inside)
   }
-  const block = !walk.tables.inlineTags.has(tag)
+  const block = !factsOf(walk.tables, tag).inline
   if (block) flushText(walk)
   visitChildren(walk, element, depth, inside, visitTreeNode)
   if (block) flushText(walk)
@@ -76,7 +87,14 @@ function visitLabel(walk: Walk, element: PageElement, control: PageElement, dept
   flushText(walk)
   const named = nameOf(walk.tables, control, control.type)
   const name = named.name || tidy(textOf(element, { left: 1000 }), 200)
-  addLine(walk, { element, role: control.type, name, depth, states: statesOf(control, control.type), ref: true })
+  addLine(walk, {
+    element,
+    role: control.type,
+    name,
+    depth,
+    states: statesOf(walk.tables, control, control.type),
+    ref: true,
+  })
 }
 
 /** A plain element that takes clicks, or a part of one: no role tells it. What is inside it stays in the snapshot. */
@@ -89,21 +107,24 @@ function visitTarget(walk: Walk, element: PageElement, depth: number, inherited:
   // A control that is drawn by an element inside it: one ref is enough.
   if (inherited.silent && isSimple) return visitChildren(walk, element, depth, inherited, visitTreeNode)
   const start = walk.lines.length
-  addLine(walk, { element, role: "generic", name, depth, states: statesOf(element, "generic"), ref: true })
+  addLine(walk, { element, role: "generic", name, depth, states: statesOf(walk.tables, element, "generic"), ref: true })
   const silent = isSimple && name !== "" && name === words
   visitChildren(walk, element, depth + 1, { ...inherited, silent, parts: items > 1 }, visitTreeNode)
   flushText(walk)
   foldText(walk, start)
 }
 
-function visitTreeRole(walk: Walk, element: PageElement, role: string, depth: number, inherited: Inherited): void {
+function visitTreeRole(walk: Walk, element: PageElement, role: string, place: Place, inherited: Inherited): void {
+  const { depth } = place
   if (role === "iframe") return addFrame(walk, element, depth)
   const isInteractive = takesInput(walk.tables, element, role)
   const isLeaf = isInteractive && !element.firstElementChild && !element.shadowRoot
-  const hand = isLeaf ? { cursor: "pointer", own: false } : cursorOf(element, inherited)
-  const isOwn = !isInteractive && (isTarget(walk, element, hand.own) || (inherited.parts && isPart(walk, element)))
+  const cursor = isLeaf ? "pointer" : cursorOf(walk, element, inherited)
+  const isOwn =
+    !isInteractive &&
+    (isTarget(walk, element, hasOwnHand(cursor, inherited)) || (inherited.parts && isPart(walk, element)))
   if (inherited.silent && !isInteractive && !isOwn) {
-    return visitChildren(walk, element, depth, { ...inherited, unseen: false, cursor: hand.cursor }, visitTreeNode)
+    return visitChildren(walk, element, depth, { ...inherited, unseen: false, cursor }, visitTreeNode)
   }
   flushText(walk)
   const { name, said } = nameOf(walk.tables, element, role)
@@ -112,12 +133,19 @@ function visitTreeRole(walk: Walk, element: PageElement, role: string, depth: nu
   const start = walk.lines.length
   const isNamed =
     walk.options.contentRefs && name !== "" && walk.tables.content.has(role) && !wrapsControl(walk, element)
-  addLine(walk, { element, role, name, depth, states: statesOf(element, role), ref: isInteractive || isOwn || isNamed })
+  addLine(walk, {
+    element,
+    role,
+    name,
+    depth,
+    states: statesOf(walk.tables, element, role),
+    ref: isInteractive || isOwn || isNamed,
+  })
   if (isPicture(element)) return
   if (addValue(walk, element, role, depth + 1, start)) return
   addAddress(walk, element, role, depth + 1)
   const parts = isOwn && !isInteractive && lookInside(walk, element).items > 1
-  visitChildren(walk, element, depth + 1, { silent: said, unseen: false, cursor: hand.cursor, parts }, visitTreeNode)
+  visitChildren(walk, element, depth + 1, { silent: said, unseen: false, cursor, parts }, visitTreeNode)
   flushText(walk)
   foldText(walk, start)
 }

@@ -76,7 +76,7 @@ function addOptions(walk: Walk, element: PageElement, inside: number): void {
     const option = options[index] as PageElement
     if (index < limit || option.selected) {
       const { name } = nameOf(walk.tables, option, "option")
-      walk.lines.push(`${indent}- option ${JSON.stringify(name)}${statesOf(option, "option")}`)
+      walk.lines.push(`${indent}- option ${JSON.stringify(name)}${statesOf(walk.tables, option, "option")}`)
     } else left += 1
   }
   if (left > 0) walk.lines.push(`${indent}- text: (${left} more options)`)

@@ -1,15 +1,21 @@
 // One visit of a document that gives the lines of its snapshot. Runs in the page (see agent.ts).
 // Numbers of elements and places of frames are left as marks; the gateway puts in what is valid for the whole tab.
 import { forgetGone, numberOf, type PageAgent, rootOf } from "../agent.ts"
-import { hasChanged, watchChanges } from "../changes.ts"
+import { hasChanged, isUnchanged, watchChanges } from "../changes.ts"
+import { setsCursors } from "../cursors.ts"
 import type { PageDocument, PageElement, PageStyle } from "../dom.ts"
 import { roleTables } from "../roles.ts"
 import { visitChildren } from "./children.ts"
 import { tellApart, visitListElement, visitListNode } from "./list.ts"
-import { flushText, type Walk, type WalkOptions, type WalkResult } from "./state.ts"
+import { flushText, type Walk, type WalkOptions, type WalkReport } from "./state.ts"
 import { visitTreeElement, visitTreeNode } from "./tree.ts"
 
+/**
+ * A report as JSON on the first line, then the lines: one flat text, since a page of 20,000 controls is large in JSON.
+ * "" for a walk that would surely give the same as the last one.
+ */
 export function walkPage(agent: PageAgent, options: WalkOptions): string {
+  if (options.repeated && isUnchanged(agent)) return ""
   forgetGone(agent)
   agent.suspects = []
   agent.roots = []
@@ -20,6 +26,8 @@ export function walkPage(agent: PageAgent, options: WalkOptions): string {
     options,
     interactive: options.interactive,
     maxDepth: options.depth < 0 ? 1000 : options.depth,
+    cursors: setsCursors(agent),
+    asSeen: { visibilityProperty: true },
     nesting: 0,
     suspects: 0,
     folded: 0,
@@ -42,16 +50,11 @@ export function walkPage(agent: PageAgent, options: WalkOptions): string {
   agent.labels = new Map()
   watchChanges(agent)
   const { lines, refs, frames, folded, problem } = walk
-  const suspects = agent.suspects.length
-  return JSON.stringify({
-    lines,
-    refs,
-    frames,
-    suspects,
-    folded,
-    changed,
-    ...(problem ? { problem } : {}),
-  } satisfies WalkResult)
+  const flat: number[] = []
+  for (const [line, id, , , interactive] of refs) flat.push(line, id, interactive ? 1 : 0)
+  const report: WalkReport = { refs: flat, frames, suspects: agent.suspects.length, folded, changed }
+  if (problem) report.problem = problem
+  return `${JSON.stringify(report)}\n${lines.join("\n")}`
 }
 
 function walkFrom(walk: Walk, selector: string): void {
