@@ -54,7 +54,7 @@ async function watchTests(): Promise<void> {
   })
 }
 
-if (process.argv[1]?.endsWith(".test.ts") && !process.execArgv.includes("--test")) await watchTests()
+if (/\.test\.m?[jt]s$/.test(process.argv[1] ?? "") && !process.execArgv.includes("--test")) await watchTests()
 
 setTimeout(() => {
   tell(`this test file has not ended after ${fileMs / 1000} s; alive:`)
