@@ -32,10 +32,9 @@ const elements = { jsx: "transform", jsxFactory: "h", jsxFragment: "Fragment" }
  * Names of properties that are of this page alone, and of Preact within: neither HTML, the browser nor the gateway's
  * answers know them (a test holds them apart), so that they are shortened.
  */
-export const ownNames = [
-  "accepts act aside back both empty follow grows icon isAtEnd isBusy isLoading known light lit retry sure tail topics",
-  "touchedBy what",
-].flatMap((names) => names.split(" "))
+export const ownNames =
+  "accepts act aside both follow grows isAtEnd isBusy isLoading known light sure tail topics touchedBy what".split(" ")
+
 const shortNames = new RegExp(`^(?:__\\w|${ownNames.join("|")})$`)
 
 /** What stands in the page a hundred times and more, in fewer letters; dashboard/ui/jsx.ts has the other half. */

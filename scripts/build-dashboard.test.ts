@@ -73,6 +73,17 @@ test("names of the page's own are none that the gateway's answers or the browser
   )
 })
 
+test("names of the page's own are written as words nowhere, such as keys that are looked up", () => {
+  const root = join(import.meta.dirname, "../dashboard")
+  const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((name) => /\.tsx?$/.test(name))
+  const quoted = new RegExp(`(["'])(?:${ownNames.join("|")})\\1`)
+  assert.ok(files.length > 40 && quoted.test('"act"'))
+  assert.deepEqual(
+    files.flatMap((name) => quoted.exec(readFileSync(join(root, name), "utf8"))?.[0] ?? []),
+    [],
+  )
+})
+
 test("elements, `undefined` and names of calls are shortened, and texts that look like them stay", () => {
   const shown = (code: string) => shorten(code).trim()
   assert.equal(shown(`h("div", { class: "a b" }, x)`), `$div("a b", x)`)

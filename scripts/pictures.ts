@@ -38,10 +38,13 @@ async function takePictures(): Promise<void> {
   await page.setViewportSize({ width, height: width < 600 ? 780 : 800 })
   await page.emulateMedia({ colorScheme: values.dark ? "dark" : "light" })
   const places: [name: string, address: string][] = [
-    ...(await pagesOf(page)),
+    ...(await pagesOf(page)).filter(([name]) => name !== "chat"),
+    ["chat", "#/chat/agent%3Amain%3Aweb%3Amorning"],
     ["run", `#/runs/${shoppingRun}`],
     ["webhook", "#/webhooks/1"],
     ["message", "#/messages/1"],
+    ["nodes", "#/settings/nodes"],
+    ["secrets", "#/settings/secrets"],
     ["tab", `#/browser/managed/${tab}`],
   ]
   const folder = resolve(values.into)
@@ -70,7 +73,7 @@ async function picture(page: Page): Promise<Buffer> {
   await page.evaluate(`document.querySelector("nav footer small").textContent = "svc ${version}"`)
   await page.evaluate("Promise.all(document.getAnimations().map((animation) => animation.finished))")
   const session = await page.context().newCDPSession(page)
-  const { data } = await session.send("Page.captureScreenshot", { format: values.format as "webp", quality: 82 })
+  const { data } = await session.send("Page.captureScreenshot", { format: values.format as "webp", quality: 74 })
   await session.detach()
   return Buffer.from(data, "base64")
 }

@@ -72,13 +72,8 @@ function New({ again }: { again: () => Promise<void> }) {
   return (
     <Card title="Keep a secret">
       <div class="filters">
-        <Field label="Name" of={name} placeholder="shop-password" hint="One of the same name is replaced." />
-        <Field
-          label="Pages that get it"
-          of={origins}
-          placeholder="https://shop.example"
-          hint="Scheme, host and port, exactly."
-        />
+        <Field label="Name" of={name} placeholder="shop-password" />
+        <Field label="Pages that get it" of={origins} placeholder="https://shop.example" />
         <Select label="Where it is" of={source} options={sources} />
         {from === "value" ? (
           <Field label="Value" of={value} type="password" />
@@ -90,6 +85,9 @@ function New({ again }: { again: () => Promise<void> }) {
           />
         )}
       </div>
+      <p class="dim">
+        Scheme, host and port of the pages, exactly; several apart by spaces. One of the same name is replaced.
+      </p>
       <Check label="Also into fields that show what they hold" of={anyField} />
       <div class="actions">
         <Button act={keep} done="Kept" kind="main" disabled={!(name.value && origins.value.trim() && value.value)}>
