@@ -360,6 +360,7 @@ function announce(
     startedAt: core.startedAt,
     version: version(),
   })
+  core.eventLoop.begin()
   core.log.info({ port: ready.port, controlPort: ready.controlPort, state: stateFolder }, "gateway ready")
   options.onReady?.({ pid: process.pid, port: ready.port, controlPort: ready.controlPort, stateFolder })
 }

@@ -27,7 +27,14 @@ const eventLoop: Chart = {
 }
 
 const charts: readonly Chart[] = [
-  { title: "Memory", unit: "MB", lines: [{ name: "resident", value: (sample) => sample.memoryMb }] },
+  {
+    title: "Memory",
+    unit: "MB",
+    lines: [
+      { name: "resident", value: (sample) => sample.memoryMb },
+      { name: "JavaScript heap in use", value: (sample) => sample.loop?.heapMb ?? 0 },
+    ],
+  },
   {
     title: "Handles and threads",
     unit: "",

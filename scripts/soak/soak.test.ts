@@ -55,7 +55,7 @@ test("each fault is seen, and no other", () => {
 
 test("a gateway that tells of its event loop is judged by that too", () => {
   const told = (over50: number, ofWork = over50, stolenSeconds = 0) =>
-    run(() => ({ loop: { maxMs: 60, over50, work: { maxMs: 60, over50: ofWork } }, stolenSeconds }))
+    run(() => ({ loop: { maxMs: 60, over50, work: { maxMs: 60, over50: ofWork }, heapMb: 40 }, stolenSeconds }))
   assert.deepEqual([missed(told(0)), missed(told(2))], [[], [5]])
   assert.deepEqual(missed(told(2, 0)), [5], "nobody else had the processors")
   assert.deepEqual([missed(told(2, 0, 300)), missed(told(2, 1, 300))], [[], [5]])
@@ -66,9 +66,18 @@ svc_event_loop_delay_max_seconds 0.061
 `
   const work = text.replaceAll("delay", "work").replace('bucket{le="0.05"} 7', 'bucket{le="0.05"} 8')
   const delays = { maxMs: 61, over50: 2 }
-  assert.deepEqual(parseLoop(text + work), { ...delays, work: { maxMs: 61, over50: 1 } })
-  assert.deepEqual(parseLoop(text), { ...delays, work: delays }, "of a Node.js that does not tell it")
+  const heap = "svc_heap_used_bytes 1048576\n"
+  assert.deepEqual(parseLoop(text + work + heap), { ...delays, work: { maxMs: 61, over50: 1 }, heapMb: 1 })
+  assert.deepEqual(parseLoop(text), { ...delays, work: delays, heapMb: 0 }, "of a Node.js that does not tell it")
   assert.equal(parseLoop("nothing"), undefined)
+})
+
+test("memory is told with what of the heap lives", () => {
+  const waves = ({ seconds }: Sample) => ({ heapMb: 40 + seconds / 600 + (seconds % 60) })
+  const [, memory] = judge(
+    run((sample) => ({ loop: { maxMs: 1, over50: 0, work: { maxMs: 1, over50: 0 }, ...waves(sample) } })),
+  )
+  assert.match(memory?.measured ?? "", /^-?0\.0 MB an hour, highest 169 MB; of the heap live 41, then 42 MB$/)
 })
 
 test("what memory gains while it warms up is no growth", () => {
@@ -88,6 +97,8 @@ test("a slope is that of the lower edge", () => {
   const points = Array.from({ length: 120 }, (_, n) => [n, 3 * n + (n % 10 === 0 ? 0 : 50)] as const)
   assert.equal(Math.round(slopePerSecond(leastOfParts(points))), 3)
   assert.equal(slopePerSecond([[1, 1]]), 0)
+  const dipped = points.map(([x, y]) => [x, x === 0 ? -500 : y] as const)
+  assert.equal(Math.round(slopePerSecond(leastOfParts(dipped))), 3, "one that lies apart changes nothing")
 })
 
 test("the page stands alone, and shows words as words", () => {

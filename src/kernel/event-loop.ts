@@ -39,6 +39,8 @@ export interface EventLoopWatch {
   /** To be called when what follows from `lastHang` is durable. */
   forgetHang(): void
   figures(): EventLoopFigures
+  /** The figures begin anew: what a start takes keeps nobody waiting. */
+  begin(): void
   stop(): Promise<void>
 }
 
@@ -54,8 +56,8 @@ const bounds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 export function watchEventLoop({ folder, bootId, log }: EventLoopOptions): EventLoopWatch {
   const beats = new Int32Array(new SharedArrayBuffer(4))
-  const delays = new Histogram()
-  const work = typeof process.threadCpuUsage === "function" ? new Histogram() : undefined
+  let delays = new Histogram()
+  let work = typeof process.threadCpuUsage === "function" ? new Histogram() : undefined
   let hangs = 0
   let left = readHang(folder)
   let due = performance.now() + beatMs
@@ -89,6 +91,11 @@ export function watchEventLoop({ folder, bootId, log }: EventLoopOptions): Event
     forgetHang() {
       if (left) rmSync(join(folder, hangFileName), { force: true })
       left = undefined
+    },
+    begin() {
+      delays = new Histogram()
+      work &&= new Histogram()
+      hangs = 0
     },
     figures: () => ({ delays: delays.read(), work: work?.read(), hangs }),
     async stop() {

@@ -87,7 +87,7 @@ function histogramOf(name: string, { buckets, count, sumSeconds, maxSeconds }: D
     {
       name: `${name}_max_seconds`,
       type: "gauge",
-      help: "The longest of these since the start.",
+      help: "The longest of these since the gateway was ready.",
       samples: [{ value: maxSeconds }],
     },
   ]

@@ -1,4 +1,4 @@
-// What `GET /metrics` of a gateway says of its event loop.
+// What `GET /metrics` of a gateway says of its event loop and its heap.
 
 export interface LoopFigures {
   /** The longest stretch since the start. */
@@ -7,6 +7,8 @@ export interface LoopFigures {
   over50: number
   /** The same of what the thread itself computed in them: the rest is a processor that others had, or a disk. */
   work: { maxMs: number; over50: number }
+  /** Of the JavaScript heap, in use, garbage included. */
+  heapMb: number
 }
 
 /** Undefined where nothing of it is told. */
@@ -30,5 +32,6 @@ export function parseLoop(text: string): LoopFigures | undefined {
     return { maxMs: max * 1000, over50: count - within }
   }
   const delays = stretches("svc_event_loop_delay")
-  return delays && { ...delays, work: stretches("svc_event_loop_work") ?? delays }
+  const heapMb = (value("svc_heap_used_bytes") ?? 0) / 1024 / 1024
+  return delays && { ...delays, work: stretches("svc_event_loop_work") ?? delays, heapMb }
 }
