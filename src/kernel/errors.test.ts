@@ -19,3 +19,11 @@ test("describes an error with its causes in one line", () => {
   const error = new AppError("model-failed", "no answer", { cause: new Error("socket closed", { cause: "reset" }) })
   assert.equal(describeError(error), "no answer: socket closed: reset")
 })
+
+test("a disk that does not take a file is told as that, and not as something unforeseen", () => {
+  const codes = ["ENOSPC", "EIO", "EFBIG", "ENOENT"].map(
+    (code) => toAppError(Object.assign(new Error(code), { code })).code,
+  )
+  assert.deepEqual(codes, ["storage-full", "storage-failed", "storage-failed", "internal"])
+  assert.equal(toAppError(undefined).code, "internal")
+})

@@ -228,9 +228,30 @@ export function toErrorBody(error: AppError): ErrorBody {
   }
 }
 
-/** Anything that was thrown, as an AppError; what we did not foresee becomes `internal` and keeps its cause. */
+/** What a disk says that does not take a file. */
+const diskErrors: Partial<Record<string, ErrorCode>> = {
+  ENOSPC: "storage-full",
+  EDQUOT: "storage-full",
+  EIO: "storage-failed",
+  EROFS: "storage-failed",
+  EFBIG: "storage-failed",
+}
+
+/**
+ * Anything that was thrown, as an AppError; what we did not foresee becomes `internal` and keeps its cause. A disk that
+ * does not take a file is foreseen: whoever asked may come again.
+ */
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown
+  const { code = "" } = (thrown ?? {}) as { code?: unknown }
+  const disk = typeof code === "string" ? diskErrors[code] : undefined
+  if (disk !== undefined) {
+    return new AppError(disk, `The disk does not take what was to be written (${String(code)})`, {
+      cause: thrown,
+      retryAfterSeconds: 10,
+      hint: "Check the state folder's file system and the space that is left there; then try again",
+    })
+  }
   return new AppError("internal", "An unexpected error occurred", {
     cause: thrown,
     hint: "The gateway's log has the details: svc logs",
