@@ -156,6 +156,11 @@ describe("each side proves itself", () => {
     assert.equal((await greet(port, () => ({}), { key: "no key" }))["code"], "protocol")
   })
 
+  test("the very first one is heard, whose hello is there before the gateway has made its key", async (context) => {
+    const { port } = await startDoor(context, { isOther: true })
+    assert.equal((await greet(port, () => ({}), { protocol: 0 }))["code"], "node-too-old")
+  })
+
   test("a node that is too old is told what to do", async (context) => {
     const { port } = await startDoor(context)
     const { code, message, hint } = await greet(port, () => ({}), { protocol: 0, version: "0.0.1" })

@@ -9,6 +9,7 @@ import { delimiter, join } from "node:path"
 import { after, before, describe, test } from "node:test"
 import { setTimeout as delay } from "node:timers/promises"
 import { type TLSSocket, connect } from "node:tls"
+import { WebSocket } from "ws"
 import { bearer as slowBearer, startHooks } from "../../src/hooks/hooks.fixture.ts"
 import { freePort } from "../support/gateway.ts"
 import { text } from "../support/model-server/index.ts"
@@ -16,6 +17,8 @@ import { temporaryFolder } from "../support/temporary.ts"
 import { type World, createWorld, hookToken } from "../support/world.ts"
 
 const name = "hooks.example.org"
+/** Of the other files: the owner's own. */
+const pageName = "svc.example.org"
 const chatSecret = "secret-of-the-chat-webhook-0123456789"
 const guides = join(import.meta.dirname, "../../docs/guides/exposing")
 
@@ -42,7 +45,11 @@ before(async () => {
   }
   world = await createWorld(later as never, {
     emulator: { localMode: true },
-    config: { channels: { chatapp }, browser: { enabled: false } },
+    config: {
+      channels: { chatapp },
+      browser: { enabled: false },
+      gateway: { allowedHosts: [pageName], page: { publicUrl: `https://${pageName}` } },
+    },
   })
   world.model.script(async () => {
     await delay(answerAfterMs)
@@ -57,7 +64,7 @@ after(async () => {
 function makeCertificate() {
   const folder = temporaryFolder()
   const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")]
-  const words = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=${name} -addext subjectAltName=DNS:${name} -keyout ${key} -out ${cert}`
+  const words = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=${name} -addext subjectAltName=DNS:${name},DNS:${pageName} -keyout ${key} -out ${cert}`
   execFileSync("openssl", words.split(" "), { stdio: "ignore" })
   return { folder, cert, key, pem: readFileSync(cert, "utf8") }
 }
@@ -79,22 +86,24 @@ interface Ports {
   chat: number
 }
 
+const chatChange = ({ chat }: Ports): [string, string] => ["127.0.0.1:8787", `127.0.0.1:${chat}`]
+
 interface Proxy {
   program: string
-  start(ports: Ports, folder: string): ChildProcess
+  start(ports: Ports, folder: string, isPage?: boolean): ChildProcess
 }
 
 const proxies: Proxy[] = [
   {
     program: "caddy",
-    start(ports, folder) {
+    start(ports, folder, isPage = false) {
       const { cert, key } = certificate as NonNullable<typeof certificate>
-      const content = fillIn("Caddyfile", [
-        ["read_body 45s", "read_body 2s"],
+      const host = isPage ? pageName : name
+      const content = fillIn(isPage ? "page.Caddyfile" : "Caddyfile", [
         ["admin off", "admin off\n\tauto_https disable_redirects"],
-        [`${name} {`, `https://${name}:${ports.own} {\n\tbind 127.0.0.1\n\ttls ${cert} ${key}`],
+        [`${host} {`, `https://${host}:${ports.own} {\n\tbind 127.0.0.1\n\ttls ${cert} ${key}`],
         ["127.0.0.1:18789", `127.0.0.1:${ports.gateway}`],
-        ["127.0.0.1:8787", `127.0.0.1:${ports.chat}`],
+        ...(isPage ? [] : ([["read_body 45s", "read_body 2s"], chatChange(ports)] as const)),
       ])
       writeFileSync(join(folder, "Caddyfile"), content)
       const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }
@@ -104,15 +113,16 @@ const proxies: Proxy[] = [
   },
   {
     program: "nginx",
-    start(ports, folder) {
+    start(ports, folder, isPage = false) {
       const { cert, key } = certificate as NonNullable<typeof certificate>
-      const content = fillIn("nginx.conf", [
+      const host = isPage ? pageName : name
+      const content = fillIn(isPage ? "page.nginx.conf" : "nginx.conf", [
         ["listen 443", `listen 127.0.0.1:${ports.own}`],
-        [`/etc/letsencrypt/live/${name}/fullchain.pem`, cert],
-        [`/etc/letsencrypt/live/${name}/privkey.pem`, key],
-        ["/var/log/nginx/svc.log", join(folder, "access.log")],
+        [`/etc/letsencrypt/live/${host}/fullchain.pem`, cert],
+        [`/etc/letsencrypt/live/${host}/privkey.pem`, key],
+        [`/var/log/nginx/svc${isPage ? "-page" : ""}.log`, join(folder, "access.log")],
         ["127.0.0.1:18789", `127.0.0.1:${ports.gateway}`],
-        ["127.0.0.1:8787", `127.0.0.1:${ports.chat}`],
+        ...(isPage ? [] : [chatChange(ports)]),
       ])
       writeFileSync(join(folder, "svc.conf"), content)
       const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
@@ -143,17 +153,17 @@ for (const proxy of proxies) {
     const running: ChildProcess[] = []
 
     /** Resolves with its port when it answers. */
-    async function run(gateway: number): Promise<number> {
+    async function run(gateway: number, isPage = false): Promise<number> {
       const own = await freePort()
       const folder = join(temporaryFolder(), proxy.program)
       mkdirSync(folder)
-      const child = proxy.start({ own, gateway, chat: chatPort }, folder)
+      const child = proxy.start({ own, gateway, chat: chatPort }, folder, isPage)
       running.push(child)
       let output = ""
       child.stderr?.on("data", (chunk) => (output += chunk))
       await world.until(`${proxy.program} listens`, async () => {
         assert.equal(child.exitCode, null, output)
-        return await ask("/", {}, own).catch(() => undefined)
+        return await ask("/", isPage ? { host: pageName } : {}, own).catch(() => undefined)
       })
       return own
     }
@@ -170,14 +180,16 @@ for (const proxy of proxies) {
 
     /** The path goes out as it stands. */
     function ask(path: string, { method = "GET", headers = {}, body, host = name }: Asked = {}, to = port) {
-      return new Promise<{ status: number; text: string }>((resolve, reject) => {
-        const tls = { servername: host, ca: certificate?.pem, rejectUnauthorized: host === name }
+      return new Promise<{ status: number; text: string; cookie: string }>((resolve, reject) => {
+        const isOurs = host === name || host === pageName
+        const tls = { servername: host, ca: certificate?.pem, rejectUnauthorized: isOurs }
         const request = httpsRequest(
           { host: "127.0.0.1", port: to, path, method, agent: false, ...tls, headers: { host, ...headers } },
           (response) => {
             let received = ""
             response.on("data", (chunk) => (received += chunk))
-            response.on("end", () => resolve({ status: response.statusCode ?? 0, text: received }))
+            const cookie = String(response.headers["set-cookie"] ?? "")
+            response.on("end", () => resolve({ status: response.statusCode ?? 0, text: received, cookie }))
             response.on("error", reject)
           },
         )
@@ -283,7 +295,9 @@ for (const proxy of proxies) {
         "/api/audit?action=auth.failed",
       )
       assert.deepEqual([...new Set(items.map(({ who }) => who.id))], ["127.0.0.1"])
-      assert.deepEqual([...new Set(items.map(({ door }) => door))].toSorted(), ["chat", "hooks"])
+      // What came to the gateway's own door came by the owner's files.
+      const doors = new Set(items.map(({ door }) => door).filter((door) => door !== "gateway"))
+      assert.deepEqual([...doors].toSorted(), ["chat", "hooks"])
     })
 
     test("web pages and foreign host names are refused", async () => {
@@ -303,6 +317,58 @@ for (const proxy of proxies) {
       assert.equal((await wake({ "content-length": String(large.length) }, large)).status, 413)
       assert.equal((await wake({ "transfer-encoding": "chunked" }, large)).status, 413)
     })
+
+    test("the owner's files let in the page, streams, tabs, programs and nodes, and nothing else", async () => {
+      const front = await run(world.port, true)
+      const origin = `https://${pageName}`
+      const at = (path: string, asked: Asked = {}) => ask(path, { host: pageName, ...asked }, front)
+      const post = { method: "POST", headers: { origin, "content-type": "application/json" } }
+      const { others } = await world.gateway.call<{ others: string[] }>("POST", "/api/page/links", {})
+      const code = others[0]?.split(`${origin}/dashboard/#enter=`)[1]
+      const entered = await at("/dashboard/enter", { ...post, body: JSON.stringify({ code }) })
+      assert.match(entered.cookie, /^__Host-svc-page-\d+=.*HttpOnly; SameSite=Strict.*; Secure/)
+      const me = { cookie: entered.cookie.split(";")[0] ?? "", "x-csrf-token": JSON.parse(entered.text).key as string }
+      assert.equal((await at("/api/page/session", { headers: me })).status, 200)
+      assert.equal((await at("/api/page/session", { headers: { ...me, origin: "https://evil.example" } })).status, 403)
+      assert.equal((await at("/api/page/session")).status, 401)
+      assert.match(await firstWords(front, "/api/stream", me), /event: ready/)
+      assert.equal((await at("/takeover/claim", { ...post, body: JSON.stringify({ token: "x".repeat(43) }) })).status, 401)
+      assert.equal((await at("/mcp", { ...post, body: "{}" })).status, 401)
+      assert.match(await nodeAnswer(front, {}), /no hello of a node/)
+      assert.match(await nodeAnswer(front, { origin }), /403/)
+      const token = { authorization: `Bearer ${world.gateway.token}` }
+      const paths = ["/", "/metrics", "/healthz", "/readyz", "/hooks/wake", "/hooks", "/tabs", "/json/version", "/apix"]
+      for (const path of [...paths, "/%61pi/status", "//api/status", "/x/../api/status", "/API/status"])
+        assert.deepEqual([(await at(path, { headers: token })).status, path], [404, path])
+      for (const path of ["/api/../metrics", "/api/%2e%2e/metrics", "/dashboard/../metrics", "/node/../metrics"])
+        assert.doesNotMatch((await at(path, { headers: token })).text, /svc_/, path)
+    })
+
+    function firstWords(to: number, path: string, headers: Record<string, string>): Promise<string> {
+      const tls = { servername: pageName, ca: certificate?.pem }
+      const all = { host: pageName, ...headers }
+      return new Promise((resolve, reject) => {
+        const request = httpsRequest({ host: "127.0.0.1", port: to, path, agent: false, ...tls, headers: all }, (response) =>
+          response.once("data", (chunk) => {
+            resolve(String(chunk))
+            request.destroy()
+          }),
+        )
+        request.on("error", reject)
+        request.end()
+      })
+    }
+
+    /** What the nodes' door says to somebody who does not speak its language. */
+    function nodeAnswer(to: number, headers: Record<string, string>): Promise<string> {
+      const tls = { servername: pageName, ca: certificate?.pem }
+      const socket = new WebSocket(`wss://127.0.0.1:${to}/node`, { ...tls, headers: { host: pageName, ...headers } })
+      return new Promise((resolve) => {
+        socket.on("open", () => socket.send('{"type":"hello"}'))
+        socket.on("message", (data) => resolve(String(data)))
+        socket.on("error", (error) => resolve(error.message))
+      })
+    }
 
     test("a body that does not come is given up with 408, and others are served meanwhile", async (context) => {
       // The gateway's own endpoints, with less patience than its 30 seconds.

@@ -19,9 +19,14 @@ export interface Known {
 export type Greeting = { kind: "known"; node: Known } | { kind: "refused"; refusal: Omit<Refused, "type"> }
 
 /** Rejects when the other side goes away or says what makes no sense. */
-export async function greet(socket: WebSocket, { keys, ids }: { keys: KeyPair; ids: Ids }): Promise<Greeting> {
+export async function greet(
+  socket: WebSocket,
+  { keyPair, ids }: { keyPair: () => Promise<KeyPair>; ids: Ids },
+): Promise<Greeting> {
+  // Before anything is waited for: who has connected may have said hello by then.
   const steps = stepsOf(socket)
   try {
+    const keys = await keyPair()
     const first = hello.safeParse(await steps.next())
     if (!first.success || !isPublicKey(first.data.key)) return refused("protocol", "This is no hello of a node")
     const { protocol, key, nonce, name, platform, version } = first.data

@@ -111,7 +111,7 @@ export class Nodes {
   async #greet(socket: WebSocket, address: string): Promise<void> {
     const { ids, log } = this.#options
     try {
-      const greeting = await greet(socket, { keys: await this.#keyPair(), ids })
+      const greeting = await greet(socket, { keyPair: () => this.#keyPair(), ids })
       if (greeting.kind === "refused") {
         const { code, message } = greeting.refusal
         log.warn({ address, code, reason: message }, "node refused")
