@@ -1,5 +1,6 @@
 // Rules of our own for the linter (`jsPlugins` in .oxlintrc.json).
 import { allowed } from "./allowed-patterns.mjs"
+import { channelContract } from "./channel-contract.mjs"
 import { slowness } from "./slow-pattern.mjs"
 
 const place = "say in scripts/lint/allowed-patterns.mjs why it does no harm"
@@ -57,4 +58,7 @@ function problemOf(pattern, flags) {
   }
 }
 
-export default { meta: { name: "svc" }, rules: { "linear-pattern": linearPattern } }
+export default {
+  meta: { name: "svc" },
+  rules: { "channel-contract": channelContract, "linear-pattern": linearPattern },
+}

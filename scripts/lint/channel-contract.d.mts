@@ -1,0 +1,1 @@
+export declare function problemOfImport(file: string, source: string): string | undefined
