@@ -332,7 +332,10 @@ for (const proxy of proxies) {
       assert.equal((await at("/api/page/session", { headers: { ...me, origin: "https://evil.example" } })).status, 403)
       assert.equal((await at("/api/page/session")).status, 401)
       assert.match(await firstWords(front, "/api/stream", me), /event: ready/)
-      assert.equal((await at("/takeover/claim", { ...post, body: JSON.stringify({ token: "x".repeat(43) }) })).status, 401)
+      assert.equal(
+        (await at("/takeover/claim", { ...post, body: JSON.stringify({ token: "x".repeat(43) }) })).status,
+        401,
+      )
       assert.equal((await at("/mcp", { ...post, body: "{}" })).status, 401)
       assert.match(await nodeAnswer(front, {}), /no hello of a node/)
       assert.match(await nodeAnswer(front, { origin }), /403/)
@@ -348,11 +351,13 @@ for (const proxy of proxies) {
       const tls = { servername: pageName, ca: certificate?.pem }
       const all = { host: pageName, ...headers }
       return new Promise((resolve, reject) => {
-        const request = httpsRequest({ host: "127.0.0.1", port: to, path, agent: false, ...tls, headers: all }, (response) =>
-          response.once("data", (chunk) => {
-            resolve(String(chunk))
-            request.destroy()
-          }),
+        const request = httpsRequest(
+          { host: "127.0.0.1", port: to, path, agent: false, ...tls, headers: all },
+          (response) =>
+            response.once("data", (chunk) => {
+              resolve(String(chunk))
+              request.destroy()
+            }),
         )
         request.on("error", reject)
         request.end()
