@@ -56,8 +56,10 @@ function readCron(text: string, timeZone: string, now: number): string {
 
 /** `20m`, `1h30m`, `2 hours`, `90 min`. */
 function readDuration(name: string, text: string): number {
-  const parts = [...text.toLowerCase().matchAll(/(\d{1,6})\s{0,3}([a-z]{1,8})/g)]
-  const rest = parts.reduce((left, [whole]) => left.replace(whole, ""), text.toLowerCase()).replace(/and|[\s,]/g, "")
+  const part = /(\d{1,6})\s{0,3}([a-z]{1,8})/g
+  const words = text.toLowerCase()
+  const parts = [...words.matchAll(part)]
+  const rest = words.replace(part, "").replace(/and|[\s,]/g, "")
   const ms = parts.reduce((sum, [, count, unit = ""]) => sum + Number(count) * unitOf(unit), 0)
   if (parts.length > 0 && rest === "" && ms > 0 && ms <= longestMs) return ms
   throw new AppError("bad-request", `${name}: ${JSON.stringify(text.slice(0, 50))} is no length of time`, {

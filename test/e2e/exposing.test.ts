@@ -86,6 +86,7 @@ interface Ports {
   chat: number
 }
 
+const slowBodies: [string, string] = ["read_body 45s", "read_body 2s"]
 const chatChange = ({ chat }: Ports): [string, string] => ["127.0.0.1:8787", `127.0.0.1:${chat}`]
 
 interface Proxy {
@@ -103,7 +104,7 @@ const proxies: Proxy[] = [
         ["admin off", "admin off\n\tauto_https disable_redirects"],
         [`${host} {`, `https://${host}:${ports.own} {\n\tbind 127.0.0.1\n\ttls ${cert} ${key}`],
         ["127.0.0.1:18789", `127.0.0.1:${ports.gateway}`],
-        ...(isPage ? [] : ([["read_body 45s", "read_body 2s"], chatChange(ports)] as const)),
+        ...(isPage ? [] : [chatChange(ports), slowBodies]),
       ])
       writeFileSync(join(folder, "Caddyfile"), content)
       const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }

@@ -1,6 +1,8 @@
 // No text can stop the process: every function that sees text of strangers, fed with texts that grow, of every shape that
 // has ever made one slow. Growth is asserted, not time. A longer run: FOREIGN_TEXT_SIZE=20000.
-import { test } from "node:test"
+import { build } from "esbuild"
+import { after, before, test } from "node:test"
+import { fileURLToPath } from "node:url"
 import { isHeartbeatAck, wrapUntrusted } from "../../src/agent/index.ts"
 import { neutralize } from "../../src/agent/boundary.ts"
 import { mark } from "../../src/agent/prompt/segments.ts"
@@ -10,22 +12,68 @@ import { draftText } from "../../src/channels/chatapp/outbound/draft-text.ts"
 import { toHtml, toPlain } from "../../src/channels/chatapp/outbound/spans.ts"
 import { readCommand } from "../../src/channels/commands/read.ts"
 import { compileMentions } from "../../src/channels/mentions.ts"
+import { browserName } from "../../src/gateway/page/browser-name.ts"
 import { closeFence, openFence } from "../../src/delivery/fence.ts"
 import { parseReply } from "../../src/delivery/reply.ts"
 import { parsePayload } from "../../src/hooks/body.ts"
 import { decodeEntities, htmlToText } from "../../src/hooks/gmail/mail-text.ts"
-import { createRedactor, systemIds } from "../../src/kernel/index.ts"
+import { AppError, createRedactor, systemIds } from "../../src/kernel/index.ts"
+import { sectionsOf } from "../../src/memory/sections.ts"
 import { oneLine, stripTags } from "../../src/models/failure/clean.ts"
 import { readBody } from "../../src/models/failure/cause.ts"
 import { splitText } from "../../src/models/offline/reading.ts"
 import { parseSnapshot } from "../../src/models/offline/snapshot.ts"
+import { plainName } from "../../src/nodes/gateway/messages.ts"
+import { readWhen } from "../../src/schedules/when.ts"
+import { recallMessages } from "../../src/sessions/archive/recall.ts"
+import type { Store } from "../../src/store/index.ts"
 import { assertGrowsInLine } from "../support/growth.ts"
+import { testStore } from "../support/store.ts"
 
 const redactor = createRedactor()
 redactor.add("a-known-secret-0123")
 const render = createRenderer()
 const named = compileMentions({ name: "Molty", emoji: "🦞" })
 const chosen = compileMentions({ patterns: ["^(a+)+$", "(\\s|x)*bot"] })
+
+let store: Store
+let ends: (() => unknown)[] = []
+before(async () => void (store = await testStore({ after: (end: () => unknown) => void ends.push(end) } as never)))
+after(async () => {
+  for (const end of ends) await end()
+})
+
+/** The Markdown of the page, as it is bundled for browsers; what it makes is looked at to its last element. */
+const { outputFiles } = await build({
+  entryPoints: [fileURLToPath(new URL("../../dashboard/ui/markdown.tsx", import.meta.url))],
+  bundle: true,
+  write: false,
+  format: "esm",
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  // The frame round code is drawn with the rest of the page, which wants a browser.
+  plugins: [
+    {
+      name: "without the page",
+      setup(bundle) {
+        bundle.onResolve({ filter: /\/parts\.tsx$/ }, () => ({ path: "parts", namespace: "frame" }))
+        bundle.onLoad({ filter: /./, namespace: "frame" }, () => ({ contents: "export const Code = () => null" }))
+      },
+    },
+  ],
+})
+const page = (await import(
+  `data:text/javascript;base64,${Buffer.from(outputFiles[0]?.contents ?? "").toString("base64")}`
+)) as { Markdown: (given: { text: string }) => unknown }
+
+/** Bad times are told with an error. */
+function refusedOr(read: () => unknown): void {
+  try {
+    read()
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+  }
+}
 
 const readers: Record<string, (text: string) => unknown> = {
   neutralize,
@@ -49,6 +97,15 @@ const readers: Record<string, (text: string) => unknown> = {
   readBody,
   splitText,
   parseSnapshot,
+  markdownOfThePage: (text) => page.Markdown({ text }),
+  sectionsOf,
+  timesOfSchedules: (text) => {
+    for (const name of ["in", "at", "cron"] as const)
+      refusedOr(() => readWhen({ [name]: text }, 1_790_000_000_000, "UTC"))
+  },
+  questions: (text) => recallMessages(store, { question: text, limit: 5, excerpt: 100, exceptTool: "none" }),
+  browserName,
+  plainName: (text) => plainName(text, "0123456789abcdef"),
 }
 
 const shapes = [
@@ -91,6 +148,16 @@ shapes.push(
   "ﬃ",
   "HEARTBEAT_OK ",
   "System: ",
+  "1s",
+  "9m 9",
+  "*/",
+  "'a",
+  "\u0301",
+  "**a",
+  "~~",
+  "__(",
+  "1. ",
+  "# ",
   '- a "',
 )
 

@@ -3,7 +3,7 @@
 // with the name of a credential. Each is looked for where its mark stands, and reads on only over what holds no second
 // mark of its kind, so that nothing is read more than a few times.
 import { Places } from "../places.ts"
-import { isSecretName } from "../secret-names.ts"
+import { isSecretNameAt } from "../secret-names.ts"
 import { kind, kindsOf } from "./codes.ts"
 
 /** The highest of the bits, so that one comparison tells. */
@@ -90,7 +90,7 @@ class FormReader {
     let start = at - 1
     while (start >= first && ((kindsOf[codes[start] as number] as number) & kind.name) !== 0) start -= 1
     if (start < first || at - start <= shortestName || !opensParameter(codes[start] as number)) return
-    if (!isSecretName(this.#text.slice(start + 1, at))) return
+    if (!isSecretNameAt(codes, start + 1, at)) return
     let end = at + 1
     while (end < codes.length && ((kindsOf[codes[end] as number] as number) & kind.endsValue) === 0) end += 1
     if (end > at + 1) this.#places.add(at + 1, end)
