@@ -37,7 +37,7 @@ const named = compileMentions({ name: "Molty", emoji: "🦞" })
 const chosen = compileMentions({ patterns: ["^(a+)+$", "(\\s|x)*bot"] })
 
 let store: Store
-let ends: (() => unknown)[] = []
+const ends: (() => unknown)[] = []
 before(async () => void (store = await testStore({ after: (end: () => unknown) => void ends.push(end) } as never)))
 after(async () => {
   for (const end of ends) await end()
