@@ -24,6 +24,7 @@ export function addBrowser(program: Command, context: CliContext): void {
     // A page's own words are in it.
     print: (text) => context.output.line(printable(text)),
     printJson: (value) => context.output.json(value),
+    failed: () => void (context.exitCode = 1),
     note: (text) => context.output.note(printable(text)),
     addOptions: (command) =>
       void command

@@ -59,10 +59,11 @@ export async function runTool(options: RunToolOptions, call: ToolCall): Promise<
   try {
     const permission = await mayRun(options, tool, input.value, call)
     if (permission.kind === "refused") return own(failed(call, permission.text))
-    const context =
-      permission.kind === "allowed"
-        ? { ...options.context, approved: true, allowed: permission.action }
-        : options.context
+    const context: ToolContext = {
+      ...options.context,
+      ...(permission.kind === "allowed" ? { approved: true, allowed: permission.action } : {}),
+      confirms: (part, more) => confirmationFor(options.confirm ?? [], tool, part, { ...options.context, ...more }),
+    }
     // A tool that does not heed the signal must not outlive the turn's time limit.
     const ran = await raceAbort(tool.run(input.value, context), options.context.signal)
     const content = present(options.ids, tool, ran)

@@ -27,6 +27,11 @@ export interface ToolContext {
   /** What that owner was shown: the action of the gate. What it is about may have changed since the gate has looked. */
   allowed?: Json
   sites: SessionSites
+  /**
+   * For a tool whose call is made of several: what the owner's rules (`tools.confirm`) ask about one of them, as about a
+   * call of its own. Set in turns; who has none is asked nothing.
+   */
+  confirms?(input: unknown, more: Partial<ToolContext>): Promise<Gated | undefined>
   /** Where the turn's reply goes; null when it goes nowhere. */
   route: Route | null
   /** Aborted when the turn is stopped or runs out of time. */

@@ -11,6 +11,7 @@ import { lifecycleCommands } from "./cli/lifecycle.ts"
 import { pageCommands } from "./cli/page.ts"
 import { profileCommands } from "./cli/profiles.ts"
 import { schemaCommand } from "./cli/schema.ts"
+import { runCommand } from "./cli/scripts.ts"
 import { settingCommands } from "./cli/settings.ts"
 import { tabByIndexCommands, tabCommands } from "./cli/tabs.ts"
 
@@ -31,6 +32,7 @@ const groups: Group = {
     ...tabCommands,
     ...pageCommands,
     ...actionCommands,
+    runCommand,
     ...debugCommands,
     ...fileCommands,
     explainCommand,

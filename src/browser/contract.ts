@@ -18,6 +18,7 @@ export type TabActionReply = Reply<"TabActionReply">
 export type DialogInfo = Reply<"DialogInfo">
 export type PageReply = Reply<"PageReply">
 export type ActReply = Reply<"ActReply">
+export type RunReply = Reply<"RunReply">
 export type NavigateReply = Reply<"NavigateReply">
 /** What the page shows now, as text: in the answer of actions that were asked for it. */
 export type FreshSnapshot = Reply<"FreshSnapshot">

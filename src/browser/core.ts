@@ -8,6 +8,7 @@ import type {
   PageReply,
   ProfileStatus,
   Reply,
+  RunReply,
   ScreenshotReply,
   TabInfo,
   TabOverrides,
@@ -34,10 +35,13 @@ import type {
   ExplainRequest,
   NavigateRequest,
   OpenRequest,
+  RunRequest,
   ScreenshotRequest,
   TabActionRequest,
 } from "./requests/index.ts"
 import { extensionOperations } from "./relay/operations.ts"
+import { elementOperations } from "./script/elements.ts"
+import { type ScriptCore, performScript, plainHands } from "./script/perform.ts"
 import { hideIn } from "./secrets.ts"
 import { placeFor, settingOperations } from "./settings.ts"
 import { sightOperations } from "./sight.ts"
@@ -69,8 +73,21 @@ export function createBrowserCore(options: CoreOptions) {
       throw new AppError("not-found", "Only a gateway knows where calls go")
     },
     ...takeoverOperations(options),
+    ...elementOperations(options),
   }
-  return hideIn(operations, options.hidden)
+  const shown = hideIn(operations, options.hidden)
+  // Its steps see no more than any other caller does.
+  return { ...shown, ...hideIn(scriptOperations(options, shown), options.hidden) }
+}
+
+function scriptOperations(options: CoreOptions, core: ScriptCore) {
+  const { needLibrary } = createAccess(options)
+  return {
+    async run(caller: Caller, request: RunRequest): Promise<RunReply> {
+      needLibrary("act:run")
+      return await performScript(core, request, caller, (own, targetId) => plainHands(core, own, targetId))
+    },
+  }
 }
 
 function secretOperations(options: CoreOptions) {

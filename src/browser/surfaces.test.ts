@@ -341,6 +341,14 @@ const cases: Record<string, Case> = {
     meanwhile: async () => bench.call("POST", "/act", { kind: "click", ref: await ref("Get zip") }),
     prints: /^downloaded: \//m,
   },
+  run: {
+    async words() {
+      const steps = [{ kind: "read", find: "link zip", as: "link" }, { kind: "set", as: "said", to: "{{greeting}}" }]
+      await writeFile(join(own, "script.json"), JSON.stringify({ steps, values: { greeting: "none" } }))
+      return [join(own, "script.json"), "--value", "greeting=hello"]
+    },
+    prints: /^2 steps done\ngreeting: hello\nlink: Get zip\nsaid: hello$/m,
+  },
   snapshot: { words: () => ["--interactive", "--labels"], prints: /link "Get zip" \[ref=e\d+\][^]*^MEDIA:\/.+\.png$/m },
   find: { words: () => ["zip"], prints: /^- link "Get zip" \[ref=e\d+\]$/m },
   screenshot: { words: () => ["--full-page"], prints: /^MEDIA:\/.+\.png$/m },

@@ -1,22 +1,11 @@
 // The agent tool `browser`: the same operations as the control service, called in the process.
 // Whatever comes from a page (text, titles, addresses) is content; our own words are the note.
 import type { Tool, ToolContext, ToolResult } from "../agent/tool.ts"
-import {
-  AppError,
-  type ErrorCode,
-  errorTable,
-  isJsonObject,
-  type JsonObject,
-  parseJson,
-  plainAddress,
-  siteOf,
-} from "../kernel/index.ts"
-import type { StaysOn } from "./caller.ts"
+import { AppError, type ErrorCode, errorTable, type JsonObject } from "../kernel/index.ts"
 import type { ExtensionStatus } from "./contract.ts"
 import type { Caller } from "./core.ts"
 import { askForTab, type TabWaits } from "./relay/waiting.ts"
 import {
-  actKinds,
   chooserRequest,
   consoleRequest,
   dialogRequest,
@@ -36,9 +25,21 @@ import {
 import type { ToolCore } from "./elsewhere/core.ts"
 import { type Target, type TargetOptions, findTarget } from "./sandbox/target.ts"
 import { askForHands, type TakeoverWaits } from "./takeover/waiting.ts"
+import { withinSites } from "./tool/address.ts"
 import { describeCall } from "./tool/describe.ts"
-import { fillsSecret, gateOf, gateSecret, heldToSites, isBare, isRunningCode, kindOfAddress } from "./tool/gate.ts"
-import { type BrowserToolInput, description, input, inputSchema, readOnly, requestOf, withUrl } from "./tool/input.ts"
+import { heldToSites } from "./tool/gate.ts"
+import {
+  type BrowserToolInput,
+  description,
+  input,
+  inputSchema,
+  isScript,
+  readOnly,
+  requestOf,
+  withUrl,
+} from "./tool/input.ts"
+import { callerOf, gateCall, keepSecretsHere, refuseUntrusted, sayWhere } from "./tool/rules.ts"
+import { performForAgent } from "./tool/script.ts"
 
 export type { BrowserToolInput } from "./tool/input.ts"
 
@@ -58,16 +59,7 @@ export function createBrowserTool(
     output: "untrusted",
     repeatable: ({ action }) => readOnly.has(action),
     async gate(value, context) {
-      const target = await findTarget(options, value, context)
-      refuseUntrusted(value, context, target)
-      keepSecretsHere(value, target)
-      if (!context.trusted && fillsSecret(value)) {
-        return await gateSecret(target.core, value, callerOf(value, context, target))
-      }
-      if (!context.tainted) return undefined
-      return await gateOf(target.core, value, callerOf(value, context, target), context).catch((error: unknown) => {
-        throw error instanceof AppError && error.code === "bad-request" ? sayWhere(error, value) : error
-      })
+      return await gateCall(await findTarget(options, value, context), value, context)
     },
     async describe(value, context) {
       const target = await findTarget(options, value, context)
@@ -92,9 +84,10 @@ async function perform(target: Target, value: BrowserToolInput, context: ToolCon
   const { core } = target
   try {
     const caller = callerOf(value, context, target)
-    return value.action === "open" || value.action === "navigate"
-      ? await openAddress(core, value, caller, context)
-      : await run(core, value, await heldToSites(core, value, caller, context))
+    if (isScript(value)) return await performForAgent(target, value, context)
+    if (value.action === "open") return await open(core, value, caller, context)
+    if (value.action === "navigate") return await navigate(core, value, caller, context)
+    return await run(core, value, await heldToSites(core, value, caller, context))
   } catch (error) {
     if (error instanceof AppError && error.code === "bad-request" && target.kind !== "node")
       throw sayWhere(error, value)
@@ -131,94 +124,10 @@ async function attach(
   return node ? saidWhere(result, node.name) : result
 }
 
-function keepSecretsHere(value: BrowserToolInput, { kind }: Target): void {
-  if (kind !== "node" || !fillsSecret(value)) return
-  throw new AppError("forbidden", "Kept secrets are not sent to the browsers of other machines", {
-    hint: "Do it in the browser of the gateway's machine (target host), or ask the person to fill it in there",
-  })
-}
-
 /** Never in silence: another machine has other files, logins and a network of its own. */
 function saidWhere(result: ToolResult, node: string): ToolResult {
   const where = `This was the browser of the node ${node}.`
   return { ...result, note: result.note === undefined ? where : `${where}\n${result.note}` }
-}
-
-/** In a sandbox the whole browser is the session's own. */
-function callerOf(
-  value: BrowserToolInput,
-  { trusted, approved, sessionKey, signal }: ToolContext,
-  { kind, core }: Target,
-): Caller {
-  const withoutSecrets = !trusted && !approved
-  if (kind === "sandbox") return { profile: undefined, signal, withoutSecrets }
-  const named = typeof value["profile"] === "string" ? value["profile"] : undefined
-  // Who acts on words of others and names no profile is never sent to the person's own tabs.
-  const profile = named ?? (trusted ? undefined : core.placeApart())
-  return { profile, signal, withoutSecrets, guest: trusted ? undefined : sessionKey }
-}
-
-/** What turns never do that act for somebody who is not trusted; nobody is asked about it. */
-function refuseUntrusted(value: BrowserToolInput, { trusted }: ToolContext, { kind }: Target): void {
-  if (trusted) return
-  if (value.action === "upload" || value.action === "download" || isRunningCode(value)) {
-    throw new AppError(
-      "forbidden",
-      "This turn acts on words of others: it may not run code in pages, send files or keep files",
-      { hint: "Read the page with a snapshot and act by refs" },
-    )
-  }
-  if (value.action === "stop" && kind !== "sandbox") {
-    throw new AppError("forbidden", "This turn acts on words of others: it may not stop the browser", {
-      hint: "Close your own tabs with the action close",
-    })
-  }
-}
-
-/**
- * An address that a tainted turn has made itself stays on named sites. A site that was opened before words of others were
- * read belongs to the named ones from then on, and so does the site to which a named address or a front page leads.
- */
-async function openAddress(
-  core: ToolCore,
-  value: BrowserToolInput,
-  caller: Caller,
-  { tainted, approved, sites }: ToolContext,
-): Promise<ToolResult> {
-  const { url, targetId } = withUrl(value)
-  const kind = tainted && !approved ? await kindOfAddress(core, { url, targetId }, caller, { sites }) : "none"
-  const staysOn: StaysOn = {
-    may(address) {
-      const site = siteOf(address)
-      return site === undefined || sites.has(site)
-    },
-    list: () => ({ sites: sites.list(), orNone: true }),
-  }
-  const result = await run(core, value, kind === "composed" || kind === "unknown" ? { ...caller, staysOn } : caller)
-  const address = plainAddress(String(url).trim())
-  const site = siteOf(address)
-  if (approved || site === undefined || (tainted && kind !== "named")) return result
-  const isNamed = sites.has(address) || isBare(address)
-  await sites.add([site, ...(isNamed ? arrivedAt(result) : [])])
-  return result
-}
-
-/** The browser says it, not the page. */
-function arrivedAt({ content: [first] }: ToolResult): string[] {
-  const reply = first?.type === "text" ? parseJson(first.text) : {}
-  const arrived = isJsonObject(reply) && typeof reply["url"] === "string" ? siteOf(reply["url"]) : undefined
-  return arrived === undefined ? [] : [arrived]
-}
-
-/** A fault of the input, with the action that it was found in: all of them share their fields. */
-function sayWhere(error: AppError, value: BrowserToolInput): AppError {
-  const request = value.action === "act" ? requestOf(value) : undefined
-  const kind = isJsonObject(request) && actKinds.some((each) => each === request["kind"]) ? ` ${request["kind"]}` : ""
-  const { hint } = error
-  return new AppError(error.code, `${value.action}${kind}: ${error.message}`, {
-    cause: error,
-    ...(hint === undefined ? {} : { hint }),
-  })
 }
 
 /** Errors whose message may quote what a script of the page said: they are shown as content, not as words of ours. */
@@ -228,6 +137,8 @@ async function run(core: ToolCore, value: BrowserToolInput, caller: Caller): Pro
   switch (value.action) {
     case "takeover":
     case "attach":
+    case "open":
+    case "navigate":
       throw new AppError("internal", `${value.action} is answered before`)
     case "status":
       return json(await core.status(caller))
@@ -240,10 +151,6 @@ async function run(core: ToolCore, value: BrowserToolInput, caller: Caller): Pro
       return json(await core.stop(caller))
     case "tabs":
       return json(await core.tabs(caller))
-    case "open":
-      return await open(core, value, caller)
-    case "navigate":
-      return navigate(core, value, caller)
     case "focus":
       return json(await core.focus(caller, parseRequest(focusRequest, value).targetId))
     case "close":
@@ -283,8 +190,14 @@ function json(value: unknown, note?: string): ToolResult {
   return { content: [{ type: "text", text: JSON.stringify(value) }], ...(note === undefined ? {} : { note }) }
 }
 
-async function open(core: ToolCore, value: BrowserToolInput, caller: Caller): Promise<ToolResult> {
-  const reply = await core.open(caller, parseRequest(openRequest, withUrl(value)))
+async function open(
+  core: ToolCore,
+  value: BrowserToolInput,
+  caller: Caller,
+  context: ToolContext,
+): Promise<ToolResult> {
+  const request = parseRequest(openRequest, withUrl(value))
+  const reply = await withinSites(core, value, { caller, context }, (own) => core.open(own, request))
   return json(reply, [afterLoad, ...(await secretWords(core, caller, reply.targetId))].join(" "))
 }
 
@@ -297,8 +210,14 @@ async function secretWords(core: ToolCore, caller: Caller, targetId: string): Pr
   ]
 }
 
-async function navigate(core: ToolCore, value: BrowserToolInput, caller: Caller): Promise<ToolResult> {
-  const reply = await core.navigate(caller, parseRequest(navigateRequest, withUrl(value)))
+async function navigate(
+  core: ToolCore,
+  value: BrowserToolInput,
+  caller: Caller,
+  context: ToolContext,
+): Promise<ToolResult> {
+  const request = parseRequest(navigateRequest, withUrl(value))
+  const reply = await withinSites(core, value, { caller, context }, (own) => core.navigate(own, request))
   if (reply.download) return json(reply, "The address gave a file instead of a page; the tab stays where it was.")
   return withFresh(reply, reply.loaded ? afterLoad : `The page is still loading. ${afterLoad}`)
 }

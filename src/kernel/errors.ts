@@ -125,6 +125,10 @@ export const errorTable = {
   covered: { status: 409, meaning: "Another element covers the point to be clicked." },
   "not-stable": { status: 409, meaning: "The element keeps moving." },
   "strict-mode": { status: 409, meaning: "A selector matches several elements where one is needed." },
+  "script-stopped": {
+    status: 409,
+    meaning: "A script for the browser stopped; the message says at which step and why.",
+  },
   "navigation-refused": { status: 400, meaning: "This URL may not be opened." },
   "navigation-failed": { status: 502, meaning: "The page could not be loaded." },
   "evaluate-disabled": { status: 403, meaning: "Evaluation is switched off (browser.evaluateEnabled)." },

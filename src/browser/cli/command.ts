@@ -22,6 +22,8 @@ export interface BrowserCommandIo {
   /** One or more lines for people. */
   print(text: string): void
   printJson(value: unknown): void
+  /** What was asked for was not done, though there is an answer: the program does not end with 0. */
+  failed(): void
   /** A line beside the answer: progress. */
   note(text: string): void
   /** Options that every command of the program has (where the gateway is, for one). */

@@ -8,6 +8,7 @@ import type { BrowserCore, Caller } from "../core.ts"
 import { copyToMedia } from "../media.ts"
 import type { Method } from "../routes/route.ts"
 import type { DownloadReply } from "../files/operations.ts"
+import { type LookRequest, lookReply } from "../script/elements.ts"
 import { type ProxyOptions, lookThroughNode, throughNode } from "./proxy.ts"
 
 /** What the tool does with a browser, wherever that is. */
@@ -22,6 +23,7 @@ export type ToolCore = Pick<
   | "errors"
   | "extension"
   | "focus"
+  | "look"
   | "navigate"
   | "open"
   | "pdf"
@@ -111,6 +113,7 @@ export function createNodeCore(options: ProxyOptions & { settings: BrowserConfig
       }
       throw new AppError("node-failed", "The node has not said what its page shows")
     },
+    look: (caller, request) => lookForWords(options, node, caller, request),
     async showsLink(caller, address, targetId) {
       const body = targetId === undefined ? { address } : { address, targetId }
       const { shows } = await lookThroughNode(options, node, "/look/link", { body, caller })
@@ -123,6 +126,13 @@ export function createNodeCore(options: ProxyOptions & { settings: BrowserConfig
       throw new AppError("node-failed", "The node has not said which sites its page shows")
     },
   }
+}
+
+async function lookForWords(options: ProxyOptions, node: string, caller: Caller, request: LookRequest) {
+  const body = JSON.parse(JSON.stringify(request)) as JsonObject
+  const parsed = lookReply.safeParse(await lookThroughNode(options, node, "/look/words", { body, caller }))
+  if (parsed.success) return parsed.data
+  throw new AppError("node-failed", "The node has not said what its page shows", { cause: parsed.error })
 }
 
 function wordsOf(fields: JsonObject): Record<string, string> {

@@ -57,7 +57,7 @@ export async function throughNode(
 export async function lookThroughNode(
   { links }: ProxyOptions,
   node: string,
-  path: "/look/link" | "/look/sites" | "/look/elements",
+  path: "/look/link" | "/look/sites" | "/look/elements" | "/look/words",
   { body, caller }: { body: JsonObject; caller: Caller },
 ): Promise<JsonObject> {
   const request = { method: "POST", path, query: {}, body }

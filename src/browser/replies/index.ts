@@ -29,6 +29,8 @@ export const replies = {
   PageReply: page.pageReply,
   FreshSnapshot: page.freshSnapshot,
   ActReply: page.actReply,
+  RunReply: page.runReply,
+  ActAnswer: page.actAnswer,
   NavigateReply: page.navigateReply,
   DialogReply: page.dialogReply,
   SnapshotRef: page.snapshotRef,

@@ -54,6 +54,26 @@ export const actReply = z.object({
   note,
 })
 
+export const runReply = z.object({
+  ...pageReply.shape,
+  ...freshSnapshot.shape,
+  done: z.number().describe("Steps that were done, each time round of a loop counted."),
+  values: z.record(z.string(), z.unknown()).describe("What the steps have read, set or been given, by name."),
+  stopped: z
+    .object({
+      step: z.string().describe("Place of the step: `3`, or `3.2` inside a loop or condition."),
+      kind: z.string(),
+      round: z.number().exactOptional().describe("Which time round the innermost loop, from 1."),
+      code: z.string(),
+      message: z.string(),
+      hint: z.string().exactOptional(),
+    })
+    .exactOptional()
+    .describe("The step that could not be done; those before it were."),
+  notes: z.array(z.string()).exactOptional().describe("What the browser said of steps."),
+})
+export const actAnswer = z.union([actReply, runReply.describe("Of `run`.")])
+
 export const navigateReply = z.object({
   ...pageReply.shape,
   ...freshSnapshot.shape,

@@ -204,7 +204,7 @@ export function parseAct(body: Json | undefined): ActRequest {
   const kind = body["kind"]
   if (typeof kind !== "string" || !(actKinds as readonly string[]).includes(kind)) {
     const said = typeof kind === "string" ? `'${kind.slice(0, 40)}' is not supported` : "is missing"
-    throw new AppError("bad-request", `kind ${said}; these work: ${actKinds.join(", ")}`)
+    throw new AppError("bad-request", `kind ${said}; these work: ${actKinds.join(", ")}, run`)
   }
   if (body["selector"] !== undefined && kind !== "wait") {
     throw new AppError(

@@ -4,6 +4,7 @@ import { z } from "zod"
 import { AppError, type JsonObject } from "../../kernel/index.ts"
 import type { BrowserCore, Caller } from "../core.ts"
 import { parseRequest } from "../requests/index.ts"
+import { lookRequest } from "../script/elements.ts"
 import { controlRoutes } from "./all.ts"
 import type { Method, Route } from "./route.ts"
 
@@ -79,6 +80,7 @@ const lookRoutes: Readonly<
     const { targetId, refs } = parseRequest(sitesOf, fields)
     return await core.shownAt(caller, targetId, refs)
   },
+  "/look/words": async (core, caller, fields) => await core.look(caller, parseRequest(lookRequest, fields)),
   "/look/sites": async (core, caller, fields) => ({
     sites: await core.sitesOf(caller, parseRequest(sitesOf, fields)),
   }),

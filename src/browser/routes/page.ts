@@ -1,4 +1,5 @@
 // What is done with the page of a tab.
+import { z } from "zod"
 import * as requests from "../requests/index.ts"
 import { pageErrors, reachErrors, refErrors, route, type Route } from "./route.ts"
 
@@ -41,13 +42,13 @@ export const pageRoutes: Route[] = [
     },
   }),
   route("POST", "/act", {
-    summary: "One action in a page: `kind` says which",
-    request: requests.actRequest,
-    reply: "ActReply",
+    summary: "One action in a page: `kind` says which; `run` does many, by a script",
+    request: z.discriminatedUnion("kind", [...requests.actRequest.options, requests.runRequest]),
+    reply: "ActAnswer",
     errors: [...reachErrors, "selector-unsupported", "evaluate-disabled", "evaluate-failed", "navigation-failed"],
     library: true,
     example: { kind: "click", ref: "e12" },
-    parse: (fields) => requests.parseAct(fields),
-    run: (caller, request, core) => core.act(caller, request),
+    parse: (fields) => (requests.isRun(fields) ? requests.parseRun(fields) : requests.parseAct(fields)),
+    run: (caller, request, core) => (request.kind === "run" ? core.run(caller, request as requests.RunRequest) : core.act(caller, request)),
   }),
 ]

@@ -1,10 +1,11 @@
 // A call of the tool `browser` as rules and owners look at it: what is done to which element, on which sites.
 import type { Deed } from "../../agent/tool.ts"
-import { AppError, type JsonObject, isJsonObject, siteOf } from "../../kernel/index.ts"
+import { AppError, type Json, type JsonObject, isJsonObject, siteOf } from "../../kernel/index.ts"
 import type { Caller } from "../core.ts"
 import type { ToolCore } from "../elsewhere/core.ts"
-import { type ActRequest, parseAct } from "../requests/index.ts"
-import { type BrowserToolInput, requestOf, withUrl } from "./input.ts"
+import { type ActRequest, parseAct, parseRun } from "../requests/index.ts"
+import { isRef, parseScript } from "../script/form.ts"
+import { type BrowserToolInput, isScript, requestOf, withUrl } from "./input.ts"
 
 /** What has nothing to do with a page. */
 const pageless: ReadonlySet<string> = new Set(["status", "attach", "takeover", "start", "stop", "profiles", "tabs"])
@@ -15,6 +16,7 @@ export async function describeCall(core: ToolCore, value: BrowserToolInput, call
   const { targetId } = value as JsonObject
   const tab = typeof targetId === "string" ? targetId : undefined
   const sites = await core.sitesOf(caller, { targetId: tab, refs: [], anywhere: true })
+  if (isScript(value)) return await describeScript(core, value, caller, sites)
   return value.action === "act" ? await describeAct(core, value, caller, sites) : plainDeed(value, sites)
 }
 
@@ -62,6 +64,55 @@ async function describeAct(
     summary: `Browser: ${request.kind}${on} on a page of ${named(own)}`,
     action: { ...contentOf(request), page, ...(elements.length > 0 ? { elements } : {}), ...pick(value, ["profile"]) },
   }
+}
+
+/** A script as a whole: what all its steps do, wherever they are written; each is looked at again when it is its turn. */
+async function describeScript(
+  core: ToolCore,
+  value: BrowserToolInput,
+  caller: Caller,
+  sites: readonly string[],
+): Promise<Deed> {
+  const { steps, values, targetId } = parseRun(requestOf(value))
+  const { kinds, written } = parseScript(steps, Object.keys(values))
+  const refs: string[] = []
+  const content = withoutRefs(written, refs)
+  const { page, elements } = await core.shownAt(caller, targetId, refs)
+  const opened = addressesIn(written).flatMap((address) => siteOf(address) ?? [])
+  const all = [...new Set([...sites, ...opened])]
+  return {
+    actions: ["act", "run", ...kinds],
+    sites: all,
+    summary: `Browser: a script of ${written.length} steps on a page of ${named(all)}`,
+    action: {
+      kind: "run",
+      steps: content,
+      ...(Object.keys(values).length > 0 ? { values: values as JsonObject } : {}),
+      page,
+      ...(elements.length > 0 ? { elements } : {}),
+      ...pick(value, ["profile"]),
+    },
+  }
+}
+
+/** The same with places in a list of elements for refs, which are others when the page is opened anew. */
+function withoutRefs(written: Json, refs: string[]): Json {
+  if (Array.isArray(written)) return written.map((each) => withoutRefs(each, refs))
+  if (!isJsonObject(written)) return written
+  const entries = Object.entries(written).map(([name, each]): [string, Json] => {
+    const isPlace = name === "ref" || name === "startRef" || name === "endRef"
+    if (!isPlace || typeof each !== "string" || !isRef(each)) return [name, withoutRefs(each, refs)]
+    if (!refs.includes(each)) refs.push(each)
+    return [name, `element ${refs.indexOf(each) + 1}`]
+  })
+  return Object.fromEntries(entries)
+}
+
+function addressesIn(written: Json): string[] {
+  if (Array.isArray(written)) return written.flatMap(addressesIn)
+  if (!isJsonObject(written)) return []
+  const own = written["kind"] === "navigate" && typeof written["url"] === "string" ? [written["url"].trim()] : []
+  return [...own, ...Object.values(written).flatMap(addressesIn)]
 }
 
 const handles: ReadonlySet<string> = new Set(["targetId", "timeoutMs", "snapshot", "ref", "startRef", "endRef"])

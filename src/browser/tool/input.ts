@@ -1,7 +1,7 @@
 // What the agent tool `browser` takes, and what of it a model is shown: one short schema for all actions.
 import { z } from "zod"
 import { type Json, type JsonObject, isJsonObject } from "../../kernel/index.ts"
-import { actKinds } from "../requests/index.ts"
+import { actKinds, isRun } from "../requests/index.ts"
 
 export const actions = [
   "status",
@@ -95,7 +95,7 @@ export const inputSchema: JsonObject = {
       type: "object",
       description: "act: what to do",
       properties: {
-        kind: { type: "string", enum: [...actKinds] },
+        kind: { type: "string", enum: [...actKinds, "run"] },
         ref: text("element ref from the last snapshot, e.g. e12"),
         x: number(
           "click, hover, drag, scroll: point of the ref's box in pixels, or 0 to 1 as a share; without ref of the view",
@@ -144,6 +144,12 @@ export const inputSchema: JsonObject = {
         url: text("wait: until the address matches, * for anything"),
         loadState: { type: "string", enum: ["load", "domcontentloaded", "networkidle"] },
         fn: text("evaluate, wait: JavaScript function"),
+        steps: {
+          type: "array",
+          description:
+            "run: such requests in a row, without asking you between; find: words, instead of ref. [] tells all",
+          items: { type: "object", properties: { kind: { type: "string" } } },
+        },
       },
       required: ["kind"],
     },
@@ -168,6 +174,10 @@ export function requestOf(value: BrowserToolInput): Json {
     return { ...given, ...request }
   }
   return outer
+}
+
+export function isScript(value: BrowserToolInput): boolean {
+  return value.action === "act" && isRun(requestOf(value))
 }
 
 /** Models also write `targetUrl`, which other tools of this kind use. */

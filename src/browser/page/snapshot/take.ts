@@ -59,9 +59,10 @@ export async function takeSnapshot(tab: Tab, operation: Operation, options: Snap
   const before = tab.memory.last
   const key = keyOf(options)
   const { inputAt } = tab.memory
-  let taken = await takeAgain(tab, options, key, signal)
+  const walked = { ...options, isFolded: isFolded(options) }
+  let taken = await takeAgain(tab, walked, key, signal)
   if (inputAt !== undefined && before && (options.patient || !taken.changed) && isSameAs(before, taken))
-    taken = await takeAnswer(tab, options, { seen: taken, until: inputAt + answerMs }, operation)
+    taken = await takeAnswer(tab, walked, { seen: taken, until: inputAt + answerMs }, operation)
   // A search shows a few lines only: what has changed is told since the snapshot that was shown.
   if (options.find !== "" && !options.diff) tab.memory.restore(before)
   let { lines } = taken
@@ -72,6 +73,19 @@ export async function takeSnapshot(tab: Tab, operation: Operation, options: Snap
   return finish(shown, options, taken.folded)
 }
 
+/**
+ * All lines of the page, for whoever looks for something in it: as a tree, or as the flat list of controls with their hints.
+ * Nothing is folded, and what the next `diff` compares with stays as it was.
+ */
+export async function takeLines(tab: Tab, kind: "tree" | "list", { signal }: Operation): Promise<Line[]> {
+  const { last } = tab.memory
+  const isList = kind === "list"
+  const options = { interactive: isList, efficient: isList, depth: -1, selector: "", frame: "", roleRefs: true }
+  const { lines } = await take(tab, { ...options, isFolded: false }, "", signal)
+  tab.memory.restore(last)
+  return lines
+}
+
 /** Pages wait this long to see whether a click becomes two, or for a typist to stop, before they show anything. */
 const answerMs = 400
 const lookEveryMs = 40
@@ -79,7 +93,7 @@ const lookEveryMs = 40
 /** Nothing is otherwise than before the input: what comes a moment later is part of what was done. */
 async function takeAnswer(
   tab: Tab,
-  options: SnapshotOptions,
+  options: WalkedAs,
   { seen, until }: { seen: Remembered; until: number },
   { signal, deadline }: Operation,
 ): Promise<Remembered> {
@@ -110,8 +124,12 @@ function isFolded(options: SnapshotOptions): boolean {
   return options.find === "" && (options.efficient || options.maxTokens !== undefined)
 }
 
+type WalkedAs = Pick<SnapshotOptions, "interactive" | "efficient" | "depth" | "selector" | "frame" | "roleRefs"> & {
+  isFolded: boolean
+}
+
 /** The last snapshot where it is still true, else a new one. A page of one frame is asked both at once. */
-async function takeAgain(tab: Tab, options: SnapshotOptions, key: string, signal: AbortSignal): Promise<Remembered> {
+async function takeAgain(tab: Tab, options: WalkedAs, key: string, signal: AbortSignal): Promise<Remembered> {
   const last = tab.memory.current(tab, key)
   if (last?.frames === 1) return take(tab, options, key, signal, last)
   return (await tab.memory.unchanged(tab, key, signal)) ?? take(tab, options, key, signal)
@@ -120,7 +138,7 @@ async function takeAgain(tab: Tab, options: SnapshotOptions, key: string, signal
 /** `last`: what is given where its one frame says that nothing has changed since. */
 async function take(
   tab: Tab,
-  options: SnapshotOptions,
+  options: WalkedAs,
   key: string,
   signal: AbortSignal,
   last?: Remembered,
@@ -130,7 +148,7 @@ async function take(
     interactive: options.interactive,
     context: options.efficient,
     contentRefs: !options.interactive,
-    fold: isFolded(options) ? foldAfter : 0,
+    fold: options.isFolded ? foldAfter : 0,
     depth: options.depth,
     selector: options.selector,
     repeated: last !== undefined,

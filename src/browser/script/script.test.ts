@@ -1,0 +1,244 @@
+// Scripts through the control service, in a real browser.
+import assert from "node:assert/strict"
+import { join } from "node:path"
+import { after, before, test } from "node:test"
+import { type BrowserBench, startBrowserBench } from "../../../test/support/browser-service.ts"
+import { type PagesServer, startPagesServer } from "../../../test/support/pages-server.ts"
+import { memorySites, toolContext } from "../../../test/support/tool-context.ts"
+
+let bench: BrowserBench
+let pages: PagesServer
+
+before(async () => {
+  pages = await startPagesServer({ folder: join(import.meta.dirname, "../../../test/fixtures/pages") })
+  bench = await startBrowserBench({ navigation: { policy: "open", allow: ["127.0.0.1"], deny: [] } })
+})
+
+after(async () => {
+  await bench.stop()
+  await pages.stop()
+})
+
+const run = async (steps: unknown, more: object = {}) =>
+  (await bench.call("POST", "/act", { kind: "run", steps, ...more })).body
+const open = (page: string) => bench.call("POST", "/navigate", { url: `${pages.url}/${page}` })
+
+test("works a shop by words alone, with a loop over a list, and answers with what has changed", async () => {
+  pages.basket.length = 0
+  await open("shop/")
+  await bench.call("GET", "/snapshot?mode=efficient")
+  const answer = await run(
+    [
+      { kind: "type", find: 'textbox "Note"', text: "Ring {{times}}" },
+      {
+        kind: "repeat",
+        over: ["Green Tea", "Honey", "Sea Salt"],
+        as: "product",
+        steps: [
+          { kind: "read", find: "paragraph EUR", in: "{{product}}", as: "price" },
+          {
+            kind: "if",
+            when: { value: "price", below: 5 },
+            steps: [{ kind: "click", find: "button", in: "{{product}}" }],
+          },
+          { kind: "collect", find: "paragraph EUR", in: "{{product}}", as: "prices" },
+        ],
+      },
+      { kind: "wait", find: "Basket: 2 items" },
+      { kind: "read", find: "status", as: "basket" },
+    ],
+    { values: { times: "twice" } },
+  )
+  assert.equal(answer.stopped, undefined, JSON.stringify(answer.stopped))
+  assert.deepEqual(answer.values.prices, ["4.20 EUR", "5.50 EUR", "2.10 EUR"])
+  assert.equal(answer.values.basket, "Basket: 2 items")
+  assert.deepEqual(pages.basket, [
+    { product: "Green Tea", note: "Ring twice" },
+    { product: "Sea Salt", note: "Ring twice" },
+  ])
+  assert.equal(answer.done, 1 + 3 * 2 + 2 + 2)
+  assert.match(answer.snapshot, /^-.*textbox "Note"[^]*^\+.*Ring twice/m)
+  assert.doesNotMatch(answer.snapshot, /Black Coffee/)
+})
+
+test("goes through pages until there is no further one, and finds what was drawn anew", async () => {
+  await open("orders.html")
+  const answer = await run(
+    [
+      {
+        kind: "repeat",
+        times: 10,
+        steps: [
+          { kind: "collect", find: "heading", as: "names", all: true },
+          { kind: "if", when: { text: "Confirm" }, steps: [{ kind: "click", find: "button Confirm", nth: 0 }] },
+          { kind: "if", when: { not: { find: "button Next" } }, steps: [{ kind: "set", as: "last", to: "yes" }] },
+          {
+            kind: "if",
+            when: { find: "button Next" },
+            steps: [{ kind: "click", find: "button Next" }],
+          },
+        ],
+        until: { value: "last", is: "yes" },
+      },
+    ],
+    { values: { last: "no" } },
+  )
+  assert.equal(answer.stopped, undefined, JSON.stringify(answer.stopped))
+  const { body } = await bench.call("GET", "/snapshot")
+  assert.match(body.snapshot, /confirmed Ann;confirmed Cid;confirmed Eve;/)
+  assert.deepEqual(
+    answer.values.names.filter((name: string) => name !== "Orders"),
+    ["Ann", "Bob", "Cid", "Dee", "Eve"],
+  )
+})
+
+test("says what is wrong with a script before anything is done", async () => {
+  await open("orders.html")
+  for (const [steps, words] of [
+    [undefined, /steps: is missing/],
+    [[], /steps: is empty/],
+    [[{ kind: "dance" }], /step 1: kind 'dance' is not supported; these work: click, .*repeat/],
+    [[{ kind: "run", steps: [] }], /step 1: kind 'run' is not supported/],
+    [
+      [
+        { kind: "click", find: "button Next" },
+        { kind: "type", find: "Note" },
+      ],
+      /step 2: type: text: is missing/,
+    ],
+    [[{ kind: "click" }], /step 1: click: needs a ref, or x and y/],
+    [[{ kind: "read", find: "status" }], /step 1: read: as: is missing/],
+    [[{ kind: "read", find: "status", as: "a", every: true }], /step 1: read: .*every/],
+    [[{ kind: "type", find: "Note", text: "{{nobody}}" }], /\{\{nobody\}\}: no step sets it/],
+    [[{ kind: "if", when: {}, steps: [] }], /step 1: a condition needs/],
+    [[{ kind: "if", when: { below: 3 }, steps: [] }], /needs value/],
+    [[{ kind: "repeat", steps: [{ kind: "press", key: "Tab" }] }], /needs times, over, while or until/],
+    [[{ kind: "repeat", times: 2, steps: [{ kind: "press" }] }], /step 1\.1: press: key: is missing/],
+    [[{ kind: "repeat", times: 1000, steps: [] }], /times: must be at most 100/],
+    [Array.from({ length: 201 }, () => ({ kind: "press", key: "Tab" })), /at most 200 steps/],
+  ] as const) {
+    const { error } = await run(steps)
+    assert.equal(error?.code, "bad-request", JSON.stringify(steps)?.slice(0, 80))
+    assert.match(error.message, words)
+  }
+  const { body } = await bench.call("GET", "/snapshot")
+  assert.match(body.snapshot, /status "Page".*: 1$/m)
+})
+
+test("reads scripts as models write them: as text, with words for refs, one step instead of a list", async () => {
+  await open("orders.html")
+  const ref = (await bench.refOf("Next")).replace(/^e?/, "[ref=e") + "]"
+  const answer = await run(
+    JSON.stringify([
+      { kind: "click", ref },
+      { kind: "wait", find: "heading Cid", timeoutMs: "3000" },
+      '{"kind": "click", "ref": "button \\"Details\\"", "in": "Dee"}',
+      { kind: "if", when: "Dee", then: { kind: "fill", fields: [{ find: "Note", value: "{{note}}" }] } },
+    ]),
+    { values: { note: "late" } },
+  )
+  assert.equal(answer.stopped, undefined, JSON.stringify(answer.stopped))
+  const { body } = await bench.call("GET", "/snapshot?find=note")
+  assert.match(body.snapshot, /late/)
+})
+
+test("stops where a step cannot be done, and says which, why, and what was done before", async () => {
+  await open("orders.html")
+  const stopOf = async (steps: unknown, more: object = {}) => (await run(steps, more)).stopped
+  const missing = await run([
+    { kind: "read", find: "status", as: "page" },
+    { kind: "click", find: "button Confirm", in: "Zoe", timeoutMs: 500 },
+    { kind: "click", find: "button Next" },
+  ])
+  assert.deepEqual(
+    [missing.done, missing.values.page, missing.stopped.step, missing.stopped.code],
+    [1, "1", "2", "not-found"],
+  )
+  assert.match(missing.stopped.message, /Nothing on the page fits button Confirm in "Zoe"/)
+  const several = await stopOf([{ kind: "click", find: "button Confirm" }])
+  assert.equal(several.code, "strict-mode")
+  assert.match(several.hint, /in .*or nth/)
+  const asked = await run([
+    { kind: "click", find: "Clear all" },
+    { kind: "click", find: "button Next" },
+  ])
+  assert.deepEqual([asked.stopped.step, asked.stopped.code], ["2", "dialog-open"])
+  assert.equal(
+    (
+      await run([
+        { kind: "dialog", accept: true },
+        { kind: "wait", text: "cleared" },
+      ])
+    ).stopped,
+    undefined,
+  )
+  assert.deepEqual(
+    (
+      await stopOf([
+        { kind: "repeat", until: { text: "never there" }, times: 2, steps: [{ kind: "press", key: "Tab" }] },
+      ])
+    ).code,
+    "turn-limit",
+  )
+  const own = await stopOf([
+    {
+      kind: "repeat",
+      times: 3,
+      steps: [{ kind: "if", when: { text: "Ann" }, steps: [{ kind: "stop", because: "seen" }] }],
+    },
+  ])
+  assert.deepEqual([own.step, own.round, own.code, own.message], ["1.1.1", 1, "script-stopped", "seen"])
+  const late = await stopOf([{ kind: "wait", text: "never there", timeoutMs: 60_000 }], { timeoutMs: 1_000 })
+  assert.deepEqual([late.code, late.step], ["timeout", "1"])
+  assert.match((await stopOf([{ kind: "click", ref: "e99999" }])).code, /ref-not-found|stale-ref/)
+})
+
+const words = (result: { content: { type: string }[]; note?: string }) =>
+  result.content.map((part) => (part as unknown as { text: string }).text).join("\n")
+const use = (steps: unknown[], more: Parameters<typeof toolContext>[0] = {}) => {
+  const { tool } = bench.service
+  return tool.run(tool.input.parse({ action: "act", request: { kind: "run", steps } }), toolContext(more))
+}
+
+test("does nothing for the agent that it could not do by single calls", async () => {
+  await open("orders.html")
+  const site = `127.0.0.1:${pages.port}`
+  const typing = { kind: "type", find: "Note", text: "my address" }
+  const elsewhere = await use([{ kind: "click", find: "button Next" }, typing], { tainted: true })
+  assert.equal(elsewhere.isError, true)
+  assert.match(elsewhere.note ?? "", /stopped at step 2: forbidden: .*single call/)
+  assert.doesNotMatch(words(elsewhere), /my address/)
+  const untainted = await use([typing])
+  assert.match(untainted.note ?? "", /stopped at step 1: forbidden/, "a page decides where words lead")
+  const named = await use([typing], { tainted: true, sites: memorySites([site]) })
+  assert.equal(named.isError, undefined, named.note)
+  const sites = memorySites()
+  const opened = await use([{ kind: "navigate", url: `${pages.url}/orders.html` }, typing], { sites })
+  assert.equal(opened.isError, undefined, opened.note)
+  assert.ok(sites.has(site), "an address of the turn's own names its site")
+  const carried = await use(
+    [
+      { kind: "read", find: "heading Ann", as: "name" },
+      { kind: "navigate", url: "http://127.0.0.1:9/?{{name}}" },
+    ],
+    { sites: memorySites([site]) },
+  )
+  assert.match(carried.note ?? "", /stopped at step 2: forbidden/, "words of a page make no addresses")
+  const code = await use([{ kind: "evaluate", fn: "() => 1", as: "one" }], { sites: memorySites([site]) })
+  assert.match(code.note ?? "", /stopped at step 1: forbidden/)
+  const asked: unknown[] = []
+  const ruled = await use([{ kind: "click", find: "button Next" }], {
+    async confirms(input) {
+      asked.push(input)
+      return { reason: "Your owner wants to be asked", summary: "", action: {}, byPolicy: true }
+    },
+  })
+  assert.match(ruled.note ?? "", /stopped at step 1: forbidden/)
+  assert.deepEqual((asked[0] as { request: { kind: string } }).request.kind, "click")
+  const stranger = await use([{ kind: "click", find: "button Next", timeoutMs: 300 }], {
+    trusted: false,
+    tainted: true,
+    origin: "webhook",
+  })
+  assert.match(stranger.note ?? "", /stopped at step 1: not-found/, "it has tabs of its own")
+})
