@@ -343,7 +343,10 @@ const cases: Record<string, Case> = {
   },
   run: {
     async words() {
-      const steps = [{ kind: "read", find: "link zip", as: "link" }, { kind: "set", as: "said", to: "{{greeting}}" }]
+      const steps = [
+        { kind: "read", find: "link zip", as: "link" },
+        { kind: "set", as: "said", to: "{{greeting}}" },
+      ]
       await writeFile(join(own, "script.json"), JSON.stringify({ steps, values: { greeting: "none" } }))
       return [join(own, "script.json"), "--value", "greeting=hello"]
     },

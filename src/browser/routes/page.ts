@@ -49,6 +49,7 @@ export const pageRoutes: Route[] = [
     library: true,
     example: { kind: "click", ref: "e12" },
     parse: (fields) => (requests.isRun(fields) ? requests.parseRun(fields) : requests.parseAct(fields)),
-    run: (caller, request, core) => (request.kind === "run" ? core.run(caller, request as requests.RunRequest) : core.act(caller, request)),
+    run: (caller, request, core) =>
+      request.kind === "run" ? core.run(caller, request as requests.RunRequest) : core.act(caller, request),
   }),
 ]
