@@ -133,7 +133,7 @@ test("reads scripts as models write them: as text, with words for refs, one step
       { kind: "click", ref },
       { kind: "wait", find: "heading Cid", timeoutMs: "3000" },
       '{"kind": "click", "ref": "button \\"Details\\"", "in": "Dee"}',
-      { kind: "if", when: "Dee", then: { kind: "fill", fields: [{ find: "Note", value: "{{note}}" }] } },
+      { kind: "if", when: "Dee", ["then" as string]: { kind: "fill", fields: [{ find: "Note", value: "{{note}}" }] } },
     ]),
     { values: { note: "late" } },
   )
