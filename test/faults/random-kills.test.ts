@@ -1,5 +1,5 @@
-// Dozens of times kill -9 at a random moment under load (`npm run soak -- --kills 200` for more). What was answered 2xx or confirmed to the platform is there and ran
-// once, no reply comes twice, one whose call was cut by a kill is asked about, and the order of every chat holds.
+// Again and again kill -9 at a random moment under load (`npm run soak -- --kills 200` for more). What was answered 2xx or
+// confirmed to the platform is there and ran once, no reply comes twice, one whose call was cut by a kill is asked about, and the order of every chat holds.
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { endure } from "../support/endurance/endure.ts"
@@ -7,7 +7,7 @@ import { randomFrom } from "../support/endurance/load.ts"
 
 /** Two state folders at once: a killed gateway's neighbour keeps the other core busy. */
 const folders = 2
-const killsPerFolder = Number(process.env["SVC_TEST_KILLS"] ?? 6)
+const killsPerFolder = Number(process.env["SVC_TEST_KILLS"] ?? (process.env["SVC_LONG_TESTS"] === undefined ? 4 : 12))
 const seed = Number(process.env["SVC_TEST_SEED"] ?? Date.now() % 1_000_000)
 
 test(

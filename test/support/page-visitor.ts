@@ -19,7 +19,7 @@ export interface Visitor {
   /** After the document was loaded anew. */
   inject(): Promise<void>
   /** What axe-core finds against WCAG 2.2 AA, as lines; in the whole document, or in what the selector finds. */
-  findBarriers(inside?: string): Promise<string[]>
+  findBarriers(inside?: string, withContrast?: boolean): Promise<string[]>
   /** Goes through what is open by Tab, from the main part's begin to its end, and says what speaks against it. */
   walk(): Promise<string[]>
   /** By how much the document or its content is wider than the window. */
@@ -66,7 +66,7 @@ export async function visit(browser: Browser, gateway: RunningGateway): Promise<
       await page.getByText("Loading…").first().waitFor({ state: "detached" })
     },
     inject: () => page.evaluate(axe).then(() => undefined),
-    findBarriers: (inside) => findBarriers(page, inside),
+    findBarriers: (inside, withContrast) => findBarriers(page, inside, withContrast),
     walk: () => walk(page),
     sidewaysRoom: () =>
       page.evaluate<number>(
@@ -78,7 +78,8 @@ export async function visit(browser: Browser, gateway: RunningGateway): Promise<
 const widths = [360, 768, 1440]
 /**
  * With the variable set every page is looked at by axe-core at every width, light and dark; else at one of the six, in
- * turns a phone in the dark and a large window.
+ * turns a phone in the dark and a large window. Contrast, which costs as much as all else, comes from the one stylesheet
+ * of all pages: else every third page is asked about it.
  */
 const isLong = process.env["SVC_LONG_TESTS"] === "1"
 
@@ -97,7 +98,7 @@ export async function findFaults(visitor: Visitor, places: readonly string[]): P
         await page.emulateMedia({ colorScheme })
         // Menu and head are the same everywhere.
         const inside = isLong || index < 2 ? undefined : "#main"
-        for (const barrier of await visitor.findBarriers(inside))
+        for (const barrier of await visitor.findBarriers(inside, isLong || index % 3 < 1))
           found.push(`${place} ${width} ${colorScheme} ${barrier}`)
       }
     }
@@ -110,9 +111,10 @@ interface AxeResult {
   violations: { id: string; help: string; nodes: { html: string; failureSummary: string }[] }[]
 }
 
-async function findBarriers(page: Page, inside?: string): Promise<string[]> {
+async function findBarriers(page: Page, inside?: string, withContrast = true): Promise<string[]> {
   const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
-  const how = { runOnly: { type: "tag", values: tags }, resultTypes: ["violations"] }
+  const rules = { "color-contrast": { enabled: withContrast } }
+  const how = { runOnly: { type: "tag", values: tags }, rules, resultTypes: ["violations"] }
   const where = inside === undefined ? "document" : JSON.stringify(inside)
   const result = await page.evaluate<AxeResult>(`axe.run(${where}, ${JSON.stringify(how)})`)
   assert.ok(Array.isArray(result.violations))

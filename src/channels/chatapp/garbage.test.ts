@@ -16,7 +16,7 @@ import { readBatch } from "./updates/batch.ts"
 
 const owner = 4242
 /** The long form: SVC_GARBAGE=100000. */
-const rounds = Number(process.env["SVC_GARBAGE"] ?? 10_000)
+const rounds = Number(process.env["SVC_GARBAGE"] ?? (process.env["SVC_LONG_TESTS"] === undefined ? 3_000 : 10_000))
 const fixtures = join(import.meta.dirname, "../../../test/fixtures/updates")
 
 const chat = { id: owner, type: "private", first_name: "O" }
