@@ -25,6 +25,7 @@ import type { NodeParts } from "./main/nodes.ts"
 import { mainAgentId } from "./main/main-agent.ts"
 import { watchIdleMemory } from "./main/idle-memory.ts"
 import { metricsOf } from "./main/metrics.ts"
+import type { TakeoverParts } from "./main/takeovers.ts"
 import { type SchedulePart, composeSchedules } from "./main/schedules.ts"
 import type { SandboxParts } from "./main/sandbox.ts"
 import { type StopRequest, keepInspectorClosed, listenForStop } from "./main/signals.ts"
@@ -128,6 +129,7 @@ interface Parts {
   nodes: NodeParts
   backups: BackupSchedule
   schedules: SchedulePart
+  hands: Pick<TakeoverParts, "start">
   /** Where the gateway really listens, once it does. */
   ports: { gateway: number; control: number }
   /** From then on nothing new is taken in. */
@@ -262,7 +264,7 @@ function compose(
   })
   const drain = () => void (draining = true)
   const made = { states, sandbox, browser, agent, chatapp, web, pairing, server }
-  return { ...made, hooks, mcp, nodes, backups, schedules, ports, drain }
+  return { ...made, hands, hooks, mcp, nodes, backups, schedules, ports, drain }
 }
 
 async function start(core: Core, options: GatewayOptions, stop: StopRequest, stack: AsyncStack): Promise<void> {
@@ -322,6 +324,7 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
   core.background.run("start mail watch", () => gmail.restart())
   stack.push("schedules", () => parts.schedules.stop())
   await parts.schedules.start()
+  parts.hands.start()
   stack.push("backups", () => parts.backups.stop())
   parts.backups.start()
   stack.push("intake", parts.drain)

@@ -1,6 +1,7 @@
 // The way to the tab: the link's token is exchanged for a key, pictures and words come as one stream, hands go as posts, one
 // after the other and never out of order.
 import type { z } from "zod"
+import type { PagePicker } from "../../src/browser/page/inject/pickers.ts"
 import type { handEvent } from "../../src/gateway/endpoints/takeovers.ts"
 
 export type HandEvent = z.input<typeof handEvent>
@@ -10,6 +11,7 @@ export interface Shown {
   url: string
   title: string
   dialog: { type: string; message: string } | null
+  picker: PagePicker | null
   tabs: { targetId: string; title: string; shown: boolean }[]
   width: number
   height: number
@@ -19,21 +21,28 @@ export interface Listener {
   picture(jpeg: Blob): void
   state(state: Shown): void
   /** `over`: given back, or its time is over; else the connection was lost and is tried again. */
-  ended(over: boolean, why: string): void
+  ended(over: boolean, why: string, code?: string): void
 }
 
 const kinds = { picture: 1, state: 2, over: 3 }
 const keyName = "svc-takeover"
 
-export class Refused extends Error {}
+export class Refused extends Error {
+  readonly code: string
+
+  constructor(message: string, code = "") {
+    super(message)
+    this.code = code
+  }
+}
 
 /** Asks for the key, by the token of the address or as this tab of the browser has it already. */
-export async function enter(): Promise<{ key: string; reason: string }> {
-  const token = location.hash.slice(1)
+export async function enter(again?: string): Promise<{ key: string; reason: string }> {
+  const token = again ?? location.hash.slice(1)
   if (token !== "") {
     // It works once: neither the history nor a copied address needs it.
     history.replaceState(null, "", location.pathname)
-    const { key, reason } = await ask("claim", undefined, { token })
+    const { key, reason } = await ask("claim", undefined, { token, again: again !== undefined })
     sessionStorage.setItem(keyName, String(key))
     return { key: String(key), reason: String(reason ?? "") }
   }
@@ -53,11 +62,14 @@ export async function ask(path: string, key: string | undefined, body?: object):
     headers: { ...(key ? { authorization: `Bearer ${key}` } : {}), "content-type": "application/json" },
     ...(body ? { body: JSON.stringify(body) } : {}),
   })
-  const answer = (await response.json()) as { error?: { message: string; hint?: string } } & Record<string, unknown>
+  const answer = (await response.json()) as { error?: { code?: string; message: string; hint?: string } } & Record<
+    string,
+    unknown
+  >
   if (response.ok) return answer
   const words = answer.error ? [answer.error.message, answer.error.hint].filter(Boolean).join(". ") : "It did not work"
-  throw response.status === 401 || response.status === 403 || response.status === 404
-    ? new Refused(words)
+  throw response.status === 401 || response.status === 403 || response.status === 404 || response.status === 410
+    ? new Refused(words, answer.error?.code)
     : new Error(words)
 }
 
@@ -69,7 +81,7 @@ export async function follow(key: string, listener: Listener): Promise<void> {
       if (isOver) return listener.ended(true, "The tab was given back, or its time is over.")
       pause = 250
     } catch (error) {
-      if (error instanceof Refused) return listener.ended(true, error.message)
+      if (error instanceof Refused) return listener.ended(true, error.message, error.code)
     }
     listener.ended(false, "The connection was lost. Trying again …")
     await new Promise((resolve) => setTimeout(resolve, pause))
@@ -81,8 +93,9 @@ async function read(key: string, listener: Listener): Promise<boolean> {
     headers: { authorization: `Bearer ${key}` },
   })
   if (!response.ok || !response.body) {
-    const { error } = (await response.json()) as { error?: { message: string } }
-    throw response.status < 500 ? new Refused(error?.message ?? "It did not work") : new Error("not now")
+    const { error } = (await response.json()) as { error?: { code?: string; message: string; hint?: string } }
+    const words = [error?.message, error?.hint].filter(Boolean).join(". ") || "It did not work"
+    throw response.status < 500 ? new Refused(words, error?.code) : new Error("not now")
   }
   const reader = response.body.getReader()
   let rest = new Uint8Array()

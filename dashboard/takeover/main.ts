@@ -1,5 +1,6 @@
 // The page behind a link to a tab: its picture, live; hands on it; and giving it back.
-import { type Shown, ask, enter, follow, forget, sender } from "./connection.ts"
+import { Refused, type Shown, ask, enter, follow, forget, sender } from "./connection.ts"
+import { showPicker } from "./picker.ts"
 import { watchKeys, watchMouse, watchTouch } from "./hands.ts"
 import { createView } from "./view.ts"
 
@@ -26,23 +27,35 @@ keys.autocomplete = "off"
 keys.spellcheck = false
 keys.setAttribute("autocorrect", "off")
 const question = make("section", { id: "question", hidden: true, role: "alertdialog" })
+const choice = make("section", { id: "choice", hidden: true, role: "dialog" })
 const message = make("section", { id: "message", hidden: true })
 message.setAttribute("role", "status")
-const stage = make("main", { id: "stage" }, [canvas, keys, question, message])
+const stage = make("main", { id: "stage" }, [canvas, keys, question, choice, message])
 document.body.append(header, stage)
 
 void start()
 
-async function start(): Promise<void> {
+async function start(again?: string): Promise<void> {
+  const token = again ?? location.hash.slice(1)
   say("Opening …")
   try {
-    const { key, reason: words } = await enter()
+    const { key, reason: words } = await enter(again)
+    header.hidden = false
+    canvas.hidden = false
     reason.textContent = words
     await run(key)
   } catch (error) {
     header.hidden = true
     say((error as Error).message)
+    // The link is good for one thing more.
+    if (error instanceof Refused && error.code === "tab-gone") message.append(openAgain(token))
   }
+}
+
+function openAgain(token: string): HTMLButtonElement {
+  const button = make("button", { type: "button", className: "main", textContent: "Open its page again" })
+  button.addEventListener("click", () => void start(token))
+  return button
 }
 
 async function run(key: string): Promise<void> {
@@ -57,6 +70,7 @@ async function run(key: string): Promise<void> {
   back.addEventListener("click", () => send({ kind: "back" }))
   give.addEventListener("click", () => void giveBack(key))
   let asked = ""
+  let offered = "null"
   await follow(key, {
     picture(jpeg) {
       message.hidden = true
@@ -68,9 +82,17 @@ async function run(key: string): Promise<void> {
       const now = JSON.stringify(state.dialog)
       if (now !== asked) answer(state.dialog, send)
       asked = now
+      const picking = JSON.stringify(state.picker)
+      if (picking !== offered) {
+        choice.hidden = state.picker === null
+        if (state.picker) showPicker(choice, state.picker, send, make)
+        else keys.focus({ preventScroll: true })
+      }
+      offered = picking
     },
-    ended(isOver, why) {
+    ended(isOver, why, code) {
       say(why)
+      if (code === "tab-gone") message.append(openAgain(key))
       if (!isOver) return
       header.hidden = true
       canvas.hidden = true

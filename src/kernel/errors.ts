@@ -108,6 +108,11 @@ export const errorTable = {
   "profile-unsupported": { status: 409, meaning: "This kind of profile cannot do this." },
   "port-range-full": { status: 507, meaning: "No free CDP port is left in the range." },
   "tab-taken": { status: 409, meaning: "A person has taken this tab over and has not given it back yet." },
+  "tab-gone": {
+    status: 410,
+    meaning:
+      "The tab of this link is gone, and its page can be opened again: by the button, or `again` in the request.",
+  },
   "tab-not-found": { status: 404, meaning: "No tab has this targetId." },
   "tab-ambiguous": { status: 409, meaning: "Several tabs match this targetId prefix." },
   "tab-crashed": { status: 409, meaning: "The page of this tab crashed." },

@@ -23,7 +23,7 @@ export interface BrowserParts {
   /** What chat commands can. */
   commands: Pick<CommandServices, "shell" | "nodes">
   /** Of tabs that are in a person's hands. */
-  hands: Pick<TakeoverParts, "desk" | "jobs">
+  hands: Pick<TakeoverParts, "desk" | "jobs" | "start">
   /** Those of both that work in this place. */
   tools(place: ToolPlace): readonly Tool[]
 }

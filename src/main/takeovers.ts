@@ -17,6 +17,15 @@ import {
 } from "../takeovers/index.ts"
 import type { Core } from "./core.ts"
 import { ownersChat } from "./owners-chat.ts"
+import {
+  type ClaimParts,
+  claimLink,
+  endLostTakeovers,
+  goneCodes,
+  openHands,
+  sandboxProfile,
+  whyGone,
+} from "./takeover-claims.ts"
 
 /** What is made later than this, or needs it itself. */
 export interface TakeoverLinks {
@@ -33,26 +42,26 @@ export interface TakeoverParts {
   desk: TakeoverDesk
   actions: GatewayActions["takeovers"]
   jobs: Record<string, JobHandler>
+  /** Once turns can run. */
+  start(): void
 }
 
 /** What the turn takes over that is told; `sandboxed`: the tab is in the session's own browser. */
 type Kept = Pick<TurnInput, "agentId" | "sessionKey" | "origin" | "trusted" | "route"> & { url: string }
 
 const minuteMs = 60_000
-/** By this name the rows know a sandboxed session's own browser. */
-const sandboxProfile = "sandbox"
-
 const told = {
   "given-back":
     "The person has given the tab below back. They were asked to do something in it by hand: take a snapshot of it to see where it stands, and go on with what it was for. What they typed is hidden from you.",
   expired:
     "The time is over in which the tab below was to be given back, so it is yours again; what was to be done by hand may not be done. Look at it if you can go on, else say so in one short message. It can be asked for again.",
-  gone: "The tab below, which a person was to take over, is gone: it was closed, or its browser has ended. Say so in one short message, or open the page again and ask once more.",
+  gone: "The tab below, which a person was to take over, is gone: {why}. Say so in one short message, or open the page again and ask once more. Should the person open it again by the link, you are told when they give it back.",
 }
 
 export function composeTakeovers(core: Core, links: TakeoverLinks): TakeoverParts {
   const { store, clock, ids, log, background } = core
   const live = new Map<string, Promise<Takeover>>()
+  const startedAt = clock.now()
   const timeText = liveTimeText(() => core.config().agents.defaults)
   const takeovers = createTakeovers({
     store,
@@ -61,7 +70,7 @@ export function composeTakeovers(core: Core, links: TakeoverLinks): TakeoverPart
     log: log.child({ part: "takeovers" }),
     validMs: () => core.config().browser.takeoverMinutes * minuteMs,
     tell: (write, link) => tell(core, links, write, { link, until: timeText(link.row.expires_at) }),
-    resume: (write, row) => void write.addJob(resumedTurn(ids.uuid(), row)),
+    resume: (write, row) => void write.addJob(resumedTurn(ids.uuid(), row, whyGone({ startedAt, timeText }, row))),
     onEnd(id) {
       const taken = live.get(id)
       live.delete(id)
@@ -75,6 +84,7 @@ export function composeTakeovers(core: Core, links: TakeoverLinks): TakeoverPart
     await (await taking)?.end()
   }
   const hands = (row: TakeoverRow) => takeTab({ core, links, live, takeovers }, row)
+  const claims: ClaimParts = { takeovers, hands, release, startedAt, timeText, log, browser: links.browser }
   return {
     waits: {
       async ask(context, { profile, targetId, url, reason }) {
@@ -87,21 +97,11 @@ export function composeTakeovers(core: Core, links: TakeoverLinks): TakeoverPart
       },
     },
     desk: {
-      async claim(token) {
-        const claimed = await takeovers.claim(token)
-        if (!claimed) return undefined
-        const { row, key } = claimed
-        await hands(row).catch(async (error: unknown) => {
-          // The link is used up, so there is no other way to it.
-          await takeovers.end(row.id, "gone")
-          throw error
-        })
-        return { id: row.id, key, reason: row.reason, expiresAt: row.expires_at }
+      async claim(token, again) {
+        return await claimLink(claims, token, again)
       },
       async find(key) {
-        const row = takeovers.find(key)
-        if (!row) return undefined
-        return { id: row.id, reason: row.reason, expiresAt: row.expires_at, hands: await hands(row) }
+        return await openHands(claims, key)
       },
       async giveBack(id) {
         await release(id)
@@ -109,6 +109,7 @@ export function composeTakeovers(core: Core, links: TakeoverLinks): TakeoverPart
       },
     },
     actions: takeoverActions(links, takeovers, release),
+    start: () => background.run("look for tabs that were to be taken over", () => endLostTakeovers(claims)),
     jobs: {
       [takeoverExpiryKind]: {
         async run(job) {
@@ -147,17 +148,10 @@ async function takeTab(
     return taken
   } catch (error) {
     live.delete(id)
-    if (error instanceof AppError && gone.has(error.code)) await takeovers.end(id, "gone")
+    if (error instanceof AppError && goneCodes.has(error.code)) await takeovers.end(id, "gone")
     throw error
   }
 }
-
-const gone: ReadonlySet<string> = new Set([
-  "tab-not-found",
-  "browser-not-running",
-  "browser-lost",
-  "browser-unreachable",
-])
 
 function takeoverActions(
   links: TakeoverLinks,
@@ -178,7 +172,7 @@ function takeoverActions(
       const renewed = id ?? waiting
       if (renewed !== undefined) return made(await takeovers.renew(renewed))
       const tab = await links.browser().takeoverTab(profile, targetId)
-      return made(await takeovers.create({ profile: tab.profile, targetId: tab.targetId, reason }))
+      return made(await takeovers.create({ profile: tab.profile, targetId: tab.targetId, reason, url: tab.url }))
     },
     async end(prefix) {
       const found = takeovers.list(200).find(({ id }) => id.startsWith(prefix.toLowerCase()))
@@ -217,7 +211,7 @@ function tell(
   return rows.length > 0
 }
 
-function resumedTurn(runId: string, row: TakeoverRow): NewJob {
+function resumedTurn(runId: string, row: TakeoverRow, why: string): NewJob {
   const { url: _then, ...kept } = JSON.parse(row.resume ?? "{}") as Kept
   const outcome = row.state === "given-back" || row.state === "gone" ? row.state : "expired"
   const { profile, target_id: targetId, reason } = row
@@ -227,7 +221,7 @@ function resumedTurn(runId: string, row: TakeoverRow): NewJob {
     sessionKey: row.session_key ?? kept.sessionKey,
     purpose: "chat",
     header: `[takeover: ${outcome}]`,
-    text: told[outcome],
+    text: told[outcome].replace("{why}", why),
     wrap: false,
     // The model has written the reason, maybe from words of others.
     context: [{ label: "The tab:", text: JSON.stringify({ profile, targetId, reason }) }],

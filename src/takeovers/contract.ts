@@ -31,6 +31,8 @@ export interface NewTakeover {
   profile: string
   targetId: string
   reason: string
+  /** Of its page, where a person has asked: it is opened again there should the tab be gone. */
+  url?: string
 }
 
 export interface TakeoverSummary {

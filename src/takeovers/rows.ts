@@ -68,6 +68,22 @@ export function setEnded(write: Write, id: string, end: TakeoverEnd): boolean {
   return changes > 0
 }
 
+/** Whose tab is gone, and whose link nobody has used since; the link is void from then on. */
+export function takeGone(write: Write, linkHash: string): TakeoverRow | undefined {
+  const row = write
+    .prepare(
+      "update takeover set link_hash = '' where link_hash = ? and state = 'gone' and link_expires_at > ? returning *",
+    )
+    .get(linkHash, write.now)
+  return row as TakeoverRow | undefined
+}
+
+export function findByLink(handle: Handle, linkHash: string, now: number): TakeoverRow | undefined {
+  return handle
+    .prepare("select * from takeover where link_hash = ? and state in ('waiting', 'gone') and link_expires_at > ?")
+    .get(linkHash, now) as TakeoverRow | undefined
+}
+
 /** An id, or the beginning of that of one which is not over. Throws `not-found`, `conflict`. */
 export function resolveTakeover(handle: Handle, idOrPrefix: string): TakeoverRow {
   const prefix = idOrPrefix.trim().toLowerCase()

@@ -6,6 +6,7 @@ import { AppError, type Clock, type Ids, type Log } from "../kernel/index.ts"
 import { type JobEnd, type JobRow, type Store, type Write, cancelWaiting } from "../store/index.ts"
 import type { NewTakeover, TakeoverEnd, TakeoverHooks, TakeoverLink, TakeoverRow, TakeoverSummary } from "./contract.ts"
 import {
+  findByLink,
   findTakeover,
   insertTakeover,
   listTakeovers,
@@ -14,6 +15,7 @@ import {
   setEnded,
   setLink,
   setOpen,
+  takeGone,
   summaryOf,
 } from "./rows.ts"
 
@@ -38,6 +40,12 @@ export interface Takeovers {
   /** A new link to one that waits; the old one is void. Throws `not-found`, `conflict`. */
   renew(idOrPrefix: string): Promise<TakeoverLink>
   list(limit: number): TakeoverSummary[]
+  /** Those that are not over. */
+  open(): TakeoverRow[]
+  /** What an unused link is for: a tab that waits, or that is gone. */
+  linked(token: string): TakeoverRow | undefined
+  /** Whoever has the link of a tab that is gone may have another in its place, once. */
+  claimGone(token: string): Promise<TakeoverRow | undefined>
   /** Whoever brings the link's token first gets the key; undefined for everybody else. */
   claim(token: string): Promise<{ row: TakeoverRow; key: string } | undefined>
   /** What a key is for, while it is open. */
@@ -76,6 +84,9 @@ export function createTakeovers(options: TakeoversOptions): Takeovers {
       await store.write(async (write) => setLink(write, row.id, hashOf(token), row.expires_at))
       return { row, token }
     },
+    open: () => openTakeovers(handle),
+    linked: (token) => findByLink(handle, hashOf(token), clock.now()),
+    claimGone: (token) => store.write(async (write) => takeGone(write, hashOf(token))),
     list: (limit) => listTakeovers(handle, limit).map(summaryOf),
     claim: (token) =>
       store.write(async (write) => {
@@ -114,12 +125,12 @@ function insert(options: TakeoversOptions, write: Write, wanted: NewTakeover): T
   }
   const token = ids.token(secretBytes)
   const expiresAt = write.now + validMs()
-  const { turn, profile, targetId, reason } = wanted
+  const { turn, profile, targetId, reason, url } = wanted
   const row: TakeoverRow = {
     id: ids.uuid().replaceAll("-", "").slice(-16),
     run_id: turn?.runId ?? null,
     session_key: turn?.sessionKey ?? null,
-    resume: turn ? JSON.stringify(turn.resume) : null,
+    resume: turn ? JSON.stringify(turn.resume) : url === undefined ? null : JSON.stringify({ url }),
     profile,
     target_id: targetId,
     reason,

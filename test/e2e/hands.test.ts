@@ -6,7 +6,8 @@ import { bundlePage } from "../support/gateway-bundle.ts"
 import { launchChromium } from "../support/page-visitor.ts"
 import { endBrowsersOf } from "../support/left-browsers.ts"
 import { type LoginSite, startLoginSite } from "../support/login-site.ts"
-import { lastResults, obey, refOf } from "../support/obedient-model.ts"
+import { lastPrompt } from "../support/prompts.ts"
+import { lastResults, obey, refOf, startSite } from "../support/obedient-model.ts"
 import { type World, createWorld, fileContext } from "../support/world.ts"
 
 const shared = fileContext()
@@ -155,6 +156,7 @@ test("rules of the agent and of the defaults count together, and a no is told in
 /** Speaks as the page behind a link does. */
 async function follow(
   link: string,
+  again?: true,
 ): Promise<{ key: string; call: (path: string, body?: object) => Promise<Response> }> {
   const address = new URL(link)
   const { origin } = address
@@ -164,7 +166,7 @@ async function follow(
       headers: { origin, "content-type": "application/json", ...(key ? { authorization: `Bearer ${key}` } : {}) },
       body: JSON.stringify(body),
     })
-  const claimed = await post("claim", { token: address.hash.slice(1) })
+  const claimed = await post("claim", { token: address.hash.slice(1), ...(again ? { again } : {}) })
   const { key = "" } = (await claimed.json()) as { key?: string }
   assert.equal(claimed.status, key === "" ? 401 : 200)
   return {
@@ -203,17 +205,27 @@ test("a tab is asked to be taken over, typed into by a person, given back: the a
   assert.match(asked.text ?? "", /Sign in with your password and the code/)
   await world.gateway.kill("SIGKILL")
   await world.start()
-  // The browser has ended with the gateway: whoever comes now is told, and so is the agent.
+  // The browser has ended with the gateway: the agent is told at once, whoever comes now is, too, and may have the page anew.
   const late = await fetch(new URL("/takeover/claim", linkIn(asked.text)), {
     method: "POST",
     headers: { origin: new URL(linkIn(asked.text)).origin, "content-type": "application/json" },
     body: JSON.stringify({ token: new URL(linkIn(asked.text)).hash.slice(1) }),
   })
-  assert.equal(late.status >= 400, true)
   await world.until(
     "it is told that the tab is gone",
     () => world.rows<{ state: string }>("select state from takeover")[0]?.state === "gone" || undefined,
   )
+  const isTold = /is gone: the gateway was started anew at [^\n]*, and its browser ended with it/
+  await world.model.waitForRequest((request) => isTold.test(lastPrompt(request)))
+  const refusal = ((await late.json()) as { error: { code: string; message: string } }).error
+  assert.deepEqual([late.status, refusal.code], [410, "tab-gone"])
+  assert.match(refusal.message, isTold)
+  const anew = await follow(linkIn(asked.text), true)
+  const state = JSON.parse(String(await readUntil((await anew.call("stream")).body?.getReader(), 2))) as { url: string }
+  assert.equal(state.url, `${site.url}/`)
+  assert.equal((await follow(linkIn(asked.text), true)).key, "", "it is opened again once")
+  await anew.call("give-back", {})
+  await world.reply("Thank you.", { after: sent })
   const again = world.say("log me in")
   const second = await world.reply(/Please take over/, { after: again })
   await world.reply("I wait for your hands.", { after: again })
@@ -321,4 +333,66 @@ test("on a phone: fingers and its keyboard work in the tab, and the button gives
   await page.getByText("given back").first().waitFor()
   assert.deepEqual(complaints, [])
   assert.match((await svc(["browser", "snapshot"])).stdout, /Welcome/)
+})
+
+const order = `<!doctype html><title>Order</title><style>body > * { display: block; margin: 12px }</style>
+<label>Size <select id="size"><option>Small<optgroup label="Rare"><option>Large<option disabled>Huge</optgroup></select></label>
+<input type="date" id="day" aria-label="Day"><input type="file" id="letter" hidden>
+<button id="file" onclick="letter.click()">Add a letter</button><button id="ask" onclick="fetch('/sure?' + confirm('Really?'))">Ask</button>
+<a id="more" href="/more" target="_blank">More</a>
+<script>size.onchange = () => fetch('/size?' + size.value); day.onchange = () => fetch('/day?' + day.value)</script>`
+
+test("what the browser itself would open is offered beside the picture: lists, calendars, questions, windows; of files it is told", async (context) => {
+  await started
+  const shop = await startSite(context, (path) => (path === "/" ? order : "<title>more</title>"))
+  await svc(["browser", "open", shop.url])
+  const code = `() => Object.fromEntries(["size", "day", "file", "ask", "more"].map((id) => [id, document.getElementById(id).getBoundingClientRect().toJSON()]).concat([["all", { width: innerWidth }]]))`
+  const measured = await svc(["browser", "evaluate", "--fn", code, "--json"])
+  const { result: boxes } = JSON.parse(measured.stdout) as {
+    result: Record<string, { x: number; y: number; width: number; height: number }>
+  }
+  const { url } = JSON.parse((await svc(["browser", "takeover", "--json"])).stdout) as { url: string }
+  const browser = await launchChromium(shared)
+  const page = await (await browser.newContext({ viewport: { width: 1000, height: 800 } })).newPage()
+  await page.goto(url)
+  await page.locator("#message").waitFor({ state: "hidden" })
+  const press = async (id: string) => {
+    const box = await page.locator("#picture").boundingBox()
+    const { x, y, width, height } = boxes[id] ?? { x: 0, y: 0, width: 0, height: 0 }
+    assert.ok(box && width > 0, id)
+    const scale = box.width / (boxes["all"]?.width ?? 1)
+    await page.mouse.click(box.x + (x + width / 2) * scale, box.y + (y + height / 2) * scale)
+  }
+  const arrived = (path: string) => world.until(path, () => (shop.requests.includes(path) ? true : undefined), 20_000)
+  const choice = page.locator("#choice")
+
+  await press("size")
+  await choice.getByText("Rare").waitFor()
+  assert.deepEqual(await choice.getByRole("button").allTextContents(), ["Small", "Large", "Huge", "Cancel"])
+  assert.equal(await choice.getByRole("button", { name: "Huge" }).isDisabled(), true)
+  await choice.getByRole("button", { name: "Large" }).click()
+  await arrived("/size?Large")
+  // By the keyboard, too; and let alone.
+  await page.keyboard.press("Space")
+  assert.equal(await choice.getByRole("button", { name: "Large" }).getAttribute("aria-pressed"), "true")
+  await choice.getByRole("button", { name: "Cancel" }).click()
+  await choice.waitFor({ state: "hidden" })
+
+  await press("day")
+  await choice.getByLabel("Day").fill("2026-12-24")
+  await choice.getByRole("button", { name: "OK" }).click()
+  await arrived("/day?2026-12-24")
+  await press("file")
+  await choice.getByText(/ask the agent to upload it/).waitFor()
+  await choice.getByRole("button", { name: "OK" }).click()
+  await press("ask")
+  await page.locator("#question").getByText("Really?").waitFor()
+  await page.locator("#question").getByRole("button", { name: "OK" }).click()
+  await arrived("/sure?true")
+  await press("more")
+  await arrived("/more")
+  await page.locator("header").getByRole("button", { name: "1", exact: true }).click()
+  await page.getByRole("button", { name: "Give back" }).click()
+  await page.getByText("given back").first().waitFor()
+  assert.equal(shop.requests.filter((path) => path.startsWith("/size")).length, 1)
 })

@@ -74,6 +74,48 @@ test("what is full is noted and summed up by itself, and the words themselves ar
   assert.equal(world.rows("select 1 from message where covers_to is not null").length, 1)
 })
 
+test("kills while notes are written and a summary is made lose nothing and write nothing twice", async () => {
+  const kills: string[] = []
+  const killOnce = (when: string) => {
+    if (kills.includes(when)) return
+    kills.push(when)
+    world.gateway.kill("SIGKILL")
+  }
+  const line = "- The boat is blue."
+  world.model.script((request) => {
+    if (isFlush(request)) {
+      const isWritten = lastRole(request) === "tool"
+      killOnce(isWritten ? "the note is written" : "the notes are asked for")
+      return isWritten ? text("NO_REPLY") : toolCall("memory_write", { text: line, section: "Boats" })
+    }
+    if (isSummary(request)) {
+      killOnce("the summary is asked for")
+      return text("They talked of a boat.")
+    }
+    // Longer than what is left as it is behind a summary.
+    return text(`I see ${"tea ".repeat(3_800)}`)
+  })
+  await world.reply(/^I see/, { after: world.say("My boat is blue, and lies at pier 9.") })
+  const open = "select 1 from outbox where state in ('new', 'sending')"
+  await world.until("it is all sent", () => world.rows(open).length === 0 || undefined)
+  const messages = () => world.rows<{ id: number; message: string }>("select id, message from message order by id")
+  const before = messages()
+  const summaries = "select 1 from message where covers_to is not null"
+  const { length: known } = world.rows(summaries)
+  const asked = world.say("/compact")
+  for (let round = 1; round <= 3; round += 1) {
+    await world.gateway.ended
+    assert.equal(kills.length, round)
+    await world.start()
+  }
+  await world.reply(/shown to me as one summary/, { after: asked })
+  assert.deepEqual(kills, ["the notes are asked for", "the note is written", "the summary is asked for"])
+  assert.equal(readFileSync(memoryFile, "utf8").split(line).length, 2)
+  assert.equal(world.rows(summaries).length, known + 1)
+  assert.deepEqual(messages().slice(0, before.length), before)
+  assert.match(await svc("search", "pier"), /lies at pier 9/)
+})
+
 describe("from the terminal and the API", () => {
   test("notes are listed, shown, added to and found, with what was said", async () => {
     assert.match(

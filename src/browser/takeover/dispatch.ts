@@ -7,7 +7,7 @@ const commandKeys = 2 | 4
 
 export async function dispatch(
   tab: Tab,
-  event: Exclude<HandEvent, { kind: "tab" }>,
+  event: Exclude<HandEvent, { kind: "tab" | "pick" }>,
   signal: AbortSignal,
 ): Promise<void> {
   // A question of the page holds everything else up.

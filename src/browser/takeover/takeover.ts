@@ -7,6 +7,7 @@ import type { Casts } from "../live/casts.ts"
 import type { Tab } from "../page/tab.ts"
 import type { Tabs } from "../page/tabs.ts"
 import { dispatch } from "./dispatch.ts"
+import { type OpenPicker, answerPicker, findPicker } from "./pickers.ts"
 import type { HandEvent, TakeoverState, Viewer } from "./contract.ts"
 
 export interface TakeoverOptions {
@@ -29,6 +30,7 @@ export class Takeover {
   /** Aborted when another tab is shown, or nobody looks. */
   #showing: AbortController | undefined
   #timer: NodeJS.Timeout | undefined
+  #picker: OpenPicker | undefined
   #size = { width: 0, height: 0 }
   /** Input is given in the order in which it comes. */
   #line: Promise<unknown> = Promise.resolve()
@@ -82,12 +84,13 @@ export class Takeover {
 
   async input(events: readonly HandEvent[]): Promise<void> {
     this.#checkOpen()
+    const before = this.#picker
     const done = this.#line.then(async () => {
       for (const event of events) await this.#do(event)
     })
     this.#line = done.catch(() => undefined)
     await done
-    if (events.some(({ kind }) => kind !== "mouse" && kind !== "wheel")) this.#tellState()
+    if (this.#picker !== before || events.some(({ kind }) => kind !== "mouse" && kind !== "wheel")) this.#tellState()
   }
 
   /** Gives it back. */
@@ -127,6 +130,7 @@ export class Takeover {
   async #show(tab: Tab): Promise<void> {
     if (this.#life.signal.aborted) return
     this.#current = tab
+    this.#picker = undefined
     this.#showing?.abort()
     const viewer = this.#viewer
     if (!viewer) return
@@ -158,6 +162,7 @@ export class Takeover {
       url,
       title: info.title,
       dialog: dialog ? { type: dialog.type, message: dialog.message } : null,
+      picker: this.#picker?.world.alive ? this.#picker.picker : null,
       tabs: [...this.#tabs].map((tab) => ({
         targetId: tab.targetId,
         title: tab.info.title,
@@ -175,9 +180,21 @@ export class Takeover {
       return wanted ? await this.#show(wanted) : undefined
     }
     const signal = AbortSignal.any([AbortSignal.timeout(sendMs), this.#life.signal])
+    if (event.kind === "pick") return await this.#pick(event, signal)
+    const isPress = event.kind === "mouse" && event.event !== "move"
     // From before the first letter on: what is typed is concealed where it stands.
-    if (event.kind === "key" || event.kind === "text") await watchTyping(tab, signal)
+    if (isPress || event.kind === "key" || event.kind === "text") await unlessGone(watchTyping(tab, signal))
     await unlessGone(dispatch(tab, event, signal))
+    // A question of the page holds everything else up.
+    if ((isPress || event.kind === "key") && !tab.dialog) {
+      await unlessGone(findPicker(tab, signal).then((found) => void (this.#picker = found)))
+    }
+  }
+
+  async #pick({ option, value }: Extract<HandEvent, { kind: "pick" }>, signal: AbortSignal): Promise<void> {
+    const picker = this.#picker
+    this.#picker = undefined
+    if (picker) await unlessGone(answerPicker(picker, { option, value }, signal))
   }
 
   #inBackground(name: string, work: () => Promise<void>): void {

@@ -83,10 +83,15 @@ export const handEvent = z.discriminatedUnion("kind", [
   }),
   z.strictObject({ kind: z.literal("text"), text: z.string().min(1).max(10_000) }),
   z.strictObject({ kind: z.literal("dialog"), accept: z.boolean(), text: z.string().max(2_000).optional() }),
+  z.strictObject({
+    kind: z.literal("pick"),
+    option: z.int().min(0).max(100_000).optional(),
+    value: z.string().max(100).optional(),
+  }),
   z.strictObject({ kind: z.literal("tab"), targetId: word }),
   z.strictObject({ kind: z.literal("back") }),
   z.strictObject({ kind: z.literal("reload") }),
 ])
 
 export const handEvents = z.strictObject({ events: z.array(handEvent).min(1).max(200) })
-export const claiming = z.strictObject({ token: z.string().min(20).max(100) })
+export const claiming = z.strictObject({ token: z.string().min(20).max(100), again: z.boolean().default(false) })

@@ -21,8 +21,14 @@ export interface LiveHands {
 }
 
 export interface TakeoverDesk {
-  /** Whoever brings a link's token first gets the key; undefined for everybody else. */
-  claim(token: string): Promise<{ id: string; key: string; reason: string; expiresAt: number } | undefined>
+  /**
+   * Whoever brings a link's token first gets the key; undefined for everybody else. Throws `tab-gone`, `tab-not-found`; with
+   * `again` the page of a tab that is gone is opened once more.
+   */
+  claim(
+    token: string,
+    again: boolean,
+  ): Promise<{ id: string; key: string; reason: string; expiresAt: number } | undefined>
   /** Undefined for a key that is for nothing any more. */
   find(key: string): Promise<{ id: string; reason: string; expiresAt: number; hands: LiveHands } | undefined>
   giveBack(id: string): Promise<void>

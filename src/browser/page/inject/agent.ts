@@ -61,6 +61,8 @@ export interface PageAgent {
   concealed: Set<PageElement>
   /** Set while a person has the tab. */
   stopPerson: (() => void) | null
+  /** What the person is to choose from, instead of the browser's own list. */
+  picking: PageElement | null
 }
 
 export function createAgent(): PageAgent {
@@ -84,6 +86,7 @@ export function createAgent(): PageAgent {
     watch: null,
     concealed: new Set(),
     stopPerson: null,
+    picking: null,
   }
 }
 

@@ -3,6 +3,7 @@
 // Runs in the page (see agent.ts).
 import { elementOf, type PageAgent } from "./agent.ts"
 import type { PageDocument, PageElement } from "./dom.ts"
+import { watchPickers } from "./pickers.ts"
 
 export type SecretState =
   /** `elsewhere`: the document is of another origin; `shown`: the field shows what it holds, and may not have it. */
@@ -73,7 +74,11 @@ export function watchPerson(agent: PageAgent): void {
     if (element?.localName && element.localName !== "select" && !isChoice) concealElement(agent, element)
   }
   addEventListener("input", onInput, true)
-  agent.stopPerson = () => removeEventListener("input", onInput, true)
+  const leavePickers = watchPickers(agent)
+  agent.stopPerson = () => {
+    removeEventListener("input", onInput, true)
+    leavePickers()
+  }
 }
 
 export function leavePerson(agent: PageAgent): void {

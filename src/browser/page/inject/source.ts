@@ -12,6 +12,7 @@ import { fieldState, formFunctions, scrollTo, selectOptions } from "./form.ts"
 import { hitFunctions } from "./hit.ts"
 import { boxesOf, drawLabels, frameBox, labelsFunctions, removeLabels } from "./labels.ts"
 import { namesFunctions } from "./names.ts"
+import { answerPicker, openPicker, pickersFunctions } from "./pickers.ts"
 import { nextFrame, nextTask, placeInside, pointThroughFrame, reachElement, reachFunctions } from "./reach.ts"
 import { scrollBox, scrollFunctions, scrollRest, showWords } from "./scroll.ts"
 import { rolesFunctions } from "./roles.ts"
@@ -44,6 +45,7 @@ const all = [
   ...clickGuardFunctions,
   ...editFunctions,
   ...concealFunctions,
+  ...pickersFunctions,
   ...describeFunctions,
   ...formFunctions,
   ...conditionFunctions,
@@ -92,6 +94,8 @@ export type AgentCall =
   | "concealWords"
   | "watchPerson"
   | "leavePerson"
+  | "openPicker"
+  | "answerPicker"
 
 /** A script that puts the agent under `globalThis[key]`. */
 export function agentSource(key: string): string {
@@ -129,6 +133,8 @@ export function agentSource(key: string): string {
     concealWords: `(o) => ${concealWords.name}(agent, o)`,
     watchPerson: `() => ${watchPerson.name}(agent)`,
     leavePerson: `() => ${leavePerson.name}(agent)`,
+    openPicker: `() => ${openPicker.name}(agent)`,
+    answerPicker: `(o) => ${answerPicker.name}(agent, o)`,
     dragBegan: `() => agent.dragBegan`,
     match: `(o) => ${matchOf.name}(agent, o)`,
     frameBox: `(o) => ${frameBox.name}(agent, o)`,
