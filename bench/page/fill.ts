@@ -6,12 +6,12 @@ import type { BenchGateway } from "../gateway.ts"
 
 export const rows = 100_000
 
-/** Over a hundred days, the last of them now. */
+/** Over twenty days, the last row now: none is old enough to be pruned. */
 export function fill({ stateFolder }: BenchGateway): void {
   const database = new DatabaseSync(join(stateFolder, "svc.db"))
   const put = (table: string, columns: string, values: string) =>
     database.exec(`with recursive n(i) as (select 1 union all select i + 1 from n where i < ${rows})
-      insert into ${table} (${columns}) select ${values} from (select i, ${Date.now()} - (${rows} - i) * 86400 as t from n)`)
+      insert into ${table} (${columns}) select ${values} from (select i, ${Date.now()} - (${rows} - i) * 17280 as t from n)`)
   database.exec("begin")
   put(
     "job",
