@@ -7,6 +7,7 @@ import { buildPages } from "./build.ts"
 import type { Hand } from "./hand.ts"
 import { playwrightHand } from "./hands/playwright-mcp.ts"
 import { svcHand } from "./hands/svc.ts"
+import { compareGallery } from "./names.ts"
 import { perform } from "./policy.ts"
 import { servePages } from "./server.ts"
 import { tasks } from "./tasks.ts"
@@ -25,10 +26,15 @@ interface Result {
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { only: { type: "string" }, behind: { type: "boolean" } },
+  options: { only: { type: "string" }, behind: { type: "boolean" }, names: { type: "boolean" } },
 })
 const names = (await buildPages()).filter((name) => positionals.length === 0 || positionals.includes(name))
 const server = await servePages()
+if (values.names) {
+  await compareGallery(server.url, names, positionals.length === 0)
+  await server.stop()
+  process.exit()
+}
 const makers = { svc: () => svcHand({ behind: values.behind === true }), playwright: playwrightHand }
 const results = new Map<string, Map<string, Result>>()
 for (const [key, make] of Object.entries(makers)) {

@@ -7,6 +7,17 @@ export interface Compared {
   name: string
   /** As the browser has them; undefined where its tree leaves the element out. */
   browser: { role: string; name: string } | undefined
+  seen: Seen
+}
+
+/** Of the element, for explaining a difference. */
+interface Seen {
+  /** It stands in the shadow root of a component. */
+  inComponent: boolean
+  title: string
+  /** The style sheet writes its letters otherwise. */
+  recased: boolean
+  editable: boolean
 }
 
 interface DomNode {
@@ -50,10 +61,22 @@ export async function compareNames(bench: BrowserBench, targetId: string): Promi
   const ours = Object.entries(refs as Record<string, { role: string; name?: string }>).filter(([, { role }]) =>
     interactive.test(role),
   )
+  const seen = new Map<string, Seen>()
   for (const [ref] of ours) {
     // The ref of a control that only its label draws is the label's.
-    const fn = `(element) => (element.control ?? element).setAttribute("${mark}", "${ref}")`
-    await bench.call("POST", "/act", { kind: "evaluate", targetId, ref, fn })
+    const fn = `(element) => {
+      const control = element.control ?? element
+      control.setAttribute("${mark}", "${ref}")
+      const all = [element, ...element.querySelectorAll("*")].slice(0, 50)
+      return {
+        inComponent: element.getRootNode() !== document,
+        title: element.title ?? "",
+        recased: all.some((each) => getComputedStyle(each).textTransform !== "none"),
+        editable: element.isContentEditable,
+      }
+    }`
+    const { body } = await bench.call("POST", "/act", { kind: "evaluate", targetId, ref, fn })
+    if (body.ok) seen.set(ref, body.result)
   }
   const { cdpPort } = (await bench.call("GET", "/")).body
   const raw = await RawTab.open(`ws://127.0.0.1:${cdpPort}/devtools/page/${targetId}`)
@@ -64,15 +87,22 @@ export async function compareNames(bench: BrowserBench, targetId: string): Promi
     const compared: Compared[] = []
     for (const [ref, { role, name = "" }] of ours) {
       const backendNodeId = byRef.get(ref)
-      if (backendNodeId === undefined) continue
+      const about = seen.get(ref)
+      if (backendNodeId === undefined || !about) continue
       const parameters = { backendNodeId, fetchRelatives: false }
       const { nodes } = (await raw.send("Accessibility.getPartialAXTree", parameters)) as { nodes: AxNode[] }
       const node = nodes.find((each) => each.backendDOMNodeId === backendNodeId && !each.ignored)
       const theirs = node?.role?.value ?? ""
-      const plain = (text: string) => text.replace(/\s+/g, " ").trim().slice(0, 190)
+      const plain = (text: string) =>
+        text
+          .replaceAll(/[\u200b\ufeff]/g, "")
+          .replace(/\s+/g, " ")
+          .trim()
+          .slice(0, 190)
       compared.push({
         role,
         name: plain(name),
+        seen: about,
         browser: node ? { role: sameRole[theirs] ?? theirs, name: plain(node.name?.value ?? "") } : undefined,
       })
     }
@@ -95,4 +125,41 @@ function collect(node: DomNode, byRef: Map<string, number>): void {
 
 export function isSame({ role, name, browser }: Compared): boolean {
   return browser?.role === role && browser.name === name
+}
+
+/** Why ours may differ from the browser's, each with how it is known. What none of these explains is a mistake of ours. */
+export const explanations: Record<string, { why: string; holds(each: Compared): boolean }> = {
+  "editable box": {
+    why: "A box that can be edited is a text field to an agent, with or without a role; the browser says only that it can be edited.",
+    holds: ({ role, browser, seen }) => role === "textbox" && browser?.role === "generic" && seen.editable,
+  },
+  "drawn by something else": {
+    why: "A box to tick that is not drawn itself is worked by the label or component that draws it; screen readers are told of that one, or of nothing.",
+    holds: ({ role, browser }) => browser === undefined && /^(checkbox|radio|switch)$/.test(role),
+  },
+  "letters of the style sheet": {
+    why: "The browser tells words as the style sheet writes them (`text-transform`); ours are those of the page, which can be searched and typed.",
+    holds: ({ role, name, browser, seen }) =>
+      seen.recased && browser?.role === role && browser.name.toLowerCase() === name.toLowerCase(),
+  },
+  "named by its component": {
+    why: "A field in the shadow root of a component has the name that the component was given; the browser names the component alone.",
+    holds: ({ role, name, browser, seen }) =>
+      seen.inComponent && name !== "" && browser?.role === role && browser.name === "",
+  },
+  "named by its title": {
+    why: "The browser takes a title that says the same as the content for no name.",
+    holds: ({ role, name, browser, seen }) =>
+      browser?.role === role && browser.name === "" && name === seen.title.trim(),
+  },
+  spaces: {
+    why: "Whether words of neighbouring elements stand apart depends on how they are laid out; ours on what elements they are.",
+    holds: ({ role, name, browser }) =>
+      browser?.role === role && browser.name.replaceAll(" ", "") === name.replaceAll(" ", ""),
+  },
+}
+
+/** The explanation of a difference; undefined for none. */
+export function explain(each: Compared): string | undefined {
+  return Object.entries(explanations).find(([, { holds }]) => holds(each))?.[0]
 }

@@ -504,6 +504,24 @@ test("answers an action that was done as done, when the page then closes its own
   assert.equal((await bench.call("GET", `/snapshot?targetId=${popup}`)).status, 404)
 })
 
+test("draws frames of a page that stands behind one that it has opened", async () => {
+  await go("sent.html")
+  await evaluate("() => void open('/dialogs.html')")
+  // One that is drawn for nobody gets a frame a second, or none.
+  const drawn = `() => new Promise((resolve) => {
+    let frames = 0
+    const timer = setTimeout(() => resolve(frames), 5000)
+    const next = () => {
+      frames += 1
+      if (frames < 30) return void requestAnimationFrame(next)
+      clearTimeout(timer)
+      resolve(frames)
+    }
+    requestAnimationFrame(next)
+  })`
+  assert.equal(await evaluate(drawn), 30)
+})
+
 test("runs no code where evaluation is switched off", async () => {
   const closed = await startBrowserBench({ evaluateEnabled: false })
   try {

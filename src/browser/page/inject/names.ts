@@ -30,8 +30,10 @@ export function firstInside(element: PageElement): PageNode | null {
 export function tidy(text: string, max: number): string {
   // As most words are: nothing to put right.
   if (text.length <= max && /^(?:[!-~\u00a1-\u167f]+(?: [!-~\u00a1-\u167f]+)*)?$/.test(text)) return text
+  // Places where a line may break are no spaces: nobody sees them.
+  const seen = text.replaceAll(/[\u200b\ufeff]/g, "")
   // oxlint-disable-next-line no-control-regex
-  const line = text.replace(/[\s\u0000-\u001f\u007f-\u009f\u200b\u2028\u2029\ufeff]+/g, " ").trim()
+  const line = seen.replace(/[\s\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ").trim()
   if (line.length <= max) return line
   const end = /[\ud800-\udbff]/.test(line[max - 2] ?? "") ? max - 2 : max - 1
   return `${line.slice(0, end)}…`
