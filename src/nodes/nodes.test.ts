@@ -13,6 +13,9 @@ import { proofText } from "./protocol.ts"
 
 shareStore()
 
+const fixture = (name: string) => readFileSync(new URL(`../../test/fixtures/tls/${name}`, import.meta.url), "utf8")
+const testTls = { key: fixture("key.pem"), cert: fixture("cert.pem") }
+
 const call = { command: "browser.proxy", params: {}, files: [], takes: [] } as const
 
 async function until(what: string, probe: () => boolean): Promise<void> {
@@ -221,6 +224,15 @@ test("an address is TLS or this machine, unless the risk is taken", () => {
     assert.throws(() => good(bad), { code: "bad-request" }, bad)
   }
   assert.equal(gatewayAddress("ws://home.example", true), "ws://home.example/node")
+})
+
+test("a gateway whose certificate nobody vouches for is refused with the way to vouch for it", async (context) => {
+  const { nodes, port } = await startDoor(context)
+  const proxy = await startChaosProxy({ target: port, tls: testTls })
+  context.after(() => proxy.stop())
+  const node = startNode(context, port, { address: `wss://localhost:${proxy.port}/node` })
+  assert.match(await node.says(/cannot be reached/), /self-signed certificate.*NODE_EXTRA_CA_CERTS/)
+  assert.deepEqual([nodes.list(), proxy.requests], [[], []])
 })
 
 describe("what the network does", () => {

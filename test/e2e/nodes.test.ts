@@ -1,10 +1,11 @@
-// Another machine's browser: a gateway and a node as processes of their own, the owner's chat, the command line and the control
-// service. The node has a state folder and browsers of its own, so that it can be seen where a thing was done.
+// Another machine's browser: a gateway behind TLS and a node as processes of their own, the owner's chat, the command line and the
+// control service. The node has a state folder and browsers of its own, so that it can be seen where a thing was done.
 import assert from "node:assert/strict"
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { before, describe, test } from "node:test"
 import { type Running, runProgram, startProgram } from "../../cli/testing/run-program.ts"
+import { type ChaosProxy, startChaosProxy } from "../support/chaos-proxy.ts"
 import { browsersOf, endBrowsersOf } from "../support/left-browsers.ts"
 import { lastResults, obey } from "../support/obedient-model.ts"
 import { type PagesServer, startPagesServer } from "../support/pages-server.ts"
@@ -12,12 +13,17 @@ import { temporaryFolder } from "../support/temporary.ts"
 import { type World, createWorld, fileContext, until } from "../support/world.ts"
 
 const shared = fileContext()
+/** As it is shipped; a program made of its sources costs seconds at each start. */
+const program = join(import.meta.dirname, "..", "..", "dist", "svc.cjs")
+const tlsFile = (name: string) => join(import.meta.dirname, "..", "fixtures", "tls", name)
 const nodeFolder = temporaryFolder()
 /** Where the node keeps what is its own. */
 const own = join(nodeFolder, "node")
 let world: World
 let pages: PagesServer
 let node: Running
+/** In front of the gateway, as a reverse proxy is; its certificate is of an authority of the owner's own. */
+let front: ChaosProxy
 
 interface Answer {
   status: number
@@ -33,10 +39,10 @@ function configureNode(browserProxy: object = {}): void {
 }
 
 function runNode(...words: string[]): Running {
-  const gateway = ["--gateway", `ws://127.0.0.1:${world.port}`, "--state-dir", nodeFolder]
+  const gateway = ["--gateway", `wss://localhost:${front.port}`, "--state-dir", nodeFolder]
   // Of this machine's own, whose ports it must not share with the gateway.
-  const environment = { SVC_GATEWAY_PORT: String(world.port + 10) }
-  const started = startProgram(["node", "run", ...gateway, ...words], { environment })
+  const environment = { SVC_GATEWAY_PORT: String(world.port + 10), NODE_EXTRA_CA_CERTS: tlsFile("cert.pem") }
+  const started = startProgram(["node", "run", ...gateway, ...words], { program, environment })
   shared.after(async () => {
     if (started.child.exitCode === null) started.child.kill("SIGTERM")
     await started.ended
@@ -60,7 +66,7 @@ const there = (method: "GET" | "POST", path: string, body: object = {}) =>
     ? control(method, `${path}${path.includes("?") ? "&" : "?"}node=studio`)
     : control(method, path, { node: "studio", ...body })
 
-const svc = (...words: string[]) => runProgram([...words, "--state-dir", world.stateFolder])
+const svc = (...words: string[]) => runProgram([...words, "--state-dir", world.stateFolder], { program })
 
 async function refOf(name: string): Promise<string> {
   const { body } = await there("GET", "/snapshot")
@@ -87,6 +93,9 @@ before(async () => {
   shared.after(() => endBrowsersOf(world.stateFolder))
   world.configure({ channels: { chatapp: { capabilities: { inlineButtons: "all" } } } })
   await world.start()
+  const tls = { key: readFileSync(tlsFile("key.pem"), "utf8"), cert: readFileSync(tlsFile("cert.pem"), "utf8") }
+  front = await startChaosProxy({ target: world.port, tls })
+  shared.after(() => front.stop())
   configureNode()
 })
 

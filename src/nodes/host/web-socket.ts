@@ -48,14 +48,15 @@ async function connected({ address, timeoutMs, signal }: OpenOptions): Promise<S
       socket.destroy()
       reject(error)
     }
-    const lost = (why: string) => new AppError("node-lost", `The gateway cannot be reached at ${address}: ${why}`)
+    const lost = (why: string, hint?: string) =>
+      new AppError("node-lost", `The gateway cannot be reached at ${address}: ${why}`, hint === undefined ? {} : { hint })
     const onAbort = () => fail(new AppError("aborted", "Stopped"))
     const timer = setTimeout(() => fail(lost("it does not answer")), timeoutMs)
     const end = () => {
       clearTimeout(timer)
       signal.removeEventListener("abort", onAbort)
     }
-    socket.once("error", (error) => fail(lost(describeError(error))))
+    socket.once("error", (error) => fail(lost(describeError(error), certificateHint(error))))
     socket.once(isSecure ? "secureConnect" : "connect", () => {
       end()
       socket.removeAllListeners("error").on("error", () => socket.destroy())
@@ -64,6 +65,16 @@ async function connected({ address, timeoutMs, signal }: OpenOptions): Promise<S
     signal.addEventListener("abort", onAbort, { once: true })
     if (signal.aborted) onAbort()
   })
+}
+
+const unknownIssuers = /^(?:DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(?:GET_ISSUER|VERIFY).*)$/
+
+/** Nothing switches the check off: who stands in between would be the gateway's proxy for all that is said. */
+function certificateHint({ code = "" }: NodeJS.ErrnoException): string | undefined {
+  if (unknownIssuers.test(code)) {
+    return "No authority that this machine trusts has signed its certificate. If it is one of your own: NODE_EXTRA_CA_CERTS=/path/to/ca.pem svc node run ..."
+  }
+  return code === "ERR_TLS_CERT_ALTNAME_INVALID" ? "Use the name that its certificate is for" : undefined
 }
 
 /** Asks for the upgrade; gives what came behind the answer. */
