@@ -99,5 +99,8 @@ test("an address that such a turn has made itself stays on named sites on a node
   assert.deepEqual(opens[0]?.staysOn, { sites: [siteOf(site)], orNone: true })
   // The same for a turn that has read nothing of others.
   assert.notEqual((await use({ action: "open", url: `${site}/away?by=owner` })).isError, true)
-  assert.deepEqual(elsewhere.filter((path) => path === "/arrived"), ["/arrived"])
+  assert.deepEqual(
+    elsewhere.filter((path) => path === "/arrived"),
+    ["/arrived"],
+  )
 })

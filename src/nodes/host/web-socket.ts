@@ -49,7 +49,11 @@ async function connected({ address, timeoutMs, signal }: OpenOptions): Promise<S
       reject(error)
     }
     const lost = (why: string, hint?: string) =>
-      new AppError("node-lost", `The gateway cannot be reached at ${address}: ${why}`, hint === undefined ? {} : { hint })
+      new AppError(
+        "node-lost",
+        `The gateway cannot be reached at ${address}: ${why}`,
+        hint === undefined ? {} : { hint },
+      )
     const onAbort = () => fail(new AppError("aborted", "Stopped"))
     const timer = setTimeout(() => fail(lost("it does not answer")), timeoutMs)
     const end = () => {
