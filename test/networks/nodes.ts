@@ -6,7 +6,7 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { after, before, test } from "node:test"
+import { type TestContext, after, before, test } from "node:test"
 import { endBrowsersOf } from "../support/left-browsers.ts"
 import { temporaryFolder } from "../support/temporary.ts"
 import { type World, createWorld, fileContext, until } from "../support/world.ts"
@@ -169,7 +169,13 @@ test("two nodes: each call goes to the browser of its own machine", async () => 
 })
 
 /** A call waits, its wire is disturbed: it is told so within seconds, the other node notices nothing, and all comes back. */
-async function loses(machine: Machine, other: Machine, disturb: () => void, mend: () => void): Promise<void> {
+async function loses(
+  context: TestContext,
+  machine: Machine,
+  other: Machine,
+  disturb: () => void,
+  mend: () => void,
+): Promise<void> {
   const waiting = evaluate(machine, endless)
   // Asked after it, on the same wire: the answer says that it has arrived.
   await tabsOf(machine)
@@ -186,7 +192,7 @@ async function loses(machine: Machine, other: Machine, disturb: () => void, mend
   await connected(machine)
   const again = performance.now() - began - told
   assert.equal((await evaluate(machine, "() => 2 + 2")).body.result, 4)
-  console.log(`# told after ${Math.round(told)} ms, back ${Math.round(again)} ms after it was mended`)
+  context.diagnostic(`told after ${Math.round(told)} ms, back ${Math.round(again)} ms after it was mended`)
 }
 
 async function tabsOf({ name }: Machine): Promise<void> {
@@ -195,8 +201,9 @@ async function tabsOf({ name }: Machine): Promise<void> {
   assert.equal(response.status, 200)
 }
 
-test("a wire that is cut", async () => {
+test("a wire that is cut", async (context) => {
   await loses(
+    context,
     attic,
     studio,
     () => attic.cut(),
@@ -204,8 +211,9 @@ test("a wire that is cut", async () => {
   )
 })
 
-test("a link that is half open: nothing reaches the node any more", async () => {
+test("a link that is half open: nothing reaches the node any more", async (context) => {
   await loses(
+    context,
     studio,
     attic,
     () => studio.deafen(),
@@ -213,8 +221,9 @@ test("a link that is half open: nothing reaches the node any more", async () => 
   )
 })
 
-test("a link that is half open: nothing of the node arrives any more", async () => {
+test("a link that is half open: nothing of the node arrives any more", async (context) => {
   await loses(
+    context,
     attic,
     studio,
     () => attic.silence(),
@@ -222,7 +231,7 @@ test("a link that is half open: nothing of the node arrives any more", async () 
   )
 })
 
-test("a slow and lossy link carries calls and files, and a short call does not wait for a long one", async () => {
+test("a slow and lossy link carries calls and files, and a short call does not wait for a long one", async (context) => {
   studio.slow("4mbit")
   const fill =
     "() => { document.body.innerHTML = '<canvas width=1200 height=700></canvas>'; const c = document.querySelector('canvas').getContext('2d'); const p = c.createImageData(1200, 700); for (let i = 0; i < p.data.length; i++) p.data[i] = i % 4 === 3 ? 255 : Math.random() * 255; c.putImageData(p, 0, 0) }"
@@ -235,7 +244,7 @@ test("a slow and lossy link carries calls and files, and a short call does not w
   const bytes = readFileSync(body.path)
   assert.deepEqual([bytes.subarray(1, 4).toString(), bytes.subarray(-8, -4).toString()], ["PNG", "IEND"])
   assert.ok(bytes.length > 1_000_000, `${bytes.length} bytes`)
-  console.log(`# ${bytes.length} bytes in ${Math.round(ms)} ms; a call beside it ${Math.round(beside.ms)} ms`)
+  context.diagnostic(`${bytes.length} bytes in ${Math.round(ms)} ms; a call beside it ${Math.round(beside.ms)} ms`)
   studio.hurry()
 })
 
