@@ -55,16 +55,25 @@ function watchMainThread(): void {
   const hangMs = 250
   /** Shorter ones are no reason for anybody to kill the process. */
   const noteMs = 1_000
+  /** A process that got less than this of a processor meanwhile has only waited, for it or for a disk: nobody is to blame. */
+  const notedWorkMs = 500
+  const stackWorkMs = 100
   const stackEveryMs = 5_000
   const open = new Map<string, number>()
   let seen = Atomics.load(beats, 0)
   let seenAt = performance.now()
+  let usedAtSeen = process.cpuUsage()
   let tickedAt = seenAt
   let stackAt = -stackEveryMs
   let hang: Hang | undefined
   let isNoted = false
+  let isAsked = false
   let leave = () => {}
 
+  const workedMs = () => {
+    const { user, system } = process.cpuUsage(usedAtSeen)
+    return (user + system) / 1_000
+  }
   const note = () => {
     isNoted = true
     if (hang) writeNote(file, hang)
@@ -79,9 +88,15 @@ function watchMainThread(): void {
   }
   const begin = (ms: number) => {
     const since = new Date(Date.now() - ms).toISOString()
-    const begun: Hang = { bootId, since, ms: Math.round(ms), work: [...open.keys()], stack: [] }
-    hang = begun
-    if (performance.now() - stackAt < stackEveryMs) return
+    hang = { bootId, since, ms: Math.round(ms), work: [...open.keys()], stack: [] }
+    isAsked = performance.now() - stackAt < stackEveryMs
+    askForStack()
+  }
+  /** It costs the main thread more than a tenth of a second, and says nothing of what keeps a processor from it. */
+  const askForStack = () => {
+    const begun = hang
+    if (!begun || isAsked || workedMs() < stackWorkMs) return
+    isAsked = true
     stackAt = performance.now()
     leave = takeStack((stack) => {
       begun.stack = stack
@@ -99,10 +114,12 @@ function watchMainThread(): void {
       if (hang) end(ms)
       seen = present
       seenAt = now
-    } else if (hang && ms > noteMs && !isNoted) {
+      usedAtSeen = process.cpuUsage()
+    } else if (hang && ms > noteMs && !isNoted && workedMs() > notedWorkMs) {
       hang.ms = Math.round(ms)
       note()
     } else if (!hang && ms > hangMs) begin(ms)
+    else askForStack()
   }, tickMs)
   parentPort?.on("message", ({ begin: begun, end: ended }: { begin?: string; end?: string }) => {
     const id = begun ?? ended ?? ""

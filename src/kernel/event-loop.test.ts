@@ -86,3 +86,14 @@ test("a process that is killed while it hangs leaves word of where and at what, 
   assert.equal(messages[1]?.left, null)
   assert.equal(existsSync(file), false)
 })
+
+test("a process that is killed while it only waits, for a processor or a disk, blames nobody for it", async (context) => {
+  const folder = temporaryFolder()
+  const wait = "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60_000)"
+  const child = watchedProcess(context, folder, `watch.beginWork("run-7"); process.send("waits", () => ${wait})`)
+  await once(child, "message")
+  await delay(1_600)
+  child.kill("SIGKILL")
+  await once(child, "exit")
+  assert.equal(existsSync(join(folder, "hanging.json")), false)
+})
