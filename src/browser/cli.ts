@@ -11,7 +11,7 @@ import { lifecycleCommands } from "./cli/lifecycle.ts"
 import { pageCommands } from "./cli/page.ts"
 import { profileCommands } from "./cli/profiles.ts"
 import { schemaCommand } from "./cli/schema.ts"
-import { runCommand } from "./cli/scripts.ts"
+import { runCommand, scriptCommands } from "./cli/scripts.ts"
 import { settingCommands } from "./cli/settings.ts"
 import { tabByIndexCommands, tabCommands } from "./cli/tabs.ts"
 
@@ -49,6 +49,7 @@ const groups: Group = {
       description: "The extension that brings in tabs of your own browser",
       specs: extensionCommands,
     },
+    { name: "scripts", description: "Kept scripts: list, show, run or remove them", specs: scriptCommands },
     { name: "trace", description: "Record what happens in the browser, for the trace viewer", specs: traceCommands },
     { name: "cookies", description: "Show, set or clear cookies", specs: cookieCommands },
     {

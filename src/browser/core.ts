@@ -1,4 +1,5 @@
 // What browser control can do, once for its two faces: the HTTP routes and the agent tool.
+import { join } from "node:path"
 import { AppError } from "../kernel/index.ts"
 import { type CoreOptions, createAccess, limits, needEvaluation, pageReply, type Place } from "./access.ts"
 import type { Caller } from "./caller.ts"
@@ -41,7 +42,9 @@ import type {
 } from "./requests/index.ts"
 import { extensionOperations } from "./relay/operations.ts"
 import { elementOperations } from "./script/elements.ts"
-import { type ScriptCore, performScript, plainHands } from "./script/perform.ts"
+import { inputsOf } from "./script/form.ts"
+import { type KeptScript, Shelf, nameIn } from "./script/shelf.ts"
+import { type ScriptCore, type ScriptShelf, performScript, plainHands } from "./script/perform.ts"
 import { hideIn } from "./secrets.ts"
 import { placeFor, settingOperations } from "./settings.ts"
 import { sightOperations } from "./sight.ts"
@@ -77,15 +80,42 @@ export function createBrowserCore(options: CoreOptions) {
   }
   const shown = hideIn(operations, options.hidden)
   // Its steps see no more than any other caller does.
-  return { ...shown, ...hideIn(scriptOperations(options, shown), options.hidden) }
+  const kept = hideIn(keptScripts(options), options.hidden)
+  return { ...shown, ...kept, ...hideIn(scriptOperations(options, shown, kept), options.hidden) }
 }
 
-function scriptOperations(options: CoreOptions, core: ScriptCore) {
+function scriptOperations(options: CoreOptions, core: ScriptCore, kept: ScriptShelf) {
   const { needLibrary } = createAccess(options)
   return {
     async run(caller: Caller, request: RunRequest): Promise<RunReply> {
       needLibrary("act:run")
-      return await performScript(core, request, caller, (own, targetId) => plainHands(core, own, targetId))
+      return await performScript(core, request, caller, {
+        shelf: kept,
+        handsFor: (own, targetId) => plainHands(core, own, targetId),
+        isNamed: () => true,
+      })
+    },
+  }
+}
+
+function keptScripts({ stateFolder, clock, hidden }: CoreOptions) {
+  const shelf = new Shelf({
+    folder: join(stateFolder, "browser", "scripts"),
+    clock,
+    holdsSecret: (text) => hidden.hide(text) !== text,
+  })
+  const shown = (script: KeptScript) => ({ ...script, inputs: inputsOf(script.steps) })
+  return {
+    scripts: async () => (await shelf.list()).map(shown),
+    readScript: async (name: string) => shown(await shelf.read(name)),
+    /** Why it was not kept; null when it was. */
+    keepScript: async (name: string, script: Parameters<Shelf["keep"]>[1]) => ({
+      reason: (await shelf.keep(name, script)) ?? null,
+    }),
+    noteScript: (script: KeptScript, stopped: string | undefined) => shelf.note(script, stopped),
+    async removeScript(name: string): Promise<{ ok: true; name: string }> {
+      await shelf.remove(name)
+      return { ok: true, name: nameIn(name) }
     },
   }
 }

@@ -123,6 +123,13 @@ async function during<Answer>(answer: Promise<Answer>, bringAbout: (() => Promis
   return ended
 }
 
+async function keptOnce(): Promise<Call> {
+  const steps = [{ kind: "read", find: "link zip", as: "link" }]
+  await show("files.html")
+  await bench.call("POST", "/act", { kind: "run", steps, keep: "once" })
+  return ["/scripts/once"]
+}
+
 /** One call of each route, in this order, against a page that has what it needs. */
 const calls: Record<string, () => Promise<Call | Call[]> | Call | Call[]> = {
   "GET /openapi.json": () => ["/openapi.json"],
@@ -148,6 +155,9 @@ const calls: Record<string, () => Promise<Call | Call[]> | Call | Call[]> = {
     meanwhile = () => bench.call("POST", "/act", { kind: "click", ref })
     return ["/wait/download", {}]
   },
+  "GET /scripts": () => ["/scripts"],
+  "GET /scripts/:name": keptOnce,
+  "DELETE /scripts/:name": keptOnce,
   "POST /act": async () => {
     const ref = await onPage("dialogs.html", "Confirm")
     return [
@@ -348,9 +358,23 @@ const cases: Record<string, Case> = {
         { kind: "set", as: "said", to: "{{greeting}}" },
       ]
       await writeFile(join(own, "script.json"), JSON.stringify({ steps, values: { greeting: "none" } }))
-      return [join(own, "script.json"), "--value", "greeting=hello"]
+      return [join(own, "script.json"), "--value", "greeting=hello", "--keep", "read-link"]
     },
-    prints: /^2 steps done\ngreeting: hello\nlink: Get zip\nsaid: hello$/m,
+    prints: /^2 steps done\ngreeting: hello\nlink: Get zip\nsaid: hello\nkept as read-link$/m,
+  },
+  "scripts list": { prints: /^read-link: 2 steps on 127\.0\.0\.1:\d+, run 0 times; takes greeting$/m },
+  "scripts show": { words: () => ["read-link"], prints: /"find": "link zip"/ },
+  "scripts run": {
+    words: () => ["read-link", "--value", "greeting=again"],
+    prints: /^3 steps done\n[^]*said: again$/m,
+  },
+  "scripts remove": {
+    async words() {
+      const steps = [{ kind: "read", find: "link zip", as: "link" }]
+      await bench.call("POST", "/act", { kind: "run", steps, keep: "short" })
+      return ["short"]
+    },
+    prints: /^removed short$/m,
   },
   snapshot: { words: () => ["--interactive", "--labels"], prints: /link "Get zip" \[ref=e\d+\][^]*^MEDIA:\/.+\.png$/m },
   find: { words: () => ["zip"], prints: /^- link "Get zip" \[ref=e\d+\]$/m },

@@ -39,7 +39,8 @@ import {
   withUrl,
 } from "./tool/input.ts"
 import { callerOf, gateCall, keepSecretsHere, refuseUntrusted, sayWhere } from "./tool/rules.ts"
-import { performForAgent } from "./tool/script.ts"
+import type { ScriptShelf } from "./script/perform.ts"
+import { performForAgent, withSteps } from "./tool/script.ts"
 
 export type { BrowserToolInput } from "./tool/input.ts"
 
@@ -59,11 +60,12 @@ export function createBrowserTool(
     output: "untrusted",
     repeatable: ({ action }) => readOnly.has(action),
     async gate(value, context) {
-      return await gateCall(await findTarget(options, value, context), value, context)
+      return await gateCall(await findTarget(options, value, context), value, context, options.core())
     },
     async describe(value, context) {
       const target = await findTarget(options, value, context)
-      return await describeCall(target.core, value, callerOf(value, context, target))
+      const whole = isScript(value) ? await withSteps(value, options.core()) : value
+      return await describeCall(target.core, whole, callerOf(value, context, target))
     },
     async run(value, context) {
       const target = await findTarget(options, value, context)
@@ -72,19 +74,24 @@ export function createBrowserTool(
         const caller = callerOf(value, context, target)
         return await askForHands(target.core, options.takeovers, { context, caller }, value as JsonObject)
       }
-      const result = await perform(target, value, context)
+      const result = await perform(target, value, context, options.core)
       return target.node ? saidWhere(result, target.node.name) : result
     },
   }
 }
 
-async function perform(target: Target, value: BrowserToolInput, context: ToolContext): Promise<ToolResult> {
+async function perform(
+  target: Target,
+  value: BrowserToolInput,
+  context: ToolContext,
+  scripts: () => ScriptShelf,
+): Promise<ToolResult> {
   refuseUntrusted(value, context, target)
   keepSecretsHere(value, target)
   const { core } = target
   try {
     const caller = callerOf(value, context, target)
-    if (isScript(value)) return await performForAgent(target, value, context)
+    if (isScript(value)) return await performForAgent(target, value, context, scripts())
     if (value.action === "open") return await open(core, value, caller, context)
     if (value.action === "navigate") return await navigate(core, value, caller, context)
     return await run(core, value, await heldToSites(core, value, caller, context))

@@ -1,6 +1,6 @@
-// `svc browser run`: a script of acts from a file.
+// `svc browser run`: a script of acts from a file; `svc browser scripts`: those that were kept.
 import { AppError } from "../../kernel/errors.ts"
-import type { RunReply } from "../contract.ts"
+import type { Reply, RunReply } from "../contract.ts"
 import { type CommandSpec, type Flag, type Run, freshMode, marginMs, plain } from "./command.ts"
 
 const runFlags: Flag[] = [
@@ -15,12 +15,64 @@ export const runCommand: CommandSpec = {
   example: `echo '[{"kind":"click","find":"button \\"Add\\"","in":"Green Tea"}]' | svc browser run -`,
   json: "RunReply",
   tab: true,
-  flags: runFlags,
+  flags: [["--keep <name>", "keep it under this name when all of it was done"], ...runFlags],
   async perform(run, file) {
     const { steps, values } = await readScript(file ?? "-")
-    return await perform(run, { steps, values: { ...values, ...valuesOf(run) } })
+    const { keep } = run.options
+    return await perform(run, { steps, values: { ...values, ...valuesOf(run) }, keep })
   },
 }
+
+export const scriptCommands: CommandSpec[] = [
+  {
+    usage: "list",
+    description: "List the kept scripts",
+    example: "svc browser scripts list",
+    json: "ScriptList",
+    async perform({ send, io }) {
+      const reply = await send<Reply<"ScriptList">>("GET", "/scripts")
+      const lines = reply.scripts.map(({ name, sites, steps, runs, lastStop, inputs }) =>
+        [
+          `${name}: ${steps.length} steps on ${sites.join(", ")}, run ${runs} ${runs === 1 ? "time" : "times"}`,
+          ...(inputs.length > 0 ? [`takes ${inputs.join(", ")}`] : []),
+          ...(lastStop === undefined ? [] : [`stopped the last time at ${lastStop}`]),
+        ].join("; "),
+      )
+      return { reply, show: () => io.print(lines.join("\n") || "no kept scripts") }
+    },
+  },
+  {
+    usage: "show <name>",
+    description: "Print a kept script",
+    example: "svc browser scripts show order-tea",
+    json: "KeptScript",
+    async perform({ send, io }, name) {
+      const reply = await send<Reply<"KeptScript">>("GET", path(name))
+      return { reply, show: () => io.print(JSON.stringify(reply, null, 2)) }
+    },
+  },
+  {
+    usage: "run <name>",
+    description: "Do a kept script again, without the model",
+    example: "svc browser scripts run order-tea --value count=2",
+    json: "RunReply",
+    tab: true,
+    flags: runFlags,
+    perform: async (run, name) => await perform(run, { script: name, values: valuesOf(run) }),
+  },
+  {
+    usage: "remove <name>",
+    description: "Remove a kept script",
+    example: "svc browser scripts remove order-tea",
+    json: "RemovedScript",
+    async perform({ send, io }, name) {
+      const reply = await send<Reply<"RemovedScript">>("DELETE", path(name))
+      return { reply, show: () => io.print(`removed ${reply.name}`) }
+    },
+  },
+]
+
+const path = (name: string | undefined) => `/scripts/${encodeURIComponent(name ?? "")}`
 
 async function perform(run: Run, body: Record<string, unknown>) {
   const { send, options } = run
@@ -29,11 +81,18 @@ async function perform(run: Run, body: Record<string, unknown>) {
     body: { kind: "run", ...body, targetId: options.targetId, timeoutMs, snapshot: freshMode(options) },
     timeoutMs: (timeoutMs ?? 60_000) + 20_000 + marginMs,
   })
-  if (reply.stopped) run.io.failed()
+  if (reply.stopped) {
+    run.io.failed()
+    if (typeof body["script"] === "string")
+      run.io.note(
+        `let the agent finish it: svc agent "Run the kept browser script ${body["script"]}; where it no longer fits the page, finish by yourself and keep it anew"`,
+      )
+  }
   return { reply, show: () => show(run, reply) }
 }
 
-function show({ io }: Run, { done, values, stopped, notes = [], snapshot }: RunReply): void {
+function show({ io }: Run, reply: RunReply): void {
+  const { done, values, stopped, notes = [], snapshot, kept, notKept } = reply
   const steps = `${done} ${done === 1 ? "step" : "steps"} done`
   const round = stopped?.round === undefined ? "" : ` (round ${stopped.round})`
   if (stopped) {
@@ -42,6 +101,8 @@ function show({ io }: Run, { done, values, stopped, notes = [], snapshot }: RunR
   } else io.print(steps)
   for (const [name, value] of Object.entries(values))
     io.print(`${name}: ${typeof value === "string" ? plain(value) : JSON.stringify(value)}`)
+  if (kept !== undefined) io.print(`kept as ${kept}`)
+  if (notKept !== undefined) io.print(`not kept: ${plain(notKept)}`)
   for (const note of notes) io.print(`note: ${plain(note)}`)
   if (snapshot !== undefined) io.print(snapshot)
 }

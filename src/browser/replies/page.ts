@@ -71,7 +71,23 @@ export const runReply = z.object({
     .exactOptional()
     .describe("The step that could not be done; those before it were."),
   notes: z.array(z.string()).exactOptional().describe("What the browser said of steps."),
+  kept: z.string().exactOptional().describe("The name under which the script is kept now."),
+  notKept: z.string().exactOptional().describe("Why it was not kept."),
 })
+export const keptScript = z.object({
+  name: z.string(),
+  start: z.string().describe("Where it begins; empty when its first step says so."),
+  sites: z.array(z.string()).describe("Sites of the pages that it works on: on others it does nothing."),
+  named: z.array(z.string()).describe("Those of them that the owner had named when it was kept."),
+  steps: z.array(z.record(z.string(), z.unknown())),
+  inputs: z.array(z.string()).describe("Values that it must be given."),
+  madeAt: z.string(),
+  runs: z.number(),
+  lastRun: z.string().exactOptional(),
+  lastStop: z.string().exactOptional().describe("Where and why it stopped the last time, if it did."),
+})
+export const scriptList = z.object({ scripts: z.array(keptScript) })
+export const removedScript = z.object({ ok, name: z.string() })
 export const actAnswer = z.union([actReply, runReply.describe("Of `run`.")])
 
 export const navigateReply = z.object({

@@ -2,19 +2,24 @@
 // are what they must be, script/form.ts says.
 import { z } from "zod"
 import { type Json, type JsonObject, isJsonObject } from "../../kernel/index.ts"
-import { clamped, fresh, target } from "./fields.ts"
+import { clamped, fresh, target, word } from "./fields.ts"
 import { parseRequest } from "./parse.ts"
 
 export const runRequest = z.object({
   ...target,
   kind: z.literal("run"),
   /** Looked at by the parser of scripts, whose errors name the step. */
-  steps: z.unknown().meta({
-    type: "array",
-    items: { type: "object", properties: { kind: { type: "string" } }, required: ["kind"] },
-    description:
-      "Acts in the form of this route, each with a ref or with `find` (and `in`, `nth`); and `navigate`, `dialog`, `read`, `collect`, `set`, `if`, `repeat`, `stop`.",
-  }),
+  steps: z
+    .unknown()
+    .optional()
+    .meta({
+      type: "array",
+      items: { type: "object", properties: { kind: { type: "string" } }, required: ["kind"] },
+      description:
+        "Acts in the form of this route, each with a ref or with `find` (and `in`, `nth`); and `navigate`, `dialog`, `read`, `collect`, `set`, `if`, `repeat`, `stop`.",
+    }),
+  script: word.optional().describe("A kept script, in the place of steps."),
+  keep: word.optional().describe("Keeps the script under this name when all of it was done."),
   values: z.record(z.string(), z.unknown()).default({}).describe("What `{{name}}` stands for in texts of the steps."),
   snapshot: fresh.snapshot.default("diff"),
   timeoutMs: clamped(1_000, 300_000, 60_000),

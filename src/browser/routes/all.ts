@@ -7,6 +7,7 @@ import { openApiRoute } from "./openapi.ts"
 import { pageRoutes } from "./page.ts"
 import { profileRoutes } from "./profiles.ts"
 import type { Route } from "./route.ts"
+import { scriptRoutes } from "./scripts.ts"
 import { settingRoutes } from "./settings.ts"
 import { tabRoutes } from "./tabs.ts"
 
@@ -17,6 +18,7 @@ const featureRoutes: readonly Route[] = [
   ...extensionRoutes,
   ...tabRoutes,
   ...pageRoutes,
+  ...scriptRoutes,
   ...debugRoutes,
   ...settingRoutes,
 ]

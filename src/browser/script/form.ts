@@ -317,6 +317,28 @@ export function isRef(text: string): boolean {
   }
 }
 
+/** Values that a kept script must be given. */
+export function inputsOf(steps: readonly JsonObject[]): string[] {
+  const set = new Set(namesSet(steps as Json))
+  return [...new Set(namesIn(steps as Json))].filter((each) => !set.has(each)).toSorted()
+}
+
+function namesSet(written: Json): string[] {
+  if (Array.isArray(written)) return written.flatMap(namesSet)
+  if (!isJsonObject(written)) return []
+  const own = typeof written["as"] === "string" ? [written["as"]] : []
+  return [...own, ...Object.values(written).flatMap(namesSet)]
+}
+
+/** Refs that stand in a script. */
+export function refsIn(written: Json): string[] {
+  if (Array.isArray(written)) return written.flatMap(refsIn)
+  if (!isJsonObject(written)) return []
+  return Object.entries(written).flatMap(([key, each]) =>
+    /^(?:ref|startRef|endRef)$/.test(key) && typeof each === "string" && isRef(each) ? [each] : refsIn(each),
+  )
+}
+
 const targetShape = z.union([word, z.strictObject(element)])
 
 function namedTarget(value: Json): Target {

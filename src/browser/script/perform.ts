@@ -1,5 +1,5 @@
 // Act `run`, for both faces: parse -> choose the tab -> do the steps -> what came of it, with what the page shows now.
-import { AppError } from "../../kernel/index.ts"
+import { AppError, siteOf } from "../../kernel/index.ts"
 import type { Caller } from "../caller.ts"
 import type {
   ActReply,
@@ -22,8 +22,9 @@ import {
   snapshotRequest,
 } from "../requests/index.ts"
 import type { LookReply, LookRequest } from "./elements.ts"
-import { parseScript } from "./form.ts"
-import { type Deed, type Hands, runScript } from "./run.ts"
+import { type Script, parseScript, refsIn } from "./form.ts"
+import { type Deed, type Hands, type Outcome, runScript } from "./run.ts"
+import { type KeptScript, delicateStep, nameIn, sitesOfUrls } from "./shelf.ts"
 
 /** What scripts need of a browser, wherever that is. */
 export interface ScriptCore {
@@ -50,20 +51,54 @@ export function deedOf(reply: { url: string } & Partial<Deed>): Deed {
   return { url, dialog, closed, result, note }
 }
 
+/** Where scripts are kept. */
+export interface ScriptShelf {
+  readScript(name: string): Promise<KeptScript>
+  keepScript(
+    name: string,
+    script: Pick<KeptScript, "start" | "sites" | "named" | "steps">,
+  ): Promise<{ reason: string | null }>
+  noteScript(script: KeptScript, stopped: string | undefined): Promise<void>
+}
+
+export interface Performing {
+  shelf: ScriptShelf
+  handsFor(caller: Caller, targetId: string): Hands
+  /** Sites that the owner has named. */
+  isNamed(site: string): boolean
+}
+
 export async function performScript(
   core: ScriptCore,
   request: RunRequest,
   caller: Caller,
-  handsFor: (caller: Caller, targetId: string) => Hands,
+  { shelf, handsFor, isNamed }: Performing,
 ): Promise<RunReply> {
-  const script = parseScript(request.steps, Object.keys(request.values))
+  const kept = await keptOf(request, shelf)
+  const script = parseScript(kept?.steps ?? request.steps, Object.keys(request.values))
+  if (kept && kept.start !== "") script.steps.unshift({ place: "start", kind: "navigate", url: kept.start })
+  if (request.keep !== undefined) nameIn(request.keep)
   const start = await core.look(caller, { targetId: request.targetId, wanted: undefined, ...justLook })
   const { targetId } = start
-  const { stopped, done, values, notes } = await runScript(
+  const outcome = await runScript(
     script,
-    (signal) => handsFor({ ...caller, signal }, targetId),
-    { values: request.values, records: false, timeoutMs: request.timeoutMs, signal: caller.signal },
+    (signal) => {
+      const hands = handsFor({ ...caller, signal }, targetId)
+      return kept ? onItsSites(hands, kept) : hands
+    },
+    {
+      values: request.values,
+      records: request.keep !== undefined,
+      timeoutMs: request.timeoutMs,
+      signal: caller.signal,
+    },
   )
+  const { stopped, done, values, notes } = outcome
+  if (kept) await shelf.noteScript(kept, stopped && `step ${stopped.step}: ${stopped.code}`)
+  const keeping =
+    request.keep === undefined
+      ? {}
+      : await keep(request.keep, { script, outcome, start: start.url, shelf, isNamed, kept })
   return {
     ok: true,
     ...(await endOf(core, caller, targetId, request.snapshot)),
@@ -71,7 +106,65 @@ export async function performScript(
     values,
     ...(stopped ? { stopped } : {}),
     ...(notes.length > 0 ? { notes } : {}),
+    ...keeping,
   }
+}
+
+async function keptOf({ script, steps }: RunRequest, shelf: ScriptShelf): Promise<KeptScript | undefined> {
+  if (script === undefined) return undefined
+  if (steps === undefined) return await shelf.readScript(script)
+  throw new AppError("bad-request", "steps and script exclude each other")
+}
+
+/** A kept script does nothing on pages of sites that it was not made on, wherever these have come to lead. */
+function onItsSites(hands: Hands, { sites }: KeptScript): Hands {
+  const check = async () => {
+    const { url } = await hands.look({ wanted: undefined, ...justLook })
+    const site = siteOf(url)
+    if (site !== undefined && sites.includes(site)) return
+    throw new AppError("script-stopped", `The page is on ${site ?? "no site"}, where this script was not made`, {
+      hint: `Its sites: ${sites.join(", ")}`,
+    })
+  }
+  return {
+    ...hands,
+    async act(fields, isForeign) {
+      await check()
+      return await hands.act(fields, isForeign)
+    },
+    async answer(request, isForeign) {
+      await check()
+      return await hands.answer(request, isForeign)
+    },
+  }
+}
+
+async function keep(
+  name: string,
+  parts: {
+    script: Script
+    outcome: Outcome
+    start: string
+    kept: KeptScript | undefined
+  } & Pick<Performing, "shelf" | "isNamed">,
+): Promise<{ kept?: string; notKept?: string }> {
+  const { script, outcome, shelf, isNamed } = parts
+  if (outcome.stopped) return { notKept: "it did not come to its end" }
+  const opens = script.written[0]?.["kind"] === "navigate"
+  const start = opens ? "" : (parts.kept?.start ?? parts.start)
+  if (!opens && siteOf(start) === undefined) return { notKept: "it begins on no page: begin it with navigate" }
+  const left = refsIn(script.written)
+  const delicate = delicateStep(script.written)
+  if (left.length > 0) return { notKept: `refs end with the page: name ${left.join(", ")} by find` }
+  if (delicate !== undefined) return { notKept: delicate }
+  const sites = sitesOfUrls([...(opens ? [] : [start]), ...outcome.urls])
+  const { reason } = await shelf.keepScript(name, {
+    start,
+    sites,
+    named: sites.filter((site) => isNamed(site)),
+    steps: script.written,
+  })
+  return reason === null ? { kept: nameIn(name) } : { notKept: reason }
 }
 
 const justLook = { acts: false, waitMs: 0, locators: false }

@@ -42,8 +42,6 @@ export interface Outcome {
   notes: string[]
   /** Addresses at which steps were done. */
   urls: string[]
-  /** Elements that were named by ref and cannot be found again by words. */
-  lost: string[]
 }
 
 export interface RunOptions {
@@ -69,7 +67,7 @@ export async function runScript(
     values: new Values(options.values),
     records: options.records,
     limit,
-    outcome: { done: 0, values: {}, notes: [], urls: [], lost: [] },
+    outcome: { done: 0, values: {}, notes: [], urls: [] },
     at: undefined,
     round: undefined,
     dialog: false,
@@ -214,22 +212,16 @@ function put(request: JsonObject, { name, field }: Placed, ref: string): void {
 
 async function refFor(running: Running, placed: Placed, step: Extract<Step, { kind: "act" }>): Promise<string> {
   const { target } = placed
-  if ("ref" in target) return await checkRef(running, placed, target, step.place)
+  if ("ref" in target) return await checkRef(running, placed, target)
   const waitMs = typeof step.fields["timeoutMs"] === "number" ? step.fields["timeoutMs"] : findMs
   return (await locate(running, target, { acts: true, waitMs })).ref as string
 }
 
 /** Throws for a ref that means nothing any more; what no snapshot shows of the page is left to the act itself. */
-async function checkRef(
-  { hands, records, outcome }: Running,
-  placed: Placed,
-  target: { ref: string },
-  place: string,
-): Promise<string> {
+async function checkRef({ hands, records }: Running, placed: Placed, target: { ref: string }): Promise<string> {
   const { found } = await hands.look({ wanted: target, acts: true, waitMs: 0, locators: records })
   const locator = found[0]?.locator
   if (records && locator) keepWords(placed, locator)
-  else if (records) outcome.lost.push(place)
   return target.ref
 }
 
@@ -282,10 +274,7 @@ async function read(running: Running, step: Extract<Step, { kind: "read" }>): Pr
     return
   }
   const found = await locate(running, step.target, { acts: false, waitMs: "ref" in step.target ? 0 : findMs })
-  if (records && "ref" in step.target) {
-    if (found.locator) keepWords({ holder: step.holder, name: "ref" }, found.locator)
-    else running.outcome.lost.push(step.place)
-  }
+  if (records && found.locator) keepWords({ holder: step.holder, name: "ref" }, found.locator)
   if (step.add) values.add(step.as, [found.words], true)
   else values.set(step.as, found.words, true)
 }

@@ -1,5 +1,6 @@
 // Scripts through the control service, in a real browser.
 import assert from "node:assert/strict"
+import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { after, before, test } from "node:test"
 import { type BrowserBench, startBrowserBench } from "../../../test/support/browser-service.ts"
@@ -241,4 +242,85 @@ test("does nothing for the agent that it could not do by single calls", async ()
     origin: "webhook",
   })
   assert.match(stranger.note ?? "", /stopped at step 1: not-found/, "it has tabs of its own")
+})
+
+const kept = async (name: string) => (await bench.call("GET", `/scripts/${name}`)).body
+const again = async (script: string, more: object = {}) =>
+  (await bench.call("POST", "/act", { kind: "run", script, ...more })).body
+
+test("keeps a script that has worked, by words, and does it again on a page drawn anew", async () => {
+  pages.basket.length = 0
+  await open("shop/")
+  const note = await bench.refOf("Note", "?mode=efficient")
+  const honey = await bench.refOf("Add Honey to basket", "?mode=efficient")
+  const made = await run(
+    [
+      { kind: "fill", fields: [{ ref: note, value: "{{words}}" }] },
+      { kind: "click", ref: honey },
+      { kind: "wait", text: "1 item" },
+    ],
+    { values: { words: "first" }, keep: "Order-Honey" },
+  )
+  assert.equal(made.kept, "order-honey", JSON.stringify(made))
+  const shown = await kept("order-honey")
+  assert.deepEqual(shown.steps.slice(0, 2), [
+    { kind: "fill", fields: [{ find: 'textbox "Note"', value: "{{words}}" }] },
+    { kind: "click", find: 'button "Add Honey to basket"' },
+  ])
+  assert.deepEqual([shown.inputs, shown.start, shown.runs], [["words"], `${pages.url}/shop/`, 0])
+  await open("orders.html")
+  assert.match((await again("order-honey")).error.message, /words/, "it must be given its values")
+  pages.basket.length = 0
+  const answer = await again("order-honey", { values: { words: "second" } })
+  assert.equal(answer.stopped, undefined, JSON.stringify(answer.stopped))
+  assert.deepEqual(pages.basket, [{ product: "Honey", note: "second" }])
+  assert.equal((await kept("order-honey")).runs, 1)
+})
+
+test("stops a kept script where the page is not as it was, and never works on another site", async () => {
+  await open("orders.html")
+  await run([{ kind: "click", find: "button Confirm", in: "Ann" }], { keep: "confirm" })
+  const script = join(bench.stateFolder, "browser", "scripts", "confirm.json")
+  const written = JSON.parse(await readFile(script, "utf8"))
+  const change = (more: object) => writeFile(script, JSON.stringify({ ...written, ...more }))
+  await change({ steps: [{ kind: "click", find: "button Approve", timeoutMs: 300 }] })
+  const drifted = await again("confirm")
+  assert.deepEqual([drifted.stopped.step, drifted.stopped.code], ["1", "not-found"])
+  assert.equal((await kept("confirm")).lastStop, "step 1: not-found")
+  await change({ sites: ["shop.example"] })
+  const elsewhere = await again("confirm")
+  assert.deepEqual([elsewhere.stopped.code, elsewhere.stopped.step], ["script-stopped", "1"])
+  await change({ steps: [] })
+  assert.match((await again("confirm")).error.message, /cannot be read/)
+  assert.equal((await bench.call("DELETE", "/scripts/confirm")).body.name, "confirm")
+  assert.equal((await again("confirm")).error.code, "not-found")
+  assert.equal((await again("../confirm")).error.code, "bad-request")
+})
+
+test("does not keep what should not be in a file, or cannot be found again", async () => {
+  await open("orders.html")
+  const notKept = async (steps: unknown) => (await run(steps, { keep: "no" })).notKept
+  assert.match(await notKept([{ kind: "type", find: "Password", text: "hunter2" }]), /kept secret by name/)
+  const ref = await bench.refOf("Next")
+  const unused = { kind: "if", when: { text: "never there" }, steps: [{ kind: "click", ref }] }
+  assert.match(await notKept([unused]), /by find/)
+  assert.match(await notKept([{ kind: "stop", because: "no" }]), /did not come to its end/)
+  assert.equal((await bench.call("GET", "/scripts/no")).status, 404)
+})
+
+test("lets only an owner's turn use kept scripts, and asks first where words of others were read", async () => {
+  await open("orders.html")
+  await run([{ kind: "type", find: "Note", text: "kept words" }], { keep: "note" })
+  const { tool } = bench.service
+  const input = tool.input.parse({ action: "act", request: { kind: "run", script: "note" } })
+  const stranger = toolContext({ trusted: false, tainted: true, origin: "webhook" })
+  await assert.rejects(async () => await tool.gate?.(input, stranger), { code: "forbidden" })
+  const gated = await tool.gate?.(input, toolContext({ tainted: true }))
+  assert.match(gated?.summary ?? "", /Run the kept script note on 127/)
+  assert.match(JSON.stringify(gated?.action), /kept words/)
+  assert.equal(await tool.gate?.(input, toolContext()), undefined)
+  const ran = await tool.run(input, toolContext({ confirms: async () => undefined }))
+  assert.equal(ran.isError, undefined, ran.note)
+  const allowed = await tool.run(input, toolContext({ tainted: true, approved: true, confirms: async () => undefined }))
+  assert.equal(allowed.isError, undefined, allowed.note)
 })

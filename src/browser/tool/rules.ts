@@ -3,8 +3,9 @@
 import type { Gated, ToolContext } from "../../agent/tool.ts"
 import { AppError, isJsonObject } from "../../kernel/index.ts"
 import type { Caller } from "../caller.ts"
-import { actKinds } from "../requests/index.ts"
+import { actKinds, parseRun } from "../requests/index.ts"
 import type { Target } from "../sandbox/target.ts"
+import type { ScriptShelf } from "../script/perform.ts"
 import { fillsSecret, gateOf, gateSecret, isRunningCode } from "./gate.ts"
 import { type BrowserToolInput, isScript, requestOf } from "./input.ts"
 
@@ -12,17 +13,45 @@ export async function gateCall(
   target: Target,
   value: BrowserToolInput,
   context: ToolContext,
+  scripts?: ScriptShelf,
 ): Promise<Gated | undefined> {
   refuseUntrusted(value, context, target)
   keepSecretsHere(value, target)
-  // Each step of it is looked at when it is its turn.
-  if (isScript(value)) return undefined
+  if (isScript(value)) return await gateScript(value, context, scripts)
   const caller = callerOf(value, context, target)
   if (!context.trusted && fillsSecret(value)) return await gateSecret(target.core, value, caller)
   if (!context.tainted) return undefined
   return await gateOf(target.core, value, caller, context).catch((error: unknown) => {
     throw error instanceof AppError && error.code === "bad-request" ? sayWhere(error, value) : error
   })
+}
+
+/**
+ * Each step is looked at when it is its turn. A kept script brings the sites that were named when it was kept: a turn that
+ * has read words of others does not take these up by itself.
+ */
+async function gateScript(
+  value: BrowserToolInput,
+  { trusted, tainted, sites }: ToolContext,
+  scripts: ScriptShelf | undefined,
+): Promise<Gated | undefined> {
+  const { script, keep, values } = parseRun(requestOf(value))
+  if (script === undefined && keep === undefined) return undefined
+  if (!trusted || !scripts) {
+    throw new AppError("forbidden", "Kept scripts are the owner's: this turn may neither run nor keep them", {
+      hint: "Give the steps themselves",
+    })
+  }
+  if (script === undefined || !tainted) return undefined
+  const kept = await scripts.readScript(script)
+  const unnamed = kept.sites.filter((site) => !sites.has(site))
+  if (unnamed.length === 0) return undefined
+  const { name, start, steps } = kept
+  return {
+    reason: `${unnamed.join(", ")}: this turn has read words of others and may not run a kept script by itself on a site that the owner has not named (by writing its address)`,
+    summary: `Run the kept script ${name} on ${kept.sites.join(", ")}`,
+    action: { action: "run", script: name, start, steps, values, sites: kept.sites },
+  }
 }
 
 export function keepSecretsHere(value: BrowserToolInput, { kind }: Target): void {

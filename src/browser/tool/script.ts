@@ -1,13 +1,14 @@
 // Act `run` for the agent: each step is looked at as the call that it would be by itself, at the moment when it is its turn.
 // Nothing can be done by a script that could not be done by single calls, and what an owner is asked about stops it.
 import type { ToolContext, ToolResult } from "../../agent/tool.ts"
-import { AppError, errorTable, type JsonObject } from "../../kernel/index.ts"
+import { AppError, errorTable, isJsonObject, type JsonObject } from "../../kernel/index.ts"
 import type { Caller } from "../caller.ts"
 import type { RunReply } from "../contract.ts"
 import { parseAct, parseRun } from "../requests/index.ts"
 import type { Target } from "../sandbox/target.ts"
 import type { Hands } from "../script/run.ts"
-import { deedOf, performScript, plainHands } from "../script/perform.ts"
+import { type ScriptShelf, deedOf, performScript, plainHands } from "../script/perform.ts"
+import type { KeptScript } from "../script/shelf.ts"
 import { withinSites } from "./address.ts"
 import { describeCall } from "./describe.ts"
 import { heldToSites } from "./gate.ts"
@@ -17,19 +18,51 @@ import { callerOf, gateCall } from "./rules.ts"
 export async function performForAgent(
   target: Target,
   value: BrowserToolInput,
-  context: ToolContext,
+  given: ToolContext,
+  shelf: ScriptShelf,
 ): Promise<ToolResult> {
   const request = parseRun(requestOf(value))
+  const whole = await withSteps(value, shelf)
+  const kept = request.script === undefined ? undefined : await shelf.readScript(request.script)
+  const context = kept ? withSites(given, kept) : given
   const caller = callerOf(value, context, target)
   // Callers who are no turn are asked about nothing.
   const isFree = context.approved && context.confirms === undefined
-  const allowed = context.approved && !isFree ? (await describeCall(target.core, value, caller)).sites : []
-  const reply = await performScript(target.core, request, caller, (own, targetId) =>
-    isFree
-      ? plainHands(target.core, own, targetId)
-      : agentHands(target, { value, targetId, allowed: new Set(allowed), context: withSignal(context, own) }),
-  )
-  return present(reply, target)
+  const allowed = context.approved && !isFree ? (await describeCall(target.core, whole, caller)).sites : []
+  const reply = await performScript(target.core, request, caller, {
+    shelf,
+    isNamed: (site) => given.sites.has(site),
+    handsFor: (own, targetId) =>
+      isFree
+        ? plainHands(target.core, own, targetId)
+        : agentHands(target, { value, targetId, allowed: new Set(allowed), context: withSignal(context, own) }),
+  })
+  return present(reply, target, kept !== undefined)
+}
+
+/** The same with the steps of the kept script that it names, for whoever is asked about it. */
+export async function withSteps(value: BrowserToolInput, shelf: ScriptShelf): Promise<BrowserToolInput> {
+  const request = requestOf(value)
+  if (!isJsonObject(request) || typeof request["script"] !== "string") return value
+  const { start, steps } = await shelf.readScript(request["script"])
+  const { script: _name, ...rest } = request
+  const open = start === "" ? [] : [{ kind: "navigate", url: start }]
+  return { ...value, action: "act", request: { ...rest, steps: [...open, ...steps] } }
+}
+
+/** An owner who has allowed it, or asks for it before words of others were read, names the sites that it was made on. */
+function withSites(context: ToolContext, { sites, named }: KeptScript): ToolContext {
+  const { sites: own, tainted, approved } = context
+  const more = approved ? sites : tainted ? [] : named
+  return {
+    ...context,
+    sites: {
+      has: (site) => own.has(site) || more.includes(site),
+      quotes: (address) => own.quotes(address),
+      list: () => [...own.list(), ...more],
+      add: (added) => own.add(added),
+    },
+  }
 }
 
 function withSignal(context: ToolContext, { signal }: Caller): ToolContext {
@@ -107,7 +140,7 @@ async function confirmed(target: Target, value: BrowserToolInput, context: ToolC
 }
 
 /** Words of pages, and messages that may quote them, are content; codes and our own hints are the note. */
-function present(reply: RunReply, { kind }: Target): ToolResult {
+function present(reply: RunReply, { kind }: Target, isKept: boolean): ToolResult {
   const { ok: _ok, snapshot, truncated: _cut, stopped, ...rest } = reply
   const { hint, ...where } = stopped ?? {}
   const content: ToolResult["content"] = [
@@ -121,7 +154,7 @@ function present(reply: RunReply, { kind }: Target): ToolResult {
   const advice = hint === undefined || kind === "node" ? "" : ` ${hint}.`
   return {
     isError: true,
-    note: `The script stopped at step ${stopped.step}: ${stopped.code}: ${meaning}${advice} What came before it is done: go on from there.`,
+    note: `The script stopped at step ${stopped.step}: ${stopped.code}: ${meaning}${advice} What came before it is done: go on from there${isKept ? " by yourself; the page may not be as it was when the script was kept, so keep it anew once it works" : ""}.`,
     content,
   }
 }

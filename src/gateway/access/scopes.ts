@@ -213,6 +213,9 @@ const controlRules: Rules = {
   "POST /set/device": browser,
   "POST /set/credentials": browser,
   "GET /openapi.json": browser,
+  "GET /scripts": browser,
+  "GET /scripts/:name": browser,
+  "DELETE /scripts/:name": browser,
 }
 
 export const routeRules: Readonly<Record<Surface, Rules>> = { gateway: gatewayRules, control: controlRules }
