@@ -68,3 +68,19 @@ test("gives refs to the words and parts of a drawing that listens, and to what a
   assert.equal(body.result, "South;North;dot;South;react;")
   assert.doesNotMatch((await look("efficient")).join("\n"), /"Only words"/)
 })
+
+test("finds a box that only its cursor makes a control, wherever the page says so", async () => {
+  await bench.call("POST", "/navigate", { url: `${pages.url}/controls.html?n=2` })
+  const run = (code: string) => bench.call("POST", "/act", { kind: "evaluate", fn: `() => { ${code} }` })
+  const isListed = async () =>
+    /generic "Plain box"/.test((await bench.call("GET", "/snapshot?mode=efficient")).body.snapshot)
+  await run('document.body.insertAdjacentHTML("beforeend", "<style></style><div id=box>Plain box</div>")')
+  assert.equal(await isListed(), false)
+  await run('box.style.cursor = "pointer"')
+  assert.equal(await isListed(), true, "by its own style")
+  await run('box.removeAttribute("style")')
+  assert.equal(await isListed(), false)
+  // A script that puts rules into a sheet changes nothing in the document.
+  await run('document.styleSheets[0].insertRule("@media all { #box { cursor: pointer } }"); box.title = ""')
+  assert.equal(await isListed(), true, "by a rule that came later")
+})
