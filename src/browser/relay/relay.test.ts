@@ -12,6 +12,7 @@ import { allowedMethods } from "../../../extension/src/allowed.ts"
 import { type BrowserBench, startBrowserBench, testToken } from "../../../test/support/browser-service.ts"
 import { freePort } from "../../../test/support/gateway.ts"
 import { type PersonBrowser, startPersonBrowser } from "../../../test/support/person-browser.ts"
+import { toolContext } from "../../../test/support/tool-context.ts"
 import { type Admit, bearerToken, createFailureThrottle, refuse } from "../../kernel/http/index.ts"
 import { systemClock } from "../../kernel/index.ts"
 import { CdpConnection } from "../cdp/index.ts"
@@ -213,6 +214,18 @@ describe("an attached tab", () => {
       [page],
     )
     await person.close(other)
+  })
+
+  test("is not there for turns that act on words of others, by whatever name", async () => {
+    const { tool } = bench.service
+    const stranger = toolContext({ sessionKey: "hook:one", trusted: false, origin: "webhook" })
+    const use = async (action: string) =>
+      await tool.run(tool.input.parse({ action, profile: "relay", targetId: page }), stranger)
+    const [list] = (await use("tabs")).content
+    assert.deepEqual(JSON.parse(list?.type === "text" ? list.text : "").tabs, [])
+    for (const action of ["snapshot", "screenshot", "attach"]) {
+      await assert.rejects(use(action), { code: "forbidden" }, action)
+    }
   })
 
   test("is read and worked, frames of other sites too, and the badge outlives navigation", async () => {
