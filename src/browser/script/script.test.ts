@@ -324,3 +324,35 @@ test("lets only an owner's turn use kept scripts, and asks first where words of 
   const allowed = await tool.run(input, toolContext({ tainted: true, approved: true, confirms: async () => undefined }))
   assert.equal(allowed.isError, undefined, allowed.note)
 })
+
+test("a task of twenty steps in a shop costs at most half the tokens of single acts", async (t) => {
+  const { tool } = bench.service
+  const context = toolContext({ tainted: true, sites: memorySites([`127.0.0.1:${pages.port}`]) })
+  const cost = async (requests: object[]) => {
+    let characters = 0
+    for (const request of requests) {
+      const input = { action: "act", snapshot: "diff", request }
+      const result = await tool.run(tool.input.parse(input), context)
+      assert.equal(result.isError, undefined, result.note)
+      characters += JSON.stringify(input).length + words(result).length
+    }
+    return characters / 4
+  }
+  const products = ["Green Tea", "Black Coffee", "Honey", "Rye Bread", "Sea Salt", "Olive Oil"]
+  const prepare = async () => {
+    pages.basket.length = 0
+    await open("shop/")
+    const { body } = await bench.call("GET", "/snapshot?mode=efficient")
+    const refs = Object.entries(body.refs as Record<string, { name?: string }>)
+    const ref = (name: string) => refs.find(([, each]) => each.name === name)?.[0]
+    const clicks = products.map((name) => ({ kind: "click", ref: ref(`Add ${name} to basket`) }))
+    const note = { kind: "type", ref: ref("Note"), text: "Ring twice" }
+    return [note, ...clicks, ...clicks, ...clicks, { kind: "wait", text: "18 items" }]
+  }
+  const single = await cost(await prepare())
+  assert.equal(pages.basket.length, 18)
+  const script = await cost([{ kind: "run", steps: await prepare() }])
+  assert.equal(pages.basket.length, 18)
+  t.diagnostic(`${single} tokens by single acts, ${script} by one script`)
+  assert.ok(script <= single / 2, `${script} against ${single}`)
+})
