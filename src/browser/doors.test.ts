@@ -14,6 +14,7 @@ import { browsersOf } from "../../test/support/left-browsers.ts"
 import { listeningOf } from "../../test/support/listening.ts"
 import { startRemoteBrowser } from "../../test/support/remote-browser.ts"
 import { until } from "../../test/support/world.ts"
+import { inLongForm } from "../../test/support/long.ts"
 
 /** What was asked of the door, by the name of the attack; and how many connections there were. */
 const hits = new Set<string>()
@@ -212,7 +213,7 @@ const attacks = [
   ...["worker.js", "worker.jsshared", "service.js"].flatMap((name) => [name, `${name}-socket`]),
 ]
 
-test("the attacks work: on a port that is not the gateway's own each of them arrives", async (t) => {
+test("the attacks work: on a port that is not the gateway's own each of them arrives", inLongForm, async (t) => {
   isOwn = false
   t.after(() => (isOwn = true))
   await bench.call("POST", "/navigate", { url: `${site}/attack` })

@@ -14,6 +14,7 @@ import { startRemoteBrowser } from "../../test/support/remote-browser.ts"
 import { until } from "../../test/support/world.ts"
 import { memorySites, toolContext } from "../../test/support/tool-context.ts"
 import { type BrowserConfig, browserSchema } from "./config.ts"
+import { inLongForm } from "../../test/support/long.ts"
 
 /** What was asked of the listener that nobody may reach, by the name of the trap. */
 const hits = new Set<string>()
@@ -188,7 +189,7 @@ const loaded = [
 ]
 const clicked = ["Popup", "Blank", "Link", "Form", "Location", "Redirect"]
 
-test("the traps work: with the open policy each of them reaches its aim", async () => {
+test("the traps work: with the open policy each of them reaches its aim", inLongForm, async () => {
   await open.call("POST", "/navigate", { url: `${site}/trap` })
   await open.call("POST", "/act", { kind: "wait", text: "tried it all" })
   await open.call("POST", "/navigate", { url: `${site}/socket` })

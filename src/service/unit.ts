@@ -37,6 +37,7 @@ function run(plan: ServicePlan): string {
     `SVC_STATE_DIR=${stateFolder}`,
     ...(configPath === undefined ? [] : [`SVC_CONFIG_PATH=${configPath}`]),
     `PATH=${searchPath}`,
+    "MALLOC_ARENA_MAX=2",
     ...(user === undefined ? [] : [`HOME=${plan.home}`]),
   ]
   return `[Service]
@@ -44,6 +45,7 @@ Type=exec${user === undefined ? "" : `\nUser=${word(user)}`}
 # --disable-sigusr1: that signal would open Node's inspector, which runs any code for any user of the machine.
 ExecStart=${[plan.node, "--disable-sigusr1", plan.program, "gateway"].map((each) => argument(each)).join(" ")}
 WorkingDirectory=${specifiers(path(plan.home))}
+# Two arenas: the C library would keep memory apart for each of Node's threads, most of which work one after the other.
 # Secrets do not belong here, where everybody can read them: they go into .env in the state folder, mode 600.
 ${variables.map((variable) => `Environment=${argument(variable, "environment")}`).join("\n")}
 UMask=0077`

@@ -101,7 +101,7 @@ const proxies: Proxy[] = [
       const { cert, key } = certificate as NonNullable<typeof certificate>
       const host = isPage ? pageName : name
       const content = fillIn(isPage ? "page.Caddyfile" : "Caddyfile", [
-        ["admin off", "admin off\n\tauto_https disable_redirects"],
+        ["admin off", "admin off\n\tgrace_period 100ms\n\tauto_https disable_redirects"],
         [`${host} {`, `https://${host}:${ports.own} {\n\tbind 127.0.0.1\n\ttls ${cert} ${key}`],
         ["127.0.0.1:18789", `127.0.0.1:${ports.gateway}`],
         ...(isPage ? [] : [chatChange(ports), slowBodies]),

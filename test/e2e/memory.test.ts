@@ -123,7 +123,7 @@ describe("from the terminal and the API", () => {
       /^written to notes\/travel\.md/,
     )
     assert.match(await svc("add", "- window seat", "--to", "travel", "--section", "Trains"), /says so already/)
-    assert.match(await svc(), /MEMORY\.md +\d+ [^\n]*Travel\nnotes\/travel\.md +\d+ [^\n]*Trains/)
+    assert.match(await svc(), /MEMORY\.md +\d+ [^\n]*Travel[^\n]*\nnotes\/travel\.md +\d+ [^\n]*Trains/)
     assert.equal(await svc("show", "travel"), "## Trains\n\n- window seat\n")
     assert.match(
       await svc("search", "seat", "4711"),

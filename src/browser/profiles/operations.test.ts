@@ -10,6 +10,7 @@ import type { BrowserConfig } from "../config.ts"
 import { signedColor } from "./appearance.ts"
 import { isProcessAlive } from "../../kernel/process-alive.ts"
 import { temporaryFolder } from "../../../test/support/temporary.ts"
+import { inLongForm } from "../../../test/support/long.ts"
 
 /** Of all tests but those that change the whole service. */
 let bench: BrowserBench
@@ -85,7 +86,7 @@ test("refuses profiles that cannot be, each with its reason, and writes nothing"
   assert.deepEqual(both.map(({ status }) => status).toSorted(), [200, 409])
 })
 
-test("tints the window of each profile in its colour, which Chromium takes and keeps", async () => {
+test("tints the window of each profile in its colour, which Chromium takes and keeps", inLongForm, async () => {
   await needWork()
   const folder = join(bench.stateFolder, "browser", "work", "user-data")
   const read = (file: string) => JSON.parse(readFileSync(join(folder, file), "utf8"))
@@ -198,7 +199,7 @@ test("switching browser control off ends its browsers, and on again serves as be
   assert.equal((await bench.call("GET", "/")).status, 200)
 })
 
-test("says that the range of ports is used up, and takes the first that becomes free", async (t) => {
+test("says that the range of ports is used up, and takes the first that becomes free", inLongForm, async (t) => {
   const controlPort = await unusedPort()
   const [first, last] = [controlPort + 9, controlPort + 108]
   const profiles: BrowserConfig["profiles"] = {

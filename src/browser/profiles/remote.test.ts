@@ -13,6 +13,7 @@ import { type ChaosOptions, type ChaosProxy, startChaosProxy } from "../../../te
 import { type PagesServer, startPagesServer } from "../../../test/support/pages-server.ts"
 import { type RemoteBrowser, startRemoteBrowser } from "../../../test/support/remote-browser.ts"
 import type { BrowserConfig } from "../config.ts"
+import { inLongForm } from "../../../test/support/long.ts"
 
 const fixtures = join(import.meta.dirname, "../../../test/fixtures")
 const password = "p/ss wörd%1"
@@ -234,7 +235,7 @@ suite("lines that are slow or dead", { concurrency: 4 }, () => {
     assert.equal(proxy.waiting.most, 6, "version and list of three")
   })
 
-  test("works over a slow line, and takes a second try with twice the time", async (t) => {
+  test("works over a slow line, and takes a second try with twice the time", inLongForm, async (t) => {
     const proxy = await startProxy(t)
     const bench = await startFar(t, `http://127.0.0.1:${proxy.port}`, { remoteCdpTimeoutMs: 1_500 })
     proxy.swallow = true
@@ -299,38 +300,42 @@ test("leaves the browser as it was: no focus taken, nothing overridden, nothing 
   )
 })
 
-test("never mixes profiles: two managed browsers and a remote one at once", { timeout: 120_000 }, async (t) => {
-  const proxy = await startProxy(t)
-  const bench = await startFar(t, `http://127.0.0.1:${proxy.port}`, {
-    profiles: {
-      far: { driver: "managed", cdpUrl: `http://127.0.0.1:${proxy.port}` },
-      work: { driver: "managed", color: "#0066CC" },
-    },
-  })
-  const names = ["managed", "work", "far"]
-  const opened = await Promise.all(
-    names.map((name) => bench.call("POST", `/tabs/open?profile=${name}`, { url: `${pages.url}/sent.html?${name}` })),
-  )
-  const ids = opened.map(({ body }) => body.targetId as string)
-  const statuses = await Promise.all(names.map((name) => bench.call("GET", `/?profile=${name}`)))
-  assert.deepEqual(
-    statuses.map(({ body }) => body.cdpPort),
-    [null, null, proxy.port],
-  )
-  for (const [index, name] of names.entries()) {
-    const targetId = String(ids[index])
-    const { url } = (await bench.call("GET", `/snapshot?profile=${name}`)).body
-    assert.ok(url.endsWith(`?${name}`), `${name} shows ${url}`)
-    for (const other of names.filter((candidate) => candidate !== name)) {
-      const reply = await bench.call("GET", `/snapshot?profile=${other}&targetId=${targetId}`)
-      assert.deepEqual(errorOf(reply), [404, "tab-not-found"])
+test(
+  "never mixes profiles: two managed browsers and a remote one at once",
+  { timeout: 120_000, ...inLongForm },
+  async (t) => {
+    const proxy = await startProxy(t)
+    const bench = await startFar(t, `http://127.0.0.1:${proxy.port}`, {
+      profiles: {
+        far: { driver: "managed", cdpUrl: `http://127.0.0.1:${proxy.port}` },
+        work: { driver: "managed", color: "#0066CC" },
+      },
+    })
+    const names = ["managed", "work", "far"]
+    const opened = await Promise.all(
+      names.map((name) => bench.call("POST", `/tabs/open?profile=${name}`, { url: `${pages.url}/sent.html?${name}` })),
+    )
+    const ids = opened.map(({ body }) => body.targetId as string)
+    const statuses = await Promise.all(names.map((name) => bench.call("GET", `/?profile=${name}`)))
+    assert.deepEqual(
+      statuses.map(({ body }) => body.cdpPort),
+      [null, null, proxy.port],
+    )
+    for (const [index, name] of names.entries()) {
+      const targetId = String(ids[index])
+      const { url } = (await bench.call("GET", `/snapshot?profile=${name}`)).body
+      assert.ok(url.endsWith(`?${name}`), `${name} shows ${url}`)
+      for (const other of names.filter((candidate) => candidate !== name)) {
+        const reply = await bench.call("GET", `/snapshot?profile=${other}&targetId=${targetId}`)
+        assert.deepEqual(errorOf(reply), [404, "tab-not-found"])
+      }
     }
-  }
-  // Ending one leaves the others.
-  await bench.call("POST", "/stop?profile=work", {})
-  for (const name of ["managed", "far"])
-    assert.equal((await bench.call("GET", `/snapshot?profile=${name}`)).status, 200)
-})
+    // Ending one leaves the others.
+    await bench.call("POST", "/stop?profile=work", {})
+    for (const name of ["managed", "far"])
+      assert.equal((await bench.call("GET", `/snapshot?profile=${name}`)).status, 200)
+  },
+)
 
 test("browser.cdpUrl is the profile remote and the default, and turns no other profile remote", async (t) => {
   const proxy = await startProxy(t, { token })

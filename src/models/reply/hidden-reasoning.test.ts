@@ -3,6 +3,7 @@ import test from "node:test"
 import { assertGrowsInLine } from "../../../test/support/growth.ts"
 import fc from "fast-check"
 import { createReasoningFilter, stripHiddenReasoning, type Piece, type ReasoningMode } from "./index.ts"
+import { isLong } from "../../../test/support/long.ts"
 
 /** What a person sees and what is hidden, when the reply comes in these pieces. */
 function read(pieces: readonly string[], mode: ReasoningMode): { text: string; reasoning: string } {
@@ -248,7 +249,7 @@ test("a reply means the same wherever its stream is cut", () => {
       assert.deepEqual(read(text.split(""), mode), whole)
       assert.deepEqual(stripHiddenReasoning(text, mode), whole)
     }),
-    { numRuns: 5000 },
+    { numRuns: isLong ? 5_000 : 1_000 },
   )
 })
 
@@ -262,7 +263,7 @@ test("text without tags passes unchanged", () => {
     fc.property(reply, fc.constantFrom<ReasoningMode>("auto", "open", "off"), (text, mode) => {
       assert.deepEqual(read([text], mode), { text, reasoning: "" })
     }),
-    { numRuns: 3000 },
+    { numRuns: isLong ? 3_000 : 600 },
   )
 })
 
@@ -290,7 +291,7 @@ test("what stands between tags is never given as text, however it is cut", () =>
       assert.equal(text, "Hello you")
       assert.ok(reasoning.includes("SECRET"))
     }),
-    { numRuns: 3000 },
+    { numRuns: isLong ? 3_000 : 600 },
   )
 })
 
