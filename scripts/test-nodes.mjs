@@ -27,7 +27,8 @@ function install() {
 
 function test() {
   const options = ["--test", "--test-timeout=300000", "--test-reporter=spec", "test/e2e/other-nodes.test.ts"]
-  return spawnSync(process.execPath, options, { cwd: root, stdio: "inherit" }).status ?? 1
+  const env = { ...process.env, SVC_LONG_TESTS: "1" }
+  return spawnSync(process.execPath, options, { cwd: root, env, stdio: "inherit" }).status ?? 1
 }
 
 process.exit(process.argv.includes("--install") ? install() : install() || test())

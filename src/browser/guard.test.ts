@@ -247,6 +247,7 @@ test("A13: a turn of untrusted origin reaches no private address, through socket
 })
 
 test("A20: a turn of untrusted origin sees its own tabs only, has no cookies of the owner, and changes nobody's usual tab", async () => {
+  await asOwner({ action: "open", url: `${site}/plain` })
   const own = JSON.parse(await asOwner({ action: "open", url: `${site}/own` }))
   assert.match(await asOwner({ action: "snapshot", mode: "full" }), /hello visited=yes/)
   const other = { sessionKey: "agent:main:group:7", origin: "group" as ToolContext["origin"] }

@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { type TestContext, test } from "node:test"
 import type { CrashLabel } from "../../src/kernel/index.ts"
 import { endBrowsersOf } from "../support/left-browsers.ts"
+import { isLong } from "../support/long.ts"
 import { text, toolCall } from "../support/model-server/index.ts"
 import { startPagesServer } from "../support/pages-server.ts"
 import { lastPrompt, lastRole, lastWords } from "../support/prompts.ts"
@@ -80,7 +81,15 @@ for (const expectation of [...chatOnly, ...both]) {
   })
 }
 
-for (const expectation of both) {
+/** From the model on a webhook goes the way of a chat message, which is tried at every point. */
+const ownOfHooks: readonly CrashLabel[] = [
+  "ingest.beforeCommit",
+  "ingest.committed",
+  "turn.inModel",
+  "turn.beforeCommit",
+  "outbox.sent",
+]
+for (const expectation of isLong ? both : both.filter(({ label }) => ownOfHooks.includes(label))) {
   test(`a webhook survives kill -9 at ${expectation.label}`, async (context) => {
     const world = await taskWorld(context)
     const gateway = await world.start({ crashAt: expectation.label })
