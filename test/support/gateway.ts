@@ -1,5 +1,6 @@
 // A real gateway in a process of its own, in a temporary state folder on free ports.
 import { type ChildProcess, spawn } from "node:child_process"
+import { randomInt } from "node:crypto"
 import { once } from "node:events"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
@@ -8,6 +9,10 @@ import { dirname, join } from "node:path"
 import type { TestContext } from "node:test"
 import { bundleGateway } from "./gateway-bundle.ts"
 import { temporaryFolder } from "./temporary.ts"
+
+/** Above 10080, which browsers refuse to open. */
+const firstPort = 10_100
+const lastPort = 32_700
 
 export interface GatewaySetup {
   stateFolder?: string
@@ -38,12 +43,14 @@ export interface RunningGateway {
   log(): string
 }
 
-/** A port whose neighbours +2 and +3 are most likely free too. */
+/**
+ * A port whose neighbours +2 and +3 are free too. Not one that the system hands out itself (from 32768 on where this is
+ * tested): until the gateway has it, any connection of any process could be given it.
+ */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const base = await probe(0)
-    if (base > 60_000) continue
-    const all = await Promise.all([base + 2, base + 3].map((port) => probe(port).catch(() => 0)))
+    const base = randomInt(firstPort, lastPort)
+    const all = await Promise.all([base, base + 2, base + 3].map((port) => probe(port).catch(() => 0)))
     if (all.every((port) => port > 0)) return base
   }
 }
