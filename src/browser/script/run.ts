@@ -55,6 +55,9 @@ export interface RunOptions {
 /** Done steps, so that no loop goes on for ever. */
 const maxDone = 500
 
+/** Rounds and steps looked at: loops in loops of nothing but conditions do no step, and would hold the process. */
+const maxTurns = 5_000
+
 /** `handsFor` makes the hands for the time that the script has. */
 export async function runScript(
   script: Script,
@@ -70,6 +73,7 @@ export async function runScript(
     outcome: { done: 0, values: {}, notes: [], urls: [] },
     at: undefined,
     round: undefined,
+    turns: 0,
     dialog: false,
   }
   try {
@@ -89,6 +93,7 @@ interface Running {
   outcome: Outcome
   at: Step | undefined
   round: number | undefined
+  turns: number
   /** The page asks something: nothing else is done before it has an answer. */
   dialog: boolean
 }
@@ -111,6 +116,7 @@ async function runSteps(running: Running, steps: readonly Step[]): Promise<void>
   for (const step of steps) {
     running.at = step
     running.limit.throwIfAborted()
+    countTurn(running)
     if (running.outcome.done >= maxDone) throw new AppError("turn-limit", `A script does at most ${maxDone} steps`)
     if (running.dialog && step.kind !== "dialog") {
       throw new AppError("dialog-open", "The page asks a question and waits for an answer", {
@@ -119,6 +125,11 @@ async function runSteps(running: Running, steps: readonly Step[]): Promise<void>
     }
     await runStep(running, step)
   }
+}
+
+function countTurn(running: Running): void {
+  running.turns += 1
+  if (running.turns > maxTurns) throw new AppError("turn-limit", `A script has at most ${maxTurns} rounds and steps`)
 }
 
 async function runStep(running: Running, step: Step): Promise<void> {
@@ -170,6 +181,7 @@ async function repeat(running: Running, step: Extract<Step, { kind: "repeat" }>)
   const times = Math.min(step.times, items?.length ?? step.times)
   for (let round = 1; ; round += 1) {
     running.at = step
+    countTurn(running)
     if (round > times) {
       // A loop that was to go on until something is so, and is not done: that is no success.
       const isOpen = items === undefined && (step.until !== undefined || step.while !== undefined)

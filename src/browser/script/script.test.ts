@@ -194,6 +194,14 @@ test("stops where a step cannot be done, and says which, why, and what was done 
   assert.match((await stopOf([{ kind: "click", ref: "e99999" }])).code, /ref-not-found|stale-ref/)
 })
 
+test("loops that do nothing end by a limit of their own", async () => {
+  await open("orders.html")
+  let steps: object[] = []
+  for (let depth = 0; depth < 3; depth += 1) steps = [{ kind: "repeat", times: 100, steps }]
+  const idle = await run(steps)
+  assert.deepEqual([idle.done, idle.stopped.code], [0, "turn-limit"])
+})
+
 const words = (result: { content: { type: string }[]; note?: string }) =>
   result.content.map((part) => (part as unknown as { text: string }).text).join("\n")
 const use = (steps: unknown[], more: Parameters<typeof toolContext>[0] = {}) => {
