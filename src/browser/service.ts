@@ -244,7 +244,7 @@ export function createBrowserService(options: BrowserServiceOptions): BrowserSer
 }
 
 function isUsed({ relay, registry }: Started): boolean {
-  return relay.isPaired || registry.all.some(({ live }) => live !== undefined)
+  return relay.hasCode || registry.all.some(({ live }) => live !== undefined)
 }
 
 /** The browsers of nodes as the tool and the control service reach them. */
@@ -351,8 +351,8 @@ async function startParts(options: PartOptions): Promise<Started> {
   const begin = () => {
     for (const profile of registry.all) background.run("browser adoption", () => profile.adopt())
     // A port that another program has taken is told by the profile's status, and tried again when the relay is used. Without
-    // a listener of its own the service is a guest here: it opens the relay only for an extension that was paired with it.
-    if (options.listens !== false || relay.isPaired) background.run("relay", () => relay.open())
+    // a listener of its own the service is a guest here: it opens the relay only when a code for an extension was made.
+    if (options.listens !== false || relay.hasCode) background.run("relay", () => relay.open())
   }
   if (options.listens === false) {
     begin()

@@ -69,13 +69,15 @@ function showInstalled(
   io.note("4. Pin the button to the toolbar. Press it in a tab to attach that tab, and again to detach it.")
 }
 
+const waits = "not yet: paste the code into the extension's options (a new one: svc browser extension pair)"
+
 function statusLines(status: ExtensionStatus): string[] {
-  const { path, installedVersion, shippedVersion, paired, connected, version, port, problem, tabs } = status
+  const { path, installedVersion, shippedVersion, paired, codeWaits, connected, version, port, problem, tabs } = status
   const isOld = installedVersion !== null && shippedVersion !== null && installedVersion !== shippedVersion
   const update = isOld ? `; ${shippedVersion} came with this release: svc browser extension install` : ""
   return [
     `installed: ${path === null ? "no: svc browser extension install" : `${path} (${installedVersion}${update})`}`,
-    `paired: ${paired ? "yes" : "no: svc browser extension pair"}`,
+    `paired: ${paired ? "yes" : codeWaits ? waits : "no: svc browser extension pair"}`,
     `relay: ${problem ?? `127.0.0.1:${port}`}`,
     `connected: ${connected ? `yes (${version})` : "no; it connects when you press its button in a tab"}`,
     ...(connected ? tabs : []).map(({ targetId, title, url, by }) => {

@@ -29,6 +29,7 @@ export interface HandshakeOptions {
   isTaken(instance: string): boolean
   welcome(): FromRelay
   onWrongSecret(): void
+  onRightSecret(): void
 }
 
 export interface Acceptance {
@@ -62,6 +63,7 @@ export async function welcome(socket: WebSocket, options: HandshakeOptions): Pro
       options.onWrongSecret()
       return turnAway(socket, "wrong-secret")
     }
+    options.onRightSecret()
     if (!check && !takeover && options.isTaken(instance)) return turnAway(socket, "taken")
     say(socket, options.welcome())
     return { instance, userAgent, version: greeting.data.version, check, listen: messages.listen }

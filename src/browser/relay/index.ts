@@ -28,6 +28,7 @@ export interface RelayStatus {
   port: number
   listening: boolean
   paired: boolean
+  codeWaits: boolean
   connected: boolean
   /** Of the extension. */
   version: string | null
@@ -57,8 +58,14 @@ export class Relay {
     this.hub = new Hub({ log })
   }
 
+  /** An extension has shown that it has the code. */
   get isPaired(): boolean {
-    return this.#pairing.pairedAt !== undefined
+    return this.#pairing.isProven
+  }
+
+  /** There is a code, whether or not an extension has it. */
+  get hasCode(): boolean {
+    return this.#pairing.hasCode
   }
 
   get port(): number {
@@ -107,6 +114,7 @@ export class Relay {
       port: this.port,
       listening: this.#server !== undefined,
       paired: this.isPaired,
+      codeWaits: this.hasCode && !this.isPaired,
       connected: link !== undefined,
       version: link?.version ?? null,
       userAgent: link?.userAgent ?? null,

@@ -12,7 +12,13 @@ const alphabet = "abcdefghijklmnopqrstuvwxyz234567"
 /** 160 bits. */
 const characters = 32
 
-const fileSchema = z.strictObject({ secret: z.string().regex(/^[a-z2-7]{32}$/), pairedAt: z.number() })
+const fileSchema = z.strictObject({
+  secret: z.string().regex(/^[a-z2-7]{32}$/),
+  /** When the code was made. */
+  pairedAt: z.number(),
+  /** When an extension first proved that it has it; null until then. Files of earlier versions do not tell. */
+  provenAt: z.number().nullable().optional(),
+})
 
 export interface PairingOptions {
   stateFolder: string
@@ -24,14 +30,17 @@ export interface PairingOptions {
 export class Pairing {
   readonly #options: PairingOptions
   #secret: string | undefined
-  #pairedAt: number | undefined
+  #madeAt = 0
+  #isProven = false
+  #writing = Promise.resolve()
 
   constructor(options: PairingOptions) {
     this.#options = options
     const kept = read(this.#file)
     if (!kept) return
     this.#secret = kept.secret
-    this.#pairedAt = kept.pairedAt
+    this.#madeAt = kept.pairedAt
+    this.#isProven = kept.provenAt !== null
     options.redactor.add(kept.secret)
   }
 
@@ -39,19 +48,24 @@ export class Pairing {
     return join(this.#options.stateFolder, "browser", "relay-pairing.json")
   }
 
-  /** When the code was made; undefined while there is none. */
-  get pairedAt(): number | undefined {
-    return this.#pairedAt
+  get hasCode(): boolean {
+    return this.#secret !== undefined
+  }
+
+  /** Whether an extension has shown that it has the code: a code alone is only half a pairing. */
+  get isProven(): boolean {
+    return this.#isProven
   }
 
   /** A new secret in place of the one before. Gives the code that a person carries over; it is not shown again. */
   async renew(port: number): Promise<string> {
     const { ids, redactor, now } = this.#options
     const secret = Array.from({ length: characters }, () => alphabet[ids.below(alphabet.length)]).join("")
-    const pairedAt = now()
-    await writeDurableFile(this.#file, `${JSON.stringify({ secret, pairedAt })}\n`)
+    const madeAt = now()
+    await this.#keep({ secret, pairedAt: madeAt, provenAt: null })
     this.#secret = secret
-    this.#pairedAt = pairedAt
+    this.#madeAt = madeAt
+    this.#isProven = false
     redactor.add(secret)
     return formatPairingCode(port, secret)
   }
@@ -68,6 +82,22 @@ export class Pairing {
     const expected = Buffer.from(this.prove("extension", port, nonces) ?? "")
     const given = Buffer.from(proof)
     return expected.length > 0 && expected.length === given.length && timingSafeEqual(expected, given)
+  }
+
+  /** Keeps that an extension has the code. Rejects when that cannot be written; it holds until the end of the process then. */
+  async keepProven(): Promise<void> {
+    if (this.#isProven || this.#secret === undefined) return
+    this.#isProven = true
+    await this.#keep({ secret: this.#secret, pairedAt: this.#madeAt, provenAt: this.#options.now() })
+  }
+
+  /** One after the other: an older secret never comes to lie over a newer one. */
+  #keep(kept: z.infer<typeof fileSchema>): Promise<void> {
+    const written = this.#writing.then(async () => {
+      await writeDurableFile(this.#file, `${JSON.stringify(kept)}\n`)
+    })
+    this.#writing = written.catch(() => undefined)
+    return written
   }
 }
 

@@ -61,7 +61,7 @@ export class RelayProfile implements BrowserProfile {
     if (this.#retired) throw this.#retired
     const { relay } = this.#options
     await relay.open()
-    if (!relay.isPaired) throw notPaired()
+    if (!relay.isPaired) throw notPaired(relay.status())
     await (signal ? raceAbort(relay.hub.waitForLink(), signal) : relay.hub.waitForLink())
     if (this.#live) return this.#live
     this.#starting ??= this.#start().finally(() => (this.#starting = undefined))
@@ -118,8 +118,8 @@ export class RelayProfile implements BrowserProfile {
   }
 
   async probe(): Promise<ProfileReach> {
-    const { connected, listening, paired, problem, tabs } = this.#options.relay.status()
-    const reason = connected ? null : (problem ?? (paired ? "no tab is attached" : "no extension is paired"))
+    const { connected, listening, paired, codeWaits, problem, tabs } = this.#options.relay.status()
+    const reason = connected ? null : (problem ?? (paired ? "no tab is attached" : codeWaits ? "no extension has shown its code yet" : "no extension is paired"))
     return { http: listening, ready: connected, tabCount: tabs.length, reason }
   }
 
@@ -130,11 +130,14 @@ export class RelayProfile implements BrowserProfile {
   }
 }
 
-export function notPaired(node?: { name: string }): AppError {
+/** `codeWaits`: the person has made a code and not carried it over yet. */
+export function notPaired({ codeWaits }: { codeWaits: boolean }, node?: { name: string }): AppError {
   const where = node ? `the node ${node.name}` : "this gateway"
   const more = node ? ` --node ${JSON.stringify(node.name)}` : ""
   return new AppError("relay-not-connected", `No browser extension has been paired with ${where}`, {
-    hint: `Run: svc browser extension install${more}, then svc browser extension pair${more}`,
+    hint: codeWaits
+      ? `A code was made: paste it into the extension's options, and press its button in a tab (a new code: svc browser extension pair${more})`
+      : `Run: svc browser extension install${more}, then svc browser extension pair${more}`,
   })
 }
 

@@ -122,7 +122,10 @@ describe("before a tab is attached", () => {
     await person.press(page)
     await person.waitForBadge(page, "!", /Not paired/)
     code = (await bench.call("POST", "/extension/pair", {})).body.code
-    assert.equal((await bench.call("GET", "/")).body.profile, "relay", "from the pairing on it is the usual one")
+    const half = (await bench.call("GET", "/extension")).body
+    assert.deepEqual([half.paired, half.codeWaits], [false, true], "a code that nobody has is no pairing")
+    assert.equal((await bench.call("GET", "/")).body.profile, "managed")
+    assert.match((await call("GET", "/snapshot")).body.error.hint, /paste it into the extension's options/)
   })
 
   test("a listener that is not the gateway learns nothing, and the button says so", async () => {
@@ -207,6 +210,9 @@ describe("an attached tab", () => {
     const other = await person.open(`${siteUrl}/mine`)
     await person.press(page)
     await person.waitForBadge(page, "ON")
+    const { paired, codeWaits } = (await bench.call("GET", "/extension")).body
+    assert.deepEqual([paired, codeWaits], [true, false])
+    assert.equal((await bench.call("GET", "/")).body.profile, "relay", "from the pairing on it is the usual one")
     assert.equal((await person.badge(other)).text, "")
     const { tabs } = (await call("GET", "/tabs")).body
     assert.deepEqual(

@@ -173,7 +173,7 @@ export class RelayServer {
 
   async #greet(socket: WebSocket): Promise<void> {
     socket.on("error", () => socket.terminate())
-    const { pairing, boot, newTabs } = this.#options
+    const { pairing, boot, newTabs, background } = this.#options
     const accepted = await welcome(socket, {
       pairing,
       port: this.port,
@@ -181,6 +181,7 @@ export class RelayServer {
       isTaken: (instance) => this.#extension !== undefined && this.#extension.link.instance !== instance,
       welcome: () => ({ type: "welcome", boot, newTabs: newTabs() }),
       onWrongSecret: () => this.#options.log.warn("the browser extension does not have the secret of the pairing"),
+      onRightSecret: () => background.run("relay pairing", () => pairing.keepProven()),
     })
     if (accepted && !accepted.check) this.#take(socket, accepted)
   }

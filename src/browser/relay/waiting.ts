@@ -58,7 +58,8 @@ export async function askForTab(
     const note = `Attached already. Use them with ${where}; a snapshot shows what is there.`
     return { content: [{ type: "text", text: JSON.stringify({ tabs }) }], note }
   }
-  if (!status.paired) throw notPaired(node)
+  // With a code that the extension has not shown yet the person may have pasted it: pressing the button will tell.
+  if (!status.paired && !status.codeWaits) throw notPaired(status, node)
   if (!waits || !route) throw new AppError("relay-no-tab", "No tab is attached", { hint: "Ask for it in the chat" })
   const asked = typeof wantedMs === "number" && Number.isFinite(wantedMs) ? wantedMs : usualMs
   const validMs = Math.min(mostMs, Math.max(leastMs, asked))
