@@ -119,7 +119,10 @@ export class RelayProfile implements BrowserProfile {
 
   async probe(): Promise<ProfileReach> {
     const { connected, listening, paired, codeWaits, problem, tabs } = this.#options.relay.status()
-    const reason = connected ? null : (problem ?? (paired ? "no tab is attached" : codeWaits ? "no extension has shown its code yet" : "no extension is paired"))
+    const reason = connected
+      ? null
+      : (problem ??
+        (paired ? "no tab is attached" : codeWaits ? "no extension has shown its code yet" : "no extension is paired"))
     return { http: listening, ready: connected, tabCount: tabs.length, reason }
   }
 
