@@ -483,6 +483,37 @@ describe("the connection", () => {
     assert.match(body.snapshot, /Go/)
   })
 
+  test("ends for a tab in which nothing was done for as long as the options say", { timeout: 60_000 }, async () => {
+    await person.change({ idleMinutes: 1 })
+    const letTimePass = (minutes: number) =>
+      person.inOptions(
+        `chrome.storage.session.get("attached").then(({ attached }) => chrome.storage.session.set({ attached: attached.map((kept) => ({ ...kept, usedAt: Date.now() - ${minutes * 60_000} })) }))`,
+      )
+    // The browser's own alarm comes once in half a minute.
+    const alarm = () => person.inOptions(`chrome.alarms.create("test", { when: Date.now() })`)
+    await letTimePass(0.5)
+    await person.killWorker()
+    await alarm()
+    await person.waitForBadge(page, "ON")
+    assert.equal((await call("GET", "/snapshot?targetId=" + page)).status, 200)
+    await letTimePass(2)
+    await person.killWorker()
+    await alarm()
+    await person.waitForBadge(page, "")
+    await person.change({ idleMinutes: 60 })
+    await person.press(page)
+    await person.waitForBadge(page, "ON")
+  })
+
+  test("ends for a tab by the options, which list what is attached", async () => {
+    await person.inOptions(
+      `new Promise((done) => { const look = () => { const button = document.querySelector("#tabs li button"); if (!button) return setTimeout(look, 50); button.click(); done() }; look() })`,
+    )
+    await person.waitForBadge(page, "")
+    await person.press(page)
+    await person.waitForBadge(page, "ON")
+  })
+
   test("ends for a tab when the button is pressed again, at once", async () => {
     await person.press(page)
     await person.waitForBadge(page, "")
