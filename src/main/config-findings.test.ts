@@ -38,6 +38,15 @@ test("finds what may not work, each with its key, and nothing in a good configur
       /tokenFile: names a file that does not exist: \/nonexistent/,
     ],
     [{ browser: { defaultProfile: "managd" } }, /^browser\.defaultProfile: .*did you mean "managed"\?/],
+    [{ hooks: { presets: ["github", "gmial"] } }, /^hooks\.presets\[1\]: .*did you mean "gmail"\?/],
+    [
+      { channels: { chatapp: { allowFrom: [12, "chatapp:34", "@ada_l", "*", "12x"] } } },
+      /^channels\.chatapp\.allowFrom\[4\]: names nobody: "12x"/,
+    ],
+    [
+      { channels: { chatapp: { accounts: { two: { groupAllowFrom: ["Ada Lovelace"] } } } } },
+      /^channels\.chatapp\.accounts\.two\.groupAllowFrom\[0\]: names nobody/,
+    ],
     [{ session: { store: "x.json" } }, /^session\.store: is accepted, but has no effect in this release/],
     [{ channels: { chatapp: { customCommands: [{ command: "a b", description: "x" }] } } }, /"a b" is left out/],
     [{ channels: { chatapp: { customCommands: [{ command: 7, description: "x" }] } } }, /its command must be a text/],

@@ -7,7 +7,10 @@ import { formatConfigPath, nearestName, resolveHome } from "../config/index.ts"
 import { configSchema } from "../config/schema.ts"
 import { openSchema, schemasAt } from "../config/schema-walk.ts"
 import { type Json, type Log, isJsonObject } from "../kernel/index.ts"
+import { stripPrefixes } from "../channels/access.ts"
 import { customEntries } from "../channels/chatapp/commands/menu.ts"
+import { idPrefixes } from "../channels/chatapp/settings.ts"
+import { hookPresets } from "../hooks/config.ts"
 import { type ModelWarning, findModelWarnings } from "./models/warnings.ts"
 import { findSecretWarnings } from "./secret-warnings.ts"
 
@@ -28,6 +31,8 @@ export function findConfigWarnings(snapshot: ConfigSnapshot): ConfigFinding[] {
       ...tokenWarnings(config),
       ...profileWarnings(config),
       ...commandWarnings(config),
+      ...presetWarnings(config),
+      ...personWarnings(config),
       ...fileWarnings(snapshot),
     ]),
   ]
@@ -107,6 +112,41 @@ function commandWarnings({ channels }: Config): ModelWarning[] {
       path,
       message: command === "" ? `is left out in part: ${problem}` : `the entry "${command}" is left out: ${problem}`,
     })),
+  )
+}
+
+function presetWarnings({ hooks }: Config): ModelWarning[] {
+  return hooks.presets.flatMap((name, index) => {
+    if (hookPresets.some((known) => known === name)) return []
+    const near = nearestName(name, hookPresets)
+    const hint = near === undefined ? `there are: ${hookPresets.join(", ")}` : `did you mean "${near}"?`
+    return [{ path: ["hooks", "presets", index], message: `names a preset that does not exist; ${hint}` }]
+  })
+}
+
+/** Everybody, an id, or a name as the platform lets people have them. */
+const person = /^(?:\*|-?\d{1,16}|@?[A-Za-z]\w{3,31})$/
+
+function personWarnings({ channels }: Config): ModelWarning[] {
+  const { chatapp } = channels
+  const base = ["channels", "chatapp"]
+  const places = [
+    { path: base, lists: chatapp },
+    ...Object.entries(chatapp.accounts).map(([name, lists]) => ({ path: [...base, "accounts", name], lists })),
+  ]
+  return places.flatMap(({ path, lists }) =>
+    (["allowFrom", "groupAllowFrom"] as const).flatMap((key) =>
+      (lists[key] ?? []).flatMap((entry, index) =>
+        person.test(stripPrefixes(String(entry).trim(), idPrefixes))
+          ? []
+          : [
+              {
+                path: [...path, key, index],
+                message: `names nobody: ${JSON.stringify(entry)} is no numeric id and no @name`,
+              },
+            ],
+      ),
+    ),
   )
 }
 

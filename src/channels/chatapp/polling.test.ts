@@ -155,14 +155,19 @@ describe("a failing platform", () => {
     assert.equal(logged("polling failed unexpectedly"), 0)
   })
 
-  test("that takes the token back stops this account with a clear state", async () => {
-    await begin()
+  test("that takes the token back stops this account with a clear state, until it takes it again", async () => {
+    await begin({ pollTiming: { refusedMs: 20 } })
     await pollStarted()
     bench.emulator.control.revokeToken({})
     await bench.until(() => logged("polling stopped") === 1, "the stop")
     const { state, error } = await status()
     assert.equal(state, "stopped")
     assert.match(error ?? "", /401/)
+    write("meanwhile")
+    bench.emulator.control.revokeToken({ revoked: false })
+    await bench.until(() => texts().includes("meanwhile"), "what was written meanwhile")
+    assert.equal((await status()).state, "running")
+    assert.equal(logged("polling stopped"), 1)
   })
 })
 

@@ -11,7 +11,7 @@ export type PollState =
   | { kind: "running" }
   /** It goes on by itself. */
   | { kind: "waiting"; reason: string }
-  /** It needs a person. */
+  /** It needs a person; it is tried again now and then all the same. */
   | { kind: "stopped"; reason: string }
 
 export interface PollOptions {
@@ -42,6 +42,8 @@ export interface PollTiming {
   maxBackoffMs: number
   /** Before the loop begins again after something unforeseen. */
   restartMs: number
+  /** After the platform has refused the token: a server of one's own says that while it starts, a proxy while it is confused. */
+  refusedMs: number
   /** A poll that has been on its way for so long has arrived; one call at the stop may take as long. */
   confirmMs: number
   /** Between two tries to become the one gateway of this machine that polls the bot. */
@@ -60,6 +62,7 @@ export const defaultPollTiming: PollTiming = {
   minBackoffMs: 1_000,
   maxBackoffMs: 30_000,
   restartMs: 5_000,
+  refusedMs: 60_000,
   confirmMs: 1_000,
   lockRetryMs: 5_000,
   quickMs: 500,
@@ -70,7 +73,7 @@ const batchSize = 100
 /** Whatever the platform asks for: people wait for their answers meanwhile. */
 const longestPauseMs = 5 * 60_000
 
-/** Runs until the signal aborts or the platform refuses the token. */
+/** Runs until the signal aborts. */
 export async function pollUpdates(options: PollOptions): Promise<void> {
   const { clock, signal, crashPoint } = options
   let offset = options.offset
@@ -86,7 +89,7 @@ export async function pollUpdates(options: PollOptions): Promise<void> {
     if (signal.aborted) break
     if (!result.ok) {
       if (toldAt !== undefined) toldAt = Infinity
-      if (!(await trouble.wait(result.failure))) return
+      await trouble.wait(result.failure)
       continue
     }
     options.onAnswer()
@@ -104,7 +107,7 @@ export async function pollUpdates(options: PollOptions): Promise<void> {
     crashPoint("poll.committed")
     if (next === offset) {
       // Nothing that a poll could go on from: it would get the same answer at once, again and again.
-      if (!(await trouble.wait({ kind: "lost", reason: "the updates of the answer have no ids to go on from" }))) return
+      await trouble.wait({ kind: "lost", reason: "the updates of the answer have no ids to go on from" })
       continue
     }
     offset = next
@@ -168,13 +171,12 @@ async function removeWebhook({ client, signal, log }: PollOptions): Promise<void
   if (removed.ok) log.warn("webhook removed: this account polls")
 }
 
-type Verdict = { kind: "again"; delayMs: number } | { kind: "stop" }
-
 /** Counts failures in a row and waits after each. */
 class Trouble {
   readonly #options: PollOptions
   #failures = 0
   #conflicts = 0
+  #refusals = 0
   /** Empty answers in a row for which the poll was not held open. */
   #quick = 0
 
@@ -186,6 +188,7 @@ class Trouble {
     if (this.#failures > 0) this.#options.log.info({ failures: this.#failures }, "polling recovered")
     this.#failures = 0
     this.#conflicts = 0
+    this.#refusals = 0
     this.#quick = 0
     this.#options.onState({ kind: "running" })
   }
@@ -200,26 +203,26 @@ class Trouble {
     if (quick > 1) await clock.sleep(this.#backoffMs(quick), signal).catch(() => undefined)
   }
 
-  /** Waits as long as this failure asks for. False when polling is over. */
-  async wait(failure: CallFailure): Promise<boolean> {
+  /** Waits as long as this failure asks for. */
+  async wait(failure: CallFailure): Promise<void> {
     const { clock, signal } = this.#options
-    const next = await this.#judge(failure)
-    if (next.kind === "stop") return false
-    await clock.sleep(next.delayMs, signal).catch(() => undefined)
-    return true
+    await clock.sleep(await this.#judge(failure), signal).catch(() => undefined)
   }
 
-  async #judge(failure: CallFailure): Promise<Verdict> {
-    const { client, log, onState } = this.#options
+  /** The pause before the next poll. */
+  async #judge(failure: CallFailure): Promise<number> {
+    const { client, log, onState, timing } = this.#options
     const reason = describeFailure(failure)
     this.#failures += 1
     // Whatever went wrong, a connection that sleep or a dead peer left behind must not be met again.
     client.reset()
     if (failure.kind === "refused") {
       if (isTokenRefused(failure)) {
-        log.error({ reason, hint: "Check the bot token and apiRoot" }, "polling stopped")
+        const level = this.#refusals === 0 ? "error" : "debug"
+        this.#refusals += 1
+        log[level]({ reason, hint: "Check the bot token and apiRoot" }, "polling stopped")
         onState({ kind: "stopped", reason })
-        return { kind: "stop" }
+        return timing.refusedMs
       }
       if (failure.code === 409) return await this.#conflict(reason)
     }
@@ -227,7 +230,7 @@ class Trouble {
     const delayMs = this.#delay(failure)
     const level = this.#failures === 1 ? "warn" : "debug"
     log[level]({ reason, delayMs, failures: this.#failures }, "polling failed, will retry")
-    return { kind: "again", delayMs }
+    return delayMs
   }
 
   #delay(failure: CallFailure): number {
@@ -243,18 +246,18 @@ class Trouble {
     return backoffMs(policy, Math.min(times, 10))
   }
 
-  async #conflict(reason: string): Promise<Verdict> {
+  async #conflict(reason: string): Promise<number> {
     const { log, onState } = this.#options
     this.#conflicts += 1
     onState({ kind: "waiting", reason })
     if (/webhook/i.test(reason)) {
       await removeWebhook(this.#options)
-      return { kind: "again", delayMs: this.#delay({ kind: "lost", reason }) }
+      return this.#delay({ kind: "lost", reason })
     }
     if (this.#conflicts === 1) {
       const hint = "Another program polls with this token; stop it, or give each its own bot"
       log.warn({ reason, hint }, "polling conflict, will wait")
     }
-    return { kind: "again", delayMs: Math.round(this.#options.timing.conflictMs * (1 + 0.2 * Math.random())) }
+    return Math.round(this.#options.timing.conflictMs * (1 + 0.2 * Math.random()))
   }
 }

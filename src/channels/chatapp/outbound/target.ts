@@ -4,7 +4,7 @@ import type { Route } from "../../../sessions/route.ts"
 import { stripPrefixes } from "../../access.ts"
 import { channelName, idPrefixes } from "../settings.ts"
 
-const namePattern = /^[A-Za-z][A-Za-z0-9_]{4,31}$/
+const namePattern = /^[A-Za-z][A-Za-z0-9_]{3,31}$/
 const linkPattern = /^(?:https?:\/\/)?t\.me\//i
 
 export function resolveTarget(target: string, account: string): Route {

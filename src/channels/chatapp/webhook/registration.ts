@@ -32,6 +32,8 @@ export interface RegistrationOptions {
 export interface RegistrationTiming {
   minBackoffMs: number
   maxBackoffMs: number
+  /** After the platform has refused the token. */
+  refusedMs: number
   /** Between two looks while all is well. */
   webhookCheckMs: number
 }
@@ -41,7 +43,7 @@ const maxConnections = 40
 
 type Outcome = { kind: "set" } | { kind: "failed"; failure: CallFailure }
 
-/** Runs until the signal aborts or the platform refuses the token. */
+/** Runs until the signal aborts. */
 export async function keepWebhook(options: RegistrationOptions): Promise<void> {
   const { clock, signal, log, timing, onState } = options
   let failures = 0
@@ -59,8 +61,12 @@ export async function keepWebhook(options: RegistrationOptions): Promise<void> {
     failures += 1
     const reason = describeFailure(failure)
     if (isTokenRefused(failure)) {
-      log.error({ reason, hint: "Check the bot token and apiRoot" }, "webhook registration stopped")
-      return onState({ kind: "stopped", reason })
+      const level = failures > 1 ? "debug" : "error"
+      log[level]({ reason, hint: "Check the bot token and apiRoot" }, "webhook registration stopped")
+      onState({ kind: "stopped", reason })
+      options.client.reset()
+      await clock.sleep(timing.refusedMs, signal).catch(() => undefined)
+      continue
     }
     onState({ kind: "waiting", reason })
     const delayMs = delayAfter(failure, failures, timing)

@@ -129,12 +129,17 @@ describe("registration", () => {
     assert.equal((await status()).error, undefined)
   })
 
-  test("ends with a refused token, and the status says so", async () => {
+  test("stops with a refused token, says so, and goes on when the token works again", async () => {
     emulator.control.revokeToken({})
-    await begin()
+    await begin({ pollTiming: { refusedMs: 20 } })
     await bench.until(() => logged("webhook registration stopped"), "the stop")
     assert.equal((await status()).state, "stopped")
     assert.match((await status()).error ?? "", /401/)
+    emulator.control.revokeToken({ revoked: false })
+    await registered()
+    write("after all")
+    await bench.until(() => texts().includes("after all"), "the message")
+    assert.equal((await status()).state, "running")
   })
 
   test("is taken back when the account polls again, and nothing is lost between", async () => {
