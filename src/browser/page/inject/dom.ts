@@ -22,6 +22,7 @@ export interface Box {
 export interface PageStyle {
   display: string
   visibility: string
+  content: string
   cursor: string
   position: string
   zIndex: string

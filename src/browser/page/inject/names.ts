@@ -117,7 +117,8 @@ export function nameOf(tables: RoleTables, element: PageElement, role: string): 
     ""
   const byContent = tables.namedByContent.has(role)
   const budget: TextBudget = { left: 1000 }
-  const around = byContent && given === "" && hasGeneratedWords() ? generatedWords(element) : null
+  const around =
+    byContent && given === "" && (tables.generates ??= hasGeneratedWords()) ? generatedWords(element) : null
   const inside = byContent ? textOf(element, budget) : ""
   const content = tidy(around ? `${around.before}${inside}${around.after}` : inside, Infinity)
   if (around && around.before + around.after !== "") budget.differs = true
@@ -153,7 +154,7 @@ function hostName(element: PageElement, limit: number): string {
 }
 
 /** Words that only the style sheet has, in front of or behind the content. Signs of icon fonts are no words. */
-function generatedWords(element: PageElement): { before: string; after: string } {
+export function generatedWords(element: PageElement): { before: string; after: string } {
   const words = (part: string) => {
     const { content } = getComputedStyle(element, part)
     const quoted = /^"((?:[^"\\]|\\.)*)"/.exec(content)?.[1] ?? ""

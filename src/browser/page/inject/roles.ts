@@ -15,6 +15,8 @@ export interface TagFacts {
   named: boolean
   /** May be switched off by what it stands in. */
   disables: boolean
+  /** A native field or button, which is worked whatever role the page has given it. */
+  worked: boolean
 }
 
 export interface RoleTables {
@@ -26,6 +28,8 @@ export interface RoleTables {
   content: Set<string>
   inlineTags: Set<string>
   skippedTags: Set<string>
+  /** Whether style sheets of the document put words before or behind elements; undefined before that was asked. */
+  generates: boolean | undefined
 }
 
 export function roleTables(): RoleTables {
@@ -88,6 +92,7 @@ export function roleTables(): RoleTables {
       "a abbr b bdi bdo br cite code data del dfn em font i ins kbd label mark q s samp slot small span strong sub sup time u var",
     ),
     skippedTags: words("base head link meta noscript param script source style svc-labels template title track"),
+    generates: undefined,
   }
 }
 
@@ -107,6 +112,7 @@ export function factsOf(tables: RoleTables, tag: string): TagFacts {
       custom ||
       /^(button|meter|output|progress|select|textarea|input|img|area|svg|option|fieldset|table|figure)$/.test(tag),
     disables: custom || /^(button|input|select|textarea|option|optgroup|fieldset)$/.test(tag),
+    worked: /^(button|input|select|textarea)$/.test(tag),
   }
   tables.tags.set(tag, facts)
   return facts
@@ -120,8 +126,7 @@ export function hasRole(tables: RoleTables, element: PageElement, roles: Readonl
 
 /** Native fields are worked whatever role the page has given them. */
 export function takesInput(tables: RoleTables, element: PageElement, role: string): boolean {
-  if (tables.interactive.has(role)) return true
-  return /^(button|input|select|textarea)$/.test(element.localName)
+  return tables.interactive.has(role) || factsOf(tables, element.localName).worked
 }
 
 /** "" for elements that mean nothing of their own (div, span); their content counts as their parent's. */

@@ -84,10 +84,15 @@ test("says in the list of controls what is asked, hinted and meant, and leaves o
     /^- slider \[ref=\w+\].* \[hint="Volume"\]/m,
     /^- dialog "Delete": Delete three files\?$/m,
     /^- menu \[ref=\w+\]$/m,
+    /^- generic \[ref=\w+\].* \[hint="knob"\]$/m,
+    /^- textbox "Story" \[ref=\w+\] \[placeholder="Write a story"\]$/m,
+    /^- button \[ref=\w+\] \[hint="next"\]$/m,
+    /^- generic "{" .*\n- text: Small Large\n- generic "}" /m,
     /^- generic "<" .*\n- text: April 2026\n- generic ">" /m,
     /\(of Ann\) \[hint="trash"\]\n.*\(of Bob\) \[hint="trash"\]/,
   ])
     assert.match(text, line)
+  assert.doesNotMatch(text, /hint="guard"/, "where the focus turns back is nothing to click")
   assert.equal(text.match(/Inside a wrapper/g)?.length, 1, "the box around a button is not listed")
   await click("efficient", /"day 6"/)
   assert.match(await snapshot("efficient"), /day 6;/)

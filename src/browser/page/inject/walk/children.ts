@@ -6,16 +6,8 @@ import { firstInside } from "../names.ts"
 import { factsOf } from "../roles.ts"
 import { flushText, type Inherited, note, type Walk } from "./state.ts"
 
-export type Visit = (walk: Walk, node: PageNode, depth: number, inherited: Inherited) => void
-
 /** A walk calls itself: past this nesting, which no page of a parser's making has, it would run out of stack. */
-export function visitChildren(
-  walk: Walk,
-  element: PageElement,
-  depth: number,
-  inherited: Inherited,
-  visit: Visit,
-): void {
+export function visitChildren(walk: Walk, element: PageElement, depth: number, inherited: Inherited): void {
   const deepest = 600
   if (walk.nesting >= deepest) {
     if (!element.firstChild) return
@@ -24,14 +16,14 @@ export function visitChildren(
     return note(walk, depth, "nested too deeply: what is inside is left out")
   }
   walk.nesting += 1
-  visitInside(walk, element, depth, inherited, visit)
+  visitInside(walk, element, depth, inherited)
   walk.nesting -= 1
 }
 
-function visitInside(walk: Walk, element: PageElement, depth: number, inherited: Inherited, visit: Visit): void {
+function visitInside(walk: Walk, element: PageElement, depth: number, inherited: Inherited): void {
   const assigned = element.localName === "slot" ? element.assignedNodes({ flatten: true }) : []
   if (assigned.length > 0) {
-    for (const node of assigned) visit(walk, node, depth, inherited)
+    for (const node of assigned) visitNode(walk, node, depth, inherited)
     return
   }
   const shadow = rootOf(element)
@@ -41,14 +33,19 @@ function visitInside(walk: Walk, element: PageElement, depth: number, inherited:
     walk.cursors = true
   }
   if (shadow ? isSelfNamed(element) : isSuspect(walk, element)) suspect(walk, element)
-  if (walk.options.fold > 0) return visitFolded(walk, element, depth, inherited, visit)
+  if (walk.options.fold > 0) return visitFolded(walk, element, depth, inherited)
   // A list of controls has no words of its own: to hand out the text nodes of a large page takes long.
   if (walk.interactive) {
     const first = (shadow ?? element).firstElementChild
-    for (let child = first; child; child = child.nextElementSibling) visit(walk, child, depth, inherited)
+    for (let child = first; child; child = child.nextElementSibling) walk.visitElement(walk, child, depth, inherited)
     return
   }
-  for (let node = (shadow ?? element).firstChild; node; node = node.nextSibling) visit(walk, node, depth, inherited)
+  for (let node = (shadow ?? element).firstChild; node; node = node.nextSibling) visitNode(walk, node, depth, inherited)
+}
+
+function visitNode(walk: Walk, node: PageNode, depth: number, inherited: Inherited): void {
+  if (node.nodeType === 1) walk.visitElement(walk, node as PageElement, depth, inherited)
+  else if (node.nodeType === 3) walk.visitText(walk, node, depth, inherited)
 }
 
 function suspect({ agent }: Walk, element: PageElement): void {
@@ -74,7 +71,7 @@ export function passBy(walk: Walk, element: PageElement): void {
 }
 
 /** Visits the first of a long run of equal siblings and counts the others, which costs a page of 20,000 rows nothing. */
-function visitFolded(walk: Walk, element: PageElement, depth: number, inherited: Inherited, visit: Visit): void {
+function visitFolded(walk: Walk, element: PageElement, depth: number, inherited: Inherited): void {
   const { fold } = walk.options
   let kind = ""
   let run = 0
@@ -104,7 +101,7 @@ function visitFolded(walk: Walk, element: PageElement, depth: number, inherited:
       }
       before += 1
     }
-    visit(walk, node, depth, inherited)
+    visitNode(walk, node, depth, inherited)
   }
 }
 
@@ -158,6 +155,7 @@ function skipEqual(first: PageElement, kind: string, before: number): { element:
 export const childrenFunctions = [
   visitChildren,
   visitInside,
+  visitNode,
   suspect,
   isSelfNamed,
   isSuspect,

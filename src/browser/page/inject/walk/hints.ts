@@ -123,7 +123,7 @@ function signsOf(element: PageElement): string {
   const parts = icon ? [element, icon] : [element]
   const signs: string[] = []
   for (const part of parts) {
-    for (const name of ["data-action", "data-icon", "data-command", "data-tooltip", "data-testid", "name", "icon"])
+    for (const name of ["data-action", "data-direction", "data-icon", "data-command", "data-tooltip", "data-testid", "name", "icon"])
       signs.push(part.getAttribute(name) ?? "")
     const link = part.localName === "use" ? part : part.querySelector("use")
     signs.push((link?.getAttribute("href") ?? link?.getAttribute("xlink:href") ?? "").split("#")[1] ?? "")

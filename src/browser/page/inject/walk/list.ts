@@ -1,43 +1,41 @@
 // The list of what can be acted on, flat, with the headings and messages that make it understood. Runs in the page.
-import type { PageElement, PageNode } from "../dom.ts"
-import { hasShownChildren, hiddenBy, nameOf, textOf, tidy } from "../names.ts"
-import { factsOf, hasRole, roleOf, sizeOfList, statesOf, takesInput } from "../roles.ts"
+import { rootOf } from "../agent.ts"
+import type { PageElement } from "../dom.ts"
+import { hiddenBy, nameOf, textOf, tidy } from "../names.ts"
+import { factsOf, hasRole, roleOf, sizeOfList, statesOf, type TagFacts, takesInput } from "../roles.ts"
 import { passBy, visitChildren } from "./children.ts"
-import { addCanvas, addFrame, drawnControl, isChart } from "./special.ts"
+import { addCanvas, addDrawnControl, addFrame, drawnControl, isChart, seenOf } from "./special.ts"
 import { addLine, type Inherited, plainWords, type Walk } from "./state.ts"
 import { cursorOf, gatherItems, hasOwnHand, type Inside, isPart, isTarget, lookInside } from "./targets.ts"
 import { addValue } from "./values.ts"
 
-export function visitListNode(walk: Walk, node: PageNode, depth: number, inherited: Inherited): void {
-  if (node.nodeType === 1) visitListElement(walk, node as PageElement, depth, inherited)
-}
+/** A list of controls has no words of its own. */
+export function visitListText(): void {}
 
 export function visitListElement(walk: Walk, element: PageElement, depth: number, inherited: Inherited): void {
   const tag = element.localName
-  const { skipped } = factsOf(walk.tables, tag)
-  if (skipped || depth > walk.maxDepth || hiddenBy(element) !== "") return passBy(walk, element)
-  const visible = element.checkVisibility(walk.asSeen)
-  const drawn = visible || element.checkVisibility()
-  if (!drawn && !hasShownChildren(element)) return passBy(walk, element)
-  const shown = visible || !drawn || tag === "slot"
+  const facts = factsOf(walk.tables, tag)
+  if (facts.skipped || depth > walk.maxDepth || hiddenBy(element) !== "") return passBy(walk, element)
+  if (!inherited.parts && isProse(walk, element, facts)) return passBy(walk, element)
+  const seen = seenOf(walk, element)
+  if (seen === "nothing") return passBy(walk, element)
+  const shown = seen === "shown"
   const role = shown ? roleOf(walk.tables, element) : ""
   if (role === "iframe") return addFrame(walk, element, depth)
   if (role !== "" && takesInput(walk.tables, element, role)) return listControl(walk, element, role, depth, inherited)
   if (tag === "canvas" && shown && role === "") return addCanvas(walk, element, depth)
   const control = tag === "label" && shown ? drawnControl(element) : null
-  if (control) {
-    const name = nameOf(walk.tables, control, control.type).name || tidy(textOf(element, { left: 1000 }), 200)
-    return addLine(walk, {
-      element,
-      role: control.type,
-      name,
-      depth,
-      states: statesOf(walk.tables, control, control.type),
-      ref: true,
-    })
-  }
+  if (control) return addDrawnControl(walk, element, control, depth)
   if (tag === "svg" && !isChart(element) && !inherited.parts) return
   listPlain(walk, element, { role, depth, shown, inherited })
+}
+
+/** Nothing but words, which no list of controls shows: seen or not, there is nothing more to ask of it. */
+function isProse(walk: Walk, element: PageElement, { role, mayHide, custom, worked }: TagFacts): boolean {
+  if (walk.cursors || role === undefined || custom || worked || element.firstElementChild) return false
+  if (walk.options.context && (role === "" || isContext(role))) return false
+  if (element.hasAttributes() || walk.tables.interactive.has(role) || !element.firstChild) return false
+  return !walk.agent.listening.has(element) && !(mayHide && rootOf(element))
 }
 
 interface Plain {
@@ -70,7 +68,7 @@ function listPlain(walk: Walk, element: PageElement, { role, depth, shown, inher
     addLine(walk, { element, role, name, depth, states: statesOf(walk.tables, element, role), ref: true })
   }
   if (walk.options.context && shown && role === "") addBetween(walk, element)
-  visitChildren(walk, element, below, inside, visitListNode)
+  visitChildren(walk, element, below, inside)
 }
 
 /** The month between two arrows, the number between minus and plus: without it nobody knows what they do. */
@@ -79,10 +77,10 @@ function addBetween(walk: Walk, element: PageElement): void {
   const before = element.parentElement?.firstElementChild === element ? null : walk.elements.at(-1)
   const next = element.nextElementSibling
   if (!before || !next || element.childElementCount > 2 || before.parentElement !== element.parentElement) return
-  const text = (element.textContent ?? "").trim()
+  const text = tidy(textOf(element, { left: 2 * longest }), 2 * longest)
   if (text === "" || text.length > longest || element.querySelector("a,button,input,select")) return
   const isNext = walk.agent.listening.has(next) || hasRole(walk.tables, next, walk.tables.interactive)
-  if (isNext || isTarget(walk, next, false)) walk.lines.push(`- text: ${plainWords(tidy(text, longest))}`)
+  if (isNext || isTarget(walk, next, false)) walk.lines.push(`- text: ${plainWords(text)}`)
 }
 
 function listControl(walk: Walk, element: PageElement, role: string, depth: number, around: Inherited): void {
@@ -94,7 +92,7 @@ function listControl(walk: Walk, element: PageElement, role: string, depth: numb
   const inside: Inherited = { silent: true, unseen: false, cursor: cursorOf(walk, element, around), parts: false }
   // Fields and lists hold other things than what draws them.
   if (/^(button|link|checkbox|radio|switch|option|menuitem\w*|tab|slider)$/.test(role)) inside.within = name
-  visitChildren(walk, element, depth + 1, inside, visitListNode)
+  visitChildren(walk, element, depth + 1, inside)
 }
 
 /** What tells a reader of a list of controls where they are and what has happened. */
@@ -109,7 +107,7 @@ function listDialog(walk: Walk, element: PageElement, role: string, depth: numbe
   addLine(walk, { element, role, name, depth, states: "", ref: false })
   const words = proseOf(walk, element, name)
   if (words !== "") walk.lines[start] += `: ${plainWords(words)}`
-  visitChildren(walk, element, depth + 1, inherited, visitListNode)
+  visitChildren(walk, element, depth + 1, inherited)
 }
 
 /** The words of the parts that are neither headings nor controls. */
@@ -149,7 +147,7 @@ function listContext(
     if (text !== "") walk.lines[start] += `: ${text}`
     else if (!isOwn) walk.lines.length = start
   }
-  visitChildren(walk, element, depth + 1, { ...inside, silent: true }, visitListNode)
+  visitChildren(walk, element, depth + 1, { ...inside, silent: true })
 }
 
 /** Something plain that takes clicks. Of a menu only its entries are shown: a click on the menu itself means nothing. */
@@ -164,7 +162,7 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
   const takesKeys = element.hasAttribute("tabindex")
   const { within } = inherited
   if (within !== undefined && !takesKeys && !walk.agent.listening.has(element) && within.includes(words)) {
-    return visitChildren(walk, element, depth, inherited, visitListNode)
+    return visitChildren(walk, element, depth, inherited)
   }
   // What is nothing but the box around controls that have refs of their own.
   const isFrame =
@@ -185,7 +183,7 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
     })
   }
   const parts = isMenu || hasChart || areMany
-  visitChildren(walk, element, depth + 1, { ...inherited, silent: true, parts }, visitListNode)
+  visitChildren(walk, element, depth + 1, { ...inherited, silent: true, parts })
 }
 
 /** A month of days, a palette, a board: only its script knows which of them it answers. */
@@ -215,7 +213,7 @@ function isInGrid(element: PageElement): boolean {
 function listCell(walk: Walk, element: PageElement, role: string, depth: number, inherited: Inherited): void {
   const { name } = nameOf(walk.tables, element, role)
   addLine(walk, { element, role, name, depth, states: statesOf(walk.tables, element, role), ref: true })
-  visitChildren(walk, element, depth + 1, { ...inherited, silent: true }, visitListNode)
+  visitChildren(walk, element, depth + 1, { ...inherited, silent: true })
 }
 
 /** Equal controls are told apart by the words of what each stands in: the "Delete" of "Person 7". */
@@ -274,8 +272,9 @@ function wordsAround(walk: Walk, element: PageElement, others: readonly PageElem
 }
 
 export const listFunctions = [
-  visitListNode,
+  visitListText,
   visitListElement,
+  isProse,
   listPlain,
   listControl,
   isContext,

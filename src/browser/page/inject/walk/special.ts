@@ -2,8 +2,17 @@
 // something else. Runs in the page (see agent.ts).
 import { numberOf } from "../agent.ts"
 import type { PageElement } from "../dom.ts"
-import { tidy } from "../names.ts"
+import { hasShownChildren, nameOf, textOf, tidy } from "../names.ts"
+import { statesOf } from "../roles.ts"
 import { addLine, flushText, type Walk } from "./state.ts"
+
+/** Whether people see the element itself, only something in it, or nothing of it. */
+export function seenOf(walk: Walk, element: PageElement): "shown" | "inside" | "nothing" {
+  if (element.checkVisibility(walk.asSeen)) return "shown"
+  // Without visibility of its own an element says nothing, but a child may have turned it on again.
+  if (element.checkVisibility()) return element.localName === "slot" ? "shown" : "inside"
+  return hasShownChildren(element) ? "shown" : "nothing"
+}
 
 export function addFrame(walk: Walk, element: PageElement, depth: number): void {
   flushText(walk)
@@ -33,6 +42,13 @@ export function drawnControl(label: PageElement): PageElement | null {
   return control.checkVisibility() ? null : control
 }
 
+/** One line for both, with the label's ref: it takes the clicks. */
+export function addDrawnControl(walk: Walk, label: PageElement, control: PageElement, depth: number): void {
+  const role = control.type
+  const name = nameOf(walk.tables, control, role).name || tidy(textOf(label, { left: 1000 }), 200)
+  addLine(walk, { element: label, role, name, depth, states: statesOf(walk.tables, control, role), ref: true })
+}
+
 /** A drawing that is large enough to have words and parts of its own; small ones are icons. */
 export function isChart(element: PageElement): boolean {
   if (element.localName !== "svg") return false
@@ -45,4 +61,4 @@ export function isPicture(element: PageElement): boolean {
   return element.localName === "img" || (element.localName === "svg" && !isChart(element))
 }
 
-export const specialFunctions = [isPicture, addFrame, addCanvas, drawnControl, isChart]
+export const specialFunctions = [seenOf, isPicture, addFrame, addCanvas, drawnControl, addDrawnControl, isChart]

@@ -47,6 +47,9 @@ export interface Walk extends Omit<WalkReport, "refs"> {
   tables: RoleTables
   options: WalkOptions
   interactive: boolean
+  /** How this kind of snapshot shows an element, and words. */
+  visitElement: (walk: Walk, element: PageElement, depth: number, inherited: Inherited) => void
+  visitText: (walk: Walk, node: PageNode, depth: number, inherited: Inherited) => void
   maxDepth: number
   /** Elements may have cursors that differ from those of what they stand in. */
   cursors: boolean

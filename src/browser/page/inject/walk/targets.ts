@@ -27,10 +27,19 @@ export function isTarget(walk: Walk, element: PageElement, hand: boolean): boole
   if (element.localName === "body" || element.localName === "html" || element.localName === "slot") return false
   if (hand && element.localName !== "label") return true
   if (!element.hasAttributes()) return walk.agent.listening.has(element)
-  if (element.hasAttribute("tabindex") && Number(element.getAttribute("tabindex")) >= 0) return true
+  if (element.hasAttribute("tabindex") && Number(element.getAttribute("tabindex")) >= 0) return !isGuard(element)
   if (element.hasAttribute("onclick") || element.getAttribute("draggable") === "true") return true
   if (/\bclick\b|(^|;)\s*[\w.]+\s*(;|$)/.test(element.getAttribute("jsaction") ?? "")) return true
   return element.hasAttribute("aria-grabbed") || walk.agent.listening.has(element)
+}
+
+/** Dialogs and lists keep the focus inside by an empty element at each end: nobody sees it, and a click does nothing. */
+function isGuard(element: PageElement): boolean {
+  if (element.firstChild || rootOf(element)) return false
+  const smallest = 4
+  const { width, height } = element.getBoundingClientRect()
+  // A handle may be drawn by its style sheet alone, around an element without a size.
+  return width * height <= smallest && getComputedStyle(element, "::before").content === "none"
 }
 
 /** What the inside of a target looks like, from a look at some tens of its elements. */
@@ -162,6 +171,7 @@ export const targetsFunctions = [
   hasOwnHand,
   isHandCursor,
   isTarget,
+  isGuard,
   lookInside,
   areEntries,
   gatherItems,
@@ -169,4 +179,4 @@ export const targetsFunctions = [
   isPart,
 ]
 
-declare const getComputedStyle: (element: PageElement) => PageStyle
+declare const getComputedStyle: (element: PageElement, part?: string) => PageStyle

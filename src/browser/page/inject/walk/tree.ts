@@ -1,18 +1,17 @@
 // The full snapshot: everything that a person can read, nested as it is on the page, with refs for what can be acted on.
 // Nothing visible is left out unless a line says so. Runs in the page (see agent.ts).
 import type { PageElement, PageNode } from "../dom.ts"
-import { hasShownChildren, hiddenBy, nameOf, tidy, textOf } from "../names.ts"
+import { hiddenBy, nameOf, tidy, textOf } from "../names.ts"
 import { factsOf, hasRole, roleOf, statesOf, takesInput } from "../roles.ts"
 import { isCutAway } from "./hints.ts"
 import { passBy, visitChildren } from "./children.ts"
-import { addCanvas, addFrame, drawnControl, isPicture } from "./special.ts"
+import { addCanvas, addDrawnControl, addFrame, drawnControl, isPicture, seenOf } from "./special.ts"
 import { addLine, flushText, type Inherited, note, type Walk } from "./state.ts"
 import { cursorOf, hasOwnHand, isPart, isTarget, lookInside } from "./targets.ts"
 import { addValue } from "./values.ts"
 
-export function visitTreeNode(walk: Walk, node: PageNode, depth: number, inherited: Inherited): void {
-  if (node.nodeType === 1) return visitTreeElement(walk, node as PageElement, depth, inherited)
-  if (node.nodeType !== 3 || inherited.silent || inherited.unseen) return
+export function visitTreeText(walk: Walk, node: PageNode, depth: number, inherited: Inherited): void {
+  if (inherited.silent || inherited.unseen) return
   const words = node.nodeValue ?? ""
   if (walk.textNode === null && words.trim() !== "") {
     walk.textDepth = depth
@@ -24,12 +23,9 @@ export function visitTreeNode(walk: Walk, node: PageNode, depth: number, inherit
 export function visitTreeElement(walk: Walk, element: PageElement, depth: number, inherited: Inherited): void {
   const { skipped } = factsOf(walk.tables, element.localName)
   if (skipped) return passBy(walk, element)
-  // Without visibility of its own an element says nothing, but a child may have turned it on again.
-  const visible = element.checkVisibility(walk.asSeen)
-  const drawn = visible || element.checkVisibility()
-  if (!drawn && !hasShownChildren(element)) return passBy(walk, element)
-  const shown = visible || !drawn || element.localName === "slot"
-  const place = { depth, shown }
+  const seen = seenOf(walk, element)
+  if (seen === "nothing") return passBy(walk, element)
+  const place = { depth, shown: seen === "shown" }
   const mark = hiddenBy(element)
   if (mark === "" || walk.mark !== "") return visitShown(walk, element, place, inherited)
   // Neither does: helpers of components.
@@ -60,7 +56,10 @@ function visitShown(walk: Walk, element: PageElement, place: Place, inherited: I
     return
   }
   const control = tag === "label" && shown ? drawnControl(element) : null
-  if (control) return visitLabel(walk, element, control, depth)
+  if (control) {
+    flushText(walk)
+    return addDrawnControl(walk, element, control, depth)
+  }
   const cursor = shown ? cursorOf(walk, element, inherited) : inherited.cursor
   const isSame = cursor === inherited.cursor && inherited.unseen === !shown
   const inside: Inherited = isSame ? inherited : { ...inherited, cursor, unseen: !shown }
@@ -69,7 +68,7 @@ function visitShown(walk: Walk, element: PageElement, place: Place, inherited: I
   }
   const block = !factsOf(walk.tables, tag).inline
   if (block) flushText(walk)
-  visitChildren(walk, element, depth, inside, visitTreeNode)
+  visitChildren(walk, element, depth, inside)
   if (block) flushText(walk)
 }
 
@@ -83,20 +82,6 @@ function cutOff(walk: Walk, element: PageElement, depth: number): void {
   note(walk, depth, "deeper than the depth asked for: left out")
 }
 
-function visitLabel(walk: Walk, element: PageElement, control: PageElement, depth: number): void {
-  flushText(walk)
-  const named = nameOf(walk.tables, control, control.type)
-  const name = named.name || tidy(textOf(element, { left: 1000 }), 200)
-  addLine(walk, {
-    element,
-    role: control.type,
-    name,
-    depth,
-    states: statesOf(walk.tables, control, control.type),
-    ref: true,
-  })
-}
-
 /** A plain element that takes clicks, or a part of one: no role tells it. What is inside it stays in the snapshot. */
 function visitTarget(walk: Walk, element: PageElement, depth: number, inherited: Inherited): void {
   flushText(walk)
@@ -105,11 +90,11 @@ function visitTarget(walk: Walk, element: PageElement, depth: number, inherited:
   const isSimple = items <= 1 && !hasControls && isWhole
   const name = label || (isSimple ? words : "")
   // A control that is drawn by an element inside it: one ref is enough.
-  if (inherited.silent && isSimple) return visitChildren(walk, element, depth, inherited, visitTreeNode)
+  if (inherited.silent && isSimple) return visitChildren(walk, element, depth, inherited)
   const start = walk.lines.length
   addLine(walk, { element, role: "generic", name, depth, states: statesOf(walk.tables, element, "generic"), ref: true })
   const silent = isSimple && name !== "" && name === words
-  visitChildren(walk, element, depth + 1, { ...inherited, silent, parts: items > 1 }, visitTreeNode)
+  visitChildren(walk, element, depth + 1, { ...inherited, silent, parts: items > 1 })
   flushText(walk)
   foldText(walk, start)
 }
@@ -124,7 +109,7 @@ function visitTreeRole(walk: Walk, element: PageElement, role: string, place: Pl
     !isInteractive &&
     (isTarget(walk, element, hasOwnHand(cursor, inherited)) || (inherited.parts && isPart(walk, element)))
   if (inherited.silent && !isInteractive && !isOwn) {
-    return visitChildren(walk, element, depth, { ...inherited, unseen: false, cursor }, visitTreeNode)
+    return visitChildren(walk, element, depth, { ...inherited, unseen: false, cursor })
   }
   flushText(walk)
   const { name, said } = nameOf(walk.tables, element, role)
@@ -145,7 +130,7 @@ function visitTreeRole(walk: Walk, element: PageElement, role: string, place: Pl
   if (addValue(walk, element, role, depth + 1, start)) return
   addAddress(walk, element, role, depth + 1)
   const parts = isOwn && !isInteractive && lookInside(walk, element).items > 1
-  visitChildren(walk, element, depth + 1, { silent: said, unseen: false, cursor, parts }, visitTreeNode)
+  visitChildren(walk, element, depth + 1, { silent: said, unseen: false, cursor, parts })
   flushText(walk)
   foldText(walk, start)
 }
@@ -188,11 +173,10 @@ function takeRef(walk: Walk, start: number): void {
 }
 
 export const treeFunctions = [
-  visitTreeNode,
+  visitTreeText,
   visitTreeElement,
   visitShown,
   cutOff,
-  visitLabel,
   visitTarget,
   visitTreeRole,
   addAddress,

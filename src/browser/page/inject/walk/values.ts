@@ -1,6 +1,6 @@
 // What controls hold: the text of fields, the options of a select, the place of a slider. Runs in the page.
 import type { PageElement } from "../dom.ts"
-import { nameOf, textOf, tidy } from "../names.ts"
+import { generatedWords, nameOf, textOf, tidy } from "../names.ts"
 import { statesOf } from "../roles.ts"
 import { plainWords, type Walk } from "./state.ts"
 
@@ -30,13 +30,27 @@ export function addValue(walk: Walk, element: PageElement, role: string, inside:
     return true
   }
   if (role === "textbox" && (element.textContent ?? "").trim() === "") {
-    const words = element.getAttribute("aria-placeholder") ?? element.getAttribute("data-placeholder")
-    addPlaceholder(walk, words ?? element.querySelector("[data-placeholder]")?.getAttribute("data-placeholder"), start)
+    addPlaceholder(walk, editorPlaceholder(element), start)
   }
   const place = rangeValue(element, role)
   if (place !== "") walk.lines[start] += `: ${plainWords(tidy(place, 100))}`
   else if (walk.interactive) addShownText(walk, element, role, start, most)
   return false
+}
+
+/** Editors say it in an attribute, or draw it by their style sheet in front of the first block. */
+function editorPlaceholder(element: PageElement): string {
+  const attribute = (of: PageElement | null) => of?.getAttribute("data-placeholder") ?? ""
+  const told = element.getAttribute("aria-placeholder") ?? attribute(element)
+  const given = told || attribute(element.querySelector("[data-placeholder]"))
+  if (given !== "") return given
+  const deepest = 6
+  let block: PageElement | null = element
+  for (let depth = 0; block && depth < deepest; depth += 1, block = block.firstElementChild) {
+    const { before, after } = generatedWords(block)
+    if (/\p{L}/u.test(before + after)) return before + after
+  }
+  return ""
 }
 
 /** What stands in an empty field, where its name does not say the same. */
@@ -82,4 +96,4 @@ function addOptions(walk: Walk, element: PageElement, inside: number): void {
   if (left > 0) walk.lines.push(`${indent}- text: (${left} more options)`)
 }
 
-export const valuesFunctions = [shortened, addValue, addPlaceholder, rangeValue, addShownText, addOptions]
+export const valuesFunctions = [shortened, addValue, editorPlaceholder, addPlaceholder, rangeValue, addShownText, addOptions]

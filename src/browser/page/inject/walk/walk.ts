@@ -6,9 +6,9 @@ import { setsCursors } from "../cursors.ts"
 import type { PageDocument, PageElement, PageStyle } from "../dom.ts"
 import { roleTables } from "../roles.ts"
 import { visitChildren } from "./children.ts"
-import { tellApart, visitListElement, visitListNode } from "./list.ts"
+import { tellApart, visitListElement, visitListText } from "./list.ts"
 import { flushText, type Walk, type WalkOptions, type WalkReport } from "./state.ts"
-import { visitTreeElement, visitTreeNode } from "./tree.ts"
+import { visitTreeElement, visitTreeText } from "./tree.ts"
 
 /**
  * A report as JSON on the first line, then the lines: one flat text, since a page of 20,000 controls is large in JSON.
@@ -25,6 +25,8 @@ export function walkPage(agent: PageAgent, options: WalkOptions): string {
     tables: roleTables(),
     options,
     interactive: options.interactive,
+    visitElement: options.interactive ? visitListElement : visitTreeElement,
+    visitText: options.interactive ? visitListText : visitTreeText,
     maxDepth: options.depth < 0 ? 1000 : options.depth,
     cursors: setsCursors(agent),
     asSeen: { visibilityProperty: true },
@@ -61,17 +63,14 @@ function walkFrom(walk: Walk, selector: string): void {
   const root = document.body ?? document.documentElement
   if (!root) return
   const inherited = { silent: false, unseen: false, cursor: getComputedStyle(root).cursor, parts: false }
-  const [visitElement, visitNode] = walk.interactive
-    ? [visitListElement, visitListNode]
-    : [visitTreeElement, visitTreeNode]
   if (selector === "") {
     // The whole document is an editor (the frame of a text editor, say): it is a field like any other.
-    if (root.isContentEditable) return visitElement(walk, root, 0, inherited)
-    return visitChildren(walk, root, 0, inherited, visitNode)
+    if (root.isContentEditable) return walk.visitElement(walk, root, 0, inherited)
+    return visitChildren(walk, root, 0, inherited)
   }
   try {
     const found = document.querySelectorAll(selector)
-    if (found.length === 1) visitElement(walk, found[0] as PageElement, 0, { ...inherited, cursor: "auto" })
+    if (found.length === 1) walk.visitElement(walk, found[0] as PageElement, 0, { ...inherited, cursor: "auto" })
     else walk.problem = found.length === 0 ? "none" : "several"
   } catch {
     walk.problem = "bad"
