@@ -1,7 +1,6 @@
 // What pages of a tab must not show: secrets that were filled in, and what a person typed who had taken it over.
 import { AppError } from "../../kernel/index.ts"
-import { CdpError } from "../cdp/index.ts"
-import { callAgent, type World } from "./frames.ts"
+import { callAgent, unlessGone, type World } from "./frames.ts"
 import type { SecretState } from "./inject/conceal.ts"
 import { parseRef, staleRef } from "./refs.ts"
 import type { Operation, Tab } from "./tab.ts"
@@ -102,14 +101,4 @@ export async function leaveTyping(tab: Tab, signal: AbortSignal): Promise<void> 
   const { watched } = tab.concealment
   const left = worldsOf(tab).filter((world) => watched.delete(world))
   await Promise.all(left.map((world) => unlessGone(callAgent(world, "leavePerson", null, signal))))
-}
-
-/** Undefined for a document that went away meanwhile. */
-async function unlessGone<T>(asked: Promise<T>): Promise<T | undefined> {
-  try {
-    return await asked
-  } catch (error) {
-    if (error instanceof CdpError || (error instanceof AppError && error.code === "stale-ref")) return undefined
-    throw error
-  }
 }

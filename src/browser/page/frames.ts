@@ -340,6 +340,16 @@ export async function callAgent<Result>(
   return reply.result.value as Result
 }
 
+/** Undefined for a document that went away meanwhile. */
+export async function unlessGone<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof CdpError || (error instanceof AppError && error.code === "stale-ref")) return undefined
+    throw error
+  }
+}
+
 /** What an expression gives in a world, as JSON. */
 export async function valueIn(world: World, expression: string, signal: AbortSignal): Promise<unknown> {
   const { contextId } = world

@@ -1,8 +1,6 @@
 // Lists and calendars of the browser itself, for a person who has the tab: what its pages would have opened is asked of them
 // after each press, offered beside the picture, and answered where it was.
-import { AppError } from "../../kernel/index.ts"
-import { CdpError } from "../cdp/index.ts"
-import { type World, callAgent } from "../page/frames.ts"
+import { callAgent, unlessGone, type World } from "../page/frames.ts"
 import type { PagePicker } from "../page/inject/pickers.ts"
 import type { Tab } from "../page/tab.ts"
 
@@ -29,13 +27,4 @@ export async function answerPicker(
   signal: AbortSignal,
 ): Promise<void> {
   await unlessGone(callAgent(world, "answerPicker", answer, signal))
-}
-
-async function unlessGone<T>(asked: Promise<T>): Promise<T | undefined> {
-  try {
-    return await asked
-  } catch (error) {
-    if (error instanceof CdpError || (error instanceof AppError && error.code === "stale-ref")) return undefined
-    throw error
-  }
 }

@@ -123,13 +123,25 @@ function signsOf(element: PageElement): string {
   const parts = icon ? [element, icon] : [element]
   const signs: string[] = []
   for (const part of parts) {
-    for (const name of ["data-action", "data-direction", "data-icon", "data-command", "data-tooltip", "data-testid", "name", "icon"])
+    for (const name of [
+      "data-action",
+      "data-direction",
+      "data-icon",
+      "data-command",
+      "data-tooltip",
+      "data-testid",
+      "name",
+      "icon",
+    ])
       signs.push(part.getAttribute(name) ?? "")
     const link = part.localName === "use" ? part : part.querySelector("use")
     signs.push((link?.getAttribute("href") ?? link?.getAttribute("xlink:href") ?? "").split("#")[1] ?? "")
     signs.push(fileName(part.getAttribute("src") ?? ""), fileName(getComputedStyle(part).backgroundImage))
   }
-  for (const part of parts) signs.push(...(part.getAttribute("class") ?? "").split(/\s+/).slice(0, 4).map(unhashed))
+  // What the makers say it does leaves nothing for the names of its looks to tell.
+  const says = parts.some((part) => part.hasAttribute("data-direction") || part.hasAttribute("data-action"))
+  for (const part of says ? [] : parts)
+    signs.push(...(part.getAttribute("class") ?? "").split(/\s+/).slice(0, 4).map(unhashed))
   const told = [...new Set(signs.map((sign) => tidy(sign, 40)))].filter((sign) => sign.length > 2)
   // One that only begins another says nothing more.
   const own = told.filter((sign) => !told.some((other) => other !== sign && other.startsWith(sign)))

@@ -96,4 +96,12 @@ function addOptions(walk: Walk, element: PageElement, inside: number): void {
   if (left > 0) walk.lines.push(`${indent}- text: (${left} more options)`)
 }
 
-export const valuesFunctions = [shortened, addValue, editorPlaceholder, addPlaceholder, rangeValue, addShownText, addOptions]
+export const valuesFunctions = [
+  shortened,
+  addValue,
+  editorPlaceholder,
+  addPlaceholder,
+  rangeValue,
+  addShownText,
+  addOptions,
+]
