@@ -3,8 +3,8 @@
 import { dirname, posix } from "node:path"
 
 const folder = "src/channels/"
-/** Below `channels`, and no channel: what all of them are made with. */
-const common = new Set(["access", "commands"])
+/** Below `channels`, and no channel: what all of them are made with. None of it knows a channel. */
+const common = new Set(["access", "commands", "shared"])
 
 /** Doors to all channels: for the composition, and for what the command line does without a gateway. */
 const door = `${folder}index.ts`
@@ -19,25 +19,6 @@ const composers = [
   /\.test\.ts$|\/test-bench\//,
 ]
 
-/**
- * Parts of one channel that others are made with, too: none of them knows the platform or keeps anything of its own channel. What
- * comes to be shared beyond these belongs beside the contract.
- */
-const shared = new Set(
-  [
-    "chatapp/inbound/merge.ts",
-    "chatapp/media/fetch.ts",
-    "chatapp/media/sniff.ts",
-    "chatapp/outbound/draft-text.ts",
-    "chatapp/outbound/media.ts",
-    "chatapp/tool/deed.ts",
-    "chatapp/tool/fields.ts",
-    "chatapp/tool/store.ts",
-    "chatapp/tool/take-media.ts",
-    "terminal/live.ts",
-  ].map((path) => folder + path),
-)
-
 /** Why a file (of the repository, with `/`) may not import this; undefined where it may. */
 export function problemOfImport(file, source) {
   if (!source.startsWith(".")) return undefined
@@ -50,7 +31,6 @@ export function problemOfImport(file, source) {
   if (target.endsWith(`/${channel}/config.ts`) && file.startsWith("src/config/")) return undefined
   // Wire types of the command line's own channel.
   if (target === `${folder}terminal/contract.ts` && file.startsWith("cli/")) return undefined
-  if (shared.has(target) && channelOf(file) !== undefined) return undefined
   return `Only the composition (src/main) knows the channel ${channel}; go through src/channels/contract.ts`
 }
 

@@ -3,7 +3,7 @@
 import { closeSync, openSync } from "node:fs"
 import { join } from "node:path"
 import { createClient } from "../../src/channels/chatapp/client.ts"
-import { openMedia } from "../../src/channels/chatapp/outbound/media.ts"
+import { openMedia } from "../../src/channels/shared/media/open.ts"
 import { explainHandles, isOutOfHandles, writeDurableFile } from "../../src/kernel/index.ts"
 import { createGuardedFetch } from "../../src/models/providers/guarded-fetch.ts"
 

@@ -7,7 +7,7 @@ import { AppError, type Ids, addressesIn, readInside, sitesIn } from "../../kern
 import { mainKey, normalizeAgentId } from "../../sessions/index.ts"
 import type { IngestEntry, NewJob } from "../../store/index.ts"
 import { planTyped } from "../commands/index.ts"
-import { isPicture, sniff } from "../chatapp/media/sniff.ts"
+import { isPicture, sniff } from "../shared/media/sniff.ts"
 import { type TerminalAccepted, type TerminalMessage, terminalChannel } from "./contract.ts"
 import { terminalRoute } from "./sender.ts"
 

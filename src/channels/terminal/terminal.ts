@@ -14,7 +14,7 @@ import type {
 } from "./contract.ts"
 import { terminalChannel } from "./contract.ts"
 import { type IntakeOptions, planTerminalMessage } from "./intake.ts"
-import { LiveTexts } from "./live.ts"
+import { LiveTexts } from "../shared/live.ts"
 import { type TerminalPayload, createTerminalSender } from "./sender.ts"
 
 export interface TerminalOptions extends IntakeOptions {

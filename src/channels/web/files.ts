@@ -5,8 +5,8 @@ import { basename, extname, join } from "node:path"
 import { AppError, type Background, type Ids, type Log, readInside, writeDurableFile } from "../../kernel/index.ts"
 import { pruneFolder } from "../../kernel/prune-folder.ts"
 import type { ReplyMedia } from "../../delivery/contract.ts"
-import { openMedia } from "../chatapp/outbound/media.ts"
-import { headBytes, sniff } from "../chatapp/media/sniff.ts"
+import { openMedia } from "../shared/media/open.ts"
+import { headBytes, sniff } from "../shared/media/sniff.ts"
 import type { StoredFile } from "./store.ts"
 
 export interface WebFilesOptions {

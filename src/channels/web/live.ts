@@ -1,8 +1,8 @@
 // Answers while they are written: a turn's deltas -> whole words -> what has come since, a few times a second, to whoever
 // listens. A preview in memory; what counts is the message at the turn's end.
 import type { TurnInput, TurnObserver, TurnView } from "../../agent/turn-input.ts"
-import { withThinking } from "../chatapp/outbound/draft-text.ts"
-import { LiveTexts } from "../terminal/live.ts"
+import { withThinking } from "../shared/live-text.ts"
+import { LiveTexts } from "../shared/live.ts"
 import type { WebDraft } from "./contract.ts"
 
 export interface LiveOptions {

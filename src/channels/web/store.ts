@@ -2,7 +2,7 @@
 import type { ReplyButton } from "../../delivery/contract.ts"
 import type { Json } from "../../kernel/index.ts"
 import { agentOfKey } from "../../sessions/index.ts"
-import { isPicture } from "../chatapp/media/sniff.ts"
+import { isPicture } from "../shared/media/sniff.ts"
 import { type IngestEntry, type Provenance, type Store, type Write, provenanceOf } from "../../store/index.ts"
 import { type WebConversation, type WebFile, type WebMessage, type WebUnsent, webChannel } from "./contract.ts"
 

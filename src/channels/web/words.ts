@@ -1,10 +1,8 @@
 // What was said on the page -> the input of a turn: the owner's words, the message that they answer, their files. Text
 // of files and quoted words of others are somebody else's: the turn that reads them has less standing.
-import { readFile } from "node:fs/promises"
 import type { TurnContext, TurnInput, TurnMedia } from "../../agent/turn-input.ts"
 import { addressesIn, sitesIn } from "../../kernel/index.ts"
-import { fitsModel, maxPicturesBytes, maxTextChars, sizeText } from "../chatapp/media/fetch.ts"
-import { headBytes, isPicture, isText } from "../chatapp/media/sniff.ts"
+import { fitsModel, maxPicturesBytes, shownText, sizeText } from "../shared/media/shown.ts"
 import type { KeptUpload } from "./files.ts"
 import type { Place } from "./place.ts"
 import { routeOf } from "./place.ts"
@@ -77,15 +75,8 @@ async function readFiles(files: readonly KeptUpload[]) {
       pictureBytes += bytes
       media.push({ path, mediaType })
     }
-    const text = await textOf(file)
+    const text = await shownText(file)
     if (text !== undefined) context.push({ label: `Contents of ${name}:`, text })
   }
   return { notes, media, context }
-}
-
-async function textOf({ path, mediaType, bytes, head }: KeptUpload): Promise<string | undefined> {
-  if (isPicture(mediaType) || !isText(head)) return undefined
-  const text = bytes <= headBytes ? head.toString("utf8") : (await readFile(path)).toString("utf8")
-  if (text.length <= maxTextChars) return text
-  return `${text.slice(0, maxTextChars)}\n(${text.length - maxTextChars} more characters)`
 }

@@ -5,7 +5,7 @@ import type { Message } from "grammy/types"
 import type { TurnInput } from "../../../agent/turn-input.ts"
 import { contentOf } from "./content/index.ts"
 import { type JoinFacts, joiningOf, refOf } from "./join.ts"
-import { mergeInputs } from "./merge.ts"
+import { mergeInputs } from "../../shared/merge.ts"
 import { placeOf } from "./place.ts"
 
 const options = {

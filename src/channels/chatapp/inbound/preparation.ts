@@ -5,7 +5,7 @@ import type { Write } from "../../../store/index.ts"
 import type { AccountSettings } from "../settings.ts"
 import { elapsedText } from "./envelope.ts"
 import { showHistory } from "./history.ts"
-import { mergeInputs } from "./merge.ts"
+import { mergeInputs } from "../../shared/merge.ts"
 
 export interface PreparationOptions {
   /** Brings the files that came with the words. */

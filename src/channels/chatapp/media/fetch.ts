@@ -5,15 +5,15 @@ import type { TurnContext, TurnInput, TurnMedia } from "../../../agent/turn-inpu
 import type { Clock, Ids, Log } from "../../../kernel/index.ts"
 import { type JobHandler, JobPostponed, type Store } from "../../../store/index.ts"
 import type { Client } from "../client.ts"
-import { type RemoteFile, maxPictureBytes, stickerText } from "../inbound/content/index.ts"
-import { pictureSize } from "../outbound/picture-size.ts"
+import { type RemoteFile, stickerText } from "../inbound/content/index.ts"
 import type { AccountSettings } from "../settings.ts"
 import type { Stickers } from "../stickers/index.ts"
 import type { Fetched } from "./download.ts"
 import type { Downloads } from "./downloads.ts"
 import type { KeptFile } from "./keep.ts"
 import { type LatePending, createLateFiles, fetchLater, isUnreachable } from "./late.ts"
-import { headBytes, isPicture, isText } from "./sniff.ts"
+import { fitsModel, maxPictureBytes, maxPicturesBytes, shownText, sizeText } from "../../shared/media/shown.ts"
+import { isPicture } from "../../shared/media/sniff.ts"
 
 export interface Picture {
   mediaType: string
@@ -45,12 +45,6 @@ const patienceMs = 10_000
 const postponeMs = 1_000
 /** How long its chat waits for files; then the turn goes on, and another shows them when they are there. */
 const holdMs = 30_000
-/** No model takes more pixels on a side. */
-const maxPictureSide = 8_000
-/** Of all pictures of a turn together. */
-export const maxPicturesBytes = 12 * 1024 * 1024
-/** Of a text file, what is shown at once. */
-export const maxTextChars = 20_000
 
 const mebibyte = 1024 * 1024
 
@@ -168,7 +162,7 @@ async function addFile(parts: FetchParts, turn: TurnFiles, added: Added): Promis
     const { mediaType, bytes, path } = outcome.file
     turn.note(added, [mediaType, sizeText(bytes), path].join(", "))
     if (canBeShown(outcome.file, file) && turn.show({ path, mediaType }, bytes)) return
-    const text = file.kind === "document" ? await textOf(outcome.file) : undefined
+    const text = file.kind === "document" ? await shownText(outcome.file) : undefined
     if (text !== undefined) return turn.quote(added, text)
   }
   await addPreview(parts, turn, added)
@@ -192,30 +186,6 @@ function canBeShown(kept: KeptFile, { kind }: RemoteFile): boolean {
   return fitsModel(kept, kind === "photo")
 }
 
-/** Whether models take it as a picture. `unmeasured`: what holds where its width and height are not to be found. */
-export function fitsModel(
-  { mediaType, bytes, head }: Omit<KeptFile, "path" | "extension">,
-  unmeasured: boolean,
-): boolean {
-  if (!isPicture(mediaType) || bytes > maxPictureBytes) return false
-  const size = pictureSize(head) ?? gifSize(head)
-  if (!size) return unmeasured
-  return size.width > 0 && size.height > 0 && Math.max(size.width, size.height) <= maxPictureSide
-}
-
-function gifSize(head: Buffer): { width: number; height: number } | undefined {
-  if (head.length < 10 || head.toString("latin1", 0, 3) !== "GIF") return undefined
-  return { width: head.readUInt16LE(6), height: head.readUInt16LE(8) }
-}
-
-async function textOf(kept: KeptFile): Promise<string | undefined> {
-  if (isPicture(kept.mediaType) || !isText(kept.head)) return undefined
-  const text = kept.bytes <= headBytes ? kept.head.toString("utf8") : (await readFile(kept.path)).toString("utf8")
-  return text.length <= maxTextChars
-    ? text
-    : `${text.slice(0, maxTextChars)}\n(${text.length - maxTextChars} more characters)`
-}
-
 type LeftOut = Extract<Fetched, { kind: "left-out" }>
 
 function reasonText({ why, bytes }: LeftOut, file: RemoteFile, mediaMaxMb: number): string {
@@ -231,11 +201,6 @@ function reasonText({ why, bytes }: LeftOut, file: RemoteFile, mediaMaxMb: numbe
     case "untrusted-path":
       return "the operator has not allowed its folder (channels.chatapp.localFileRoots)"
   }
-}
-
-export function sizeText(bytes: number): string {
-  if (bytes < 1024) return `${bytes} bytes`
-  return bytes < mebibyte ? `${Math.round(bytes / 1024)} KB` : `${(bytes / mebibyte).toFixed(1)} MB`
 }
 
 /** The input as it grows by what the files add. */

@@ -5,7 +5,7 @@ import { open, readdir, rm, utimes } from "node:fs/promises"
 import { join } from "node:path"
 import { writeDurableFile } from "../../../kernel/index.ts"
 import { pruneFolder } from "../../../kernel/prune-folder.ts"
-import { type Sniffed, headBytes, sniff } from "./sniff.ts"
+import { type Sniffed, headBytes, sniff } from "../../shared/media/sniff.ts"
 
 export interface KeptFile extends Sniffed {
   path: string

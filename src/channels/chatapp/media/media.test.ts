@@ -13,7 +13,7 @@ import { type Bench, type BenchOptions, startBench } from "../test-bench/bench.t
 import type { Client } from "../client.ts"
 import { downloadFile } from "./download.ts"
 import { MediaFolder } from "./keep.ts"
-import { sniff } from "./sniff.ts"
+import { sniff } from "../../shared/media/sniff.ts"
 
 const owner = 4242
 const picture = Buffer.from(

@@ -7,7 +7,8 @@ import type { Route } from "../../../sessions/route.ts"
 import { type Bench, type BenchOptions, startBench } from "../test-bench/bench.ts"
 import { planStopped } from "../inbound/stopped.ts"
 import { turnOfDraft } from "./stop-turn.ts"
-import { blockEnd, draftText, withThinking } from "./draft-text.ts"
+import { draftText, withThinking } from "../../shared/live-text.ts"
+import { blockEnd } from "./draft-blocks.ts"
 
 const person = 4242
 let bench: Bench

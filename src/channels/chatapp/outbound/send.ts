@@ -6,7 +6,7 @@ import type { AlbumItem, CallResult } from "../client.ts"
 import { sendAction } from "./action.ts"
 import { inlineKeyboard } from "./buttons.ts"
 import { callTimeoutMs } from "./limits.ts"
-import { type OpenMedia, openMedia } from "./media.ts"
+import { type OpenUpload, openUpload } from "./media.ts"
 import { type MediaKind, mediaKind } from "./media-kind.ts"
 import { type SentPayload, floodWaitMs, judgeMedia, judgeSend } from "./outcome.ts"
 import { type AlbumPayload, type FormattedText, isAction, type MediaPayload, type TextPayload } from "./payload.ts"
@@ -59,15 +59,15 @@ async function send(
     const sticker = { chat_id: chatId, sticker: payload.fileId, ...addressing(payload) }
     return await context.client.call("sendSticker", sticker, limits(context))
   }
-  const open: OpenMedia[] = []
+  const open: OpenUpload[] = []
   try {
     for (const { path } of "items" in payload ? payload.items : [payload]) {
-      open.push(await openMedia({ path, root: context.mediaRoot, maxMb: context.settings.mediaMaxMb }))
+      open.push(await openUpload({ path, root: context.mediaRoot, maxMb: context.settings.mediaMaxMb }))
     }
     context.begin()
     return await ("items" in payload
       ? sendAlbum(payload, open, chatId, context)
-      : sendMedia(row, payload, open[0] as OpenMedia, chatId, context))
+      : sendMedia(row, payload, open[0] as OpenUpload, chatId, context))
   } catch (error) {
     const outcome = judgeMedia(error, { attempt: row.attempts, retry: context.settings.retry })
     if (outcome) return outcome
@@ -94,7 +94,7 @@ function sendText(payload: TextPayload, chatId: string, context: SendContext): P
 function sendMedia(
   row: OutboxRow,
   payload: MediaPayload,
-  media: OpenMedia,
+  media: OpenUpload,
   chatId: string,
   context: SendContext,
 ): Promise<Sent> {
@@ -120,7 +120,7 @@ function sendMedia(
 
 function sendAlbum(
   payload: AlbumPayload,
-  open: readonly OpenMedia[],
+  open: readonly OpenUpload[],
   chatId: string,
   context: SendContext,
 ): Promise<Sent> {
@@ -160,7 +160,7 @@ function replyParameters(messageId: string, quote: string | undefined) {
   return quote === undefined ? reference : { ...reference, quote }
 }
 
-function limits({ settings, signal }: SendContext, uploads: readonly OpenMedia[] = []) {
+function limits({ settings, signal }: SendContext, uploads: readonly OpenUpload[] = []) {
   const bytes = uploads.reduce((sum, { bytes: own }) => sum + own, 0)
   return { timeoutMs: callTimeoutMs(settings.timeoutSeconds, bytes), signal }
 }

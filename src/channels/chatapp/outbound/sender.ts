@@ -18,7 +18,7 @@ import { isAction } from "./payload.ts"
 import { planChange } from "./plan-change.ts"
 import type { Renderer } from "./render.ts"
 import { messageCount, sendRow } from "./send.ts"
-import { type TakeOptions, takeMedia } from "../tool/take-media.ts"
+import { type TakeOptions, takeMedia } from "../../shared/media/take.ts"
 import { resolveTarget } from "./target.ts"
 
 export interface SenderOptions {

@@ -2,8 +2,8 @@
 import { z } from "zod"
 import type { Tool, ToolContext, ToolResult } from "../../../agent/tool.ts"
 import { channelName } from "../settings.ts"
-import type { Deed } from "./deed.ts"
-import { type Forms, id, orBlank, requireFields, schemaFor, target } from "./fields.ts"
+import type { Deed } from "../../shared/tool/deed.ts"
+import { type Forms, id, orBlank, requireFields, schemaFor, target } from "../../shared/tool/fields.ts"
 import { type Gate, type GateSettings, openActions } from "./gates.ts"
 import type { Operations } from "./operations.ts"
 

@@ -7,7 +7,7 @@ import { type AccountSettings, channelName, type Settings, mainAccount } from ".
 import { createChatappTool } from "./chatapp.ts"
 import { createMessageTool } from "./message.ts"
 import type { Operations } from "./operations.ts"
-import { isOwnersTurn } from "./reach.ts"
+import { isOwnersTurn } from "../../shared/tool/reach.ts"
 
 export interface OfferOptions {
   operations: Operations

@@ -28,11 +28,11 @@ import {
   type StickerInput,
   describeDeed,
   gateOf,
-} from "./deed.ts"
+} from "../../shared/tool/deed.ts"
 import { type Gate, shutBy } from "./gates.ts"
-import { type Reach, isOwners, reachOf } from "./reach.ts"
-import { type SendKey, addRows, earlierSend, ownMessage } from "./store.ts"
-import { type TakeOptions, isAddress, takeMedia } from "./take-media.ts"
+import { type Reach, isOwners, reachOf } from "../../shared/tool/reach.ts"
+import { type SendKey, addRows, earlierSend, ownMessage } from "../../shared/tool/sends.ts"
+import { type TakeOptions, isAddress, takeMedia } from "../../shared/media/take.ts"
 
 export interface OperationOptions {
   store: Store

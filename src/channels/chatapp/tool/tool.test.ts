@@ -16,7 +16,7 @@ import { type TurnInput, turnJob } from "../../../agent/turn-input.ts"
 import { readButtonValue } from "../outbound/buttons.ts"
 import { type Bench, startBench } from "../test-bench/bench.ts"
 import { createStickers } from "../stickers/index.ts"
-import { isPublicAddress } from "./public-address.ts"
+import { isPublicAddress } from "../../shared/media/public-address.ts"
 
 /** One for all tests; each has settings, a run and two people of its own. */
 let bench: Bench

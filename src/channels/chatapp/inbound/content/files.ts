@@ -1,5 +1,6 @@
 // Which files a message carries and what the platform says about them: what is fetched when the turn begins. Data
 // only, because it is part of the job.
+import { maxPictureBytes } from "../../../shared/media/shown.ts"
 import type { Document, Message, PhotoSize, Sticker } from "grammy/types"
 
 export type FileKind = "photo" | "document" | "audio" | "voice" | "video" | "video_note" | "animation" | "sticker"
@@ -24,9 +25,6 @@ export type StickerFacts = { emoji: string; setName: string }
 
 /** Models scale pictures down to less than that, and some take no more of several at once. */
 const maxSide = 2_000
-
-/** What a model takes as one picture: five megabytes of base64. */
-export const maxPictureBytes = 3_750_000
 
 /** A sticker that moves cannot be shown to a model: it has no file here. */
 export function filesOf(message: Message): RemoteFile[] {

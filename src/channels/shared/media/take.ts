@@ -4,8 +4,8 @@ import { readdir, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
 import type { ReplyMedia } from "../../../delivery/contract.ts"
 import { mediaTypeOf } from "../../../delivery/reply.ts"
-import { openMedia } from "../outbound/media.ts"
-import { type FetchOptions, fetchMedia } from "./fetch-media.ts"
+import { openMedia } from "./open.ts"
+import { type FetchOptions, fetchMedia } from "./fetch.ts"
 
 export interface TakeOptions {
   /** An http(s) address, or an absolute path. */

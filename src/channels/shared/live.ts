@@ -1,7 +1,7 @@
 // What a turn for a terminal has written so far, in memory: deltas -> whole words -> whoever follows the run. It is a
 // preview; what counts is the outbox row at the turn's end.
 import type { TurnObserver } from "../../agent/turn-input.ts"
-import { draftText } from "../chatapp/outbound/draft-text.ts"
+import { draftText } from "./live-text.ts"
 
 /**
  * Only whole words: secrets are looked for in what is told, and half of one would not be found. What is no ASCII has no

@@ -7,8 +7,8 @@ import type { Json, JsonObject } from "../../../kernel/index.ts"
 import type { Route } from "../../../sessions/route.ts"
 import type { Store } from "../../../store/index.ts"
 import { isSameChat } from "./reach.ts"
-import { isOfRun } from "./store.ts"
-import { isAddress } from "./take-media.ts"
+import { isOfRun } from "./sends.ts"
+import { isAddress } from "../media/take.ts"
 
 export interface Place {
   to?: string | undefined

@@ -1,8 +1,10 @@
 // Messages that waited together -> one input: what was said in the order it was said, everything that came with it, and
 // no more trust than the least trusted part has.
-import type { TurnContext, TurnInput } from "../../../agent/turn-input.ts"
-import type { Json } from "../../../kernel/index.ts"
-import type { Pending } from "./said.ts"
+import type { TurnContext, TurnInput } from "../../agent/turn-input.ts"
+import type { Json } from "../../kernel/index.ts"
+
+/** What `TurnInput.pending` is: files that are still to be fetched, in the channel's own form. */
+type Pending = { files: Json[] }
 
 export function mergeInputs(inputs: readonly TurnInput[]): TurnInput {
   const ordered = [...inputs].sort((a, b) => messageId(a) - messageId(b))
@@ -27,7 +29,7 @@ export function mergeInputs(inputs: readonly TurnInput[]): TurnInput {
     ...(sites.length === 0 ? {} : { sites }),
     ...(media.length === 0 ? {} : { media }),
     ...(context.length === 0 ? {} : { context }),
-    ...(files.length === 0 ? {} : { pending: { files: distinct(files) } satisfies Pending as Json }),
+    ...(files.length === 0 ? {} : { pending: { files: distinct(files) } satisfies Pending }),
   }
 }
 
@@ -59,7 +61,7 @@ function messageId(input: TurnInput): number {
 }
 
 /** Every part of an album that is a reply shows what it replies to; once is enough. */
-function distinct<T extends TurnContext | Pending["files"][number] | string>(items: readonly T[]): T[] {
+function distinct<T extends TurnContext | Json>(items: readonly T[]): T[] {
   const seen = new Map(items.map((item) => [JSON.stringify(item), item]))
   return [...seen.values()]
 }
