@@ -29,9 +29,8 @@ export interface Visitor {
 export async function launchChromium(context: Pick<TestContext, "after">): Promise<Browser> {
   const browser = await chromium.launch({
     executablePath: process.env["SVC_TEST_CHROMIUM"] ?? "/usr/bin/chromium",
-    // Nothing here is drawn fast: without the graphics process's emulated card and the optimizing compiler a visit costs
-    // a quarter less of the processor.
-    args: [...(process.getuid?.() === 0 ? ["--no-sandbox"] : []), ...["--disable-gpu", "--in-process-gpu"]],
+    // Without an emulated graphics card in a process of its own a visit costs a fifth less of the processor.
+    args: ["--disable-gpu", "--in-process-gpu", ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])],
   })
   context.after(() => browser.close())
   return browser
@@ -133,9 +132,12 @@ async function findBarriers(page: Page, inside?: string, withContrast = true): P
   const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
   const rules = { "color-contrast": { enabled: withContrast } }
   const how = {
-    ...{ runOnly: { type: "tag", values: tags }, rules, resultTypes: ["violations"] },
-    // No frames, and no stylesheets or films from elsewhere.
-    ...{ iframes: false, preload: false },
+    runOnly: { type: "tag", values: tags },
+    rules,
+    resultTypes: ["violations"],
+    // There are no frames, and no stylesheets or films from elsewhere.
+    iframes: false,
+    preload: false,
   }
   const where = inside === undefined ? "document" : JSON.stringify(inside)
   const result = await page.evaluate<AxeResult>(`axe.run(${where}, ${JSON.stringify(how)})`)
