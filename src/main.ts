@@ -63,7 +63,7 @@ async function runOnce(options: GatewayOptions): Promise<number | "restart"> {
   } catch (error) {
     return reportStartFailure(error)
   }
-  const stop = listenForStop(core.log, () => process.exit(1))
+  const stop = listenForStop(core, () => process.exit(1))
   const stack = new AsyncStack(core)
   try {
     await start(core, options, stop, stack)

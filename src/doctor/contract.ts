@@ -27,6 +27,7 @@ export const findingTable = {
   "lock-stale": { severity: "note", meaning: "Files of a gateway that was killed; the next start replaces them." },
   "disk-low": { severity: "warning", meaning: "Little room is left in the file system of the state folder." },
   "store-missing": { severity: "error", meaning: "The folder was used before, but its store is missing or empty." },
+  "store-newer": { severity: "error", meaning: "The store was made by a newer release than this one." },
   "store-damaged": { severity: "error", meaning: "The store is damaged." },
   "store-unchecked": { severity: "note", meaning: "The store is too large to be looked through in this time." },
   "sandbox-missing": {

@@ -154,6 +154,21 @@ describe("svc doctor", () => {
     assert.equal(damage?.command, "svc backup list")
   })
 
+  test("tells of a store that a newer release has made, and of nothing else in it", async () => {
+    const folder = stateFolder({ "svc.json": JSON.stringify({ ...quiet, gateway: { port: await freePort() } }) })
+    fillStore(folder)
+    const database = new DatabaseSync(join(folder, "svc.db"))
+    database.exec("create table kysely_migration (name text); insert into kysely_migration values ('9999-later')")
+    database.exec("create table meta (key text, value text); insert into meta values ('madeBy', '\"9.9.9\"')")
+    database.close()
+    const { findings } = await look(folder)
+    assert.deepEqual(
+      findings.map(({ code, command }) => [code, command]),
+      [["store-newer", "svc update"]],
+    )
+    assert.match(findings[0]?.cause ?? "", /schema 9999, this program knows \d+\)\. Install svc 9\.9\.9 or newer/)
+  })
+
   test("tells what the running gateway says, and looks for no ports then", async () => {
     const folder = stateFolder({ "svc.json": JSON.stringify(quiet) })
     const problems = [{ part: "agent", problem: "no key", next: "svc models test" }]

@@ -4,6 +4,8 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { describeError } from "../kernel/index.ts"
 import { wayOut } from "../store/damage.ts"
+import { newerStore } from "../store/migrate.ts"
+import { migrations } from "../store/migrations/index.ts"
 import { inspectInThread } from "../store/inspect-database.ts"
 import { storageMissing, wasUsed } from "../store/used-folder.ts"
 import { type Finding, finding } from "./contract.ts"
@@ -16,7 +18,28 @@ export async function lookAtStore(stateFolder: string, signal: AbortSignal): Pro
     const lost = storageMissing(stateFolder, existsSync(path) ? "empty" : "missing")
     return [finding("store-missing", `${lost.message}. ${lost.hint ?? ""}`, { command: "svc backup list" })]
   }
-  return [...waiting(path), ...(await damage(path, signal))]
+  const newer = newness(path)
+  return newer.length > 0 ? newer : [...waiting(path), ...(await damage(path, signal))]
+}
+
+/** A store of a newer release is whole, and nothing else of it can be told by this one. */
+function newness(path: string): Finding[] {
+  const error = readOnly(path, (database) => newerStore(database, migrations))
+  return error ? [finding("store-newer", `${error.message}. ${error.hint ?? ""}`, { command: "svc update" })] : []
+}
+
+/** Undefined for what cannot be read: the look for damage tells of it. */
+function readOnly<T>(path: string, look: (database: DatabaseSync) => T): T | undefined {
+  let database: DatabaseSync | undefined
+  try {
+    database = new DatabaseSync(path, { readOnly: true, timeout: 500 })
+    return look(database)
+  } catch (error) {
+    if ((error as { code?: string }).code !== "ERR_SQLITE_ERROR") throw error
+    return undefined
+  } finally {
+    database?.close()
+  }
 }
 
 async function damage(path: string, signal: AbortSignal): Promise<Finding[]> {

@@ -1,5 +1,5 @@
 // When the gateway ends: a signal or a request begins a clean stop, a second signal ends it at once.
-import type { AppError, Log } from "../kernel/index.ts"
+import type { AppError, Clock, Log } from "../kernel/index.ts"
 
 export interface StopRequest {
   /** Resolves with why, the first time somebody asks. */
@@ -22,19 +22,29 @@ export function keepInspectorClosed(): void {
   if (process.platform !== "win32") process.on("SIGUSR1", () => undefined)
 }
 
-export function listenForStop(log: Log, exitNow: () => void): StopRequest {
+/**
+ * One wish to stop comes more than once: the terminal signals all of its processes, and what stands above the gateway (npm,
+ * `timeout`, a service manager) signals it too. Nobody presses a key twice in this time.
+ */
+const sameWishMs = 250
+
+export function listenForStop({ log, clock }: { log: Log; clock: Clock }, exitNow: () => void): StopRequest {
   const { promise, resolve } = Promise.withResolvers<string>()
   let asked = false
+  let signalledAt = Number.NEGATIVE_INFINITY
   let failure: AppError | undefined
   const request = (reason: string) => {
     asked = true
     resolve(reason)
   }
   const onSignal = (signal: NodeJS.Signals) => {
+    const since = clock.monotonic() - signalledAt
     if (!asked) {
+      signalledAt = clock.monotonic()
       request(signal)
       return
     }
+    if (since < sameWishMs) return
     log.warn({ signal }, "second signal: ending at once")
     exitNow()
   }

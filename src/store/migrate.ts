@@ -28,7 +28,8 @@ export interface MigrateOptions {
 export async function migrate(options: MigrateOptions): Promise<string[]> {
   const { raw } = options.handle
   const done = new Set(recordedMigrations(raw))
-  refuseNewer(options, done)
+  const newer = newerStore(raw, options.migrations)
+  if (newer) throw newer
   const wanted = Object.keys(options.migrations)
     .toSorted()
     .filter((name) => !done.has(name))
@@ -109,15 +110,14 @@ function readMeta(raw: DatabaseSync, key: string): unknown {
   return row && JSON.parse(row.value)
 }
 
-function refuseNewer(options: MigrateOptions, done: ReadonlySet<string>): void {
-  const { raw } = options.handle
-  const known = Object.keys(options.migrations)
-  const foreign = [...done].filter((name) => !known.includes(name))
-  if (foreign.length === 0 || canUse(raw, options.migrations)) return
+/** What keeps a program that knows these migrations from a store that a newer one has made; undefined where nothing does. */
+export function newerStore(raw: DatabaseSync, migrations: Record<string, unknown>): AppError | undefined {
+  if (canUse(raw, migrations)) return undefined
+  const known = Object.keys(migrations)
   const made = readMeta(raw, "madeBy")
   const program = made === undefined ? "the svc that made it, or a newer one" : `svc ${String(made)} or newer`
-  const [theirs, ours] = [Math.max(...[...done].map(schemaNumber)), Math.max(...known.map(schemaNumber))]
-  throw new AppError(
+  const [theirs, ours] = [recordedMigrations(raw), known].map((names) => Math.max(...names.map(schemaNumber)))
+  return new AppError(
     "storage-newer",
     `The store was made by a newer svc (schema ${theirs}, this program knows ${ours})`,
     { hint: `Install ${program}, or restore a backup that was made before the upgrade` },

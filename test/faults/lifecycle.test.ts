@@ -66,15 +66,20 @@ test("a turn that ends within the grace is finished and sent before the gateway 
   assert.equal(await ended, 0)
 })
 
-test("a second signal ends the gateway at once", async (context) => {
+test("a second signal ends the gateway at once; one that comes with the first does not", async (context) => {
   const world = await createWorld(context)
   const hold = holdFirst(world)
   await world.start()
   world.say("slow")
   await hold.asked()
   const ended = world.gateway.kill("SIGTERM")
+  world.gateway.process.kill("SIGHUP")
   await until("the stop has begun", () => (world.gateway.log().includes("gateway stopping") ? true : undefined))
-  world.gateway.process.kill("SIGTERM")
+  assert.ok(!world.gateway.log().includes("second signal"))
+  await until("a signal is the second one", () => {
+    world.gateway.process.kill("SIGTERM")
+    return world.gateway.process.exitCode === null ? undefined : true
+  })
   // A clean end, after the running turn has had its time, would be 0.
   assert.equal(await ended, 1)
   hold.letGo()
