@@ -45,5 +45,7 @@ for (const [what, { spoil, words }] of Object.entries(spoiled)) {
 
 test("a full disk is named, whoever met it first", () => {
   const full = Object.assign(new Error("ENOSPC: no space left on device, mkdir '/x'"), { code: "ENOSPC" })
-  assert.match(describeStartFailure(full), /^error: No space left[^\n]*\nhint: Free some space[^\n]*\n$/)
+  const ofSqlite = Object.assign(new Error("database or disk is full"), { code: "ERR_SQLITE_ERROR", errcode: 13 })
+  for (const error of [full, ofSqlite])
+    assert.match(describeStartFailure(error), /^error: No space left[^\n]*\nhint: Free some space[^\n]*\n$/)
 })

@@ -8,9 +8,13 @@ export function describeStartFailure(error: unknown): string {
   return `error: ${message}\n${next}`
 }
 
+const sqliteFull = 13
+
 function explain(error: unknown): { message: string; hint?: string | undefined } {
   const { code, syscall } = error as NodeJS.ErrnoException
-  if (code === "ENOSPC" || code === "EDQUOT" || code === "storage-full") {
+  // The lock and the look for damage meet SQLite's own error, the store has a word for it.
+  const isSqliteFull = code === "ERR_SQLITE_ERROR" && (error as { errcode?: number }).errcode === sqliteFull
+  if (code === "ENOSPC" || code === "EDQUOT" || code === "storage-full" || isSqliteFull) {
     return {
       message: `No space left in the file system of the state folder: the gateway was not started (${describeError(error)})`,
       hint: "Free some space in the file system of the state folder (SVC_STATE_DIR, else ~/.svc)",
