@@ -93,6 +93,7 @@ function scriptOperations(options: CoreOptions, core: ScriptCore, kept: ScriptSh
         shelf: kept,
         handsFor: (own, targetId) => plainHands(core, own, targetId),
         isNamed: () => true,
+        keepsTriedOnly: false,
       })
     },
   }

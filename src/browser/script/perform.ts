@@ -66,13 +66,15 @@ export interface Performing {
   handsFor(caller: Caller, targetId: string): Hands
   /** Sites that the owner has named. */
   isNamed(site: string): boolean
+  /** Whoever wrote the script may have been told to by words of others: only what was done, and so looked at, is kept. */
+  keepsTriedOnly: boolean
 }
 
 export async function performScript(
   core: ScriptCore,
   request: RunRequest,
   caller: Caller,
-  { shelf, handsFor, isNamed }: Performing,
+  { shelf, handsFor, isNamed, keepsTriedOnly }: Performing,
 ): Promise<RunReply> {
   const kept = await keptOf(request, shelf)
   const script = parseScript(kept?.steps ?? request.steps, Object.keys(request.values))
@@ -98,7 +100,7 @@ export async function performScript(
   const keeping =
     request.keep === undefined
       ? {}
-      : await keep(request.keep, { script, outcome, start: start.url, shelf, isNamed, kept })
+      : await keep(request.keep, { script, outcome, start: start.url, shelf, isNamed, keepsTriedOnly, kept })
   return {
     ok: true,
     ...(await endOf(core, caller, targetId, request.snapshot)),
@@ -118,16 +120,24 @@ async function keptOf({ script, steps }: RunRequest, shelf: ScriptShelf): Promis
 
 /** A kept script does nothing on pages of sites that it was not made on, wherever these have come to lead. */
 function onItsSites(hands: Hands, { sites }: KeptScript): Hands {
+  const elsewhere = (what: string) =>
+    new AppError("script-stopped", `${what}, where this script was not made`, {
+      hint: `Its sites: ${sites.join(", ")}`,
+    })
   const check = async () => {
     const { url } = await hands.look({ wanted: undefined, ...justLook })
     const site = siteOf(url)
-    if (site !== undefined && sites.includes(site)) return
-    throw new AppError("script-stopped", `The page is on ${site ?? "no site"}, where this script was not made`, {
-      hint: `Its sites: ${sites.join(", ")}`,
-    })
+    if (site === undefined || !sites.includes(site)) throw elsewhere(`The page is on ${site ?? "no site"}`)
   }
   return {
     ...hands,
+    async navigate(url, isForeign) {
+      const site = siteOf(url)
+      // Written in the script, or given with its values, it is the owner's; a page may have changed its mind.
+      if (isForeign && (site === undefined || !sites.includes(site)))
+        throw elsewhere(`The page names ${site ?? "no site"}`)
+      return await hands.navigate(url, isForeign)
+    },
     async act(fields, isForeign) {
       await check()
       return await hands.act(fields, isForeign)
@@ -146,10 +156,16 @@ async function keep(
     outcome: Outcome
     start: string
     kept: KeptScript | undefined
-  } & Pick<Performing, "shelf" | "isNamed">,
+  } & Pick<Performing, "shelf" | "isNamed" | "keepsTriedOnly">,
 ): Promise<{ kept?: string; notKept?: string }> {
-  const { script, outcome, shelf, isNamed } = parts
+  const { script, outcome, shelf, isNamed, keepsTriedOnly } = parts
   if (outcome.stopped) return { notKept: "it did not come to its end" }
+  if (keepsTriedOnly && outcome.untried.length > 0) {
+    const steps = outcome.untried.slice(0, 10).join(", ")
+    return {
+      notKept: `step ${steps} was never done, and after words of others were read only what was done is kept: leave it out, or do it too`,
+    }
+  }
   const opens = script.written[0]?.["kind"] === "navigate"
   const start = opens ? "" : (parts.kept?.start ?? parts.start)
   if (!opens && siteOf(start) === undefined) return { notKept: "it begins on no page: begin it with navigate" }

@@ -42,6 +42,8 @@ export interface Outcome {
   notes: string[]
   /** Addresses at which steps were done. */
   urls: string[]
+  /** Places of acts that were never done: in branches that were not taken, loops that did not turn. */
+  untried: string[]
 }
 
 export interface RunOptions {
@@ -70,7 +72,8 @@ export async function runScript(
     values: new Values(options.values),
     records: options.records,
     limit,
-    outcome: { done: 0, values: {}, notes: [], urls: [] },
+    outcome: { done: 0, values: {}, notes: [], urls: [], untried: [] },
+    tried: new Set(),
     at: undefined,
     round: undefined,
     turns: 0,
@@ -82,7 +85,19 @@ export async function runScript(
     options.signal?.throwIfAborted()
     running.outcome.stopped = stopOf(running, error, options.timeoutMs)
   }
-  return { ...running.outcome, values: running.values.all() }
+  const untried = actsOf(script.steps)
+    .filter((step) => !running.tried.has(step))
+    .map(({ place }) => place)
+  return { ...running.outcome, values: running.values.all(), untried }
+}
+
+/** What a script does to pages, in all of its branches. */
+function actsOf(steps: readonly Step[]): Step[] {
+  return steps.flatMap((step) => {
+    if (step.kind === "if") return actsOf([...step.steps, ...step.otherwise])
+    if (step.kind === "repeat") return actsOf(step.steps)
+    return step.kind === "act" || step.kind === "navigate" || step.kind === "dialog" ? [step] : []
+  })
 }
 
 interface Running {
@@ -94,6 +109,7 @@ interface Running {
   at: Step | undefined
   round: number | undefined
   turns: number
+  tried: Set<Step>
   /** The page asks something: nothing else is done before it has an answer. */
   dialog: boolean
 }
@@ -169,6 +185,7 @@ async function runStep(running: Running, step: Step): Promise<void> {
     case "stop":
       throw new AppError("script-stopped", textOf(values.fill<Json>(step.because).value))
   }
+  running.tried.add(step)
   outcome.done += 1
 }
 

@@ -333,6 +333,33 @@ test("lets only an owner's turn use kept scripts, and asks first where words of 
   assert.equal(allowed.isError, undefined, allowed.note)
 })
 
+test("keeps of a turn that has read words of others only what was done, and follows no page to other sites later", async () => {
+  await open("orders.html")
+  const { tool } = bench.service
+  const sites = memorySites([`127.0.0.1:${pages.port}`])
+  const steal = { kind: "evaluate", fn: `() => fetch("${pages.url}/shop/stolen")` }
+  const dormant = [
+    { kind: "click", find: "button Confirm", in: "Ann" },
+    { kind: "if", when: { text: "on another day" }, steps: [steal] },
+  ]
+  const keeping = tool.input.parse({ action: "act", request: { kind: "run", steps: dormant, keep: "dormant" } })
+  const told = await tool.run(keeping, toolContext({ tainted: true, sites }))
+  assert.match(words(told), /step 2\.1 was never done/)
+  assert.equal((await bench.call("GET", "/scripts/dormant")).status, 404)
+  await tool.run(keeping, toolContext({ sites }))
+  assert.equal((await kept("dormant")).name, "dormant", "an owner's own words may keep it")
+  const follow = [
+    { kind: "evaluate", fn: "() => localStorage.next ?? location.href", as: "next" },
+    { kind: "navigate", url: "{{next}}" },
+  ]
+  assert.equal((await run(follow, { keep: "follow" })).kept, "follow")
+  await run([{ kind: "evaluate", fn: `() => { localStorage.next = "http://localhost:${pages.port}/shop/?mine" }` }])
+  const led = await again("follow")
+  assert.deepEqual([led.stopped?.code, led.stopped?.step], ["script-stopped", "2"])
+  assert.match(led.stopped.message, /localhost.*was not made/)
+  await run([{ kind: "evaluate", fn: "() => localStorage.clear()" }])
+})
+
 test("a task of twenty steps in a shop costs at most half the tokens of single acts", async (t) => {
   const { tool } = bench.service
   const context = toolContext({ tainted: true, sites: memorySites([`127.0.0.1:${pages.port}`]) })

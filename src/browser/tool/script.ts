@@ -32,6 +32,7 @@ export async function performForAgent(
   const reply = await performScript(target.core, request, caller, {
     shelf,
     isNamed: (site) => given.sites.has(site),
+    keepsTriedOnly: given.tainted && !given.approved,
     handsFor: (own, targetId) =>
       isFree
         ? plainHands(target.core, own, targetId)
