@@ -23,7 +23,8 @@ test("reads keys by name with what is held", () => {
     modifiers: 0,
     commands: [],
   })
-  assert.deepEqual(parseKey("Control+A", "linux"), { key: "A", code: "KeyA", keyCode: 65, modifiers: 2, commands: [] })
+  assert.deepEqual(parseKey("Control+A", "linux"), { key: "a", code: "KeyA", keyCode: 65, modifiers: 2, commands: [] })
+  assert.equal(parseKey("Control+Shift+z", "linux").key, "Z")
   assert.deepEqual(parseKey("ControlOrMeta+a", "darwin"), {
     key: "a",
     code: "KeyA",

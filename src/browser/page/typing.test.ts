@@ -47,6 +47,17 @@ test("types key by key where only keys are taken, and into the field that comes 
   assert.match((await line("Amount")) ?? "", /: 75$/)
 })
 
+test("replaces what an editor draws beside the field in which it catches keys, by that field and by its text", async () => {
+  const drawn = async () => /code.*: (.+)$/m.exec((await bench.call("GET", "/snapshot")).body.snapshot)
+  assert.equal((await type("Code", "code one")).ok, true)
+  assert.equal((await drawn())?.[1], "code one")
+  const text: string = (await bench.call("GET", "/snapshot")).body.snapshot
+  const ref = /\[ref=(\d+)\]: code one$/m.exec(text)?.[1]
+  const { body } = await bench.call("POST", "/act", { kind: "type", ref, text: "code two" })
+  assert.equal(body.ok, true, JSON.stringify(body))
+  assert.equal((await drawn())?.[1], "code two")
+})
+
 test("says what the field holds when it does not hold the text", async () => {
   for (const [name, text, held] of [
     ["Short", "abcdef", "abc"],

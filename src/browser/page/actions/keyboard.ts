@@ -119,8 +119,12 @@ export function parseKey(text: string, platform: NodeJS.Platform = process.platf
   const shortcut = (bits & (modifierBit.Control | modifierBit.Meta)) !== 0
   const commands = platform === "darwin" && shortcut ? [macCommands[key.key.toLowerCase()] ?? ""].filter(Boolean) : []
   const press: KeyPress = { ...key, modifiers: bits, commands }
-  if (shortcut || (bits & modifierBit.Alt) !== 0) delete press.text
-  else if ((bits & modifierBit.Shift) !== 0 && /^[a-z]$/.test(key.key)) {
+  if (shortcut || (bits & modifierBit.Alt) !== 0) {
+    delete press.text
+    // People write Control+A, and pages ask for the "a" that a keyboard gives there.
+    const isLetter = /^[a-z]$/i.test(key.key)
+    if (isLetter) press.key = (bits & modifierBit.Shift) !== 0 ? key.key.toUpperCase() : key.key.toLowerCase()
+  } else if ((bits & modifierBit.Shift) !== 0 && /^[a-z]$/.test(key.key)) {
     press.key = key.key.toUpperCase()
     press.text = press.key
   }

@@ -1,6 +1,7 @@
 // Puts the text cursor where typing must go, sets values that cannot be typed, and tells what a field holds after it.
 // Runs in the page (see agent.ts).
 import { elementOf, type PageAgent, numberOf } from "./agent.ts"
+import { catcherFor, isCatcher, isHelper } from "./catcher.ts"
 import type { PageDocument, PageElement, PageRoot, PageWindow } from "./dom.ts"
 import { isEditable } from "./reach.ts"
 import { focusedElement } from "./walk/walk.ts"
@@ -18,8 +19,9 @@ export type EditState =
  * Dates, colours and ranges have no text to type over: `value` is set at once, with the events that typing would give.
  */
 export function editElement(agent: PageAgent, id: number, options: { mode: EditMode; value: string }): EditState {
-  const known = elementOf(agent, id)
-  if (!known) return { kind: "gone" }
+  const given = elementOf(agent, id)
+  if (!given) return { kind: "gone" }
+  const known = isEditable(given) ? given : (catcherFor(given) ?? given)
   if (options.mode !== "caret" || !hasFocus(known)) known.focus({ preventScroll: true })
   const element = hasFocus(known) ? known : swappedFor(known)
   if (!element) return { kind: "not-editable" }
@@ -30,8 +32,8 @@ export function editElement(agent: PageAgent, id: number, options: { mode: EditM
   if (direct) return setValue(element, options.value) ? { kind: "set", ...found } : { kind: "bad-value" }
   watchTyping(agent, element, options.value)
   if (options.mode === "caret") return { kind: "focused", ...found }
-  // Its text is not in the document: only the editor itself can select it.
-  if (element.editContext) return { kind: "keys", ...found }
+  // Its text is not in the field: only the editor itself can select it.
+  if (element.editContext || isCatcher(element)) return { kind: "keys", ...found }
   placeCaret(element, options.mode)
   return { kind: "focused", ...found }
 }
@@ -106,12 +108,6 @@ export function heldText(agent: PageAgent, id: number, typed: string): Held {
   }
 }
 
-/** A field that only catches keys for something else, such as a terminal: people do not see it. */
-function isHelper(element: PageElement): boolean {
-  const { x, y, width, height } = element.getBoundingClientRect()
-  return width <= 2 || height <= 2 || x + width < 0 || y + height < 0 || getComputedStyle(element).opacity === "0"
-}
-
 function showsWords(words: string): boolean {
   const plain = (text: string) => text.replace(/[\s,;]+/g, "")
   const page = (document.body as unknown as { innerText?: string } | null)?.innerText ?? ""
@@ -162,7 +158,6 @@ export const editFunctions = [
   readField,
   watchTyping,
   heldText,
-  isHelper,
   showsWords,
   hasFocus,
   setValue,
@@ -171,7 +166,6 @@ export const editFunctions = [
 ]
 
 declare const document: PageDocument
-declare const getComputedStyle: (element: PageElement) => { opacity: string }
 declare const addEventListener: (type: string, handler: () => void, capture: boolean) => void
 declare const removeEventListener: (type: string, handler: () => void, capture: boolean) => void
 declare const getSelection: PageWindow["getSelection"]

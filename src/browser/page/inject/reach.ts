@@ -1,5 +1,6 @@
 // Whether and where an element can be clicked: visible, enabled, still, in view, not covered. Runs in the page.
 import { elementOf, numberOf, type PageAgent } from "./agent.ts"
+import { catcherFor } from "./catcher.ts"
 import { armClick } from "./click-guard.ts"
 import type { Box, PageAnimation, PageDocument, PageElement, PageNode, PageWindow } from "./dom.ts"
 import { firstInside } from "./names.ts"
@@ -59,7 +60,7 @@ async function reachKnown(agent: PageAgent, element: PageElement, options: Reach
   if (!target.checkVisibility({ visibilityProperty: true })) return { kind: "not-visible" }
   if (needsBox && !isBoxed) return { kind: "not-visible" }
   if (options.enabled !== false && isDisabled(element)) return { kind: "disabled" }
-  if (options.editable && !isEditable(element)) return { kind: "not-editable" }
+  if (options.editable && !isEditable(element) && !catcherFor(element)) return { kind: "not-editable" }
   if ((options.settle || isAnimated(target)) && !(await isStill(target))) return { kind: "not-stable" }
   if (!options.point) return { kind: "ready", x: 0, y: 0, scrolled: false }
   if (options.at) return reachSpot(agent, target, options.at, options.arm)

@@ -1,6 +1,7 @@
 // The injected functions as one script. They reach a page as the text they have here: in the page they share names
 // with each other and nothing with the gateway. The names are asked of the functions, since a bundler may change them.
 import { agentFunctions, createAgent, elementOf } from "./agent.ts"
+import { catcherFunctions } from "./catcher.ts"
 import { changesFunctions, isUnchanged } from "./changes.ts"
 import { clickGuardFunctions, clickLanded, disarmClick } from "./click-guard.ts"
 import { conditionFunctions, hasText, hasVisible, watchDrag } from "./condition.ts"
@@ -44,6 +45,7 @@ const all = [
   ...reachFunctions,
   ...clickGuardFunctions,
   ...editFunctions,
+  ...catcherFunctions,
   ...concealFunctions,
   ...pickersFunctions,
   ...describeFunctions,

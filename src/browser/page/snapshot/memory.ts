@@ -29,6 +29,9 @@ export class SnapshotMemory {
   /** What walks that nobody was shown have found out about changes. */
   #changedUnseen = false
 
+  /** The page was changing when it was last asked: it will have changed again. */
+  isMoving = false
+
   get last(): Remembered | undefined {
     return this.#last
   }

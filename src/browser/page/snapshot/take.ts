@@ -154,6 +154,7 @@ async function take(
     repeated: last !== undefined,
   }
   const found = await walkFrames(tab, root, walkOptions, signal)
+  tab.memory.isMoving = found !== undefined
   if (!found) {
     if (last) return last
     throw new AppError("internal", "A walk that was no repetition gave nothing")

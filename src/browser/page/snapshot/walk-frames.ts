@@ -79,11 +79,15 @@ async function walkFrame(
     try {
       const look = () => (isOwnProcess(tab, frame) && looks < maxLooks ? lookForListeners(world, signal) : false)
       // Both questions are on their way at once: as a rule the look finds nothing new, and the walk stands. Where nothing
-      // may have changed, a look would be the larger part of the work.
+      // may have changed, a look would be the larger part of the work, unless the page has kept changing so far.
       const repeated = options.repeated === true && looks === 0 && openings === 0
       const walking = callAgent<string>(world, "walk", { ...options, repeated }, signal)
-      const [text, found] = await Promise.all([walking, repeated ? undefined : look()])
-      if (text === "") return undefined
+      const [text, found] = await Promise.all([walking, repeated && !tab.memory.isMoving ? undefined : look()])
+      if (text === "") {
+        if (!found) return undefined
+        looks += 1
+        continue
+      }
       const hasFound = found ?? (await look())
       const end = text.indexOf("\n")
       const report = JSON.parse(text.slice(0, end)) as WalkReport

@@ -212,7 +212,10 @@ function isInGrid(element: PageElement): boolean {
 /** A cell of a grid: it is chosen, opened, typed into, though nothing but its role says so. */
 function listCell(walk: Walk, element: PageElement, role: string, depth: number, inherited: Inherited): void {
   const { name } = nameOf(walk.tables, element, role)
-  addLine(walk, { element, role, name, depth, states: statesOf(walk.tables, element, role), ref: true })
+  // A box to tick and nothing else: one line for both.
+  const isWrapper =
+    element.childElementCount === 1 && name !== "" && isSaidByControls(walk, lookInside(walk, element), name)
+  if (!isWrapper) addLine(walk, { element, role, name, depth, states: statesOf(walk.tables, element, role), ref: true })
   visitChildren(walk, element, depth + 1, { ...inherited, silent: true })
 }
 
