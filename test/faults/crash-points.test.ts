@@ -9,23 +9,25 @@ import { isLong } from "../support/long.ts"
 import { text, toolCall } from "../support/model-server/index.ts"
 import { startPagesServer } from "../support/pages-server.ts"
 import { lastPrompt, lastRole, lastWords } from "../support/prompts.ts"
-import { type HookAnswer, type World, createWorld } from "../support/world.ts"
+import { type HookAnswer, type World, createWorld, until } from "../support/world.ts"
 
 /** Once the first of two model steps is finished, it is not asked again. */
 interface Expectation {
   label: CrashLabel
+  /** What goes on after it comes by earlier points of the list: a second step of the turn, the update or request once more. */
+  comesByEarlier?: true
   /** Requests at the model for the turn of two steps, over both processes. */
   requests: number
 }
 
 const both: Expectation[] = [
-  { label: "ingest.beforeCommit", requests: 2 },
-  { label: "ingest.committed", requests: 2 },
-  { label: "turn.beforeModel", requests: 2 },
+  { label: "ingest.beforeCommit", comesByEarlier: true, requests: 2 },
+  { label: "ingest.committed", comesByEarlier: true, requests: 2 },
+  { label: "turn.beforeModel", comesByEarlier: true, requests: 2 },
   // The first words of the second step came and were lost: this step alone is asked again.
-  { label: "turn.inModel", requests: 3 },
-  { label: "turn.afterModel", requests: 2 },
-  { label: "turn.beforeTool", requests: 2 },
+  { label: "turn.inModel", comesByEarlier: true, requests: 3 },
+  { label: "turn.afterModel", comesByEarlier: true, requests: 2 },
+  { label: "turn.beforeTool", comesByEarlier: true, requests: 2 },
   { label: "turn.afterTool", requests: 2 },
   { label: "turn.beforeCommit", requests: 2 },
   // The reply is committed and nothing of it was sent.
@@ -35,51 +37,83 @@ const both: Expectation[] = [
   { label: "outbox.recorded", requests: 2 },
 ]
 const chatOnly: Expectation[] = [
-  { label: "poll.fetched", requests: 2 },
-  { label: "poll.committed", requests: 2 },
+  { label: "poll.fetched", comesByEarlier: true, requests: 2 },
+  { label: "poll.committed", comesByEarlier: true, requests: 2 },
 ]
 
-const task = "look at the browser's status"
-const answer = "The browser was looked at."
+const answer = "The browser was looked at: "
 
+/** Each point has a task of its own, and all of them one gateway's folder: `started` is what is running now. */
 async function taskWorld(context: TestContext): Promise<World> {
   const world = await createWorld(context, { config: { browser: { enabled: true, defaultProfile: "managed" } } })
   world.model.script((request) => {
-    if (lastRole(request) === "tool") return text(answer)
-    return lastPrompt(request).includes(task) ? toolCall("browser", { action: "status" }) : text("ok")
+    const [, label] = /the browser's status \((\S+)\)/.exec(lastPrompt(request)) ?? []
+    if (label === undefined) return text("ok")
+    return lastRole(request) === "tool" ? text(answer + label) : toolCall("browser", { action: "status" })
   })
   return world
 }
 
-const taskRequests = (world: World) => world.model.requests.filter((request) => lastPrompt(request).includes(task))
+const taskFor = ({ label }: Expectation) => `look at the browser's status (${label})`
 
-async function checkOnce(world: World, { requests }: Expectation): Promise<void> {
-  await world.reply(answer)
-  await world.settle()
-  const answers = world.botTexts().filter((words) => words === answer)
-  assert.equal(answers.length, 1, "the reply came once")
-  assert.equal(taskRequests(world).length, requests, "requests at the model")
-  const runs = world.rows<{ state: string }>("select state from job where payload like ?", `%${task}%`)
+/** What would come twice has had its time when this is asked. */
+function checkOnce(world: World, expectation: Expectation): void {
+  const own = answer + expectation.label
+  assert.equal(world.botTexts().filter((words) => words === own).length, 1, "the reply came once")
+  const requests = world.model.requests.filter((request) => lastPrompt(request).includes(taskFor(expectation)))
+  assert.equal(requests.length, expectation.requests, "requests at the model")
+  const runs = world.rows<{ state: string }>("select state from job where instr(payload, ?)", taskFor(expectation))
   assert.deepEqual(
     runs.map((run) => run.state),
     ["done"],
   )
-  const open = world.rows<{ state: string }>("select state from outbox where state != 'sent'")
-  assert.deepEqual(open, [])
 }
 
-for (const expectation of [...chatOnly, ...both]) {
-  test(`a chat message survives kill -9 at ${expectation.label}`, async (context) => {
-    const world = await taskWorld(context)
-    const gateway = await world.start({ crashAt: expectation.label })
-    world.say(task)
-    assert.equal(await gateway.ended, "SIGKILL")
-    await world.start()
-    await checkOnce(world, expectation)
-    const turns = world.rows<{ message: string }>("select message from message where message like ?", `%${answer}%`)
-    assert.equal(turns.length, 1, "the transcript has the answer once")
-  })
+type Killed = (world: World, point: Expectation, gateway: Awaited<ReturnType<World["start"]>>) => Promise<Goes>
+/** What is looked at once the next process runs. */
+type Goes = (() => Promise<void>) | undefined
+
+/**
+ * From the last point to the first: the process that goes on after one of them comes by later points only (with exceptions),
+ * so it can be the one that is killed at the point before.
+ */
+async function killAtEach(context: TestContext, points: readonly Expectation[], killed: Killed): Promise<World> {
+  const world = await taskWorld(context)
+  const order = points.toReversed()
+  let gateway = await world.start({ crashAt: (order[0] as Expectation).label })
+  for (const [index, point] of order.entries()) {
+    await context.test(point.label, async () => {
+      const goes = await killed(world, point, gateway)
+      const next = order[index + 1]
+      const start = () => world.start(next ? { crashAt: next.label } : {})
+      gateway = await (point.comesByEarlier ? world.start() : start())
+      await goes?.()
+      await world.reply(answer + point.label)
+      const open =
+        "select 1 from outbox where state != 'sent' union all select 1 from job where state in ('ready', 'running')"
+      await until("all is sent and noted", () => (world.rows(open).length === 0 ? true : undefined))
+      if (!point.comesByEarlier || !next) return
+      await gateway.kill("SIGKILL")
+      gateway = await start()
+    })
+  }
+  await world.settle()
+  for (const point of points) checkOnce(world, point)
+  return world
 }
+
+test("a chat message survives kill -9 at each point", { timeout: 240_000 }, async (context) => {
+  const points = [...chatOnly, ...both]
+  const world = await killAtEach(context, points, async (running, point, gateway) => {
+    running.say(taskFor(point))
+    assert.equal(await gateway.ended, "SIGKILL")
+    return undefined
+  })
+  for (const { label } of points) {
+    const turns = world.rows("select 1 from message where instr(message, ?)", answer + label)
+    assert.equal(turns.length, 1, "the transcript has the answer once")
+  }
+})
 
 /** From the model on a webhook goes the way of a chat message, which is tried at every point. */
 const ownOfHooks: readonly CrashLabel[] = [
@@ -89,28 +123,30 @@ const ownOfHooks: readonly CrashLabel[] = [
   "turn.beforeCommit",
   "outbox.sent",
 ]
-for (const expectation of isLong ? both : both.filter(({ label }) => ownOfHooks.includes(label))) {
-  test(`a webhook survives kill -9 at ${expectation.label}`, async (context) => {
-    const world = await taskWorld(context)
-    const gateway = await world.start({ crashAt: expectation.label })
-    const to = String(world.ada.id)
-    const body = { message: task, name: "Crash", channel: "chatapp", to, wakeMode: "next-heartbeat" }
-    const post = () => world.hook("agent", body, { "idempotency-key": "delivery-1" })
+test("a webhook survives kill -9 at each point", { timeout: 240_000 }, async (context) => {
+  const points = isLong ? both : both.filter(({ label }) => ownOfHooks.includes(label))
+  const world = await killAtEach(context, points, async (running, point, gateway) => {
+    const { label } = point
+    const to = String(running.ada.id)
+    const body = { message: taskFor(point), name: label, channel: "chatapp", to, wakeMode: "next-heartbeat" }
+    const post = () => running.hook("agent", body, { "idempotency-key": label })
     const first = await post().catch((): HookAnswer | undefined => undefined)
     assert.equal(await gateway.ended, "SIGKILL")
-    const isBeforeAnswer = expectation.label.startsWith("ingest.")
+    const isBeforeAnswer = label.startsWith("ingest.")
     assert.equal(first?.status, isBeforeAnswer ? undefined : 202, "the answer of the process that was killed")
-    await world.start()
-    // A sender that got no answer sends again; one that got one may do so too.
-    const second = await post()
-    assert.equal(second.status, expectation.label === "ingest.beforeCommit" ? 202 : 200)
-    assert.equal(second.body["duplicate"], expectation.label === "ingest.beforeCommit" ? undefined : true)
-    if (first) assert.equal(second.body["runId"], first.body["runId"])
-    await checkOnce(world, expectation)
-    const summaries = world.rows("select 1 from event where text like 'Hook Crash: %'")
-    assert.equal(summaries.length, 1, "the main session is told once")
+    return async () => {
+      // A sender that got no answer sends again; one that got one may do so too.
+      const second = await post()
+      assert.equal(second.status, label === "ingest.beforeCommit" ? 202 : 200)
+      assert.equal(second.body["duplicate"], label === "ingest.beforeCommit" ? undefined : true)
+      if (first) assert.equal(second.body["runId"], first.body["runId"])
+    }
   })
-}
+  for (const { label } of points) {
+    const summaries = world.rows("select 1 from event where instr(text, ?)", `Hook ${label}: `)
+    assert.equal(summaries.length, 1, "the main session is told once")
+  }
+})
 
 for (const label of ["outbox.sending:2", "outbox.sent:2"]) {
   test(`a reply of three chunks goes on in order after kill -9 at ${label}`, async (context) => {
