@@ -2,6 +2,8 @@
 import { signal } from "./ui/signals.ts"
 import { render } from "preact"
 import { CallError, call } from "./api.ts"
+import { isOther, loadOthers } from "./pages.ts"
+import { place } from "./router.ts"
 import { Layout } from "./layout.tsx"
 import { enter, signedIn, signedOut, takeCode, who } from "./session.ts"
 import { SignIn } from "./sign-in.tsx"
@@ -45,4 +47,6 @@ let linkProblem = ""
 // A link that is used up opens nothing, and ends nothing either: whoever is signed in stays so.
 if (code !== undefined) await enter(code).catch((error: unknown) => (linkProblem = wordsOf(error)))
 void begin()
+// To show that they are on their way takes longer than they do. What went wrong is told where they are asked for again.
+if (isOther(place.value.path[0])) await loadOthers().catch(() => undefined)
 render(<Root />, document.getElementById("page") as HTMLElement)

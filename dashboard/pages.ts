@@ -21,6 +21,9 @@ export async function loadOthers(): Promise<void> {
   others.value = (await import("./pages/others.ts")).others
 }
 
+/** Whether an address leads to one of the others. */
+export const isOther = (name: string | undefined): boolean => name !== undefined && name !== "now"
+
 /** Undefined as long as the others are not loaded. */
 export const contentOf = ({ name }: Page): ComponentType | undefined => (name === "now" ? Now : others.value?.[name])
 

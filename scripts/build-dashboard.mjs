@@ -154,7 +154,7 @@ function document_({ main, style, early }) {
 <link rel="icon" href="icon.svg">
 <link rel="stylesheet" href="${style}">
 ${early.map((name) => `<link rel="modulepreload" href="${name}">`).join("\n")}
-<script type="module" src="${main}"></script>
+<script type="module" blocking="render" src="${main}"></script>
 </head>
 <body>
 <div id="page"></div>

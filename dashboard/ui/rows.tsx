@@ -25,6 +25,7 @@ export function Rows<Item extends Row>({ list, label, height = 60, empty, childr
     return drawn.get(item)
   }
   const items = list.items.value
+  const isLoading = list.isLoading.value
   useEffect(() => {
     const main = document.getElementById("main") as HTMLElement
     const look = () => {
@@ -42,20 +43,20 @@ export function Rows<Item extends Row>({ list, label, height = 60, empty, childr
       main.removeEventListener("scroll", look)
       sizes.disconnect()
     }
-  }, [list, items.length])
-  if (list.error.value !== undefined && items.length === 0)
-    return <Failure error={list.error.value} retry={list.refresh} />
+    // Also when nothing has come: a newer question may have overtaken the one for older rows.
+  }, [list, items.length, isLoading])
+  const problem = list.error.value !== undefined && <Failure error={list.error.value} retry={list.refresh} />
   if (items.length === 0)
-    return list.isLoading.value ? <p class="dim">Loading…</p> : <Empty title={empty[0]}>{empty[1]}</Empty>
+    return problem || (isLoading ? <p class="dim">Loading…</p> : <Empty title={empty[0]}>{empty[1]}</Empty>)
   const { from, to } = range.value
   const total = list.hasMore() ? -1 : items.length
-  return (
+  const rows = (
     <div
       ref={box}
       class="rows"
       role="list"
       aria-label={label}
-      aria-busy={list.isLoading.value}
+      aria-busy={isLoading}
       style={{ height: `${items.length * height}px` }}
     >
       {items.slice(from, to).map((item, index) => (
@@ -72,6 +73,7 @@ export function Rows<Item extends Row>({ list, label, height = 60, empty, childr
       ))}
     </div>
   )
+  return [rows, problem]
 }
 
 /** Rows that are all there. */

@@ -4,6 +4,7 @@ import { after, before, test } from "node:test"
 import type { Browser, Page } from "playwright-core"
 import { chromium } from "playwright-core"
 import { type Emulator, startEmulator } from "../../emulator/index.ts"
+import { visitorArguments } from "../support/chromium.ts"
 
 let emulator: Emulator
 let browser: Browser
@@ -12,11 +13,10 @@ const complaints: string[] = []
 
 before(async () => {
   emulator = await startEmulator({ seed: 3 })
-  const root = process.getuid?.() === 0 ? ["--no-sandbox"] : []
   const sound = ["--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream"]
   browser = await chromium.launch({
     executablePath: process.env["SVC_TEST_CHROMIUM"] ?? "/usr/bin/chromium",
-    args: [...root, ...sound],
+    args: [...visitorArguments, ...sound],
   })
   page = await browser.newPage({ viewport: { width: 390, height: 700 } })
   page.on("console", (message) => {

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { type Browser, type Page, chromium } from "playwright-core"
 import type { TestContext } from "node:test"
+import { visitorArguments } from "./chromium.ts"
 import { bundlePage } from "./gateway-bundle.ts"
 import type { RunningGateway } from "./gateway.ts"
 
@@ -30,7 +31,7 @@ export async function launchChromium(context: Pick<TestContext, "after">): Promi
   const browser = await chromium.launch({
     executablePath: process.env["SVC_TEST_CHROMIUM"] ?? "/usr/bin/chromium",
     // Without an emulated graphics card in a process of its own a visit costs a fifth less of the processor.
-    args: ["--disable-gpu", "--in-process-gpu", ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])],
+    args: [...visitorArguments, "--disable-gpu", "--in-process-gpu"],
   })
   context.after(() => browser.close())
   return browser

@@ -23,8 +23,9 @@ export function browserArguments(options: LaunchArguments): string[] {
     "--disable-sync",
     "--disable-background-networking",
     "--disable-component-update",
-    // The last one holds a page's tasks back for 50 ms after each input, which every action would wait for.
-    "--disable-features=Translate,MediaRouter,DeferRendererTasksAfterInput",
+    // DeferRendererTasksAfterInput holds a page's tasks back for 50 ms after each input, which every action would wait
+    // for. WebUIOmnibox… is the address bar's list, a page of 160 files that is loaded anew for every window.
+    `--disable-features=${["Translate", "MediaRouter", "DeferRendererTasksAfterInput", ...(options.headless ? ["WebUIOmniboxPopup", "WebUIOmniboxAimPopup"] : [])].join(",")}`,
     "--disable-session-crashed-bubble",
     "--hide-crash-restore-bubble",
     "--disable-breakpad",
