@@ -11,7 +11,6 @@ import { after, before, beforeEach, test } from "node:test"
 import { WebSocketServer } from "ws"
 import { type BrowserBench, startBrowserBench } from "../../test/support/browser-service.ts"
 import { browsersOf } from "../../test/support/left-browsers.ts"
-import { listeningOf } from "../../test/support/listening.ts"
 import { startRemoteBrowser } from "../../test/support/remote-browser.ts"
 import { until } from "../../test/support/world.ts"
 import { inLongForm } from "../../test/support/long.ts"
@@ -164,32 +163,6 @@ after(async () => {
 beforeEach(() => {
   hits.clear()
   connections = 0
-})
-
-test("no process of the machine finds a port of the browser, and other profiles' ports are no page's", async (t) => {
-  const profiles = { two: { driver: "managed" as const, cdpPort: 18_860 } }
-  const other = await startBrowserBench({ profiles })
-  t.after(() => other.stop())
-  await other.call("POST", "/start")
-  assert.deepEqual(listeningOf(browsersOf(other.stateFolder)), [])
-  await other.call("POST", "/start?profile=two")
-  const { cdpPort } = (await other.call("GET", "/?profile=two")).body
-  const [managed] = browsersOf(other.stateFolder)
-  const line = readFileSync(`/proc/${managed}/cmdline`, "utf8")
-  const proxyPort = /--proxy-server=http=127\.0\.0\.1:(\d+)/.exec(line)?.[1]
-  for (const port of [cdpPort, other.service.controlPort, proxyPort]) {
-    for (const host of ["127.0.0.1", "localhost", "[::1]", "0.0.0.0"]) {
-      const reply = await other.call("POST", "/navigate", { url: `http://${host}:${port}/json/version` })
-      assert.deepEqual([reply.status, reply.body.error?.code], [400, "navigation-refused"], `${host}:${port}`)
-    }
-  }
-  const fn = `() => new Promise((done) => {
-    const socket = new WebSocket("ws://127.0.0.1:${cdpPort}/devtools/browser/x")
-    socket.onopen = () => done("open")
-    socket.onerror = () => done("failed")
-  })`
-  await other.call("POST", "/navigate", { url: `${site}/plain` })
-  assert.equal((await other.call("POST", "/act", { kind: "evaluate", fn })).body.result, "failed")
 })
 
 const attacks = [

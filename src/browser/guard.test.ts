@@ -10,7 +10,7 @@ import { WebSocketServer } from "ws"
 import { systemClock } from "../kernel/index.ts"
 import type { ToolContext } from "../agent/tool.ts"
 import { type BrowserBench, startBrowserBench } from "../../test/support/browser-service.ts"
-import { startRemoteBrowser } from "../../test/support/remote-browser.ts"
+import { type RemoteBrowser, startRemoteBrowser } from "../../test/support/remote-browser.ts"
 import { until } from "../../test/support/world.ts"
 import { memorySites, toolContext } from "../../test/support/tool-context.ts"
 import { type BrowserConfig, browserSchema } from "./config.ts"
@@ -21,6 +21,8 @@ const hits = new Set<string>()
 const servers: Server[] = []
 let open: BrowserBench
 let strict: BrowserBench
+/** A browser elsewhere, in which a name means something else than here. */
+let remote: RemoteBrowser
 /** What the open browser's clock is ahead. */
 let skewMs = 0
 /** Of the strict browser; tests may change it and put it back. */
@@ -129,6 +131,7 @@ before(async () => {
   const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + skewMs }
   open = await startBrowserBench({ navigation: { policy: "open", allow, deny: [] } }, { clock })
   navigation = { policy: "strict", allow, deny: [] }
+  remote = await startRemoteBrowser({ more: ["--host-resolver-rules=MAP lie.example 127.0.0.1"] })
   const noSandbox = process.getuid?.() === 0
   strict = await startBrowserBench(
     {},
@@ -140,6 +143,7 @@ before(async () => {
 
 after(async () => {
   await Promise.all([open?.stop(), strict?.stop()])
+  await remote?.stop()
   for (const server of servers) server.close().closeAllConnections()
 })
 
@@ -322,8 +326,6 @@ test("only the guests used last keep their places, and only for a while", { time
 })
 
 test("A13: a name that means something else to a browser elsewhere leaves a blank page", async (t) => {
-  const remote = await startRemoteBrowser({ more: ["--host-resolver-rules=MAP lie.example 127.0.0.1"] })
-  t.after(() => remote.stop())
   const far = await startBrowserBench(
     {
       defaultProfile: "far",
@@ -374,8 +376,6 @@ test("what the operator denies is denied with the open policy too", async (conte
 })
 
 test("A13: in a browser elsewhere, which cannot reach the proxy, an untrusted turn is held by the gate, and only it is", async (t) => {
-  const remote = await startRemoteBrowser()
-  t.after(() => remote.stop())
   const bench = await startBrowserBench({
     defaultProfile: "far",
     profiles: { far: { driver: "managed", cdpUrl: `http://127.0.0.1:${remote.port}` } },

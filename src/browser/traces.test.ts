@@ -150,7 +150,12 @@ suite("what cannot be traced", { concurrency: 2 }, () => {
       const { targetId } = (await post("/tabs/open", { url: `${pages.url}/forms.html` })).body
       await post("/act", {
         kind: "evaluate",
-        fn: "() => void setTimeout(() => { for (;;) {} })",
+        // Waits for an answer that never comes: as deaf as one that reckons for ever, and leaves the machine to others.
+        fn: `() => void setTimeout(() => {
+          const request = new XMLHttpRequest()
+          request.open("GET", "/hang", false)
+          request.send()
+        })`,
         targetId,
         timeoutMs: 500,
       })

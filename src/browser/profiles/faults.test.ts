@@ -179,11 +179,11 @@ suite("what is left behind", { concurrency: 2 }, () => {
   })
 
   test("finds other ports when several gateways start browsers at the same moment", async (t) => {
-    const benches = await Promise.all([1, 2, 3].map(async () => startBench(t, temporaryFolder())))
+    const benches = await Promise.all([1, 2].map(async () => startBench(t, temporaryFolder())))
     const started = await Promise.all(benches.map((bench) => bench.call("POST", "/start")))
     for (const { status, body } of started) assert.equal(status, 200, JSON.stringify(body))
     const statuses = await Promise.all(benches.map((bench) => bench.call("GET", "/")))
-    assert.equal(new Set(statuses.map(({ body }) => body.cdpPort)).size, 3)
+    assert.equal(new Set(statuses.map(({ body }) => body.cdpPort)).size, 2)
   })
 
   test("leaves alone a browser that a person has started in the profile's folder, and says who holds it", async (t) => {

@@ -12,11 +12,11 @@ import { isProcessAlive } from "../../kernel/process-alive.ts"
 import { temporaryFolder } from "../../../test/support/temporary.ts"
 import { inLongForm } from "../../../test/support/long.ts"
 
-/** Of all tests but those that change the whole service. */
 let bench: BrowserBench
 
 before(async () => {
-  bench = await startBrowserBench({ defaultProfile: "managed" })
+  // Not any free one: the service has to come back to it.
+  bench = await startBrowserBench({ defaultProfile: "managed" }, { controlPort: await unusedPort() })
 })
 
 after(() => bench.stop())
@@ -181,9 +181,8 @@ test("a changed configuration restarts only the profiles that it changes", async
   assert.deepEqual(errorOf(await bench.call("GET", "/?profile=two")), [404, "profile-not-found"])
 })
 
-test("switching browser control off ends its browsers, and on again serves as before", async (t) => {
-  const bench = await startBench(t, {}, { controlPort: await unusedPort() })
-  const pid = await pidOf("managed", bench)
+test("switching browser control off ends its browsers, and on again serves as before", async () => {
+  const pid = await pidOf("managed")
   bench.settings.enabled = false
   const off = bench.service.reconfigure()
   bench.settings.enabled = true

@@ -15,7 +15,9 @@ let pages: PagesServer
 
 before(async () => {
   pages = await startPagesServer({ folder: join(import.meta.dirname, "../../../test/fixtures/pages") })
-  bench = await startBrowserBench({}, { environment: { ...process.env, MODEL_API_KEY: "key-of-nobody" } })
+  const environment = { ...process.env, MODEL_API_KEY: "key-of-nobody" }
+  const profiles = { two: { driver: "managed" as const, cdpPort: 18_850 } }
+  bench = await startBrowserBench({ profiles }, { environment })
 })
 
 after(async () => {
@@ -177,16 +179,30 @@ test("A18: no process of the browser listens anywhere, and its command line is f
   assert.doesNotMatch(environment, /MODEL_API_KEY|key-of-nobody/)
 })
 
-test("A18: a profile that asks for a port has it on loopback only", async (t) => {
-  const profiles = { managed: { driver: "managed" as const, cdpPort: 18_850 } }
-  const open = await startBrowserBench({ profiles })
-  t.after(() => open.stop())
-  await open.call("POST", "/start")
-  const { cdpPort, cdpUrl, cdpHttp } = (await open.call("GET", "/")).body
+test("A18: a profile that asks for a port has it on loopback only, and no page reaches it or other ports of ours", async () => {
+  await bench.call("POST", "/start")
+  const { pid } = (await bench.call("GET", "/")).body
+  await bench.call("POST", "/start?profile=two")
+  const { cdpPort, cdpUrl, cdpHttp } = (await bench.call("GET", "/?profile=two")).body
   assert.deepEqual([cdpUrl, cdpHttp], [`http://127.0.0.1:${cdpPort}`, true])
   const port = (cdpPort as number).toString(16).toUpperCase().padStart(4, "0")
-  const addresses = listeningOf(browsersOf(open.stateFolder))
-  assert.deepEqual(addresses, [`0100007F:${port}`])
+  assert.deepEqual(listeningOf(browsersOf(bench.stateFolder)), [`0100007F:${port}`])
+  const line = await readFile(`/proc/${pid}/cmdline`, "utf8")
+  const proxyPort = /--proxy-server=http=127\.0\.0\.1:(\d+)/.exec(line)?.[1]
+  assert.ok(proxyPort, line)
+  for (const own of [cdpPort, bench.service.controlPort, proxyPort]) {
+    for (const host of ["127.0.0.1", "localhost", "[::1]", "0.0.0.0"]) {
+      const reply = await bench.call("POST", "/navigate", { url: `http://${host}:${own}/json/version` })
+      assert.deepEqual([reply.status, reply.body.error?.code], [400, "navigation-refused"], `${host}:${own}`)
+    }
+  }
+  const fn = `() => new Promise((done) => {
+    const socket = new WebSocket("ws://127.0.0.1:${cdpPort}/devtools/browser/x")
+    socket.onopen = () => done("open")
+    socket.onerror = () => done("failed")
+  })`
+  await bench.call("POST", "/navigate", { url: `${pages.url}/sent.html` })
+  assert.equal((await bench.call("POST", "/act", { kind: "evaluate", fn })).body.result, "failed")
 })
 
 test("slows down whoever guesses the token, but never the one who has it", async () => {
