@@ -129,7 +129,7 @@ before(async () => {
   )
   const allow = [new URL(site).host]
   const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + skewMs }
-  open = await startBrowserBench({ navigation: { policy: "open", allow, deny: [] } }, { clock })
+  open = await startBrowserBench({ navigation: { policy: "open", allow, deny: [] } }, { clock, maxGuests: 3 })
   navigation = { policy: "strict", allow, deny: [] }
   remote = await startRemoteBrowser({ more: ["--host-resolver-rules=MAP lie.example 127.0.0.1"] })
   const noSandbox = process.getuid?.() === 0
@@ -307,7 +307,7 @@ test("a page of an untrusted turn cannot pass the proxy with datagrams", async (
 
 test("only the guests used last keep their places, and only for a while", { timeout: 180_000 }, async () => {
   await asGuest({ action: "open", url: `${site}/guest` })
-  const [first, ...others] = Array.from({ length: 8 }, (_, number) => ({
+  const [first, ...others] = Array.from({ length: 3 }, (_, number) => ({
     sessionKey: `agent:main:hook:many-${number}`,
   }))
   await useAs(first ?? {}, { action: "open", url: `${site}/guest` })

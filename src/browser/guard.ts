@@ -30,6 +30,7 @@ export interface GuardOptions {
   log: Log
   background: Background
   resolve?: Resolve | undefined
+  maxGuests?: number | undefined
   /** Browsers that have no way to the network but its own proxy, on a socket that is nobody else's. */
   isSealed?: boolean
 }
@@ -200,7 +201,7 @@ export class Guard {
   #watch(profile: BrowserProfile, live: LiveBrowser): Watched {
     const known = this.#watched.get(live)
     if (known) return known
-    const { log, background, clock } = this.#options
+    const { log, background, clock, maxGuests } = this.#options
     const { connection, tabs } = live
     const proxy = profile.owned ? this.#proxy : undefined
     const guests = new Guests({
@@ -210,6 +211,7 @@ export class Guard {
       log,
       background,
       now: () => clock.monotonic(),
+      max: maxGuests,
       onGone: (space) => this.#spaces.delete(space),
     })
     const tabOf = (frameId: string | undefined) =>

@@ -84,6 +84,8 @@ export interface BrowserServiceOptions {
   startTimeoutMs?: number
   /** How names are looked up; the machine's own way when not given. */
   resolve?: Resolve
+  /** How many guests keep their places in a browser; eight when not given. */
+  maxGuests?: number
   /** Sandboxes, and which sessions run in them; without it there are none. */
   sandbox?: SandboxLinks
   /** Whether the automation library is installed; looks for it when not given. */
@@ -310,6 +312,7 @@ async function startParts(options: PartOptions): Promise<Started> {
     navigation: () => options.settings().navigation,
     isOwnPort: (asked) => ownPorts().has(asked),
     resolve: options.resolve,
+    maxGuests: options.maxGuests,
     clock,
     ids,
     log,

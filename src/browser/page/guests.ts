@@ -17,6 +17,8 @@ export interface GuestsOptions {
   onGone(space: string): void
   /** Monotonic milliseconds. */
   now(): number
+  /** How many keep their places. */
+  max?: number | undefined
 }
 
 /** Each is a window's worth of memory once it has a page. */
@@ -60,8 +62,9 @@ export class Guests {
     this.#spaces.set(key, space)
     this.#usedAt.set(key, this.#options.now())
     this.#sweepLater()
+    const { max = maxSpaces } = this.#options
     for (const [oldest, old] of this.#spaces) {
-      if (this.#spaces.size <= maxSpaces) break
+      if (this.#spaces.size <= max) break
       await this.#close(oldest, old)
     }
     return space
