@@ -4,7 +4,7 @@
 // beginning changes at each step would be read anew by the provider each time.
 import type { Log } from "../kernel/index.ts"
 import type { ContentPart, ModelMessage, ModelReply, ModelRequest } from "../models/contract.ts"
-import { ModelFailure, isContextTooLong } from "../models/index.ts"
+import { ModelFailure, isContextTooLong, toolSize } from "../models/index.ts"
 import { charactersPerToken, estimateTokens } from "../sessions/index.ts"
 
 export interface FitOptions {
@@ -135,7 +135,7 @@ function cut(part: ContentPart, size: number): ContentPart {
 }
 
 function fixedTokens({ system, tools }: ModelRequest): number {
-  return (system.length + JSON.stringify(tools).length) / charactersPerToken
+  return (system.length + tools.reduce((sum, tool) => sum + toolSize(tool).characters + 1, 0)) / charactersPerToken
 }
 
 /** Within a factor of three: a provider that counts nonsense must not make us send nothing, or all. */

@@ -5,6 +5,7 @@ import type { ContentPart, ModelMessage, ModelReply, ModelRequest, PlannedCall, 
 import { dearestPrices, dearestPricesOf, isLocalServer } from "./known/index.ts"
 import { ProviderRefusal, ProviderReport } from "./providers/contract.ts"
 import type { ModelTarget } from "./resolve.ts"
+import { toolSize } from "./tool-size.ts"
 import type { ProviderSettings } from "./view.ts"
 
 /** English has four and more bytes to a token, code and JSON three, Chinese two and a half; little has fewer. */
@@ -87,7 +88,7 @@ export function mayHaveBeenCharged(error: unknown, hasWritten: boolean): boolean
 
 /** At most. Base64 of pictures is not looked at. */
 function promptTokens({ system, messages, tools }: ModelRequest): number {
-  const described = tools.reduce((sum, tool) => sum + frameTokens + tokensOf(JSON.stringify(tool)), 0)
+  const described = tools.reduce((sum, tool) => sum + frameTokens + toolSize(tool).bytes / bytesPerToken, 0)
   return Math.ceil(
     tokensOf(system) + described + messages.reduce((sum, message) => sum + frameTokens + messageTokens(message), 0),
   )

@@ -51,8 +51,19 @@ const rules: Readonly<Record<SchemaDialect, Rules>> = {
   },
 }
 
-/** The schema itself stays as it is; what comes back is for sending only. */
+/** The schemas of tools are the same objects at each step; remembered by them. */
+const adaptedTo = new Map<SchemaDialect, WeakMap<JsonObject, JsonObject>>()
+
+/** The schema itself stays as it is; what comes back is for sending only, and never changed. */
 export function adaptToolSchema(schema: JsonObject, dialect: SchemaDialect): JsonObject {
+  const known = adaptedTo.get(dialect) ?? new WeakMap<JsonObject, JsonObject>()
+  adaptedTo.set(dialect, known)
+  const adapted = known.get(schema) ?? adaptWhole(schema, dialect)
+  known.set(schema, adapted)
+  return adapted
+}
+
+function adaptWhole(schema: JsonObject, dialect: SchemaDialect): JsonObject {
   const chosen = rules[dialect]
   const definitions = chosen.inline === true ? readDefinitions(schema) : undefined
   const adapted = adapt(schema, { rules: chosen, definitions, above: [] }, true)

@@ -34,8 +34,29 @@ const longestFirst = families
   .flatMap((row) => row[0].map((start) => ({ start: familySpelling(start), row })))
   .toSorted((one, other) => other.start.length - one.start.length)
 
+/** Each call of a model asks several times, and the answer stays the same: the table is part of the program. */
+const answers = new Map<string, KnownModel | undefined>()
+/** A configuration names fewer; ids that people try out in chats must not fill the memory. */
+const maxAnswers = 200
+const longestKept = 200
+
 /** Prices are given where the model's own provider is asked, at its own address, and nowhere else. */
 export function findKnownModel(
+  kind: ProviderKind,
+  preset: PresetName | undefined,
+  modelId: string,
+  baseUrl?: string,
+): KnownModel | undefined {
+  if (modelId.length > longestKept) return lookUp(kind, preset, modelId, baseUrl)
+  const key = JSON.stringify([kind, preset, modelId, baseUrl])
+  if (answers.has(key)) return answers.get(key)
+  const known = lookUp(kind, preset, modelId, baseUrl)
+  if (answers.size >= maxAnswers) answers.clear()
+  answers.set(key, known)
+  return known
+}
+
+function lookUp(
   kind: ProviderKind,
   preset: PresetName | undefined,
   modelId: string,
@@ -87,12 +108,20 @@ export function dearestPricesOf(
   baseUrl?: string,
 ): ModelPrices | undefined {
   const seller = sellerOf(kind, preset, baseUrl)
-  return dearestOf(sections.filter((section) => section.seller === seller).flatMap(({ rows }) => rows))
+  return seller === undefined ? undefined : dearestBySeller.get(seller)
 }
+
+const dearestBySeller = new Map(
+  [...new Set(sections.map(({ seller }) => seller))].map((seller) => [
+    seller,
+    dearestOf(sections.filter((section) => section.seller === seller).flatMap(({ rows }) => rows)),
+  ]),
+)
+const dearestOfAll = dearestOf(sections.flatMap(({ rows }) => rows)) ?? { input: 0, output: 0 }
 
 /** The same of all providers together. */
 export function dearestPrices(): ModelPrices {
-  return dearestOf(sections.flatMap(({ rows }) => rows)) ?? { input: 0, output: 0 }
+  return dearestOfAll
 }
 
 function dearestOf(rows: readonly ModelRow[]): ModelPrices | undefined {
