@@ -29,8 +29,8 @@ export async function inProcess(urls: { medium: string; large: string }): Promis
       for (let index = 0; index < 2; index += 1) await call("GET", `/snapshot?${query}`)
     await call("POST", "/navigate", { url: urls.medium })
     await call("GET", "/snapshot?interactive=true")
-    // Long enough for what nobody needs any more to be collected.
-    await delay(5_000)
+    // A gateway that has become quiet gives back what nobody needs any more after a quarter of a minute.
+    await delay(20_000)
     const more = gateway.residentMb() - before
     return [
       {

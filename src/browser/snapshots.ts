@@ -130,6 +130,15 @@ export async function freshSnapshot(
   }
 }
 
+/** The title, asked for while the page is read; what it is worth when that has taken its time is another matter. */
+async function titleBeside(tab: Tab): Promise<() => string | undefined> {
+  const began = tab.clock.monotonic()
+  const { url } = tab
+  const title = await tab.title()
+  const longestMs = 100
+  return () => (tab.url === url && tab.clock.monotonic() - began < longestMs ? title : undefined)
+}
+
 export function snapshotOperations(options: CoreOptions) {
   const { guard } = options
   const { needLibrary, pick } = createAccess(options)
@@ -151,11 +160,14 @@ export function snapshotOperations(options: CoreOptions) {
       }
       needLibrary("ai snapshot")
       const tab = await pick(caller, request.targetId)
-      const taken = await tab.operate(timed, (operation) =>
-        snapshotOf(tab, request, { settings: options.settings, guard, usual }, operation),
+      const [taken, title] = await tab.operate(timed, (operation) =>
+        Promise.all([
+          snapshotOf(tab, request, { settings: options.settings, guard, usual }, operation),
+          titleBeside(tab),
+        ]),
       )
       const { lines: _lines, ...snapshot } = taken.snapshot
-      const reply: SnapshotReply = { ...(await pageReply(tab)), format: "ai", ...snapshot }
+      const reply: SnapshotReply = { ...(await pageReply(tab, title)), format: "ai", ...snapshot }
       if (!taken.labelled) return reply
       const { picture, shown, skipped } = taken.labelled
       const imagePath = await savePicture(options, picture)

@@ -134,8 +134,15 @@ export const explanations: Record<string, { why: string; holds(each: Compared): 
     holds: ({ role, browser, seen }) => role === "textbox" && browser?.role === "generic" && seen.editable,
   },
   "drawn by something else": {
-    why: "A box to tick that is not drawn itself is worked by the label or component that draws it; screen readers are told of that one, or of nothing.",
-    holds: ({ role, browser }) => browser === undefined && /^(checkbox|radio|switch)$/.test(role),
+    why: "A box to tick or a list that is not drawn itself is worked by the label or component that draws it; screen readers are told of that one, or of nothing.",
+    holds: ({ role, browser }) => browser === undefined && /^(checkbox|radio|switch|combobox|listbox)$/.test(role),
+  },
+  "field with another role": {
+    why: "A native field takes text or a choice whatever role the page has given it; to screen readers it is only that role.",
+    holds: ({ role, name, browser }) =>
+      /^(textbox|searchbox|combobox|spinbutton|slider|checkbox|radio)$/.test(role) &&
+      /^(alert|status|log|group|generic|none)$/.test(browser?.role ?? "") &&
+      browser?.name === name,
   },
   "letters of the style sheet": {
     why: "The browser tells words as the style sheet writes them (`text-transform`); ours are those of the page, which can be searched and typed.",
