@@ -12,12 +12,18 @@ import { type RecordingSender, outboxRow, recordingSender, routeTo } from "./del
 import { createDelivery } from "./delivery.ts"
 import { ownersFile } from "./owners-file.ts"
 
-async function startDelivery(context: TestContext, senders: RecordingSender[] = [recordingSender()], prefix = "") {
+async function startDelivery(
+  context: TestContext,
+  senders: RecordingSender[] = [recordingSender()],
+  prefix = "",
+  isLetIn = () => true,
+) {
   const store = await testStore(context)
   const sessions = createSessions({ store, ids: systemIds, config: () => sessionSchema.parse({}) })
   const delivery = createDelivery({
     sessions,
     senders: () => new Map(senders.map((sender) => [sender.channel, sender])),
+    isLetIn,
     ackMaxChars: () => 300,
     responsePrefix: () => prefix,
     log: silentLog,
@@ -229,6 +235,18 @@ describe("a destination", () => {
     for (const channel of ["last", "test"]) {
       assert.throws(() => delivery.resolve("main", { channel }), { code: "no-route" })
     }
+  })
+
+  test("is not who wrote last once they are shut out", async (context) => {
+    let isLetIn = true
+    const { delivery, remember } = await startDelivery(context, [recordingSender()], "", () => isLetIn)
+    await remember(routeTo("6"))
+    assert.equal(delivery.resolve("main", { channel: "last" }).chatId, "6")
+    isLetIn = false
+    for (const channel of ["last", "test"]) {
+      assert.throws(() => delivery.resolve("main", { channel }), { code: "no-route", message: /not let in any more/ })
+    }
+    assert.equal(delivery.resolve("main", { channel: "last", to: "8" }).chatId, "8")
   })
 
   test("on one channel is never taken from another", async (context) => {

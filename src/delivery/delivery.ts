@@ -15,6 +15,8 @@ export interface DeliveryOptions {
   sessions: Sessions
   /** By name of the channel. */
   senders: () => ReadonlyMap<string, ChannelSender>
+  /** Whether the person of this chat is still let in. The last chat is nobody's address any more when it is not. Without it all are. */
+  isLetIn?: (route: Route) => boolean
   ackMaxChars: () => number
   /** Absolute. Where files to send lie; unset: only those that tools have made are sent. */
   mediaRoot?: string
@@ -72,7 +74,10 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     deliverTurn: (write, delivery) => deliverTurn(options, write, delivery),
     resolve(agentId, target) {
       const channel = target.channel.trim().toLowerCase()
-      const last = options.sessions.lastRoute(mainKey(agentId))
+      const heard = options.sessions.lastRoute(mainKey(agentId))
+      const isShutOut = heard !== null && options.isLetIn?.(heard) === false
+      const last = isShutOut ? null : heard
+      const noRoute = () => (isShutOut ? shutOut() : nobodyYet())
       if (channel !== "last") {
         const sender = senderOf(channel)
         if (target.to !== undefined) return sender.resolveTarget(target.to, target.account)
@@ -82,10 +87,10 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       }
       if (target.to !== undefined) {
         const senders = options.senders()
-        const heard = last && !senders.get(last.channel)?.isPage ? last : undefined
-        const only = heard?.channel ?? [...senders].find(([, sender]) => !sender.isPage)?.[0]
+        const near = last && !senders.get(last.channel)?.isPage ? last : undefined
+        const only = near?.channel ?? [...senders].find(([, sender]) => !sender.isPage)?.[0]
         if (only === undefined) throw noRoute()
-        return senderOf(only).resolveTarget(target.to, target.account ?? heard?.account)
+        return senderOf(only).resolveTarget(target.to, target.account ?? near?.account)
       }
       if (!last) throw noRoute()
       return withoutMessage(last)
@@ -113,7 +118,17 @@ export function createDelivery(options: DeliveryOptions): Delivery {
   }
 }
 
-function noRoute(): AppError {
+function shutOut(): AppError {
+  return new AppError(
+    "no-route",
+    "There is no chat to deliver to: who wrote to the agent last is not let in any more",
+    {
+      hint: "Name a recipient with `to`, or write to the bot once",
+    },
+  )
+}
+
+function nobodyYet(): AppError {
   return new AppError("no-route", "There is no chat to deliver to", {
     hint: "Nobody has written to the agent yet; name a recipient with `to`, or write to the bot once",
   })

@@ -188,7 +188,8 @@ export const errorTable = {
   "target-invalid": { status: 400, meaning: "The target is not a chat id or @name." },
   "no-route": {
     status: 409,
-    meaning: "There is no chat to deliver to: nobody has written to the bot yet, and no target was given.",
+    meaning:
+      "There is no chat to deliver to: nobody has written to the bot yet, or who did last is shut out, and no target was given.",
   },
   "pairing-not-found": { status: 404, meaning: "The pairing code is unknown or has lapsed." },
   "platform-refused": { status: 502, meaning: "The chat platform refused the call." },

@@ -50,7 +50,7 @@ import {
   createDescribePicture,
   isSelectableModel,
 } from "../models/index.ts"
-import { type Sessions, createSessions } from "../sessions/index.ts"
+import { type Route, type Sessions, createSessions } from "../sessions/index.ts"
 import { type JobHandler, LaneRunner, cancelWaiting, recoverJobs } from "../store/index.ts"
 import { composeApprovals } from "./approvals.ts"
 import { callbackSender } from "./callback-sender.ts"
@@ -63,7 +63,7 @@ import { type MemoryParts, composeMemory } from "./memory.ts"
 import { modelsView } from "./models/view.ts"
 import { type Pause, createPause } from "./pause.ts"
 import { type Spending, composeSpending } from "./spending.ts"
-import { isStillHeard, onlyToHeard, onlyWhileHeard } from "./still-heard.ts"
+import { isLetIn, isStillHeard, onlyToHeard, onlyWhileHeard } from "./still-heard.ts"
 import { confirmRulesOf, schemasForCheck, toolPolicyOf } from "./tools.ts"
 
 export interface AgentParts extends Spending {
@@ -118,7 +118,8 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
   const pause = createPause(core, { runner: () => runner, senders })
   const parts = { ...links, ...spending, pause, sessions, approvals, senders }
   const prefix = (input: TurnInput) => prefixOf(core.config(), { models, sessions }, input)
-  const delivery = composeDelivery(core, { sessions, senders, responsePrefix: prefix })
+  const letIn = (route: Route) => isLetIn(links.channels(), route)
+  const delivery = composeDelivery(core, { sessions, senders, isLetIn: letIn, responsePrefix: prefix })
   const turnOptions: TurnOptions = {
     ackMaxChars: () => core.config().agents.defaults.heartbeat.ackMaxChars,
     store,
@@ -185,7 +186,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
 
 function composeDelivery(
   core: Core,
-  parts: Pick<DeliveryOptions, "sessions" | "senders" | "responsePrefix">,
+  parts: Pick<DeliveryOptions, "sessions" | "senders" | "isLetIn" | "responsePrefix">,
 ): Delivery {
   return createDelivery({
     ...parts,

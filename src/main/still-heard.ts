@@ -17,6 +17,13 @@ export function isStillHeard(channels: ReadonlyMap<string, Channel>, { route, as
   return channels.get(route.channel)?.isStillHeard(route, askedBy) !== false
 }
 
+/** A private chat is its person's. Guests never become the last chat, so whoever did must still be listed or paired. */
+export function isLetIn(channels: ReadonlyMap<string, Channel>, route: Route): boolean {
+  if (route.chatKind !== "private") return true
+  const person: Asker = { id: route.chatId, origin: "approved-sender", isAuthorised: true }
+  return channels.get(route.channel)?.isStillHeard(route, person) !== false
+}
+
 export function onlyWhileHeard(
   { channels, log }: { channels: () => ReadonlyMap<string, Channel>; log: Log },
   handler: JobHandler,

@@ -136,6 +136,25 @@ test("who is shut out loses what waits: messages, commands, and nothing of anybo
   assert.equal(world.botTexts(carl).filter((words) => !codePattern.test(words)).length, 0)
 })
 
+test("who is shut out is not the last recipient any more: reports go to nobody until somebody else writes", async () => {
+  const dora = await world.addPerson({ firstName: "Dora" })
+  const told = await world.reply(codePattern, { person: dora })
+  const code = codePattern.exec(told.text ?? "")?.[0] ?? ""
+  await world.gateway.call("POST", "/api/pairing/chatapp/approve", { code, notify: false })
+  world.model.script((request) => text(`on: ${lastPrompt(request).split("\n").at(-1)}`))
+  const mine = world.say("I write last", dora)
+  await world.reply("on: I write last", { after: mine, person: dora })
+  const report = (path: string) => world.hook(path, { message: "a private report", wakeMode: "next-heartbeat" })
+  assert.match(String((await report("agent?wait=20")).body["delivered"]), new RegExp(`sent to .*${dora.id}`))
+  const known = world.botTexts(dora)
+  await world.gateway.call("POST", "/api/pairing/chatapp/revoke", { senderId: dora.id })
+  assert.match(String((await report("agent?wait=20")).body["delivered"]), /not let in any more/)
+  const back = world.say("and I am here")
+  await world.reply("on: and I am here", { after: back })
+  assert.match(String((await report("agent?wait=20")).body["delivered"]), new RegExp(`sent to .*${world.ada.id}`))
+  assert.deepEqual(world.botTexts(dora), known)
+})
+
 test("an owner's conversation goes on over turns and over a restart", async () => {
   world.model.script((_request, n) => text(`answer ${n}`))
   const fresh = world.say("/new")
