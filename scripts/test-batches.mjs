@@ -5,10 +5,11 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 
-/** What changes its process, measures it, or ends it, has one of its own; so has what starts browsers. */
+/** What changes its process, measures it, or ends it, has one of its own; so has what drives browsers beside ours. */
 const wantsItsOwn =
-  /process\.(?:env\b|chdir|exit|on\(|once\(|emit|kill|memoryUsage|umask)|[mM]emory\(|globalThis\.|eventLoop|EventLoop|monitorEvent|getActive|-gc\b|\bgc\(|heap|handles|tdl|browser-service|remote-browser|person-browser|playwright/
-const most = 8
+  /process\.(?:env\b|chdir|exit|on\(|once\(|emit|kill|memoryUsage|umask)|[mM]emory\(|globalThis\.|eventLoop|EventLoop|monitorEvent|getActive|-gc\b|\bgc\(|heap|handles|tdl|remote-browser|person-browser|playwright/
+/** Files in one process. Those that start gateways and browsers take longer, and a process should not be the last one by far. */
+const most = (file) => (/^test\/(e2e|faults)|^src\/browser\//.test(file) ? 4 : 8)
 
 /** Paths relative to the root; `files` are those to give to the runner, which takes none that lie in node_modules. */
 export function batchTests(root, tests) {
@@ -17,16 +18,17 @@ export function batchTests(root, tests) {
   const groups = new Map()
   for (const file of tests) {
     const isOwn =
-      /^(test|scripts|src\/browser)\//.test(file) || wantsItsOwn.test(readFileSync(join(root, file), "utf8"))
+      /^(test\/(?!e2e|faults|recordings)|scripts)/.test(file) ||
+      wantsItsOwn.test(readFileSync(join(root, file), "utf8"))
     // What lies in one feature loads much the same.
     const feature = file.split("/").slice(0, 2).join("-")
     if (isOwn) alone.push(file)
     else groups.set(feature, [...(groups.get(feature) ?? []), file])
   }
   const batches = [...groups].flatMap(([feature, all]) =>
-    Array.from({ length: Math.ceil(all.length / most) }, (_, n) => {
+    Array.from({ length: Math.ceil(all.length / most(all[0])) }, (_, n) => {
       const path = join(folder, `${feature.replace(/\.test\.ts$/, "")}-${n + 1}.test.mjs`)
-      writeFileSync(path, programOf(root, all.slice(n * most, (n + 1) * most)))
+      writeFileSync(path, programOf(root, all.slice(n * most(all[0]), (n + 1) * most(all[0]))))
       return path
     }),
   )
