@@ -37,6 +37,10 @@ const started = (async () => {
   await Promise.all([world.start(), bundlePage()])
 })()
 
+let opened: ReturnType<typeof launchChromium> | undefined
+/** The browser of the person who follows a link. */
+const visitor = () => (opened ??= launchChromium(shared))
+
 const svc = (words: string[], input?: string) =>
   runProgram(words, { environment: { SVC_STATE_DIR: world.stateFolder }, ...(input === undefined ? {} : { input }) })
 
@@ -305,7 +309,7 @@ test("on a phone: fingers and its keyboard work in the tab, and the button gives
   ).result
   assert.ok(user && password && tab, measured.stdout + measured.stderr)
   const { url } = JSON.parse((await svc(["browser", "takeover", "--json"])).stdout) as { url: string }
-  const browser = await launchChromium(shared)
+  const browser = await visitor()
   const place = await browser.newContext({ viewport: { width: 390, height: 700 }, hasTouch: true, isMobile: true })
   const page = await place.newPage()
   const complaints: string[] = []
@@ -352,7 +356,7 @@ test("what the browser itself would open is offered beside the picture: lists, c
     result: Record<string, { x: number; y: number; width: number; height: number }>
   }
   const { url } = JSON.parse((await svc(["browser", "takeover", "--json"])).stdout) as { url: string }
-  const browser = await launchChromium(shared)
+  const browser = await visitor()
   const page = await (await browser.newContext({ viewport: { width: 1000, height: 800 } })).newPage()
   await page.goto(url)
   await page.locator("#message").waitFor({ state: "hidden" })
