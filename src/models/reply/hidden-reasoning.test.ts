@@ -315,18 +315,18 @@ test("a long reply costs as much a character as a short one, whatever it is made
     "~",
     "< ",
   ]
-  for (const piece of pieces) {
-    for (const mode of ["auto", "open"] as const) {
-      for (const start of ["", "analysisA "]) {
-        const readAll = (length: number) => {
-          const text = start + piece.repeat(Math.ceil(length / piece.length))
-          stripHiddenReasoning(text, mode)
-          const filter = createReasoningFilter(mode)
-          for (let at = 0; at < text.length; at += 7) filter.push(text.slice(at, at + 7))
-          filter.end()
-        }
-        await assertGrowsInLine(readAll, { size: 10_000, what: `${JSON.stringify(start + piece)} ${mode}` })
+  const ways = (["auto", "open"] as const).flatMap((mode) => ["", "analysisA "].map((start) => ({ mode, start })))
+  for (const [index, piece] of pieces.entries()) {
+    // In the short form each piece is tried in one of the ways, which take turns.
+    for (const { mode, start } of isLong ? ways : ways.slice(index % ways.length).slice(0, 1)) {
+      const readAll = (length: number) => {
+        const text = start + piece.repeat(Math.ceil(length / piece.length))
+        stripHiddenReasoning(text, mode)
+        const filter = createReasoningFilter(mode)
+        for (let at = 0; at < text.length; at += 7) filter.push(text.slice(at, at + 7))
+        filter.end()
       }
+      await assertGrowsInLine(readAll, { size: 10_000, what: `${JSON.stringify(start + piece)} ${mode}` })
     }
   }
 })
