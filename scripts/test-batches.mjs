@@ -20,8 +20,8 @@ export function batchTests(root, tests) {
     const isOwn =
       /^(test\/(?!e2e|faults|recordings)|scripts)/.test(file) ||
       wantsItsOwn.test(readFileSync(join(root, file), "utf8"))
-    // What lies in one feature loads much the same.
-    const feature = file.split("/").slice(0, 2).join("-")
+    // What lies in one feature loads much the same; the emulator is small enough to be one.
+    const feature = file.startsWith("emulator/") ? "emulator" : file.split("/").slice(0, 2).join("-")
     if (isOwn) alone.push(file)
     else groups.set(feature, [...(groups.get(feature) ?? []), file])
   }
