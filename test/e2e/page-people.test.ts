@@ -112,7 +112,11 @@ describe("people, approvals, sessions, usage and settings", () => {
     await page.setViewportSize({ width: 1440, height: 900 })
     const focused = () => page.evaluate<string>("document.activeElement.ariaLabel ?? document.activeElement.innerText")
     const found: string[] = []
-    for (const place of [...places(), "#/now", "#/chat", "#/runs", "#/webhooks/try", "#/messages/1", "#/browser"]) {
+    await world.hook("agent", { message: "Walk by" })
+    const runId = world.rows<{ run_id: string }>("select run_id from job where kind = 'turn' order by id limit 1")[0]
+      ?.run_id
+    const others = ["#/now", "#/chat", "#/runs", `#/runs/${runId}`, "#/webhooks/1", "#/webhooks/try", "#/messages/1"]
+    for (const place of [...places(), ...others, "#/browser"]) {
       await visitor.open(place)
       for (const fault of await visitor.walk()) found.push(`${place} ${fault}`)
     }

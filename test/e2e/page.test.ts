@@ -257,6 +257,11 @@ describe("the page's browser", () => {
     await world.until("the picture is another", async () => (await picture.getAttribute("src")) !== before || undefined)
   })
 
+  test("a live tab is gone through by keyboard: its buttons, its address and each line of the snapshot", async () => {
+    await visitor.page.getByRole("button", { name: /Add Honey/ }).waitFor()
+    assert.deepEqual(await visitor.walk(), [])
+  })
+
   test("its refs light up in the picture, and the picture shows which line is meant", async () => {
     const { page } = visitor
     const line = page.getByRole("button", { name: /button "Add Honey to basket"/ })

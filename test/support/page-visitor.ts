@@ -80,11 +80,18 @@ const opened = `(hash, name) => new Promise((resolve, reject) => {
     document.querySelector('nav a[aria-current=page][href$="#/' + name + '"]') && document.querySelector("#main h1") &&
     !document.body.textContent.includes("Loading…")
   const end = (how, what) => (observer.disconnect(), clearTimeout(timer), how(what))
-  const observer = new MutationObserver(() => isOpen() && end(resolve))
+  // Whole when several frames have changed nothing: what follows its first picture, such as a focus, has come too.
+  let still = 0
+  const look = () => {
+    still = isOpen() ? still + 1 : 0
+    if (still > 6) end(resolve)
+    else requestAnimationFrame(look)
+  }
+  const observer = new MutationObserver(() => (still = 0))
   const timer = setTimeout(() => end(reject, Error(hash + " does not open: " + document.body.innerText.slice(0, 500))), 30_000)
   const begin = () => {
     observer.observe(document.body, { subtree: true, childList: true, attributes: true, characterData: true })
-    if (isOpen()) end(resolve)
+    look()
   }
   if (location.hash === hash) return begin()
   // After the page's own listener.
@@ -170,7 +177,8 @@ const notes = `(() => {
     return [...faults, ...left, ...order.map((one) => name(one) + " comes out of its order")]
   }
   // A field for a date has a stop for each of its parts.
-  const most = wanted.reduce((sum, one) => sum + (one.type === "datetime-local" ? 8 : 1), 0)
+  // What comes while it is walked, a card whose answer took longer, has stops of its own.
+  const most = wanted.reduce((sum, one) => sum + (one.type === "datetime-local" ? 8 : 1), 5)
   globalThis.isWalked = () => wanted.every((one) => !one.isConnected || seen.includes(one))
   return [wanted.length, most]
 })()`
