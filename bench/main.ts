@@ -10,6 +10,7 @@ import { crowd } from "./crowd.ts"
 import { readSection, withRows, writeSection } from "./document.ts"
 import type { Bench, Figure } from "./figure.ts"
 import { foreignText } from "./foreign-text.ts"
+import { inFlight } from "./in-flight.ts"
 import { knownChats } from "./known-chats.ts"
 import { memory } from "./memory.ts"
 import { models } from "./models.ts"
@@ -29,6 +30,7 @@ const benches: Bench[] = [
   chat,
   classes,
   crowd,
+  inFlight,
   knownChats,
   memory,
   models,
