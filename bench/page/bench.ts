@@ -80,7 +80,7 @@ async function viewTimes(
   selector: string,
 ): Promise<number> {
   const times: number[] = []
-  for (let n = 0; n < 9; n += 1) {
+  for (let n = 0; n < 5; n += 1) {
     const each = await place.newPage()
     await each.addInitScript(`new MutationObserver((_, own) => {
       if (!document.querySelector(${JSON.stringify(selector)})) return
@@ -115,7 +115,7 @@ interface Frames {
   busyMs: number
 }
 
-/** While the page scrolls five seconds, as fast as a hand turns a wheel. */
+/** While the page scrolls three seconds, as fast as a hand turns a wheel. */
 async function framesOf(seen: Page): Promise<Frames> {
   const session = await seen.context().newCDPSession(seen)
   await session.send("Performance.enable", { timeDomain: "threadTicks" })
@@ -130,7 +130,7 @@ async function framesOf(seen: Page): Promise<Frames> {
     const began = await frame()
     let count = 0
     let last = began
-    for (; last < began + 5_000; count += 1) {
+    for (; last < began + 3_000; count += 1) {
       main.scrollTop -= 160
       last = await frame()
     }
