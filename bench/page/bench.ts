@@ -19,7 +19,7 @@ const lists: [place: string, what: string][] = [
   ["settings/audit", "lines of the audit log"],
 ]
 const pages = 50
-const watchMs = 5_000
+const watchMs = 10_000
 /** How long a list may take to read all its rows. */
 const readMs = 60_000
 
