@@ -7,7 +7,7 @@ import { randomFrom } from "../support/endurance/load.ts"
 
 /** Two state folders at once: a killed gateway's neighbour keeps the other core busy. */
 const folders = 2
-const killsPerFolder = Number(process.env["SVC_TEST_KILLS"] ?? (process.env["SVC_LONG_TESTS"] === undefined ? 4 : 12))
+const killsPerFolder = Number(process.env["SVC_TEST_KILLS"] ?? (process.env["SVC_LONG_TESTS"] === undefined ? 3 : 12))
 const seed = Number(process.env["SVC_TEST_SEED"] ?? Date.now() % 1_000_000)
 
 test(

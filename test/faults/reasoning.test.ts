@@ -95,7 +95,7 @@ async function crashInLoop(context: TestContext, { role, settings, model, hasRed
 }
 
 /** One of each kind of provider; of those that speak the common protocol the one with the most to bring back. */
-const inShortForm = ["anthropic", "openai-responses", "gemini", "bedrock", "openrouter"]
+const inShortForm = ["anthropic", "openai-responses", "gemini"]
 
 for (const each of isLong ? cases : cases.filter(({ role }) => inShortForm.includes(role))) {
   test(`what ${each.role} wants back of a model's thinking survives kill -9 in a tool loop`, async (context) => {
