@@ -59,7 +59,7 @@ test("a stranger gets a code, is let in by it, and is answered from then on", as
 
 test("/start is answered: by a code, a welcome, in a group; a stranger who is made an owner is one at once", async () => {
   await world.reconfigure({ channels: { chatapp: { groupPolicy: "open" } } })
-  const dora = await world.addPerson({ firstName: "Dora", username: "dora" })
+  const dora = world.addNewcomer({ firstName: "Dora", username: "dora" })
   const told = await world.reply(codePattern, { person: dora })
   assert.match(told.text ?? "", /Once you are let in, I tell you here/)
   const code = codePattern.exec(told.text ?? "")?.[0] ?? ""
@@ -102,7 +102,7 @@ test("/start is answered: by a code, a welcome, in a group; a stranger who is ma
 })
 
 test("who is shut out loses what waits: messages, commands, and nothing of anybody else's", async () => {
-  const carl = await world.addPerson({ firstName: "Carl" })
+  const carl = world.addNewcomer({ firstName: "Carl" })
   const told = await world.reply(codePattern, { person: carl })
   const code = codePattern.exec(told.text ?? "")?.[0] ?? ""
   await world.gateway.call("POST", "/api/pairing/chatapp/approve", { code, notify: false })
@@ -137,7 +137,7 @@ test("who is shut out loses what waits: messages, commands, and nothing of anybo
 })
 
 test("who is shut out is not the last recipient any more: reports go to nobody until somebody else writes", async () => {
-  const dora = await world.addPerson({ firstName: "Dora" })
+  const dora = world.addNewcomer({ firstName: "Dora" })
   const told = await world.reply(codePattern, { person: dora })
   const code = codePattern.exec(told.text ?? "")?.[0] ?? ""
   await world.gateway.call("POST", "/api/pairing/chatapp/approve", { code, notify: false })

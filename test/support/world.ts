@@ -84,6 +84,13 @@ export class World {
     return person
   }
 
+  /** A person who has this moment opened a chat with the bot that runs, which answers. */
+  addNewcomer(options: { id?: number; firstName: string; username?: string }): User {
+    const person = this.emulator.control.addUser(options)
+    this.say("/start", person)
+    return person
+  }
+
   say(text: string, person: User = this.ada): Message {
     return this.emulator.control.sendText({ userId: person.id, text })
   }
