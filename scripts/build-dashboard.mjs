@@ -101,7 +101,7 @@ export function shorten(code) {
       if (prefix) put({ start, end: start + prefix.length }, `${method} `)
     }
   })
-  return withArrows(edit(code, edits))
+  return edit(code, edits)
 }
 
 function edit(code, edits) {
@@ -109,104 +109,6 @@ function edit(code, edits) {
   for (const { start, end, text } of edits.sort((a, b) => b.start - a.start))
     short = short.slice(0, start) + text + short.slice(end)
   return short
-}
-
-/** A module's functions as arrows, which are shorter; in front of all else, where they are known as early as before. */
-function withArrows(code) {
-  const edits = []
-  let moved = ""
-  for (const statement of parse(code, { ecmaVersion: "latest", sourceType: "module" }).body) {
-    const isExported = statement.type === "ExportNamedDeclaration"
-    const node = isExported ? statement.declaration : statement
-    if (node?.type !== "FunctionDeclaration" || node.generator) continue
-    const { id, params, body, async: isAsync } = node
-    const text = (from, to) => code.slice(from, to)
-    const [only, more] = body.body
-    const isValue = only?.type === "ReturnStatement" && only.argument && !more
-    const result = isValue ? `(${text(only.argument.start, only.argument.end)})` : text(body.start, body.end)
-    const given = params.map(({ start, end }) => text(start, end)).join(", ")
-    moved += `${isExported ? "export " : ""}const ${id.name} = ${isAsync ? "async " : ""}(${given}) => ${result};\n`
-    edits.push({ start: statement.start, end: statement.end, text: "" })
-  }
-  return moved + edit(code, edits)
-}
-
-/**
- * Of Preact, what draws functions into an empty place. Out of it come classes with their steps and context, documents that
- * a server has drawn, markup given as text, portals, and formulas: the page has none of
- * these. Each cut must be found exactly once, so that another release of Preact ends the build instead.
- */
-const cuts = [
-  ["128&u.__u&&(c=32&u.__u,s=u.__c.__z)&&(r.__u|=c,p=o=[],8==s.nodeType?l=B(s,o):o.push(s),l=o[0]||l),", ""],
-  ["C=(s=V.prototype)&&s.render,j=(s=V.contextType)&&i[s.__c],L=s?j?j.props.value:s.__:i,", "L=i,"],
-  [
-    "(C?r.__c=d=new V(M,L):(r.__c=d=new x(M,L),d.constructor=V,d.render=K),j&&j.sub(d),",
-    "(r.__c=d=new x(M,L),d.constructor=V,d.render=K,",
-  ],
-  [
-    "C&&(d.__s||(d.__s=d.state),V.getDerivedStateFromProps&&(d.__s==d.state&&(d.__s=_({},d.__s)),_(d.__s,V.getDerivedStateFromProps(M,d.__s)))),",
-    "",
-  ],
-  [
-    "if(M!==k&&C&&!V.getDerivedStateFromProps&&d.componentWillReceiveProps&&d.componentWillReceiveProps(M,L),r.__v==u.__v",
-    "if(r.__v==u.__v",
-  ],
-  [
-    "d.componentWillUpdate&&d.componentWillUpdate(M,d.__s,L),C&&d.componentDidUpdate&&d.__h.push(function(){d.componentDidUpdate(k,b,m)})}else C&&!V.getDerivedStateFromProps&&d.componentWillMount&&d.componentWillMount(),C&&d.componentDidMount&&d.__h.push(d.componentDidMount);",
-    "}",
-  ],
-  ["q=C?25:0;", "q=0;"],
-  [
-    "C&&(y.push.apply(d.__h,d.__k),d.__k=[]),d.state=d.__s,d.getChildContext&&(i=_({},i,d.getChildContext())),C&&u.__c&&d.getSnapshotBeforeUpdate&&(m=d.getSnapshotBeforeUpdate(k,b)),",
-    "d.state=d.__s,",
-  ],
-  [
-    "M.__P&&(s=l,f=(t=M.__P).namespaceURI,c=o=null,u.props&&u.props.__P!=t&&(u.__k.some(function(n){n&&J(n,n)}),u.__k=null),l=u.__k?S(u,0):null),",
-    "",
-  ],
-  ["M.__P&&(r.__e=null,l=s),r.__u&=-161,p&&p.some(g),", "r.__u&=-161,"],
-  [
-    'if(e.length=v,r.__v=null,c||o)if(t&&t.then){if(r.__u|=128|c,o){for(~(T=o.indexOf(l||void 0))||(T=o.length);(N=o[T-1])&&8==N.nodeType;)T--;for(;T<o.length;T++)if(N=o[T])if(o[T]=null,O){if(N==P)break}else{if(8!=N.nodeType)break;N.data.startsWith("$s")&&(P=B(O=N))}}if(!O){for(;l&&8==l.nodeType&&l.nextSibling;)l=l.nextSibling;O=l}(s=B(O=r.__c.__z||(r.__c.__z=O)))?(r.__e=O,l=s):r.__e=l,l=l&&l.nextSibling}else o&&o.some(g);else r.__e=u.__e;r.__k||(r.__k=u.__k||[]),t&&t.then||D(r),',
-    "e.length=v,r.__v=null,r.__e=u.__e,r.__k||(r.__k=u.__k||[]),D(r),",
-  ],
-  [
-    'if("svg"==C?f="http://www.w3.org/2000/svg":"math"==C?f="http://www.w3.org/1998/Math/MathML":f||(f="http://www.w3.org/1999/xhtml"),o)for(s=0;s<o.length;s++)if((k=o[s])&&(C?k.localName==C:3==k.nodeType)){t=k,o[s]=null;break}',
-    '"svg"==C?f="http://www.w3.org/2000/svg":f||(f="http://www.w3.org/1999/xhtml");',
-  ],
-  ["t=M.createElementNS(f,C,x.is?x:a),l&&(n.__m&&n.__m(r,o),l=!1),o=null}", "t=M.createElementNS(f,C,x.is?x:a)}"],
-  [
-    'if(a="template"==C&&t.content||t,o="textarea"==C&&null!=x.defaultValue?null:o&&d.call(a.childNodes),!l&&o)for($={},s=0;s<t.attributes.length;s++)$[(k=t.attributes[s]).name]=k.value;',
-    "a=t;",
-  ],
-  [
-    '"dangerouslySetInnerHTML"==s?y=k:"children"==s||s in x||"value"==s&&"defaultValue"in x||"checked"==s&&"defaultChecked"in x||N',
-    '"children"==s||s in x||N',
-  ],
-  ['"dangerouslySetInnerHTML"==s?h=k:', ""],
-  [
-    'h?(l||y&&(h.__html==y.__html||h.__html==t.innerHTML)||(t.innerHTML=h.__html),r.__k=[]):(y&&(t.textContent=""),("foreignObject"==C||"http://www.w3.org/1998/Math/MathML"==f&&v.test(C))&&(f="http://www.w3.org/1999/xhtml"),',
-    "(",
-  ],
-  [',o&&o.some(g)),l&&"textarea"!=C||(', "),("],
-  ["!u&&(i=t.__c)&&(i=i.__z)&&(f=B(i,o=[]))&&(i==t.__e&&o.some(g),g(f),g(i)),", ""],
-  [
-    "if((i=t.__c)&&!(1&i.__g)){i.__g|=4;try{if((e=(o=i.constructor)&&o.getDerivedStateFromError)&&i.setState(o.getDerivedStateFromError(n)),i.componentDidCatch&&(i.componentDidCatch(n,u||{}),e=1),e&&8&i.__g)return void(i.__g|=2)}catch(t){n=t}}throw",
-    ";throw",
-  ],
-]
-
-const functionsAlone = {
-  name: "functions-alone",
-  setup({ onLoad }) {
-    onLoad({ filter: /preact[\\/]dist[\\/]preact\.mjs$/ }, ({ path }) => {
-      let contents = readFileSync(path, "utf8")
-      for (const [from, to] of cuts) {
-        if (contents.split(from).length !== 2) throw new Error(`Preact has not, or not once: ${from.slice(0, 60)}`)
-        contents = contents.replace(from, () => to)
-      }
-      return { contents, loader: "js" }
-    })
-  },
 }
 
 async function bundle(output, entryPoints, options = {}) {
@@ -248,7 +150,7 @@ export async function buildDashboard(output) {
     ...(await bundle(
       output,
       { page: "dashboard/main.tsx", style: "dashboard/style.css" },
-      { plugins: [shortProperties, shortForms, functionsAlone], inject: ["dashboard/ui/jsx.ts"] },
+      { plugins: [shortProperties, shortForms], inject: ["dashboard/ui/jsx.ts"] },
     )),
     ...(await bundle(output, {
       takeover: "dashboard/takeover/main.ts",
