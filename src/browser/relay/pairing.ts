@@ -62,10 +62,12 @@ export class Pairing {
     const { ids, redactor, now } = this.#options
     const secret = Array.from({ length: characters }, () => alphabet[ids.below(alphabet.length)]).join("")
     const madeAt = now()
-    await this.#keep({ secret, pairedAt: madeAt, provenAt: null })
-    this.#secret = secret
-    this.#madeAt = madeAt
-    this.#isProven = false
+    await this.#inTurn(async () => {
+      await this.#write({ secret, pairedAt: madeAt, provenAt: null })
+      this.#secret = secret
+      this.#madeAt = madeAt
+      this.#isProven = false
+    })
     redactor.add(secret)
     return formatPairingCode(port, secret)
   }
@@ -88,16 +90,21 @@ export class Pairing {
   async keepProven(): Promise<void> {
     if (this.#isProven || this.#secret === undefined) return
     this.#isProven = true
-    await this.#keep({ secret: this.#secret, pairedAt: this.#madeAt, provenAt: this.#options.now() })
+    const [secret, pairedAt] = [this.#secret, this.#madeAt]
+    await this.#inTurn(async () => {
+      // A code made meanwhile is not to be overwritten by the one before it.
+      if (this.#secret === secret) await this.#write({ secret, pairedAt, provenAt: this.#options.now() })
+    })
   }
 
-  /** One after the other: an older secret never comes to lie over a newer one. */
-  #keep(kept: z.infer<typeof fileSchema>): Promise<void> {
-    const written = this.#writing.then(async () => {
-      await writeDurableFile(this.#file, `${JSON.stringify(kept)}\n`)
-    })
-    this.#writing = written.catch(() => undefined)
-    return written
+  async #write(kept: z.infer<typeof fileSchema>): Promise<void> {
+    await writeDurableFile(this.#file, `${JSON.stringify(kept)}\n`)
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.#writing.then(work)
+    this.#writing = done.catch(() => undefined)
+    return done
   }
 }
 
