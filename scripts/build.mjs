@@ -1,6 +1,6 @@
 // Bundles what is shipped: the CLI as one CommonJS file (ESM imports of node:http cost it 20 ms) and the
 // gateway as ES modules with lazily loaded chunks.
-import { chmodSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from "node:fs"
+import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { build } from "esbuild"
@@ -8,25 +8,14 @@ import { buildExtension } from "./build-extension.ts"
 import { buildDashboard } from "./build-dashboard.mjs"
 import { buildEmulatorPage } from "./build-emulator-page.mjs"
 import { moduleOptions } from "./bundle-options.ts"
+import { newest } from "./newest.ts"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const dist = join(root, "dist")
 
-function newest(path) {
-  const info = statSync(path, { throwIfNoEntry: false })
-  if (!info) return 0
-  if (!info.isDirectory()) return info.mtimeMs
-  // Programs installed below `scripts` are no sources: getting one must not make the bundles look old.
-  const all = readdirSync(path)
-  const names = all.filter((name) => name !== "node_modules")
-  const own = names.length === all.length ? info.mtimeMs : 0
-  return Math.max(own, ...names.map((name) => newest(join(path, name))))
-}
-
 function isFresh() {
-  const built = statSync(join(dist, "svc.cjs"), { throwIfNoEntry: false })?.mtimeMs ?? 0
   const sources = ["src", "cli", "emulator", "extension", "dashboard", "scripts", "package.json", "package-lock.json"]
-  return built > Math.max(...sources.map((name) => newest(join(root, name))))
+  return newest(join(dist, "svc.cjs")) > newest(...sources.map((name) => join(root, name)))
 }
 
 const shared = {

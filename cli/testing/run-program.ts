@@ -1,8 +1,9 @@
 // Runs the real program in a process of its own, with a clean environment, and gathers what it says.
 import { spawn, type ChildProcess } from "node:child_process"
 import { once } from "node:events"
-import { readdirSync, statSync, symlinkSync } from "node:fs"
+import { symlinkSync } from "node:fs"
 import { delimiter, join } from "node:path"
+import { newest } from "../../scripts/newest.ts"
 import { temporaryFolder } from "../../test/support/temporary.ts"
 
 export interface RunOptions {
@@ -33,19 +34,10 @@ export const sourceProgram = join(root, "cli", "main.ts")
 const bundledProgram = join(root, "dist", "svc.cjs")
 /** A bundled program starts in a quarter of the time. */
 const isBundled =
-  changedAt(bundledProgram) > Math.max(...["src", "cli", "package.json"].map((name) => newest(join(root, name))))
+  newest(bundledProgram) > newest(...["src", "cli", "package.json"].map((name) => join(root, name)))
 /** As for a person who has installed it: then hints name it `svc`. */
 const installed = isBundled ? temporaryFolder() : undefined
 if (installed !== undefined) symlinkSync(bundledProgram, join(installed, "svc"))
-
-function changedAt(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
-}
-
-function newest(path: string): number {
-  if (!statSync(path).isDirectory()) return changedAt(path)
-  return Math.max(0, ...readdirSync(path).map((name) => newest(join(path, name))))
-}
 
 /** The cache holds compiled source only; without it each start compiles the program anew. */
 function inherited(): NodeJS.ProcessEnv {

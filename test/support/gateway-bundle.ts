@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url"
 import { build } from "esbuild"
 import { buildDashboard } from "../../scripts/build-dashboard.mjs"
 import { moduleOptions } from "../../scripts/bundle-options.ts"
+import { newest } from "../../scripts/newest.ts"
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 /** Inside the package, so that what is not bundled is found. */
@@ -30,7 +31,7 @@ export function bundlePage(): Promise<void> {
 
 async function putPage(folder: string): Promise<void> {
   const sources = [join(root, "dashboard"), join(root, "scripts", "build-dashboard.mjs")]
-  const mark = join(folder, `made-${Math.max(...sources.map(newest))}`)
+  const mark = join(folder, `made-${newest(...sources)}`)
   if (existsSync(mark)) return
   const own = `${folder}-${process.pid}`
   await buildDashboard(own)
@@ -47,7 +48,7 @@ async function putPage(folder: string): Promise<void> {
 
 async function bundle(): Promise<string> {
   const sources = [join(root, "src"), join(root, "test", "support"), join(root, "package-lock.json")]
-  const folder = join(cache, `gateway-${Math.max(...sources.map(newest))}`)
+  const folder = join(cache, `gateway-${newest(...sources)}`)
   const program = join(folder, "gateway-process.mjs")
   if (existsSync(program)) return program
   const own = `${folder}-${process.pid}`
@@ -67,12 +68,6 @@ async function bundle(): Promise<string> {
   }
   removeOld(folder)
   return program
-}
-
-function newest(path: string): number {
-  const info = statSync(path)
-  if (!info.isDirectory()) return Math.round(info.mtimeMs)
-  return Math.max(0, ...readdirSync(path).map((name) => newest(join(path, name))))
 }
 
 function removeOld(current: string): void {
