@@ -33,8 +33,7 @@ const root = join(import.meta.dirname, "..", "..")
 export const sourceProgram = join(root, "cli", "main.ts")
 const bundledProgram = join(root, "dist", "svc.cjs")
 /** A bundled program starts in a quarter of the time. */
-const isBundled =
-  newest(bundledProgram) > newest(...["src", "cli", "package.json"].map((name) => join(root, name)))
+const isBundled = newest(bundledProgram) > newest(...["src", "cli", "package.json"].map((name) => join(root, name)))
 /** As for a person who has installed it: then hints name it `svc`. */
 const installed = isBundled ? temporaryFolder() : undefined
 if (installed !== undefined) symlinkSync(bundledProgram, join(installed, "svc"))
