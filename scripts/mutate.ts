@@ -1,22 +1,24 @@
 // Changes the code at random places, one at a time, and looks whether a test notices: npm run mutate -- src/store
 // What is not noticed is printed with its place; with --write the score stands in docs/testing.md.
-import { spawn } from "node:child_process"
 import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { writeSection } from "../bench/document.ts"
 import { relateTests } from "./mutate/related-tests.ts"
+import { TestRunner } from "./mutate/run-test.ts"
 import { type Mutation, apply, findMutations } from "./mutate/sites.ts"
 
 const root = join(import.meta.dirname, "..")
-const usage = `npm run mutate -- <folder or file ...> [--count 40] [--seed 1] [--write]
+const usage = `npm run mutate -- <folder or file ...> [--count 40] [--seed 1] [--jobs 2] [--write]
 
   --count   changes to try in each folder given (default 40)
   --seed    the same seed tries the same changes while the code is the same (default 1)
+  --jobs    changes tried at the same time (default 2)
   --write   puts the scores into docs/testing.md
 `
-/** A test that does not end any more has noticed; those that end take a fraction of it. */
-const testMs = 60_000
+/** What the nearest tests that come to the place do not notice, a farther one hardly does. */
+const mostAsked = 8
+const mostUnseen = 3
 
 type Verdict = { kind: "noticed"; by: string } | { kind: "unnoticed" } | { kind: "no test" }
 
@@ -24,12 +26,17 @@ function readWords() {
   try {
     const { values, positionals } = parseArgs({
       allowPositionals: true,
-      options: { count: { type: "string" }, seed: { type: "string" }, write: { type: "boolean" } },
+      options: {
+        count: { type: "string" },
+        seed: { type: "string" },
+        jobs: { type: "string" },
+        write: { type: "boolean" },
+      },
     })
-    const [count, seed] = [Number(values.count ?? 40), Number(values.seed ?? 1)]
-    if (positionals.length === 0 || !(count > 0) || !Number.isSafeInteger(seed))
+    const [count, seed, jobs] = [Number(values.count ?? 40), Number(values.seed ?? 1), Number(values.jobs ?? 2)]
+    if (positionals.length === 0 || !(count > 0) || !Number.isSafeInteger(seed) || !(jobs >= 1))
       throw new Error("what is to be changed?")
-    return { count, seed, write: values.write === true, places: positionals }
+    return { count, seed, jobs, write: values.write === true, places: positionals }
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${usage}`)
     process.exit(2)
@@ -61,46 +68,32 @@ function choose(all: Mutation[], count: number, random: () => number): Mutation[
   return chosen
 }
 
-/** Whether the test fails with this change in the file; without one, whether it fails at all. */
-function fails(test: string, mutation: Mutation | undefined): Promise<boolean> {
-  const hook = join(root, "scripts/mutate/load-changed.mjs")
-  const change = mutation && { ...mutation, file: join(root, mutation.file) }
-  const flags = [
-    "--test",
-    "--test-reporter=dot",
-    "--import=./test/support/watchdog.ts",
-    ...(change ? [`--import=${hook}`] : []),
-  ]
-  const environment = { ...process.env, ...(change ? { SVC_MUTATION: JSON.stringify(change) } : {}) }
-  const child = spawn(process.execPath, [...flags, test], { cwd: root, env: environment, stdio: "ignore" })
-  const timer = setTimeout(() => child.kill("SIGKILL"), testMs)
-  return new Promise((resolve) => {
-    child.on("close", (code) => {
-      clearTimeout(timer)
-      resolve(code !== 0)
-    })
-  })
-}
-
-const broken = new Map<string, boolean>()
-/** A test that fails without a change tells nothing. */
-async function isSound(test: string): Promise<boolean> {
-  const known = broken.get(test)
-  if (known !== undefined) return !known
-  const isBroken = await fails(test, undefined)
-  if (isBroken) process.stderr.write(`${test} fails without any change; it is left out\n`)
-  broken.set(test, isBroken)
-  return !isBroken
-}
-
-async function judge(mutation: Mutation, tests: readonly string[]): Promise<Verdict> {
-  let asked = 0
-  for (const test of tests) {
-    if (!(await isSound(test))) continue
-    asked += 1
-    if (await fails(test, mutation)) return { kind: "noticed", by: test }
+async function judge(mutation: Mutation): Promise<Verdict> {
+  const near = related.of(mutation.file)
+  const seen = await runner.comingTo(mutation, near)
+  // A worker that is ended tells nobody where it has been.
+  const units = seen.length > 0 ? seen : near.slice(0, mostUnseen)
+  for (const test of units.slice(0, mostAsked)) {
+    if (await runner.notices(test, mutation)) return { kind: "noticed", by: test }
   }
-  return asked === 0 ? { kind: "no test" } : { kind: "unnoticed" }
+  const whole = await runner.comingTo(mutation, related.whole)
+  for (const test of whole.slice(0, mostAsked)) {
+    if (await runner.notices(test, mutation)) return { kind: "noticed", by: test }
+  }
+  return units.length + whole.length === 0 ? { kind: "no test" } : { kind: "unnoticed" }
+}
+
+/** In the order of the changes, some at a time. */
+async function judgeAll(mutations: readonly Mutation[], jobs: number, told: (index: number, verdict: Verdict) => void) {
+  const verdicts: Promise<Verdict>[] = []
+  const free = Array.from({ length: jobs }, () => Promise.resolve())
+  for (const [index, mutation] of mutations.entries()) {
+    const before = free[index % jobs] ?? Promise.resolve()
+    const verdict = before.then(() => judge(mutation))
+    free[index % jobs] = verdict.then(() => {})
+    verdicts.push(verdict)
+  }
+  for (const [index, verdict] of verdicts.entries()) told(index, await verdict)
 }
 
 function show(source: string, mutation: Mutation): string {
@@ -108,8 +101,9 @@ function show(source: string, mutation: Mutation): string {
   return `  ${mutation.file}:${mutation.line}  ${mutation.what}\n    - ${lineOf(source)}\n    + ${lineOf(apply(source, mutation))}\n`
 }
 
-const { count, seed, write, places } = readWords()
+const { count, seed, jobs, write, places } = readWords()
 const related = relateTests(root)
+const runner = new TestRunner(root)
 const rows: string[] = []
 for (const place of places) {
   const texts = new Map(sourcesIn(place).map((file) => [file, readFileSync(join(root, file), "utf8")]))
@@ -120,15 +114,15 @@ for (const place of places) {
     process.exit(2)
   }
   let noticed = 0
-  for (const [index, mutation] of chosen.entries()) {
-    const verdict = await judge(mutation, related.of(mutation.file))
+  await judgeAll(chosen, jobs, (index, verdict) => {
+    const mutation = chosen[index]
+    if (!mutation) return
     if (verdict.kind === "noticed") noticed += 1
     const word = verdict.kind === "noticed" ? `noticed by ${verdict.by}` : verdict.kind.toUpperCase()
-    process.stdout.write(
-      `${place} ${index + 1}/${chosen.length} ${mutation.file}:${mutation.line} ${mutation.what}: ${word}\n`,
-    )
+    const at = `${mutation.file}:${mutation.line}`
+    process.stdout.write(`${place} ${index + 1}/${chosen.length} ${at} ${mutation.what}: ${word}\n`)
     if (verdict.kind !== "noticed") process.stdout.write(show(texts.get(mutation.file) ?? "", mutation))
-  }
+  })
   const score = Math.round((noticed / chosen.length) * 100)
   process.stdout.write(`${place}: ${noticed} of ${chosen.length} noticed (${score} of 100)\n`)
   rows.push(`| \`${place}\` | ${all.length} | ${chosen.length} (seed ${seed}) | ${noticed} | ${score} |`)

@@ -33,16 +33,26 @@ const root = join(import.meta.dirname, "..", "..")
 export const sourceProgram = join(root, "cli", "main.ts")
 const bundledProgram = join(root, "dist", "svc.cjs")
 /** A bundled program starts in a quarter of the time. */
-const isBundled = newest(bundledProgram) > newest(...["src", "cli", "package.json"].map((name) => join(root, name)))
+const isBundled =
+  process.env["SVC_TEST_FROM_SOURCES"] !== "1" &&
+  newest(bundledProgram) > newest(...["src", "cli", "package.json"].map((name) => join(root, name)))
 /** As for a person who has installed it: then hints name it `svc`. */
 const installed = isBundled ? temporaryFolder() : undefined
 if (installed !== undefined) symlinkSync(bundledProgram, join(installed, "svc"))
 
-/** The cache holds compiled source only; without it each start compiles the program anew. */
+/**
+ * The cache holds compiled source only; without it each start compiles the program anew. The others are set where the
+ * sources are changed at random places.
+ */
+const passedOn = ["NODE_COMPILE_CACHE", "NODE_OPTIONS", "SVC_MUTATION", "SVC_TEST_FROM_SOURCES"]
+
 function inherited(): NodeJS.ProcessEnv {
-  const { PATH, NODE_COMPILE_CACHE } = process.env
+  const { PATH } = process.env
   const path = installed === undefined ? PATH : [installed, PATH ?? ""].join(delimiter)
-  return { PATH: path, ...(NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }) }
+  return {
+    PATH: path,
+    ...Object.fromEntries(passedOn.flatMap((name) => (name in process.env ? [[name, process.env[name]]] : []))),
+  }
 }
 
 export function startProgram(words: readonly string[], options: RunOptions = {}): Running {

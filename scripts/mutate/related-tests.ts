@@ -3,12 +3,14 @@ import { globSync, readFileSync } from "node:fs"
 import { dirname, join, normalize, sep } from "node:path"
 
 const imported = /(?:from|import)\s*\(?\s*"(\.[^"]+)"/g
-/** Slow for what they tell about one line: a change is looked for by those beside the code. */
-const most = 8
+/** Those beside the code know it; what everything imports is imported by hundreds. */
+const most = 24
 
 export interface RelatedTests {
-  /** Paths relative to the root, nearest first. */
+  /** Of the tests beside sources those that import the file, nearest first. Paths are relative to the root. */
   of(file: string): string[]
+  /** Tests of the whole program: what they come to, only their running tells. */
+  whole: readonly string[]
 }
 
 export function relateTests(root: string): RelatedTests {
@@ -23,6 +25,7 @@ export function relateTests(root: string): RelatedTests {
   const tests = globSync(["src/**/*.test.ts", "cli/**/*.test.ts", "emulator/**/*.test.ts"], { cwd: root })
   const reached = new Map(tests.map((test) => [test, distances(test, importsOf)]))
   return {
+    whole: globSync("test/{e2e,faults,recordings}/*.test.ts", { cwd: root }).toSorted(),
     of(file) {
       return tests
         .flatMap((test) => {

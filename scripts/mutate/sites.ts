@@ -46,7 +46,8 @@ export function findMutations(file: string, source: string): Mutation[] {
       if (sign === "!") found.push({ start, end: argument.start, replacement: "", what: "! is gone" })
     },
     IfStatement(node) {
-      const { test } = node as AnyNode & { type: "IfStatement" }
+      const { test, consequent } = node as AnyNode & { type: "IfStatement" }
+      if (isTalk(plain, consequent)) return
       for (const value of ["true", "false"])
         found.push({ start: test.start, end: test.end, replacement: value, what: `the condition is ${value}` })
     },
@@ -126,6 +127,14 @@ function removedCall(text: string, node: AnyNode): Found | undefined {
   if (talk.test(callee) || callee === "super") return undefined
   const { start, end } = node
   return { start, end, replacement: ";", what: `${callee}(...) is not called` }
+}
+
+/** A log line by itself, or in a block of its own. */
+function isTalk(text: string, node: AnyNode): boolean {
+  const [only, ...more] = node.type === "BlockStatement" ? node.body : [node]
+  if (more.length > 0 || only?.type !== "ExpressionStatement" || only.expression.type !== "CallExpression") return false
+  const { callee } = only.expression
+  return talk.test(text.slice(callee.start, callee.end).replace(/\s+/g, ""))
 }
 
 function lineStarts(text: string): number[] {

@@ -14,18 +14,25 @@ const cache = join(root, "node_modules", ".cache", "svc-tests")
 /** Another test file may still be starting processes from an older bundle. */
 const keepMs = 10 * 60 * 1000
 
+/** Where single source files are to be looked at or changed; otherwise only a slower start. */
+export const isFromSources = process.env["SVC_TEST_FROM_SOURCES"] === "1"
+
 let bundled: Promise<string> | undefined
 let page: Promise<void> | undefined
 
 /** The path of the program to start. The sources are looked at once in a process. */
 export function bundleGateway(): Promise<string> {
+  if (isFromSources) return Promise.resolve(join(root, "test", "support", "gateway-process.ts"))
   bundled ??= bundle()
   return bundled
 }
 
 /** Puts the page beside the bundle, for tests that open it. The gateway looks for its files at the first request. */
 export function bundlePage(): Promise<void> {
-  page ??= bundleGateway().then((program) => putPage(join(dirname(program), "dashboard")))
+  page ??= bundleGateway().then((program) =>
+    // A gateway of source files takes the built page.
+    putPage(isFromSources ? join(root, "dist", "dashboard") : join(dirname(program), "dashboard")),
+  )
   return page
 }
 

@@ -7,7 +7,7 @@ import { createServer } from "node:net"
 import type { AddressInfo } from "node:net"
 import { dirname, join } from "node:path"
 import type { TestContext } from "node:test"
-import { bundleGateway } from "./gateway-bundle.ts"
+import { bundleGateway, isFromSources } from "./gateway-bundle.ts"
 import { temporaryFolder } from "./temporary.ts"
 
 /** Above 10080, which browsers refuse to open. */
@@ -96,7 +96,7 @@ export async function spawnGateway(context: Pick<TestContext, "after">, setup: G
       SVC_RUNTIME_DIR: join(stateFolder, "run"),
       SVC_TEST_PROGRAM: join(import.meta.dirname, "..", "..", "cli", "main.ts"),
       // Written by every process that ends cleanly, beside the bundle.
-      NODE_COMPILE_CACHE: join(dirname(program), "compiled"),
+      ...(isFromSources ? {} : { NODE_COMPILE_CACHE: join(dirname(program), "compiled") }),
       ...(setup.crashAt === undefined ? {} : { SVC_CRASH_AT: setup.crashAt }),
       ...setup.environment,
     },
@@ -109,7 +109,9 @@ export async function spawnGateway(context: Pick<TestContext, "after">, setup: G
     ended.then(() => undefined),
   ])
   context.after(async () => {
-    if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL")
+    // One that ends by itself tells where it has been.
+    const signal = isFromSources ? "SIGTERM" : "SIGKILL"
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal)
     await ended
   })
   const url = `http://127.0.0.1:${port}`

@@ -1,0 +1,162 @@
+// One test file in a process of its own: whether it fails with a change, and which places it comes to without one.
+import { createHash } from "node:crypto"
+import { spawn } from "node:child_process"
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join, relative } from "node:path"
+import { fileURLToPath } from "node:url"
+import { hashesOf } from "../unit-tests.mjs"
+import type { Mutation } from "./sites.ts"
+
+/** What a test did without any change. Intervals are of characters of the source, the end left out. */
+interface Sound {
+  failed: boolean
+  ms: number
+  reached: Record<string, [number, number][]>
+}
+
+interface ScriptCoverage {
+  url: string
+  functions: { ranges: { startOffset: number; endOffset: number; count: number }[] }[]
+}
+
+const startsPrograms = /^(?:test|cli)\//
+const programs = ["test/support/gateway-process.ts", "cli/main.ts"]
+const soundMs = 120_000
+/** These are sent to a page as text and run there, where Node does not look. */
+const inPages = /^src\/browser\/page\/inject\//
+
+export class TestRunner {
+  readonly #root: string
+  readonly #cache: string
+  readonly #known = new Map<string, Promise<Sound>>()
+
+  constructor(root: string) {
+    this.#root = root
+    this.#cache = join(root, "node_modules/.cache/svc-mutate")
+  }
+
+  /** Those of the tests that come to the place; of tests of the whole program the quickest first. */
+  async comingTo(mutation: Mutation, tests: readonly string[]): Promise<string[]> {
+    const found: { test: string; ms: number }[] = []
+    for (const test of tests) {
+      const { failed, ms, reached } = await this.#sound(test)
+      // A test that fails without a change tells nothing.
+      if (failed) continue
+      const places = reached[mutation.file] ?? []
+      const comes = places.some(([start, end]) => start <= mutation.start && mutation.start < end)
+      if (comes || inPages.test(mutation.file)) found.push({ test, ms: test.startsWith("test/") ? ms : 0 })
+    }
+    return found.toSorted((a, b) => a.ms - b.ms).map(({ test }) => test)
+  }
+
+  /** One that does not end any more has noticed. */
+  async notices(test: string, mutation: Mutation): Promise<boolean> {
+    const { ms } = await this.#sound(test)
+    const hook = join(this.#root, "scripts/mutate/load-changed.mjs")
+    const change = JSON.stringify({ ...mutation, file: join(this.#root, mutation.file) })
+    // By way of the environment the hook is in the gateways and programs too that the test starts.
+    return this.#fails(test, { SVC_MUTATION: change, NODE_OPTIONS: `--import=${hook}` }, 15_000 + 8 * ms)
+  }
+
+  #sound(test: string): Promise<Sound> {
+    const known = this.#known.get(test) ?? this.#look(test)
+    this.#known.set(test, known)
+    return known
+  }
+
+  async #look(test: string): Promise<Sound> {
+    const file = join(this.#cache, `${hashOf(this.#root, test)}.json`)
+    try {
+      return JSON.parse(readFileSync(file, "utf8")) as Sound
+    } catch {
+      // Not looked at yet as it is now.
+    }
+    const folder = mkdtempSync(join(tmpdir(), "svc-mutate-"))
+    try {
+      const started = performance.now()
+      const failed = await this.#fails(test, { NODE_V8_COVERAGE: folder }, soundMs)
+      const sound = { failed, ms: Math.round(performance.now() - started), reached: this.#reachedIn(folder) }
+      if (failed) process.stderr.write(`${test} fails without any change; it is left out\n`)
+      else keep(file, sound)
+      return sound
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+
+  #reachedIn(folder: string): Sound["reached"] {
+    const marks = new Map<string, Uint8Array>()
+    for (const name of readdirSync(folder)) {
+      for (const script of readScripts(join(folder, name))) {
+        const path = script.url.startsWith("file:") ? relative(this.#root, fileURLToPath(script.url)) : ""
+        if (!/^(?:src|cli|emulator)\/.*\.ts$/.test(path)) continue
+        const mark = marksOf(script)
+        const before = marks.get(path)
+        marks.set(path, before ? mark.map((each, at) => each | (before[at] ?? 0)) : mark)
+      }
+    }
+    return Object.fromEntries([...marks].map(([path, mark]) => [path, intervalsOf(mark)]))
+  }
+
+  #fails(test: string, environment: Record<string, string>, ms: number): Promise<boolean> {
+    const all = ["--test-reporter=dot", "--import=./test/support/watchdog.ts", test]
+    const compiled = join(this.#cache, "compiled")
+    const env = { ...process.env, NODE_COMPILE_CACHE: compiled, SVC_TEST_FROM_SOURCES: "1", ...environment }
+    const child = spawn(process.execPath, all, { cwd: this.#root, env, stdio: "ignore", detached: true })
+    const timer = setTimeout(() => {
+      // With what it started: a browser or a gateway would stay.
+      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL")
+    }, ms)
+    return new Promise((resolve) => {
+      child.on("close", (code) => {
+        clearTimeout(timer)
+        resolve(code !== 0)
+      })
+    })
+  }
+}
+
+/** Of all that the test may run. */
+function hashOf(root: string, test: string): string {
+  const hashes = hashesOf(root, startsPrograms.test(test) ? [test, ...programs] : [test])
+  return createHash("sha256")
+    .update([...hashes.values()].join(" "))
+    .digest("hex")
+}
+
+function keep(file: string, sound: Sound): void {
+  mkdirSync(dirname(file), { recursive: true })
+  const own = `${file}.${process.pid}`
+  writeFileSync(own, JSON.stringify(sound))
+  renameSync(own, file)
+}
+
+/** A process that was killed while it wrote leaves half a file. */
+function readScripts(path: string): ScriptCoverage[] {
+  try {
+    const { result } = JSON.parse(readFileSync(path, "utf8")) as { result?: ScriptCoverage[] }
+    return result ?? []
+  } catch {
+    return []
+  }
+}
+
+/** A one for each character that ran. Ranges come outer first, so that the innermost decides. */
+function marksOf({ functions }: ScriptCoverage): Uint8Array {
+  const ranges = functions.flatMap((each) => each.ranges)
+  const mark = new Uint8Array(Math.max(0, ...ranges.map(({ endOffset }) => endOffset)))
+  for (const { startOffset, endOffset, count } of ranges) mark.fill(count > 0 ? 1 : 0, startOffset, endOffset)
+  return mark
+}
+
+function intervalsOf(mark: Uint8Array): [number, number][] {
+  const found: [number, number][] = []
+  for (let start = mark.indexOf(1); start >= 0;) {
+    const zero = mark.indexOf(0, start)
+    const end = zero < 0 ? mark.length : zero
+    found.push([start, end])
+    start = mark.indexOf(1, end)
+  }
+  return found
+}
