@@ -103,7 +103,7 @@ function fitEvents(rows: readonly EventRow[], room: number): ShownEvent[] {
 
 function showRefused(row: EventRow, room: number): ShownEvent {
   const whole = wholeEvent(row)
-  if (row.refusals < 2) return whole.to - whole.from + frame > room ? cut(whole, room - frame) : whole
+  if (row.refusals < 2) return cut(whole, room - frame)
   return { ...cut(whole, shortLength), isInShort: true }
 }
 

@@ -14,6 +14,7 @@ const input = z.strictObject({
   colour: z.enum(["red", "blue"]).optional(),
   weight: z.union([z.literal(""), z.string().regex(/^\d+$/, "must be digits")]).optional(),
   label: z.string().max(5).optional(),
+  width: z.union([z.literal("auto"), z.int()]).optional(),
 })
 const tool = smallTool("draw", { input: input as never }) as Tool
 
@@ -56,6 +57,11 @@ describe("a refused input is told with what is wrong, for which action, and the 
       "values that are not taken",
       { action: "dance", points: [{ x: 1, y: 2 }], colour: "green", weight: "much" },
       `The input is not acceptable: action must be one of draw, erase; colour must be one of red, blue; weight must be digits. Expected: {"action": "draw" | "erase", ${expected}, "colour"?: "red" | "blue", "weight"?: string, ...}`,
+    ],
+    [
+      "a value of no form that is taken, by the last of them",
+      { action: "draw", points: [{ x: 1, y: 2 }], width: true },
+      `The input is not acceptable for the action draw: width must be a number. Expected: {"action": "draw", ${expected}, "width"?: string, ...}`,
     ],
     [
       "limits",

@@ -63,6 +63,7 @@ test("leaves tags inside code alone, fenced or between backticks, and reads thos
     asVoice: true,
   })
   assert.equal(parse("a ` b [[reply_to:4]]\n\n` c").reply.replyTo, "4", "an unfinished one is no code")
+  assert.equal(parse("a \\` b [[reply_to:4]] ` c").reply.replyTo, "4", "nor does one begin with an escaped mark")
   assert.equal(parse("```\n[[reply_to_cur").reply.text, "```\n[[reply_to_cur", "cut in the middle of code")
 })
 

@@ -152,6 +152,46 @@ test("is no chat: nothing can be sent there by name", () => {
   assert.throws(() => channel.resolveTarget("x", undefined), { code: "target-invalid" })
 })
 
+test("signs with the secret of the mapping that asked, also where another has the same address", async (context) => {
+  const { url, received } = await receiver(context, 200)
+  const other = `whsec_${Buffer.from("another-secret-0123456789ab").toString("base64")}`
+  const mappings = [
+    { id: "parcels", callbackUrl: url, callbackSecret: other },
+    { id: "orders", callbackUrl: url, callbackSecret: secret },
+  ]
+  const row = await queued(context, url)
+  assert.deepEqual(await sender(url, { mappings }).send(row, signal(), noCall), { kind: "sent" })
+  new Webhook(secret).verify(received[0]?.body ?? "", received[0]?.headers as Record<string, string>)
+})
+
+test("knows where each range that is not public begins and ends", () => {
+  const edges: [before: string | undefined, first: string, last: string, after: string | undefined][] = [
+    [undefined, "0.0.0.0", "0.255.255.255", "1.0.0.0"],
+    ["9.255.255.255", "10.0.0.0", "10.255.255.255", "11.0.0.0"],
+    ["100.63.255.255", "100.64.0.0", "100.127.255.255", "100.128.0.0"],
+    ["126.255.255.255", "127.0.0.0", "127.255.255.255", "128.0.0.0"],
+    ["169.253.255.255", "169.254.0.0", "169.254.255.255", "169.255.0.0"],
+    ["172.15.255.255", "172.16.0.0", "172.31.255.255", "172.32.0.0"],
+    ["191.255.255.255", "192.0.0.0", "192.0.0.255", "192.0.1.0"],
+    ["192.0.1.255", "192.0.2.0", "192.0.2.255", "192.0.3.0"],
+    ["192.167.255.255", "192.168.0.0", "192.168.255.255", "192.169.0.0"],
+    ["198.17.255.255", "198.18.0.0", "198.19.255.255", "198.20.0.0"],
+    ["198.51.99.255", "198.51.100.0", "198.51.100.255", "198.51.101.0"],
+    ["203.0.112.255", "203.0.113.0", "203.0.113.255", "203.0.114.0"],
+    ["223.255.255.255", "224.0.0.0", "255.255.255.255", undefined],
+    ["2000:ffff::", "2001::", "2001:1ff:ffff::", "2001:200::"],
+    ["2001:db7:ffff::", "2001:db8::", "2001:db8:ffff::", "2001:db9::"],
+    ["2001:ffff::", "2002::", "2002:ffff::", "2003::"],
+    ["3ffe:ffff::", "3fff::", "3fff:fff:ffff::", "3fff:1000::"],
+    [undefined, "::", "1fff:ffff::", "2000::"],
+    ["3fff:1000::", "4000::", "ffff:ffff::", undefined],
+  ]
+  for (const [before, first, last, after] of edges) {
+    for (const address of [first, last]) assert.equal(isPublicAddress(address), false, address)
+    for (const address of [before, after]) if (address) assert.equal(isPublicAddress(address), true, address)
+  }
+})
+
 test("tells public addresses from the others", () => {
   for (const address of ["8.8.8.8", "1.1.1.1", "172.15.0.1", "2606:4700:4700::1111"])
     assert.equal(isPublicAddress(address), true, address)

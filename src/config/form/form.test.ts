@@ -45,6 +45,16 @@ test("every section has fields, and none of them a secret", () => {
   assert.ok(fields.length > 200)
   for (const secret of ["a-long-secret", "hush-hush", "12345:abcdef", "another-secret", "sh-signature"])
     assert.ok(!JSON.stringify(fields).includes(secret), secret)
+  const writtenIn = Object.fromEntries(sections.map(({ name, written }) => [name, written]))
+  const { gateway, env, channels, hooks, browser } = writtenIn
+  assert.deepEqual(
+    { gateway, env, channels, hooks, browser },
+    { gateway: 1, env: 1, channels: 2, hooks: 3, browser: 0 },
+  )
+  // A default that is text stands as it is written in a form, others as in the file.
+  const shown = Object.fromEntries(fields.map(({ key, default: text }) => [key, text]))
+  assert.equal(shown["gateway.reload.mode"], "hybrid")
+  assert.equal(shown["hooks.enabled"], "false")
   const mention = fields.find(({ key }) => key === 'channels.chatapp.groups["-100"].requireMention')
   assert.deepEqual([mention?.kind, mention?.written, mention?.place?.line], ["choice", false, 2])
   assert.equal(fields.find(({ key }) => key === "channels.chatapp.botToken")?.guarded, "secret")

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { AppError } from "../../../kernel/index.ts"
-import { judgeMedia } from "./outcome.ts"
+import { judgeMedia, judgeSend } from "./outcome.ts"
+import type { TextPayload } from "./payload.ts"
 
 const retry = { attempts: 3, minDelayMs: 100, maxDelayMs: 1_000, jitter: 0 }
 const failed = (code: string) =>
@@ -15,4 +16,58 @@ test("a file that the disk does not give out is tried again, for as long as anyt
   assert.equal(judged("EIO", 3), "rejected")
   for (const code of ["ENOENT", "EACCES", "ELOOP"]) assert.equal(judged(code, 1), "rejected", code)
   assert.equal(judgeMedia(new TypeError("ours"), { attempt: 1, retry }), undefined)
+})
+
+/** What becomes of a message that the platform answered so. */
+function judged(failure: Parameters<typeof judgeSend>[0], change: Partial<TextPayload> = {}, chatKind = "private") {
+  const payload: TextPayload = { text: "<b>a</b>", plain: "a", parseMode: "HTML", linkPreview: true, ...change }
+  const { error: _words, ...outcome } = {
+    error: "",
+    ...judgeSend(failure, { payload, rowKind: "text", attempt: 1, retry, chatKind }),
+  }
+  return outcome as { kind: string; delayMs?: number; payload?: Partial<TextPayload> }
+}
+const refused = (code: number, description: string) => ({ kind: "refused" as const, code, description })
+
+test("what one refusal is about is left away for the next try, and nothing else of the message is", () => {
+  const quoted = judged(refused(400, "Bad Request: QUOTE_TEXT_INVALID"), { quote: "said", replyTo: "4" })
+  assert.equal(quoted.kind, "replace")
+  assert.equal(quoted.payload?.quote, undefined)
+  assert.equal(quoted.payload?.replyTo, "4")
+  assert.equal(judged(refused(400, "Bad Request: QUOTE_TEXT_INVALID")).kind, "rejected")
+  const topic = refused(400, "Bad Request: message thread not found")
+  assert.deepEqual(judged(topic, { threadId: "7" }).payload?.threadId, undefined)
+  assert.equal(judged(topic, { threadId: "7" }).kind, "replace")
+  // In a group the topic is who was meant.
+  assert.equal(judged(topic, { threadId: "7" }, "supergroup").kind, "rejected")
+  const moved = { ...refused(400, "Bad Request: group chat was upgraded"), migratedTo: "-1001" }
+  assert.deepEqual(judged(moved, { replyTo: "4", quote: "said", threadId: "7" }, "group").payload, {
+    text: "<b>a</b>",
+    plain: "a",
+    parseMode: "HTML",
+    linkPreview: true,
+    threadId: "7",
+    movedTo: "-1001",
+  })
+  assert.equal(judged(moved, { movedTo: "-1001" }, "group").kind, "rejected")
+})
+
+test("a page before the platform tells whether the message can have arrived", () => {
+  const kinds = (...statuses: number[]) => statuses.map((status) => judged({ kind: "page", status }).kind)
+  assert.deepEqual(
+    kinds(300, 302, 399, 403, 407, 429, 502, 503),
+    Array.from({ length: 8 }, () => "retry"),
+  )
+  assert.deepEqual(
+    kinds(400, 404, 413, 499),
+    Array.from({ length: 4 }, () => "rejected"),
+  )
+  assert.deepEqual(
+    kinds(200, 299, 500, 501, 504),
+    Array.from({ length: 5 }, () => "uncertain"),
+  )
+  assert.equal(judged(refused(500, "Internal Server Error")).kind, "retry")
+  assert.equal(judged(refused(499, "odd")).kind, "rejected")
+  assert.equal(judged({ kind: "lost", reason: "reset" }).kind, "uncertain")
+  assert.equal(judged({ kind: "unsent", reason: "refused" }).kind, "retry")
 })

@@ -160,6 +160,11 @@ describe("formatting", () => {
       "|a|\n|-|\n|[x](https://y.z)|",
       "<pre>a\n---------------\nx (https://y.z)</pre>",
     ],
+    [
+      "an address in a table once, behind all words of its link and not behind itself",
+      "|a|\n|-|\n|[x **y**](https://y.z) https://y.z|",
+      "<pre>a\n-----------------------------\nx y (https://y.z) https://y.z</pre>",
+    ],
     ["mail addresses written out", "[x](mailto:a@b.cd?subject=e) <c@d.ef>", "x (a@b.cd) c@d.ef"],
     ["a rule as a line", "a\n\n---\n\nb", "a\n\n———\n\nb"],
     ["a line of dashes under a paragraph as a rule too", "a\n---\nb", "a\n\n———\n\nb"],

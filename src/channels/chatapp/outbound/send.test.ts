@@ -499,6 +499,8 @@ describe("a target", () => {
     assert.equal(resolve("123"), "123 private")
     assert.equal(resolve(" chatapp:-1001234567890 "), "-1001234567890 supergroup")
     assert.equal(resolve("-123"), "-123 group")
+    // Numbers of basic groups may begin so too; those of supergroups are longer.
+    for (const group of ["-1001", "-123456789012"]) assert.equal(resolve(group), `${group} group`)
     assert.equal(resolve("123:topic:4"), "123 private 4")
     assert.equal(resolve("-1001234567890:7"), "-1001234567890 supergroup 7")
     assert.equal(resolve("@some_channel"), "@some_channel channel")
