@@ -10,7 +10,7 @@ import { temporaryFolder } from "../../test/support/temporary.ts"
 import { systemClock } from "../kernel/index.ts"
 import { stretchRows } from "./prune.ts"
 import type { Store } from "./store.ts"
-import { defaultKeepTimes, sweeps } from "./sweeps.ts"
+import { defaultKeepTimes, removeDeletedConversations, sweeps } from "./sweeps.ts"
 
 const day = 24 * 60 * 60 * 1000
 const long = process.env["SVC_LONG_TESTS"] !== undefined
@@ -175,6 +175,27 @@ test("sessions of hooks go with their messages, conversations of people only whe
     left(strict),
     kept.filter((id) => id !== "ended"),
   )
+})
+
+test("a conversation that a person deleted goes a few messages at a time, and what is known of it with the last", async (context) => {
+  const { handle } = await testStore(context)
+  handle.raw.exec(`
+    insert into conversation (session_id, key, agent_id, created_at, deleted_at)
+      values ('gone', 'agent:main:dm:1', 'main', 1, 1), ('kept', 'agent:main:dm:2', 'main', 1, null);
+    insert into ended_session (session_id, machine, ended_at) values ('gone', 0, 1);
+    insert into session_site (session_id, site, created_at) values ('gone', 'https://a.example', 1), ('kept', 'https://a.example', 1);
+    insert into message (session_id, message, tokens, created_at)
+      select column1, '{}', 1, 1 from (values ('gone'), ('gone'), ('gone'), ('gone'), ('gone'), ('kept'));
+  `)
+  const ids = (table: string) => handle.raw.prepare(`select session_id as id from ${table}`).all().map(({ id }) => id)
+  assert.equal(removeDeletedConversations(handle, 2), 2)
+  assert.equal(removeDeletedConversations(handle, 2), 2)
+  assert.deepEqual(ids("message"), ["gone", "kept"])
+  assert.deepEqual([ids("conversation").length, ids("ended_session"), ids("session_site").length], [2, ["gone"], 2])
+  assert.equal(removeDeletedConversations(handle, 2), 2)
+  assert.deepEqual([ids("message"), ids("conversation"), ids("ended_session")], [["kept"], ["kept"], []])
+  assert.deepEqual(ids("session_site"), ["kept"])
+  assert.equal(removeDeletedConversations(handle, 2), 0)
 })
 
 test("values of buttons and what tools have sent go a few at a time like the rest, each after its own time", async (context) => {
