@@ -26,6 +26,7 @@ const add = (store: Store, jobs: NewJob[]) =>
 /** Jobs run until they are let go or cut; `begun` tells of each in order. */
 function startLanes(context: TestContext, store: Store, options: { people?: number; hooks?: number } = {}) {
   const begun: string[] = []
+  const cut: string[] = []
   const ends = new Map<string, () => void>()
   const waiting = new Map<string, () => void>()
   const running = { all: 0, mostMachines: 0, machines: 0 }
@@ -41,7 +42,10 @@ function startLanes(context: TestContext, store: Store, options: { people?: numb
           try {
             await new Promise<void>((resolve, reject) => {
               ends.set(row.run_id, resolve)
-              signal.addEventListener("abort", () => reject(signal.reason))
+              signal.addEventListener("abort", () => {
+                cut.push(row.run_id)
+                reject(signal.reason)
+              })
             })
           } finally {
             running.machines -= row.class > 0 ? 1 : 0
@@ -61,6 +65,7 @@ function startLanes(context: TestContext, store: Store, options: { people?: numb
   return {
     runner,
     begun,
+    cut,
     running,
     async until(runId: string, times = 1): Promise<void> {
       const count = () => begun.filter((each) => each === runId).length
@@ -148,11 +153,26 @@ describe("a person", () => {
     const { id } = store.handle.prepare("select id from job").get() as { id: number }
     await writeStep(store, id, { n: 1, kind: "tool-start", data: {} })
     await add(store, [job("message", "main"), job("elsewhere", "other")])
-    // What is begun after the message shows that the lanes have looked.
+    // What is begun after the message shows that the lanes have looked, and the next that they are through with it.
     await lanes.until("elsewhere")
-    assert.deepEqual(lanes.begun, ["beat", "elsewhere"])
+    await add(store, [job("another", "third")])
+    await lanes.until("another")
+    assert.deepEqual([lanes.begun, lanes.cut], [["beat", "elsewhere", "another"], []])
     await writeStep(store, id, { n: 2, kind: "tool-result", data: {} })
     await lanes.until("message")
+    assert.deepEqual(lanes.cut, ["beat"])
+  })
+
+  test("takes the lane only when the message is due: one that is still held may be followed by more", async (context) => {
+    const store = await testStore(context)
+    const lanes = startLanes(context, store)
+    await add(store, [job("beat", "main", { class: "timers" })])
+    await lanes.until("beat")
+    await add(store, [job("held", "main", { runAt: Date.now() + 3_600_000 }), job("elsewhere", "other")])
+    await lanes.until("elsewhere")
+    await add(store, [job("another", "third")])
+    await lanes.until("another")
+    assert.deepEqual(lanes.cut, [])
   })
 })
 

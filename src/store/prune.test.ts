@@ -187,7 +187,11 @@ test("a conversation that a person deleted goes a few messages at a time, and wh
     insert into message (session_id, message, tokens, created_at)
       select column1, '{}', 1, 1 from (values ('gone'), ('gone'), ('gone'), ('gone'), ('gone'), ('kept'));
   `)
-  const ids = (table: string) => handle.raw.prepare(`select session_id as id from ${table}`).all().map(({ id }) => id)
+  const ids = (table: string) =>
+    handle.raw
+      .prepare(`select session_id as id from ${table}`)
+      .all()
+      .map(({ id }) => id)
   assert.equal(removeDeletedConversations(handle, 2), 2)
   assert.equal(removeDeletedConversations(handle, 2), 2)
   assert.deepEqual(ids("message"), ["gone", "kept"])
