@@ -9,6 +9,8 @@ export interface Output {
   write(text: string): void
   /** A line on stdout. */
   line(text: string): void
+  /** Advice of our own words for a line on stdout: commands in it get the name by which they can be called here. */
+  named(text: string): string
   /** A value as indented JSON on stdout. */
   json(value: unknown): void
   /** A line on stderr: progress, advice. */
@@ -33,6 +35,7 @@ export function createOutput(environment: NodeJS.ProcessEnv, named: (text: strin
   return {
     write: (text) => void stdout().write(text),
     line: (text) => void stdout().write(`${text}\n`),
+    named,
     json: (value) => void stdout().write(`${JSON.stringify(value, null, 2)}\n`),
     note: (text) => void process.stderr.write(`${named(text)}\n`),
     error(error, json) {

@@ -69,7 +69,7 @@ async function talk(context: CliContext, given: string | undefined, options: Opt
   })
   if (!options.wait) {
     if (options.json) return context.output.json(accepted)
-    return context.output.line(`run ${accepted.runId} (svc runs show ${accepted.runId})`)
+    return context.output.line(context.output.named(`run ${accepted.runId} (svc runs show ${accepted.runId})`))
   }
   try {
     printer.finish(await followRun(asking, accepted.runId))

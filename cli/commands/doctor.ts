@@ -93,7 +93,8 @@ function tell({ output }: CliContext, findings: readonly Finding[]): void {
   if (findings.length === 0) return output.line("nothing is wrong")
   for (const { severity, code, cause, command, fix } of findings) {
     output.line(printableLine(`${severity.padEnd(8)}${code}: ${cause}`))
-    if (command !== undefined) output.line(printableLine(`        ${command}${fix ? "   (or: svc doctor --fix)" : ""}`))
+    if (command !== undefined)
+      output.line(printableLine(output.named(`        ${command}${fix ? "   (or: svc doctor --fix)" : ""}`)))
   }
 }
 

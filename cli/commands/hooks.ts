@@ -23,6 +23,7 @@ export function addHooks(program: Command, context: CliContext): void {
     },
     // A sender's own words are in it.
     print: (text) => context.output.line(printable(text)),
+    named: (text) => context.output.named(text),
     printJson: (value) => context.output.json(value),
     table: (columns, rows) => formatTable(columns, rows).trimEnd(),
     time: describeTime,

@@ -67,7 +67,8 @@ function addList(memory: Command, context: CliContext): void {
     const answer = await connectGateway(context, options).call("GET", "/api/memory/notes", { query })
     if (options.json) return context.output.json(answer)
     const notes = readItems<NoteSummary>(answer, "notes")
-    if (notes.length === 0) return context.output.line('no notes yet; write the first: svc memory add "..."')
+    if (notes.length === 0)
+      return context.output.line(context.output.named('no notes yet; write the first: svc memory add "..."'))
     const rows = notes.map(({ name, bytes, modifiedAt, sections }) => [
       name,
       String(bytes),

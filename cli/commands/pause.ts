@@ -15,7 +15,7 @@ export function addPause(program: Command, context: CliContext): void {
       }
       const answer = await connectGateway(context, options).call("POST", "/api/pause", { body: {} })
       if (options.json) return context.output.json(answer)
-      context.output.line("paused: nothing starts until svc resume; messages are kept")
+      context.output.line(context.output.named("paused: nothing starts until svc resume; messages are kept"))
     })
   addExamples(pause, "svc pause --all")
 }

@@ -62,7 +62,7 @@ export function addRuns(program: Command, context: CliContext): void {
     const answer = await connectGateway(context, options).call("POST", path, { body })
     if (options.json) return context.output.json(answer)
     const next = String((answer as { runId?: unknown }).runId)
-    context.output.line(`run ${next} (svc runs show ${next})`)
+    context.output.line(context.output.named(`run ${next} (svc runs show ${next})`))
   })
   addExamples(again, "svc runs again 0190c7c2", "svc runs again 0190c7c2 --from-step 3")
   addExamples(runs, "svc runs", "svc runs show <runId>", "svc runs again <runId>")

@@ -15,7 +15,7 @@ export async function addService(program: Command, context: CliContext): Promise
   const path = siblingProgram(context, "service-commands.mjs", "src/main/service-cli.ts")
   const commands = (await import(pathToFileURL(path).href)) as ServiceCommands
   commands.registerServiceCommands(program, {
-    print: (text) => context.output.line(printable(text)),
+    print: (text) => context.output.line(printable(context.output.named(text))),
     printJson: (value) => context.output.json(value),
     note: (text) => context.output.note(printable(text)),
     time: describeTime,

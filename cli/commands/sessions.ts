@@ -262,7 +262,7 @@ function addCompact(sessions: Command, context: CliContext): void {
       }
       if (options.json)
         return context.output.json({ runId, ...(run ? { result: JSON.parse(run.result ?? "null") } : {}) })
-      if (!run) return context.output.line(`run ${runId} sums it up; see: svc runs show ${runId}`)
+      if (!run) return context.output.line(context.output.named(`run ${runId} sums it up; see: svc runs show ${runId}`))
       const { text } = JSON.parse(run.result ?? "{}") as { text?: string }
       context.output.line(printableLine(text ?? run.state))
     })

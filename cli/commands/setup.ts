@@ -74,7 +74,7 @@ async function runSetup(context: CliContext, options: Options): Promise<number> 
   const hasTerminal = process.stdin.isTTY && process.stdout.isTTY && !options.json
   const { openTerminal } = await import("../setup/terminal.ts")
   const terminal = hasTerminal ? openTerminal({ input: process.stdin, output: process.stdout }) : undefined
-  const say = (line: string) => (terminal ? terminal.say(printable(line)) : output.note(printable(line)))
+  const say = (line: string) => (terminal ? terminal.say(printable(output.named(line))) : output.note(printable(line)))
   const controller = new AbortController()
   terminal?.onEnd(() => controller.abort())
   const signal = terminal ? controller.signal : context.interrupted()
@@ -186,9 +186,9 @@ function tell({ output }: CliContext, options: Options, { report, service, isSta
   output.line("")
   for (const [name, words] of Object.entries(report.settings)) output.line(printable(`${name.padEnd(8)} ${words}`))
   output.line(`config   ${report.configPath}`)
-  if (isStarting) output.line("\nStarting the gateway; Ctrl-C ends it. Later: svc gateway")
-  else if (isRunning) output.line("\nThe gateway that runs takes it up by itself: svc status")
-  else if (!service) output.line("\nStart it with: svc gateway")
+  if (isStarting) output.line(output.named("\nStarting the gateway; Ctrl-C ends it. Later: svc gateway"))
+  else if (isRunning) output.line(output.named("\nThe gateway that runs takes it up by itself: svc status"))
+  else if (!service) output.line(output.named("\nStart it with: svc gateway"))
 }
 
 /** Another command of ours, at this terminal; resolves with its exit code. */

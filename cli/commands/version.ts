@@ -19,7 +19,9 @@ export function addVersion(program: Command, context: CliContext): void {
     context.output.line(`svc ${version} (Node ${node}, ${context.programFile})`)
     if (gateway === undefined) return
     const isOther = gateway !== version
-    context.output.line(`gateway ${gateway}${isOther ? ", restart it to use this version: svc service restart" : ""}`)
+    context.output.line(
+      `gateway ${gateway}${isOther ? context.output.named(", restart it to use this version: svc service restart") : ""}`,
+    )
   })
   addExamples(command, "svc version", "svc version --json")
 }

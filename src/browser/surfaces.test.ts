@@ -278,6 +278,7 @@ async function svc(...words: string[]): Promise<{ code: number; text: string; er
   const output: Output = {
     write: (piece) => void (text += piece),
     line: (line) => void (text += `${line}\n`),
+    named: (advice) => advice,
     json: (value) => void (text += `${JSON.stringify(value, null, 2)}\n`),
     note: (line) => void (errors += `${line}\n`),
     error(error, json) {

@@ -39,6 +39,7 @@ async function svc(...words: string[]): Promise<string> {
       return method === "GET" ? deliveries.read(id) : await deliveries.replay(id)
     },
     print: (text) => void printed.push(text),
+    named: (advice) => advice,
     printJson: (value) => void printed.push(JSON.stringify(value)),
     table: (headings, rows) => [headings, ...rows].map((row) => row.map((cell) => cell ?? "-").join(" ")).join("\n"),
     time: () => "then",

@@ -23,6 +23,8 @@ export interface HooksCommandIo {
   call(method: "GET" | "POST", path: string, request: HookCall): Promise<unknown>
   /** One or more lines for people. */
   print(text: string): void
+  /** Advice of our own words, with the name by which the program can be called. */
+  named(text: string): string
   printJson(value: unknown): void
   table(headings: readonly string[], rows: readonly (readonly (string | number | null)[])[]): string
   time(milliseconds: number | null): string
@@ -79,7 +81,7 @@ function addList(hooks: Command, io: HooksCommandIo): void {
       )
       const refused = Object.entries(page.refused).map(([code, count]) => `${code} ${count}`)
       if (refused.length > 0) io.print(`turned away since the start: ${refused.join(", ")}`)
-      if (page.next !== null) io.print(`older ones: svc hooks deliveries --before ${page.next}`)
+      if (page.next !== null) io.print(io.named(`older ones: svc hooks deliveries --before ${page.next}`))
     })
   finish(list, io, "svc hooks deliveries --mapping github")
 }

@@ -1,5 +1,5 @@
 // Question 3: may the agent use a browser? Checked by starting it once, with an empty profile that is removed again.
-import { mkdtempSync, rmSync } from "node:fs"
+import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { tryBrowser } from "../browser/try-start.ts"
@@ -37,6 +37,11 @@ async function chooseBrowser(context: StepContext): Promise<string> {
       return "none"
     }
     const path = /^(|y|yes)$/i.test(text) ? undefined : text
+    if (path !== undefined && !existsSync(path)) {
+      const hint = "Answer y, n, or the whole path of a Chrome or Chromium"
+      tellWrong(context, new AppError("bad-request", `There is no browser at ${JSON.stringify(path)}`, { hint }))
+      continue
+    }
     if (process.getuid?.() === 0 && !noSandbox) {
       if (conversation) say("  You are root, and Chromium refuses to run as root with its sandbox.")
       if (conversation) say("  Without it a page that breaks out of the browser has the rights of this gateway.")

@@ -2,8 +2,8 @@
 // the steps of the images, as far as they can be judged without making one (npm run test:image does).
 import assert from "node:assert/strict"
 import { spawnSync } from "node:child_process"
-import { readFileSync } from "node:fs"
-import { join } from "node:path"
+import { readFileSync, realpathSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { test } from "node:test"
 import { fileURLToPath } from "node:url"
 import { packStaged, stagePackage } from "../../scripts/release/package.ts"
@@ -23,6 +23,13 @@ test("the packed program installs and runs by itself, without git and without a 
   assert.equal(tried.version, manifest.version)
   assert.deepEqual(tried.ready, { ok: true })
   assert.equal(tried.packages, 1)
+  // Advice has the name that works for whoever ran it by npx.
+  const answers = ["--model", "offline", "--bot-token", "none", "--browser", "no", "--no-service", "--no-start"]
+  const set = spawnSync(process.execPath, [realpathSync(join(tried.bin, "svc")), "setup", ...answers], {
+    encoding: "utf8",
+    env: { HOME: folder, PATH: dirname(process.execPath), npm_command: "exec" },
+  })
+  assert.match(set.stdout, /Start it with: npx svc-gateway gateway/, set.stderr)
   // With the optional library it is 14 MB more; 80 MB are allowed.
   assert.ok(tried.bytes < 40_000_000, `${tried.bytes} bytes`)
   const listed = spawnSync("tar", ["tzf", tarball], { encoding: "utf8" }).stdout.trim().split("\n")
