@@ -1,5 +1,4 @@
 // What every part stands on: environment, configuration, log, the lock of the state folder, the store.
-import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import {
   type Config,
@@ -36,6 +35,7 @@ import {
   systemClock,
   systemIds,
   watchEventLoop,
+  makeFolder,
 } from "../kernel/index.ts"
 import { type Audit, type Tokens, createAudit, createTokens } from "../gateway/index.ts"
 import { type FolderLock, type KeepTimes, KeptWrites, type Store, acquireStateLock, openStore } from "../store/index.ts"
@@ -96,7 +96,7 @@ const dayMs = 24 * 60 * 60 * 1000
 /** Throws AppError: `config-invalid`, `config-emptied`, `already-running`, or what the store says. */
 export async function openCore(options: GatewayOptions): Promise<Core> {
   const environment = readEnvironment(withOverrides(process.env, options))
-  mkdirSync(environment.stateFolder, { recursive: true, mode: 0o700 })
+  makeFolder(environment.stateFolder)
   const redactor = createRedactor()
   if (environment.chatappBotToken !== undefined) redactor.add(environment.chatappBotToken)
   for (const secret of secretsOf(environment.envFile)) redactor.add(secret)

@@ -1,10 +1,11 @@
 // The process of `svc node run`: the connection to the gateway and nothing else. Browsers and configuration are in a process of
 // their own, which is there while there is something to do.
 import { randomUUID } from "node:crypto"
-import { mkdirSync, rmSync } from "node:fs"
+import { rmSync } from "node:fs"
 import { hostname } from "node:os"
 import { dirname, join } from "node:path"
 import { safeName } from "../browser/files/safe-name.ts"
+import { makeFolder } from "../kernel/index.ts"
 import { Connection, Identity, Worker, gatewayAddress, removeFile, takePlace } from "../nodes/host/index.ts"
 
 export interface NodeHostOptions {
@@ -34,7 +35,7 @@ export async function runNodeHost(options: NodeHostOptions): Promise<number> {
   const { say, signal, version } = options
   const address = gatewayAddress(options.gateway, options.allowPlain)
   const folder = join(options.stateFolder, "node")
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder)
   const letGo = takePlace(folder)
   try {
     const identity = new Identity(folder)

@@ -1,13 +1,13 @@
 // `svc update` as a program of its own, where the update meets backups, the service and the store. Everything is imported at
 // the top: after the switch the files of this version are no longer where they were.
-import { mkdirSync, statSync } from "node:fs"
+import { statSync } from "node:fs"
 import { userInfo } from "node:os"
 import { join } from "node:path"
 import type { Command } from "commander"
 import { createBackup } from "../backup/create.ts"
 import { copyDatabase } from "../backup/database.ts"
 import { type Config, loadConfigFile, readEnvironment, resolveHome } from "../config/index.ts"
-import { AppError, systemClock, systemIds } from "../kernel/index.ts"
+import { AppError, makeFolder, systemClock, systemIds } from "../kernel/index.ts"
 import { canUse, migrate, migrations, readableFrom, tryFileLock } from "../store/index.ts"
 import { openSqlite } from "../store/sqlite.ts"
 import { type UpdateCommandIo, type UpdateWords, registerUpdateCommands as register } from "../update/cli.ts"
@@ -85,7 +85,7 @@ function backupFolder(configPath: string, variables: NodeJS.ProcessEnv, to: { ho
   // A configuration with errors ends the update later, at the start on the copy, with each of them named.
   const config: Config | undefined = loaded.kind === "ok" ? loaded.snapshot.config : undefined
   const folder = resolveHome(config?.backup.folder ?? "backups", to.home, to.stateFolder)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder)
   return folder
 }
 

@@ -1,8 +1,8 @@
 // `svc setup`: model -> bot -> browser -> owner, each asked until an answer works and written at once, so that a set-up that
 // was ended half-way goes on where it stopped. Run again it shows what is there and changes one thing.
-import { existsSync, mkdirSync } from "node:fs"
+import { existsSync } from "node:fs"
 import type { Variables } from "../config/index.ts"
-import { AppError } from "../kernel/index.ts"
+import { AppError, makeFolder } from "../kernel/index.ts"
 import { botStep } from "./bot.ts"
 import { browserStep } from "./browser.ts"
 import type { Conversation, GatewayLink, SetupAnswers, SetupReport } from "./contract.ts"
@@ -29,7 +29,7 @@ export interface SetupOptions {
 export async function runSetup(options: SetupOptions): Promise<SetupReport> {
   const { variables, answers, ...rest } = options
   const settings = openSettings(variables)
-  mkdirSync(settings.stateFolder, { recursive: true, mode: 0o700 })
+  makeFolder(settings.stateFolder)
   const context: StepContext = { settings, answers, ...rest }
   const chosen = await choose(context)
   const changed: Step[] = []

@@ -159,7 +159,7 @@ describe("a failing platform", () => {
     await begin({ pollTiming: { refusedMs: 20 } })
     await pollStarted()
     bench.emulator.control.revokeToken({})
-    await bench.until(() => logged("polling stopped") === 1, "the stop")
+    await bench.until(() => logged("bot token refused, will ask again") === 1, "the stop")
     const { state, error } = await status()
     assert.equal(state, "stopped")
     assert.match(error ?? "", /401/)
@@ -167,7 +167,7 @@ describe("a failing platform", () => {
     bench.emulator.control.revokeToken({ revoked: false })
     await bench.until(() => texts().includes("meanwhile"), "what was written meanwhile")
     assert.equal((await status()).state, "running")
-    assert.equal(logged("polling stopped"), 1)
+    assert.equal(logged("bot token refused, will ask again"), 1)
   })
 })
 

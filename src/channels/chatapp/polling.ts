@@ -220,7 +220,10 @@ class Trouble {
       if (isTokenRefused(failure)) {
         const level = this.#refusals === 0 ? "error" : "debug"
         this.#refusals += 1
-        log[level]({ reason, hint: "Check the bot token and apiRoot" }, "polling stopped")
+        log[level](
+          { reason, retryMs: timing.refusedMs, hint: "Check the bot token and apiRoot" },
+          "bot token refused, will ask again",
+        )
         onState({ kind: "stopped", reason })
         return timing.refusedMs
       }
