@@ -35,6 +35,11 @@ describe("a turn is tainted", () => {
     assert.deepEqual(seen, ["a", "b", "c tainted"])
     // The prompt and the first calls are the owner's and the model's own.
     assert.deepEqual(trusts(agent), [1, 1, 0, 0, 0, 0])
+    const origins = agent.store.handle.prepare("select origin from message order by id").all()
+    assert.deepEqual(
+      origins.map(({ origin }) => origin),
+      ["owner", "model", "web-page", "model", "web-page", "model"],
+    )
     await agent.say("thanks")
     assert.deepEqual(seen.at(-1), "d tainted")
   })

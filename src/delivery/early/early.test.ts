@@ -158,8 +158,8 @@ describe("an answer that is sent in parts", () => {
         const observer = streamReply(parts, input, runId, { reasoning })
         assert.ok(observer)
         return {
-          step: (number: number, before?: string) =>
-            observer.onStep?.(before === undefined ? { number } : { number, before }),
+          step: (number: number, before?: string, isTainted = false) =>
+            observer.onStep?.(before === undefined ? { number, isTainted } : { number, before, isTainted }),
           say: async (text: string, kind: "text" | "reasoning" = "text") => {
             for (const word of text.match(/\S*\s*/g) ?? []) observer.onDelta?.({ kind, text: word })
             await background.idle()
@@ -167,10 +167,10 @@ describe("an answer that is sent in parts", () => {
           end: () => observer.end(),
         }
       },
-      finish: (text: string, modelSteps = 1, media: string[] = []) =>
-        store.write(async (write) =>
-          delivery.deliverTurn(write, { input, jobId, text, media: new Set(media), isError: false, modelSteps }),
-        ),
+      finish: (text: string, modelSteps = 1, { media = [] as string[], isTainted = false } = {}) => {
+        const end = { input, jobId, text, media: new Set(media), isError: false, modelSteps, isTainted }
+        return store.write(async (write) => delivery.deliverTurn(write, end))
+      },
       idle: () => background.idle(),
       replies: () => sender.planned.map(({ reply }) => reply.text),
       rows: () => store.handle.prepare("select payload from outbox order by id").all(),
@@ -186,6 +186,26 @@ describe("an answer that is sent in parts", () => {
     live.end()
     await turn.finish("First paragraph.\n\nSecond paragraph.")
     assert.deepEqual(turn.replies(), ["[Ada] First paragraph.", "Second paragraph."])
+  })
+
+  test("shows no preview of addresses in any part from the step on in which words of others were read", async (context) => {
+    const turn = await begin(context)
+    const live = turn.watch()
+    live.step(0)
+    await live.say("See https://a.example.\n\nThen a tool")
+    live.step(1, "See https://a.example.\n\nThen a tool", true)
+    await live.say("See https://b.example.\n\nAnd https://c.")
+    live.end()
+    await turn.finish("See https://b.example.\n\nAnd https://c.example.", 2, { isTainted: true })
+    assert.deepEqual(
+      turn.sender.planned.map(({ reply }) => [reply.text, reply.noPreview]),
+      [
+        ["See https://a.example.", undefined],
+        ["Then a tool", undefined],
+        ["See https://b.example.", true],
+        ["And https://c.example.", true],
+      ],
+    )
   })
 
   test("that was sent whole has no end of its own", async (context) => {
@@ -281,7 +301,9 @@ describe("an answer that is sent in parts", () => {
     live.step(0)
     await live.say("[[reply_to_current]] First one.\n\n[[audio_as_voice]]\nMEDIA:/a.ogg\nrest")
     live.end()
-    await turn.finish("[[reply_to_current]] First one.\n\n[[audio_as_voice]]\nMEDIA:/a.ogg\nrest", 1, ["/a.ogg"])
+    await turn.finish("[[reply_to_current]] First one.\n\n[[audio_as_voice]]\nMEDIA:/a.ogg\nrest", 1, {
+      media: ["/a.ogg"],
+    })
     assert.deepEqual(
       turn.sender.planned.map(({ reply }) => reply),
       [
