@@ -21,13 +21,18 @@ const owner: TurnInput = {
   text: "good morning",
   route,
 }
+const hook = {
+  name: "Orders",
+  wakeMode: "now" as const,
+  callback: { url: "https://receiver.example/x", mapping: "orders" },
+}
 const event = { trusted: 0, origin: "webhook", share_history: 0 } as EventRow
 
 for (const decision of ["allow", "deny"] as const satisfies Decision[]) {
   for (const [asker, input, events, trusted] of [
     ["a turn that was shown a webhook's event beside its owner's words", owner, [event], false],
     ["a heartbeat that a webhook has caused", { ...owner, purpose: "heartbeat", origin: "system" }, [event], false],
-    ["a webhook's own turn", { ...owner, purpose: "hook", origin: "webhook", trusted: false }, [], false],
+    ["a webhook's own turn", { ...owner, purpose: "hook", origin: "webhook", trusted: false, hook }, [], false],
     ["an owner's turn", owner, [], true],
   ] as const) {
     test(`after "${decision}" a turn acts as ${asker} did`, async (context) => {
@@ -65,6 +70,9 @@ for (const decision of ["allow", "deny"] as const satisfies Decision[]) {
         told.map((each) => [each.trusted, each.sessionKey, each.route?.chatId]),
         [[trusted, sessionKey, "5"]],
       )
+      // The run has its result posted once; of the answer's turn the main session is told as of the run.
+      const { callback: _once, ...again } = hook
+      assert.deepEqual(told[0]?.hook, "hook" in input ? again : undefined)
       const answered = trustOf(told[0] as TurnInput, [])
       assert.notEqual(answered.foreign, undefined, "what was asked about is no word of the owner's")
     })
