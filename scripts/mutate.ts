@@ -4,6 +4,7 @@ import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { writeSection } from "../bench/document.ts"
+import { readHarmless } from "./mutate/harmless.ts"
 import { relateTests } from "./mutate/related-tests.ts"
 import { TestRunner } from "./mutate/run-test.ts"
 import { type Mutation, apply, findMutations } from "./mutate/sites.ts"
@@ -20,7 +21,11 @@ const usage = `npm run mutate -- <folder or file ...> [--count 40] [--seed 1] [-
 const mostAsked = 8
 const mostUnseen = 3
 
-type Verdict = { kind: "noticed"; by: string } | { kind: "unnoticed" } | { kind: "no test" }
+type Verdict =
+  | { kind: "noticed"; by: string }
+  | { kind: "harmless"; why: string }
+  | { kind: "unnoticed" }
+  | { kind: "no test" }
 
 function readWords() {
   try {
@@ -68,7 +73,9 @@ function choose(all: Mutation[], count: number, random: () => number): Mutation[
   return chosen
 }
 
-async function judge(mutation: Mutation): Promise<Verdict> {
+async function judge(mutation: Mutation, source: string): Promise<Verdict> {
+  const why = harmlessOf(mutation, source)
+  if (why !== undefined) return { kind: "harmless", why }
   const near = related.of(mutation.file)
   const seen = await runner.comingTo(mutation, near)
   // A worker that is ended tells nobody where it has been.
@@ -83,17 +90,40 @@ async function judge(mutation: Mutation): Promise<Verdict> {
   return units.length + whole.length === 0 ? { kind: "no test" } : { kind: "unnoticed" }
 }
 
-/** In the order of the changes, some at a time. */
-async function judgeAll(mutations: readonly Mutation[], jobs: number, told: (index: number, verdict: Verdict) => void) {
-  const verdicts: Promise<Verdict>[] = []
-  const free = Array.from({ length: jobs }, () => Promise.resolve())
-  for (const [index, mutation] of mutations.entries()) {
-    const before = free[index % jobs] ?? Promise.resolve()
-    const verdict = before.then(() => judge(mutation))
-    free[index % jobs] = verdict.then(() => {})
-    verdicts.push(verdict)
+/** Some at a time; told in the order of the changes. */
+async function judgeAll(
+  mutations: readonly Mutation[],
+  jobs: number,
+  judgeOne: (mutation: Mutation) => Promise<Verdict>,
+  told: (mutation: Mutation, verdict: Verdict, index: number) => void,
+) {
+  const verdicts = mutations.map(() => Promise.withResolvers<Verdict>())
+  let next = 0
+  const work = async () => {
+    for (let at = next++; at < mutations.length; at = next++) {
+      const mutation = mutations[at]
+      if (mutation) await judgeOne(mutation).then(verdicts[at]?.resolve, verdicts[at]?.reject)
+    }
   }
-  for (const [index, verdict] of verdicts.entries()) told(index, await verdict)
+  const workers = Promise.all(Array.from({ length: jobs }, work))
+  for (const [index, mutation] of mutations.entries()) {
+    const verdict = await verdicts[index]?.promise
+    if (verdict) told(mutation, verdict, index)
+  }
+  await workers
+}
+
+function wordOf(verdict: Verdict): string {
+  if (verdict.kind === "noticed") return `noticed by ${verdict.by}`
+  return verdict.kind === "harmless" ? `harmless: ${verdict.why}` : verdict.kind.toUpperCase()
+}
+
+/** With those of other folders that stand there already. */
+function rowsWith(rows: ReadonlyMap<string, string>): string[] {
+  const text = readFileSync(join(root, "docs/testing.md"), "utf8")
+  const before = [...text.matchAll(/^\| `((?:src|cli|emulator)[\w./-]*)` +\|.*$/gm)]
+  const all = new Map([...before.map(([row, place = ""]) => [place, row] as const), ...rows])
+  return [...all.entries()].toSorted(([a], [b]) => a.localeCompare(b)).map(([, row]) => row)
 }
 
 function show(source: string, mutation: Mutation): string {
@@ -104,7 +134,8 @@ function show(source: string, mutation: Mutation): string {
 const { count, seed, jobs, write, places } = readWords()
 const related = relateTests(root)
 const runner = new TestRunner(root)
-const rows: string[] = []
+const harmlessOf = readHarmless(join(root, "scripts/mutate"))
+const rows = new Map<string, string>()
 for (const place of places) {
   const texts = new Map(sourcesIn(place).map((file) => [file, readFileSync(join(root, file), "utf8")]))
   const all = [...texts].flatMap(([file, text]) => findMutations(file, text))
@@ -113,21 +144,23 @@ for (const place of places) {
     process.stderr.write(`${place}: nothing to change there\n`)
     process.exit(2)
   }
-  let noticed = 0
-  await judgeAll(chosen, jobs, (index, verdict) => {
-    const mutation = chosen[index]
-    if (!mutation) return
-    if (verdict.kind === "noticed") noticed += 1
-    const word = verdict.kind === "noticed" ? `noticed by ${verdict.by}` : verdict.kind.toUpperCase()
+  const counts = { noticed: 0, harmless: 0 }
+  const textOf = (mutation: Mutation) => texts.get(mutation.file) ?? ""
+  const judgeOne = (mutation: Mutation) => judge(mutation, textOf(mutation))
+  await judgeAll(chosen, jobs, judgeOne, (mutation, verdict, index) => {
     const at = `${mutation.file}:${mutation.line}`
-    process.stdout.write(`${place} ${index + 1}/${chosen.length} ${at} ${mutation.what}: ${word}\n`)
-    if (verdict.kind !== "noticed") process.stdout.write(show(texts.get(mutation.file) ?? "", mutation))
+    process.stdout.write(`${place} ${index + 1}/${chosen.length} ${at} ${mutation.what}: ${wordOf(verdict)}\n`)
+    if (verdict.kind === "noticed" || verdict.kind === "harmless") counts[verdict.kind] += 1
+    else process.stdout.write(show(textOf(mutation), mutation))
   })
-  const score = Math.round((noticed / chosen.length) * 100)
-  process.stdout.write(`${place}: ${noticed} of ${chosen.length} noticed (${score} of 100)\n`)
-  rows.push(`| \`${place}\` | ${all.length} | ${chosen.length} (seed ${seed}) | ${noticed} | ${score} |`)
+  const mattering = chosen.length - counts.harmless
+  const score = Math.round((counts.noticed / Math.max(1, mattering)) * 100)
+  process.stdout.write(`${place}: ${counts.noticed} of ${mattering} noticed (${score} of 100)\n`)
+  const cells = [all.length, `${chosen.length} (seed ${seed})`, counts.harmless, counts.noticed, score]
+  rows.set(place, `| \`${place}\` | ${cells.join(" | ")} |`)
 }
 if (write) {
-  const head = "| folder | places to change | tried | noticed | of 100 |\n| --- | --- | --- | --- | --- |"
-  writeSection("changes", `${head}\n${rows.join("\n")}`, "testing.md")
+  const head =
+    "| folder | places to change | tried | harmless | noticed | of 100 that matter |\n| --- | --- | --- | --- | --- | --- |"
+  writeSection("changes", [head, ...rowsWith(rows)].join("\n"), "testing.md")
 }
