@@ -1,10 +1,9 @@
 // The past of a conversation as a model is shown it. Where it no longer fits, it begins at one place for many turns:
 // a beginning that moved with each message would cost the provider's cache of the whole prompt each time.
-import type { ModelMessage } from "../models/contract.ts"
 import type { Store } from "../store/index.ts"
-import type { Origin } from "./route.ts"
+import { type Entry, createNewestMessages } from "./newest.ts"
 import { latestSummary } from "./summary.ts"
-import { type TranscriptEntry, trimToBudget } from "./transcript.ts"
+import { trimToBudget } from "./transcript.ts"
 
 export interface HistoryOptions {
   /** Tokens that the past of a conversation may have with this model, from turn to turn the same. */
@@ -25,13 +24,6 @@ export interface ReadHistory {
   isCut: boolean
 }
 
-interface Entry extends TranscriptEntry {
-  id: number
-  tokens: number
-}
-
-/** Rows read at once while the newest messages are collected. */
-const page = 50
 /** What is kept of a full budget when the beginning moves: the other part is for the turns until it moves again. */
 const keptShare = 0.6
 /** Conversations whose beginning is remembered. One that is forgotten costs one reading of its prompt. */
@@ -40,6 +32,7 @@ const maxBeginnings = 1_000
 export function createHistory(store: Store): History {
   /** By session and budget: a smaller model that looks on now and then takes nothing away from a larger one. */
   const beginnings = new Map<string, number>()
+  const newest = createNewestMessages(store)
   return {
     read(sessionId, wanted) {
       const summary = latestSummary(store, sessionId)
@@ -48,7 +41,7 @@ export function createHistory(store: Store): History {
       const name = `${sessionId} ${Math.round(budget)}`
       const uncovered = (summary?.coversTo ?? -1) + 1
       const begun = beginnings.get(name) ?? 0
-      const entries = readNewest(store, sessionId, { from: Math.max(begun, uncovered), budget })
+      const entries = newest.read(sessionId, { from: Math.max(begun, uncovered), budget })
       const isFull = entries.reduce((sum, entry) => sum + entry.tokens, 0) > budget
       const shown = isFull ? beginAnew(entries, budget) : entries
       const first = shown[0]
@@ -68,32 +61,4 @@ export function createHistory(store: Store): History {
 function beginAnew(entries: readonly Entry[], budget: number): Entry[] {
   const kept = trimToBudget(entries, budget * keptShare)
   return kept.length > 0 ? kept : trimToBudget(entries, budget)
-}
-
-/** Oldest first, back to `from` or until the budget is used up. */
-function readNewest(store: Store, sessionId: string, options: { from: number; budget: number }): Entry[] {
-  const newestFirst: Entry[] = []
-  const statement = store.handle.prepare(
-    `select id, message, tokens, origin, trusted from message
-     where session_id = ? and id < ? and id >= ? and covers_to is null order by id desc limit ?`,
-  )
-  let before = Number.MAX_SAFE_INTEGER
-  let tokens = 0
-  while (tokens <= options.budget) {
-    const rows = statement.all(sessionId, before, options.from, page) as {
-      id: number
-      message: string
-      tokens: number
-      origin: string
-      trusted: number
-    }[]
-    for (const { id, message, tokens: count, origin, trusted } of rows) {
-      const entry = { message: JSON.parse(message) as ModelMessage, origin: origin as Origin, trusted: trusted === 1 }
-      newestFirst.push({ id, tokens: count, ...entry })
-      tokens += count
-      before = id
-    }
-    if (rows.length < page) break
-  }
-  return newestFirst.reverse()
 }

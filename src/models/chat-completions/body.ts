@@ -2,7 +2,7 @@
 import { AppError, type JsonObject } from "../../kernel/index.ts"
 import type { StepCall } from "../providers/contract.ts"
 import { overlay } from "../providers/overlay.ts"
-import { toWireMessages } from "./messages.ts"
+import { stringifyMessages, toWireMessages } from "./messages.ts"
 import { presetOf, type Ways } from "./presets.ts"
 import { thinkingFields } from "./thinking.ts"
 import { adaptToolSchema } from "./tool-schema.ts"
@@ -16,7 +16,13 @@ export interface WireRequest {
 
 export function toWireRequest(call: StepCall): WireRequest {
   const ways = waysOf(call.settings, call.target)
-  return { url: addressOf(call), headers: headersOf(call, ways), body: JSON.stringify(bodyOf(call, ways)) }
+  return { url: addressOf(call), headers: headersOf(call, ways), body: stringify(bodyOf(call, ways)) }
+}
+
+/** The messages are nearly all of it, and nearly all of them were sent before. */
+function stringify({ messages, ...rest }: JsonObject): string {
+  if (!Array.isArray(messages)) return JSON.stringify({ ...rest, messages })
+  return `${JSON.stringify(rest).slice(0, -1)},"messages":${stringifyMessages(messages)}}`
 }
 
 /** A query behind the address stays behind it; an address that names the method already is taken as it is. */

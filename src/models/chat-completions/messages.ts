@@ -14,16 +14,31 @@ export interface Conversation {
 }
 
 type Draft =
-  | { role: "user"; content: ContentPart[]; marked: boolean }
-  | { role: "assistant"; parts: AssistantPart[] }
+  /** `from`: it is this message and nothing else. */
+  | { role: "user"; content: ContentPart[]; marked: boolean; from?: PreparedMessage | undefined }
+  | { role: "assistant"; parts: AssistantPart[]; from?: PreparedMessage }
   | { role: "tool"; result: ToolResultPart; marked: boolean }
+
+/** Words alone have one form with all servers; the past is the same objects from turn to turn. */
+const wireTexts = new WeakMap<PreparedMessage, JsonObject>()
+/** Of those, as JSON. */
+const wireJson = new WeakMap<object, string>()
+
+/** What `JSON.stringify` would give. */
+export function stringifyMessages(messages: readonly Json[]): string {
+  return `[${messages.map((message) => (isJsonObject(message) ? jsonOf(message) : JSON.stringify(message))).join(",")}]`
+}
+
+function jsonOf(message: JsonObject): string {
+  return wireJson.get(message) ?? JSON.stringify(message)
+}
 
 export function toWireMessages(conversation: Conversation, ways: Ways): JsonObject[] {
   const { system, messages } = conversation
   const marked = ways.cacheMarks ? markedMessages(messages) : new Set<number>()
   const drafts: Draft[] = []
   messages.forEach((message, index) => addDrafts(drafts, message, marked.has(index), ways))
-  const wire = drafts.map((draft) => toWire(draft, conversation, ways))
+  const wire = drafts.map((draft) => knownWire(draft, ways) ?? toWire(draft, conversation, ways))
   if (system === "") return wire
   return [{ role: "system", content: textContent([system.toWellFormed()], ways.cacheMarks) }, ...wire]
 }
@@ -40,9 +55,9 @@ function markedMessages(messages: readonly PreparedMessage[]): Set<number> {
 function addDrafts(drafts: Draft[], message: PreparedMessage, marked: boolean, ways: Ways): void {
   switch (message.role) {
     case "user":
-      return addUser(drafts, message.content, marked, ways)
+      return addUser(drafts, message.content, { marked, from: message }, ways)
     case "assistant":
-      drafts.push({ role: "assistant", parts: message.parts })
+      drafts.push({ role: "assistant", parts: message.parts, from: message })
       return
     case "tool":
       return addResults(drafts, message.results, marked, ways)
@@ -50,9 +65,15 @@ function addDrafts(drafts: Draft[], message: PreparedMessage, marked: boolean, w
 }
 
 /** Two messages of a user in a row become one: templates that want turns to alternate refuse them. */
-function addUser(drafts: Draft[], content: ContentPart[], marked: boolean, ways: Ways): void {
+function addUser(
+  drafts: Draft[],
+  content: ContentPart[],
+  { marked, from }: { marked: boolean; from?: PreparedMessage },
+  ways: Ways,
+): void {
   const last = drafts.at(-1)
   if (last?.role === "user") {
+    last.from = undefined
     last.content = [...last.content, ...content]
     last.marked ||= marked
     return
@@ -60,7 +81,7 @@ function addUser(drafts: Draft[], content: ContentPart[], marked: boolean, ways:
   if (last?.role === "tool" && ways.assistantBeforeUser) {
     drafts.push({ role: "assistant", parts: [{ type: "text", text: "The results are above." }] })
   }
-  drafts.push({ role: "user", content: [...content], marked })
+  drafts.push({ role: "user", content: [...content], marked, from })
 }
 
 /** Most servers refuse pictures in results, so that one message of a user behind all results shows them. */
@@ -75,7 +96,29 @@ function addResults(drafts: Draft[], results: readonly ToolResultPart[], marked:
   })
   if (pictures.length === 0) return
   // The words stand behind the pictures, so that a mark on them covers all.
-  addUser(drafts, [...pictures, { type: "text", text: "The pictures belong to the results above." }], marked, ways)
+  addUser(drafts, [...pictures, { type: "text", text: "The pictures belong to the results above." }], { marked }, ways)
+}
+
+/** Undefined: the form depends on more than the words. */
+function knownWire(draft: Draft, ways: Ways): JsonObject | undefined {
+  if (draft.role === "tool" || !draft.from) return undefined
+  if (draft.role === "user" ? draft.marked : ways.reasoningFiller !== undefined) return undefined
+  const known = wireTexts.get(draft.from)
+  if (known) return known
+  const parts: readonly (ContentPart | AssistantPart)[] = draft.role === "user" ? draft.content : draft.parts
+  const isWords = parts.every((part) => part.type === "text" && !("meta" in part))
+  if (!isWords) return undefined
+  const wire: JsonObject =
+    draft.role === "user"
+      ? { role: "user", content: wireContent(draft.content, false) }
+      : { role: "assistant", content: wordsOf(draft.parts).toWellFormed() }
+  wireTexts.set(draft.from, wire)
+  wireJson.set(wire, JSON.stringify(wire))
+  return wire
+}
+
+function wordsOf(parts: readonly AssistantPart[]): string {
+  return parts.map((part) => (part.type === "text" ? part.text : "")).join("")
 }
 
 function toWire(draft: Draft, conversation: Conversation, ways: Ways): JsonObject {

@@ -21,12 +21,30 @@ type AssistantMessage = Extract<ModelMessage, { role: "assistant" }>
 const pictureNote = "[A picture stands here, but this model takes no pictures.]"
 const noOutput = "(no output)"
 
+/**
+ * Messages that are words alone have one form for all targets; the past of a conversation consists of the same objects
+ * from turn to turn, and what is made of them here is again the same.
+ */
+const preparedTexts = new WeakMap<ModelMessage, PreparedMessage>()
+const noCalls: ReadonlyMap<string, string> = new Map()
+
 export function prepareConversation(messages: readonly ModelMessage[], options: PrepareOptions): PreparedMessage[] {
   const ids = createCallIds(options.callIds)
   const prepared = messages.flatMap((message, index): PreparedMessage[] => {
-    if (message.role === "user") return [{ role: "user", content: seen(message.content, options.vision) }]
+    const known = preparedTexts.get(message)
+    if (known && !(options.plain && message.role === "assistant")) return [known]
+    if (message.role === "user") {
+      const prepared: PreparedMessage = { role: "user", content: seen(message.content, options.vision) }
+      if (message.content.every(({ type }) => type === "text")) preparedTexts.set(message, prepared)
+      return [prepared]
+    }
     // Results are placed behind their calls, wherever they stood; results without a call have nowhere to go.
     if (message.role === "tool") return []
+    if (message.toolCalls.length === 0 && message.replay === undefined && !options.plain) {
+      const prepared: PreparedMessage = { role: "assistant", parts: plainParts(message, noCalls) }
+      preparedTexts.set(message, prepared)
+      return [prepared]
+    }
     const results = resultsOf(messages, index, message.toolCalls)
     return options.plain ? inWords(message, results, options) : [...withCalls(message, results, ids, options)]
   })

@@ -1,0 +1,123 @@
+// The newest messages of conversations, as they were parsed: rows -> entries, which the turns of a conversation share.
+// A turn asks for the whole past that its model is shown, of which all but the last exchange is what the turn before it
+// had. Rows are never changed, so what can differ is which of them there are: that is counted by the index at each turn.
+import type { ModelMessage } from "../models/contract.ts"
+import type { Store } from "../store/index.ts"
+import type { Origin } from "./route.ts"
+import type { TranscriptEntry } from "./transcript.ts"
+
+/** Shared by turns and never changed: whoever wants another message makes one. */
+export interface Entry extends TranscriptEntry {
+  id: number
+  tokens: number
+}
+
+export interface NewestMessages {
+  /** Oldest first, back to the row `from`, or as far as it takes for more than `budget` tokens. */
+  read(sessionId: string, options: { from: number; budget: number }): Entry[]
+}
+
+/** What is kept of one conversation: all of its messages from `from` on, up to the last one here. */
+interface Kept {
+  from: number
+  entries: Entry[]
+  /** Rows from the first entry to the last, summaries too. */
+  rows: number
+}
+
+/** Rows read at once while the newest messages are collected. */
+const page = 50
+/** Characters that are kept of all conversations: of the one that is talked in, and of some in which little was said. */
+const maxKept = 3_000_000
+/** About what the objects of a message take besides its text. */
+const frameOfEntry = 400
+
+export function createNewestMessages(store: Store, most = maxKept): NewestMessages {
+  /** Least lately used first. */
+  const conversations = new Map<string, Kept>()
+  const sizes = new Map<string, number>()
+  let total = 0
+  const keep = (sessionId: string, kept: Kept | undefined): void => {
+    conversations.delete(sessionId)
+    total -= sizes.get(sessionId) ?? 0
+    sizes.delete(sessionId)
+    if (!kept || kept.entries.length === 0) return
+    const size = kept.entries.reduce((sum, entry) => sum + entry.tokens * 4 + frameOfEntry, 0)
+    conversations.set(sessionId, kept)
+    sizes.set(sessionId, size)
+    total += size
+    for (const oldest of conversations.keys()) {
+      if (total <= most) return
+      conversations.delete(oldest)
+      total -= sizes.get(oldest) ?? 0
+      sizes.delete(oldest)
+    }
+  }
+  return {
+    read(sessionId, options) {
+      const known = conversations.get(sessionId)
+      const kept = collect(store, sessionId, options, known && brought(store, sessionId, known))
+      keep(sessionId, kept)
+      return [...kept.entries]
+    },
+  }
+}
+
+/** With what was said since; undefined where rows were removed or moved meanwhile. */
+function brought(store: Store, sessionId: string, known: Kept): Kept | undefined {
+  if (countRows(store, sessionId, known.entries) !== known.rows) return undefined
+  const last = known.entries.at(-1)?.id ?? 0
+  const newer = rowsOf(store, sessionId, { from: last + 1, before: Number.MAX_SAFE_INTEGER, limit: -1 }).reverse()
+  return newer.length === 0 ? known : { ...known, entries: [...known.entries, ...newer] }
+}
+
+function collect(
+  store: Store,
+  sessionId: string,
+  { from, budget }: { from: number; budget: number },
+  known: Kept | undefined,
+): Kept {
+  const wanted = known?.entries.filter(({ id }) => id >= from) ?? []
+  const newestFirst = wanted.reverse()
+  let tokens = newestFirst.reduce((sum, entry) => sum + entry.tokens, 0)
+  let isWhole = known !== undefined && known.from <= from
+  while (tokens <= budget && !isWhole) {
+    const before = newestFirst.at(-1)?.id ?? Number.MAX_SAFE_INTEGER
+    const older = rowsOf(store, sessionId, { from, before, limit: page })
+    newestFirst.push(...older)
+    for (const entry of older) tokens += entry.tokens
+    isWhole = older.length < page
+  }
+  const entries = newestFirst.reverse()
+  const begin = isWhole ? from : (entries[0]?.id ?? from)
+  return { from: begin, entries, rows: countRows(store, sessionId, entries) }
+}
+
+/** By the index alone. */
+function countRows(store: Store, sessionId: string, entries: readonly Entry[]): number {
+  const row = store.handle
+    .prepare("select count(*) as n from message where session_id = ? and id between ? and ?")
+    .get(sessionId, entries[0]?.id ?? 0, entries.at(-1)?.id ?? -1)
+  return Number(row?.["n"])
+}
+
+/** Newest first. */
+function rowsOf(
+  store: Store,
+  sessionId: string,
+  { from, before, limit }: { from: number; before: number; limit: number },
+): Entry[] {
+  const rows = store.handle
+    .prepare(
+      `select id, message, tokens, origin, trusted from message
+       where session_id = ? and id < ? and id >= ? and covers_to is null order by id desc limit ?`,
+    )
+    .all(sessionId, before, from, limit)
+  return rows.map((row) => ({
+    id: Number(row["id"]),
+    tokens: Number(row["tokens"]),
+    message: JSON.parse(String(row["message"])) as ModelMessage,
+    origin: String(row["origin"]) as Origin,
+    trusted: row["trusted"] === 1,
+  }))
+}
