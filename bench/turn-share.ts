@@ -10,6 +10,8 @@ import { median } from "./statistics.ts"
 /** The gateway of a person runs for weeks: its code is compiled and optimised by then, after a few hundred turns. */
 export const warmTurns = 300
 export const turns = 100
+/** Where the past fills the model's room it is summed up behind the first ones, before the others come. */
+const settlingTurns = 8
 /** A platform takes a message a second in one chat, so owners take turns; their direct chats share the conversation. */
 const owners = Array.from({ length: 60 }, (_, index) => 1001 + index)
 
@@ -38,15 +40,12 @@ export async function turnShare(length: number): Promise<Share> {
     for (const id of owners) emulator.control.addUser({ id, firstName: "Ada" })
     const shares: number[] = []
     let before = 0
-    // Where the past fills the model's room it is summed up behind the first ones.
     for (let index = -warmTurns; index < turns; index += 1) {
-      if (index === 0) {
-        await settled(gateway)
-        before = workOf(gateway)
-      }
+      if (index === 0) before = workOf(gateway)
       const chat = owners[(index + warmTurns) % owners.length] ?? 0
       const share = await turn(emulator, model, chat, `question ${index}.`)
       if (index >= 0) shares.push(share)
+      if (index < settlingTurns - warmTurns) await settled(gateway)
     }
     return { wall: median(shares), work: (workOf(gateway) - before) / turns }
   } finally {
@@ -61,6 +60,8 @@ type Model = Awaited<ReturnType<typeof startModelServer>>
 
 async function turn({ control }: Emulator, model: Model, chat: number, text: string): Promise<number> {
   const limit = { timeoutMs: 20_000 }
+  // Hundreds of prompts of a full context would be looked through at each turn.
+  model.requests.length = 0
   const lastCall = control.calls({ method: "sendMessage" }).at(-1)?.id ?? 0
   const asked = model.waitForRequest((request) => request.promptText().endsWith(text), limit)
   const began = performance.now()

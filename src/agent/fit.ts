@@ -35,7 +35,7 @@ export function fitRequests(options: FitOptions): (request: ModelRequest) => Pro
   const shape: Shape = { leftOut: 0, elided: 0, resultSize: 0 }
   let factor = 1
   const sizeOf = (messages: readonly ModelMessage[], request: ModelRequest) =>
-    factor * (fixedTokens(request) + messages.reduce((sum, message) => sum + estimateTokens(message), 0))
+    factor * (fixedTokens(request) + messages.reduce((sum, message) => sum + tokensOf(message), 0))
   const shrinkTo = (goal: number, request: ModelRequest): boolean => {
     const before = JSON.stringify(shape)
     const present = () => sizeOf(apply(shape, request.messages, options.historyLength), request)
@@ -66,6 +66,16 @@ export function fitRequests(options: FitOptions): (request: ModelRequest) => Pro
       }
     }
   }
+}
+
+/** The past is the same objects from turn to turn. Results are not: others are added to them while a turn runs. */
+const knownTokens = new WeakMap<ModelMessage, number>()
+
+function tokensOf(message: ModelMessage): number {
+  if (message.role === "tool") return estimateTokens(message)
+  const tokens = knownTokens.get(message) ?? estimateTokens(message)
+  knownTokens.set(message, tokens)
+  return tokens
 }
 
 /** What of a request is left out. */

@@ -3,7 +3,16 @@
 import { AppError, type Json } from "../kernel/index.ts"
 import type { ModelSelection } from "../models/contract.ts"
 import type { Session } from "../sessions/index.ts"
-import { type JobRow, type Step, endJob, replaceJobPayload, takeIn, takeJoined, takenBy } from "../store/index.ts"
+import {
+  type JobRow,
+  type Step,
+  type Write,
+  endJob,
+  replaceJobPayload,
+  takeIn,
+  takeJoined,
+  takenBy,
+} from "../store/index.ts"
 import { collectInputs, collectable, shutOut, takeDropped } from "./queue/index.ts"
 import { readPictures } from "./prompt.ts"
 import { keepNamedSites } from "./taint.ts"
@@ -25,7 +34,7 @@ export async function begin(
   const known = steps.find((step) => step.kind === "prompt")?.data as PromptStep | undefined
   const prepared = known?.input ?? (await prepare(options, job, makeInput(), signal))
   const pictures = known ? [] : await readPictures(prepared)
-  return await options.store.write(async (write) => {
+  const open = async (write: Write) => {
     const session = options.sessions.open(write, prepared.sessionKey, prepared.agentId)
     if (known) return { session, step: known }
     const input = withDropped(options.preparation(prepared)?.complete(write, prepared) ?? prepared, (whole) =>
@@ -42,7 +51,9 @@ export async function begin(
       .prepare("insert into step (job_id, n, kind, data, created_at) values (?, 0, 'prompt', ?, ?)")
       .run(job.id, JSON.stringify(step), write.now)
     return { session, step }
-  })
+  }
+  // A model may be asked twice after a loss of power; what is done or told after that is a row behind this one.
+  return await options.store.write(open, { force: false })
 }
 
 /** A model that is not to be had is told of when it is asked. */

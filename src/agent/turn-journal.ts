@@ -64,8 +64,9 @@ export class TurnJournal {
     return this.#started.has(`${this.modelSteps}:${callId}`)
   }
 
+  /** Nothing is done after it but by a row that comes later: the start of a tool, a question, the end of the turn. */
   addAssistant(data: AssistantStep): Promise<void> {
-    return this.#add("assistant", data)
+    return this.#add("assistant", data, { force: false })
   }
 
   addStart(callId: string): Promise<void> {
@@ -96,9 +97,9 @@ export class TurnJournal {
     return last?.role === "tool" ? last : undefined
   }
 
-  async #add(kind: string, data: unknown): Promise<void> {
+  async #add(kind: string, data: unknown, options?: { force: boolean }): Promise<void> {
     const step = { n: this.#next, kind, data }
-    await writeStep(this.#options.store, this.#options.jobId, step)
+    await writeStep(this.#options.store, this.#options.jobId, step, options)
     this.#next += 1
     this.#apply(step)
   }

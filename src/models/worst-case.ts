@@ -94,11 +94,20 @@ function promptTokens({ system, messages, tools }: ModelRequest): number {
   )
 }
 
+/** The past is the same objects from turn to turn. Results are not: others are added to them while a turn runs. */
+const knownTokens = new WeakMap<ModelMessage, number>()
+
 function messageTokens(message: ModelMessage): number {
-  if (message.role === "user") return contentTokens(message.content)
   if (message.role === "tool") {
     return message.results.reduce((sum, { content }) => sum + frameTokens + contentTokens(content), 0)
   }
+  const tokens = knownTokens.get(message) ?? saidTokens(message)
+  knownTokens.set(message, tokens)
+  return tokens
+}
+
+function saidTokens(message: Exclude<ModelMessage, { role: "tool" }>): number {
+  if (message.role === "user") return contentTokens(message.content)
   const { text, toolCalls, replay } = message
   const told = replay ? JSON.stringify(replay) : ""
   const calls = toolCalls.length === 0 ? "" : JSON.stringify(toolCalls)

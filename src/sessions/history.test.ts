@@ -15,6 +15,13 @@ async function conversation(context: TestContext) {
   const session = await store.write(async (write) => sessions.open(write, "agent:main:main", "main"))
   let turns = 0
   return {
+    store,
+    session,
+    fresh: (budget: number) =>
+      createSessions({ store, ids: systemIds, config: () => sessionSchema.parse({}) }).history(session.sessionId, {
+        budget,
+        room: budget,
+      }).messages,
     read: (budget: number, room = budget) => sessions.history(session.sessionId, { budget, room }).messages,
     async turn() {
       turns += 1
@@ -61,4 +68,26 @@ test("an exchange that is longer than most of the budget is shown while it fits"
   await turn()
   await turn()
   assert.equal(read(110).length, 2)
+})
+
+test("what was read once and what is read anew is the same, whatever has changed between two turns", async (context) => {
+  const { read, fresh, turn, store, session } = await conversation(context)
+  for (let n = 0; n < 70; n += 1) await turn()
+  const same = () => assert.deepEqual(read(1_000_000), fresh(1_000_000))
+  same()
+  assert.equal(read(1_000_000)[0], read(1_000_000)[0], "parsed anew at each turn")
+  await turn()
+  same()
+  assert.ok(read(3_000).length < read(1_000_000).length)
+  same()
+  const change = (sql: string) => store.write(async (write) => void write.prepare(sql).run(session.sessionId))
+  await change("delete from message where id = (select min(id) + 60 from message where session_id = ?)")
+  same()
+  await change("delete from message where id = (select max(id) from message where session_id = ?)")
+  await turn()
+  same()
+  await change("update message set session_id = 'another' where session_id = ?")
+  assert.deepEqual(read(1_000_000), [])
+  await turn()
+  same()
 })

@@ -7,7 +7,7 @@ import { promisify } from "node:util"
 import { testStore } from "../../test/support/store.ts"
 import { temporaryFolder } from "../../test/support/temporary.ts"
 import type { SyncFile } from "./durability.ts"
-import type { Store } from "./store.ts"
+import type { Store, Write } from "./store.ts"
 
 const syncForReal = promisify(fdatasync)
 
@@ -81,6 +81,43 @@ test("tells writers only when the disk has what they wrote, and lets everything 
   disk.goOn()
   await Promise.all([first, ...others])
   assert.equal(disk.counts.syncs, syncs + 1, "those who came meanwhile share one more wait for the disk")
+})
+
+test("a row that nobody is told of waits for no disk, and is on it with what comes later", async (context) => {
+  const { store, disk } = await storeOn(context)
+  await store.meta.set("before", 1)
+  disk.slow()
+  const add = (n: number) => async (write: Write) =>
+    void write.prepare("insert into meta (key, value) values (?, 'true')").run(`row ${n}`)
+  const syncs = disk.counts.syncs
+  await store.write(add(1), { force: false })
+  assert.equal(disk.counts.syncs, syncs)
+  let isTold = false
+  const forced = store.write(add(2)).then(() => (isTold = true))
+  await disk.begun()
+  await store.write(add(3), { force: false })
+  assert.equal(isTold, false)
+  disk.goOn()
+  await forced
+  assert.deepEqual([await store.meta.get("row 1"), await store.meta.get("row 3")], [true, true])
+})
+
+test("a row that nobody is told of waits with all others for a disk that fails", async (context) => {
+  const { store, disk } = await storeOn(context)
+  disk.fail("EIO")
+  const forced = store.meta.set("first", 1)
+  await disk.begun()
+  let isFailing = true
+  const unforced = store
+    .write(async (write) => void write.prepare("insert into meta (key, value) values ('second', '2')").run(), {
+      force: false,
+    })
+    .then(() => assert.equal(isFailing, false))
+  // Refused a second time: what came meanwhile is committed.
+  while (disk.counts.refused < 2) await new Promise((resolve) => setImmediate(resolve))
+  isFailing = false
+  disk.fail(undefined)
+  await Promise.all([forced, unforced])
 })
 
 for (const [code, expected] of [

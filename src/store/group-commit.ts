@@ -12,8 +12,17 @@ export type Trx = Transaction<Database>
 interface Unit {
   work: (trx: Trx) => Promise<unknown>
   savepoint: boolean
+  force: boolean
   resolve: (value: unknown) => void
   reject: (error: unknown) => void
+}
+
+export interface WriteOptions {
+  /**
+   * False: resolves when it is committed, before the disk has it. It survives the end of the process, and a loss of power
+   * as soon as anything later does: the log has an order. For what nobody is told of and nothing outside is done after.
+   */
+  force?: boolean
 }
 
 export interface GroupCommit {
@@ -21,7 +30,7 @@ export interface GroupCommit {
    * Resolves with the work's result once it is on the disk. `work` does SQL and nothing else: awaiting anything
    * outside would hold up every other writer.
    */
-  write<T>(work: (trx: Trx) => Promise<T>, options?: { savepoint?: boolean }): Promise<T>
+  write<T>(work: (trx: Trx) => Promise<T>, options?: { savepoint?: boolean } & WriteOptions): Promise<T>
   /** Does the work while no transaction is open; writers wait until it has ended. */
   hold<T>(work: () => Promise<T>): Promise<T>
   /** Takes the write-ahead log over into the database; done by itself when the log has grown. */
@@ -84,8 +93,8 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   return {
     write: (work, settings) =>
       new Promise((resolve, reject) => {
-        const savepoint = settings?.savepoint ?? true
-        waiting.push({ work, savepoint, resolve: resolve as (value: unknown) => void, reject })
+        const { savepoint = true, force = true } = settings ?? {}
+        waiting.push({ work, savepoint, force, resolve: resolve as (value: unknown) => void, reject })
         flushing ??= flush()
       }),
     hold,
@@ -118,9 +127,12 @@ async function commit(
         results.push(await runUnit(handle, trx, unit, units.length > 1 && unit.savepoint))
       } while (taken < units.length && monotonic() - begun < maxStretchMs)
     })
+    // A disk that fails is to be waited for by all.
+    const isForced = ({ unit, ok }: Settled) => durability && ok && (unit.force || durability.problem())
+    settle(results.filter((result) => !isForced(result)))
+    const forced = results.filter(isForced)
     // The next transaction does not wait for the disk.
-    if (durability) void durability.flushed().then(() => settle(results), reject)
-    else settle(results)
+    if (durability && forced.length > 0) void durability.flushed().then(() => settle(forced), reject)
   } catch (error) {
     const explained = explainStoreError(error)
     onFailure(explained)

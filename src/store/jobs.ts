@@ -40,7 +40,8 @@ export async function claimPlaces(
   store: Store,
   places: readonly (readonly [choice: JobChoice | "all", limit: number])[],
 ): Promise<JobRow[]> {
-  return await store.write(async ({ now }) =>
+  // A claim that a loss of power takes back was of no boot any more.
+  const claim = async ({ now }: Write) =>
     places.flatMap(([choice, limit]) => {
       const rows = store.handle
         .prepare(
@@ -52,8 +53,8 @@ export async function claimPlaces(
         )
         .all(store.bootId, now, now, limit)
       return rows as unknown as JobRow[]
-    }),
-  )
+    })
+  return await store.write(claim, { force: false })
 }
 
 /** When the earliest head that is not yet due becomes due. */
@@ -63,6 +64,17 @@ export function nextDue(store: Store, only?: JobChoice): number | undefined {
     .get()
   return (row?.due as number | null) ?? undefined
 }
+
+/** The same for each choice that takes part in claims, at once; `Infinity` where nothing waits. */
+export function nextDues(store: Store): Record<JobChoice, number> {
+  const due = store.handle.prepare(duesQuery).get() as Record<JobChoice, number | null>
+  const at = (choice: JobChoice) => due[choice] ?? Infinity
+  return { urgent: at("urgent"), people: at("people"), hooks: at("hooks"), timers: at("timers") }
+}
+
+const duesQuery = `select ${(["urgent", "people", "hooks", "timers"] as const)
+  .map((choice) => `(select min(run_at) from job where state = 'ready' and head = 1 ${choices[choice]}) as ${choice}`)
+  .join(", ")}`
 
 /** The same among the urgent ones. */
 export function nextUrgentDue(store: Store): number | undefined {

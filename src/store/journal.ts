@@ -1,5 +1,6 @@
 // The journal of a turn: each finished step is a row before the next one starts, so that a crash continues after it.
 import { lowerProvenance } from "./provenance.ts"
+import type { WriteOptions } from "./group-commit.ts"
 import type { Store, Write } from "./store.ts"
 
 export interface Step<Data = unknown> {
@@ -17,8 +18,8 @@ export async function readSteps(store: Store, jobId: number): Promise<Step[]> {
  * A step that brought words of others, or was written under them, lowers what the job sends from here on. Durable when it
  * resolves; a second writer of the same step fails, so two owners of one job cannot both go on.
  */
-export async function writeStep(store: Store, jobId: number, step: Step): Promise<void> {
-  await store.write(async (write) => insertStep(write, jobId, step))
+export async function writeStep(store: Store, jobId: number, step: Step, options?: WriteOptions): Promise<void> {
+  await store.write(async (write) => insertStep(write, jobId, step), options)
 }
 
 /** The same inside a transaction that does more. */

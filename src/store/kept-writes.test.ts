@@ -159,7 +159,7 @@ test("jobs that could not be read for a while run when they can, and nobody has 
   const { prepare } = store.handle
   let failed = 0
   store.handle.prepare = (sql) => {
-    if (!sql.startsWith("select min(run_at)")) return prepare(sql)
+    if (!sql.includes("select min(run_at)")) return prepare(sql)
     failed += 1
     throw new AppError("storage-failed", "input/output error")
   }

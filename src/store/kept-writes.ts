@@ -55,7 +55,7 @@ export class KeptWrites {
 
   /** The store, with each of its writes watched; while they fail a small one is tried again and again. */
   observe(store: Store): Store {
-    const write: Store["write"] = (work) => this.#watch(() => store.write(work))
+    const write: Store["write"] = (work, options) => this.#watch(() => store.write(work, options))
     this.#probe = () => write(async ({ prepare }) => prepare(sqlProbe).run(String(store.clock.now())))
     return {
       ...store,

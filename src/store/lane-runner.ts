@@ -10,7 +10,7 @@ import {
   claimPlaces,
   endJob,
   maxAttempts,
-  nextDue,
+  nextDues,
   nextPersonIn,
   openJobs,
   releaseJob,
@@ -228,7 +228,8 @@ export class LaneRunner {
     if (this.#stopped) return
     const { store } = this.#options
     const now = store.clock.now()
-    const places = this.#places().filter(([choice, free]) => free > 0 && (nextDue(store, choice) ?? Infinity) <= now)
+    const dues = nextDues(store)
+    const places = this.#places().filter(([choice, free]) => free > 0 && dues[choice] <= now)
     if (places.length > 0) {
       const jobs = await claimPlaces(store, places)
       // A stop has come while it was under way.
@@ -289,7 +290,8 @@ export class LaneRunner {
     if (this.#stopped) return
     const { store } = this.#options
     const now = store.clock.now()
-    const dues = this.#places().map(([choice, free]) => (free > 0 ? (nextDue(store, choice) ?? Infinity) : Infinity))
+    const waiting = nextDues(store)
+    const dues = this.#places().map(([choice, free]) => (free > 0 ? waiting[choice] : Infinity))
     const untilDue = Math.max(Math.min(...dues) - now, pauseMs, 1)
     const wait = Math.min(untilDue, this.#letPeopleGoFirst(), longestWaitMs)
     if (wait === longestWaitMs && dues.every((due) => due === Infinity)) return

@@ -6,7 +6,7 @@ import type { StatementSync } from "node:sqlite"
 import type { Kysely } from "kysely"
 import { AppError, type Clock, type CrashPoint, type Ids, type Json, type Log } from "../kernel/index.ts"
 import { type Durability, type SyncFile, createDurability } from "./durability.ts"
-import { type GroupCommit, type Trx, createGroupCommit } from "./group-commit.ts"
+import { type GroupCommit, type Trx, type WriteOptions, createGroupCommit } from "./group-commit.ts"
 import { type IngestEntry, type IngestResult, type NewEvent, type NewJob, type NewOutbox } from "./ingest.ts"
 import { ingestEntry, insertEvent, insertJob, insertOutbox } from "./ingest.ts"
 import { type DamageWatch, createDamageWatch, storageDamaged } from "./damage.ts"
@@ -72,7 +72,7 @@ export interface Store {
   /** All entries and `also` in one transaction: all or nothing. */
   ingestBatch(entries: readonly IngestEntry[], also?: (write: Write) => Promise<void>): Promise<IngestResult[]>
   /** A durable transaction, shared with whoever else writes in the same turn of the event loop. */
-  write<T>(work: (write: Write) => Promise<T>): Promise<T>
+  write<T>(work: (write: Write) => Promise<T>, options?: WriteOptions): Promise<T>
   /** Called after every commit that added jobs or outbox rows. */
   onAdded(listener: (what: Added) => void): void
   accepting(): boolean
@@ -125,7 +125,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     crashPoint: options.crashPoint,
     ingest: async (entry) => (await ingestBatch(parts, [entry]))[0] as IngestResult,
     ingestBatch: (entries, also) => ingestBatch(parts, entries, also),
-    write: (work) => write(parts, work),
+    write: (work, options) => write(parts, work, options),
     onAdded: (listener) => void listeners.push(listener),
     accepting: () => refusal(parts) === undefined,
     problem: () => describeRefusal(refusal(parts)),
@@ -193,9 +193,9 @@ async function ingestBatch(
   return results
 }
 
-async function write<T>(parts: Parts, work: (write: Write) => Promise<T>): Promise<T> {
+async function write<T>(parts: Parts, work: (write: Write) => Promise<T>, options?: WriteOptions): Promise<T> {
   const added = nothingAdded()
-  const result = await parts.commit.write((trx) => work(writer(parts, trx, parts.options.clock.now(), added)))
+  const result = await parts.commit.write((trx) => work(writer(parts, trx, parts.options.clock.now(), added)), options)
   parts.notify(added)
   return result
 }

@@ -31,7 +31,9 @@ async function* runStep(parts: ChatCompletionsParts, call: StepCall): AsyncGener
   const signal = AbortSignal.any([call.signal, own.signal])
   try {
     const { url, headers, body } = request
-    const response = await call.fetch(url, { method: "POST", headers, body, signal })
+    // A string would be checked and copied as UTF-16 first: it is a whole context, at every step.
+    const bytes = Buffer.from(body)
+    const response = await call.fetch(url, { method: "POST", headers, body: bytes, signal })
     if (!response.ok) throw await readRefusal(response)
     yield* readStream(response.body ?? new Blob([]).stream(), {
       toolNames: new Set(call.tools.map(({ name }) => name)),
