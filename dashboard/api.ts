@@ -26,6 +26,18 @@ type Inputs<Name extends keyof Api> = {
 
 const timeoutMs = 30_000
 
+/** Answers that are on their way before whoever shows them is there, by address. */
+const early = new Map<string, Promise<Response>>()
+
+export function askEarly(address: string): void {
+  const answer = send(`/api/${address}`, { signal: AbortSignal.timeout(timeoutMs) })
+  // Told where it is taken.
+  answer.catch(() => undefined)
+  early.set(address, answer)
+}
+
+export const forgetEarly = (): void => early.clear()
+
 export async function call<Name extends keyof Api>(
   name: Name,
   input: Inputs<Name> & { signal?: AbortSignal } = {} as Inputs<Name>,
@@ -33,11 +45,15 @@ export async function call<Name extends keyof Api>(
   const { params, query, body, signal } = input as Record<string, Record<string, unknown>> & { signal?: AbortSignal }
   // The build leaves `/api/` out of the names.
   const [method = "", path = ""] = name.split(/ (?:\/api\/)?/)
-  const response = await send(`/api/${addressOf(path, params, query)}`, {
-    method,
-    body: method === "POST" ? JSON.stringify(body ?? {}) : null,
-    signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]),
-  })
+  const address = addressOf(path, params, query)
+  const known = method === "GET" && early.get(address)
+  if (known) early.delete(address)
+  const response = await (known ||
+    send(`/api/${address}`, {
+      method,
+      body: method === "POST" ? JSON.stringify(body ?? {}) : null,
+      signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]),
+    }))
   return (await response.json()) as Reply<Name>
 }
 

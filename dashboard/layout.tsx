@@ -2,7 +2,7 @@
 import { useSignal } from "./ui/signals.ts"
 import { useEffect, useMemo, useRef } from "preact/hooks"
 import { call } from "./api.ts"
-import { type Page, contentOf, loadOthers, pages } from "./pages.ts"
+import { type Page, contentOf, loadPage, pages } from "./pages.ts"
 import { link, place } from "./router.ts"
 import { may, signedOut, who } from "./session.ts"
 import { isLive } from "./stream.ts"
@@ -98,7 +98,7 @@ function SignOut() {
 function Shown({ page }: { page: Page }) {
   const failure = useSignal<unknown>(undefined)
   const Content = contentOf(page)
-  useMemo(() => Content ?? loadOthers().catch((error: unknown) => (failure.value = error)), [])
+  useMemo(() => Content ?? loadPage(page).catch((error: unknown) => (failure.value = error)), [])
   // A module that could not be fetched stays so until the page is read anew: browsers remember it.
   if (failure.value !== undefined) return <Failure error={failure.value} retry={() => location.reload()} />
   return Content ? (

@@ -1,9 +1,8 @@
 // The page: a link's code becomes a session -> who is signed in -> the layout with the page of the address.
 import { signal } from "./ui/signals.ts"
 import { render } from "preact"
-import { CallError, call } from "./api.ts"
-import { isOther, loadOthers } from "./pages.ts"
-import { place } from "./router.ts"
+import { CallError, call, forgetEarly } from "./api.ts"
+import { fetchFirst } from "./pages.ts"
 import { Layout } from "./layout.tsx"
 import { enter, signedIn, signedOut, takeCode, who } from "./session.ts"
 import { SignIn } from "./sign-in.tsx"
@@ -46,7 +45,10 @@ const code = takeCode()
 let linkProblem = ""
 // A link that is used up opens nothing, and ends nothing either: whoever is signed in stays so.
 if (code !== undefined) await enter(code).catch((error: unknown) => (linkProblem = wordsOf(error)))
+const shown = fetchFirst()
 void begin()
-// To show that they are on their way takes longer than they do. What went wrong is told where they are asked for again.
-if (isOther(place.value.path[0])) await loadOthers().catch(() => undefined)
+// To show that it is on its way takes longer than it does. What went wrong is told where it is asked for again.
+await shown.catch(() => undefined)
 render(<Root />, document.getElementById("page") as HTMLElement)
+// Whoever has not taken it by now asks for something else.
+forgetEarly()

@@ -1,48 +1,80 @@
-// The pages, in the order of the menu. A page is here when what it shows stands. The first comes with the page itself;
-// the others are one file: of many small ones a tenth would be what binds them together.
+// The pages, in the order of the menu. A page is here when what it shows stands. The first comes with the page itself, the
+// others in three files: one for each page would be a tenth more, for what binds them together.
 import type { ComponentType } from "preact"
+import { askEarly } from "./api.ts"
 import Now from "./pages/now.tsx"
-import type { others as known } from "./pages/others.ts"
+import { place } from "./router.ts"
+import { may } from "./session.ts"
+import type { IconName } from "./ui/icons.tsx"
 import { signal } from "./ui/signals.ts"
 
-type Others = typeof known
+/** The files that pages come in. */
+const chat = async () => ({ chat: (await import("./pages/chat/chat.tsx")).default })
+const lists = async () => (await import("./pages/lists.ts")).lists
+const things = async () => (await import("./pages/things.ts")).things
 
 export interface Page {
   /** First part of the address, and the name of its icon. */
-  name: "now" | keyof Others
+  name: IconName
   title: string
+  /** Its file. */
+  load: () => Promise<Contents>
   /** What a sign-in needs to see it. */
   scope: string
 }
 
-const others = signal<Others | undefined>(undefined)
+type Contents = { [Name in IconName]?: ComponentType }
 
-export async function loadOthers(): Promise<void> {
-  others.value = (await import("./pages/others.ts")).others
+const loaded = signal<Contents>({ now: Now })
+
+/** Undefined as long as its file is not loaded. */
+export const contentOf = ({ name }: Page): ComponentType | undefined => loaded.value[name]
+
+export async function loadPage({ load }: Page): Promise<void> {
+  loaded.value = { ...loaded.value, ...(await load()) }
 }
 
-/** Whether an address leads to one of the others. */
-export const isOther = (name: string | undefined): boolean => name !== undefined && name !== "now"
+/** What pages ask for at once; a page that is missing here, or has a filter in its address, only shows it a little later. */
+const first: Record<string, string> = {
+  now: "status runs?state=running runs?state=ready&limit=20 pause",
+  runs: "runs?limit=100",
+  webhooks: "hooks?limit=100",
+  messages: "deliveries?limit=100",
+  approvals: "approvals?limit=100",
+  sessions: "sessions?limit=50",
+  "settings/audit": "audit?since=90d&limit=100",
+}
 
-/** Undefined as long as the others are not loaded. */
-export const contentOf = ({ name }: Page): ComponentType | undefined => (name === "now" ? Now : others.value?.[name])
+/** The page of the address and what it asks for, both at once, before anything is drawn. Throws what loading it throws. */
+export async function fetchFirst(): Promise<void> {
+  const { path, query } = place.value
+  const [name = "now"] = path
+  const page = pages.find((one) => one.name === name)
+  if (may("admin") && query.size === 0) first[path.join("/") || name]?.split(" ").forEach(askEarly)
+  if (page && !contentOf(page)) await loadPage(page)
+}
 
-const page = (name: Page["name"], title: string, scope = "admin"): Page => ({ name, title, scope })
+const page = (name: IconName, load: Page["load"], scope = "admin", title?: string): Page => ({
+  name,
+  title: title ?? name.charAt(0).toUpperCase() + name.slice(1),
+  load,
+  scope,
+})
 
 export const pages: readonly Page[] = [
-  page("now", "Now", "status"),
-  page("chat", "Chat"),
-  page("runs", "Runs"),
-  page("webhooks", "Webhooks"),
-  page("messages", "Messages out"),
-  page("browser", "Browser", "browser"),
-  page("people", "People"),
-  page("approvals", "Approvals"),
-  page("schedules", "Schedules"),
-  page("sessions", "Sessions"),
-  page("memory", "Memory"),
-  page("skills", "Skills"),
-  page("usage", "Usage", "status"),
-  page("logs", "Logs"),
-  page("settings", "Settings"),
+  page("now", async () => ({}), "status"),
+  page("chat", chat),
+  page("runs", lists),
+  page("webhooks", lists),
+  page("messages", lists, "admin", "Messages out"),
+  page("browser", things, "browser"),
+  page("people", things),
+  page("approvals", lists),
+  page("schedules", things),
+  page("sessions", lists),
+  page("memory", things),
+  page("skills", things),
+  page("usage", things, "status"),
+  page("logs", lists),
+  page("settings", things),
 ]

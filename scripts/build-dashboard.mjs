@@ -33,9 +33,17 @@ const elements = { jsx: "transform", jsxFactory: "h", jsxFragment: "Fragment" }
  * answers know them (a test holds them apart), so that they are shortened.
  */
 export const ownNames =
-  "accepts act aside both follow grows isAtEnd isBusy isLoading known light sure tail topics touchedBy what".split(" ")
+  "accepts act aside both current follow grows isAtEnd isBusy isLoading known light means past sure tail topics touchedBy verb what".split(
+    " ",
+  )
 
-const shortNames = new RegExp(`^(?:__\\w|${ownNames.join("|")})$`)
+/** What Preact looks for in components that are classes. */
+const steps =
+  "(?:component(?:Will(?:Mount|Unmount|Update|ReceiveProps)|Did(?:Mount|Update|Catch))|getDerivedStateFrom(?:Props|Error)|getSnapshotBeforeUpdate|shouldComponentUpdate|getChildContext|debounceRendering)"
+
+const shortNames = new RegExp(`^(?:__\\w|${steps}|${ownNames.join("|")})$`)
+
+const sharedPath = join(root, "dashboard/ui/shared.ts")
 
 /** What stands in the page a hundred times and more, in fewer letters; dashboard/ui/jsx.ts has the other half. */
 const shortForms = {
@@ -46,7 +54,10 @@ const shortForms = {
         loader: path.endsWith("x") ? "tsx" : "ts",
         ...elements,
       })
-      return { contents: /dashboard[\\/]ui[\\/]jsx\.ts$/.test(path) ? code : shorten(code), loader: "js" }
+      if (/dashboard[\\/]ui[\\/]jsx\.ts$/.test(path)) return { contents: code, loader: "js" }
+      // What is reached from every page is one file with what all have in common.
+      const shared = /dashboard[\\/]pages[\\/]/.test(path) ? `import ${JSON.stringify(sharedPath)}\n` : ""
+      return { contents: shared + shorten(code), loader: "js" }
     })
   },
 }

@@ -4,6 +4,7 @@ import { type Reply, call } from "../api.ts"
 import { inQuery } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
 import { Check, Field, bound } from "../ui/form.tsx"
+import { Held } from "../ui/held.tsx"
 import { Badge, Button, Card, Code, Line } from "../ui/parts.tsx"
 import { Rows, fixedList } from "../ui/rows.tsx"
 import { Time, exact } from "../ui/time.tsx"
@@ -30,58 +31,47 @@ export function Access() {
   return (
     <>
       <NewToken again={asked.again} />
-      <section class="section">
-        <h2>Tokens</h2>
-        <Rows
-          list={fixedList(known.tokens)}
-          label="Tokens"
-          empty={[
-            "No tokens",
-            "A program that is to use the gateway gets one of its own, with the scopes that it needs.",
-          ]}
-        >
-          {({ id, name, scopes: held, expired, expiresAt, lastUsedAt }) => (
-            <>
-              <Line
-                title={name}
-                aside={expired && <Badge state="expired" />}
-                more={
-                  <>
-                    {held.join(", ")} · {lastUsedAt === null ? "never used" : <Time at={lastUsedAt} />}
-                    {expiresAt !== null && ` · until ${exact(expiresAt)}`}
-                  </>
-                }
-              />
-              <Button
-                act={() => call("POST /api/tokens/revoke", { body: { token: id } }).then(asked.again)}
-                sure={[`Revoke the token ${name}?`, forGood]}
-                done={`${name} is revoked`}
-                label={`Revoke ${name}`}
-              >
-                Revoke
-              </Button>
-            </>
-          )}
-        </Rows>
-      </section>
-      <section class="section">
-        <h2>Browsers that have signed in</h2>
-        <Rows list={fixedList(known.sessions)} label="Browsers" empty={["None", "svc dashboard makes a link."]}>
-          {({ id, name, scopes: held, createdAt, lastUsedAt }) => (
-            <>
-              <Line title={name} more={`${held.join(", ")} · since ${exact(createdAt)}`} />
-              <Time at={lastUsedAt} />
-              <Button
-                act={() => call("POST /api/page/sessions/end", { body: { id } }).then(asked.again)}
-                sure={[`Sign ${name} out?`, forGood]}
-                label={`Sign out ${name}`}
-              >
-                Sign out
-              </Button>
-            </>
-          )}
-        </Rows>
-      </section>
+      <Held
+        title="Tokens"
+        items={known.tokens}
+        empty={[
+          "No tokens",
+          "A program that is to use the gateway gets one of its own, with the scopes that it needs.",
+        ]}
+        verb="Revoke"
+        past="revoked"
+        act={({ id }) => call("POST /api/tokens/revoke", { body: { token: id } }).then(asked.again)}
+        means={forGood}
+      >
+        {({ name, scopes: held, expired, expiresAt, lastUsedAt }) => (
+          <Line
+            title={name}
+            aside={expired && <Badge state="expired" />}
+            more={
+              <>
+                {held.join(", ")} · {lastUsedAt === null ? "never used" : <Time at={lastUsedAt} />}
+                {expiresAt !== null && ` · until ${exact(expiresAt)}`}
+              </>
+            }
+          />
+        )}
+      </Held>
+      <Held
+        title="Browsers that have signed in"
+        items={known.sessions}
+        empty={["None", "svc dashboard makes a link."]}
+        verb="Sign out"
+        past="signed out"
+        act={({ id }) => call("POST /api/page/sessions/end", { body: { id } }).then(asked.again)}
+        means={forGood}
+      >
+        {({ name, scopes: held, createdAt, lastUsedAt }) => (
+          <>
+            <Line title={name} more={`${held.join(", ")} · since ${exact(createdAt)}`} />
+            <Time at={lastUsedAt} />
+          </>
+        )}
+      </Held>
     </>
   )
 }

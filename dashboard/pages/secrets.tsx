@@ -2,8 +2,8 @@
 import { call } from "../api.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
 import { Check, Field, Select } from "../ui/form.tsx"
+import { Held } from "../ui/held.tsx"
 import { Button, Card, Line } from "../ui/parts.tsx"
-import { Rows, fixedList } from "../ui/rows.tsx"
 import { useSignal } from "../ui/signals.ts"
 import { Time } from "../ui/time.tsx"
 
@@ -14,33 +14,26 @@ export function Secrets() {
   return (
     <>
       <New again={again} />
-      <section class="section">
-        <h2>Secrets</h2>
-        <Rows
-          list={fixedList(known.secrets.map((one) => ({ ...one, id: one.name })))}
-          label="Secrets"
-          empty={["No secrets", "With one the agent signs in for you, and never sees it."]}
-        >
-          {({ name, origins, reference, anyField, lastUsedAt }) => (
-            <>
-              <Line
-                title={name}
-                aside={reference}
-                more={`${origins.join(", ")}${anyField ? " · fields of any kind" : ""}`}
-              />
-              {lastUsedAt === null ? <span class="dim wide">never used</span> : <Time at={lastUsedAt} />}
-              <Button
-                act={() => call("POST /api/secrets/remove", { body: { name } }).then(again)}
-                sure={[`Remove ${name}?`, "Its value is gone for good."]}
-                done={`${name} is removed`}
-                label={`Remove ${name}`}
-              >
-                Remove
-              </Button>
-            </>
-          )}
-        </Rows>
-      </section>
+      <Held
+        title="Secrets"
+        items={known.secrets}
+        empty={["No secrets", "With one the agent signs in for you, and never sees it."]}
+        verb="Remove"
+        past="removed"
+        act={({ name }) => call("POST /api/secrets/remove", { body: { name } }).then(again)}
+        means="Its value is gone for good."
+      >
+        {({ name, origins, reference, anyField, lastUsedAt }) => (
+          <>
+            <Line
+              title={name}
+              aside={reference}
+              more={`${origins.join(", ")}${anyField ? " · fields of any kind" : ""}`}
+            />
+            {lastUsedAt === null ? <span class="dim wide">never used</span> : <Time at={lastUsedAt} />}
+          </>
+        )}
+      </Held>
     </>
   )
 }

@@ -17,7 +17,7 @@ interface RowsProps<Item> {
 
 export function Rows<Item extends Row>({ list, label, height = 60, empty, children }: RowsProps<Item>) {
   const box = useRef<HTMLDivElement>(null)
-  const range = useSignal({ from: 0, to: 40 })
+  const range = useSignal({ from: 0, to: Math.ceil(innerHeight / height) + overscan })
   // While it scrolls, only rows that come in are drawn; those that stay are the same, and nobody looks into them.
   const drawn = useMemo(() => new WeakMap<Item, ComponentChildren>(), [children])
   const draw = (item: Item) => {
@@ -29,7 +29,9 @@ export function Rows<Item extends Row>({ list, label, height = 60, empty, childr
   useEffect(() => {
     const main = document.getElementById("main") as HTMLElement
     const look = () => {
-      const above = main.getBoundingClientRect().top - (box.current?.getBoundingClientRect().top ?? 0)
+      // Where there are no rows yet, asking where they are would lay out the page once more before they come.
+      if (!box.current) return list.more()
+      const above = main.getBoundingClientRect().top - box.current.getBoundingClientRect().top
       const from = Math.max(0, Math.floor(above / height) - overscan)
       const to = Math.ceil((above + main.clientHeight) / height) + overscan
       if (from !== range.value.from || to !== range.value.to) range.value = { from, to }

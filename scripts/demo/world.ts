@@ -10,6 +10,7 @@ import { promisify } from "node:util"
 import { type Browser, chromium } from "playwright-core"
 import { type Emulator, startEmulator } from "../../emulator/index.ts"
 import { detectBrowser, systemMachine } from "../../src/browser/profiles/detect/index.ts"
+import { visitorArguments } from "../../test/support/chromium.ts"
 import { freePort } from "../../test/support/gateway.ts"
 import { type PagesServer, startPagesServer } from "../../test/support/pages-server.ts"
 import { NotObserved } from "./timeline.ts"
@@ -103,7 +104,7 @@ export class DemoWorld {
     const machine = systemMachine({ homeFolder: homedir(), environment: process.env })
     return await chromium.launch({
       executablePath: (await detectBrowser(machine, undefined)).path,
-      args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
+      args: [...visitorArguments],
     })
   }
 

@@ -341,6 +341,16 @@ test("somebody who wants a heartbeat now gets one at night and with an empty fil
   assert.equal(outcome(job), "queued for test chat 5")
   const { last } = agent.heartbeat.look("main")
   assert.deepEqual([last?.runId, last?.reason, last?.outcome], [job.run_id, "manual", "queued for test chat 5"])
+  // What has been looked through is not read again: the last stays, until a later one has ended.
+  assert.deepEqual(agent.heartbeat.look("main").last, last)
+  const next = await agent.wake()
+  const looked = agent.heartbeat.look("main")
+  assert.deepEqual([looked.last?.runId, looked.last?.reason], [next.run_id, "interval"])
+  await agent.store.write(async (write) =>
+    write.prepare("update job set state = 'ready', finished_at = null where run_id = ?").run(next.run_id),
+  )
+  const again = agent.heartbeat.look("main")
+  assert.deepEqual([again.last?.runId, again.open], [job.run_id, "ready"])
   agent.heartbeat.stop()
   assert.equal(agent.heartbeat.look("main").nextAt, undefined)
 })

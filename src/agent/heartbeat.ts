@@ -7,6 +7,7 @@ import { type Route, type SessionSettings, type Sessions, mainKey } from "../ses
 import { type JobEnd, type JobRow, type Store, type Write, hasEvents, openJobs, readSteps } from "../store/index.ts"
 import type { HeartbeatConfig } from "./config.ts"
 import { endEvents } from "./events.ts"
+import { type LastHeartbeat, createLastHeartbeat } from "./last-heartbeat.ts"
 import { heartbeatToken, isHeartbeatAck } from "./prompt.ts"
 import { producedMedia } from "./tool-runner.ts"
 import { type TurnInput, heartbeatJob, heartbeatJobKind } from "./turn-input.ts"
@@ -69,6 +70,7 @@ const repeatMs = 24 * 60 * 60 * 1000
 export function createHeartbeat(options: HeartbeatOptions) {
   let timers: NodeJS.Timeout[] = []
   const nextAt = new Map<string, number>()
+  const lastHeartbeat = createLastHeartbeat(options.store)
   const stop = () => {
     for (const timer of timers) clearInterval(timer)
     timers = []
@@ -100,7 +102,7 @@ export function createHeartbeat(options: HeartbeatOptions) {
       await options.store.write(async (write) => write.addJob(job))
       return runId
     },
-    look: (agentId: string) => look(options, agentId, nextAt.get(agentId)),
+    look: (agentId: string) => look(options, lastHeartbeat, agentId, nextAt.get(agentId)),
     /** The handler of jobs of kind `heartbeat`. */
     handle: (job: JobRow, signal: AbortSignal) => handle(options, job, signal),
     /** After the last attempt of one that fails in ways we did not foresee: what woke it is shown by the next. */
@@ -117,17 +119,19 @@ function wakeAtInterval(options: HeartbeatOptions, agentId: string): void {
     .catch((error: unknown) => options.log.warn({ err: error, agent: agentId }, "heartbeat not queued"))
 }
 
-const sqlLast = `select run_id, payload, finished_at, state, error, result from job
-  where lane_key = ? and kind = ? and finished_at is not null and id > (select max(id) from job) - 50000
-  order by id desc limit 1`
-
-function look(options: HeartbeatOptions, agentId: string, nextAt: number | undefined): HeartbeatState {
+function look(
+  options: HeartbeatOptions,
+  lastHeartbeat: LastHeartbeat,
+  agentId: string,
+  nextAt: number | undefined,
+): HeartbeatState {
   const { store } = options
   const settings = options.settings(agentId)
   const session = sessionOf(options, agentId)
   const route = options.resolveRoute(agentId, settings.target, settings.to)
-  const row = store.handle.prepare(sqlLast).get(session, heartbeatJobKind) as unknown as JobRow | undefined
-  const open = openJobs(store, session).find((job) => job.kind === heartbeatJobKind)
+  const jobs = openJobs(store, session)
+  const row = lastHeartbeat(session, jobs)
+  const open = jobs.find((job) => job.kind === heartbeatJobKind)
   const wouldSkip = skipReason(options, agentId, session, "interval")
   return {
     agentId,

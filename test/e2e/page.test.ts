@@ -91,6 +91,56 @@ describe("the page", () => {
     await page.locator("#main .row").first().waitFor()
   })
 
+  test("asks for what the first view shows at once, and for nothing twice", async () => {
+    const page = await visitor.page.context().newPage()
+    // Without the stream nothing says that what was read may have changed.
+    await page.route("**/api/stream", () => undefined)
+    let asked: string[] = []
+    page.on("request", (request) => void (request.method() === "GET" && asked.push(new URL(request.url()).pathname)))
+    for (const [place, path] of [
+      ["now", "/api/status"],
+      ["runs", "/api/runs"],
+      ["webhooks", "/api/hooks"],
+      ["messages", "/api/deliveries"],
+      ["approvals", "/api/approvals"],
+      ["sessions", "/api/sessions"],
+      ["settings/audit", "/api/audit"],
+    ] as const) {
+      await page.goto("about:blank")
+      asked = []
+      await page.goto(`http://127.0.0.1:${world.gateway.port}/dashboard/#/${place}`)
+      await page.locator("#main :is(.card, .row, .empty)").first().waitFor()
+      const own = asked.filter((one) => one === path)
+      assert.deepEqual([own, asked.indexOf(path) < asked.indexOf("/api/page/session")], [[path], true], place)
+    }
+    await page.close()
+  })
+
+  test("reads older rows though a refresh has overtaken the question for them", async () => {
+    const page = await visitor.page.context().newPage()
+    let held = 0
+    await page.route(/\/api\/hooks\?/, async (route) => {
+      const url = new URL(route.request().url())
+      const isOlder = url.searchParams.has("before")
+      if (isOlder && (held += 1) === 1) return
+      if (!isOlder) url.searchParams.set("limit", "1")
+      await route.continue({ url: String(url) })
+    })
+    const older = page.waitForRequest(/\/api\/hooks\?.*before=/)
+    await page.goto(`http://127.0.0.1:${world.gateway.port}/dashboard/#/webhooks`)
+    await older
+    await page.getByText("Live", { exact: true }).waitFor()
+    await world.hook("nowhere", { note: "newer" })
+    const { items } = await world.gateway.call<{ items: object[] }>("GET", "/api/hooks")
+    assert.ok(items.length > 2)
+    await page
+      .locator("#main .row")
+      .nth(items.length - 1)
+      .waitFor()
+    assert.equal(await page.locator("#main .row").count(), items.length)
+    await page.close()
+  })
+
   test("goes on by itself when the gateway is killed and starts again: nothing is missing, nothing is there twice", async () => {
     const { page } = visitor
     await visitor.open("#/runs")
