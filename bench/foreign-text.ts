@@ -24,6 +24,7 @@ const shapes = [
 ]
 shapes.push("&", "&amp;", "&lt;", "&#0000", "\u202ea", "\u{e0041}a", "\u200b", "＜", "ﬃ", "𝐮", "🦞")
 shapes.push("<s>", "&lt;s&gt;", "&sol;", "&#60", "中\u{e0100}", "<untrusted-content ", "&lbrack;")
+shapes.push("㏘", "㏘<s>", "<s>&#38;\u{e0041}[", "C", "s", "c&key=", "://svct_", ":://s:", "basic ", "<s>ﬃ")
 shapes.push("&key=", "&access_token=x", "bearer\n", "sk-", "sk-aaaaaaaaaaaaaaaaaaa ", "svct_", "1234567890:", "://")
 shapes.push("a.", "://a@", "&abc=b", "&key=a", "=", "Bearer ", "123456:", "a-known-secret-0123", '{"a":"b\\n"},')
 

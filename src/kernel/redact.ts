@@ -30,7 +30,7 @@ export function createRedactor(): Redactor {
     redact(text) {
       const codes = codesOf(text)
       const registered = known.find(codes)
-      const shown = registered.join(findForms(text, codes)).replaceIn(text, codes, "***")
+      const shown = registered.join(findForms(codes)).replaceIn(text, codes, "***")
       return registered.isEmpty ? shown : redactForms(shown)
     },
   }
@@ -39,5 +39,5 @@ export function createRedactor(): Redactor {
 /** Where a registered secret was taken away a word may begin that was the rest of another before: `secretsk-...`. */
 function redactForms(text: string): string {
   const codes = codesOf(text)
-  return findForms(text, codes).replaceIn(text, codes, "***")
+  return findForms(codes).replaceIn(text, codes, "***")
 }

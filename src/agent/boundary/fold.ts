@@ -5,11 +5,50 @@ import { EntityReader, opensEntity } from "./entities.ts"
 export interface Folded {
   /** ASCII codes, `other` for everything else; the first `length` count. */
   codes: Uint8Array
-  /** Where in the text each code comes from. */
-  starts: Uint32Array
+  /** Where in the text the codes come from. */
+  origins: Origins
   length: number
   /** Of the text. */
   size: number
+}
+
+/**
+ * Where each code comes from, kept only where that changes: most characters stand for one, and a place for each would cost
+ * more than all else that is done with them.
+ */
+export class Origins {
+  /** Pairs: from this code on, that much is between its place and that of its character. */
+  #pairs = new Int32Array(16)
+  #length = 0
+  #shift = 0
+  #read = 0
+
+  /** The next code, the one at `place`, comes from `index`. What was said of the same place does not count. */
+  note(place: number, index: number): void {
+    if (index - place === this.#shift) return
+    this.#shift = index - place
+    if (this.#length > 0 && this.#pairs[this.#length - 2] === place) {
+      this.#pairs[this.#length - 1] = this.#shift
+      return
+    }
+    if (this.#length === this.#pairs.length) {
+      const pairs = new Int32Array(this.#length * 2)
+      pairs.set(this.#pairs)
+      this.#pairs = pairs
+    }
+    this.#pairs[this.#length] = place
+    this.#pairs[this.#length + 1] = this.#shift
+    this.#length += 2
+  }
+
+  /** To be asked from left to right. For a later one of several that stand for one character, the end of that. */
+  of(place: number): number {
+    const pairs = this.#pairs
+    while (this.#read < this.#length && (pairs[this.#read] as number) <= place) this.#read += 2
+    const index = this.#read === 0 ? place : place + (pairs[this.#read - 1] as number)
+    if (this.#read === this.#length) return index
+    return Math.min(index, (pairs[this.#read] as number) + (pairs[this.#read + 1] as number))
+  }
 }
 
 /** A character that is part of no mark. */
@@ -67,7 +106,7 @@ const memo = new Uint16Array(0x1_0000)
 const styledFrom = 0x1d000
 const styledTo = 0x1f300
 const styled = new Uint16Array(styledTo - styledFrom)
-const expansions: string[] = []
+const expansions: Uint8Array[] = []
 
 /** Of UTF-16 codes. */
 export function fold(units: Uint16Array): Folded {
@@ -78,14 +117,13 @@ class Folder {
   readonly #units: Uint16Array
   readonly #entities: EntityReader
   #codes: Uint8Array
-  #starts: Uint32Array
+  readonly #origins = new Origins()
   #length = 0
 
   constructor(units: Uint16Array) {
     this.#units = units
     this.#entities = new EntityReader(units)
     this.#codes = new Uint8Array(units.length + slack)
-    this.#starts = new Uint32Array(units.length + slack)
   }
 
   fold(): Folded {
@@ -95,27 +133,27 @@ class Folder {
       index = this.#foldCommon(index)
       if (index < size) index = this.#foldRare(index)
     }
-    return { codes: this.#codes, starts: this.#starts, length: this.#length, size }
+    return { codes: this.#codes, origins: this.#origins, length: this.#length, size }
   }
 
   /** As far as every character stands for one, or none, and that is known; where that ends. */
   #foldCommon(from: number): number {
     const units = this.#units
     const codes = this.#codes
-    const starts = this.#starts
+    const origins = this.#origins
     let length = this.#length
     let index = from
+    origins.note(length, index)
     for (; index < units.length; index += 1) {
       const known = memo[units[index] as number] as number
       if (known > invisible && known < expanded) {
         codes[length] = known
-        starts[length] = index
         length += 1
       } else if (units[index] === ampersand && !opensEntity(units[index + 1] as number)) {
         codes[length] = ampersand
-        starts[length] = index
         length += 1
-      } else if (known !== invisible) break
+      } else if (known === invisible) origins.note(length, index + 1)
+      else break
     }
     this.#length = length
     return index
@@ -140,23 +178,21 @@ class Folder {
 
   #put(plain: number, index: number): void {
     if (plain === invisible) return
-    const pieces = plain < expanded ? undefined : (expansions[plain - expanded] as string)
-    for (let at = 0; at < (pieces?.length ?? 1); at += 1) {
-      this.#codes[this.#length] = pieces?.charCodeAt(at) ?? plain
-      this.#starts[this.#length] = index
-      this.#length += 1
+    const pieces = plain < expanded ? undefined : (expansions[plain - expanded] as Uint8Array)
+    this.#origins.note(this.#length, index)
+    if (pieces === undefined) {
+      this.#codes[this.#length++] = plain
+      return
     }
+    for (let at = 0; at < pieces.length; at += 1) this.#codes[this.#length++] = pieces[at] as number
     // What is left takes a place each, or grows this again.
-    if (pieces !== undefined && this.#length + this.#units.length - index + slack > this.#codes.length) this.#grow()
+    if (this.#length + this.#units.length - index + slack > this.#codes.length) this.#grow()
   }
 
   #grow(): void {
     const codes = new Uint8Array(this.#codes.length * 2)
     codes.set(this.#codes)
-    const starts = new Uint32Array(codes.length)
-    starts.set(this.#starts)
     this.#codes = codes
-    this.#starts = starts
   }
 }
 
@@ -189,7 +225,7 @@ function findPlain(codePoint: number): number {
   if (plain.length === 0) return invisible
   if (plain.every((code) => code === other) || plain.length > slack / 2) return other
   if (plain.length === 1) return plain[0] as number
-  expansions.push(String.fromCharCode(...plain))
+  expansions.push(Uint8Array.from(plain))
   return expanded + expansions.length - 1
 }
 

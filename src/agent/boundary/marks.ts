@@ -1,7 +1,7 @@
 // What foreign text may not hold in a form that a model could take for real: our boundary, and the tokens by which
 // models' chat templates tell who speaks. Read over folded text from left to right; nothing is gone over again.
 import { Places } from "../../kernel/index.ts"
-import type { Folded } from "./fold.ts"
+import type { Folded, Origins } from "./fold.ts"
 
 /** `<name>` and `</name>`; dashes and underscores are left out, digits may follow. */
 const angleTokens = words(
@@ -70,16 +70,16 @@ export function findMarks(folded: Folded): Places {
 class MarkReader {
   readonly marks = new Places()
   readonly #codes: Uint8Array
-  readonly #starts: Uint32Array
+  readonly #origins: Origins
   readonly #length: number
   readonly #size: number
   /** Of the name that was read last: what it is, and whether a space stood in it. */
   #ends = ordinary
   #hasSpace = false
 
-  constructor({ codes, starts, length, size }: Folded) {
+  constructor({ codes, origins, length, size }: Folded) {
     this.#codes = codes
-    this.#starts = starts
+    this.#origins = origins
     this.#length = length
     this.#size = size
   }
@@ -106,7 +106,7 @@ class MarkReader {
   }
 
   #add(from: number, to: number): number {
-    this.marks.add(this.#starts[from] as number, to < this.#length ? (this.#starts[to] as number) : this.#size)
+    this.marks.add(this.#origins.of(from), to < this.#length ? Math.min(this.#origins.of(to), this.#size) : this.#size)
     return to
   }
 
