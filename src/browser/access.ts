@@ -93,9 +93,9 @@ export function limits(what: string, timeoutMs: number, caller: Caller): Operati
   return { what, timeoutMs, signal: caller.signal }
 }
 
-/** `known`: the title, where it was asked for a moment ago. */
-export async function pageReply(tab: Tab, known?: () => string | undefined): Promise<PageReply> {
-  return { ok: true, targetId: tab.targetId, url: tab.url, title: known?.() ?? (await tab.title()) }
+/** `known`: the title, where the page itself has told it a moment ago; else the browser is asked. */
+export async function pageReply(tab: Tab, known = ""): Promise<PageReply> {
+  return { ok: true, targetId: tab.targetId, url: tab.url, title: known || (await tab.title()) }
 }
 
 export function needEvaluation({ settings }: CoreOptions): void {

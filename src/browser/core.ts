@@ -322,8 +322,8 @@ function pageOperations(options: CoreOptions) {
       const outcome = await traces.around(live, tab, `navigate ${url}`, () =>
         visit(tab, url, limits("Loading the page", request.timeoutMs, caller), { guard, caller }),
       )
-      const fresh = await freshSnapshot(tab, request.snapshot, guard, limits("", request.timeoutMs, caller))
-      return { ...(await pageReply(tab)), ...outcome, ...fresh, ...(await refusals()) }
+      const { fresh, title } = await freshSnapshot(tab, request.snapshot, guard, limits("", request.timeoutMs, caller))
+      return { ...(await pageReply(tab, title)), ...outcome, ...fresh, ...(await refusals()) }
     },
     async screenshot(caller: Caller, request: ScreenshotRequest): Promise<ScreenshotReply & { data: string }> {
       const { fullPage, ref, element, labels, type } = request
@@ -354,16 +354,17 @@ function pageOperations(options: CoreOptions) {
       await guard.hold(tab, undefined)
       const { live } = registry.get(caller.profile)
       const refusals = refusalsIn(live, tab)
-      const title = "ref" in request ? `${request.kind} ${request.ref ?? ""}` : request.kind
-      const outcome = await traces.around(live, tab, title.trim(), () =>
+      const step = "ref" in request ? `${request.kind} ${request.ref ?? ""}` : request.kind
+      const { title = "", ...outcome } = await traces.around(live, tab, step.trim(), () =>
         act(tab, request, {
           ...limits(`The ${request.kind}`, request.timeoutMs, caller),
           reveal: revealer(options, caller),
         }),
       )
-      const fresh = await freshSnapshot(tab, request.snapshot, guard, limits("", request.timeoutMs, caller))
+      const shown = await freshSnapshot(tab, request.snapshot, guard, limits("", request.timeoutMs, caller))
       const closed = tab.isOpen ? {} : { closed: true as const }
-      return { ...(await pageReply(tab)), ...outcome, ...fresh, ...closed, ...(await refusals()) }
+      const reply = await pageReply(tab, request.snapshot === undefined ? title : shown.title)
+      return { ...reply, ...outcome, ...shown.fresh, ...closed, ...(await refusals()) }
     },
   }
 }

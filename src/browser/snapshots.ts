@@ -112,31 +112,23 @@ export async function freshSnapshot(
   wanted: "efficient" | "diff" | undefined,
   guard: Guard,
   limits: OperationOptions,
-): Promise<FreshSnapshot> {
-  if (wanted === undefined || tab.dialog || !tab.isOpen) return {}
+): Promise<{ fresh: FreshSnapshot; title: string }> {
+  const none = { fresh: {}, title: "" }
+  if (wanted === undefined || tab.dialog || !tab.isOpen) return none
   try {
     return await tab.operate({ ...limits, what: "The snapshot" }, async (operation) => {
       guard.checkRead(tab)
-      const { snapshot, truncated } = await takeSnapshot(tab, operation, {
+      const { snapshot, truncated, title } = await takeSnapshot(tab, operation, {
         ...fresh,
         diff: wanted === "diff",
         patient: wanted === "diff",
       })
-      return { snapshot, truncated }
+      return { fresh: { snapshot, truncated }, title }
     })
   } catch (error) {
     if (!(error instanceof AppError) || limits.signal?.aborted || error.code === "navigation-refused") throw error
-    return { snapshot: `(no snapshot: ${error.message})`, truncated: false }
+    return { ...none, fresh: { snapshot: `(no snapshot: ${error.message})`, truncated: false } }
   }
-}
-
-/** The title, asked for while the page is read; what it is worth when that has taken its time is another matter. */
-async function titleBeside(tab: Tab): Promise<() => string | undefined> {
-  const began = tab.clock.monotonic()
-  const { url } = tab
-  const title = await tab.title()
-  const longestMs = 100
-  return () => (tab.url === url && tab.clock.monotonic() - began < longestMs ? title : undefined)
 }
 
 export function snapshotOperations(options: CoreOptions) {
@@ -160,14 +152,13 @@ export function snapshotOperations(options: CoreOptions) {
       }
       needLibrary("ai snapshot")
       const tab = await pick(caller, request.targetId)
-      const [taken, title] = await tab.operate(timed, (operation) =>
-        Promise.all([
-          snapshotOf(tab, request, { settings: options.settings, guard, usual }, operation),
-          titleBeside(tab),
-        ]),
-      )
-      const { lines: _lines, ...snapshot } = taken.snapshot
-      const reply: SnapshotReply = { ...(await pageReply(tab, title)), format: "ai", ...snapshot }
+      const { url, ...taken } = await tab.operate(timed, async (operation) => {
+        const parts = { settings: options.settings, guard, usual }
+        return { ...(await snapshotOf(tab, request, parts, operation)), url: tab.url }
+      })
+      const { lines: _lines, title, ...snapshot } = taken.snapshot
+      const known = tab.url === url ? title : ""
+      const reply: SnapshotReply = { ...(await pageReply(tab, known)), format: "ai", ...snapshot }
       if (!taken.labelled) return reply
       const { picture, shown, skipped } = taken.labelled
       const imagePath = await savePicture(options, picture)

@@ -125,6 +125,12 @@ export function overPipe(toBrowser: Writable, fromBrowser: Readable, options: Pi
   let parts: Buffer[] = []
   let partBytes = 0
   let start: Buffer | undefined
+  let unsent = ""
+  const flush = () => {
+    const text = unsent
+    unsent = ""
+    if (!isOver) toBrowser.write(text)
+  }
   const close = () => {
     isOver = true
     parts = []
@@ -177,7 +183,10 @@ export function overPipe(toBrowser: Writable, fromBrowser: Readable, options: Pi
         stream.on("close", () => end(new AppError("browser-lost", "The browser closed its pipe")))
     },
     send(text) {
-      if (!isOver) toBrowser.write(`${text}\0`)
+      if (isOver) return
+      // What is said in one turn goes out at once: each write wakes the browser, which costs more than the words.
+      if (unsent === "") process.nextTick(flush)
+      unsent += `${text}\0`
     },
     ping: () => false,
     isGone: (silentMs) => silentMs >= patienceMs || isStopped(),

@@ -26,6 +26,8 @@ export interface ActOutcome {
   scrolled?: boolean
   /** Of evaluate: what the code gave. */
   result?: unknown
+  /** Of the page, where the input has set off nothing that could change it by now. */
+  title?: string
 }
 
 export async function act(
@@ -42,9 +44,10 @@ export async function act(
       try {
         const result = await perform({ tab, operation, progress, reveal: options.reveal }, request)
         if (answered.has(request.kind)) tab.memory.expectAnswer(tab.clock.monotonic())
-        if (request.kind !== "wait") await watch.settle(operation.signal, progress.rested === true)
+        const isCalm = request.kind !== "wait" && (await watch.settle(operation.signal, progress.rested === true))
         if (request.kind === "scroll") return { scrolled: result === true }
-        return request.kind === "evaluate" ? { result } : {}
+        if (request.kind === "evaluate") return { result }
+        return isCalm && progress.title ? { title: progress.title } : {}
       } finally {
         watch.stop()
       }

@@ -185,11 +185,11 @@ export class Tab {
     this.#checkFree(options)
     const controller = new AbortController()
     this.#running.add(controller)
-    const before = this.#line
+    const before = this.#running.size > 1 ? this.#line : undefined
     const { promise: turn, resolve: done } = Promise.withResolvers<void>()
-    this.#line = before.then(() => turn)
+    this.#line = before ? before.then(() => turn) : turn
     try {
-      await this.#turn(before, options, controller.signal)
+      if (before) await this.#turn(before, options, controller.signal)
       return await this.#run(options, controller.signal, work)
     } finally {
       this.#movedAt = this.clock.monotonic()

@@ -5,8 +5,10 @@ import { callAgent } from "./frames.ts"
 import type { Tab } from "./tab.ts"
 
 export interface EffectWatch {
-  /** Resolves at once when nothing was set off. `rested`: the page has done by now what the input has queued. */
-  settle(signal: AbortSignal, rested: boolean): Promise<void>
+  /**
+   * Resolves at once, with true, when nothing was set off. `rested`: the page has done by now what the input has queued.
+   */
+  settle(signal: AbortSignal, rested: boolean): Promise<boolean>
   stop(): void
 }
 
@@ -58,6 +60,7 @@ export function watchEffects(tab: Tab): EffectWatch {
         })
       }
       if (leaving) await atMost(tab, navigationMs, signal, () => arrived.promise)
+      return !began && !leaving
     },
     stop() {
       stopNavigation()

@@ -35,6 +35,7 @@ export async function click(tab: Tab, request: ClickRequest, operation: Operatio
     const report = await clickAndSee(tab, entry, at, operation.signal)
     if (report.hits > 0 && report.missedBy === "") {
       progress.rested = true
+      if (entry.frame.parentId === undefined) progress.title = report.title
       if (report.givesFile) tab.expectFile()
       return
     }
@@ -90,7 +91,8 @@ async function disarmWorld(world: World, signal: AbortSignal): Promise<ClickRepo
   try {
     return await callAgent<ClickReport>(world, "disarm", null, signal)
   } catch (error) {
-    if (error instanceof AppError && error.code === "stale-ref") return { hits: 1, missedBy: "", givesFile: false }
+    if (error instanceof AppError && error.code === "stale-ref")
+      return { hits: 1, missedBy: "", givesFile: false, title: "" }
     throw error
   }
 }

@@ -84,4 +84,6 @@ export interface Progress {
   sent: boolean
   /** The page has had its turn since the last input, and done what that had queued. */
   rested?: boolean
+  /** Of the tab's page, after that. */
+  title?: string
 }

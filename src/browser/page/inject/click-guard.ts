@@ -2,7 +2,7 @@
 // What would land elsewhere is stopped before the page sees it. Runs in the page (see agent.ts).
 import type { ArmedClick, PageAgent } from "./agent.ts"
 import type { PageElement, PageEvent, PageWindow } from "./dom.ts"
-import { describe, elementAt, isHit } from "./hit.ts"
+import { describe, elementAt, isHit, titleOf } from "./hit.ts"
 
 export interface ClickReport {
   /** Events that reached the document at all. */
@@ -11,6 +11,8 @@ export interface ClickReport {
   missedBy: string
   /** It hit a link that gives a file. */
   givesFile: boolean
+  /** Of the document; "" where it has none. */
+  title: string
 }
 
 export function guardedEvents(): string[] {
@@ -66,10 +68,15 @@ export function clickLanded(agent: PageAgent, releases: number): Promise<void> {
 export function disarmClick(agent: PageAgent): ClickReport {
   const armed = agent.armed
   agent.armed = null
-  if (!armed) return { hits: 0, missedBy: "", givesFile: false }
+  if (!armed) return { hits: 0, missedBy: "", givesFile: false, title: "" }
   armed.onRelease?.()
   for (const type of guardedEvents()) removeEventListener(type, armed.handler, true)
-  return { hits: armed.hits, missedBy: armed.missed ? armed.missedBy : "", givesFile: armed.givesFile }
+  return {
+    hits: armed.hits,
+    missedBy: armed.missed ? armed.missedBy : "",
+    givesFile: armed.givesFile,
+    title: titleOf(),
+  }
 }
 
 export const clickGuardFunctions = [guardedEvents, armClick, clickLanded, disarmClick]

@@ -38,6 +38,16 @@ export function describe(element: PageElement): string {
   return `<${element.localName.replace(/[^\w-]/g, "")}${id}>`
 }
 
-export const hitFunctions = [elementAt, isHit, isInside, describe]
+/**
+ * The title of the document, or "" where the browser must be asked: it cuts what is too long, and is not fooled by a form
+ * or picture of the name `title`, which stands in the place of the document's own.
+ */
+export function titleOf(): string {
+  const longest = 1_000
+  const title: unknown = document.title
+  return typeof title === "string" && title.length <= longest ? title : ""
+}
+
+export const hitFunctions = [elementAt, isHit, isInside, describe, titleOf]
 
 declare const document: PageDocument

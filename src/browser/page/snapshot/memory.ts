@@ -6,6 +6,8 @@ export interface Remembered {
   /** The options that shape the lines. */
   key: string
   url: string
+  /** Of the page; "" where it is not known: the page has none, or only a frame was walked. */
+  title: string
   lines: Line[]
   folded: number
   /** Anything was otherwise than at the snapshot before, in what this one shows or elsewhere. */

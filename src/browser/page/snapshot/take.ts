@@ -45,9 +45,14 @@ export interface Snapshot {
   refs: Record<string, SnapshotRef>
   stats: { lines: number; chars: number; refs: number; interactive: number }
   truncated: boolean
+  /** Of the page, as it was when it was walked; "" where the walk could not tell. */
+  title: string
   /** The lines that are shown, for labels. */
   lines: Line[]
 }
+
+/** Without what the page is called, which does not stand in its lines. */
+type Shown = Omit<Snapshot, "title">
 
 export const defaultMaxChars = 80_000
 export const efficientMaxChars = 8_000
@@ -68,9 +73,11 @@ export async function takeSnapshot(tab: Tab, operation: Operation, options: Snap
   let { lines } = taken
   if (options.compact && !options.interactive) lines = compact(lines)
   if (options.find !== "") lines = find(lines, options.find)
-  if (options.diff && before?.key === key && before.url === taken.url) return showChanges(before, taken, options)
+  if (options.diff && before?.key === key && before.url === taken.url) {
+    return { ...showChanges(before, taken, options), title: taken.title }
+  }
   const shown = shorten(lines, options)
-  return finish(shown, options, taken.folded)
+  return { ...finish(shown, options, taken.folded), title: taken.title }
 }
 
 /**
@@ -164,6 +171,7 @@ async function take(
   const taken: Remembered = {
     key,
     url: tab.url,
+    title: (root === tab.frames.main && walked[0]?.title) || "",
     lines: await composeLines(tab, { frames: walked, silent }, compose, signal),
     folded: walked.reduce((sum, frame) => sum + frame.folded, 0),
     changed: walked.some(({ changed }) => changed),
@@ -227,7 +235,7 @@ function noteOf({ left }: Cut, options: SnapshotOptions): string {
   return most < 600 ? `\n[truncated: ${left}]` : `\n[truncated: ${left}; ${adviceFor(options)}]`
 }
 
-function showChanges(before: Remembered, now: Remembered, options: SnapshotOptions): Snapshot {
+function showChanges(before: Remembered, now: Remembered, options: SnapshotOptions): Shown {
   const changes =
     before === now
       ? []
@@ -258,7 +266,7 @@ function toLine({ sign, text, line }: Change): Line {
   return { text: `${sign}${text}`, depth: 0, ...(line?.ref ? { ref: line.ref } : {}) }
 }
 
-function finish(shown: Cut, options: SnapshotOptions, folded: number, empty = emptyWords(options)): Snapshot {
+function finish(shown: Cut, options: SnapshotOptions, folded: number, empty = emptyWords(options)): Shown {
   const refs: Record<string, SnapshotRef> = {}
   let count = 0
   let interactive = 0

@@ -82,26 +82,25 @@ async function walkFrame(
       // may have changed, a look would be the larger part of the work, unless the page has kept changing so far.
       const repeated = options.repeated === true && looks === 0 && openings === 0
       const walking = callAgent<string>(world, "walk", { ...options, repeated }, signal)
-      const [text, found] = await Promise.all([walking, repeated && !tab.memory.isMoving ? undefined : look()])
-      if (text === "") {
+      // What the walk gave is read while the look is still under way.
+      const reading = walking.then((text) => (text === "" ? undefined : readWalk(text)))
+      const [read, found] = await Promise.all([reading, repeated && !tab.memory.isMoving ? undefined : look()])
+      if (!read) {
         if (!found) return undefined
         looks += 1
         continue
       }
       const hasFound = found ?? (await look())
-      const end = text.indexOf("\n")
-      const report = JSON.parse(text.slice(0, end)) as WalkReport
-      changed ||= report.changed
+      changed ||= read.changed
       if (hasFound) {
         looks += 1
         continue
       }
-      if (report.suspects > 0 && openings < maxClosedDepth && (await openClosedRoots(world, signal))) {
+      if (read.suspects > 0 && openings < maxClosedDepth && (await openClosedRoots(world, signal))) {
         openings += 1
         continue
       }
-      const lines = end + 1 === text.length ? [] : text.slice(end + 1).split("\n")
-      return { ...report, lines, changed, frame, world }
+      return { ...read, changed, frame, world }
     } catch (error) {
       // The page moved on while it was read: the new one is what the caller wants to see.
       if (attempt >= 3 || !(error instanceof AppError) || error.code !== "stale-ref") throw error
@@ -109,6 +108,13 @@ async function walkFrame(
       attempt += 1
     }
   }
+}
+
+/** The report stands as JSON on the first line, before the lines of the page. */
+function readWalk(text: string): WalkReport & { lines: string[] } {
+  const end = text.indexOf("\n")
+  const report = JSON.parse(text.slice(0, end)) as WalkReport
+  return { ...report, lines: end + 1 === text.length ? [] : text.slice(end + 1).split("\n") }
 }
 
 /** The page's world can be asked by its session alone where the frame is the first of its process. */

@@ -34,11 +34,13 @@ export interface WalkReport {
   folded: number
   /** Anything of the document was otherwise than at the walk before, shown or not. */
   changed: boolean
+  /** Of the document; "" where it has none. */
+  title: string
   /** Set when the selector fits no element, several, or is none. */
   problem?: "none" | "several" | "bad"
 }
 
-export interface Walk extends Omit<WalkReport, "refs"> {
+export interface Walk extends Omit<WalkReport, "refs" | "title"> {
   agent: PageAgent
   /** `\0` in a line stands for the ref of the entry in `refs` that names the line. */
   lines: string[]

@@ -4,6 +4,7 @@ import { forgetGone, numberOf, type PageAgent, rootOf } from "../agent.ts"
 import { hasChanged, isUnchanged, watchChanges } from "../changes.ts"
 import { setsCursors } from "../cursors.ts"
 import type { PageDocument, PageElement, PageStyle } from "../dom.ts"
+import { titleOf } from "../hit.ts"
 import { roleTables } from "../roles.ts"
 import { visitChildren } from "./children.ts"
 import { tellApart, visitListElement, visitListText } from "./list.ts"
@@ -54,7 +55,7 @@ export function walkPage(agent: PageAgent, options: WalkOptions): string {
   const { lines, refs, frames, folded, problem } = walk
   const flat: number[] = []
   for (const [line, id, , , interactive] of refs) flat.push(line, id, interactive ? 1 : 0)
-  const report: WalkReport = { refs: flat, frames, suspects: agent.suspects.length, folded, changed }
+  const report: WalkReport = { refs: flat, frames, suspects: agent.suspects.length, folded, changed, title: titleOf() }
   if (problem) report.problem = problem
   return `${JSON.stringify(report)}\n${lines.join("\n")}`
 }
