@@ -219,14 +219,23 @@ describe("the answer to a heartbeat", () => {
     assert.deepEqual(roles, ["user", "assistant", "user"])
   })
 
-  test("is delivered when it is an alert, and marks the session as used", async (context) => {
+  test("is delivered when it is an alert, marks the session as used, and is known to the next turn", async (context) => {
     const clock = clockAt(noon)
-    const agent = await startAgent(context, { clock, models: scriptedModels(["hi", "The oven is hot."]) })
+    const models = scriptedModels(["hi", "The oven is hot.", "since noon"])
+    const agent = await startAgent(context, { clock, models })
     await agent.say("hello")
     clock.forward(hour)
     assert.equal(outcome(await agent.wake()), "queued for test chat 5")
     assert.equal(agent.replies()[1]?.text, "The oven is hot.")
     assert.ok((agent.sessions.find(main)?.updatedAt ?? 0) >= noon + hour)
+    // Else the answer to "since when?" would be about nothing.
+    await agent.say("since when?")
+    const messages = models.requests.at(-1)?.messages ?? []
+    assert.deepEqual(
+      messages.map(({ role }) => role),
+      ["user", "assistant", "user", "assistant", "user"],
+    )
+    assert.match(JSON.stringify(messages[3]), /The oven is hot\./)
   })
 
   test("is an alert when it sends a picture beside the acknowledgment", async (context) => {

@@ -7,7 +7,7 @@ import type { ConfigIssue } from "./document.ts"
 import { readConfigValue, setConfigText, showConfigValue } from "./edit.ts"
 import { readEnvironment } from "./environment.ts"
 import { configInvalid, formatIssue, loadConfigFile, loadConfigOrThrow, realConfigPath } from "./load.ts"
-import { formatConfigPath, parseConfigPath } from "./path.ts"
+import { type ConfigPath, formatConfigPath, parseConfigPath } from "./path.ts"
 import { configSchema } from "./schema.ts"
 import { buildSourceTree, findNode, issueAt } from "./source-tree.ts"
 import { unsetConfigValue } from "./write-back.ts"
@@ -33,19 +33,35 @@ export function getConfigValue(
   })
 }
 
-export function setConfigFromText(io: ConfigCommandIo, options: Output & { key: string; value: string }): void {
-  run(io, options, () => {
+export async function setConfigFromText(
+  io: ConfigCommandIo,
+  options: Output & { key: string; value: string },
+): Promise<void> {
+  try {
     const key = parseConfigPath(options.key)
     const result = setConfigText({ ...target(io), key, text: options.value })
-    report(io, options, result, formatConfigPath(key), "set")
-  })
+    const warnings = result.kind === "ok" ? await warningsAt(io, key) : []
+    report(io, options, { result, key: formatConfigPath(key), done: "set", warnings })
+  } catch (error) {
+    fail(io, options, error)
+  }
+}
+
+/** What `validate` would say of this key. */
+async function warningsAt(io: ConfigCommandIo, key: ConfigPath): Promise<ConfigIssue[]> {
+  if (!io.findWarnings) return []
+  const loaded = loadConfigFile(target(io))
+  if (loaded.kind !== "ok") return []
+  const warnings = await io.findWarnings(loaded.snapshot)
+  const concern = warnings.filter(({ path }) => key.every((segment, index) => String(segment) === String(path[index])))
+  return placed(configPath(io), concern)
 }
 
 export function unsetConfigKey(io: ConfigCommandIo, options: Output & { key: string }): void {
   run(io, options, () => {
     const key = parseConfigPath(options.key)
     const result = unsetConfigValue({ ...target(io), key })
-    report(io, options, result, formatConfigPath(key), "removed")
+    report(io, options, { result, key: formatConfigPath(key), done: "removed", warnings: [] })
   })
 }
 
@@ -123,7 +139,14 @@ function fail(io: ConfigCommandIo, options: Output, error: unknown): void {
   io.exit(1)
 }
 
-function report(io: ConfigCommandIo, options: Output, result: WriteResult, key: string, done: string): void {
+interface Written {
+  result: WriteResult
+  key: string
+  done: "set" | "removed"
+  warnings: readonly ConfigIssue[]
+}
+
+function report(io: ConfigCommandIo, options: Output, { result, key, done, warnings }: Written): void {
   if (result.kind === "invalid") {
     if (options.json) {
       const app = new AppError("config-invalid", "The change would make the configuration invalid; nothing was written")
@@ -135,9 +158,10 @@ function report(io: ConfigCommandIo, options: Output, result: WriteResult, key: 
     io.exit(1)
     return
   }
-  if (options.json) io.stdout(`${JSON.stringify({ ok: true, key, files: result.files })}\n`)
+  if (options.json) io.stdout(`${JSON.stringify({ ok: true, key, files: result.files, ...(warnings.length > 0 ? { warnings } : {}) })}\n`)
   else if (result.files.length === 0) io.stdout(`${key}: nothing to change\n`)
   else io.stdout(`${key}: ${done} in ${result.files.join(", ")}\n`)
+  if (!options.json) for (const warning of warnings) io.stdout(`warning: ${formatIssue(warning)}\n`)
 }
 
 /** These commands look at, or change, one key: variables that others want need not be set at this terminal. */

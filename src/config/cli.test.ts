@@ -41,7 +41,8 @@ describe("svc config", () => {
     await run("set", "gateway.port", "4000")
     await run("set", "channels.chatapp.allowFrom", "[1, '@x']")
     await run("set", "channels.chatapp.botToken", "123456:abc")
-    await run("set", "hooks.token", "987654")
+    const { code, out } = await run("set", "hooks.token", "987654")
+    assert.deepEqual([code, out], [0, `hooks.token: set in ${path}\n`])
     assert.deepEqual(JSON.parse(readFileSync(path, "utf8")), {
       gateway: { port: 4000 },
       channels: { chatapp: { allowFrom: [1, "@x"], botToken: "123456:abc" } },
@@ -103,6 +104,19 @@ describe("svc config", () => {
     // Nobody can say what is wrong with the models of a file that is wrong itself.
     writeFileSync(path, "{gateway: {port: 0}}")
     assert.doesNotMatch((await runWith({ findWarnings }, "validate")).err, /may not work/)
+  })
+
+  it("warns of the key that was set, and of no other", async () => {
+    const findWarnings = async () => [
+      { path: ["gateway", "port"], message: "may not work" },
+      { path: ["hooks", "token"], message: "is short" },
+    ]
+    const text = await runWith({ findWarnings }, "set", "gateway.port", "4000")
+    assert.match(text.out, /: set in .*\nwarning: .*svc\.json:\d+:\d+: gateway\.port: may not work\n$/)
+    const json = await runWith({ findWarnings }, "set", "hooks", "{token: 'abc'}", "--json")
+    const { warnings } = JSON.parse(json.out) as { warnings: { path: string }[] }
+    assert.deepEqual([json.code, warnings.map(({ path: key }) => key)], [0, ["hooks.token"]])
+    assert.doesNotMatch((await runWith({ findWarnings }, "set", "messages.responsePrefix", "x")).out, /warning/)
   })
 
   it("refuses a change that would make the file invalid", async () => {

@@ -49,7 +49,7 @@ export function registerConfigCommands(program: Command, io: ConfigCommandIo): v
     .addHelpText("after", "\nExample:\n  svc config set channels.chatapp.dmPolicy allowlist\n")
     .action(async (key: string, value: string, options: JsonOption) => {
       const { setConfigFromText } = await load()
-      setConfigFromText(io, { key, value, json: options.json === true })
+      await setConfigFromText(io, { key, value, json: options.json === true })
     })
 
   config

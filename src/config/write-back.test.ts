@@ -252,6 +252,23 @@ describe("the files", () => {
     assert.deepEqual(readdirSync(join(folder, "real")).sort(), ["my.json", "my.json.bak"])
   })
 
+  it("refuses to set a section as a whole that stands in several files", () => {
+    const text = "{\n  channels: {$include: 'chat.json', defaults: {groupPolicy: 'open'}},\n}\n"
+    writeFileSync(path, text)
+    writeFileSync(join(folder, "chat.json"), "{chatapp: {linkPreview: true}}\n")
+    assert.throws(() => set("channels", { chatapp: { linkPreview: false } }), {
+      code: "config-write-refused",
+      message: "channels is put together from several files",
+    })
+    assert.equal(read(), text)
+  })
+
+  it("removes a key that stands at the very start of its line, and the line alone", () => {
+    writeFileSync(path, "{\nmessages: {responsePrefix: 'a'},\ngateway: {port: 4000},\nhooks: {enabled: false},\n}\n")
+    unset("gateway.port")
+    assert.equal(read(), "{\nmessages: {responsePrefix: 'a'},\nhooks: {enabled: false},\n}\n")
+  })
+
   it("that are included are changed where the key stands", () => {
     const included = join(folder, "chat.json")
     writeFileSync(path, "{\n  channels: {$include: 'chat.json'},\n}\n")
