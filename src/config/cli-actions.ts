@@ -158,7 +158,10 @@ function report(io: ConfigCommandIo, options: Output, { result, key, done, warni
     io.exit(1)
     return
   }
-  if (options.json) io.stdout(`${JSON.stringify({ ok: true, key, files: result.files, ...(warnings.length > 0 ? { warnings } : {}) })}\n`)
+  if (options.json)
+    io.stdout(
+      `${JSON.stringify({ ok: true, key, files: result.files, ...(warnings.length > 0 ? { warnings } : {}) })}\n`,
+    )
   else if (result.files.length === 0) io.stdout(`${key}: nothing to change\n`)
   else io.stdout(`${key}: ${done} in ${result.files.join(", ")}\n`)
   if (!options.json) for (const warning of warnings) io.stdout(`warning: ${formatIssue(warning)}\n`)

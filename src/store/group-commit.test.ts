@@ -24,7 +24,13 @@ test("is idle once everything is committed: what waits, what came meanwhile, and
   void first.then(() => settled.push("first"))
   await commit.idle()
   const rows = handle.raw.prepare("select text from note order by rowid").all()
-  assert.deepEqual([rows.map(({ text }) => text), settled], [["first", "second"], ["first", "second"]])
+  assert.deepEqual(
+    [rows.map(({ text }) => text), settled],
+    [
+      ["first", "second"],
+      ["first", "second"],
+    ],
+  )
 
   let isHeld = true
   const { promise, resolve } = Promise.withResolvers<void>()
