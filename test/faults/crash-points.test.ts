@@ -85,16 +85,13 @@ async function killAtEach(context: TestContext, points: readonly Expectation[], 
     await context.test(point.label, async () => {
       const goes = await killed(world, point, gateway)
       const next = order[index + 1]
-      const start = () => world.start(next ? { crashAt: next.label } : {})
-      gateway = await (point.comesByEarlier ? world.start() : start())
+      gateway = await world.start(next && !point.comesByEarlier ? { crashAt: next.label } : {})
       await goes?.()
       await world.reply(answer + point.label)
       const open =
         "select 1 from outbox where state != 'sent' union all select 1 from job where state in ('ready', 'running')"
       await until("all is sent and noted", () => (world.rows(open).length === 0 ? true : undefined))
-      if (!point.comesByEarlier || !next) return
-      await gateway.kill("SIGKILL")
-      gateway = await start()
+      if (point.comesByEarlier && next) await gateway.crashAt(next.label)
     })
   }
   await world.settle()

@@ -1,12 +1,25 @@
 // The gateway as tests start it: the same composition as the shipped one, plus crash points.
 // SVC_POLL_TIMING=<JSON> shortens the waits of the poll.
 // SVC_TEST_PROGRAM is the file of the command line.
-// SVC_CRASH_AT=<label> or <label>:<n> kills the process with SIGKILL the first or n-th time it gets there.
+// SVC_CRASH_AT=<label> or <label>:<n> kills the process with SIGKILL the first or n-th time it gets there; so does such a
+// text that comes as a message, which is sent back.
 import { flushCompileCache } from "node:module"
 import { runGateway } from "../../src/main.ts"
 
-const [label, count] = (process.env["SVC_CRASH_AT"] ?? "").split(":")
-let left = Number(count ?? 1)
+let label: string | undefined
+let left = 1
+
+function crashAt(point: string): void {
+  const [name, count] = point.split(":")
+  label = name
+  left = Number(count ?? 1)
+}
+
+crashAt(process.env["SVC_CRASH_AT"] ?? "")
+process.on("message", (point: string) => {
+  crashAt(point)
+  process.send?.(point)
+})
 
 const pollTiming = process.env["SVC_POLL_TIMING"]
 

@@ -38,6 +38,8 @@ export interface RunningGateway {
   /** Standard error so far. */
   output(): string
   kill(signal: NodeJS.Signals): Promise<number | string>
+  /** As `crashAt` of the setup, from now on. */
+  crashAt(label: string): Promise<void>
   /** A call with the gateway token; the parsed JSON body. */
   call<T = unknown>(method: string, path: string, body?: unknown): Promise<T>
   log(): string
@@ -130,6 +132,11 @@ export async function spawnGateway(context: Pick<TestContext, "after">, setup: G
     kill(signal: NodeJS.Signals) {
       child.kill(signal)
       return ended
+    },
+    async crashAt(label: string) {
+      const taken = once(child, "message")
+      child.send(label)
+      await taken
     },
     async call<T>(method: string, path: string, body?: unknown): Promise<T> {
       const response = await fetch(`${url}${path}`, {
