@@ -9,7 +9,7 @@ import { freePort } from "../../test/support/gateway.ts"
 import { startModelServer } from "../../test/support/model-server/index.ts"
 import { openPseudoTerminal } from "../../test/support/pseudo-terminal.ts"
 import { temporaryFolder } from "../../test/support/temporary.ts"
-import { runProgram, sourceProgram } from "../testing/run-program.ts"
+import { inherited, runProgram, testedProgram } from "../testing/run-program.ts"
 
 const goodKey = "sk-right-0123456789abcdef0123456789"
 const keyRefused = { kind: "status", status: 401, message: "Incorrect API key provided" } as const
@@ -30,8 +30,8 @@ async function open(context: TestContext) {
   }
   const read = (name: string) => readFileSync(join(stateFolder, name), "utf8")
   const terminal = (...words: string[]) =>
-    openPseudoTerminal([process.execPath, sourceProgram, "setup", "--state-dir", stateFolder, ...words], {
-      environment,
+    openPseudoTerminal([process.execPath, testedProgram, "setup", "--state-dir", stateFolder, ...words], {
+      environment: { ...inherited(), ...environment },
     })
   return { stateFolder, emulator, model, environment, read, terminal }
 }

@@ -36,6 +36,8 @@ const bundledProgram = join(root, "dist", "svc.cjs")
 const isBundled =
   process.env["SVC_TEST_FROM_SOURCES"] !== "1" &&
   newest(bundledProgram) > newest(...["src", "cli", "package.json"].map((name) => join(root, name)))
+/** What a test starts that has its own way to start processes. */
+export const testedProgram = isBundled ? bundledProgram : sourceProgram
 /** As for a person who has installed it: then hints name it `svc`. */
 const installed = isBundled ? temporaryFolder() : undefined
 if (installed !== undefined) symlinkSync(bundledProgram, join(installed, "svc"))
@@ -46,7 +48,7 @@ if (installed !== undefined) symlinkSync(bundledProgram, join(installed, "svc"))
  */
 const passedOn = ["NODE_COMPILE_CACHE", "NODE_OPTIONS", "SVC_MUTATION", "SVC_TEST_FROM_SOURCES"]
 
-function inherited(): NodeJS.ProcessEnv {
+export function inherited(): NodeJS.ProcessEnv {
   const { PATH } = process.env
   const path = installed === undefined ? PATH : [installed, PATH ?? ""].join(delimiter)
   return {
@@ -58,7 +60,7 @@ function inherited(): NodeJS.ProcessEnv {
 export function startProgram(words: readonly string[], options: RunOptions = {}): Running {
   const child = spawn(
     process.execPath,
-    [...(options.nodeOptions ?? []), options.program ?? (isBundled ? bundledProgram : sourceProgram), ...words],
+    [...(options.nodeOptions ?? []), options.program ?? testedProgram, ...words],
     {
       cwd: options.workingFolder,
       env: { ...inherited(), HOME: "/nonexistent", ...options.environment },

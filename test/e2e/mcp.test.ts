@@ -9,7 +9,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport as OldStdio } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport as OldHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
-import { sourceProgram } from "../../cli/testing/run-program.ts"
+import { testedProgram } from "../../cli/testing/run-program.ts"
 import { send } from "../support/http-client.ts"
 import { runConformance } from "../support/mcp/conformance.ts"
 import { text, toolCall } from "../support/model-server/index.ts"
@@ -69,7 +69,7 @@ test("clients of both generations find the same tools, by address and by svc mcp
   assert.deepEqual((await old.listTools()).tools, tools)
   const program = {
     command: process.execPath,
-    args: [sourceProgram, "mcp"],
+    args: [testedProgram, "mcp"],
     env: { PATH: process.env["PATH"] ?? "", SVC_STATE_DIR: world.stateFolder },
   }
   const [modern, legacy] = [
@@ -182,7 +182,7 @@ test("svc mcp says what is wrong instead of hanging: no gateway, a wrong token, 
   writeFileSync(file, "wrong\n")
   const { spawn } = await import("node:child_process")
   const say = async (lines: string, words: string[], folder: string) => {
-    const child = spawn(process.execPath, [sourceProgram, "mcp", ...words], {
+    const child = spawn(process.execPath, [testedProgram, "mcp", ...words], {
       env: { PATH: process.env["PATH"], SVC_STATE_DIR: folder },
       stdio: ["pipe", "pipe", "inherit"],
     })
