@@ -1,27 +1,37 @@
 // A model that is down, slow, busy or talks nonsense: the chat gets one short error, the lane goes on with the next
 // message, and webhooks are acknowledged meanwhile as if nothing were wrong.
 import assert from "node:assert/strict"
-import { type TestContext, test } from "node:test"
+import { test } from "node:test"
 import { freePort } from "../support/gateway.ts"
 import { type ScriptedReply, busy, text } from "../support/model-server/index.ts"
 import { lastPrompt } from "../support/prompts.ts"
-import { type World, createWorld } from "../support/world.ts"
+import { type World, createWorld, fileContext } from "../support/world.ts"
 
 /** Far below the time that the model is stuck for; how quick it is, the benchmarks say. */
 const maxAckMs = 15_000
 
-/** A world whose model answers every prompt that says "first" with the fault. */
-async function faultyWorld(context: TestContext, fault: ScriptedReply, timeoutSeconds = 20): Promise<World> {
-  const world = await createWorld(context, { config: { agents: { defaults: { timeoutSeconds } } } })
-  world.model.script((request) => (isFirst(lastPrompt(request)) ? fault : text("fine")))
+/** One gateway for the faults that a turn of so many seconds is long enough for. */
+const worlds = new Map<number, Promise<World>>()
+function worldOf(timeoutSeconds: number): Promise<World> {
+  const known = worlds.get(timeoutSeconds) ?? startWorld(timeoutSeconds)
+  worlds.set(timeoutSeconds, known)
+  return known
+}
+
+const file = fileContext()
+async function startWorld(timeoutSeconds: number): Promise<World> {
+  const world = await createWorld(file, { config: { agents: { defaults: { timeoutSeconds } } } })
   await world.start()
   return world
 }
 
-const isFirst = (prompt: string) => prompt.endsWith("first")
+const countSorry = (world: World) => world.botTexts().filter((words) => words.startsWith("Sorry")).length
 
-async function checkOneError(world: World, expected: RegExp): Promise<void> {
-  const first = world.say("first")
+/** Every prompt that ends in the first message is met with the fault. */
+async function checkOneError(world: World, name: string, fault: ScriptedReply, expected: RegExp): Promise<void> {
+  const [question, before] = [`first, and it ${name}`, countSorry(world)]
+  world.model.script((request) => (lastPrompt(request).endsWith(question) ? fault : text("fine")))
+  const first = world.say(question)
   const second = world.say("second")
   await checkAcknowledged(world)
   const sorry = await world.reply(/^Sorry/, { after: first, timeoutMs: 30_000 })
@@ -29,8 +39,8 @@ async function checkOneError(world: World, expected: RegExp): Promise<void> {
   assert.ok((sorry.text ?? "").length < 300, "short")
   await world.reply("fine", { after: second })
   await world.settle()
-  assert.equal(world.botTexts().filter((words) => words.startsWith("Sorry")).length, 1)
-  const runs = world.rows<{ state: string }>('select state from job where payload like \'%"text":"first"%\'')
+  assert.equal(countSorry(world) - before, 1)
+  const runs = world.rows<{ state: string }>("select state from job where instr(payload, ?)", `"text":"${question}"`)
   assert.deepEqual(
     runs.map((run) => run.state),
     ["dead"],
@@ -72,9 +82,8 @@ const faults: { name: string; fault: ScriptedReply; expected: RegExp; timeoutSec
 ]
 
 for (const { name, fault, expected, timeoutSeconds } of faults) {
-  test(`tells the chat once when the model ${name}`, async (context) => {
-    const world = await faultyWorld(context, fault, timeoutSeconds)
-    await checkOneError(world, expected)
+  test(`tells the chat once when the model ${name}`, async () => {
+    await checkOneError(await worldOf(timeoutSeconds ?? 20), name, fault, expected)
   })
 }
 
@@ -108,5 +117,5 @@ test("waits as long as a busy model asks, then answers as if nothing had been", 
   const [first, second] = world.model.requests
   const waitedMs = (second?.at ?? 0) - (first?.at ?? 0)
   assert.ok(waitedMs >= 1_000, `asked again after ${Math.round(waitedMs)} ms`)
-  assert.equal(world.botTexts().filter((words) => words.startsWith("Sorry")).length, 0)
+  assert.equal(countSorry(world), 0)
 })
