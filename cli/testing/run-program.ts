@@ -58,15 +58,11 @@ export function inherited(): NodeJS.ProcessEnv {
 }
 
 export function startProgram(words: readonly string[], options: RunOptions = {}): Running {
-  const child = spawn(
-    process.execPath,
-    [...(options.nodeOptions ?? []), options.program ?? testedProgram, ...words],
-    {
-      cwd: options.workingFolder,
-      env: { ...inherited(), HOME: "/nonexistent", ...options.environment },
-      stdio: ["pipe", "pipe", "pipe"],
-    },
-  )
+  const child = spawn(process.execPath, [...(options.nodeOptions ?? []), options.program ?? testedProgram, ...words], {
+    cwd: options.workingFolder,
+    env: { ...inherited(), HOME: "/nonexistent", ...options.environment },
+    stdio: ["pipe", "pipe", "pipe"],
+  })
   // A program that reads nothing may have ended by then.
   child.stdin.on("error", () => undefined)
   child.stdin.end(options.input)
