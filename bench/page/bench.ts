@@ -51,7 +51,7 @@ async function look(gateway: BenchGateway, browser: Browser): Promise<Figure[]> 
   const first = await place.newPage()
   await first.goto(url)
   await first.getByText("Live", { exact: true }).waitFor()
-  const now = await viewTimes(place, gateway, "now", ".card")
+  const now = await viewTimes(place, gateway, "now", ".parts")
   const floor = await framesOf(await emptyPage(place))
   const figures = [figure("first view of the page, from loopback", "100 ms", now, 100)]
   for (const [name, what] of lists) {

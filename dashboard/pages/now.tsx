@@ -17,7 +17,7 @@ export default function Now() {
   const known = status.known
   return (
     <div class="cards">
-      {known ? <Parts status={known} /> : <Pending of={status} />}
+      <Card title="Parts">{known ? <Parts status={known} /> : <Pending of={status} />}</Card>
       {may("admin") && <InFlight />}
       {known && <Failures status={known} again={status.again} />}
       {known && <Today status={known} />}
@@ -45,7 +45,7 @@ function Parts({ status }: { status: Status }) {
     ...(model.warnings ?? []).map((problem) => ({ part: "model", problem })),
   ]
   return (
-    <Card title="Parts">
+    <>
       <ul class="parts">
         {Object.entries(parts).map(([part, state]) => (
           <li key={part}>
@@ -64,7 +64,7 @@ function Parts({ status }: { status: Status }) {
           {"next" in rest && rest.next !== undefined && <p class="dim">{rest.next}</p>}
         </div>
       ))}
-    </Card>
+    </>
   )
 }
 

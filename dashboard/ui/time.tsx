@@ -25,7 +25,7 @@ function relative(at: number): string {
   const away = at - (tick.value + clockOffset.value)
   const size = Math.abs(away)
   const [unit, ms] = spans.find(([, length]) => size >= length) ?? ["s", 1_000]
-  const words = `${Math.round(size / ms)} ${unit}`
+  const words = `${Math.floor(size / ms)} ${unit}`
   return size < 5_000 ? "now" : away < 0 ? `${words} ago` : `in ${words}`
 }
 
@@ -46,6 +46,6 @@ export const when = (at: number | null | undefined) => (at ? <Time at={at} both 
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`
-  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`
-  return `${Math.floor(ms / 3_600_000)} h ${Math.round((ms % 3_600_000) / 60_000)} min`
+  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min ${Math.floor((ms % 60_000) / 1_000)} s`
+  return `${Math.floor(ms / 3_600_000)} h ${Math.floor((ms % 3_600_000) / 60_000)} min`
 }

@@ -108,7 +108,7 @@ describe("the page", () => {
     ] as const) {
       await page.goto("about:blank")
       asked = []
-      await page.goto(`http://127.0.0.1:${world.gateway.port}/dashboard/#/${place}`)
+      await page.goto(`http://127.0.0.1:${world.gateway.port}/dashboard/#/${place}`, { waitUntil: "commit" })
       await page.locator("#main :is(.card, .row, .empty)").first().waitFor()
       const own = asked.filter((one) => one === path)
       assert.deepEqual([own, asked.indexOf(path) < asked.indexOf("/api/page/session")], [[path], true], place)
