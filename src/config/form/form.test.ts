@@ -24,6 +24,9 @@ test("a difference is the shortest one, with two lines around it", () => {
   assert.deepEqual(diff("a b c d e f g h", "a b c d X f g h"), ["…", " c", " d", "-e", "+X", " f", " g", "…"])
   assert.deepEqual(diff("", "a b"), ["-", "+a", "+b"])
   assert.deepEqual(diff("a b c a b b a", "c b a b a c"), ["-a", "-b", " c", "+b", " a", " b", "-b", " a", "+c"])
+  // Lines that repeat, as closing brackets do, are told one by one.
+  assert.deepEqual(diff("} } a", "} } } a"), [" }", " }", "+}", " a"])
+  assert.deepEqual(diff("x x x x", "x x"), [" x", " x", "-x", "-x"])
   const long = Array.from({ length: 3_000 }, (_, index) => `${index}`)
   const other = long.map((line) => `x${line}`)
   assert.equal(diff(long.join(" "), other.join(" ")).length, 6_000)

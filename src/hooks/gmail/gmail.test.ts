@@ -286,6 +286,7 @@ test("tries again what may pass by itself, and passes over a mail that is gone",
   const gone = google.state.mail.add({})
   const kept = google.state.mail.add({})
   google.state.mail.mails.delete(gone)
+  const reads = google.state.count("/history")
   google.state.fail("/history", 503)
   google.state.fail(`/messages/${kept}`, 429, 1, { "retry-after": "0" })
   await google.push(endpoint(), publicAddress)
@@ -294,6 +295,8 @@ test("tries again what may pass by itself, and passes over a mail that is gone",
     messages().map(({ id }) => id),
     [kept],
   )
+  // The call that failed is made again, not the whole reading of the mailbox.
+  assert.equal(google.state.count("/history"), reads + 2)
 })
 
 test("renews the token before it lapses and when Google no longer takes it, once for all who wait", async (context) => {
