@@ -213,3 +213,29 @@ export function savePin(write: Write, channel: string, account: string, pin: Nam
 export function deletePin(write: Write, channel: string, account: string, name: string): void {
   write.prepare("delete from name_pin where channel = ? and account = ? and name = ?").run(channel, account, name)
 }
+
+interface Person {
+  channel: string
+  account: string
+  senderId: string
+}
+
+/** What was begun for this person until now is not for them any more, even where nobody has asked for it. */
+export function markShutOut(write: Write, person: Person): void {
+  write
+    .prepare("insert into meta (key, value) values (?, ?) on conflict (key) do update set value = excluded.value")
+    .run(shutOutKey(person), String(write.now))
+}
+
+/** When this person was shut out last; undefined for who never was. */
+export function readShutOutAt(store: Pick<Store, "handle">): (person: Person) => number | undefined {
+  const read = store.handle.prepare("select value from meta where key = ?")
+  return (person) => {
+    const value = read.get(shutOutKey(person))?.["value"]
+    return value === undefined ? undefined : Number(value)
+  }
+}
+
+function shutOutKey({ channel, account, senderId }: Person): string {
+  return `shut-out:${channel}:${account}:${senderId}`
+}

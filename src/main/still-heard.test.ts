@@ -6,6 +6,7 @@ import type { TurnInput } from "../agent/turn-input.ts"
 import type { Channel } from "../channels/contract.ts"
 import { recordingSender, routeTo } from "../delivery/delivery.fixture.ts"
 import type { OutboxRow } from "../store/index.ts"
+import { markShutOut } from "../channels/index.ts"
 import { onlyToHeard } from "./still-heard.ts"
 
 test("what waits to be sent to somebody who is shut out is not sent, and all else is", async (context) => {
@@ -32,9 +33,18 @@ test("what waits to be sent to somebody who is shut out is not sent, and all els
   const channel = { isStillHeard: () => isHeard } as unknown as Channel
   const sender = recordingSender()
   const wary = onlyToHeard({ store, channels: () => new Map([["test", channel]]), log: silentLog }, sender)
-  const send = (text: string, job: number | null) =>
+  const send = (text: string, job: number | null, createdAt = 0) =>
     wary.send(
-      { id: 1, job_id: job, channel: "test", chat_id: "5", payload: JSON.stringify({ text }) } as OutboxRow,
+      {
+        id: 1,
+        job_id: job,
+        channel: "test",
+        account: "default",
+        chat_id: "5",
+        created_at: createdAt,
+        route: JSON.stringify(route),
+        payload: JSON.stringify({ text }),
+      } as OutboxRow,
       AbortSignal.timeout(5_000),
       () => undefined,
     )
@@ -43,5 +53,17 @@ test("what waits to be sent to somebody who is shut out is not sent, and all els
   assert.equal((await send("after that", idOf("asked"))).kind, "dropped")
   assert.equal((await send("a notice", null)).kind, "sent")
   assert.equal((await send("of nobody", idOf("unasked"))).kind, "sent")
-  assert.deepEqual(sender.calls, ["5: while let in", "5: a notice", "5: of nobody"])
+  await store.write(async (write) => markShutOut(write, { channel: "test", account: "default", senderId: "5" }))
+  assert.equal((await send("queued before", null)).kind, "dropped")
+  assert.equal((await send("begun before", idOf("unasked"), store.clock.now() + 1)).kind, "dropped")
+  assert.equal((await send("sent all the same", null, store.clock.now() + 1)).kind, "sent")
+  isHeard = true
+  assert.equal((await send("let in again", null)).kind, "sent")
+  assert.deepEqual(sender.calls, [
+    "5: while let in",
+    "5: a notice",
+    "5: of nobody",
+    "5: sent all the same",
+    "5: let in again",
+  ])
 })

@@ -3,7 +3,7 @@
 // policies count as they are then, whatever has changed them. What waits to be sent as an answer to them is not sent.
 import type { Asker, TurnInput } from "../agent/turn-input.ts"
 import type { Channel } from "../channels/contract.ts"
-import type { CommandCall } from "../channels/index.ts"
+import { type CommandCall, readShutOutAt } from "../channels/index.ts"
 import type { Log } from "../kernel/index.ts"
 import type { Route } from "../sessions/index.ts"
 import type { ChannelSender } from "../delivery/index.ts"
@@ -51,11 +51,19 @@ interface SendingOptions {
   log: Log
 }
 
-/** Answers of turns and commands go only to whoever may still ask; notices of our own (a decision) have no asker. */
+/**
+ * Answers of turns and commands go only to whoever may still ask. What has no asker (reports of webhooks, an operator's
+ * message) goes to whom it was addressed, but not to somebody who was shut out after it was begun.
+ */
 export function onlyToHeard({ store, channels, log }: SendingOptions, sender: ChannelSender): ChannelSender {
-  const jobOf = store.handle.prepare("select payload from job where id = ? and kind in ('turn', 'command')")
-  const isShutOut = ({ job_id: job }: OutboxRow): boolean => {
-    const payload = job === null ? undefined : jobOf.get(job)?.["payload"]
+  const jobOf = store.handle.prepare("select payload, created_at from job where id = ? and kind in ('turn', 'command')")
+  const shutOutAt = readShutOutAt(store)
+  const isShutOut = (row: OutboxRow): boolean => {
+    const job = row.job_id === null ? undefined : jobOf.get(row.job_id)
+    const begun = Number(job?.["created_at"] ?? row.created_at)
+    const until = shutOutAt({ channel: row.channel, account: row.account, senderId: row.chat_id })
+    if (until !== undefined && begun <= until && !isLetIn(channels(), JSON.parse(row.route) as Route)) return true
+    const payload = job?.["payload"]
     if (typeof payload !== "string") return false
     const said = JSON.parse(payload) as Said
     const asker = "sender" in said ? said.sender : said.askedBy
@@ -68,9 +76,9 @@ export function onlyToHeard({ store, channels, log }: SendingOptions, sender: Ch
       if (!isShutOut(row)) return await sender.send(row, signal, begin)
       log.info(
         { delivery: row.id, channel: row.channel, chat: row.chat_id },
-        "not sent: its asker is not let in any more",
+        "not sent: who it is for is not let in any more",
       )
-      return { kind: "dropped", error: "whoever asked for it is not let in any more" }
+      return { kind: "dropped", error: "who it is for is not let in any more" }
     },
   }
 }

@@ -147,7 +147,24 @@ test("who is shut out is not the last recipient any more: reports go to nobody u
   const report = (path: string) => world.hook(path, { message: "a private report", wakeMode: "next-heartbeat" })
   assert.match(String((await report("agent?wait=20")).body["delivered"]), new RegExp(`sent to .*${dora.id}`))
   const known = world.botTexts(dora)
+  const begun = Promise.withResolvers<void>()
+  const revoked = Promise.withResolvers<void>()
+  world.model.script(async (request) => {
+    begun.resolve()
+    await revoked.promise
+    return text(`on: ${lastPrompt(request).split("\n").at(-1)}`)
+  })
+  const late = report("agent?wait=20")
+  await begun.promise
   await world.gateway.call("POST", "/api/pairing/chatapp/revoke", { senderId: dora.id })
+  revoked.resolve()
+  await late
+  await until(
+    "the report that was begun before dies with its reason",
+    () =>
+      world.rows("select id from outbox where state = 'dropped' and error like 'who it is for%'").length === 1 ||
+      undefined,
+  )
   assert.match(String((await report("agent?wait=20")).body["delivered"]), /not let in any more/)
   const back = world.say("and I am here")
   await world.reply("on: and I am here", { after: back })
