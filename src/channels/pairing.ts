@@ -10,7 +10,6 @@ import {
   deleteMessage,
   deletePaired,
   deleteRequest,
-  markShutOut,
   readPairingAccounts,
   savePaired,
   saveRequest,
@@ -163,10 +162,7 @@ export function createPairing(options: PairingOptions): Pairing {
       const holders = booksOf(channel, account).filter((each) => each.paired.has(plain))
       if (holders.length === 0) throw new AppError("not-found", `Nobody with id ${plain} was let in by pairing`)
       await options.store.write(async (write) => {
-        for (const each of holders) {
-          deletePaired(write, channel, each.account, plain)
-          markShutOut(write, { channel, account: each.account, senderId: plain })
-        }
+        for (const each of holders) deletePaired(write, channel, each.account, plain)
       })
       for (const each of holders) each.revoke(plain)
       options.log.info({ channel, account, sender: plain }, "pairing revoked")

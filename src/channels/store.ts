@@ -189,6 +189,7 @@ export function deletePaired(write: Write, channel: string, account: string, sen
   const { changes } = write
     .prepare("delete from pairing_allow where channel = ? and account = ? and sender_id = ?")
     .run(channel, account, senderId)
+  markShutOut(write, { channel, account, senderId })
   return Number(changes) > 0
 }
 
