@@ -12,6 +12,7 @@ import type { Bench, Figure } from "./figure.ts"
 import { foreignText } from "./foreign-text.ts"
 import { inFlight } from "./in-flight.ts"
 import { knownChats } from "./known-chats.ts"
+import { liveView } from "./live-view.ts"
 import { memory } from "./memory.ts"
 import { models } from "./models.ts"
 import { page } from "./page/bench.ts"
@@ -32,6 +33,7 @@ const benches: Bench[] = [
   crowd,
   inFlight,
   knownChats,
+  liveView,
   memory,
   models,
   rendering,
