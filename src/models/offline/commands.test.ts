@@ -1,5 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
+import { assertGrowsInLine } from "../../../test/support/growth.ts"
 import { parseCommands, type Command } from "./commands.ts"
 import { quoteForeign, splitText } from "./reading.ts"
 import { reminderOrder } from "./reminders.ts"
@@ -86,8 +87,7 @@ test("a long text to say is kept whole", () => {
   assert.deepEqual(parseCommands(`say ${long}`), [{ kind: "say", text: long }])
 })
 
-test("hostile text of the largest size is read in a moment", () => {
-  const size = 250_000
+test("hostile text costs no more than its length", async () => {
   const hostile = [
     " ",
     "\n",
@@ -105,19 +105,21 @@ test("hostile text of the largest size is read in a moment", () => {
     "a then ",
     "remind me in 1 m ",
   ]
-  const startedAt = performance.now()
   for (const piece of hostile) {
-    const text = `x${piece.repeat(size / piece.length)}x`
-    parseCommands(text)
-    quoteForeign(text)
-    splitText(text)
+    const read = (size: number) => {
+      const text = `x${piece.repeat(size / piece.length)}x`
+      parseCommands(text)
+      quoteForeign(text)
+      splitText(text)
+    }
+    await assertGrowsInLine(read, { size: 15_000, what: JSON.stringify(piece) })
   }
-  assert.ok(performance.now() - startedAt < 5000)
 })
 
-test("a large page of equal buttons is searched in a moment", () => {
-  const page = Array.from({ length: 3000 }, (_, index) => `- button "Add ${index} to basket" [ref=${index}]`).join("\n")
-  const startedAt = performance.now()
-  assert.equal(findBasketButton(parseSnapshot(page), "nothing of this name").kind, "none")
-  assert.ok(performance.now() - startedAt < 2000)
+test("a search among equal buttons costs no more than their number", async () => {
+  const search = (size: number) => {
+    const page = Array.from({ length: size }, (_, index) => `- button "Add ${index} to basket" [ref=${index}]`).join("\n")
+    assert.equal(findBasketButton(parseSnapshot(page), "nothing of this name").kind, "none")
+  }
+  await assertGrowsInLine(search, { size: 250 })
 })
