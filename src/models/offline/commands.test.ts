@@ -118,7 +118,9 @@ test("hostile text costs no more than its length", async () => {
 
 test("a search among equal buttons costs no more than their number", async () => {
   const search = (size: number) => {
-    const page = Array.from({ length: size }, (_, index) => `- button "Add ${index} to basket" [ref=${index}]`).join("\n")
+    const page = Array.from({ length: size }, (_, index) => `- button "Add ${index} to basket" [ref=${index}]`).join(
+      "\n",
+    )
     assert.equal(findBasketButton(parseSnapshot(page), "nothing of this name").kind, "none")
   }
   await assertGrowsInLine(search, { size: 250 })
