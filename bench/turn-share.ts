@@ -12,7 +12,11 @@ export const warmTurns = 300
 export const turns = 100
 /** Where the past fills the model's room it is summed up behind the first ones, before the others come. */
 const settlingTurns = 8
-/** A platform takes a message a second in one chat, so owners take turns; their direct chats share the conversation. */
+/**
+ * The platform takes a message a second in one chat, so owners take turns (their direct chats share the conversation), and
+ * thirty a second in all, so each turn is followed by a rest: what waits for the platform is no share of ours.
+ */
+const restMs = 60
 const owners = Array.from({ length: 60 }, (_, index) => 1001 + index)
 
 export interface Share {
@@ -73,6 +77,7 @@ async function turn({ control }: Emulator, model: Model, chat: number, text: str
   await control.waitForCall({ method: "sendMessage", after: lastCall, phase: "started" }, limit)
   const calledAt = performance.now()
   await control.waitForMessage({ chatId: chat, from: "bot", after }, limit)
+  await new Promise((resolve) => setTimeout(resolve, restMs))
   return askedAt - began + (calledAt - repliedAt)
 }
 
