@@ -90,6 +90,7 @@ async function viewTimes(
   for (let n = 0; n < 9; n += 1) {
     const each = await place.newPage()
     const session = await place.newCDPSession(each)
+    await session.send("Page.enable")
     await session.send("Runtime.enable")
     await session.send("Runtime.addBinding", { name: "tellSeen" })
     await session.send("Page.addScriptToEvaluateOnNewDocument", {
