@@ -60,8 +60,8 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     port: (server.address() as AddressInfo).port,
     async stop(graceMs = 2_000) {
       isStopping = true
+      // Ends connections that wait for a request; those that are answered later end by the listener above.
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-      server.closeIdleConnections()
       const timer = setTimeout(() => {
         for (const socket of sockets) socket.destroy()
       }, graceMs)
