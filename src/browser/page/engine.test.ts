@@ -209,6 +209,18 @@ test("reads and clicks in frames, in the same process and in others, also far do
   assert.match((await snapshot()).snapshot, /"Field localhost\?20" \[ref=\d+\]: over there/)
 })
 
+test("reads and clicks in a frame whose first page never comes", async () => {
+  await go("sent.html")
+  await evaluate(`() => {
+    const frame = document.createElement("iframe")
+    frame.src = "/hang"
+    document.body.append(frame)
+    frame.contentDocument.body.innerHTML = "<button onclick='this.textContent = 1 + 1'>Written by hand</button>"
+  }`)
+  await click("Written by hand")
+  assert.match(await page(), /button "2" \[ref=\d+\]/)
+})
+
 test("reaches into open shadow roots and slots", async () => {
   await go("shadow.html")
   for (const name of ["Slotted button", "Shadow button", "Nested shadow button"]) await click(name)

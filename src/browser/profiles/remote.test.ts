@@ -275,6 +275,19 @@ test("notices a frozen browser, and goes on when it wakes", async (t) => {
   await until(async () => (await openPage(bench)).status === 200, "it answers again")
 })
 
+test("tells the browser to bring a tab to the front when it is asked to, and only then", async (t) => {
+  const proxy = await startProxy(t)
+  const { call } = await startFar(t, `http://127.0.0.1:${proxy.port}`)
+  const open = async () => (await call("POST", "/tabs/open", { url: `${pages.url}/sent.html` })).body.targetId as string
+  const tabs = [await open(), await open()]
+  // A browser without a window shows all of its tabs as if each was in front: what it was told is all that can be seen.
+  const told = () => proxy.commands.filter((name) => name === "Target.activateTarget").length
+  assert.equal(told(), 0)
+  for (const targetId of tabs) assert.equal((await call("POST", "/tabs/focus", { targetId })).status, 200)
+  assert.equal(told(), 2)
+  for (const targetId of tabs) await call("DELETE", `/tabs/${targetId}`)
+})
+
 test("leaves the browser as it was: no focus taken, nothing overridden, nothing closed", async (t) => {
   const proxy = await startProxy(t)
   const bench = await startFar(t, `http://127.0.0.1:${proxy.port}`)
