@@ -57,31 +57,35 @@ test("a stop lets a request under way finish, and takes no new one", async (cont
   await stopped
 })
 
-test("a stop waits for no connection that is kept alive: not for one that is idle, not for one that gets its answer", { timeout: 10_000 }, async (context) => {
-  const begun = Promise.withResolvers<void>()
-  const answer = Promise.withResolvers<void>()
-  const listener = await listening(context, {
-    async fetch(request) {
-      if (!request.url.endsWith("/slow")) return new Response("here")
-      begun.resolve()
-      await answer.promise
-      return new Response("finished")
-    },
-  })
-  // Else the server itself would end them after a while.
-  listener.server.keepAliveTimeout = 0
-  const [idle, busy] = [await open(context, listener.port), await open(context, listener.port)]
-  idle.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-  assert.match(String((await once(idle, "data"))[0]), /200 OK[^]*here/)
-  busy.write("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
-  await begun.promise
-  const stopped = listener.stop(60_000)
-  await once(idle, "close")
-  const said = once(busy, "data")
-  answer.resolve()
-  assert.match(String((await said)[0]), /finished/)
-  await stopped
-})
+test(
+  "a stop waits for no connection that is kept alive: not for one that is idle, not for one that gets its answer",
+  { timeout: 10_000 },
+  async (context) => {
+    const begun = Promise.withResolvers<void>()
+    const answer = Promise.withResolvers<void>()
+    const listener = await listening(context, {
+      async fetch(request) {
+        if (!request.url.endsWith("/slow")) return new Response("here")
+        begun.resolve()
+        await answer.promise
+        return new Response("finished")
+      },
+    })
+    // Else the server itself would end them after a while.
+    listener.server.keepAliveTimeout = 0
+    const [idle, busy] = [await open(context, listener.port), await open(context, listener.port)]
+    idle.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+    assert.match(String((await once(idle, "data"))[0]), /200 OK[^]*here/)
+    busy.write("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
+    await begun.promise
+    const stopped = listener.stop(60_000)
+    await once(idle, "close")
+    const said = once(busy, "data")
+    answer.resolve()
+    assert.match(String((await said)[0]), /finished/)
+    await stopped
+  },
+)
 
 test("a stop is not held up: not by a request that never ends, not by a client that sends nothing", async (context) => {
   const begun = Promise.withResolvers<void>()
