@@ -155,6 +155,43 @@ describe("what the control service does, it does on the node too", () => {
     await control("POST", "/stop")
   })
 
+  test("a script is done there in one call, goes on in the tab that it opens, and is kept there", async () => {
+    pages.basket.length = 0
+    await there("POST", "/navigate", { url: `${pages.url}/files.html` })
+    const fn = `() => { document.body.innerHTML = '<a target=_blank href=shop/>To the shop</a>' }`
+    await there("POST", "/act", { kind: "evaluate", fn })
+    const steps = [
+      { kind: "click", find: "link To the shop" },
+      { kind: "follow" },
+      { kind: "click", find: "button", in: "{{product}}" },
+      { kind: "wait", find: "Basket: 1 item" },
+      { kind: "read", find: "status", as: "basket" },
+    ]
+    const { body } = await there("POST", "/act", { kind: "run", steps, values: { product: "Honey" } })
+    assert.deepEqual([body.stopped, body.done, body.url], [undefined, 5, `${pages.url}/shop/`], JSON.stringify(body))
+    assert.equal(body.values.basket, "Basket: 1 item")
+    assert.deepEqual(
+      pages.basket.map(({ product }) => product),
+      ["Honey"],
+    )
+    const { body: gone } = await there("POST", "/act", { kind: "run", steps: [{ kind: "click", ref: "e999" }] })
+    assert.deepEqual([gone.stopped.step, gone.stopped.code], ["1", "ref-not-found"])
+    const navigate = { kind: "navigate", url: `${pages.url}/shop/` }
+    const again = await there("POST", "/act", {
+      kind: "run",
+      steps: [navigate, ...steps.slice(2, 3)],
+      keep: "shop",
+      values: { product: "Honey" },
+    })
+    assert.equal(again.body.kept, "shop", JSON.stringify(again.body))
+    const ran = await svc("browser", "scripts", "run", "shop", "--value", "product=Sea Salt", "--node", "studio")
+    assert.equal(ran.code, 0, ran.stderr)
+    assert.deepEqual(pages.basket.at(-1)?.product, "Sea Salt")
+    const names = ({ body: list }: Answer) => list.scripts.map(({ name }: { name: string }) => name)
+    assert.deepEqual([names(await control("GET", "/scripts")), names(await there("GET", "/scripts"))], [[], ["shop"]])
+    await there("POST", "/act", { kind: "close", targetId: body.targetId })
+  })
+
   test("a file goes there for an upload, and comes from there as a download", async () => {
     const file = join(temporaryFolder(), "three words.txt")
     writeFileSync(file, "for the node\n".repeat(100_000))

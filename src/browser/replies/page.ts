@@ -88,7 +88,8 @@ export const keptScript = z.object({
 })
 export const scriptList = z.object({ scripts: z.array(keptScript) })
 export const removedScript = z.object({ ok, name: z.string() })
-export const actAnswer = z.union([actReply, runReply.describe("Of `run`.")])
+// The narrower first: an act's fields alone would fit every answer of a script, and drop the rest.
+export const actAnswer = z.union([runReply.describe("Of `run`."), actReply])
 
 export const navigateReply = z.object({
   ...pageReply.shape,

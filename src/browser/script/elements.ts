@@ -1,8 +1,8 @@
 // Elements of a tab by words, for the steps of scripts: waited for, and told with the words by which they are found again.
 // What the next snapshot `diff` compares with stays as it was.
 import { z } from "zod"
-import { AppError } from "../../kernel/index.ts"
 import { type CoreOptions, createAccess, limits } from "../access.ts"
+import { AppError } from "../../kernel/index.ts"
 import type { Caller } from "../caller.ts"
 import type { Line } from "../page/snapshot/line.ts"
 import type { Operation, Tab } from "../page/tab.ts"
@@ -18,6 +18,8 @@ export const lookRequest = z.object({
   targetId: z.string().max(200).optional(),
   /** By words, or the one of a ref; nothing is looked for without it, only where the tab is. */
   wanted: z.union([wantedWords, z.object({ ref: z.string().max(200) })]).optional(),
+  /** Looks for a tab that this one has opened, beside these: where that is then. Neither is looked into. */
+  opened: z.object({ besides: z.array(z.string().max(200)).max(2_000) }).optional(),
   /** Only what can be acted on. */
   acts: z.boolean(),
   /** Until there is one; 0 looks once. */
@@ -49,14 +51,20 @@ const lookMs = 10_000
 
 export function elementOperations(options: CoreOptions) {
   const { guard, clock } = options
-  const { pick } = createAccess(options)
+  const { enter, pick } = createAccess(options)
   /** What the last look at each tab has shown. */
   const seen = new WeakMap<Tab, Seen>()
   return {
     async look(caller: Caller, request: LookRequest): Promise<LookReply> {
       const tab = await pick(caller, request.targetId)
-      const { wanted } = request
-      if (!wanted) return { targetId: tab.targetId, url: tab.url, found: [] }
+      const { wanted, opened } = request
+      if (opened) {
+        const { tabs, space } = await enter(caller)
+        return whereIs(
+          await openedBy(tab, { tabs: () => tabs.listIn(space), besides: opened.besides, ...request, clock, caller }),
+        )
+      }
+      if (!wanted) return whereIs(tab)
       const until = clock.monotonic() + request.waitMs
       for (;;) {
         const found = await tab.operate(limits("Looking for the element", lookMs, caller), async (operation) => {
@@ -69,6 +77,40 @@ export function elementOperations(options: CoreOptions) {
       }
     },
   }
+}
+
+const whereIs = (tab: Tab): LookReply => ({ targetId: tab.targetId, url: tab.url, found: [] })
+
+interface Opening {
+  tabs(): Tab[]
+  besides: readonly string[]
+  waitMs: number
+  clock: CoreOptions["clock"]
+  caller: Caller
+}
+
+/** The one tab that this one has opened, once it has come to a page; itself when there is none in time. */
+async function openedBy(opener: Tab, { tabs, besides, waitMs, clock, caller }: Opening): Promise<Tab> {
+  const until = clock.monotonic() + waitMs
+  for (;;) {
+    const all = tabs().filter(({ targetId, info }) => info.openerId === opener.targetId && !besides.includes(targetId))
+    const opened = all.filter(({ hasBegun }) => hasBegun)
+    const isOver = clock.monotonic() >= until
+    // One that was opened for a file never comes to a page.
+    if (isOver || opened.length === all.length) {
+      if (opened.length > 1) throw severalOpened(opened)
+      if (opened[0]) return opened[0]
+    }
+    if (isOver) return opener
+    await clock.sleep(lookEveryMs, caller.signal)
+  }
+}
+
+function severalOpened(opened: readonly Tab[]): AppError {
+  const where = opened.slice(0, 5).map((tab) => `${tab.targetId} (${tab.url.slice(0, 200)})`)
+  return new AppError("tab-ambiguous", `The page has opened ${opened.length} new tabs: ${where.join(", ")}`, {
+    hint: "Go on in the one that is meant by a script of its own, with its targetId",
+  })
 }
 
 interface Seen {

@@ -39,6 +39,7 @@ export type Step = { place: string } & (
   | { kind: "act"; fields: JsonObject; targets: Placed[]; as?: string | undefined }
   | { kind: "navigate"; url: string }
   | { kind: "dialog"; accept: boolean; promptText?: string | undefined }
+  | { kind: "follow"; timeoutMs: number }
   | { kind: "find"; target: Target; timeoutMs: number }
   | { kind: "read"; target: Target; holder: JsonObject; as: string; all: boolean; add: boolean }
   | { kind: "set"; as: string; to: Json; add: boolean }
@@ -58,7 +59,7 @@ export interface Script {
 }
 
 /** Kinds of steps that are no acts. */
-export const stepKinds = ["navigate", "dialog", "read", "collect", "set", "if", "repeat", "stop"] as const
+export const stepKinds = ["navigate", "follow", "dialog", "read", "collect", "set", "if", "repeat", "stop"] as const
 const notInScripts = new Set(["close", "run"])
 
 const maxSteps = 200
@@ -71,6 +72,7 @@ export const help = [
   "steps: a list of acts, in the form of request, done one after the other without asking you between.",
   `An element: ref of the last snapshot, or find: 'button "Add"' (role and words as snapshots show them) with in: "Green Tea" (words of its row or card) or nth (from 0).`,
   "Besides acts: {kind: navigate, url} {kind: dialog, accept} {kind: wait, find} {kind: stop, because}",
+  "{kind: follow} goes on in the new tab that the page has opened.",
   "{kind: read, find, as: name} keeps text (all: true: of all that fit); collect adds to a list; {kind: set, as, to}; {{name}} puts it into later texts. All values are in the answer.",
   "{kind: if, when, steps: [], else: []} {kind: repeat, times | over: [] with as | while | until, steps: []}",
   "when, while, until: {find, in} | {text} | {url} | {value: name, is | has | below | above} | {not: {}} | {any: []}",
@@ -169,6 +171,7 @@ const element = {
 const readShape = z.strictObject({ kind: z.string(), ...element, as: name, all: flag.default(false) })
 const setShape = z.strictObject({ kind: z.string(), as: name, to: z.json(), add: flag.default(false) })
 const navigateShape = z.strictObject({ kind: z.string(), url: word })
+const followShape = z.strictObject({ kind: z.string(), timeoutMs: clamped(0, 120_000, findMs) })
 const dialogShape = z.strictObject({ kind: z.string(), accept: flag, promptText: z.string().max(10_000).optional() })
 const stopShape = z.strictObject({
   kind: z.string(),
@@ -200,6 +203,9 @@ const ownSteps: Record<(typeof stepKinds)[number], (written: JsonObject, around:
   read: readStep,
   collect: readStep,
   navigate: (written, { above: place }) => ({ place, kind: "navigate", url: parseRequest(navigateShape, written).url }),
+  follow(written, { above: place }) {
+    return { place, kind: "follow", timeoutMs: parseRequest(followShape, written).timeoutMs }
+  },
   dialog(written, { above: place }) {
     const { accept, promptText } = parseRequest(dialogShape, written)
     return { place, kind: "dialog", accept, promptText }

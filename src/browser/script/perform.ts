@@ -23,7 +23,8 @@ import {
 } from "../requests/index.ts"
 import type { LookReply, LookRequest } from "./elements.ts"
 import { type Script, parseScript, refsIn } from "./form.ts"
-import { type Deed, type Hands, type Outcome, runScript } from "./run.ts"
+import { type Deed, type Outcome, type TabHands, runScript } from "./run.ts"
+import { rove, tabsToFollow } from "./follow.ts"
 import { type KeptScript, delicateStep, nameIn, sitesOfUrls } from "./shelf.ts"
 
 /** What scripts need of a browser, wherever that is. */
@@ -37,7 +38,7 @@ export interface ScriptCore {
 }
 
 /** Each step is what the call of its own would be. */
-export function plainHands(core: ScriptCore, caller: Caller, targetId: string): Hands {
+export function plainHands(core: ScriptCore, caller: Caller, targetId: string): TabHands {
   return {
     act: async (fields) => deedOf(await core.act(caller, parseAct({ ...fields, targetId }))),
     navigate: async (url) => deedOf(await core.navigate(caller, { url, targetId, timeoutMs: 20_000 })),
@@ -63,7 +64,7 @@ export interface ScriptShelf {
 
 export interface Performing {
   shelf: ScriptShelf
-  handsFor(caller: Caller, targetId: string): Hands
+  handsFor(caller: Caller, targetId: string): TabHands
   /** Sites that the owner has named. */
   isNamed(site: string): boolean
   /** Whoever wrote the script may have been told to by words of others: only what was done, and so looked at, is kept. */
@@ -81,11 +82,20 @@ export async function performScript(
   if (kept && kept.start !== "") script.steps.unshift({ place: "start", kind: "navigate", url: kept.start })
   if (request.keep !== undefined) nameIn(request.keep)
   const start = await core.look(caller, { targetId: request.targetId, wanted: undefined, ...justLook })
-  const { targetId } = start
+  let { targetId } = start
+  const known = await tabsToFollow(core, caller, script)
   const outcome = await runScript(
     script,
     (signal) => {
-      const hands = handsFor({ ...caller, signal }, targetId)
+      const own = { ...caller, signal }
+      const hands = rove(core, own, {
+        targetId,
+        known,
+        handsIn: (id) => {
+          targetId = id
+          return handsFor(own, id)
+        },
+      })
       return kept ? onItsSites(hands, kept) : hands
     },
     {
@@ -119,7 +129,7 @@ async function keptOf({ script, steps }: RunRequest, shelf: ScriptShelf): Promis
 }
 
 /** A kept script does nothing on pages of sites that it was not made on, wherever these have come to lead. */
-function onItsSites(hands: Hands, { sites }: KeptScript): Hands {
+function onItsSites<H extends TabHands>(hands: H, { sites }: KeptScript): H {
   const elsewhere = (what: string) =>
     new AppError("script-stopped", `${what}, where this script was not made`, {
       hint: `Its sites: ${sites.join(", ")}`,

@@ -14,12 +14,18 @@ export interface Deed {
   note?: string | undefined
 }
 
-/** Who does the steps: in one tab, which was chosen at the start. `isForeign`: words of a page are in what is done. */
-export interface Hands {
+/** Who does the steps in one tab. `isForeign`: words of a page are in what is done. */
+export interface TabHands {
   act(fields: JsonObject, isForeign: boolean): Promise<Deed>
   navigate(url: string, isForeign: boolean): Promise<Deed>
   answer(request: { accept: boolean; promptText?: string | undefined }, isForeign: boolean): Promise<Deed>
-  look(request: Omit<LookRequest, "targetId">): Promise<LookReply>
+  look(request: Omit<LookRequest, "targetId" | "opened">): Promise<LookReply>
+}
+
+/** Who does the steps of a script: in the tab that was chosen at the start, until it follows another. */
+export interface Hands extends TabHands {
+  /** Goes on in the tab that this one has opened. */
+  follow(timeoutMs: number): Promise<Deed>
 }
 
 export interface Stop {
@@ -159,6 +165,9 @@ async function runStep(running: Running, step: Step): Promise<void> {
       note(running, await running.hands.navigate(textOf(value), isForeign))
       break
     }
+    case "follow":
+      note(running, await running.hands.follow(step.timeoutMs))
+      break
     case "dialog": {
       const { value, isForeign } = values.fill<Json>(step.promptText ?? "")
       const promptText = step.promptText === undefined ? {} : { promptText: textOf(value) }

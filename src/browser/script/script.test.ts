@@ -252,6 +252,50 @@ test("does nothing for the agent that it could not do by single calls", async ()
   assert.match(stranger.note ?? "", /stopped at step 1: not-found/, "it has tabs of its own")
 })
 
+test("goes on in the tab that its own click has opened, by the same rules, and says so", async () => {
+  const { body: tab } = await bench.call("POST", "/tabs/open", { url: `${pages.url}/orders.html` })
+  const site = `127.0.0.1:${pages.port}`
+  const other = `${pages.url.replace("127.0.0.1", "localhost")}/orders.html`
+  const links = `() => { document.body.innerHTML =
+    '<a target=_blank href=shop/>To the shop</a> <a target=_blank href=${other}>To others</a>' }`
+  await run([{ kind: "evaluate", fn: links }])
+  const steps = [
+    { kind: "click", find: "link To the shop" },
+    { kind: "follow" },
+    { kind: "type", find: "Note", text: "over there" },
+  ]
+  const named = { tainted: true, sites: memorySites([site]) }
+  for (const each of [
+    () => run(steps, { keep: "to-the-shop" }),
+    async () => JSON.parse(words(await use(steps, named)).split("\n")[0] ?? ""),
+  ]) {
+    await bench.call("POST", "/tabs/focus", { targetId: tab.targetId })
+    const answer = await each()
+    assert.equal(answer.stopped, undefined, JSON.stringify(answer.stopped))
+    assert.deepEqual([answer.done, answer.url], [3, `${pages.url}/shop/`])
+    assert.notEqual(answer.targetId, tab.targetId)
+    assert.match(answer.notes[0], new RegExp(`went on in tab ${answer.targetId}, which tab ${tab.targetId} has opened`))
+    const read = await run([{ kind: "read", find: "textbox Note", as: "note" }], { targetId: answer.targetId })
+    assert.equal(read.values.note, "over there")
+    await bench.call("POST", "/act", { kind: "close", targetId: answer.targetId })
+  }
+  await bench.call("POST", "/tabs/focus", { targetId: tab.targetId })
+  const others = [
+    { kind: "click", find: "link To others" },
+    { kind: "follow" },
+    { kind: "type", find: "Note", text: "x" },
+  ]
+  const led = await use(others, named)
+  assert.match(led.note ?? "", /stopped at step 3: forbidden/, "the new tab is of a site that nobody has named")
+  const stop = async (list: unknown[]) => (await run(list, { targetId: tab.targetId })).stopped
+  const none = await stop([{ kind: "follow", timeoutMs: 200 }])
+  assert.deepEqual([none.code, none.step], ["tab-not-found", "1"], "tabs from before the script are not followed")
+  const both = [steps[0], { kind: "click", find: "link To others" }, { kind: "follow" }]
+  assert.match((await stop(both)).message, /opened 2 new tabs: .*shop.*orders.html/)
+  const wrong = await run([{ kind: "follow", find: "link To others" }])
+  assert.match(wrong.error.message, /step 1: follow: .*find/)
+})
+
 const kept = async (name: string) => (await bench.call("GET", `/scripts/${name}`)).body
 const again = async (script: string, more: object = {}) =>
   (await bench.call("POST", "/act", { kind: "run", script, ...more })).body

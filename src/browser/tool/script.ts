@@ -6,7 +6,7 @@ import type { Caller } from "../caller.ts"
 import type { RunReply } from "../contract.ts"
 import { parseAct, parseRun } from "../requests/index.ts"
 import type { Target } from "../sandbox/target.ts"
-import type { Hands } from "../script/run.ts"
+import type { TabHands } from "../script/run.ts"
 import { type ScriptShelf, deedOf, performScript, plainHands } from "../script/perform.ts"
 import type { KeptScript } from "../script/shelf.ts"
 import { withinSites } from "./address.ts"
@@ -82,7 +82,7 @@ interface Step {
  * A page decides what stands behind words and where a click leads, so every step counts as one that was made after words
  * of others were read; only an address that stands in the script itself counts as the turn does.
  */
-function agentHands(target: Target, step: Step): Hands {
+function agentHands(target: Target, step: Step): TabHands {
   const { core } = target
   const { targetId } = step
   const usual = ["target", "node", "profile"].flatMap((name) =>
