@@ -57,7 +57,10 @@ export async function proveBySignature(
     if (result === undefined) continue
     if (!result.ok) {
       unavailable ||= result.temporary === true
-      log.info({ mapping: id, scheme: settings.scheme, reason: result.reason }, "hook signature refused")
+      const about = { mapping: id, scheme: settings.scheme, reason: result.reason }
+      // What cannot be checked is our own trouble, and turns good deliveries away.
+      if (result.temporary) log.warn(about, "hook signature cannot be checked")
+      else log.info(about, "hook signature refused")
       continue
     }
     if (result.respond) return { kind: "respond", reply: result.respond }

@@ -68,6 +68,16 @@ test("finds what may not work, each with its key, and nothing in a good configur
       { hooks: { enabled: true, token: "3f9c0d2b7a81e654c90f1b2d", mappings: [oidcMapping] } },
       /^hooks\.mappings\[0\]\.verify\.keySetFile: names a file that does not exist: \/nonexistent\/keys\.json/,
     ],
+    [
+      {
+        hooks: {
+          enabled: true,
+          token: "3f9c0d2b7a81e654c90f1b2d",
+          mappings: [{ ...oidcMapping, verify: { ...oidcMapping.verify, keySetFile: import.meta.filename } }],
+        },
+      },
+      /^hooks\.mappings\[0\]\.verify\.keySetFile: names a file that is no key set/,
+    ],
     [{ agents: { defaults: { model: "nowhere/x" } } }, /no provider named "nowhere"/],
   ]
   for (const [source, expected] of cases) {

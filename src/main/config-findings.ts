@@ -1,6 +1,6 @@
 // What a configuration that can be used has against it: one list, told by `svc config validate`, at the start and after a
 // change. Nothing here keeps a gateway from starting, and nothing outside the machine is asked.
-import { existsSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { dirname, resolve } from "node:path"
 import type { Config, ConfigPath, ConfigSnapshot, Environment } from "../config/index.ts"
 import { formatConfigPath, nearestName, resolveHome } from "../config/index.ts"
@@ -185,7 +185,22 @@ function fileWarnings({ config, environment, path: configPath }: ConfigSnapshot)
       hooks.enabled && transform ? resolve(transforms, transform.module) : undefined,
     ]),
   ]
-  return files
-    .filter(([, file]) => file && !existsSync(file))
-    .map(([path, file]) => ({ path, message: `names a file that does not exist: ${file}` }))
+  return files.flatMap(([path, file]) => {
+    if (!file) return []
+    if (!existsSync(file)) return [{ path, message: `names a file that does not exist: ${file}` }]
+    return path.at(-1) === "keySetFile" && !holdsKeySet(file)
+      ? [{ path, message: `names a file that is no key set, as {"keys": [...]} in JSON: ${file}` }]
+      : []
+  })
+}
+
+/** Whether it has the outline of one: what its keys are worth is seen when a signature is checked. */
+function holdsKeySet(file: string): boolean {
+  try {
+    const read = JSON.parse(readFileSync(file, "utf8")) as Json
+    return isJsonObject(read) && Array.isArray(read["keys"]) && read["keys"].length > 0
+  } catch {
+    // Not JSON, or not for this user to read: no key set either way.
+    return false
+  }
 }
