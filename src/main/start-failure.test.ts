@@ -9,7 +9,7 @@ import { describeStartFailure } from "./start-failure.ts"
 const spoiled: Record<string, { spoil: (folder: string) => void; words: RegExp }> = {
   "whose place a file takes": {
     spoil: (folder) => writeFileSync(folder, "x"),
-    words: /^error: EEXIST[^\n]*state'\nhint: [^\n]+\n$/,
+    words: /^error: The folder [^\n]*state could not be made: EEXIST[^\n]*\nhint: [^\n]*SVC_STATE_DIR[^\n]*\n$/,
   },
   "whose store is a folder": {
     spoil: (folder) => mkdirSync(join(folder, "svc.db"), { recursive: true }),

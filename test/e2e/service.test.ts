@@ -108,7 +108,7 @@ test(
     const removed = await svc("uninstall")
     assert.equal(removed.code, 0, removed.output)
     assert.deepEqual([existsSync(unit), existsSync(config)], [false, true])
-    assert.match((await svc("status")).output, /there is no service svc .* make it: svc service install/)
+    assert.match((await svc("status")).output, /there is no service svc .* make it: \S+ service install/)
 
     mkdirSync(join(unit, ".."), { recursive: true })
     writeFileSync(unit, "[Service]\nExecStart=/bin/true\n")

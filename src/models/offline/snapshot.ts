@@ -85,22 +85,44 @@ function buttonsBeside(
   buttons: readonly SnapshotElement[],
   isWanted: (words: string) => boolean,
 ): SnapshotElement[] {
-  const positions = buttons.map((button) => ({ button, at: elements.indexOf(button) }))
-  const rows = elements.flatMap((_, index) => {
-    const row = subtree(elements, index)
-    const inside = positions.filter(({ at }) => at >= index && at < index + row.length).map(({ button }) => button)
-    if (inside.length === 0) return []
-    const holdsWords = row.some((part) => [part.name, part.value].some((words) => isWanted(words.toLowerCase())))
-    return holdsWords ? [{ size: row.length, inside }] : []
-  })
-  const smallest = Math.min(...rows.map((row) => row.size))
-  return [...new Set(rows.filter((row) => row.size === smallest).flatMap((row) => row.inside))]
+  const isButton = new Set(buttons)
+  const ends = subtreeEnds(elements)
+  const buttonsBefore = countsBefore(elements, (element) => isButton.has(element))
+  const wordsBefore = countsBefore(elements, ({ name, value }) =>
+    [name, value].some((words) => isWanted(words.toLowerCase())),
+  )
+  const holds = (before: readonly number[], from: number, to: number) => (before[to] ?? 0) > (before[from] ?? 0)
+  const rows = ends.flatMap((to, from) =>
+    holds(buttonsBefore, from, to) && holds(wordsBefore, from, to) ? [{ from, to }] : [],
+  )
+  const smallest = rows.reduce((least, { from, to }) => Math.min(least, to - from), Infinity)
+  return rows
+    .filter(({ from, to }) => to - from === smallest)
+    .flatMap(({ from, to }) => elements.slice(from, to).filter((element) => isButton.has(element)))
 }
 
-function subtree(elements: readonly SnapshotElement[], start: number): SnapshotElement[] {
-  const depth = elements[start]?.depth ?? 0
-  const after = elements.findIndex((element, index) => index > start && element.depth <= depth)
-  return elements.slice(start, after === -1 ? undefined : after)
+/** Behind the last element of each one's subtree; the list is in the order of the page. */
+function subtreeEnds(elements: readonly SnapshotElement[]): number[] {
+  const ends = elements.map(() => elements.length)
+  const open: number[] = []
+  for (const [index, { depth }] of elements.entries()) {
+    for (let last = open.at(-1); last !== undefined && (elements[last]?.depth ?? 0) >= depth; last = open.at(-1)) {
+      ends[last] = index
+      open.pop()
+    }
+    open.push(index)
+  }
+  return ends
+}
+
+/** How many there are before each place, the place behind the last included. */
+function countsBefore(
+  elements: readonly SnapshotElement[],
+  isCounted: (element: SnapshotElement) => boolean,
+): readonly number[] {
+  const counts = [0]
+  for (const element of elements) counts.push((counts.at(-1) ?? 0) + (isCounted(element) ? 1 : 0))
+  return counts
 }
 
 /** Exact beats prefix beats contains. */
@@ -131,13 +153,13 @@ function pick(candidates: readonly SnapshotElement[]): Found {
 /** The words of a page, one line for each element that has some. */
 export function readableText(snapshot: string, maxLength: number): string {
   const elements = parseSnapshot(snapshot)
+  const ends = subtreeEnds(elements)
   const lines = elements.flatMap((element, index) => {
     const words = [element.name, element.value].filter((part) => part !== "").join(": ")
+    if (words === "") return []
     // A parent is often named by its contents; saying both would repeat every line.
-    const isRepeated = subtree(elements, index).some(
-      (part, at) => at > 0 && part.name !== "" && words.includes(part.name),
-    )
-    return words === "" || isRepeated ? [] : [words]
+    const contents = elements.slice(index + 1, ends[index])
+    return contents.some(({ name }) => name !== "" && words.includes(name)) ? [] : [words]
   })
   const text = elements.length > 0 ? lines.join("\n") : snapshot.trim()
   return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text
