@@ -25,15 +25,11 @@ export function createChatCompletions(parts: ChatCompletionsParts = {}): Provide
 }
 
 async function* runStep(parts: ChatCompletionsParts, call: StepCall): AsyncGenerator<StepEvent, void, undefined> {
-  const request = toWireRequest(call)
   // Closes the connection when whoever reads the events stops, or when the reply is complete and the stream is not.
   const own = new AbortController()
   const signal = AbortSignal.any([call.signal, own.signal])
   try {
-    const { url, headers, body } = request
-    // A string would be checked and copied as UTF-16 first: it is a whole context, at every step.
-    const bytes = Buffer.from(body)
-    const response = await call.fetch(url, { method: "POST", headers, body: bytes, signal })
+    const response = await post(call, signal)
     if (!response.ok) throw await readRefusal(response)
     yield* readStream(response.body ?? new Blob([]).stream(), {
       toolNames: new Set(call.tools.map(({ name }) => name)),
@@ -44,4 +40,11 @@ async function* runStep(parts: ChatCompletionsParts, call: StepCall): AsyncGener
   } finally {
     own.abort()
   }
+}
+
+/** By itself, so that nothing keeps the request while its answer is written: it is a whole context. */
+function post(call: StepCall, signal: AbortSignal): Promise<Response> {
+  const { url, headers, body } = toWireRequest(call)
+  // A string would be checked and copied as UTF-16 first.
+  return call.fetch(url, { method: "POST", headers, body: Buffer.from(body), signal })
 }
