@@ -1,6 +1,6 @@
 // A conversation that has grown long -> notes of what is to last (`compact/flush`) -> a summary of its older part, as an entry
-// of its own: job in the lane of the session -> the model, in as many questions as the past needs -> one transaction with
-// the summary, the word to whoever asked and the end of the job. What it stands for is never removed.
+// of its own: job in the lane of the session -> one question to the model -> one transaction with the summary, the end of
+// the job, and the next one or the word to whoever asked. What it stands for is never removed.
 import { AppError, type Ids, describeError, withTimeout } from "../kernel/index.ts"
 import type { ModelMessage, ModelSelection } from "../models/contract.ts"
 import {
@@ -18,7 +18,6 @@ import type { JobHandler, JobRow, NewJob, NewOutbox, Write } from "../store/inde
 import { neutralize, wrapUntrusted } from "./boundary.ts"
 import { type FlushOptions, writeNotes } from "./compact/flush.ts"
 import { type CompactInput, compactJob } from "./compact/job.ts"
-import { piecesOf } from "./compact/pieces.ts"
 import { type CompactPlan, planCompaction } from "./compact/plan.ts"
 import { TurnStopped } from "./stopped.ts"
 import type { TurnOptions } from "./turn-options.ts"
@@ -139,21 +138,18 @@ async function summarise(
   },
 ): Promise<string> {
   const { input, session, selection, plan, signal } = past
-  let known = past.before ? textOfMessage(past.before.message) : ""
-  for (const { text: piece } of piecesOf(plan.covered, plan.room)) {
-    signal.throwIfAborted()
-    const reply = await options.models.complete(selection, {
-      system,
-      messages: [question(options.ids, { known, piece, instructions: input.instructions })],
-      tools: [],
-      maxOutputTokens: plan.maxTokens,
-      usedFor: { purpose: "compact", sessionKey: session.key, runId: job.run_id },
-      signal,
-    })
-    if (reply.text.trim() === "") throw new AppError("model-failed", "The model wrote no summary")
-    known = reply.text.trim()
-  }
-  return known
+  const known = past.before ? textOfMessage(past.before.message) : ""
+  const reply = await options.models.complete(selection, {
+    system,
+    messages: [question(options.ids, { known, piece: plan.text, instructions: input.instructions })],
+    tools: [],
+    maxOutputTokens: plan.maxTokens,
+    usedFor: { purpose: "compact", sessionKey: session.key, runId: job.run_id },
+    signal,
+  })
+  const text = reply.text.trim()
+  if (text === "") throw new AppError("model-failed", "The model wrote no summary")
+  return text
 }
 
 function question(
