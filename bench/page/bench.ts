@@ -7,9 +7,9 @@ import { visitorArguments } from "../../test/support/chromium.ts"
 import type { Bench, Figure } from "../figure.ts"
 import { BenchGateway, hookToken } from "../gateway.ts"
 import { median } from "../statistics.ts"
-import { fill, rows } from "./fill.ts"
+import { checkKept, fill, rows } from "./fill.ts"
 
-/** Address of each long list, what stands in it,. */
+/** Address of each long list, and what stands in it. */
 const lists: [place: string, what: string][] = [
   ["runs", "runs"],
   ["webhooks", "webhook deliveries"],
@@ -38,7 +38,9 @@ async function run(): Promise<Figure[]> {
     await gateway.kill("SIGTERM")
     fill(gateway)
     await gateway.start()
-    return [...(await look(gateway, browser)), ...(await crowd(gateway))]
+    const looked = await look(gateway, browser)
+    checkKept(gateway)
+    return [...looked, ...(await crowd(gateway))]
   } finally {
     await browser.close()
     await gateway.stop()

@@ -2,16 +2,22 @@
 // message each, approvals, the audit log.
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { defaultKeepTimes } from "../../src/store/sweeps.ts"
 import type { BenchGateway } from "../gateway.ts"
 
 export const rows = 100_000
+const tables = ["job", "hook_delivery", "outbox", "session", "message", "approval", "audit"]
 
-/** Over twenty days, the last row now: none is old enough to be pruned. */
+const dayMs = 24 * 60 * 60 * 1_000
+/** Deliveries are kept the shortest: none of the rows is old enough to be pruned while the page is looked at. */
+const betweenMs = Math.floor((defaultKeepTimes.hookDeliveriesMs - dayMs) / rows)
+
+/** The last row is of now. */
 export function fill({ stateFolder }: BenchGateway): void {
   const database = new DatabaseSync(join(stateFolder, "svc.db"))
   const put = (table: string, columns: string, values: string) =>
     database.exec(`with recursive n(i) as (select 1 union all select i + 1 from n where i < ${rows})
-      insert into ${table} (${columns}) select ${values} from (select i, ${Date.now()} - (${rows} - i) * 17280 as t from n)`)
+      insert into ${table} (${columns}) select ${values} from (select i, ${Date.now()} - (${rows} - i) * ${betweenMs} as t from n)`)
   database.exec("begin")
   put(
     "job",
@@ -54,4 +60,17 @@ export function fill({ stateFolder }: BenchGateway): void {
   )
   database.exec("commit")
   database.close()
+}
+
+/** Whether every list still has what was put in: a list that ends before its rows is then the page's own fault. */
+export function checkKept({ stateFolder }: BenchGateway): void {
+  const database = new DatabaseSync(join(stateFolder, "svc.db"), { readOnly: true })
+  try {
+    for (const table of tables) {
+      const { kept } = database.prepare(`select count(*) as kept from ${table}`).get() as { kept: number }
+      if (kept < rows) throw new Error(`of ${rows} rows of ${table} the gateway has kept ${kept}`)
+    }
+  } finally {
+    database.close()
+  }
 }
