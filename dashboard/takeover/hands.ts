@@ -118,6 +118,8 @@ export function watchTouch(view: View, send: (event: HandEvent) => void, tapped:
 /** `field` takes what phones and input methods write; it is always empty again. */
 export function watchKeys(field: HTMLInputElement, send: (event: HandEvent) => void): void {
   let isComposing = false
+  /** A key that went down elsewhere, as on the button of a question, does not come up in the tab. */
+  const held = new Set<string>()
   const key = (what: "down" | "up", name: string, event?: KeyboardEvent) =>
     send({
       kind: "key",
@@ -134,11 +136,11 @@ export function watchKeys(field: HTMLInputElement, send: (event: HandEvent) => v
     // A letter by itself is typed into the field, and sent as what it is there.
     if ([...event.key].length === 1 && !event.ctrlKey && !event.metaKey) return
     event.preventDefault()
+    held.add(event.code)
     key("down", event.key, event)
   })
   field.addEventListener("keyup", (event) => {
-    if ([...event.key].length > 1 && !event.isComposing && event.key !== "Process" && event.key !== "Unidentified")
-      key("up", event.key, event)
+    if (held.delete(event.code)) key("up", event.key, event)
   })
   field.addEventListener("compositionstart", () => (isComposing = true))
   field.addEventListener("compositionend", () => {

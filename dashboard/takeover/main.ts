@@ -1,5 +1,5 @@
 // The page behind a link to a tab: its picture, live; hands on it; and giving it back.
-import { Refused, type Shown, ask, enter, follow, forget, sender } from "./connection.ts"
+import { type HandEvent, Refused, type Shown, ask, enter, follow, forget, sender } from "./connection.ts"
 import { showPicker } from "./picker.ts"
 import { watchKeys, watchMouse, watchTouch } from "./hands.ts"
 import { createView } from "./view.ts"
@@ -61,16 +61,27 @@ function openAgain(token: string): HTMLButtonElement {
 async function run(key: string): Promise<void> {
   const view = createView(stage, canvas)
   const send = sender(key, say)
+  const toTab = () => keys.focus({ preventScroll: true })
+  /** What is answered here goes on in the tab: the next key is meant for it. */
+  const sendAnswer = (event: HandEvent) => {
+    send(event)
+    toTab()
+  }
   watchMouse(view, send)
-  watchTouch(view, send, () => keys.focus({ preventScroll: true }))
+  watchTouch(view, send, toTab)
   watchKeys(keys, send)
-  canvas.addEventListener("pointerdown", () => keys.focus({ preventScroll: true }))
+  canvas.addEventListener("pointerdown", toTab)
   canvas.addEventListener("mousedown", (event) => event.preventDefault())
-  typing.addEventListener("click", () => keys.focus({ preventScroll: true }))
+  typing.addEventListener("click", toTab)
   back.addEventListener("click", () => send({ kind: "back" }))
   give.addEventListener("click", () => void giveBack(key))
   let asked = ""
   let offered = "null"
+  const pick = (event: HandEvent) => {
+    // The same may be opened again before the gateway has told that this one is closed.
+    offered = "null"
+    sendAnswer(event)
+  }
   await follow(key, {
     picture(jpeg) {
       message.hidden = true
@@ -80,13 +91,13 @@ async function run(key: string): Promise<void> {
       view.resize(state.width, state.height)
       show(state, send)
       const now = JSON.stringify(state.dialog)
-      if (now !== asked) answer(state.dialog, send)
+      if (now !== asked) answer(state.dialog, sendAnswer)
       asked = now
       const picking = JSON.stringify(state.picker)
       if (picking !== offered) {
         choice.hidden = state.picker === null
-        if (state.picker) showPicker(choice, state.picker, send, make)
-        else keys.focus({ preventScroll: true })
+        if (state.picker) showPicker(choice, state.picker, pick, make)
+        else toTab()
       }
       offered = picking
     },
@@ -118,7 +129,7 @@ function show(state: Shown, send: ReturnType<typeof sender>): void {
 }
 
 /** A question of the page, which no picture shows. */
-function answer(dialog: Shown["dialog"], send: ReturnType<typeof sender>): void {
+function answer(dialog: Shown["dialog"], send: (event: HandEvent) => void): void {
   question.hidden = dialog === null
   if (!dialog) return
   const field = make("input", { ariaLabel: "Answer" })
