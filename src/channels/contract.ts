@@ -116,6 +116,8 @@ export interface Channel {
   tools(place: ToolPlace): readonly Tool[]
   /** Whether whoever has said this may still say it there, with no less standing than it was taken in with. */
   isStillHeard(route: Route, asker: Asker): boolean
+  /** Who was taken off a list since it was last asked is shut out. Called before anything is sent. */
+  noteLists?(): Promise<void>
   /** For a turn whose route is in this channel: typing while it runs. */
   observe(turn: TurnInput, runId: string, view: TurnView): TurnObserver
   /** Handlers of jobs of its own, by kind. */

@@ -4,7 +4,7 @@
 import type { Log } from "../kernel/index.ts"
 import type { Store, Write } from "../store/index.ts"
 import type { Sender } from "./access.ts"
-import { type NamePin, deletePin, readPins, savePin } from "./store.ts"
+import { type NamePin, deletePin, markShutOut, readPins, savePin } from "./store.ts"
 
 /** What the decision who may write asks. Names are lower-case, without the `@`. */
 export interface PinBook {
@@ -106,8 +106,13 @@ export class NamePins implements PinBook {
   /** The next sender under this name is pinned anew. False when nothing was pinned. */
   async unpin(name: string): Promise<boolean> {
     const { store, channel, account, log } = this.#options
-    if (!this.#pins.has(name)) return false
-    await store.write(async (write) => deletePin(write, channel, account, name))
+    const pin = this.#pins.get(name)
+    if (!pin) return false
+    const { senderId } = pin
+    await store.write(async (write) => {
+      deletePin(write, channel, account, name)
+      markShutOut(write, { channel, account, senderId })
+    })
     this.#pins.delete(name)
     this.#namesOf = undefined
     this.#changed.delete(name)

@@ -215,25 +215,41 @@ export function deletePin(write: Write, channel: string, account: string, name: 
   write.prepare("delete from name_pin where channel = ? and account = ? and name = ?").run(channel, account, name)
 }
 
-interface Person {
+/** The lists of an account as they were last seen. */
+export function readListed(store: Pick<Store, "handle">, { channel, account }: AccountKey): string | undefined {
+  const row = store.handle.prepare("select value from meta where key = ?").get(`listed:${channel}:${account}`)
+  return row?.["value"] as string | undefined
+}
+
+export function saveListed(write: Write, { channel, account }: AccountKey, listed: string): void {
+  write.prepare(sqlSetMeta).run(`listed:${channel}:${account}`, listed)
+}
+
+interface AccountKey {
   channel: string
   account: string
+}
+
+interface Person extends AccountKey {
   senderId: string
 }
 
+/** In the place of a person's id: whoever could write because everybody could. */
+export const everyoneElse = "*"
+
+const sqlSetMeta = "insert into meta (key, value) values (?, ?) on conflict (key) do update set value = excluded.value"
+
 /** What was begun for this person until now is not for them any more, even where nobody has asked for it. */
 export function markShutOut(write: Write, person: Person): void {
-  write
-    .prepare("insert into meta (key, value) values (?, ?) on conflict (key) do update set value = excluded.value")
-    .run(shutOutKey(person), String(write.now))
+  write.prepare(sqlSetMeta).run(shutOutKey(person), String(write.now))
 }
 
-/** When this person was shut out last; undefined for who never was. */
+/** When this person was shut out last, alone or with everybody; undefined for who never was. */
 export function readShutOutAt(store: Pick<Store, "handle">): (person: Person) => number | undefined {
-  const read = store.handle.prepare("select value from meta where key = ?")
+  const read = store.handle.prepare("select max(cast(value as integer)) as at from meta where key in (?, ?)")
   return (person) => {
-    const value = read.get(shutOutKey(person))?.["value"]
-    return value === undefined ? undefined : Number(value)
+    const at = read.get(shutOutKey(person), shutOutKey({ ...person, senderId: everyoneElse }))?.["at"]
+    return typeof at === "number" ? at : undefined
   }
 }
 

@@ -309,7 +309,7 @@ export class OutboxWorker {
       await this.#doubt(row, outcome.error)
     } else if (outcome.kind === "dropped") {
       await markDropped(store, row, outcome.error)
-      log.debug({ ...ids(row), reason: outcome.error }, "decoration given up")
+      log.debug({ ...ids(row), reason: outcome.error }, "delivery dropped")
     } else {
       await markDead(store, row, outcome.error)
       log.warn({ ...ids(row), reason: outcome.error }, "delivery given up")

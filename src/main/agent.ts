@@ -177,6 +177,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
       await spending.budget.recover()
       await pause.load()
       await recover(core, handlers)
+      for (const channel of links.channels().values()) await channel.noteLists?.()
       await worker.start()
       runner.start()
       heartbeat.start()

@@ -172,6 +172,46 @@ test("who is shut out is not the last recipient any more: reports go to nobody u
   assert.deepEqual(world.botTexts(dora), known)
 })
 
+test("who is taken off the list loses what was begun for them, whether the gateway runs or not", async () => {
+  const id = 7001
+  const listed = (...ids: number[]) => ({ channels: { chatapp: { allowFrom: [world.ada.id, ...ids] } } })
+  const words = (answer: string) => world.botTexts(eve).filter((said) => said.includes(answer)).length
+  const droppedRows = () => world.rows("select id from outbox where state = 'dropped' and error like 'who it is for%'")
+  const run = (message: string) =>
+    world.hook("agent", { message, deliver: true, channel: "chatapp", to: String(id), wakeMode: "next-heartbeat" })
+  const begin = async (message: string) => {
+    const begun = Promise.withResolvers<void>()
+    const go = Promise.withResolvers<void>()
+    world.model.script(async () => {
+      begun.resolve()
+      await go.promise
+      return text(message)
+    })
+    await run(message)
+    await begun.promise
+    return () => go.resolve()
+  }
+  const before = droppedRows().length
+  const dropped = (count: number) => async () => (droppedRows().length === before + count ? true : undefined)
+  await world.reconfigure(listed(id))
+  const eve = await world.addPerson({ id, firstName: "Eve" })
+  const first = await begin("while it runs")
+  await world.reconfigure(listed())
+  first()
+  await until("it is dropped", dropped(1))
+  await world.reconfigure(listed(id))
+  await begin("while it is off")
+  await world.gateway.kill("SIGKILL")
+  world.configure(listed())
+  world.model.script(() => text("while it is off"))
+  await world.start()
+  await until("that is dropped too", dropped(2))
+  const { status } = await run("x")
+  assert.equal(status, 202)
+  await until("what is sent to them all the same arrives", () => words("while it is off") > 0 || undefined)
+  assert.deepEqual([words("while it runs"), words("while it is off")], [0, 1])
+})
+
 test("an owner's conversation goes on over turns and over a restart", async () => {
   world.model.script((_request, n) => text(`answer ${n}`))
   const fresh = world.say("/new")

@@ -1,6 +1,6 @@
 // The chat channel: accounts for intake, the sender for the outbox, status and typing. Composition only.
 import { join } from "node:path"
-import type { Config } from "../../config/index.ts"
+import { type Config, defaultAccountId } from "../../config/index.ts"
 import type { ChannelSender } from "../../delivery/contract.ts"
 import { type Background, type Clock, type CrashPoint, type Ids, type Log, type Redactor } from "../../kernel/index.ts"
 import type { Route } from "../../sessions/route.ts"
@@ -8,6 +8,7 @@ import type { NewOutbox, Store, Write } from "../../store/index.ts"
 import type { Channel, ChannelAccountStatus } from "../contract.ts"
 import type { Pairing } from "../pairing.ts"
 import { NamePins } from "../pins.ts"
+import { noteLists } from "../shut-out.ts"
 import { Activations } from "../activation.ts"
 import { QueueChoices } from "../queue.ts"
 import { Account } from "./account.ts"
@@ -135,7 +136,8 @@ export function createChatappChannel(options: ChatappOptions): Channel {
       moves.settle()
       await accounts.start()
     },
-    apply: () => applyTo(accounts),
+    noteLists: () => noteChanges(options, settings),
+    apply: async () => void (await Promise.all([noteChanges(options, settings), applyTo(accounts)])),
     commands: createCommandPart(settings, refresh),
     async stop() {
       media.stop()
@@ -160,6 +162,17 @@ export function createChatappChannel(options: ChatappOptions): Channel {
 async function applyTo(accounts: Accounts): Promise<void> {
   await accounts.apply()
   for (const account of accounts.all()) account.refreshMenu()
+}
+
+/** The default account may be one of the environment alone. */
+async function noteChanges({ store, log }: ChatappOptions, settings: Settings): Promise<void> {
+  const doors = [...new Set([...settings.accounts(), defaultAccountId])].map((account) => {
+    const { dmPolicy: policy, allow } = settings.account(account)
+    return { channel: channelName, account, policy, allow }
+  })
+  const senders = await noteLists(store, doors)
+  if (senders.length > 0)
+    log.info({ part: channelName, senders }, "taken off the list: what waits for them is not sent")
 }
 
 function judgeAgain(
