@@ -53,7 +53,7 @@ test("what is full is noted and summed up by itself, and the words themselves ar
     if (isSummary(request)) return text("They talked of journeys.")
     if (lastWords(request).includes("what is the code")) return toolCall("memory_search", { query: "code of the gate" })
     if (lastRole(request) === "tool") return text(`found: ${/4711/.exec(lastWords(request))?.[0] ?? "nothing"}`)
-    return text(`so it is ${"tea ".repeat(1_500)}`)
+    return text(`so it is ${"tea ".repeat(1_450)}`)
   })
   await world.reply(/so it is/, { after: world.say("I take the night train. The gate has the code 4711.") })
   for (const n of [2, 3, 4, 5]) await world.reply(/so it is/, { after: world.say(`more ${n}`) })
@@ -95,6 +95,8 @@ test("kills while notes are written and a summary is made lose nothing and write
     // Longer than what is left as it is behind a summary.
     return text(`I see ${"tea ".repeat(3_800)}`)
   })
+  // Nothing of the conversation before is left that would be summed up by itself.
+  await world.reply(/New session/, { after: world.say("/reset") })
   await world.reply(/^I see/, { after: world.say("My boat is blue, and lies at pier 9.") })
   const open = "select 1 from outbox where state in ('new', 'sending')"
   await world.until("it is all sent", () => world.rows(open).length === 0 || undefined)

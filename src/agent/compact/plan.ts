@@ -50,10 +50,15 @@ export function planCompaction(entries: Iterable<Kept>, promptTokens: number): C
   return {
     covered,
     text: piecesOf(covered, room)[0]?.text ?? "",
-    hasMore: isLonger || covered.length < older.length,
+    hasMore: isLonger || tokensOf(older.slice(covered.length)) > kept,
     room,
     maxTokens: Math.round(Math.min(maxSummaryTokens, forPast * summaryShare)),
   }
+}
+
+/** A question for what would have nearly had room in this one is not worth it: it stays with the newest until next time. */
+function tokensOf(entries: readonly Kept[]): number {
+  return entries.reduce((sum, entry) => sum + entry.tokens, 0)
 }
 
 /** All but the newest turns that are short enough to stay. */
