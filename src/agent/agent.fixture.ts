@@ -3,6 +3,7 @@
 import type { TestContext } from "node:test"
 import { z } from "zod"
 import { silentLog, testStore } from "../../test/support/store.ts"
+import { newStateFolder } from "../../test/support/state-folder.ts"
 import { temporaryFolder } from "../../test/support/temporary.ts"
 import {
   type Background,
@@ -130,7 +131,7 @@ export interface AgentParts {
 export type TestAgent = Awaited<ReturnType<typeof startAgent>>
 
 export async function startAgent(context: TestContext, parts: AgentParts = {}) {
-  const folder = parts.folder ?? temporaryFolder()
+  const folder = parts.folder ?? (await newStateFolder())
   const workspace = parts.workspace ?? temporaryFolder()
   let stop = async (): Promise<void> => undefined
   // Before the store's own: what runs must end while there is still a store.

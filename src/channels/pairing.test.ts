@@ -1,9 +1,7 @@
 import assert from "node:assert/strict"
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { afterEach, beforeEach, test } from "node:test"
 import pino from "pino"
+import { newStateFolder } from "../../test/support/state-folder.ts"
 import { type Clock, noCrash, systemClock, systemIds } from "../kernel/index.ts"
 import { type Store, openStore } from "../store/index.ts"
 import { maxMessageCharacters, maxRequests, maxRequestsOfAll } from "./pairing-book.ts"
@@ -25,7 +23,7 @@ const make = () => {
 }
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "svc-pairing-"))
+  folder = await newStateFolder()
   now = 1_800_000_000_000
   clock = { ...systemClock, now: () => now, monotonic: () => now }
   store = await open()
@@ -34,7 +32,6 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await store.close()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 /** A message of an unknown sender, as an account's intake treats it. Returns the code when one is told. */

@@ -4,7 +4,7 @@ import type { ApprovalDetail } from "../approvals/contract.ts"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { type SendOptions, send } from "../../test/support/http-client.ts"
-import { temporaryFolder } from "../../test/support/temporary.ts"
+import { newStateFolder } from "../../test/support/state-folder.ts"
 import { type Ledger, createLedger, readRange } from "../budget/index.ts"
 import {
   AppError,
@@ -40,7 +40,7 @@ export function makeLog(folder: string) {
 }
 
 export async function startGateway(overrides: Partial<GatewayServerOptions> = {}) {
-  const folder = temporaryFolder()
+  const folder = await newStateFolder()
   const { redactor, log, logged } = makeLog(folder)
   const store = await openStore({
     folder,

@@ -4,7 +4,7 @@ import type { IncomingMessage, OutgoingHttpHeaders } from "node:http"
 import { connect } from "node:net"
 import { join } from "node:path"
 import { type SendOptions, send } from "../../test/support/http-client.ts"
-import { temporaryFolder } from "../../test/support/temporary.ts"
+import { newStateFolder } from "../../test/support/state-folder.ts"
 import { listen } from "../kernel/http/index.ts"
 import {
   AppError,
@@ -47,7 +47,7 @@ export async function startHooks(
   input: Record<string, unknown> = {},
   keep: { keepDays: number; keepBytes?: number } = { keepDays: 7 },
 ) {
-  const folder = temporaryFolder()
+  const folder = await newStateFolder()
   const redactor = createRedactor()
   const { log, flush } = createLog({ folder: join(folder, "logs"), level: "debug", redactor })
   const base = { clock: systemClock, ids: systemIds, log, redactor }

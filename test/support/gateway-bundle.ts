@@ -78,7 +78,7 @@ async function bundle(): Promise<string> {
 }
 
 function removeOld(current: string): void {
-  for (const name of readdirSync(cache)) {
+  for (const name of readdirSync(cache).filter((each) => each.startsWith("gateway-"))) {
     const path = join(cache, name)
     const info = statSync(path, { throwIfNoEntry: false })
     if (path === current || !info || Date.now() - info.mtimeMs < keepMs) continue

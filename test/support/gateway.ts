@@ -8,13 +8,14 @@ import type { AddressInfo } from "node:net"
 import { dirname, join } from "node:path"
 import type { TestContext } from "node:test"
 import { bundleGateway, isFromSources } from "./gateway-bundle.ts"
-import { temporaryFolder } from "./temporary.ts"
+import { newStateFolder } from "./state-folder.ts"
 
 /** Above 10080, which browsers refuse to open. */
 const firstPort = 10_100
 const lastPort = 32_700
 
 export interface GatewaySetup {
+  /** Default: one whose store has just been made. */
   stateFolder?: string
   /** Default: a free one. */
   port?: number
@@ -80,7 +81,7 @@ export async function startGateway(
 
 /** Without waiting for readiness: for starts that are meant to fail. */
 export async function spawnGateway(context: Pick<TestContext, "after">, setup: GatewaySetup) {
-  const stateFolder = setup.stateFolder ?? temporaryFolder()
+  const stateFolder = setup.stateFolder ?? (await newStateFolder())
   mkdirSync(stateFolder, { recursive: true })
   const port = setup.port ?? (await freePort())
   if (setup.config || setup.stateFolder === undefined) writeConfig(stateFolder, setup.config ?? {})

@@ -3,11 +3,12 @@ import { pino } from "pino"
 import type { TestContext } from "node:test"
 import { type Clock, type CrashPoint, type Log, noCrash, systemClock, systemIds } from "../../src/kernel/index.ts"
 import { type Store, type StoreOptions, openStore } from "../../src/store/index.ts"
-import { temporaryFolder } from "./temporary.ts"
+import { newStateFolder } from "./state-folder.ts"
 
 export const silentLog: Log = pino({ level: "silent" })
 
 export interface TestStoreOptions {
+  /** Default: one whose store has just been made. */
   folder?: string
   bootId?: string
   clock?: Clock
@@ -19,7 +20,7 @@ export interface TestStoreOptions {
 
 export async function testStore(context: TestContext, options: TestStoreOptions = {}): Promise<Store> {
   const store = await openStore({
-    folder: options.folder ?? temporaryFolder(),
+    folder: options.folder ?? (await newStateFolder()),
     bootId: options.bootId ?? systemIds.uuid(),
     clock: options.clock ?? systemClock,
     ids: systemIds,

@@ -10,7 +10,7 @@ import type { Message, User } from "grammy/types"
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../emulator/index.ts"
 import { freePort, type RunningGateway, startGateway, writeConfig } from "./gateway.ts"
 import { type ModelServer, type ModelServerOptions, startModelServer } from "./model-server/index.ts"
-import { temporaryFolder } from "./temporary.ts"
+import { newStateFolder } from "./state-folder.ts"
 
 export const hookToken = "hook-token-of-the-tests-0123456789"
 
@@ -21,6 +21,7 @@ export interface WorldOptions {
   model?: ModelServerOptions
   /** Merged, at any depth, over a configuration in which Ada is the owner and the model server is the model. */
   config?: Settings
+  /** Default: one whose store has just been made. */
   stateFolder?: string
 }
 
@@ -181,7 +182,7 @@ export async function until<T>(
 }
 
 export async function createWorld(context: Pick<TestContext, "after">, options: WorldOptions = {}): Promise<World> {
-  const stateFolder = options.stateFolder ?? temporaryFolder()
+  const stateFolder = options.stateFolder ?? (await newStateFolder())
   mkdirSync(stateFolder, { recursive: true, mode: 0o700 })
   const emulator = await startEmulator({ seed: 7, ...options.emulator })
   context.after(() => emulator.stop())

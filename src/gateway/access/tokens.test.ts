@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from "node:fs"
 import { Agent, request as httpRequest } from "node:http"
 import { join } from "node:path"
 import { after, before, describe, test } from "node:test"
-import { temporaryFolder } from "../../../test/support/temporary.ts"
+import { newStateFolder } from "../../../test/support/state-folder.ts"
 import { type Clock, createBackground, noCrash, systemClock, systemIds } from "../../kernel/index.ts"
 import { openStore } from "../../store/index.ts"
 import { makeLog, startGateway } from "../gateway.fixture.ts"
@@ -136,7 +136,7 @@ describe("the book of tokens", () => {
   }
 
   test("remembers tokens, ends and last uses over a restart, and forgets what was revoked", async () => {
-    const folder = temporaryFolder()
+    const folder = await newStateFolder()
     const first = await open(folder)
     const kept = await first.tokens.create({ name: "kept", scopes: ["hooks"], expires: "1h" })
     const gone = await first.tokens.create({ name: "gone", scopes: ["admin"] })
@@ -164,7 +164,7 @@ describe("the book of tokens", () => {
   })
 
   test("a use writes nothing by itself", async () => {
-    const { store, tokens, close } = await open(temporaryFolder())
+    const { store, tokens, close } = await open(await newStateFolder())
     const { token } = await tokens.create({ name: "busy", scopes: ["status"] })
     const writes = () => store.handle.prepare("select last_used_at from access_token").get()
     for (let n = 0; n < 100; n += 1) tokens.find(token)
@@ -176,7 +176,7 @@ describe("the book of tokens", () => {
   })
 
   test("a revocation that the disk refuses closes the door all the same, and can be repeated", async () => {
-    const { store, tokens, close } = await open(temporaryFolder())
+    const { store, tokens, close } = await open(await newStateFolder())
     const { token } = await tokens.create({ name: "stubborn", scopes: ["status"] })
     store.handle.raw.exec("create trigger stop_it before delete on access_token begin select raise(abort, 'no'); end")
     await assert.rejects(tokens.revoke("stubborn"))
@@ -188,7 +188,7 @@ describe("the book of tokens", () => {
   })
 
   test("two at once cannot have one name", async () => {
-    const { tokens, close } = await open(temporaryFolder())
+    const { tokens, close } = await open(await newStateFolder())
     const both = await Promise.allSettled([1, 2].map(() => tokens.create({ name: "same", scopes: ["status"] })))
     assert.deepEqual(both.map(({ status }) => status).toSorted(), ["fulfilled", "rejected"])
     await close()

@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { test } from "node:test"
-import { temporaryFolder } from "../../../test/support/temporary.ts"
+import { newStateFolder } from "../../../test/support/state-folder.ts"
 import { type Visitor } from "../../kernel/http/index.ts"
 import { type Clock, createBackground, noCrash, systemClock, systemIds } from "../../kernel/index.ts"
 import { openStore } from "../../store/index.ts"
@@ -15,7 +15,8 @@ const owner: Visitor = { kind: "gateway-token", id: "", name: "gateway token" }
 const knocking = (address: string): Visitor => ({ kind: "stranger", id: address, name: address })
 const all = { since: 0, until: Number.MAX_SAFE_INTEGER, limit: 500 }
 
-async function open(folder = temporaryFolder()) {
+async function open(given?: string) {
+  const folder = given ?? (await newStateFolder())
   const time = { now: start }
   const clock: Clock = { ...systemClock, now: () => time.now }
   const { log } = makeLog(folder)

@@ -1,7 +1,7 @@
 // The event stream over a real store: what is told, what is not, and what who comes back is told.
 import assert from "node:assert/strict"
 import { test, type TestContext } from "node:test"
-import { temporaryFolder } from "../../../test/support/temporary.ts"
+import { newStateFolder } from "../../../test/support/state-folder.ts"
 import { createBackground, noCrash, systemClock, systemIds } from "../../kernel/index.ts"
 import { openStore } from "../../store/index.ts"
 import type { Scope } from "../access/contract.ts"
@@ -10,7 +10,7 @@ import { createPageFeed } from "./feed.ts"
 import { storeTopics } from "./topics.ts"
 
 async function open(context: TestContext, everyMs = 2) {
-  const folder = temporaryFolder()
+  const folder = await newStateFolder()
   const { log } = makeLog(folder)
   const store = await openStore({
     folder,

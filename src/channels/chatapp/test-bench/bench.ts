@@ -22,7 +22,7 @@ import type { TurnInput } from "../../../agent/turn-input.ts"
 import { type JobRow, type OutboxRow, type Store, openStore } from "../../../store/index.ts"
 import { type Channel, type ChatappOptions, type Pairing, createChatappChannel, createPairing } from "../../index.ts"
 import type { PollTiming } from "../polling.ts"
-import { temporaryFolder } from "../../../../test/support/temporary.ts"
+import { newStateFolder } from "../../../../test/support/state-folder.ts"
 
 export interface BenchOptions {
   chatapp?: Record<string, unknown>
@@ -76,7 +76,7 @@ export const quickPolls: Partial<PollTiming> = {
 
 export async function startBench(options: BenchOptions = {}): Promise<Bench> {
   const emulator = options.emulator ?? (await startEmulator({ seed: 3 }))
-  const folder = options.folder ?? temporaryFolder()
+  const folder = options.folder ?? (await newStateFolder())
   const logLines: string[] = []
   const stoppedRuns: string[] = []
   const waiting = new Set<() => void>()
