@@ -49,5 +49,6 @@ test("commands in advice get the name, and words that are none stay", () => {
     named("run svc as the user; /usr/bin/svc gateway; my-svc status"),
     "run svc as the user; /usr/bin/svc gateway; my-svc status",
   )
+  assert.equal(named("Usage: svc <command> [options]"), "Usage: npx svc <command> [options]")
   assert.equal(withProgramName("svc gateway", "svc", isCommand), "svc gateway")
 })

@@ -38,7 +38,7 @@ function leadsTo(path: string, programFile: string): boolean {
 /** The same advice with the name that works here; only what names a command is one. */
 export function withProgramName(text: string, name: string, isCommand: (word: string) => boolean): string {
   if (name === "svc") return text
-  return text.replace(/(?<![\w/.-])(?<!npx )svc (--)?([a-z-]+)/g, (whole, option: string | undefined, word: string) =>
-    option !== undefined || isCommand(word) ? `${name} ${whole.slice("svc ".length)}` : whole,
+  return text.replace(/(?<![\w/.-])(?<!npx )svc (--|<)?([a-z-]+)/g, (whole, mark: string | undefined, word: string) =>
+    mark !== undefined || isCommand(word) ? `${name} ${whole.slice("svc ".length)}` : whole,
   )
 }

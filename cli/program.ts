@@ -90,7 +90,7 @@ export async function buildProgram(context: CliContext, loaded: readonly Command
     .description("A gateway that hosts an AI agent and connects it to a browser, to webhooks and to a chat platform")
     .usage("<command> [options]")
   prepare(program, {
-    writeOut: (text) => context.output.write(text),
+    writeOut: (text) => context.output.write(context.output.named(text)),
     writeErr: (text) => context.output.note(text.trimEnd()),
   })
   if (loaded.length > 0) {
