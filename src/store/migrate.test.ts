@@ -122,6 +122,15 @@ for (const { name, folder, rows } of [
   })
 }
 
+test("a schema that nothing has cut is made without a word about what stood already", async () => {
+  const handle = openSqlite(join(temporaryFolder(), "svc.db"))
+  const finished: string[] = []
+  const onFinished = (name: string) => void finished.push(name)
+  await migrate({ handle, migrations, readableFrom, crashPoint: noCrash, now: () => "2026-01-01", onFinished })
+  await handle.db.destroy()
+  assert.deepEqual(finished, [])
+})
+
 test("what a program without transactions left half made is finished, wherever it was killed", async (context) => {
   const expected = await expectedSchema(context)
   const released = Object.keys(migrations).filter((name) => name <= "0011-segments")

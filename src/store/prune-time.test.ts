@@ -91,3 +91,13 @@ test("what lies outside of the store is old by the same time", async (context) =
   await pruner.stop()
   await handle.db.destroy()
 })
+
+for (const value of ["no JSON", "{}", '{"at":"soon","doubtedMs":0}', '{"at":1}']) {
+  test(`a kept time that is ${value} counts as none`, async (context) => {
+    const folder = await usedFolder(context)
+    const handle = openSqlite(join(folder, "svc.db"))
+    handle.prepare("insert or replace into meta (key, value) values ('prune-time', ?)").run(value)
+    await handle.db.destroy()
+    assert.deepEqual(await runs(folder, then + hour, [30_000]), ["young"])
+  })
+}

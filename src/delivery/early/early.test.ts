@@ -261,6 +261,21 @@ describe("an answer that is sent in parts", () => {
     assert.deepEqual(turn.replies(), ["First paragraph.", "Then a tool", "Done."])
   })
 
+  test("goes on after a crash between two later steps as well", async (context) => {
+    const turn = await begin(context)
+    const first = turn.watch()
+    first.step(0)
+    await first.say("First paragraph.\n\nThen a tool")
+    first.step(1, "First paragraph.\n\nThen a tool")
+    await first.say("Second paragraph.\n\nThen another")
+    const second = turn.watch()
+    second.step(2, "Second paragraph.\n\nThen another")
+    await second.say("Done.")
+    second.end()
+    await turn.finish("Done.", 3)
+    assert.deepEqual(turn.replies(), ["First paragraph.", "Then a tool", "Second paragraph.", "Then another", "Done."])
+  })
+
   test("sends what there is when nothing comes for a while", async (context) => {
     const turn = await begin(context)
     const live = turn.watch()
