@@ -16,10 +16,11 @@ import {
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { test } from "node:test"
-import { plain, testStore } from "../../test/support/store.ts"
+import { plain, silentLog, testStore } from "../../test/support/store.ts"
 import { temporaryFolder } from "../../test/support/temporary.ts"
 import { until } from "../../test/support/world.ts"
 import { AppError } from "../kernel/index.ts"
+import { createDamageWatch } from "./damage.ts"
 import type { IngestEntry } from "./ingest.ts"
 import { explainStoreError } from "./sqlite.ts"
 
@@ -82,6 +83,28 @@ for (const index of ["job_ready", "job_lane", "sqlite_autoindex_inbox_1"]) {
   })
 }
 
+test("damage that more statements meet meanwhile is looked for once", async (context) => {
+  const folder = await usedFolder(context)
+  damage(folder, "job_ready")
+  let repairs = 0
+  const repaired = Promise.withResolvers<void>()
+  const watch = createDamageWatch({
+    path: join(folder, "svc.db"),
+    log: silentLog,
+    hold(work) {
+      repairs += 1
+      return work()
+    },
+    onRepaired: repaired.resolve,
+  })
+  context.after(watch.stop)
+  watch.met(new Error("malformed"))
+  watch.met(new Error("malformed"))
+  assert.match(watch.problem() ?? "", /nothing is accepted meanwhile/)
+  await repaired.promise
+  assert.deepEqual([repairs, watch.problem()], [1, undefined])
+})
+
 test("a damaged table keeps everything from being accepted, and is named with the way out", async (context) => {
   const folder = await usedFolder(context)
   damage(folder, "job")
@@ -90,7 +113,8 @@ test("a damaged table keeps everything from being accepted, and is named with th
   const problem = await until("the table is named", () =>
     store.problem()?.includes("table job") ? store.problem() : undefined,
   )
-  assert.match(problem, /restore a backup.*--new-store/)
+  // The index that cannot be read without it, and nothing that is whole.
+  assert.match(problem, /^Damaged: table job, index sqlite_autoindex_job_1\. .*restore a backup.*--new-store/)
   await assert.rejects(store.ingest(entry("later")), refusedWith("storage-damaged", /table job/))
 })
 
