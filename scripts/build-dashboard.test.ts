@@ -33,6 +33,19 @@ test("what the first view loads is under 60 KB, and stands in the document, so t
   assert.ok(bytesOf([...asked, "index.html"]) < 60_000, `${bytesOf(asked)} bytes`)
 })
 
+test("no page's file names one that is not there with the first view: it would be asked for only then", () => {
+  const document = readFileSync(join(folder, "index.html"), "utf8")
+  const scripts = names().filter((name) => name.endsWith(".js"))
+  const needs = scripts.flatMap((name) =>
+    Array.from(readFileSync(join(folder, name), "utf8").matchAll(/from"\.\/([^"]+)"/g), ([, needed]) => needed as string),
+  )
+  assert.ok(scripts.length >= 5 && needs.length >= 4, String(needs))
+  assert.deepEqual(
+    needs.filter((name) => !document.includes(name)),
+    [],
+  )
+})
+
 test("nothing is inline, and nothing comes from elsewhere", () => {
   const document = readFileSync(join(folder, "index.html"), "utf8")
   assert.doesNotMatch(document, /<style|<script(?![^>]* src=)|\son\w+=|style="/)

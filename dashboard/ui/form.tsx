@@ -1,6 +1,7 @@
 // Fields, with their labels.
 import type { ComponentChildren } from "preact"
-import { useId } from "preact/hooks"
+import { useEffect, useId } from "preact/hooks"
+import { useSignal } from "./signals.ts"
 
 interface FieldProps {
   label: string
@@ -15,8 +16,16 @@ interface FieldProps {
   rows?: number
 }
 
+const shownMs = 100
+
 export function Field({ label, of, hint, problem, placeholder = "", type = "text", rows }: FieldProps) {
   const id = useId()
+  // A browser makes a field for dates of many parts, which takes longer than a page of rows: those are shown before.
+  const isShown = useSignal(type !== "datetime-local")
+  useEffect(() => {
+    const timer = setTimeout(() => (isShown.value = true), shownMs)
+    return () => clearTimeout(timer)
+  }, [])
   const shared = {
     value: of.value,
     placeholder,
@@ -27,10 +36,10 @@ export function Field({ label, of, hint, problem, placeholder = "", type = "text
     onInput: (event: Event) => (of.value = (event.target as HTMLInputElement).value),
   }
   return (
-    <div class="field">
+    <div class={type === "datetime-local" ? "field date" : "field"}>
       <label>
         <span>{label}</span>
-        {rows === undefined ? <input type={type as "text"} {...shared} /> : <textarea rows={rows} {...shared} />}
+        {rows === undefined ? <input type={(isShown.value ? type : "text") as "text"} {...shared} /> : <textarea rows={rows} {...shared} />}
       </label>
       <Hint id={id} hint={hint} problem={problem} />
     </div>
