@@ -37,7 +37,10 @@ test("no page's file names one that is not there with the first view: it would b
   const document = readFileSync(join(folder, "index.html"), "utf8")
   const scripts = names().filter((name) => name.endsWith(".js"))
   const needs = scripts.flatMap((name) =>
-    Array.from(readFileSync(join(folder, name), "utf8").matchAll(/from"\.\/([^"]+)"/g), ([, needed]) => needed as string),
+    Array.from(
+      readFileSync(join(folder, name), "utf8").matchAll(/from"\.\/([^"]+)"/g),
+      ([, needed]) => needed as string,
+    ),
   )
   assert.ok(scripts.length >= 5 && needs.length >= 4, String(needs))
   assert.deepEqual(

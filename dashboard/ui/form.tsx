@@ -39,7 +39,11 @@ export function Field({ label, of, hint, problem, placeholder = "", type = "text
     <div class={type === "datetime-local" ? "field date" : "field"}>
       <label>
         <span>{label}</span>
-        {rows === undefined ? <input type={(isShown.value ? type : "text") as "text"} {...shared} /> : <textarea rows={rows} {...shared} />}
+        {rows === undefined ? (
+          <input type={(isShown.value ? type : "text") as "text"} {...shared} />
+        ) : (
+          <textarea rows={rows} {...shared} />
+        )}
       </label>
       <Hint id={id} hint={hint} problem={problem} />
     </div>
