@@ -8,13 +8,15 @@ export interface GatewayOptions {
   stateDir?: string
 }
 
+export const defaultTimeoutMs = 10_000
+
 /** The options of every command that calls the gateway. */
 export function addGatewayOptions(command: Command): Command {
   return addLocalOptions(command).option(
     "--timeout <ms>",
     "give up after this time",
     wholeNumber("--timeout", 1),
-    10_000,
+    defaultTimeoutMs,
   )
 }
 

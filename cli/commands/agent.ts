@@ -16,6 +16,8 @@ interface Options extends GatewayOptions {
   picture: string[]
   id?: string
   wait: boolean
+  /** Words of others that the message is about. */
+  context?: string
 }
 
 export function addAgent(program: Command, context: CliContext): void {
@@ -44,7 +46,8 @@ function collect(value: string, all: string[]): string[] {
   return [...all, value]
 }
 
-async function talk(context: CliContext, given: string | undefined, options: Options): Promise<void> {
+/** Asks, and prints the answer as it comes. */
+export async function talk(context: CliContext, given: string | undefined, options: Options): Promise<void> {
   const message = await readMessage(given)
   const printer = createPrinter(context, options)
   const asking: AskOptions = {
@@ -53,13 +56,14 @@ async function talk(context: CliContext, given: string | undefined, options: Opt
     onText: (piece) => printer.stream(piece),
     onNote: (line) => context.output.note(line),
   }
-  const { session, agent, id = randomUUID() } = options
+  const { session, agent, context: words, id = randomUUID() } = options
   const pictures = await takePictures(context, options)
   const accepted = await sendQuestion(asking, {
     id,
     message,
     ...(session === undefined ? {} : { session }),
     ...(agent === undefined ? {} : { agent }),
+    ...(words === undefined ? {} : { context: words }),
     ...(pictures.length === 0 ? {} : { pictures: pictures.map(({ source }) => source) }),
   }).catch(async (error: unknown) => {
     // Without an answer the gateway may have taken it: then the copies stay until they are old.

@@ -4,7 +4,7 @@ import { registerBrowserCommands } from "../../src/browser/cli.ts"
 import { lendFile, placeFile } from "../browser-files.ts"
 import { type CliContext, stateFolder } from "../context.ts"
 import { connectGateway } from "../gateway/client.ts"
-import { wholeNumber } from "../options.ts"
+import { defaultTimeoutMs, wholeNumber } from "../options.ts"
 import { printable } from "../terminal-text.ts"
 import { addTakeover } from "./takeover.ts"
 
@@ -26,6 +26,17 @@ export function addBrowser(program: Command, context: CliContext): void {
     printJson: (value) => context.output.json(value),
     failed: () => void (context.exitCode = 1),
     note: (text) => context.output.note(printable(text)),
+    async ask({ message, context: words }, { json, stateDir, timeout = defaultTimeoutMs }) {
+      const { talk } = await import("./agent.ts")
+      await talk(context, message, {
+        context: words,
+        picture: [],
+        wait: true,
+        timeout: timeout as number,
+        ...(json === true ? { json } : {}),
+        ...(stateDir === undefined ? {} : { stateDir: stateDir as string }),
+      })
+    },
     addOptions: (command) =>
       void command
         .option("--timeout <ms>", "give up waiting for the gateway after this time", wholeNumber("--timeout", 1))

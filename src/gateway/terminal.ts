@@ -8,6 +8,7 @@ const message = z.strictObject({
   message: z.string().refine((text) => text.trim() !== "", "is empty"),
   session: name.optional(),
   agent: name.optional(),
+  context: z.string().min(1).max(20_000, "is longer than 20,000 characters").optional(),
   pictures: z.array(z.string().min(1).max(4_096)).max(10, "holds more than ten").optional(),
 })
 const following = z.object({

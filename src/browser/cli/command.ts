@@ -26,6 +26,8 @@ export interface BrowserCommandIo {
   failed(): void
   /** A line beside the answer: progress. */
   note(text: string): void
+  /** Asks the agent as the person's own message, and prints its answer. */
+  ask(question: { message: string; context: string }, options: Readonly<Record<string, unknown>>): Promise<void>
   /** Options that every command of the program has (where the gateway is, for one). */
   addOptions?(command: Command): void
 }
@@ -50,8 +52,15 @@ export interface Run {
   io: BrowserCommandIo
 }
 
-/** `show` runs unless `--json` prints the reply as it is. */
-export type Perform = (run: Run, ...names: string[]) => Promise<{ reply: unknown; show: () => void }>
+export interface Performed {
+  reply: unknown
+  /** Runs unless `--json` prints the reply as it is. */
+  show: () => void
+  /** What follows once that is printed. */
+  after?: () => Promise<void>
+}
+
+export type Perform = (run: Run, ...names: string[]) => Promise<Performed>
 
 export type Flag = [flags: string, description: string, choices?: string[]]
 
@@ -113,9 +122,10 @@ export function addCommand(parent: Command, spec: CommandSpec, io: BrowserComman
         timeoutMs: limitOf(request.timeoutMs) + (spec.tab ? startMs : 0),
         options,
       })) as Reply
-    const { reply, show } = await spec.perform({ options, send, io }, ...names)
+    const { reply, show, after } = await spec.perform({ options, send, io }, ...names)
     if (options.json) io.printJson(reply)
     else show()
+    await after?.()
   })
 }
 

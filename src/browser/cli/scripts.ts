@@ -1,7 +1,8 @@
 // `svc browser run`: a script of acts from a file; `svc browser scripts`: those that were kept.
 import { AppError } from "../../kernel/errors.ts"
 import type { Reply, RunReply } from "../contract.ts"
-import { type CommandSpec, type Flag, type Run, freshMode, marginMs, plain } from "./command.ts"
+import { type CommandSpec, type Flag, type Performed, type Run, freshMode, marginMs, plain } from "./command.ts"
+import { handOver } from "./hand-over.ts"
 
 const runFlags: Flag[] = [
   ["--value <name=value...>", "what {{name}} stands for in the script"],
@@ -19,7 +20,9 @@ export const runCommand: CommandSpec = {
   async perform(run, file) {
     const { steps, values } = await readScript(file ?? "-")
     const { keep } = run.options
-    return await perform(run, { steps, values: { ...values, ...valuesOf(run) }, keep })
+    const performed = await perform(run, { steps, values: { ...values, ...valuesOf(run) }, keep })
+    if (performed.reply.stopped) run.io.failed()
+    return performed
   },
 }
 
@@ -57,8 +60,11 @@ export const scriptCommands: CommandSpec[] = [
     example: "svc browser scripts run order-tea --value count=2",
     json: "RunReply",
     tab: true,
-    flags: runFlags,
-    perform: async (run, name) => await perform(run, { script: name, values: valuesOf(run) }),
+    flags: [
+      ...runFlags,
+      ["--hand-over", "where it no longer fits the page, let the agent finish it, and print its answer"],
+    ],
+    perform: async (run, name = "") => await performKept(run, name),
   },
   {
     usage: "remove <name>",
@@ -74,6 +80,18 @@ export const scriptCommands: CommandSpec[] = [
 
 const path = (name: string | undefined) => `/scripts/${encodeURIComponent(name ?? "")}`
 
+async function performKept(run: Run, script: string): Promise<Performed> {
+  const values = valuesOf(run)
+  const { reply, show } = await perform(run, { script, values })
+  if (!reply.stopped) return { reply, show }
+  if (run.options["handOver"] === true) {
+    return { reply, show, after: () => handOver(run, reply, { script, values }) }
+  }
+  run.io.failed()
+  run.io.note("let the agent finish it: the same command with --hand-over")
+  return { reply, show }
+}
+
 async function perform(run: Run, body: Record<string, unknown>) {
   const { send, options } = run
   const timeoutMs = typeof options["timeoutMs"] === "string" ? Number(options["timeoutMs"]) : undefined
@@ -81,13 +99,6 @@ async function perform(run: Run, body: Record<string, unknown>) {
     body: { kind: "run", ...body, targetId: options.targetId, timeoutMs, snapshot: freshMode(options) },
     timeoutMs: (timeoutMs ?? 60_000) + 20_000 + marginMs,
   })
-  if (reply.stopped) {
-    run.io.failed()
-    if (typeof body["script"] === "string")
-      run.io.note(
-        `let the agent finish it: svc agent "Run the kept browser script ${body["script"]}; where it no longer fits the page, finish by yourself and keep it anew"`,
-      )
-  }
   return { reply, show: () => show(run, reply) }
 }
 

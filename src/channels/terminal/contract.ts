@@ -12,6 +12,8 @@ export interface TerminalMessage {
   session?: string
   /** Unset: the default agent. */
   agent?: string
+  /** Words of others that the message is about: the model is shown them inside a boundary, and they taint the turn. */
+  context?: string
   /** Absolute paths below the media folder. */
   pictures?: string[]
 }

@@ -85,9 +85,9 @@ function ownSession(agentId: string, rest: string): string {
 
 function jobsOf(options: IntakeOptions, wanted: TerminalMessage, place: Place): NewJob[] {
   const { ids, isModel } = options
-  const { message, pictures = [] } = wanted
+  const { message, context, pictures = [] } = wanted
   const media = pictures.map((path) => pictureAt(options, path))
-  const turn = (text: string) => turnJob(ids.uuid(), turnInput(options, place, text, media))
+  const turn = (text: string) => turnJob(ids.uuid(), turnInput(options, place, { text, context, media }))
   if (media.length > 0) return [turn(message)]
   const call = { ...place, route: terminalRoute(place.sessionKey), sender: asker }
   const { jobs, rest } = planTyped(message, { ids, isModel, call })
@@ -96,7 +96,11 @@ function jobsOf(options: IntakeOptions, wanted: TerminalMessage, place: Place): 
 
 type Media = NonNullable<TurnInput["media"]>
 
-function turnInput({ now }: IntakeOptions, place: Place, text: string, media: Media): TurnInput {
+function turnInput(
+  { now }: IntakeOptions,
+  place: Place,
+  { text, context, media }: { text: string; context: string | undefined; media: Media },
+): TurnInput {
   const sites = [...sitesIn(text), ...addressesIn(text)]
   const { ms, text: time } = now()
   return {
@@ -106,6 +110,7 @@ function turnInput({ now }: IntakeOptions, place: Place, text: string, media: Me
     trusted: true,
     header: `[terminal of this machine, from the owner, ${time}]`,
     text,
+    ...(context === undefined ? {} : { context: [{ label: "[What the message is about:]", text: context }] }),
     ...(sites.length === 0 ? {} : { sites }),
     ...(media.length === 0 ? {} : { media }),
     sentAt: ms,
