@@ -1,4 +1,5 @@
 // What the bundles of the gateway have in common, those that are shipped and that of the tests.
+import { dirname, join } from "node:path"
 import type { BuildOptions, Plugin } from "esbuild"
 
 /**
@@ -17,6 +18,18 @@ const requireHttp: Plugin = {
   },
 }
 
+/** The messages of zod in all its languages are half of it, and only the English ones are ever used. */
+const zodInEnglish: Plugin = {
+  name: "zod-in-english",
+  setup(build) {
+    build.onResolve({ filter: /\/locales\/index\.js$/ }, ({ importer, path }) =>
+      /[\\/]node_modules[\\/]zod[\\/]/.test(importer)
+        ? { path: join(dirname(importer), dirname(path), "en.js") }
+        : undefined,
+    )
+  },
+}
+
 export const moduleOptions = {
   bundle: true,
   splitting: true,
@@ -26,7 +39,7 @@ export const moduleOptions = {
   logLevel: "warning",
   outExtension: { ".js": ".mjs" },
   external: ["playwright-core"],
-  plugins: [requireHttp],
+  plugins: [requireHttp, zodInEnglish],
   // Bundled CommonJS packages call require() for Node's own modules.
   banner: {
     js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',

@@ -86,9 +86,10 @@ export async function spawnGateway(context: Pick<TestContext, "after">, setup: G
   const port = setup.port ?? (await freePort())
   if (setup.config || setup.stateFolder === undefined) writeConfig(stateFolder, setup.config ?? {})
   const program = await bundleGateway()
-  const node = [process.execPath, program]
+  // As the runner of the tests: a start makes much that stays, and with little room V8 copies it again and again.
+  const node = [process.execPath, "--min-semi-space-size=16", program]
   const [command = "", ...words] =
-    setup.handleLimit === undefined ? node : ["sh", "-c", `ulimit -n ${setup.handleLimit}; exec "$0" "$1"`, ...node]
+    setup.handleLimit === undefined ? node : ["sh", "-c", `ulimit -n ${setup.handleLimit}; exec "$0" "$@"`, ...node]
   const child = spawn(command, words, {
     stdio: ["ignore", "ignore", "pipe", "ipc"],
     env: {
