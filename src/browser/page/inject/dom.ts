@@ -24,6 +24,7 @@ export interface PageStyle {
   visibility: string
   content: string
   cursor: string
+  opacity: string
   position: string
   zIndex: string
   pointerEvents: string
@@ -46,6 +47,8 @@ export interface PageElement extends PageNode {
   readonly lastElementChild: PageElement | null
   readonly childElementCount: number
   readonly nextElementSibling: PageElement | null
+  readonly previousElementSibling: PageElement | null
+  readonly className: unknown
   readonly style: { cssText: string }
   selectedIndex: number
   readonly parentElement: PageElement | null

@@ -17,7 +17,9 @@ import { answerPicker, openPicker, pickersFunctions } from "./pickers.ts"
 import { nextFrame, nextTask, placeInside, pointThroughFrame, reachElement, reachFunctions } from "./reach.ts"
 import { scrollBox, scrollFunctions, scrollRest, showWords } from "./scroll.ts"
 import { rolesFunctions } from "./roles.ts"
+import { apartFunctions } from "./walk/apart.ts"
 import { childrenFunctions } from "./walk/children.ts"
+import { drawnFunctions } from "./walk/drawn.ts"
 import { hintsFunctions } from "./walk/hints.ts"
 import { listFunctions } from "./walk/list.ts"
 import { specialFunctions } from "./walk/special.ts"
@@ -37,10 +39,12 @@ const all = [
   ...hintsFunctions,
   ...childrenFunctions,
   ...targetsFunctions,
+  ...drawnFunctions,
   ...specialFunctions,
   ...valuesFunctions,
   ...treeFunctions,
   ...listFunctions,
+  ...apartFunctions,
   ...hitFunctions,
   ...reachFunctions,
   ...clickGuardFunctions,

@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { after, before, test } from "node:test"
 import { type BrowserBench, startBrowserBench } from "../../../../test/support/browser-service.ts"
 import { type PagesServer, startPagesServer } from "../../../../test/support/pages-server.ts"
+import { agentSource } from "../inject/source.ts"
 
 let bench: BrowserBench
 let pages: PagesServer
@@ -69,7 +70,7 @@ test("shows what a click sets off a moment later", async () => {
 })
 
 test("works a field that a component keeps to itself by what is drawn over it", async () => {
-  await click("efficient", /^- combobox .*Choose a city/)
+  await click("efficient", /^- textbox .*Choose a city/)
   await click("efficient", /"Crew search"/)
   assert.match(await snapshot("efficient"), /city;crew;/)
 })
@@ -96,4 +97,77 @@ test("says in the list of controls what is asked, hinted and meant, and leaves o
   assert.equal(text.match(/Inside a wrapper/g)?.length, 1, "the box around a button is not listed")
   await click("efficient", /"day 6"/)
   assert.match(await snapshot("efficient"), /day 6;/)
+})
+
+async function look(): Promise<string[]> {
+  return (await snapshot("efficient")).split("\n")
+}
+
+test("lists a field that nobody sees once, with what is drawn for it", async () => {
+  await bench.call("POST", "/navigate", { url: `${pages.url}/drawn.html` })
+  // Listeners that scripts have added are looked for during the first snapshots.
+  for (let looks = 0; looks < 5 && !(await look()).some((line) => line.includes('"the terms"')); looks += 1);
+  const lines = (await look()).map((line) => line.replaceAll(/ \[(?:ref|nth)=\w+\]/g, ""))
+  assert.deepEqual(lines, [
+    '- heading "Fields" [level=1]',
+    '- combobox "Size" [collapsed]: Small',
+    '- combobox "Cut" [collapsed]: Slim',
+    '- button "Remove Slim"',
+    '- textbox [readonly] [hint="Room"]: Large room',
+    '- combobox "Kind" [collapsed]: Wool',
+    '- checkbox "Alerts" [checked]',
+    '- radio "By train"',
+    '- generic "Choose Letter from Ann"',
+    '- checkbox "Choose"',
+    '- checkbox "I agree to the terms"',
+    '- generic "the terms"',
+    '- radio "Two stars Two stars"',
+    '- button "Add file"',
+    '- option "Tag" [selected]',
+    '- generic [hint="remove"]',
+    '- slider [hint="Tag"]: 20',
+    ...[1, 2, 3, 4, 5, 1, 2, 3, 4, 5].map(
+      (place) => `- generic (${place} of 5) [hint="${place < 3 ? "star-on" : "star-off"}"]`,
+    ),
+  ])
+})
+
+test("keeps one ref for both in the full snapshot too, and shows no value that only a form is told", async () => {
+  const text = await snapshot("full")
+  assert.match(text, /- combobox \[collapsed\]:\n(?: +- text.*\n)+ +- combobox "Size" \[ref=\w+\]: Small/)
+  assert.doesNotMatch(text, /w-1/)
+  assert.doesNotMatch(text, /hint="track/)
+  assert.match(text, /combobox "Kind" \[ref=\w+\] \[collapsed\]: Wool/)
+})
+
+test("works each of them by its one ref", async () => {
+  await click("efficient", /combobox "Size"/)
+  await click("efficient", /combobox "Cut"/)
+  await click("efficient", /button "Remove Slim"/)
+  await click("efficient", /: Large room/)
+  await click("efficient", /generic "Choose Letter from Ann"/)
+  await click("efficient", /checkbox "Alerts"/)
+  await click("efficient", /radio "By train"/)
+  await click("efficient", /radio "Two stars/)
+  await click("efficient", /\(4 of 5\)/)
+  const lines = await look()
+  assert.ok(lines.includes("- status: size;cut;removed;room;row;0-4;"), lines.join("\n"))
+  for (const line of [
+    /checkbox "Alerts" \[ref=\w+\]$/,
+    /radio "By train".*\[checked\]/,
+    /radio "Two stars.*\[checked\]/,
+  ])
+    assert.ok(
+      lines.some((each) => line.test(each)),
+      `${line} in:\n${lines.join("\n")}`,
+    )
+})
+
+test("puts each function into the page under a name of its own", () => {
+  const names = [...agentSource("key").matchAll(/^(?:async )?function (\w+)/gm)].map(([, name]) => name)
+  assert.deepEqual(
+    names.filter((name, index) => names.indexOf(name) !== index),
+    [],
+  )
+  assert.ok(names.length > 200, `${names.length}`)
 })

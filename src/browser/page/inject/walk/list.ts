@@ -4,9 +4,22 @@ import type { PageElement } from "../dom.ts"
 import { hiddenBy, nameOf, textOf, tidy } from "../names.ts"
 import { factsOf, hasRole, roleOf, sizeOfList, statesOf, type TagFacts, takesInput } from "../roles.ts"
 import { passBy, visitChildren } from "./children.ts"
+import {
+  boxedField,
+  boxOfField,
+  drawnFor,
+  innerField,
+  isAtMiddle,
+  isSaidBy,
+  isSecond,
+  isStandIn,
+  labelled,
+  takesFocus,
+  tellBox,
+} from "./drawn.ts"
 import { addCanvas, addDrawnControl, addFrame, drawnControl, isChart, seenOf } from "./special.ts"
-import { addLine, type Inherited, plainWords, type Walk } from "./state.ts"
-import { cursorOf, gatherItems, hasOwnHand, type Inside, isPart, isTarget, lookInside } from "./targets.ts"
+import { addLine, type FieldBox, type Inherited, plainWords, type Walk } from "./state.ts"
+import { cursorOf, gatherItems, hasOwnHand, type Inside, isPart, isTarget, lookInside, ownWords } from "./targets.ts"
 import { addValue } from "./values.ts"
 
 /** A list of controls has no words of its own. */
@@ -48,7 +61,9 @@ interface Plain {
 /** An element that no role makes a control. */
 function listPlain(walk: Walk, element: PageElement, { role, depth, shown, inherited }: Plain): void {
   const cursor = shown ? cursorOf(walk, element, inherited) : inherited.cursor
-  const inside: Inherited = cursor === inherited.cursor ? inherited : { ...inherited, cursor }
+  const of = shown && element.localName === "label" ? labelled(element) : null
+  const inside: Inherited =
+    cursor === inherited.cursor && !of ? inherited : { ...inherited, cursor, ...(of ? { of } : {}) }
   const below = role === "" ? depth : depth + 1
   const isOwn =
     shown && (isTarget(walk, element, hasOwnHand(cursor, inherited)) || (inherited.parts && isPart(walk, element)))
@@ -76,7 +91,14 @@ function addBetween(walk: Walk, element: PageElement): void {
   const longest = 30
   const before = element.parentElement?.firstElementChild === element ? null : walk.elements.at(-1)
   const next = element.nextElementSibling
-  if (!before || !next || element.childElementCount > 2 || before.parentElement !== element.parentElement) return
+  if (
+    !before ||
+    !next ||
+    element.localName === "label" ||
+    element.childElementCount > 2 ||
+    before.parentElement !== element.parentElement
+  )
+    return
   const text = tidy(textOf(element, { left: 2 * longest }), 2 * longest)
   if (text === "" || text.length > longest || element.querySelector("a,button,input,select")) return
   const isNext = walk.agent.listening.has(next) || hasRole(walk.tables, next, walk.tables.interactive)
@@ -84,15 +106,33 @@ function addBetween(walk: Walk, element: PageElement): void {
 }
 
 function listControl(walk: Walk, element: PageElement, role: string, depth: number, around: Inherited): void {
+  if (isSecond(walk, element, role, around)) return visitChildren(walk, element, depth, { ...around, silent: true })
+  if (around.box && around.box.field !== element && isStandIn(element, [around.box.field, element])) return
+  const field = innerField(walk, element, role)
+  if (field) return listBox(walk, boxOfField(walk, element, field, role), element, depth, around)
   const isLeaf = !element.firstElementChild && !element.shadowRoot
-  const { name } = nameOf(walk.tables, element, role)
+  const box = around.box?.field === element ? around.box : undefined
+  const name = nameOf(walk.tables, element, role).name || (box?.name ?? "")
+  const states = statesOf(walk.tables, element, role)
   const start = walk.lines.length
-  addLine(walk, { element, role, name, depth, states: statesOf(walk.tables, element, role), ref: true })
-  if (addValue(walk, element, role, depth + 1, start) || isLeaf) return
+  const opened = box && !/\[(expanded|collapsed)\]/.test(states) ? box.states : ""
+  addLine(walk, { element, role, name, depth, states: states + opened, ref: true })
+  const isDone = addValue(walk, element, role, depth + 1, start)
+  if (box) tellBox(walk, box, element, start)
+  if (isDone || isLeaf) return
   const inside: Inherited = { silent: true, unseen: false, cursor: cursorOf(walk, element, around), parts: false }
   // Fields and lists hold other things than what draws them.
-  if (/^(button|link|checkbox|radio|switch|option|menuitem\w*|tab|slider)$/.test(role)) inside.within = name
+  if (/^(button|link|checkbox|radio|switch|option|menuitem\w*|tab|slider)$/.test(role)) {
+    inside.within = name
+    inside.control = element
+  }
   visitChildren(walk, element, depth + 1, inside)
+}
+
+/** Of a field and the box that is drawn for it only the field has a line, which says what the box says. */
+function listBox(walk: Walk, box: FieldBox, element: PageElement, depth: number, around: Inherited): void {
+  const { cursor } = around
+  visitChildren(walk, element, depth, { silent: true, unseen: false, cursor, parts: false, within: box.words, box })
 }
 
 /** What tells a reader of a list of controls where they are and what has happened. */
@@ -159,15 +199,15 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
   const areMany = areManyWords(inside)
   // What is listed one by one is no name.
   const words = areMany && !isMenu ? "" : ownWords(inside)
-  const takesKeys = element.hasAttribute("tabindex")
-  const { within } = inherited
-  if (within !== undefined && !takesKeys && !walk.agent.listening.has(element) && within.includes(words)) {
+  if (role === "" && isOnlyDrawn(walk, element, { label, words, hasControls: inside.hasControls }, inherited))
     return visitChildren(walk, element, depth, inherited)
-  }
+  const field = role === "" && label === "" ? boxedField(walk, element, inside) : null
+  if (field) return listBox(walk, boxOfField(walk, element, field, ""), element, depth, inherited)
   // What is nothing but the box around controls that have refs of their own.
   const isFrame =
     inside.hasControls && !areMany && isSaidByControls(walk, inside, words) && !element.hasAttribute("draggable")
-  const isContainer = (isMenu || isFrame) && label === "" && !takesKeys
+  const isFocused = isFrame && !isMenu ? takesFocus(element) : element.hasAttribute("tabindex")
+  const isContainer = (isMenu || isFrame) && label === "" && !isFocused
   if (!isContainer) {
     // A box of many things is told by its beginning; what has a role by its name alone, if it is one for several things.
     const own = role === "" || (items < 2 && words.length <= 60) ? words : ""
@@ -186,23 +226,54 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
   visitChildren(walk, element, depth + 1, { ...inherited, silent: true, parts })
 }
 
+/** A plain part of something that has a line of its own, which says what the part says: what draws a control. */
+function isOnlyDrawn(
+  walk: Walk,
+  element: PageElement,
+  { label, words, hasControls }: { label: string; words: string; hasControls: boolean },
+  { within, of, control }: Inherited,
+): boolean {
+  if (label !== "" || takesFocus(element)) return false
+  const listens = walk.agent.listening.has(element)
+  if (within !== undefined && !listens && !element.hasAttribute("tabindex") && within.includes(words)) return true
+  // A ripple, the thumb of a slider: clicked where the control is. One of several stands for a place of its own.
+  if (hasControls || hasTwin(element)) return element.localName === "label" && isLabelOnly(walk, element, words)
+  if (control && words === "") return listens && isAtMiddle(element, control)
+  const drawn = drawnFor(element, of)
+  // Words that listen for themselves do something else: they open the terms that one agrees to.
+  const isOwn = listens && words !== "" && element.localName !== "label"
+  return drawn !== null && !isOwn && isSaidBy(walk, drawn, element, words)
+}
+
+function isLabelOnly(walk: Walk, label: PageElement, words: string): boolean {
+  const control = labelled(label)
+  return control !== null && isSaidBy(walk, control, label, words)
+}
+
+/** Beside a sister of the same kind: a star among stars. */
+function hasTwin(element: PageElement): boolean {
+  const isTwin = (other: PageElement | null) =>
+    other !== null && other.localName === element.localName && other.className === element.className
+  return isTwin(element.nextElementSibling) || isTwin(element.previousElementSibling)
+}
+
 /** A month of days, a palette, a board: only its script knows which of them it answers. */
 function areManyWords({ hasControls, own }: Inside): boolean {
   const [many, longest] = [7, 40]
   return !hasControls && own.length >= many && own.every((item) => (item.textContent ?? "").trim().length <= longest)
 }
 
-/** There is nothing in a box but its controls, and the words that one of them has for its name. */
+/** There is nothing in a box but its controls, pictures without words, and words that the controls have for their names. */
 function isSaidByControls(walk: Walk, { own, controls }: Inside, words: string): boolean {
-  if (words === "") return own.length === 0
-  const [control, other] = controls
-  return control !== undefined && !other && nameOf(walk.tables, control, roleOf(walk.tables, control)).name === words
+  const names = () => controls.map((control) => nameOf(walk.tables, control, roleOf(walk.tables, control)).name)
+  if (words === "") return own.length === 0 || (controls.length === 1 && isFieldTag(controls[0]))
+  const known = names()
+  if (known.length === 1 && known[0] === words) return true
+  return own.map((item) => tidy(textOf(item, { left: 200 }), 200)).every((text) => text === "" || known.includes(text))
 }
 
-/** The words of a box, without those of the controls in it. */
-function ownWords({ words, hasControls, own }: Inside): string {
-  if (!hasControls) return words
-  return tidy(own.map((item) => textOf(item, { left: 200 })).join(" "), 200)
+function isFieldTag(element: PageElement | undefined): boolean {
+  return element !== undefined && /^(input|select|textarea)$/.test(element.localName)
 }
 
 function isInGrid(element: PageElement): boolean {
@@ -219,61 +290,6 @@ function listCell(walk: Walk, element: PageElement, role: string, depth: number,
   visitChildren(walk, element, depth + 1, { ...inherited, silent: true })
 }
 
-/** Equal controls are told apart by the words of what each stands in: the "Delete" of "Person 7". */
-export function tellApart(walk: Walk): void {
-  const most = 100
-  const groups = new Map<string, number[]>()
-  for (const [index, [, , role, name]] of walk.refs.entries()) {
-    // Pictures without a name are told apart from other pictures by what they show.
-    const hint = name === "" ? (/\[hint="[^"]*"\]/.exec(walk.lines[walk.refs[index]?.[0] ?? 0] ?? "")?.[0] ?? "") : ""
-    const key = `${role} ${name} ${hint}`
-    const group = groups.get(key)
-    if (group) group.push(index)
-    else groups.set(key, [index])
-  }
-  for (const group of groups.values()) {
-    if (group.length < 2 || group.length > most) continue
-    // The days at the ends of a month, the digits of a keyboard: what stands around tells nothing of them.
-    if (/^\d{1,2}$/.test(walk.refs[group[0] as number]?.[3] ?? "")) continue
-    const around = group.map((index, place) => {
-      const neighbours = [group[place - 1], group[place + 1]].flatMap((other) =>
-        other === undefined ? [] : [walk.elements[other] as PageElement],
-      )
-      return wordsAround(walk, walk.elements[index] as PageElement, neighbours)
-    })
-    // Words that all of them stand beside tell none from the others.
-    if (new Set(around).size < group.length / 2) continue
-    for (const [place, words] of around.entries()) {
-      const [line = 0] = walk.refs[group[place] as number] ?? []
-      if (words === "") continue
-      const before = walk.lines[line] ?? ""
-      // Without a name of its own, the words in quotes would be taken for one.
-      const hasName = before.indexOf('"') >= 0 && before.indexOf('"') < before.indexOf("[ref=\0]")
-      const told = hasName ? `of ${JSON.stringify(plainWords(words))}` : `(of ${plainWords(words)})`
-      walk.lines[line] = before.replace("[ref=\0]", () => `[ref=\0] ${told}`)
-    }
-  }
-}
-
-/** The first words of the largest part of the page that holds this one of the equal elements and no other. */
-function wordsAround(walk: Walk, element: PageElement, others: readonly PageElement[]): string {
-  let item = element
-  for (let steps = 0; steps < 20; steps += 1) {
-    const { parentElement: parent } = item
-    if (!parent || others.some((other) => parent.contains(other))) break
-    item = parent
-  }
-  if (item === element || item.localName === "body") return ""
-  const found: PageElement[] = []
-  gatherItems(walk, item, found, { left: 60, hasControls: false })
-  for (const part of found) {
-    if (part === element || element.contains(part) || part.contains(element)) continue
-    const words = tidy(textOf(part, { left: 200 }), 40)
-    if (words !== "") return words
-  }
-  return ""
-}
-
 export const listFunctions = [
   visitListText,
   visitListElement,
@@ -286,12 +302,14 @@ export const listFunctions = [
   isWithin,
   listContext,
   listTarget,
-  ownWords,
   isSaidByControls,
+  isFieldTag,
+  isOnlyDrawn,
+  isLabelOnly,
+  hasTwin,
+  listBox,
   addBetween,
   areManyWords,
   isInGrid,
   listCell,
-  tellApart,
-  wordsAround,
 ]

@@ -85,6 +85,22 @@ export interface Inherited {
   parts: boolean
   /** Inside a control: its name. What only draws it is no target of its own. */
   within?: string
+  /** Inside a control: the control. */
+  control?: PageElement
+  /** Inside a label: what it is the label of. */
+  of?: PageElement
+  /** Inside a box that is drawn for a field that nobody sees. */
+  box?: FieldBox
+}
+
+/** What is drawn around a field, and says for it what it does not say itself. */
+export interface FieldBox {
+  field: PageElement
+  /** What people read in the box besides the field: its value, where the field holds none. */
+  words: string
+  name: string
+  /** ` [expanded]`, where only the box tells it. */
+  states: string
 }
 
 export interface LineParts {

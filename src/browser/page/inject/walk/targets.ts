@@ -83,6 +83,12 @@ export function lookInside(walk: Walk, element: PageElement): Inside {
   }
 }
 
+/** The words of a box, without those of the controls in it. */
+export function ownWords({ words, hasControls, own }: Inside): string {
+  if (!hasControls) return words
+  return tidy(own.map((item) => textOf(item, { left: 200 })).join(" "), 200)
+}
+
 /** Whether the items are short and stand one each in elements of one kind: `<div>` by `<div>`, rows with a title each. */
 function areEntries(element: PageElement, items: readonly PageElement[]): boolean {
   const longest = 60
@@ -173,6 +179,7 @@ export const targetsFunctions = [
   isTarget,
   isGuard,
   lookInside,
+  ownWords,
   areEntries,
   gatherItems,
   isControl,

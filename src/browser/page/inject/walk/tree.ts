@@ -3,6 +3,7 @@
 import type { PageElement, PageNode } from "../dom.ts"
 import { hiddenBy, nameOf, tidy, textOf } from "../names.ts"
 import { factsOf, hasRole, roleOf, statesOf, takesInput } from "../roles.ts"
+import { drawnFor, innerField, isHiddenField, isSaidBy } from "./drawn.ts"
 import { isCutAway } from "./hints.ts"
 import { passBy, visitChildren } from "./children.ts"
 import { addCanvas, addDrawnControl, addFrame, drawnControl, isPicture, seenOf } from "./special.ts"
@@ -29,7 +30,7 @@ export function visitTreeElement(walk: Walk, element: PageElement, depth: number
   const mark = hiddenBy(element)
   if (mark === "" || walk.mark !== "") return visitShown(walk, element, place, inherited)
   // Neither does: helpers of components.
-  if (isCutAway(element)) return
+  if (isCutAway(element) || isHiddenField(element)) return
   // People see it and screen readers do not: its words are no part of any name.
   flushText(walk)
   walk.mark = mark
@@ -89,6 +90,10 @@ function visitTarget(walk: Walk, element: PageElement, depth: number, inherited:
   const label = tidy(element.getAttribute("aria-label") ?? element.getAttribute("title") ?? "", 200)
   const isSimple = items <= 1 && !hasControls && isWhole
   const name = label || (isSimple ? words : "")
+  // So it is of one that is drawn beside it.
+  const drawn =
+    name === "" && !element.firstChild?.nodeValue?.trim() && isSimple ? drawnFor(element, inherited.of) : null
+  if (drawn && isSaidBy(walk, drawn, element, "")) return visitChildren(walk, element, depth, inherited)
   // A control that is drawn by an element inside it: one ref is enough.
   if (inherited.silent && isSimple) return visitChildren(walk, element, depth, inherited)
   const start = walk.lines.length
@@ -102,11 +107,14 @@ function visitTarget(walk: Walk, element: PageElement, depth: number, inherited:
 function visitTreeRole(walk: Walk, element: PageElement, role: string, place: Place, inherited: Inherited): void {
   const { depth } = place
   if (role === "iframe") return addFrame(walk, element, depth)
-  const isInteractive = takesInput(walk.tables, element, role)
+  // The field in it has the ref.
+  const isBox = innerField(walk, element, role) !== null
+  const isInteractive = !isBox && takesInput(walk.tables, element, role)
   const isLeaf = isInteractive && !element.firstElementChild && !element.shadowRoot
   const cursor = isLeaf ? "pointer" : cursorOf(walk, element, inherited)
   const isOwn =
     !isInteractive &&
+    !isBox &&
     (isTarget(walk, element, hasOwnHand(cursor, inherited)) || (inherited.parts && isPart(walk, element)))
   if (inherited.silent && !isInteractive && !isOwn) {
     return visitChildren(walk, element, depth, { ...inherited, unseen: false, cursor })

@@ -6,8 +6,9 @@ import { setsCursors } from "../cursors.ts"
 import type { PageDocument, PageElement, PageStyle } from "../dom.ts"
 import { titleOf } from "../hit.ts"
 import { roleTables } from "../roles.ts"
+import { tellApart, tellPlaces } from "./apart.ts"
 import { visitChildren } from "./children.ts"
-import { tellApart, visitListElement, visitListText } from "./list.ts"
+import { visitListElement, visitListText } from "./list.ts"
 import { flushText, type Walk, type WalkOptions, type WalkReport } from "./state.ts"
 import { visitTreeElement, visitTreeText } from "./tree.ts"
 
@@ -49,7 +50,10 @@ export function walkPage(agent: PageAgent, options: WalkOptions): string {
   const changed = hasChanged(agent)
   walkFrom(walk, options.selector)
   flushText(walk)
-  if (options.interactive && options.context) tellApart(walk)
+  if (options.interactive && options.context) {
+    tellApart(walk)
+    tellPlaces(walk)
+  }
   agent.labels = new Map()
   watchChanges(agent)
   const { lines, refs, frames, folded, problem } = walk

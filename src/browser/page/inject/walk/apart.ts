@@ -1,0 +1,100 @@
+// Tells equal controls of a list apart: by the words of what each stands in, or by its place among its sisters. Runs in the page.
+import type { PageElement } from "../dom.ts"
+import { textOf, tidy } from "../names.ts"
+import { plainWords, type Walk } from "./state.ts"
+import { gatherItems } from "./targets.ts"
+
+/** Equal controls are told apart by the words of what each stands in: the "Delete" of "Person 7". */
+export function tellApart(walk: Walk): void {
+  const most = 100
+  const groups = new Map<string, number[]>()
+  for (const [index, [, , role, name]] of walk.refs.entries()) {
+    // Pictures without a name are told apart from other pictures by what they show.
+    const hint = name === "" ? (/\[hint="[^"]*"\]/.exec(walk.lines[walk.refs[index]?.[0] ?? 0] ?? "")?.[0] ?? "") : ""
+    const key = `${role} ${name} ${hint}`
+    const group = groups.get(key)
+    if (group) group.push(index)
+    else groups.set(key, [index])
+  }
+  for (const group of groups.values()) {
+    if (group.length < 2 || group.length > most) continue
+    // The days at the ends of a month, the digits of a keyboard: what stands around tells nothing of them.
+    if (/^\d{1,2}$/.test(walk.refs[group[0] as number]?.[3] ?? "")) continue
+    const around = group.map((index, place) => {
+      const neighbours = [group[place - 1], group[place + 1]].flatMap((other) =>
+        other === undefined ? [] : [walk.elements[other] as PageElement],
+      )
+      return wordsAround(walk, walk.elements[index] as PageElement, neighbours)
+    })
+    // Words that all of them stand beside tell none from the others.
+    if (new Set(around).size < group.length / 2) continue
+    for (const [place, words] of around.entries()) {
+      const [line = 0] = walk.refs[group[place] as number] ?? []
+      if (words === "") continue
+      const before = walk.lines[line] ?? ""
+      // Without a name of its own, the words in quotes would be taken for one.
+      const hasName = before.indexOf('"') >= 0 && before.indexOf('"') < before.indexOf("[ref=\0]")
+      const told = hasName ? `of ${JSON.stringify(plainWords(words))}` : `(of ${plainWords(words)})`
+      walk.lines[line] = before.replace("[ref=\0]", () => `[ref=\0] ${told}`)
+    }
+  }
+}
+
+/** The first words of the largest part of the page that holds this one of the equal elements and no other. */
+function wordsAround(walk: Walk, element: PageElement, others: readonly PageElement[]): string {
+  let item = element
+  for (let steps = 0; steps < 20; steps += 1) {
+    const { parentElement: parent } = item
+    if (!parent || others.some((other) => parent.contains(other))) break
+    item = parent
+  }
+  if (item === element || item.localName === "body") return ""
+  const found: PageElement[] = []
+  gatherItems(walk, item, found, { left: 60, hasControls: false })
+  for (const part of found) {
+    if (part === element || element.contains(part) || part.contains(element)) continue
+    const words = tidy(textOf(part, { left: 200 }), 40)
+    if (words !== "") return words
+  }
+  return ""
+}
+
+/** The stars of a rating, the dots of a carousel: alike, without names, and side by side, they are told by their place. */
+export function tellPlaces(walk: Walk): void {
+  const [fewest, most] = [3, 31]
+  const rows = new Map<PageElement, number[]>()
+  for (const [index, [, , role, name]] of walk.refs.entries()) {
+    if (name !== "" || !/^(generic|button|link|img|radio|checkbox|option)$/.test(role)) continue
+    const row = rowOf(walk.elements[index] as PageElement)
+    if (!row) continue
+    const others = rows.get(row)
+    if (!others) rows.set(row, [index])
+    else if (isAlike(walk, others[0] as number, index)) others.push(index)
+  }
+  for (const places of rows.values()) {
+    if (places.length < fewest || places.length > most) continue
+    const lines = places.map((index) => walk.refs[index]?.[0] ?? 0)
+    const hints = lines.map((line) => /\[hint="[^"]*"\]/.exec(walk.lines[line] as string)?.[0] ?? "")
+    // What each of them is called in the page tells more.
+    if (new Set(hints).size === hints.length) continue
+    lines.forEach((line, place) => {
+      const before = walk.lines[line] as string
+      if (before.includes("[ref=\0] (of ")) return
+      walk.lines[line] = before.replace("[ref=\0]", `[ref=\0] (${place + 1} of ${places.length})`)
+    })
+  }
+}
+
+function isAlike(walk: Walk, one: number, other: number): boolean {
+  const { localName } = walk.elements[one] as PageElement
+  return walk.refs[one]?.[2] === walk.refs[other]?.[2] && walk.elements[other]?.localName === localName
+}
+
+/** What the element stands in a row in: its parent, or that of a box around it alone. */
+function rowOf(element: PageElement): PageElement | null {
+  let parent = element.parentElement
+  for (let steps = 0; parent && parent.childElementCount === 1 && steps < 2; steps += 1) parent = parent.parentElement
+  return parent && parent.localName !== "body" ? parent : null
+}
+
+export const apartFunctions = [tellApart, wordsAround, tellPlaces, isAlike, rowOf]

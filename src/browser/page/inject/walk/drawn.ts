@@ -1,0 +1,177 @@
+// Native fields that components keep out of sight, and what they draw in their place: one line and one ref for both, with
+// the field's role and name, since it is what takes keys and values. Runs in the page (see agent.ts).
+import type { PageElement, PageStyle } from "../dom.ts"
+import { nameOf, textOf, tidy } from "../names.ts"
+import { roleOf, statesOf } from "../roles.ts"
+import { isTiny } from "./hints.ts"
+import type { FieldBox, Inherited, Walk } from "./state.ts"
+import { type Inside, lookInside, ownWords } from "./targets.ts"
+
+/** The field takes the mouse and the keys, but nobody sees it: it is transparent, or next to nothing in size. */
+export function isUndrawn(field: PageElement): boolean {
+  if (isTiny(field)) return true
+  let part: PageElement | null = field
+  for (let steps = 0; part && steps < 3; steps += 1, part = part.parentElement)
+    if (getComputedStyle(part).opacity === "0") return true
+  return false
+}
+
+function isTick(field: PageElement): boolean {
+  const role = field.getAttribute("role") ?? ""
+  return (
+    /^(checkbox|radio|switch)$/.test(role) || (field.localName === "input" && /^(checkbox|radio)$/.test(field.type))
+  )
+}
+
+/** A control that the list has a line of its own for. */
+export function isListed(field: PageElement): boolean {
+  if (!field.checkVisibility({ visibilityProperty: true }) || field.type === "hidden") return false
+  return field.closest("[aria-hidden=true],[inert]") === null
+}
+
+export function takesFocus(element: PageElement): boolean {
+  return element.hasAttribute("tabindex") && Number(element.getAttribute("tabindex")) >= 0
+}
+
+/** The one field that a plain box draws, with all that stands in it; null where the box is more than that. */
+export function boxedField(walk: Walk, box: PageElement, { controls, own }: Inside): PageElement | null {
+  if (takesFocus(box) || box.hasAttribute("draggable")) return null
+  const fields = controls.filter((control) => /^(input|select|textarea)$/.test(control.localName) && isListed(control))
+  const [field, other] = fields.filter((each) => !isStandIn(each, fields))
+  if (!field || other || isTick(field) || !takesWords(walk, field)) return null
+  if (isUndrawn(field)) return field
+  // The chosen value is drawn over a field that is there for searching.
+  const isCombobox = roleOf(walk.tables, field) === "combobox"
+  return isCombobox && own.some((item) => item.localName !== "svg" && overlaps(item, field)) ? field : null
+}
+
+function takesWords(walk: Walk, field: PageElement): boolean {
+  return /^(combobox|textbox|searchbox|listbox)$/.test(roleOf(walk.tables, field))
+}
+
+function overlaps(one: PageElement, other: PageElement): boolean {
+  const [a, b] = [one.getBoundingClientRect(), other.getBoundingClientRect()]
+  return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height
+}
+
+/** A select without choices of its own that only carries a value into a form, beside the field that takes the keys. */
+export function isStandIn(field: PageElement, fields: readonly PageElement[]): boolean {
+  const carries = field.localName === "select" && field.getAttribute("tabindex") === "-1"
+  return carries && fields.length > 1 && (field.options?.length ?? 0) < 2 && isUndrawn(field)
+}
+
+/** The one field inside an element that calls itself a combobox: it takes the keys, and is told of to screen readers. */
+export function innerField(walk: Walk, element: PageElement, role: string): PageElement | null {
+  if (role !== "combobox" || !element.firstElementChild || takesFocus(element)) return null
+  const found = Array.from(element.querySelectorAll("input,textarea,select")).filter(isListed)
+  const [field] = found
+  return field && found.length === 1 && takesWords(walk, field) ? field : null
+}
+
+export function boxOfField(walk: Walk, element: PageElement, field: PageElement, role: string): FieldBox {
+  const states = role === "" ? "" : statesOf(walk.tables, element, role)
+  const opened = / \[(?:expanded|collapsed)\]/.exec(states)?.[0] ?? ""
+  const { name } = role === "" ? { name: "" } : nameOf(walk.tables, element, role)
+  const labels = Array.from(field.labels ?? []).map((label) => tidy(textOf(label, { left: 200 }), 200))
+  const { name: own } = nameOf(walk.tables, field, roleOf(walk.tables, field))
+  // Labels may be drawn twice, once for each place that they move between.
+  let words = ownWords(lookInside(walk, element))
+  for (const label of [own, ...labels])
+    while (label !== "" && startsWith(words, label)) words = words.slice(label.length).trim()
+  return { field, words, name, states: opened }
+}
+
+function startsWith(words: string, label: string): boolean {
+  return words === label || words.startsWith(`${label} `)
+}
+
+/** Behind the line of a field in a box: what the box tells of it. */
+export function tellBox(walk: Walk, { words }: FieldBox, element: PageElement, start: number): void {
+  const line = walk.lines[start] as string
+  if (words === "" || element.localName === "select" || element.value !== "" || line.includes(JSON.stringify(words)))
+    return
+  walk.lines[start] = `${line}: ${words.replaceAll("[ref=", "(ref=")}`
+}
+
+/** The control that a label, or an element beside it without words, is drawn for. */
+export function drawnFor(element: PageElement, of: PageElement | undefined): PageElement | null {
+  if (element.localName === "label") return labelled(element)
+  if (of) return isTick(of) && isUndrawn(of) ? of : null
+  let place = element.parentElement
+  for (let steps = 0; place && place.localName !== "body" && steps < 3; steps += 1, place = place.parentElement) {
+    const found = place.querySelectorAll("input,select,textarea,button,a[href],[role=switch],[role=button]")
+    const [field] = Array.from(found)
+    if (!field) continue
+    return found.length === 1 && isTick(field) && isListed(field) && isUndrawn(field) ? field : null
+  }
+  return null
+}
+
+/** What a label names, also where only the control says so. */
+export function labelled(label: PageElement): PageElement | null {
+  const { control, id } = label
+  if (control && isListed(control)) return control
+  const found = id === "" ? null : label.getRootNode().querySelector(`[aria-labelledby~="${CSS.escape(id)}"]`)
+  return found && isListed(found) ? found : null
+}
+
+/** Whether the element says nothing that its control does not say, and a click on it is one on the control. */
+export function isSaidBy(walk: Walk, control: PageElement, element: PageElement, words: string): boolean {
+  if (control === element || takesFocus(element)) return false
+  if (element.contains(control) && element.localName !== "label") return false
+  return words === "" || nameOf(walk.tables, control, roleOf(walk.tables, control)).name.includes(words)
+}
+
+/**
+ * A second control for the same thing: the button that draws a box to tick, the field for files inside or beside the button
+ * that opens it, a button that fills another of its name.
+ */
+export function isSecond(walk: Walk, element: PageElement, role: string, around: Inherited): boolean {
+  const { of, control } = around
+  if (role !== "button" || (!of && !control && element.type !== "file")) return false
+  const before = walk.elements.at(-1)
+  const nameFor = (control: PageElement) => nameOf(walk.tables, control, roleOf(walk.tables, control)).name
+  if (element.type === "file" && element.localName === "input" && before && roleOf(walk.tables, before) === "button") {
+    const isBeside = before.contains(element) || before.parentElement?.contains(element) === true
+    if (isBeside && isUndrawn(element) && ["", nameFor(before)].includes(nameFor(element))) return true
+  }
+  if (of && of !== element && isTick(of)) return isUndrawn(of) && nameFor(of).includes(nameFor(element))
+  if (!control || roleOf(walk.tables, control) !== role) return false
+  return nameFor(control) === nameFor(element) && isAtMiddle(element, control)
+}
+
+/** Clicks on the one land on the other. */
+export function isAtMiddle(element: PageElement, outer: PageElement): boolean {
+  const [inside, box] = [element.getBoundingClientRect(), outer.getBoundingClientRect()]
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2]
+  return inside.x <= x && x <= inside.x + inside.width && inside.y <= y && y <= inside.y + inside.height
+}
+
+/** A native field that only carries the value of the control that is drawn: neither people nor screen readers meet it. */
+export function isHiddenField(element: PageElement): boolean {
+  return /^(input|select|textarea)$/.test(element.localName) && isUndrawn(element)
+}
+
+export const drawnFunctions = [
+  isUndrawn,
+  isTick,
+  isListed,
+  takesFocus,
+  boxedField,
+  takesWords,
+  overlaps,
+  isStandIn,
+  innerField,
+  boxOfField,
+  startsWith,
+  tellBox,
+  drawnFor,
+  labelled,
+  isSaidBy,
+  isSecond,
+  isAtMiddle,
+  isHiddenField,
+]
+
+declare const getComputedStyle: (element: PageElement) => PageStyle
+declare const CSS: { escape(text: string): string }
