@@ -124,7 +124,7 @@ async function mayShare(
   if (options.yes || options.json || !process.stdin.isTTY) return true
   const answer = (await list()) as Partial<PairingList>
   const request = answer.requests?.find((each) => each.code === code.trim().toUpperCase())
-  const others = (answer.shared ?? []).filter((id) => id !== request?.senderId).length
+  const others = request?.sharesWith ?? 0
   if (!request || others === 0) return true
   const name = printableLine(request.label || request.senderId)
   const reader = createInterface({ input: process.stdin, output: process.stderr })

@@ -1,6 +1,7 @@
 // The only door of channels.
 export type * from "./contract.ts"
 export * from "./commands/index.ts"
+export { boundAgent } from "./bindings.ts"
 export { configuredQueue } from "./queue.ts"
 export { createChatappChannel, lateFilesJobKind } from "./chatapp/index.ts"
 export type { ChatappOptions } from "./chatapp/index.ts"

@@ -9,7 +9,7 @@ export { changeEnvFile, editEnvText, envFilePath, secretsOf } from "./env-file.t
 export type { EnvFile } from "./env-file.ts"
 export { addVariables, configFileName, readEnvironment, resolveHome } from "./environment.ts"
 export type { Environment, Variables } from "./environment.ts"
-export { editDistance, nearestName } from "./issue-text.ts"
+export { describeSchemaIssue, editDistance, nearestName } from "./issue-text.ts"
 export { configInvalid, formatIssue, loadConfigFile, loadConfigOrThrow } from "./load.ts"
 export type { ConfigSnapshot, LoadOptions, LoadResult } from "./load.ts"
 export { formatConfigPath, parseConfigPath } from "./path.ts"

@@ -129,7 +129,16 @@ export interface HeartbeatRun {
 }
 
 export interface PairingList {
-  requests: { senderId: string; label: string; account: string; code: string; createdAt: number; expiresAt: number }[]
+  requests: {
+    senderId: string
+    label: string
+    account: string
+    code: string
+    createdAt: number
+    expiresAt: number
+    /** With how many others they would share one conversation with the agent. */
+    sharesWith: number
+  }[]
   /** `isOwner`: listed by id in `allowFrom` as well. `approvedBy` is empty where it is not known. */
   allowed: {
     senderId: string
@@ -139,7 +148,7 @@ export interface PairingList {
     approvedBy: string
     isOwner: boolean
   }[]
-  /** Ids of the people whose direct chats are one conversation with the agent; empty where each has their own. */
+  /** Ids of the people who share one conversation with the agent with somebody else; empty where each has their own. */
   shared: string[]
 }
 

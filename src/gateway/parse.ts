@@ -1,10 +1,11 @@
 // What a caller has sent, against a schema.
 import type { z } from "zod"
+import { describeSchemaIssue } from "../config/index.ts"
 import { AppError } from "../kernel/index.ts"
 
 /** Throws `bad-request`, naming each field. */
 export function parse<T>(schema: z.ZodType<T>, value: unknown): T {
-  const result = schema.safeParse(value)
+  const result = schema.safeParse(value, { error: describeSchemaIssue })
   if (result.success) return result.data
   const problems = result.error.issues.map((issue) => [issue.path.join("."), issue.message].filter(Boolean).join(": "))
   throw new AppError("bad-request", problems.join("; "))

@@ -1,6 +1,6 @@
 // Letting people in, as the gateway's API asks for it: who waits, who was let in and with whom they share a conversation;
 // an owner is written to the configuration, where the spec has owners.
-import type { Decided, Pairing } from "../channels/index.ts"
+import { type Decided, type Pairing, boundAgent } from "../channels/index.ts"
 import {
   type ConfigPath,
   configInvalid,
@@ -9,7 +9,9 @@ import {
   setConfigValue,
 } from "../config/index.ts"
 import type { GatewayActions } from "../gateway/index.ts"
+import { directKey } from "../sessions/index.ts"
 import type { Core } from "./core.ts"
+import { mainAgentId } from "./main-agent.ts"
 
 type PairingActions = Pick<GatewayActions, "listPairing" | "approvePairing" | "denyPairing" | "revokePairing">
 
@@ -18,17 +20,18 @@ export function createPairingActions(core: Core, pairing: Pairing): PairingActio
     async listPairing({ channel, account }) {
       const { requests, approved } = pairing.list(channel, account)
       const allowed = approved.map((sender) => ({ ...sender, isOwner: isOwner(core, sender) }))
-      return { requests, allowed, shared: [...sharers(core, pairing, channel)] }
+      const { othersOf, shared } = conversations(core, pairing, channel)
+      const waiting = requests.map((request) => ({ ...request, sharesWith: othersOf(request) }))
+      return { requests: waiting, allowed, shared: shared() }
     },
     async approvePairing({ channel, code, account, notify, owner, by }) {
-      const before = sharers(core, pairing, channel)
       const approval = await pairing.approve(channel, code, account, {
         notify: notify ?? true,
         ...(by === undefined ? {} : { by }),
         ...(owner ? { makeOwner: (sender: Decided) => makeOwner(core, sender) } : {}),
       })
-      before.delete(approval.senderId)
-      return { ...approval, isOwner: isOwner(core, approval), sharesWith: before.size }
+      const { othersOf } = conversations(core, pairing, channel)
+      return { ...approval, isOwner: isOwner(core, approval), sharesWith: othersOf(approval) }
     },
     denyPairing: ({ channel, code, account, notify }) =>
       pairing.deny(channel, code, account, { notify: notify ?? false }),
@@ -56,12 +59,37 @@ export function plainEntry(entry: string): string {
 
 const isId = (entry: string) => /^-?\d+$/.test(entry)
 
-/** Ids of the people whose direct chats are one conversation; empty where each has one of their own. */
-function sharers(core: Core, pairing: Pairing, channel: string): Set<string> {
+interface Person {
+  senderId: string
+  account: string
+}
+
+/** People by the conversation that their direct chats are, as bindings and `session.dmScope` have it. */
+function conversations(core: Core, pairing: Pairing, channel: string) {
   const config = core.config()
-  if (config.session.dmScope !== "main" && config.session.scope !== "global") return new Set()
-  const listed = listChatappAccounts(config).flatMap((account) => [...idsOf(core, account)])
-  return new Set([...pairing.list(channel).approved.map(({ senderId }) => senderId), ...listed])
+  const keyOf = ({ senderId: chatId, account }: Person): string => {
+    if (config.session.scope === "global") return "global"
+    const place = { channel, account, chatId }
+    const agentId = boundAgent(config.bindings, { ...place, chatKind: "private" }) ?? mainAgentId(config)
+    return directKey(agentId, place, config.session)
+  }
+  const listed = listChatappAccounts(config).flatMap((account) =>
+    [...idsOf(core, account)].map((senderId) => ({ senderId, account })),
+  )
+  const people = new Map<string, Set<string>>()
+  for (const person of [...pairing.list(channel).approved, ...listed]) {
+    const key = keyOf(person)
+    people.set(key, (people.get(key) ?? new Set()).add(person.senderId))
+  }
+  return {
+    /** How many others are in the one that this person has or would have. */
+    othersOf(person: Person): number {
+      const all = people.get(keyOf(person)) ?? new Set()
+      return all.size - (all.has(person.senderId) ? 1 : 0)
+    },
+    /** Ids of those who share one with somebody. */
+    shared: () => [...new Set([...people.values()].filter(({ size }) => size > 1).flatMap((ids) => [...ids]))],
+  }
 }
 
 /** Where owners of an account are listed: an account with a list of its own has that instead of the channel's. */

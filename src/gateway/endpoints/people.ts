@@ -17,6 +17,8 @@ export const pairingRequest = z.object({
   code: z.string(),
   createdAt: z.number(),
   expiresAt: z.number(),
+  /** With how many others they would share one conversation with the agent. */
+  sharesWith: z.number(),
 })
 
 export const pairedPerson = z.object({
@@ -87,7 +89,7 @@ export const peopleEndpoints = define({
           stranger: accessAnswer.pick({ outcome: true, reason: true, key: true, mention: true }),
         }),
       ),
-      /** Ids of the people whose direct chats are one conversation with the agent. */
+      /** Ids of the people who share one conversation with the agent with somebody else. */
       shared: z.array(z.string()),
     }),
   },
