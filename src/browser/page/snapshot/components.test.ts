@@ -129,6 +129,8 @@ test("lists a field that nobody sees once, with what is drawn for it", async () 
     ...[1, 2, 3, 4, 5, 1, 2, 3, 4, 5].map(
       (place) => `- generic (${place} of 5) [hint="${place < 3 ? "star-on" : "star-off"}"]`,
     ),
+    '- listbox "Labels"',
+    ...["vegan", "spicy", "cheap"].map((choice) => `- option "${choice}"`),
   ])
 })
 
@@ -161,6 +163,20 @@ test("works each of them by its one ref", async () => {
       lines.some((each) => line.test(each)),
       `${line} in:\n${lines.join("\n")}`,
     )
+})
+
+test("tells after a choice which refs are gone with the list that was drawn anew, and which there are now", async () => {
+  const before = await snapshot("efficient")
+  const request = { kind: "click", ref: refIn(before, /option "vegan"/), snapshot: "diff" }
+  const { body } = await bench.call("POST", "/act", request)
+  const told = JSON.stringify(body).replaceAll("\\n", "\n")
+  for (const choice of ["vegan", "spicy", "cheap"])
+    assert.ok(told.includes(`-- option \\"${choice}\\" [ref=${refIn(before, new RegExp(choice))}]`), told)
+  const spicy = /\+- option \\"spicy\\" \[ref=(\w+)\]/.exec(told)?.[1]
+  const stale = await bench.call("POST", "/act", { kind: "click", ref: refIn(before, /option "spicy"/) })
+  assert.equal(stale.body.error.code, "stale-ref")
+  assert.equal((await bench.call("POST", "/act", { kind: "click", ref: spicy })).status, 200)
+  assert.match(await snapshot("efficient"), /vegan;spicy;$/m)
 })
 
 test("puts each function into the page under a name of its own", () => {

@@ -75,7 +75,10 @@ export function boxOfField(walk: Walk, element: PageElement, field: PageElement,
   const labels = Array.from(field.labels ?? []).map((label) => tidy(textOf(label, { left: 200 }), 200))
   const { name: own } = nameOf(walk.tables, field, roleOf(walk.tables, field))
   // Labels may be drawn twice, once for each place that they move between.
-  let words = ownWords(lookInside(walk, element))
+  const inside = lookInside(walk, element)
+  // Names of icons are drawn as icons: `arrow_drop_down`.
+  const read = inside.own.filter((item) => item.closest("[aria-hidden=true]") === null)
+  let words = ownWords({ ...inside, own: read, hasControls: true })
   for (const label of [own, ...labels])
     while (label !== "" && startsWith(words, label)) words = words.slice(label.length).trim()
   return { field, words, name, states: opened }
