@@ -19,7 +19,7 @@ const toLower = 0x20
 
 /** What follows a state on an ASCII code, and whether the state ends a telling word: once it does, nothing else counts. */
 const { next, ends } = compile(telling)
-const shortKeys = new Set(short.map((word) => [...word].reduce((key, letter) => addTo(key, letter.charCodeAt(0)), 0)))
+const shortKeys = short.map((word) => [...word].reduce((key, letter) => (key << 8) | letter.charCodeAt(0), 0))
 
 export function isSecretName(name: string): boolean {
   return isSecretNameAt(
@@ -42,15 +42,15 @@ export function isSecretNameAt(codes: Uint16Array, from: number, to: number): bo
 }
 
 function endsInShort(codes: Uint16Array, from: number, to: number): boolean {
+  // Of at most four letters, the last of them in the lowest byte.
   let key = 0
-  let at = to - 1
-  for (; at >= from && to - at <= 4; at -= 1) {
-    if (isSeparator(codes[at] as number)) break
+  for (let at = to - 1, shift = 0; at >= from; at -= 1, shift += 8) {
+    const code = codes[at] as number
+    if (isSeparator(code)) break
+    if (shift > 24 || code >= ascii) return false
+    key |= lower(code) << shift
   }
-  const first = at + 1
-  if (first > from && !isSeparator(codes[at] as number)) return false
-  for (let index = first; index < to; index += 1) key = addTo(key, lower(codes[index] as number))
-  return shortKeys.has(key)
+  return shortKeys.includes(key)
 }
 
 function isSeparator(code: number): boolean {
@@ -59,11 +59,6 @@ function isSeparator(code: number): boolean {
 
 function lower(code: number): number {
   return code >= upperA && code <= upperZ ? code | toLower : code
-}
-
-/** Four letters as one number; of more than that, and of anything but ASCII, one that no word has. */
-function addTo(key: number, code: number): number {
-  return code >= ascii || key >= 2 ** 24 ? Number.MAX_SAFE_INTEGER : key * 256 + code
 }
 
 /** The words as an automaton that is in the state of the longest of their beginnings that has just been read. */

@@ -3,7 +3,7 @@
 import { EntityReader, opensEntity } from "./entities.ts"
 
 export interface Folded {
-  /** ASCII codes, `other` for everything else; the first `length` count. */
+  /** ASCII codes, `other` for everything else; the first `length` count, and behind them stands 0. */
   codes: Uint8Array
   /** Where in the text the codes come from. */
   origins: Origins
@@ -123,7 +123,7 @@ class Folder {
   constructor(units: Uint16Array) {
     this.#units = units
     this.#entities = new EntityReader(units)
-    this.#codes = new Uint8Array(units.length + slack)
+    this.#codes = Buffer.allocUnsafeSlow(units.length + slack)
   }
 
   fold(): Folded {
@@ -133,6 +133,7 @@ class Folder {
       index = this.#foldCommon(index)
       if (index < size) index = this.#foldRare(index)
     }
+    this.#codes[this.#length] = 0
     return { codes: this.#codes, origins: this.#origins, length: this.#length, size }
   }
 
@@ -190,7 +191,7 @@ class Folder {
   }
 
   #grow(): void {
-    const codes = new Uint8Array(this.#codes.length * 2)
+    const codes = Buffer.allocUnsafeSlow(this.#codes.length * 2)
     codes.set(this.#codes)
     this.#codes = codes
   }

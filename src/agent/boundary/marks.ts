@@ -28,7 +28,7 @@ const boundaryNames = ["", "end", "begin", "start"].flatMap((first) =>
   ["untrusted", "external", "trusted"].map((kind) => `${first}${kind}content`),
 )
 
-const ordinary = 0
+/** What a state of the names may be the end of; 0: of none. */
 const token = 1
 const boundary = 2
 
@@ -59,9 +59,7 @@ export function findMarks(folded: Folded): Places {
   const { codes, length } = folded
   for (let at = 0; at < length;) {
     const code = codes[at]
-    if (code === lessThan) at = reader.readAngle(at)
-    else if (code === bracket) at = reader.readSquare(at)
-    else at += 1
+    at = code === lessThan || code === bracket ? reader.read(at) : at + 1
   }
   return reader.marks
 }
@@ -73,9 +71,6 @@ class MarkReader {
   readonly #origins: Origins
   readonly #length: number
   readonly #size: number
-  /** Of the name that was read last: what it is, and whether a space stood in it. */
-  #ends = ordinary
-  #hasSpace = false
 
   constructor({ codes, origins, length, size }: Folded) {
     this.#codes = codes
@@ -84,25 +79,35 @@ class MarkReader {
     this.#size = size
   }
 
-  /** Reads from `<` on, over as many as stand there; where to go on. */
-  readAngle(from: number): number {
+  /**
+   * Reads from `<` on, over as many as stand there, or from `[`; where to go on. Follows the letters of a name, dashes
+   * and spaces left out, as far as a known name goes on. In one piece: a text may be nothing but marks, and calls took
+   * half of their time.
+   */
+  read(from: number): number {
     const codes = this.#codes
+    const isAngle = codes[from] === lessThan
+    const { next: nexts, ends } = isAngle ? angle : square
     let at = from + 1
-    while (codes[at] === lessThan || codes[at] === slash || isGap(codes[at] as number)) at += 1
-    if (codes[at] === bar) return this.#readBars(from, at)
-    const end = this.#readName(at, angle)
-    if (this.#ends === ordinary) return end
-    if (this.#ends === boundary) return this.#add(from, this.#endOfRest(end))
+    if (isAngle) {
+      while (codes[at] === lessThan || codes[at] === slash || isGap(codes[at] as number)) at += 1
+      if (codes[at] === bar) return this.#readBars(from, at)
+    } else if (codes[at] === slash) at += 1
     // In a token nothing may stand between: `a < s > b` is a comparison.
-    if (this.#hasSpace || isSpace(codes[at - 1] as number) || codes[end] !== greaterThan) return end
-    return this.#add(from, this.#skip(end, greaterThan))
-  }
-
-  readSquare(from: number): number {
-    const codes = this.#codes
-    const end = this.#readName(codes[from + 1] === slash ? from + 2 : from + 1, square)
-    const isMark = this.#ends === token && !this.#hasSpace && codes[end] === closingBracket
-    return isMark ? this.#add(from, end + 1) : end
+    let hasSpace = isSpace(codes[at - 1] as number)
+    let state = 0
+    for (; ; at += 1) {
+      const code = codes[at] as number
+      const next = code < 0x80 ? (nexts[(state << 7) | code] as number) : 0
+      if (next !== 0) {
+        state = next
+        if (ends[state] === boundary) return this.#add(from, this.#endOfRest(at + 1))
+      } else if (isGap(code)) hasSpace ||= code !== dash
+      else if (code < 0x30 || code > 0x39 || ends[state] !== token) break
+    }
+    const closing = isAngle ? greaterThan : closingBracket
+    if (ends[state] !== token || hasSpace || codes[at] !== closing) return at
+    return this.#add(from, isAngle ? this.#skip(at, greaterThan) : at + 1)
   }
 
   #add(from: number, to: number): number {
@@ -125,30 +130,6 @@ class MarkReader {
     const end = this.#skip(at, bar)
     const isMark = at > first + 1 && end > at && codes[end] === greaterThan
     return isMark ? this.#add(from, end + 1) : first + 1
-  }
-
-  /** Follows the letters of a name, dashes and spaces left out, as far as a known name goes on; where it stops. */
-  #readName(from: number, names: Names): number {
-    const codes = this.#codes
-    let state = 0
-    this.#hasSpace = false
-    const { next: nexts, ends } = names
-    for (let at = from; ; at += 1) {
-      const code = codes[at] as number
-      const next = code < 0x80 ? (nexts[(state << 7) | code] as number) : 0
-      if (next !== 0) {
-        state = next
-        if (ends[state] !== boundary) continue
-        this.#ends = boundary
-        return at + 1
-      }
-      if (isGap(code)) {
-        if (code !== dash) this.#hasSpace = true
-      } else if (code < 0x30 || code > 0x39 || ends[state] !== token) {
-        this.#ends = ends[state] as number
-        return at
-      }
-    }
   }
 
   /** The end of a tag whose name ends here: behind its `>`, when that is near; else here. */
