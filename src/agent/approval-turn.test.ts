@@ -62,6 +62,7 @@ for (const decision of ["allow", "deny"] as const satisfies Decision[]) {
         input: {},
         summary: "Send",
         action: { to: "6" },
+        tainted: true,
       }
       await askOwner({ approvals, timeText }, turn, call)
       const [row] = approvals.list({ limit: 1 }).approvals

@@ -6,7 +6,7 @@ import type { Session } from "../sessions/index.ts"
 import type { ApprovalRow, JobRow, NewJob } from "../store/index.ts"
 import type { PromptTrust } from "./taint.ts"
 import type { GatedCall, Permission } from "./tool-runner.ts"
-import { type TurnInput, turnJob } from "./turn-input.ts"
+import { type TurnContext, type TurnInput, turnJob } from "./turn-input.ts"
 
 export interface AskingTurn {
   job: Pick<JobRow, "run_id">
@@ -24,7 +24,7 @@ export interface AskOptions {
 export async function askOwner(
   { approvals, timeText }: AskOptions,
   { job, session, input, trust }: AskingTurn,
-  { tool, callId, step, reason, summary, action, byPolicy, input: given }: GatedCall & { step: number },
+  { tool, callId, step, reason, summary, action, byPolicy, tainted, input: given }: GatedCall & { step: number },
 ): Promise<Permission> {
   // Of what an owner wants to be asked about, whoever it is for.
   if (!byPolicy && !mayAsk(input)) return { kind: "refused", text: `forbidden: ${reason}.` }
@@ -37,7 +37,11 @@ export async function askOwner(
     action,
     summary,
     callKey: `${job.run_id}:${step}:${callId}`,
-    resume: { ...resumeOf(input, trust), ...(byPolicy ? { byPolicy, given } : {}) } as unknown as Json,
+    resume: {
+      ...resumeOf(input, trust),
+      ...(byPolicy ? { byPolicy, given } : {}),
+      ...(tainted ? {} : { isOwn: true }),
+    } as unknown as Json,
   })
   return answer.kind === "allowed" ? answer : { kind: "refused", text: `${reason}. ${describe(answer, timeText)}` }
 }
@@ -100,6 +104,8 @@ const told = {
 type Resumed = Pick<TurnInput, "agentId" | "sessionKey" | "origin" | "trusted" | "route"> & {
   byPolicy?: true
   given?: Json
+  /** The call was made of nobody else's words, so being shown it again taints nothing: the same would be asked again. */
+  isOwn?: true
 }
 
 /** Whether it was asked because the owner wants to be, and not because of what the turn had read. */
@@ -112,7 +118,7 @@ const anew =
 
 /** The turn that is told how a question ended. */
 export function approvalTurn(runId: string, row: ApprovalRow, timeText: (ms: number) => string): NewJob {
-  const { byPolicy: _why, given, ...kept } = JSON.parse(row.resume) as Resumed
+  const { byPolicy: _why, given, isOwn, ...kept } = JSON.parse(row.resume) as Resumed
   const outcome = row.state === "allowed" || row.state === "denied" ? row.state : "expired"
   return turnJob(runId, {
     ...kept,
@@ -127,6 +133,6 @@ export function approvalTurn(runId: string, row: ApprovalRow, timeText: (ms: num
     context: [
       { label: `The call of the tool ${row.tool}:`, text: given === undefined ? row.action : JSON.stringify(given) },
       ...(given === undefined ? [] : [{ label: "What it does, as your owner was asked:", text: row.action }]),
-    ],
+    ].map((each): TurnContext => ({ ...each, ...(isOwn ? { isOwn } : {}) })),
   })
 }

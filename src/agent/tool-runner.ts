@@ -36,6 +36,8 @@ export interface GatedCall extends Gated {
   /** As the model has written it. */
   input: Json
   callId: string
+  /** The model had read words of others before it wrote the call. */
+  tainted: boolean
 }
 
 export type Permission = { kind: "allowed" } | { kind: "refused"; text: string }
@@ -95,7 +97,7 @@ async function mayRun(
   if (!gated) return { kind: "free" }
   log.info({ tool: tool.name, run: context.runId, tainted: context.tainted }, "tool call needs an approval")
   if (!approve) return { kind: "refused", text: neutralize(`forbidden: ${gated.reason}.`) }
-  const asked = approve({ ...gated, tool: tool.name, callId: call.id, input: call.input })
+  const asked = approve({ ...gated, tool: tool.name, callId: call.id, input: call.input, tainted: context.tainted })
   const permission = await raceAbort(asked, context.signal)
   return permission.kind === "allowed" ? { kind: "allowed", action: gated.action } : permission
 }

@@ -152,3 +152,22 @@ test("without an answer in time it is told that the question has expired", async
   await world.reply(/Too late/, { after: question })
   assert.deepEqual([toBob().length, stateOf(id)], [before, "expired"])
 })
+
+test("what a rule asks about is asked once: the turn that is told the answer is tainted by nothing but others' words", async () => {
+  await started
+  await world.reconfigure({ agents: { defaults: { tools: { confirm: ["message:send"] } } } })
+  await world.reply(/New session/, { after: world.say("/reset") })
+  const call = send("tea at five")
+  obey(world, { "ask Bob to tea": [call, "I wait."], "has allowed the call": [call, "Bob is asked."] })
+  const asked = world.say("ask Bob to tea")
+  const question = await world.reply(/You want to be asked before I do this/, { after: asked })
+  await world.reply("I wait.", { after: asked })
+  touch(question, "Allow once")
+  await world.reply("Bob is asked.", { after: question })
+  await world.settle()
+  assert.deepEqual(
+    toBob().filter((words) => words === "tea at five"),
+    ["tea at five"],
+  )
+  assert.equal(world.botTexts(world.ada, question).filter((words) => words.includes("May I?")).length, 0)
+})
