@@ -43,8 +43,9 @@ export async function call<Name extends keyof Api>(
   input: Inputs<Name> & { signal?: AbortSignal } = {} as Inputs<Name>,
 ): Promise<Reply<Name>> {
   const { params, query, body, signal } = input as Record<string, Record<string, unknown>> & { signal?: AbortSignal }
-  // The build leaves `/api/` out of the names.
-  const [method = "", path = ""] = name.split(/ (?:\/api\/)?/)
+  // The build leaves `GET /api/` out of the names, and puts a plus for `POST /api/`.
+  const method = /^(\+|POST)/.test(name) ? "POST" : "GET"
+  const path = name.replace(/^(\+|\w+ \/api\/)/, "")
   const address = addressOf(path, params, query)
   const known = method === "GET" && early.get(address)
   if (known) early.delete(address)

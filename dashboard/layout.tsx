@@ -5,7 +5,7 @@ import { call } from "./api.ts"
 import { type Page, contentOf, loadPage, pages } from "./pages.ts"
 import { link, place } from "./router.ts"
 import { may, signedOut, who } from "./session.ts"
-import { isLive } from "./stream.ts"
+import { isLive, isLost } from "./stream.ts"
 import { Button, Empty, Failure } from "./ui/parts.tsx"
 import { Icon } from "./ui/icons.tsx"
 
@@ -63,6 +63,11 @@ export function Layout() {
         <SignOut />
       </nav>
       <main id="main" tabIndex={0}>
+        {isLost.value && (
+          <p class="failure" role="alert">
+            Not connected: what stands here may be old
+          </p>
+        )}
         {page ? (
           <Shown key={page.name} page={page} />
         ) : (

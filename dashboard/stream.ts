@@ -12,6 +12,8 @@ type Listener = (data: never) => void
  */
 const listeners = new Map<string, Set<Listener>>()
 export const isLive = signal(false)
+/** Not for a moment: what is shown may be old. */
+export const isLost = signal(false)
 
 const hiddenMs = 20_000
 /** The gateway says that it lives every twenty seconds. */
@@ -53,6 +55,7 @@ async function run(own: AbortController): Promise<void> {
     // Who signs in again begins it again.
     if (who.value === "out") own.abort()
     if (own.signal.aborted) return
+    isLost.value = tries > 1
     await new Promise((resolve) => setTimeout(resolve, Math.min(5_000, 250 * 2 ** tries) * (0.5 + Math.random())))
     tries += 1
   }
@@ -90,6 +93,7 @@ function take(block: string): void {
   if (topic === "ready" || topic === "reset") {
     tries = 0
     isLive.value = true
+    isLost.value = false
   }
   for (const name of topic === "ready" && lastId === undefined ? [topic, "begun"] : [topic]) {
     for (const listener of listeners.get(name) ?? []) listener(JSON.parse(fields.get("data") ?? "{}") as never)

@@ -70,6 +70,17 @@ const tags = new Set(
   ),
 )
 
+/** What is said often and cannot be shortened where it stands, by the names that dashboard/ui/jsx.ts has for it. */
+const said = {
+  "JSON.stringify": "$stringify",
+  "JSON.parse": "$parse",
+  "Object.entries": "$entries",
+  "Promise.all": "$all",
+  clearTimeout: "$clear",
+  setTimeout: "$later",
+  encodeURIComponent: "$encode",
+}
+
 /** Exported for its test. */
 export function shorten(code) {
   const edits = []
@@ -88,6 +99,9 @@ export function shorten(code) {
       put({ start: node.start, end: node.start }, "!")
       put({ start: node.left.end, end: node.end }, "")
     }
+    if (node.type === "Property" && node.key.value === "aria-label") put(node.key, "[$label]")
+    const name = node.type === "CallExpression" && said[code.slice(node.callee.start, node.callee.end)]
+    if (name) put(node.callee, name)
     if (node.type !== "CallExpression" || node.callee.type !== "Identifier") return
     const [first, properties, ...children] = node.arguments
     // What holds elements together and is none itself: a list does it too.
@@ -105,11 +119,11 @@ export function shorten(code) {
       else if (tag && only?.key?.name === "class" && !more && typeof only.value.value === "string")
         put(properties, code.slice(only.value.start, only.value.end))
     }
-    // dashboard/api.ts knows that all calls are below /api/.
+    // dashboard/api.ts knows that all calls are below /api/; those that change something have a plus.
     if (node.callee.name === "call" && first) {
       const start = (first.quasis?.[0] ?? first).start + (first.type === "Literal" ? 1 : 0)
       const [prefix, method] = /^(GET|POST) \/api\//.exec(code.slice(start, start + 12)) ?? []
-      if (prefix) put({ start, end: start + prefix.length }, `${method} `)
+      if (prefix) put({ start, end: start + prefix.length }, method === "POST" ? "+" : "")
     }
   })
   return edit(code, edits)

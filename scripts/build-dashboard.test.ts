@@ -114,7 +114,11 @@ test("elements, `undefined` and names of calls are shortened, and texts that loo
   assert.equal(shown("x === void 0 ? 'void 0' : /void 0/"), "x === $undefined ? 'void 0' : /void 0/")
   assert.equal(
     shown("call(`POST /api/nodes/${act}`, { body }); send(`POST /api/x`)"),
-    "call(`POST nodes/${act}`, { body }); send(`POST /api/x`)",
+    "call(`+nodes/${act}`, { body }); send(`POST /api/x`)",
   )
-  assert.equal(shown(`call("GET /api/runs"); say("GET /api/runs")`), `call("GET runs"); say("GET /api/runs")`)
+  assert.equal(
+    shown(`h("a", { "aria-label": JSON.stringify(x) }, "aria-label")`),
+    `$a({ [$label]: $stringify(x) }, "aria-label")`,
+  )
+  assert.equal(shown(`call("GET /api/runs"); say("GET /api/runs")`), `call("runs"); say("GET /api/runs")`)
 })

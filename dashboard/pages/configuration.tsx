@@ -133,6 +133,9 @@ async function look(): Promise<void> {
   }
 }
 
+/** What stands between backticks, as code. */
+const coded = (text: string) => text.split("`").map((part, index) => (index % 2 ? <code>{part}</code> : part))
+
 function ConfigKey({ field, label }: { field: Key; label: string }) {
   const { key, kind, description, written, value, place: where, guarded, later, choices = [] } = field
   const draft = drafts.value[key]
@@ -143,7 +146,7 @@ function ConfigKey({ field, label }: { field: Key; label: string }) {
   const source = where ? `Set in ${where.file.split("/").pop()}, line ${where.line}` : kind === "map" ? "" : "Not set"
   const hint = (
     <>
-      {description} {later && <Badge state="no effect yet" />} <b>{draft ? "Changed here" : source}</b>
+      {coded(description)} {later && <Badge state="no effect yet" />} <b>{draft ? "Changed here" : source}</b>
     </>
   )
   if (guarded)
@@ -198,7 +201,7 @@ function Entry({ field: { key, description }, label }: { field: Key; label: stri
         <input name="name" aria-label={`New entry of ${label}`} placeholder="name or id" />
         <button type="submit">Add</button>
       </span>
-      <small class="dim">{description}</small>
+      <small class="dim">{coded(description)}</small>
     </form>
   )
 }

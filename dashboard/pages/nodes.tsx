@@ -24,26 +24,32 @@ export function Nodes() {
     <Rows
       list={fixedList(known.nodes)}
       label="Nodes"
+      // On a phone the buttons stand below: the code must be there to be compared.
+      height={innerWidth < 760 ? 140 : 60}
       empty={["No nodes", "svc node, on another machine, offers its browser and asks to be let in."]}
     >
       {({ id, name, state, connected, code, fingerprint, platform, address, lastSeenAt, browser }) => (
         <>
           <Line
             title={name}
-            aside={connected ? "connected" : lastSeenAt !== null && <Time at={lastSeenAt} />}
+            aside={
+              <>
+                <Badge state={state} tone={state === "approved" ? "good" : state === "asked" ? "warn" : "quiet"} />{" "}
+                {connected ? "connected" : lastSeenAt !== null && <Time at={lastSeenAt} />}
+              </>
+            }
             more={
               state === "asked"
                 ? `Code ${code ?? "lapsed"} · ${fingerprint}`
                 : `${platform} · ${address} · ${browser?.profiles.join(", ") ?? "no browser"}`
             }
           />
-          <Badge state={state} tone={state === "approved" ? "good" : state === "asked" ? "warn" : "quiet"} />
           {state === "asked" && (
             <Button
               act={decide("approve", id)}
               sure={[
                 `Let ${name} in?`,
-                "Compare the code and the fingerprint with what the machine shows: the agent will work in its browser.",
+                `Only if the machine shows the code ${code} and the fingerprint ${fingerprint}: the agent will work in its browser.`,
               ]}
               label={`Approve ${name}`}
             >

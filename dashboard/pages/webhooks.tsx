@@ -4,7 +4,7 @@ import { type Reply, call } from "../api.ts"
 import { go, inQuery, link, place } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
 import { Field } from "../ui/form.tsx"
-import { Badge, Button, Card, Code, Facts, Failure, Head, Json, Line, More } from "../ui/parts.tsx"
+import { Back, Badge, Button, Card, Code, Facts, Failure, Head, Json, Line, More } from "../ui/parts.tsx"
 import { Rows } from "../ui/rows.tsx"
 import { Time, duration, when } from "../ui/time.tsx"
 import { toast } from "../ui/toast.tsx"
@@ -15,7 +15,13 @@ type Detail = Reply<"GET /api/hooks/:id">
 
 export default function Webhooks() {
   const [, id] = place.value.path
-  if (id === "try") return <Trial path="agent" body={'{ "message": "Hello" }'} headers={{}} query={{}} />
+  if (id === "try")
+    return (
+      <>
+        <Back to="webhooks" words="All deliveries" />
+        <Trial path="agent" body={'{ "message": "Hello" }'} headers={{}} query={{}} />
+      </>
+    )
   return id === undefined ? <List /> : <Delivery key={id} id={Number(id)} />
 }
 

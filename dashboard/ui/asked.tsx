@@ -2,7 +2,8 @@
 import { signal } from "./signals.ts"
 import { useEffect, useMemo } from "preact/hooks"
 import { isLive, on } from "../stream.ts"
-import { Failure } from "./parts.tsx"
+import { place } from "../router.ts"
+import { Back, Failure } from "./parts.tsx"
 
 export interface Asked<Value> {
   /** Undefined until there is an answer. */
@@ -81,5 +82,12 @@ function createAsked<Value>(ask: () => Promise<Value>): Asked<Value> {
 
 /** While there is no answer: that it is on its way, or why it is not. */
 export function Pending<Value>({ of }: { of: Asked<Value> }) {
-  return of.error === undefined ? <p class="dim">Loading…</p> : <Failure error={of.error} retry={of.again} />
+  if (of.error === undefined) return <p class="dim">Loading…</p>
+  const [page = "", one] = place.value.path
+  return (
+    <>
+      {one !== undefined && <Back to={page} words="Back" />}
+      <Failure error={of.error} retry={of.again} />
+    </>
+  )
 }

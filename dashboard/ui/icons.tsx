@@ -7,8 +7,8 @@ const paths = {
   messages: "M4 12l16-8l-5 16l-3-6z",
   browser: "M3 5h18v14H3zM3 9h18M6 7h.01",
   people:
-    "M9 11a3.5 3.5 0 1 1 0-7a3.5 3.5 0 0 1 0 7M3 20c0-4 2.500-6 6-6s6 2 6 6M16 5a3 3 0 0 1 0 6M18 14c2 .700 3 2.700 3 6",
-  approvals: "M12 3l8 3v6c0 4-3 7.500-8 9c-5-1.500-8-5-8-9V6zM9 12l2 2l4-4",
+    "M9 11a3.5 3.5 0 1 1 0-7a3.5 3.5 0 0 1 0 7M3 20c0-4 2.5-6 6-6s6 2 6 6M16 5a3 3 0 0 1 0 6M18 14c2 .7 3 2.7 3 6",
+  approvals: "M12 3l8 3v6c0 4-3 7.5-8 9c-5-1.5-8-5-8-9V6zM9 12l2 2l4-4",
   schedules: "M4 6h16v14H4zM4 10h16M8 3v4M16 3v4",
   sessions: "M4 4h12v9H8l-4 3zM9 17h7l4 3V9",
   memory: "M6 4h12v16l-6-4l-6 4z",

@@ -7,6 +7,15 @@ export { Fragment } from "preact"
 /** `undefined`, by a name that can be shortened. */
 export let $undefined: undefined
 
+export const $label = "aria-label"
+export const $stringify = JSON.stringify
+export const $parse = JSON.parse
+export const $entries = Object.entries
+export const $all = Promise.all.bind(Promise)
+export const $clear = clearTimeout
+export const $later = setTimeout
+export const $encode = encodeURIComponent
+
 type Properties = object | string | 0
 
 export const h = (type: ComponentType | string, properties: Properties, ...children: never[]) =>

@@ -156,16 +156,22 @@ interface HeadProps {
   children?: ComponentChildren
 }
 
+export function Back({ to, words }: { to: string; words: string }) {
+  return (
+    <p class="crumb">
+      <a class="back" href={link(to)}>
+        <Icon name="back" />
+        {words}
+      </a>
+    </p>
+  )
+}
+
 /** Of what one entry of a list leads to. */
 export function Head({ back, title, state, children }: HeadProps) {
   return (
     <>
-      <p class="crumb">
-        <a class="back" href={link(back[0])}>
-          <Icon name="back" />
-          {back[1]}
-        </a>
-      </p>
+      <Back to={back[0]} words={back[1]} />
       <div class="head">
         <h2>
           {title} {state && <Badge state={state} />}

@@ -2,6 +2,7 @@
 import { useSignal } from "./signals.ts"
 import type { ComponentChildren } from "preact"
 import { useEffect, useMemo, useRef } from "preact/hooks"
+import { place } from "../router.ts"
 import { Empty, Failure } from "./parts.tsx"
 import type { LiveList, Row } from "./list.ts"
 
@@ -48,8 +49,10 @@ export function Rows<Item extends Row>({ list, label, height = 60, empty, childr
     // Also when nothing has come: a newer question may have overtaken the one for older rows.
   }, [list, items.length, isLoading])
   const problem = list.error.value !== undefined && <Failure error={list.error.value} retry={list.refresh} />
-  if (items.length === 0)
-    return problem || (isLoading ? <p class="dim">Loading…</p> : <Empty title={empty[0]}>{empty[1]}</Empty>)
+  if (items.length === 0) {
+    const [title, text] = place.value.query.size === 0 ? empty : ["Nothing matches", "Empty a field above to see more."]
+    return problem || (isLoading ? <p class="dim">Loading…</p> : <Empty title={title}>{text}</Empty>)
+  }
   const { from, to } = range.value
   const total = list.hasMore() ? -1 : items.length
   const rows = (

@@ -195,7 +195,7 @@ describe("people, approvals, sessions, usage and settings", () => {
     await page.locator(".head .badge", { hasText: "denied" }).waitFor()
     assert.equal(world.rows<{ state: string }>("select state from approval")[0]?.state, "denied")
     await visitor.open("#/approvals?state=asked")
-    await page.getByText("Nothing was asked").waitFor()
+    await page.getByText("Nothing matches").waitFor()
   })
 
   test("words of a long conversation are found, and it is read in both directions with few messages in the page", async () => {
@@ -445,9 +445,18 @@ describe("people, approvals, sessions, usage and settings", () => {
     context.after(() => node.ended)
     context.after(() => node.child.kill("SIGTERM"))
     await visitor.open("#/settings/nodes")
+    await page.setViewportSize({ width: 360, height: 780 })
+    await page.reload()
+    await page.getByRole("button", { name: /^Approve / }).waitFor()
+    // What is to be compared can be read, on a phone too, and stands in the question once more.
+    const line = page.locator("#main .row .cut", { hasText: "Code " })
+    const code = /^Code (\S+) · /.exec(await line.innerText())?.[1] ?? ""
+    assert.ok(code.length > 4 && (await line.evaluate((one) => one.scrollWidth <= one.clientWidth)))
     await page.getByRole("button", { name: /^Approve / }).click()
+    await page.getByRole("dialog").getByText(code).waitFor()
     await page.getByRole("dialog").getByRole("button", { name: "Approve" }).click()
     await page.locator("#main .row .badge", { hasText: "approved" }).waitFor()
+    await page.setViewportSize({ width: 1440, height: 900 })
     await page.getByRole("button", { name: /^Rename / }).press("Enter")
     await page.getByLabel("Name", { exact: true }).fill("attic")
     await page.keyboard.press("Enter")

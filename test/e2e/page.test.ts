@@ -148,9 +148,11 @@ describe("the page", () => {
     await page.getByText("Live", { exact: true }).waitFor()
     await world.gateway.kill("SIGKILL")
     await page.getByText("Connecting…").waitFor()
+    await page.getByRole("alert").filter({ hasText: "may be old" }).waitFor()
     await world.start()
     await world.hook("agent", { message: "after the restart", name: "Late" })
     await page.getByText("Live", { exact: true }).waitFor()
+    assert.equal(await page.getByText("may be old").count(), 0)
     const all = () => world.gateway.call<{ items: { runId: string; state: string }[] }>("GET", "/api/runs?limit=100")
     const shown = () =>
       page
@@ -227,7 +229,14 @@ describe("the page", () => {
     await page.locator('[type="datetime-local"]').nth(1).waitFor()
     await page.getByLabel("From", { exact: true }).fill("2026-01-01T00:00")
     await page.getByLabel("To", { exact: true }).fill("2026-01-02T00:00")
-    await page.getByText("No runs").waitFor()
+    await page.getByText("Nothing matches").waitFor()
+    await visitor.open("#/runs/none-of-this-id")
+    await page.getByText("There is no run none-of-this-id").waitFor()
+    await page.getByRole("link", { name: "Back" }).click()
+    await end
+      .or(page.getByText("Number 1500", { exact: true }))
+      .first()
+      .waitFor()
     visitor.complaints()
   })
 
