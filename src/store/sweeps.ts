@@ -37,6 +37,8 @@ const keepUsageMs = 400 * day
 const keepAuditMs = 90 * day
 /** Apart, so that whoever can only knock, which is counted, cannot push out what was done. */
 const mostAuditRows = { 0: 100_000, 1: 50_000 }
+/** To find where its room ends takes longer than to remove these, which are small. */
+const auditBatchRows = 50
 /** Longer than a session that is in use goes on without a message in it. */
 const keepSitesMs = 400 * day
 
@@ -177,13 +179,13 @@ function removeJobs(handle: SqliteHandle, before: number, limit: number): number
   return Number(steps.changes) + 1
 }
 
-function removeAuditBeyond(handle: SqliteHandle, _before: number, limit: number): number {
+function removeAuditBeyond(handle: SqliteHandle): number {
   const statement = handle.prepare(
     `delete from audit where id in (select id from audit where counted = ?1 and id <=
        (select id from audit where counted = ?1 order by id desc limit 1 offset ?2) order by id limit ?3)`,
   )
   const removed = ([0, 1] as const).map((counted) =>
-    Number(statement.run(counted, mostAuditRows[counted], limit).changes),
+    Number(statement.run(counted, mostAuditRows[counted], auditBatchRows).changes),
   )
   return removed.reduce((sum, each) => sum + each, 0)
 }
