@@ -29,11 +29,18 @@ const hook = {
 const event = { trusted: 0, origin: "webhook", share_history: 0 } as EventRow
 
 for (const decision of ["allow", "deny"] as const satisfies Decision[]) {
-  for (const [asker, input, events, trusted] of [
-    ["a turn that was shown a webhook's event beside its owner's words", owner, [event], false],
-    ["a heartbeat that a webhook has caused", { ...owner, purpose: "heartbeat", origin: "system" }, [event], false],
-    ["a webhook's own turn", { ...owner, purpose: "hook", origin: "webhook", trusted: false, hook }, [], false],
-    ["an owner's turn", owner, [], true],
+  for (const [asker, input, events, trusted, historyTurns] of [
+    ["a turn that was shown a webhook's event beside its owner's words", owner, [event], false, undefined],
+    ["a heartbeat that a webhook has caused", { ...owner, purpose: "heartbeat", origin: "system" }, [event], false, 0],
+    [
+      "a webhook's own turn",
+      { ...owner, purpose: "hook", origin: "webhook", trusted: false, hook },
+      [],
+      false,
+      undefined,
+    ],
+    ["an owner's turn", owner, [], true, undefined],
+    ["an owner's turn that is shown little", { ...owner, historyTurns: 3 }, [], true, 3],
   ] as const) {
     test(`after "${decision}" a turn acts as ${asker} did`, async (context) => {
       const told: TurnInput[] = []
@@ -68,8 +75,8 @@ for (const decision of ["allow", "deny"] as const satisfies Decision[]) {
       const [row] = approvals.list({ limit: 1 }).approvals
       await approvals.decide(row?.id ?? "", decision, "chat:5")
       assert.deepEqual(
-        told.map((each) => [each.trusted, each.sessionKey, each.route?.chatId]),
-        [[trusted, sessionKey, "5"]],
+        told.map((each) => [each.trusted, each.sessionKey, each.route?.chatId, each.historyTurns]),
+        [[trusted, sessionKey, "5", historyTurns]],
       )
       // The run has its result posted once; of the answer's turn the main session is told as of the run.
       const { callback: _once, ...again } = hook

@@ -122,6 +122,8 @@ describe("outside of the boundary", () => {
     assert.match(promptOf(named), line)
     assert.ok(!promptOf(named).includes('{"hook"'), "the name is told once")
     assert.match(outside(promptOf({ about: { hook: "CI" } })), /^\[webhook, Sat .* asks for the following[^]*\]\n$/)
+    const route = { channel: "chatapp", account: "default", chatId: "5", chatKind: "private" } as const
+    assert.match(outside(promptOf({ ...named, route })), / Your reply goes to a private chat of chatapp\]\n/)
   })
 
   test("a name that is not plain does not stand there", () => {
