@@ -1,4 +1,4 @@
-// How the Chromium of a visitor begins, for tests, benchmarks and the demo.
+// How the Chromium of a visitor, or of somebody else, begins, for tests, benchmarks and the demo.
 
 /**
  * Of what playwright-core itself switches off (a later word of the same flag replaces its own), that which matters here;
@@ -10,6 +10,17 @@ const off = `
   AvoidCorsURLLoaderRestartOnRedirect OptimizationHints NetworkTimeServiceQuerying AimEnabled
   PreconnectToSearch WebUIOmniboxPopup WebUIOmniboxAimPopup
 `
+
+/**
+ * For a browser that is nobody's everyday one: what Chromium asks its maker at every start, and the list of proposals as
+ * above.
+ */
+export const quietArguments: readonly string[] = [
+  "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+]
 
 export const visitorArguments: readonly string[] = [
   ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),

@@ -7,6 +7,7 @@ import type { Readable, Writable } from "node:stream"
 import { buildExtension } from "../../scripts/build-extension.ts"
 import { CdpConnection, type CdpSession, overPipe } from "../../src/browser/cdp/index.ts"
 import { extensionId } from "../../src/browser/relay/contract.ts"
+import { quietArguments } from "./chromium.ts"
 import { temporaryFolder } from "./temporary.ts"
 
 const root = join(import.meta.dirname, "..", "..")
@@ -62,6 +63,7 @@ export async function startPersonBrowser(): Promise<PersonBrowser> {
       "--no-sandbox",
       "--disable-gpu",
       "--no-first-run",
+      ...quietArguments,
       "--disable-dev-shm-usage",
       "--site-per-process",
       "about:blank",

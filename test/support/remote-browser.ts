@@ -3,6 +3,7 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import type { Readable } from "node:stream"
+import { quietArguments } from "./chromium.ts"
 import { temporaryFolder } from "./temporary.ts"
 
 export interface RemoteBrowser {
@@ -30,6 +31,7 @@ export async function startRemoteBrowser(options: { port?: number; more?: string
       "--no-sandbox",
       "--disable-gpu",
       "--no-first-run",
+      ...quietArguments,
       "--disable-dev-shm-usage",
       ...(options.more ?? []),
       "about:blank",
