@@ -14,10 +14,8 @@ export interface Compared {
 interface Seen {
   /** It stands in the shadow root of a component. */
   inComponent: boolean
-  title: string
   /** The style sheet writes its letters otherwise. */
   recased: boolean
-  editable: boolean
 }
 
 interface DomNode {
@@ -34,6 +32,7 @@ interface AxNode {
   ignored: boolean
   role?: { value: string }
   name?: { value: string }
+  properties?: { name: string; value: { value?: unknown } }[]
 }
 
 const interactive =
@@ -67,12 +66,13 @@ export async function compareNames(bench: BrowserBench, targetId: string): Promi
     const fn = `(element) => {
       const control = element.control ?? element
       control.setAttribute("${mark}", "${ref}")
+      // Of a field inside a component screen readers may be told by the component itself.
+      const { host } = control.getRootNode()
+      if (host && !host.hasAttribute("${mark}")) host.setAttribute("${mark}", "host ${ref}")
       const all = [element, ...element.querySelectorAll("*")].slice(0, 50)
       return {
         inComponent: element.getRootNode() !== document,
-        title: element.title ?? "",
         recased: all.some((each) => getComputedStyle(each).textTransform !== "none"),
-        editable: element.isContentEditable,
       }
     }`
     const { body } = await bench.call("POST", "/act", { kind: "evaluate", targetId, ref, fn })
@@ -89,10 +89,9 @@ export async function compareNames(bench: BrowserBench, targetId: string): Promi
       const backendNodeId = byRef.get(ref)
       const about = seen.get(ref)
       if (backendNodeId === undefined || !about) continue
-      const parameters = { backendNodeId, fetchRelatives: false }
-      const { nodes } = (await raw.send("Accessibility.getPartialAXTree", parameters)) as { nodes: AxNode[] }
-      const node = nodes.find((each) => each.backendDOMNodeId === backendNodeId && !each.ignored)
-      const theirs = node?.role?.value ?? ""
+      const own = await tellOf(raw, backendNodeId)
+      const host = own ? undefined : await tellOf(raw, byRef.get(`host ${ref}`))
+      const told = own ?? (host?.role === role ? host : undefined)
       const plain = (text: string) =>
         text
           .replaceAll(/[\u200b\ufeff]/g, "")
@@ -103,13 +102,27 @@ export async function compareNames(bench: BrowserBench, targetId: string): Promi
         role,
         name: plain(name),
         seen: about,
-        browser: node ? { role: sameRole[theirs] ?? theirs, name: plain(node.name?.value ?? "") } : undefined,
+        browser: told && { role: told.role, name: plain(told.name) },
       })
     }
     return compared
   } finally {
     raw.close()
   }
+}
+
+/** What the browser tells screen readers of an element, in the standard's words; undefined where it leaves it out. */
+async function tellOf(raw: RawTab, backendNodeId: number | undefined): Promise<Compared["browser"]> {
+  if (backendNodeId === undefined) return undefined
+  const parameters = { backendNodeId, fetchRelatives: false }
+  const { nodes } = (await raw.send("Accessibility.getPartialAXTree", parameters)) as { nodes: AxNode[] }
+  const node = nodes.find((each) => each.backendDOMNodeId === backendNodeId && !each.ignored)
+  if (!node) return undefined
+  const role = node.role?.value ?? ""
+  // A box that takes rich text has no role of its own: that it does is a property beside it.
+  const isEditor =
+    role === "generic" && node.properties?.some(({ name, value }) => name === "editable" && value.value === "richtext")
+  return { role: isEditor ? "textbox" : (sameRole[role] ?? role), name: node.name?.value ?? "" }
 }
 
 function collect(node: DomNode, byRef: Map<string, number>): void {
@@ -129,10 +142,6 @@ export function isSame({ role, name, browser }: Compared): boolean {
 
 /** Why ours may differ from the browser's, each with how it is known. What none of these explains is a mistake of ours. */
 export const explanations: Record<string, { why: string; holds(each: Compared): boolean }> = {
-  "editable box": {
-    why: "A box that can be edited is a text field to an agent, with or without a role; the browser says only that it can be edited.",
-    holds: ({ role, browser, seen }) => role === "textbox" && browser?.role === "generic" && seen.editable,
-  },
   "drawn by something else": {
     why: "A box to tick or a list that is not drawn itself is worked by the label or component that draws it; screen readers are told of that one, or of nothing.",
     holds: ({ role, browser }) => browser === undefined && /^(checkbox|radio|switch|combobox|listbox)$/.test(role),
@@ -153,11 +162,6 @@ export const explanations: Record<string, { why: string; holds(each: Compared): 
     why: "A field in the shadow root of a component has the name that the component was given; the browser names the component alone.",
     holds: ({ role, name, browser, seen }) =>
       seen.inComponent && name !== "" && browser?.role === role && browser.name === "",
-  },
-  "named by its title": {
-    why: "The browser takes a title that says the same as the content for no name.",
-    holds: ({ role, name, browser, seen }) =>
-      browser?.role === role && browser.name === "" && name === seen.title.trim(),
   },
   spaces: {
     why: "Whether words of neighbouring elements stand apart depends on how they are laid out; ours on what elements they are.",

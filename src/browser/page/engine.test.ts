@@ -246,6 +246,7 @@ test("names what covers an element, waits for it to go, and scrolls out from und
   const covered = await refusal({ kind: "click", ref: await bench.refOf("Under the veil") })
   assert.equal(covered.code, "covered")
   assert.match(covered.message, /<div id="veil">/)
+  assert.match(covered.message, /\(ref \d+\)/)
   await go("sent.html")
   await go("covered.html#lift")
   assert.equal((await click("At the bottom", { timeoutMs: 30_000 })).status, 200)

@@ -125,7 +125,10 @@ export function nameOf(tables: RoleTables, element: PageElement, role: string): 
   const isWhole = content.length <= limit && budget.left > 0 && !budget.differs
   if (given !== "") return { name: given, said: isWhole && content === given }
   if (content !== "") return { name: tidy(content, limit), said: isWhole }
-  const other = hostName(element, limit) || attribute("title") || attribute("placeholder")
+  const title = attribute("title")
+  // One that only repeats what stands inside is no name: those words are the value.
+  const isRepeated = title !== "" && !byContent && tidy(textOf(element, { left: 400 }), limit) === title
+  const other = hostName(element, limit) || (isRepeated ? "" : title) || attribute("placeholder")
   return { name: other, said: false }
 }
 
