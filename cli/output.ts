@@ -26,10 +26,16 @@ export interface Output {
 /** `named` gives commands in advice the name by which the program can be called here. */
 export function createOutput(environment: NodeJS.ProcessEnv, named: (text: string) => string = (text) => text): Output {
   let guarded = false
+  let guardedErrors = false
   const stdout = () => {
     if (!guarded) endQuietlyWhenClosed(process.stdout)
     guarded = true
     return process.stdout
+  }
+  const stderr = () => {
+    if (!guardedErrors) endQuietlyWhenClosed(process.stderr)
+    guardedErrors = true
+    return process.stderr
   }
   const noColour = (environment["NO_COLOR"] ?? "") !== "" || environment["TERM"] === "dumb"
   return {
@@ -37,13 +43,13 @@ export function createOutput(environment: NodeJS.ProcessEnv, named: (text: strin
     line: (text) => void stdout().write(`${text}\n`),
     named,
     json: (value) => void stdout().write(`${JSON.stringify(value, null, 2)}\n`),
-    note: (text) => void process.stderr.write(`${named(text)}\n`),
+    note: (text) => void stderr().write(`${named(text)}\n`),
     error(error, json) {
       if (json) return void stdout().write(`${JSON.stringify(toErrorBody(error), null, 2)}\n`)
       const paint = (code: string, text: string) =>
         process.stderr.isTTY && !noColour ? `\u001b[${code}m${text}\u001b[0m` : text
-      process.stderr.write(`${paint("31", "error:")} ${printable(named(error.message))}\n`)
-      if (error.hint !== undefined) process.stderr.write(`${paint("36", "hint:")} ${printable(named(error.hint))}\n`)
+      stderr().write(`${paint("31", "error:")} ${printable(named(error.message))}\n`)
+      if (error.hint !== undefined) stderr().write(`${paint("36", "hint:")} ${printable(named(error.hint))}\n`)
     },
     colour: () => process.stdout.isTTY && !noColour,
     drained: () =>

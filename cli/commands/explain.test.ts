@@ -52,5 +52,5 @@ test("channels explain answers from the configuration file when no gateway runs,
   assert.notEqual(wrong.code, 0)
   assert.match(wrong.stderr, /numeric id/)
   const unknown = await runProgram("channels explain smoke --chat 7".split(" "), { environment })
-  assert.match(unknown.stderr, /no channel named "smoke"/)
+  assert.match(unknown.stderr, /no channel named "smoke"\nhint: Channels: chatapp/)
 })

@@ -112,6 +112,16 @@ test("from nothing to the first answer in the chat, with wrong answers asked aga
   assert.equal(read("svc.json"), config.replace('"openai/gpt-5"', '"offline/commander"'))
 })
 
+const isRoot = process.getuid?.() === 0
+
+test("as root, names the option that agrees to a browser without its sandbox", { skip: !isRoot }, async (context) => {
+  const { stateFolder, environment } = await open(context)
+  const words = "setup --model offline --bot-token none --browser yes --state-dir".split(" ")
+  const refused = await runProgram([...words, stateFolder], { environment })
+  assert.equal(refused.code, 1)
+  assert.match(refused.stderr, /hint: .*pass --no-browser-sandbox/)
+})
+
 test("without a terminal says what to pass, takes every answer as an option, and writes nothing that does not work", async (context) => {
   const { stateFolder, emulator, model, environment, read } = await open(context)
   const run = (...words: string[]) => runProgram(["setup", "--state-dir", stateFolder, ...words], { environment })

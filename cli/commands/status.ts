@@ -14,7 +14,9 @@ export function addStatus(program: Command, context: CliContext): void {
     if (options.dismiss) await connectGateway(context, options).call("POST", "/api/status/dismiss", { body: {} })
     const status = (await connectGateway(context, options).call("GET", "/api/status")) as GatewayStatus
     if (options.json) return context.output.json(status)
-    for (const [name, value] of describeStatus(status)) context.output.line(`${name.padEnd(10)}${printableLine(value)}`)
+    for (const [name, value] of describeStatus(status)) {
+      context.output.line(`${name.padEnd(10)}${printableLine(context.output.named(value))}`)
+    }
   }
   addGatewayOptions(command)
     .option("--dismiss", "count the failures that there are no longer: they have been seen")

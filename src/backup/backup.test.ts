@@ -364,6 +364,19 @@ test("what killed restores and killed backups have left is removed by the next, 
   assert.deepEqual(readdirSync(parent).toSorted(), ["state", "state.restoring-alive", "state2.restoring-other"])
 })
 
+test("a folder that cannot be one is refused with the reason", async (context) => {
+  const place = await stateFolderWith(context, { file: "no folder" })
+  const file = join(place.stateFolder, "file")
+  const refused = { code: "bad-request", message: /cannot go to .*: (it is|a part of its path is) a file/ }
+  await assert.rejects(place.create({ folder: file }), refused)
+  await assert.rejects(place.create({ folder: join(file, "below") }), refused)
+  // Where no name can be made, Node's recursive mkdir would go on for ever.
+  if (process.platform === "linux")
+    await assert.rejects(place.create({ folder: "/proc/svc/a" }), { code: "bad-request" })
+  const { archive } = await place.create({ folder: join(place.stateFolder, "two", "levels") })
+  assert.equal(existsSync(archive), true)
+})
+
 test("only one backup of a folder is made at a time", async (context) => {
   const place = await stateFolderWith(context)
   const [one, other] = await Promise.allSettled([place.create(), place.create()])

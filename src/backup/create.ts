@@ -2,7 +2,7 @@
 // Runs in a process of its own (`svc backup create`), beside a running gateway or without one.
 import { createHash } from "node:crypto"
 import { existsSync, readFileSync } from "node:fs"
-import { type FileHandle, mkdir, open, rm, stat } from "node:fs/promises"
+import { type FileHandle, open, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
 import type { Variables } from "../config/index.ts"
 import { AppError, type Clock, type Ids } from "../kernel/index.ts"
@@ -13,6 +13,7 @@ import { type Collected, collectFiles } from "./collect.ts"
 import { type BackupFacts, type Manifest, type Progress, databaseMember, manifestMember } from "./contract.ts"
 import { copyDatabase } from "./database.ts"
 import { archiveName, originOf, partialName, removeLeftovers, removeOldBackups } from "./folder.ts"
+import { makeBackupFolder } from "./make-folder.ts"
 import { verifyBackup } from "./verify.ts"
 
 export interface CreateOptions {
@@ -41,7 +42,7 @@ export async function createBackup(options: CreateOptions): Promise<CreateReport
   const { folder, stateFolder, scheduled } = options
   const origin = originOf(stateFolder)
   checkStateFolder(stateFolder)
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await makeBackupFolder(folder)
   const lock = lockBackups(stateFolder)
   const partial = join(folder, partialName(origin, options.ids.uuid()))
   const copy = `${partial}.db`

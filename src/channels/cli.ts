@@ -2,12 +2,12 @@
 // model is shown. Loaded only then.
 import type { Tool, ToolPlace } from "../agent/tool.ts"
 import { type ConfigSnapshot, loadConfigOrThrow, readEnvironment } from "../config/index.ts"
-import { AppError } from "../kernel/index.ts"
 import { explainAccess } from "./chatapp/explain.ts"
 import { channelName, createSettings } from "./chatapp/settings.ts"
 import { offerTools } from "./chatapp/tool/offer.ts"
 import type { Operations } from "./chatapp/tool/operations.ts"
 import type { AccessExplanation, AccessQuestion } from "./contract.ts"
+import { unknownChannel } from "./unknown-channel.ts"
 
 /** Throws AppError: `channel-unknown`, `config-invalid`, or what is wrong with the question. */
 export function explainFromFile(
@@ -16,7 +16,7 @@ export function explainFromFile(
   question: AccessQuestion,
 ): AccessExplanation {
   if (channel !== channelName) {
-    throw new AppError("channel-unknown", `There is no channel named ${JSON.stringify(channel)}`)
+    throw unknownChannel(channel, [channelName])
   }
   const { configPath } = readEnvironment(variables)
   const { config } = loadConfigOrThrow({ path: configPath, env: variables, missingVariables: "leave-out" })

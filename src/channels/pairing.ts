@@ -14,6 +14,7 @@ import {
   savePaired,
   saveRequest,
 } from "./store.ts"
+import { unknownChannel } from "./unknown-channel.ts"
 import { WrongCodes } from "./wrong-codes.ts"
 
 /** What a channel adds: the words that tell a sender of the decision, as rows of the outbox. */
@@ -103,7 +104,7 @@ export function createPairing(options: PairingOptions): Pairing {
   }
   const faceOf = (channel: string): PairingFace => {
     const face = faces.get(channel)
-    if (!face) throw new AppError("channel-unknown", `There is no channel named ${JSON.stringify(channel)}`)
+    if (!face) throw unknownChannel(channel, faces.keys())
     return face
   }
   const booksOf = (channel: string, account?: string): PairingBook[] => {

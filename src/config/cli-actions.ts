@@ -148,12 +148,18 @@ interface Written {
 
 function report(io: ConfigCommandIo, options: Output, { result, key, done, warnings }: Written): void {
   if (result.kind === "invalid") {
+    const hint = "docs/reference/config.md lists all keys with their values"
     if (options.json) {
-      const app = new AppError("config-invalid", "The change would make the configuration invalid; nothing was written")
+      const app = new AppError(
+        "config-invalid",
+        "The change would make the configuration invalid; nothing was written",
+        { hint },
+      )
       io.stdout(`${JSON.stringify({ ...toErrorBody(app), issues: result.issues })}\n`)
     } else {
       io.stderr(`Nothing was written; the configuration would be invalid:\n`)
       for (const issue of result.issues) io.stderr(`  ${formatIssue(issue)}\n`)
+      io.stderr(`hint: ${hint}\n`)
     }
     io.exit(1)
     return

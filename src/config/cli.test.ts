@@ -66,6 +66,11 @@ describe("svc config", () => {
     const result = await run("get", "browser.headles")
     assert.equal(result.code, 1)
     assert.match(result.err, /Did you mean headless/)
+    const unknown = await run("set", "nonsense", "1")
+    assert.equal(unknown.code, 1)
+    assert.match(unknown.err, /nonsense: this key is not known[^]*hint: docs\/reference\/config\.md lists all keys/)
+    const { error } = JSON.parse((await run("set", "nonsense", "1", "--json")).out) as { error: { hint: string } }
+    assert.match(error.hint, /lists all keys/)
   })
 
   it("validates with line numbers and exit code 1", async () => {

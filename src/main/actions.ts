@@ -4,7 +4,7 @@ import type { BackupSchedule } from "../backup/index.ts"
 import type { Approvals } from "../approvals/index.ts"
 import { readRange } from "../budget/index.ts"
 import type { Channel } from "../channels/contract.ts"
-import type { Pairing } from "../channels/index.ts"
+import { unknownChannel, type Pairing } from "../channels/index.ts"
 import { formatIssue } from "../config/index.ts"
 import type { MessageChange, Target as DeliveryTarget } from "../delivery/index.ts"
 import type { GatewayActions, GatewayStatus, MessageAction, MessageToSend } from "../gateway/index.ts"
@@ -122,7 +122,7 @@ function approvalActions(approvals: Approvals): GatewayActions["approvals"] {
 
 function channelNamed(parts: ActionParts, name: string): Channel {
   const channel = parts.channels().get(name)
-  if (!channel) throw new AppError("channel-unknown", `There is no channel named ${JSON.stringify(name)}`)
+  if (!channel) throw unknownChannel(name, parts.channels().keys())
   return channel
 }
 

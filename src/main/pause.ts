@@ -126,7 +126,9 @@ export function pauseActions(pause: Pause): GatewayActions["pause"] {
     },
     async end() {
       const waiting = await pause.end("gateway")
-      if (waiting === undefined) throw new AppError("conflict", "Nothing is paused")
+      if (waiting === undefined) {
+        throw new AppError("conflict", "Nothing is paused", { hint: "What runs and what waits: svc status" })
+      }
       return { waiting }
     },
   }

@@ -47,7 +47,7 @@ async function chooseBrowser(context: StepContext): Promise<string> {
       if (conversation) say("  Without it a page that breaks out of the browser has the rights of this gateway.")
       noSandbox = await confirm(context, "  Start it without its sandbox?", false)
       if (!noSandbox) {
-        const hint = "Run svc as an ordinary user; or pass --browser-no-sandbox, or --browser no"
+        const hint = "Run svc as an ordinary user; or pass --no-browser-sandbox, or --browser no"
         tellWrong(
           context,
           new AppError("browser-start-failed", "As root the browser runs without its sandbox only", { hint }),

@@ -41,5 +41,5 @@ test("messages wait and are told so once, also over a kill; what had begun goes 
   await world.reply("answer 4", { after: resumed })
   const answers = world.botTexts(world.ada, resumed).filter((words) => words.startsWith("answer"))
   assert.deepEqual(answers, ["answer 2", "answer 3", "answer 4"])
-  assert.match((await svc("resume")).stderr, /Nothing is paused/)
+  assert.match((await svc("resume")).stderr, /Nothing is paused\nhint: .*status/)
 })

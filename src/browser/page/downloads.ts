@@ -128,7 +128,9 @@ export class Downloads {
     const waiting: Waiting = { limits, superseded: new AbortController(), done: Promise.withResolvers() }
     // Whoever gives up for another reason does not look at it any more.
     waiting.done.promise.catch(() => undefined)
-    const newer = new AppError("conflict", "A newer wait for a download took the place of this one")
+    const newer = new AppError("conflict", "A newer wait for a download took the place of this one", {
+      hint: "A tab has one wait at a time: end the other one, or wait in another tab",
+    })
     this.#waiting.get(tab)?.superseded.abort(newer)
     this.#waiting.set(tab, waiting)
     const parent = AbortSignal.any([waiting.superseded.signal, tab.closed, ...(limits.signal ? [limits.signal] : [])])

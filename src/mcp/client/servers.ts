@@ -120,9 +120,15 @@ export class McpServers {
     const { servers } = this.#options.config()
     const settings = Object.hasOwn(servers, name) ? servers[name] : undefined
     if (settings?.enabled) return this.#connect(name, settings)
-    if (settings) throw new AppError("conflict", `The MCP server ${name} is switched off (mcp.servers.${name}.enabled)`)
+    if (settings) {
+      throw new AppError("conflict", `The MCP server ${name} is switched off (mcp.servers.${name}.enabled)`, {
+        hint: `Switch it on with: svc config set mcp.servers.${name}.enabled true`,
+      })
+    }
     const known = Object.keys(servers).join(", ") || "none"
-    throw new AppError("not-found", `There is no MCP server ${JSON.stringify(name)} (mcp.servers has: ${known})`)
+    throw new AppError("not-found", `There is no MCP server ${JSON.stringify(name)} (mcp.servers has: ${known})`, {
+      hint: "docs/guides/mcp.md shows how one is added; what there is: svc mcp servers",
+    })
   }
 
   #stateOf(name: string, settings: McpServerConfig): ServerState {
