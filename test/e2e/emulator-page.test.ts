@@ -3,8 +3,11 @@ import assert from "node:assert/strict"
 import { after, before, test } from "node:test"
 import type { Browser, Page } from "playwright-core"
 import { chromium } from "playwright-core"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import { type Emulator, startEmulator } from "../../emulator/index.ts"
 import { visitorArguments } from "../support/chromium.ts"
+import { until } from "../support/world.ts"
 
 let emulator: Emulator
 let browser: Browser
@@ -75,6 +78,14 @@ test("a person writes, answers, corrects, deletes and reacts", async () => {
   await box("nothing at all").getByRole("button", { name: "Delete" }).click()
   await box("nothing at all").waitFor({ state: "detached" })
   assert.equal(last()?.message_id, asked)
+  await write("once more")
+  await field().fill("half a thou")
+  await box("once more").getByRole("button", { name: "Edit" }).click()
+  assert.equal(await field().inputValue(), "once more")
+  await field().press("Escape")
+  assert.equal(await field().inputValue(), "half a thou", "what was begun before the edit is there again")
+  await box("once more").getByRole("button", { name: "Delete" }).click()
+  await box("once more").waitFor({ state: "detached" })
   await box("what is new?").getByRole("button", { name: "React" }).click()
   await box("what is new?").getByRole("button", { name: "🔥" }).click()
   await box("what is new?").locator(".emoji", { hasText: "🔥" }).waitFor()
@@ -90,6 +101,13 @@ test("the menu of the bot is offered behind a slash", async () => {
   await asBot("setMyCommands", { commands, scope: { type: "all_private_chats" } })
   await field().fill("")
   await field().blur()
+  await field().focus()
+  await asBot("setMyCommands", {
+    commands: [...commands, { command: "new", description: "Said while somebody writes" }],
+    scope: { type: "all_private_chats" },
+  })
+  await field().fill("/")
+  await page.getByRole("list", { name: "Commands" }).getByText("Said while somebody writes").waitFor()
   await field().fill("/st")
   const menu = page.getByRole("list", { name: "Commands" })
   await menu.getByText("Stop the answer").waitFor()
@@ -114,6 +132,20 @@ test("any file, several as one album, and a voice message from the microphone", 
   assert.equal(plan?.caption, "both of them")
   assert.equal(note?.media_group_id, plan?.media_group_id)
   assert.ok(note?.media_group_id)
+  const isAtEnd = () =>
+    page.evaluate<true | undefined>(`(() => { const log = document.getElementById("log")
+      return log.scrollHeight - log.scrollTop - log.clientHeight < 2 || undefined })()`)
+  const picture = readFileSync(join(import.meta.dirname, "../../docs/pictures/now.webp"))
+  await page.getByLabel("Attach files").setInputFiles([{ name: "now.webp", mimeType: "image/webp", buffer: picture }])
+  await page.getByLabel("Send now.webp as").waitFor()
+  await until("the newest stays in view above what is attached", isAtEnd)
+  await field().press("Enter")
+  await until("the picture has come", () =>
+    page.evaluate<true | undefined>(
+      `[...document.querySelectorAll("#log img")].some((one) => one.naturalWidth > 0) || undefined`,
+    ),
+  )
+  await until("the picture is in view, whole", isAtEnd)
   const download = page.waitForEvent("download")
   await box("plan.pdf").getByText("plan.pdf").click()
   assert.equal((await download).suggestedFilename(), "plan.pdf")

@@ -43,11 +43,15 @@ export function Composer({ conversation }: { conversation: Conversation }) {
     setFiles([])
   }, [place?.bot.id, place?.me.id, place?.chatId])
   useLayoutEffect(() => {
-    if (editing) setText(editing.text ?? "")
+    setText(editing ? (editing.text ?? "") : unsent.read(conversation))
+  }, [editing])
+  useLayoutEffect(() => {
     if (editing || conversation.replyTo) field.current?.focus()
   }, [editing, conversation.replyTo])
+  const loadMenu = () => void conversation.attempt(() => conversation.loadMenu())
   const write = (value: string) => {
     setText(value)
+    if (value === "/") loadMenu()
     if (!editing) unsent.keep(conversation, value)
   }
   const add = (all: Iterable<File>) => setFiles([...files, ...[...all].map((file) => ({ file, kind: kindOf(file) }))])
@@ -60,7 +64,7 @@ export function Composer({ conversation }: { conversation: Conversation }) {
     if (!isSent) return
     setFiles([])
     write("")
-    conversation.update(() => Object.assign(conversation, { replyTo: undefined, editing: undefined }))
+    cancel(conversation)
   }
   return (
     <form
@@ -93,7 +97,8 @@ export function Composer({ conversation }: { conversation: Conversation }) {
           write={write}
           add={add}
           submit={submit}
-          focused={() => void conversation.attempt(() => conversation.loadMenu())}
+          focused={loadMenu}
+          leave={() => cancel(conversation)}
         />
         <VoiceButton conversation={conversation} />
         <button type="submit" aria-label={editing ? "Save" : "Send"} disabled={isSending}>
@@ -111,10 +116,11 @@ interface FieldProps {
   add: (files: Iterable<File>) => void
   submit: () => Promise<void>
   focused: () => void
+  leave: () => void
 }
 
-/** Enter sends, with Shift it makes a line; as high as what is in it. */
-function Field({ field, text, write, add, submit, focused }: FieldProps) {
+/** Enter sends, with Shift it makes a line, Escape leaves a reply or an edit; as high as what is in it. */
+function Field({ field, text, write, add, submit, focused, leave }: FieldProps) {
   useLayoutEffect(() => {
     const { current } = field
     if (!current) return
@@ -133,6 +139,7 @@ function Field({ field, text, write, add, submit, focused }: FieldProps) {
       onFocus={focused}
       onPaste={(event) => add(event.clipboardData?.files ?? [])}
       onKeyDown={(event) => {
+        if (event.key === "Escape") leave()
         if (event.key !== "Enter" || event.shiftKey || event.isComposing) return
         event.preventDefault()
         void submit()
@@ -175,16 +182,18 @@ function answering(message: Message | undefined): { replyTo?: number; threadId?:
   return { replyTo, ...(threadId !== undefined && message.is_topic_message ? { threadId } : {}) }
 }
 
+/** Neither a reply nor an edit any more. */
+const cancel = (conversation: Conversation) =>
+  conversation.update(() => Object.assign(conversation, { replyTo: undefined, editing: undefined }))
+
 function About({ conversation }: { conversation: Conversation }) {
   const { replyTo, editing } = conversation
   const about = editing ?? replyTo
   if (!about) return null
-  const cancel = () =>
-    conversation.update(() => Object.assign(conversation, { replyTo: undefined, editing: undefined }))
   return (
     <div class="about">
       <strong>{editing ? "Edit" : "Reply to"}</strong> <span>{about.text ?? about.caption ?? "a message"}</span>
-      <button type="button" aria-label="Cancel" onClick={cancel}>
+      <button type="button" aria-label="Cancel" onClick={() => cancel(conversation)}>
         ✕
       </button>
     </div>

@@ -1,6 +1,6 @@
 // The messages of a chat with their days, drafts below the newest, and older ones as they are scrolled to.
 import type { Message } from "grammy/types"
-import { useLayoutEffect, useRef } from "preact/hooks"
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import type { Draft } from "../../feed.ts"
 import { call } from "./api.ts"
 import type { Conversation } from "./conversation.ts"
@@ -64,20 +64,32 @@ export function Log({ conversation }: { conversation: Conversation }) {
       place: conversation.place,
     }
   })
+  /** For who reads along. */
+  const toEnd = () => {
+    const { current } = box
+    if (!current || !seen.current.atEnd) return
+    current.scrollTop = current.scrollHeight
+    seen.current.height = current.scrollHeight
+  }
+  // Where one writes takes room from it: more lines, files, a keyboard on the screen.
+  useEffect(() => {
+    const sizes = new ResizeObserver(toEnd)
+    sizes.observe(box.current as HTMLElement)
+    return () => sizes.disconnect()
+  }, [])
   const onScroll = () => {
     const { current } = box
     if (!current) return
+    // What has grown by itself, as pictures do, has scrolled nobody away from the end.
+    if (seen.current.atEnd && current.scrollHeight !== seen.current.height) toEnd()
     seen.current.atEnd = current.scrollHeight - current.scrollTop - current.clientHeight < nearPixels
+    seen.current.height = current.scrollHeight
     if (current.scrollTop < nearPixels) void conversation.attempt(() => conversation.loadOlder())
-  }
-  // Pictures grow when they have come.
-  const onLoad = () => {
-    if (box.current && seen.current.atEnd) box.current.scrollTop = box.current.scrollHeight
   }
   const topic = conversation.place?.topic
   const drafts = conversation.drafts.filter(({ threadId }) => topic === undefined || threadId === topic)
   return (
-    <main id="log" ref={box} aria-live="polite" onScroll={onScroll} onLoadCapture={onLoad} tabIndex={0}>
+    <main id="log" ref={box} aria-live="polite" onScroll={onScroll} onLoadCapture={toEnd} tabIndex={0}>
       {messages.length === 0 ? <p class="empty">Nothing was said here yet. Write the first message below.</p> : null}
       {messages.map((message, index) => {
         const before = messages[index - 1]
