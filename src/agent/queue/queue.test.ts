@@ -5,6 +5,7 @@ import { AppError, systemIds } from "../../kernel/index.ts"
 import { type AgentParts, call, chat, main, promptOf, scriptedModels, smallTool, startAgent } from "../agent.fixture.ts"
 import { turnJob, type TurnInput } from "../turn-input.ts"
 import { droppedText, keepToCap } from "./cap.ts"
+import { collectInputs } from "./collect.ts"
 import type { QueueMode } from "../../sessions/index.ts"
 import type { QueueRule } from "./contract.ts"
 
@@ -252,4 +253,19 @@ test("the cap: the oldest go, a line of each is told to the next turn; or the ne
     assert.match(droppedText(rule("collect", { cap: 2, drop })), /^More than 2 messages/)
     assert.equal(states(agent).filter((state) => state === "cancelled").length, 2)
   }
+})
+
+test("messages that are answered together are trusted, and lead to sites, as all of them are", () => {
+  const both = collectInputs([
+    saying("one", { sites: ["https://a.example"], mentioned: true }),
+    saying("two", { sites: ["https://b.example", "https://a.example"] }),
+  ])
+  assert.deepEqual(
+    [both.text, both.trusted, both.sites, both.mentioned, both.wrap],
+    ["one\n\ntwo", true, ["https://a.example", "https://b.example"], true, undefined],
+  )
+  const mixed = collectInputs([saying("one"), saying("two", { trusted: false, wrap: false })])
+  assert.deepEqual([mixed.trusted, mixed.sites, mixed.mentioned, mixed.wrap], [false, undefined, undefined, false])
+  const wrapped = collectInputs([saying("one", { trusted: false }), saying("two", { trusted: false, wrap: false })])
+  assert.deepEqual([wrapped.trusted, wrapped.wrap], [false, undefined])
 })
