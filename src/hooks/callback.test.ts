@@ -113,7 +113,16 @@ test("is tried again after refusals and failures, and given up after a redirect 
     assert.equal(received.length, 1)
   }
   const row = await queued(context, "http://127.0.0.1:9/nobody")
-  assert.equal((await sender("http://127.0.0.1:9/nobody").send(row, signal(), noCall)).kind, "retry")
+  for (const [attempts, delayMs] of [
+    [0, 5_000],
+    [1, 5_000],
+    [2, 10_000],
+    [60, 3_600_000],
+  ] as const) {
+    const outcome = await sender("http://127.0.0.1:9/nobody").send({ ...row, attempts }, signal(), noCall)
+    assert.equal(outcome.kind, "retry")
+    assert.equal(outcome.delayMs, delayMs)
+  }
 })
 
 test("never reaches loopback or private addresses unless that is allowed, and nothing that is not configured", async (context) => {
