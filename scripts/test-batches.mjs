@@ -7,7 +7,10 @@ import { pathToFileURL } from "node:url"
 
 /** What changes its process, measures it, or ends it, has one of its own; so has what drives browsers beside ours. */
 const wantsItsOwn =
-  /process\.(?:env\b|chdir|exit|on\(|once\(|emit|kill|memoryUsage|umask)|[mM]emory\(|globalThis\.|eventLoop|EventLoop|monitorEvent|getActive|-gc\b|\bgc\(|heap|handles|tdl|remote-browser|person-browser|playwright/
+  /process\.(?:chdir|exit|on\(|once\(|emit|kill|memoryUsage|umask)|[mM]emory\(|globalThis\.|eventLoop|EventLoop|monitorEvent|getActive|-gc\b|\bgc\(|heap|handles\.ts|tdl|remote-browser|person-browser|playwright/
+/** An environment that is only read stays as it is; but of these files, whose length it decides, each is long by itself. */
+const setsItsLength = /process\.env\b/
+const changesEnvironment = /delete process\.env|process\.env(?:\.\w+|\[[^\]]+\])\s*(?:\?\?|\|\|)?=[^=]/
 /** Files in one process. Those that start gateways and browsers take longer, and a process should not be the last one by far. */
 const most = (file) => (/^test\/(e2e|faults)|^src\/browser\//.test(file) ? 4 : 8)
 
@@ -17,9 +20,12 @@ export function batchTests(root, tests) {
   const alone = []
   const groups = new Map()
   for (const file of tests) {
+    const text = readFileSync(join(root, file), "utf8")
     const isOwn =
       /^(test\/(?!e2e|faults|recordings)|scripts)/.test(file) ||
-      wantsItsOwn.test(readFileSync(join(root, file), "utf8"))
+      wantsItsOwn.test(text) ||
+      changesEnvironment.test(text) ||
+      (file.startsWith("test/") && setsItsLength.test(text))
     // What lies in one feature loads much the same; the emulator is small enough to be one.
     const feature = file.startsWith("emulator/") ? "emulator" : file.split("/").slice(0, 2).join("-")
     if (isOwn) alone.push(file)
