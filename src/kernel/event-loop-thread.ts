@@ -6,9 +6,21 @@ import type { Hang } from "./hang.ts"
 /** In the state folder, while the event loop hangs. */
 export const hangFileName = "hanging.json"
 
-/** Data of the thread: `beats` grows while the main thread's loop turns. Messages in: `{begin: id}`, `{end: id}`. */
+/** What is worked on, one id a slot: its length in the first byte, 0 for none, and its characters behind it. */
+export const slotBytes = 64
+export const slots = 1_024
+
+/** Data of the thread: `beats` grows while the main thread's loop turns, `work` has the slots. */
+export interface WatchData {
+  beats: Int32Array
+  work: Uint8Array
+  slotBytes: number
+  bootId: string
+  file: string
+}
+
 export function watchProgram(): string {
-  return [takeStack, writeNote, watchMainThread, `${watchMainThread.name}()`].join("\n")
+  return [takeStack, writeNote, readWork, watchMainThread, `${watchMainThread.name}()`].join("\n")
 }
 
 /** Stops the main thread for the moment that reading its stack takes; inside native code it stops after that. */
@@ -47,10 +59,21 @@ function writeNote(file: string, hang: Hang): void {
   }
 }
 
+/** Read while the main thread stands still, so that it need not tell anybody what it begins and ends. */
+function readWork({ work, slotBytes: width }: { work: Uint8Array; slotBytes: number }): string[] {
+  const ids = new Set<string>()
+  for (let at = 0; at < work.length; at += width) {
+    const length = work[at] ?? 0
+    if (length > 0) ids.add(String.fromCharCode(...work.subarray(at + 1, at + 1 + length)))
+  }
+  return [...ids]
+}
+
 function watchMainThread(): void {
   const { parentPort, workerData } = process.getBuiltinModule("node:worker_threads")
   const { rmSync } = process.getBuiltinModule("node:fs")
-  const { beats, bootId, file } = workerData as { beats: Int32Array; bootId: string; file: string }
+  const data = workerData as WatchData
+  const { beats, bootId, file } = data
   const tickMs = 50
   const hangMs = 250
   /** Shorter ones are no reason for anybody to kill the process. */
@@ -59,7 +82,6 @@ function watchMainThread(): void {
   const notedWorkMs = 500
   const stackWorkMs = 100
   const stackEveryMs = 5_000
-  const open = new Map<string, number>()
   let seen = Atomics.load(beats, 0)
   let seenAt = performance.now()
   let usedAtSeen = process.cpuUsage()
@@ -88,7 +110,7 @@ function watchMainThread(): void {
   }
   const begin = (ms: number) => {
     const since = new Date(Date.now() - ms).toISOString()
-    hang = { bootId, since, ms: Math.round(ms), work: [...open.keys()], stack: [] }
+    hang = { bootId, since, ms: Math.round(ms), work: readWork(data), stack: [] }
     isAsked = performance.now() - stackAt < stackEveryMs
     askForStack()
   }
@@ -121,10 +143,4 @@ function watchMainThread(): void {
     } else if (!hang && ms > hangMs) begin(ms)
     else askForStack()
   }, tickMs)
-  parentPort?.on("message", ({ begin: begun, end: ended }: { begin?: string; end?: string }) => {
-    const id = begun ?? ended ?? ""
-    const count = (open.get(id) ?? 0) + (begun === undefined ? -1 : 1)
-    if (count > 0) open.set(id, count)
-    else open.delete(id)
-  })
 }

@@ -4,7 +4,7 @@
 import { readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { Worker } from "node:worker_threads"
-import { hangFileName, watchProgram } from "./event-loop-thread.ts"
+import { type WatchData, hangFileName, slotBytes, slots, watchProgram } from "./event-loop-thread.ts"
 import type { Hang } from "./hang.ts"
 import type { Log } from "./log.ts"
 
@@ -56,12 +56,13 @@ const bounds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 export function watchEventLoop({ folder, bootId, log }: EventLoopOptions): EventLoopWatch {
   const beats = new Int32Array(new SharedArrayBuffer(4))
+  const open = new OpenWork()
   let delays = new Histogram()
   let work = typeof process.threadCpuUsage === "function" ? new Histogram() : undefined
   let hangs = 0
   let left = readHang(folder)
   let due = performance.now() + beatMs
-  let used = work && process.threadCpuUsage()
+  let used = work ? cpuUsed() : 0
   const timer = setInterval(() => {
     Atomics.add(beats, 0, 1)
     const now = performance.now()
@@ -69,24 +70,17 @@ export function watchEventLoop({ folder, bootId, log }: EventLoopOptions): Event
     due = now + beatMs
     delays.add(seconds)
     if (!work) return
-    const { user, system } = process.threadCpuUsage(used)
-    used = process.threadCpuUsage()
-    work.add(Math.min(seconds, (user + system) / 1e6))
+    const { user, system } = process.threadCpuUsage()
+    work.add(Math.min(seconds, (user + system - used) / 1e6))
+    used = user + system
   }, beatMs)
   timer.unref()
-  const thread = startThread({ folder, bootId, beats }, (hang) => {
+  const thread = startThread({ folder, bootId, beats, work: open.bytes }, (hang) => {
     hangs += 1
     log.warn({ ms: hang.ms, stack: hang.stack, work: hang.work }, "event loop blocked")
   })
   return {
-    beginWork(id) {
-      thread.postMessage({ begin: id })
-      let open = true
-      return () => {
-        if (open) thread.postMessage({ end: id })
-        open = false
-      }
-    },
+    beginWork: (id) => open.begin(id),
     lastHang: () => left,
     forgetHang() {
       if (left) rmSync(join(folder, hangFileName), { force: true })
@@ -104,6 +98,34 @@ export function watchEventLoop({ folder, bootId, log }: EventLoopOptions): Event
     },
   }
 }
+
+/** Microseconds of a processor that this thread has had. */
+function cpuUsed(): number {
+  const { user, system } = process.threadCpuUsage()
+  return user + system
+}
+
+/** What is worked on, in memory that the thread beside reads: telling it by messages would wake it at every job. */
+class OpenWork {
+  readonly bytes = new Uint8Array(new SharedArrayBuffer(slots * slotBytes))
+  readonly #free = Array.from({ length: slots }, (_, slot) => slot * slotBytes)
+
+  /** Where more is under way than there are slots, the rest is not told. */
+  begin(id: string): () => void {
+    let at = this.#free.pop()
+    if (at === undefined) return () => undefined
+    const { written } = encoder.encodeInto(id, this.bytes.subarray(at + 1, at + slotBytes))
+    this.bytes[at] = written
+    return () => {
+      if (at === undefined) return
+      this.bytes[at] = 0
+      this.#free.push(at)
+      at = undefined
+    }
+  }
+}
+
+const encoder = new TextEncoder()
 
 class Histogram {
   readonly #counts = bounds.map(() => 0)
@@ -127,7 +149,7 @@ class Histogram {
 }
 
 function startThread(
-  data: { folder: string; bootId: string; beats: Int32Array },
+  { folder, ...data }: { folder: string } & Pick<WatchData, "bootId" | "beats" | "work">,
   onHang: (hang: Hang) => void,
 ): Worker {
   const worker = new Worker(watchProgram(), {
@@ -135,7 +157,7 @@ function startThread(
     env: {},
     execArgv: [],
     name: "event loop watch",
-    workerData: { ...data, file: join(data.folder, hangFileName) },
+    workerData: { ...data, slotBytes, file: join(folder, hangFileName) } satisfies WatchData,
     resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1 },
   })
   worker.unref()

@@ -68,7 +68,14 @@ function brought(store: Store, sessionId: string, known: Kept): Kept | undefined
   if (countRows(store, sessionId, known.entries) !== known.rows) return undefined
   const last = known.entries.at(-1)?.id ?? 0
   const newer = rowsOf(store, sessionId, { from: last + 1, before: Number.MAX_SAFE_INTEGER, limit: -1 }).reverse()
-  return newer.length === 0 ? known : { ...known, entries: [...known.entries, ...newer] }
+  if (newer.length === 0) return known
+  const from = { id: last + 1 }
+  const to = { id: newer.at(-1)?.id ?? last }
+  return {
+    ...known,
+    entries: [...known.entries, ...newer],
+    rows: known.rows + countRows(store, sessionId, [from, to]),
+  }
 }
 
 function collect(
@@ -77,9 +84,14 @@ function collect(
   { from, budget }: { from: number; budget: number },
   known: Kept | undefined,
 ): Kept {
-  const wanted = known?.entries.filter(({ id }) => id >= from) ?? []
-  const newestFirst = wanted.reverse()
-  let tokens = newestFirst.reduce((sum, entry) => sum + entry.tokens, 0)
+  const first = known?.entries[0]
+  // Nothing of it is too old, so it is looked through once, and counted no more.
+  if (known && first && first.id >= from) {
+    const isEnough = known.from <= from || tokensOf(known.entries) > budget
+    if (isEnough) return { ...known, from: known.from <= from ? from : first.id }
+  }
+  const newestFirst = (known?.entries.filter(({ id }) => id >= from) ?? []).reverse()
+  let tokens = tokensOf(newestFirst)
   let isWhole = known !== undefined && known.from <= from
   while (tokens <= budget && !isWhole) {
     const before = newestFirst.at(-1)?.id ?? Number.MAX_SAFE_INTEGER
@@ -93,8 +105,14 @@ function collect(
   return { from: begin, entries, rows: countRows(store, sessionId, entries) }
 }
 
+function tokensOf(entries: readonly Entry[]): number {
+  let tokens = 0
+  for (const entry of entries) tokens += entry.tokens
+  return tokens
+}
+
 /** By the index alone. */
-function countRows(store: Store, sessionId: string, entries: readonly Entry[]): number {
+function countRows(store: Store, sessionId: string, entries: readonly Pick<Entry, "id">[]): number {
   const row = store.handle
     .prepare("select count(*) as n from message where session_id = ? and id between ? and ?")
     .get(sessionId, entries[0]?.id ?? 0, entries.at(-1)?.id ?? -1)
