@@ -235,10 +235,12 @@ test("waits for a moving element, clicks it where it is, and says so when it nev
   await bench.call("POST", "/tabs/focus", { targetId })
   await act({ kind: "evaluate", fn: "() => startSlow()" })
   assert.equal((await click("Slow", { timeoutMs: 30_000 })).status, 200)
+  await act({ kind: "evaluate", fn: "() => startTurn()" })
+  assert.equal((await click("Turn", { timeoutMs: 30_000 })).status, 200)
   await act({ kind: "evaluate", fn: "() => startJump()" })
   assert.equal((await click("Jump", { timeoutMs: 30_000 })).status, 200)
   assert.equal((await refusal({ kind: "click", ref: await bench.refOf("Forever") })).code, "not-stable")
-  assert.deepEqual(hits(), ["slow-still", "jump"])
+  assert.deepEqual(hits(), ["slow-still", "turn-still", "jump"])
 })
 
 test("names what covers an element, waits for it to go, and scrolls out from under bars that stick", async () => {

@@ -185,21 +185,26 @@ export function nextFrame(): Promise<boolean> {
 }
 
 /**
- * The same box in two frames that follow each other. Only frames count, since between them nothing moves, however long
+ * The same box in two frames that follow each other; in three of what is known to be animated: before and after a turn
+ * it may stand in one place, when a busy machine leaves out the frame between. Only frames count, since between them nothing moves, however long
  * a busy machine takes for one; where several times none comes, the tab is hidden, and nothing moves at all. What is
  * known to be animated is waited for a second longer: a machine may be that busy.
  */
 export async function isStill(element: PageElement): Promise<boolean> {
   let before: Box | null = null
-  const most = isAnimated(element) ? 12 : 4
-  for (let waits = 0; waits < most; waits += 1) {
+  const [most, wanted] = isAnimated(element) ? [12, 3] : [4, 2]
+  for (let waits = 0, frames = 0; waits < most && frames < wanted; waits += 1) {
     if (!(await nextFrame())) continue
     const now = element.getBoundingClientRect()
-    if (before)
-      return now.x === before.x && now.y === before.y && now.width === before.width && now.height === before.height
+    if (before && !isSameBox(now, before)) return false
     before = now
+    frames += 1
   }
   return true
+}
+
+function isSameBox(one: Box, other: Box): boolean {
+  return one.x === other.x && one.y === other.y && one.width === other.width && one.height === other.height
 }
 
 /** A point that the caller chose, brought into view. Outside the box nothing is there to be hit. */
@@ -378,6 +383,7 @@ export const reachFunctions = [
   nextFrame,
   nextTask,
   isStill,
+  isSameBox,
   reachSpot,
   pointOf,
   pointBeside,
