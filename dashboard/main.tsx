@@ -4,7 +4,7 @@ import { render } from "preact"
 import { CallError, call, forgetEarly } from "./api.ts"
 import { fetchFirst } from "./pages.ts"
 import { Layout } from "./layout.tsx"
-import { enter, signedIn, signedOut, takeCode, who } from "./session.ts"
+import { enter, pageKey, signedIn, signedOut, takeCode, who } from "./session.ts"
 import { SignIn } from "./sign-in.tsx"
 import { startStream } from "./stream.ts"
 import { Confirm } from "./ui/confirm.tsx"
@@ -29,6 +29,8 @@ function Root() {
 }
 
 async function begin(): Promise<void> {
+  // Whoever has never signed in here is asked to, and has done nothing wrong.
+  if (!pageKey()) return signedOut(linkProblem)
   try {
     const known = await call("GET /api/page/session")
     clockOffset.value = known.now - Date.now()

@@ -44,7 +44,7 @@ function List({ agent, text }: { agent: string | undefined; text: string }) {
     <Rows
       list={fixedList(known.map((note, index) => ({ ...note, id: index })))}
       label="Notes"
-      empty={["No such notes", "Tell the agent to remember something, or write MEMORY.md yourself."]}
+      empty={["No notes", "Tell the agent to remember something, or write MEMORY.md yourself."]}
     >
       {({ name, more, at }) => (
         <>
