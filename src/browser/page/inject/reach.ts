@@ -85,7 +85,8 @@ async function reachKnown(agent: PageAgent, element: PageElement, options: Reach
 export function drawnInstead(element: PageElement, cover: PageElement | null): PageElement | null {
   for (let index = 0; element.labels && index < element.labels.length; index += 1) {
     const label = element.labels[index] as PageElement
-    if (firstBox(label)) return label
+    // One that lies over the field, and lets the mouse through to what is drawn for it.
+    if (firstBox(label) && getComputedStyle(label).pointerEvents !== "none") return label
   }
   const isField = /^(input|select|textarea)$/.test(element.localName)
   const hasOwnRole = /^(combobox|checkbox|radio|switch|slider|textbox|searchbox|spinbutton)$/.test(

@@ -114,6 +114,7 @@ test("lists a field that nobody sees once, with what is drawn for it", async () 
     '- combobox "Cut" [collapsed]: Slim',
     '- button "Remove Slim"',
     '- textbox [readonly] [hint="Room"]: Large room',
+    '- combobox "Colours": Red',
     '- combobox "Kind" [collapsed]: Wool',
     '- checkbox "Alerts" [checked]',
     '- radio "By train"',
@@ -147,13 +148,14 @@ test("works each of them by its one ref", async () => {
   await click("efficient", /combobox "Cut"/)
   await click("efficient", /button "Remove Slim"/)
   await click("efficient", /: Large room/)
+  await click("efficient", /"Colours"/)
   await click("efficient", /generic "Choose Letter from Ann"/)
   await click("efficient", /checkbox "Alerts"/)
   await click("efficient", /radio "By train"/)
   await click("efficient", /radio "Two stars/)
   await click("efficient", /\(4 of 5\)/)
   const lines = await look()
-  assert.ok(lines.includes("- status: size;cut;removed;room;row;0-4;"), lines.join("\n"))
+  assert.ok(lines.includes("- status: size;cut;removed;room;colour;row;0-4;"), lines.join("\n"))
   for (const line of [
     /checkbox "Alerts" \[ref=\w+\]$/,
     /radio "By train".*\[checked\]/,

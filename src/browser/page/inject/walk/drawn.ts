@@ -60,6 +60,18 @@ export function isStandIn(field: PageElement, fields: readonly PageElement[]): b
   return carries && fields.length > 1 && (field.options?.length ?? 0) < 2 && isUndrawn(field)
 }
 
+/** A select that a component keeps beside what it draws, which takes the focus and shows what is chosen. */
+export function isCarrier(select: PageElement): boolean {
+  if (select.localName !== "select" || select.getAttribute("tabindex") !== "-1" || !isUndrawn(select)) return false
+  const chosen = Array.from(select.options ?? []).filter((option) => option.selected)
+  return [select.nextElementSibling, select.previousElementSibling].some((drawn) => {
+    const control = drawn?.querySelector("input:not([type=hidden]),button,[role=combobox],[tabindex='0']")
+    if (!drawn || !control || !isListed(control)) return false
+    const words = drawn.textContent ?? ""
+    return chosen.every((option) => words.includes(option.text.trim()))
+  })
+}
+
 /** The one field inside an element that calls itself a combobox: it takes the keys, and is told of to screen readers. */
 export function innerField(walk: Walk, element: PageElement, role: string): PageElement | null {
   if (role !== "combobox" || !element.firstElementChild || takesFocus(element)) return null
@@ -164,6 +176,7 @@ export const drawnFunctions = [
   takesWords,
   overlaps,
   isStandIn,
+  isCarrier,
   innerField,
   boxOfField,
   startsWith,

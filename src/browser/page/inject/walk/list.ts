@@ -10,6 +10,7 @@ import {
   drawnFor,
   innerField,
   isAtMiddle,
+  isCarrier,
   isSaidBy,
   isSecond,
   isStandIn,
@@ -108,6 +109,7 @@ function addBetween(walk: Walk, element: PageElement): void {
 function listControl(walk: Walk, element: PageElement, role: string, depth: number, around: Inherited): void {
   if (isSecond(walk, element, role, around)) return visitChildren(walk, element, depth, { ...around, silent: true })
   if (around.box && around.box.field !== element && isStandIn(element, [around.box.field, element])) return
+  if (isCarrier(element)) return
   const field = innerField(walk, element, role)
   if (field) return listBox(walk, boxOfField(walk, element, field, role), element, depth, around)
   const isLeaf = !element.firstElementChild && !element.shadowRoot
