@@ -136,7 +136,9 @@ async function perform(context: CliContext, action: string, body: object, option
   // A script should see that it will never arrive.
   if ((answer as QueuedMessage | null)?.delivery?.state === "dead") context.exitCode = 1
   if (options.json) return context.output.json(answer)
-  context.output.line(options.dryRun ? describeDryRun(answer, options) : describeQueued(answer, options))
+  context.output.line(
+    options.dryRun ? describeDryRun(answer, options) : context.output.named(describeQueued(answer, options)),
+  )
 }
 
 function changeOf(options: ChangeOptions): object {

@@ -20,7 +20,7 @@ export async function addWebhooks(program: Command, context: CliContext): Promis
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => ended.abort(new Error("stopped")))
   const io: GmailCommandIo = {
     stdout: (text) => context.output.write(text),
-    stderr: (text) => void process.stderr.write(text),
+    stderr: (text) => void process.stderr.write(context.output.named(text)),
     env: context.environment,
     exit: (code) => {
       context.exitCode = code

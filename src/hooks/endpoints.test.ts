@@ -27,6 +27,12 @@ async function refusal(path: string, body: unknown) {
   return answer.json.error.message as string
 }
 
+test("says where paths come from when there is no such webhook", async () => {
+  const answer = await server.post("/hooks/githbu", {})
+  assert.equal(answer.status, 404)
+  assert.match(answer.json.error.hint, /hooks\.presets and hooks\.mappings/)
+})
+
 describe("POST /hooks/wake", () => {
   test("puts an untrusted event into the main session and wakes it, before it answers 200", async () => {
     const answer = await server.post("/hooks/wake", { text: "  disk almost full \n" })

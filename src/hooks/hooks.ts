@@ -10,7 +10,7 @@ import { parsePayload, readHookBody } from "./body.ts"
 import { type Delivery, type Proof, publicHeaders, publicQuery } from "./delivery.ts"
 import { type HookDeliveryActions, createDeliveryActions } from "./inspect.ts"
 import type { CompiledMapping } from "./mapping/compile.ts"
-import { subPathOf } from "./path.ts"
+import { subPathOf, unknownPath } from "./path.ts"
 import { type ProcessOptions, findTaker, processDelivery, recordRefusal } from "./process.ts"
 import { createRecorder } from "./recorder.ts"
 import { answerRun, answerWithReply, readWait } from "./results.ts"
@@ -217,7 +217,7 @@ async function deliver(door: Door, settings: Settings, request: IncomingMessage,
   const isBuiltIn = draft.path === "wake" || draft.path === "agent"
   if (isBuiltIn) draft.mapping = draft.path
   else if (settings.mappings.at(draft.path).length === 0) {
-    throw new AppError("not-found", "There is no webhook under this path")
+    throw unknownPath()
   }
   if (!options.accepting()) {
     throw new AppError("not-ready", "The gateway is stopping", { retryAfterSeconds: drainingRetrySeconds })

@@ -5,6 +5,13 @@ import { AppError } from "../kernel/index.ts"
 const plainPath = /^(?!\.{1,2}(?:\/|$))[\w.~:@!$&'()*+,;=-]+(?:\/(?!\.{1,2}(?:\/|$))[\w.~:@!$&'()*+,;=-]+)*$/
 const brokenEscape = /%(?![0-9a-f]{2})/i
 
+/** For whoever has shown a right token or signature: says where paths come from. */
+export function unknownPath(): AppError {
+  return new AppError("not-found", "There is no webhook under this path", {
+    hint: "Besides wake and agent the paths are those of hooks.presets and hooks.mappings in the configuration",
+  })
+}
+
 /** `wake` of `/hooks/wake`. Throws `not-found` for any path that could be written in another way. */
 export function subPathOf(path: string, base: string): string {
   const rest = path.slice(base.length + 1)

@@ -18,6 +18,7 @@ import type { CompiledMapping } from "./mapping/compile.ts"
 import { planDelivery, selectMapping } from "./mapping/plan.ts"
 import { agentAction, wakeAction } from "./payload.ts"
 import type { Recorder } from "./recorder.ts"
+import { unknownPath } from "./path.ts"
 import type { Settings } from "./settings.ts"
 import { type DeliveryRecord, deliveryRow } from "./store.ts"
 import { type TemplateValues, lookUp } from "./template.ts"
@@ -64,7 +65,7 @@ export function findTaker(settings: Settings, delivery: Delivery): Taker {
   if (path === "wake") return { kind: "wake", id: "wake", shareHistory }
   if (path === "agent") return { kind: "agent", id: "agent", shareHistory }
   const mapping = selectMapping(settings.mappings.at(path), delivery.payload)
-  if (!mapping) throw new AppError("not-found", "There is no webhook under this path")
+  if (!mapping) throw unknownPath()
   if (proof.kind === "signature" && mapping.verifyKey !== proof.verifyKey) {
     throw new AppError("unauthorized", "The signature is not one for this delivery")
   }

@@ -33,7 +33,7 @@ export const profileCommands: CommandSpec[] = [
       const { color, cdpUrl, driver } = options
       const body = { name: nameOf(options, name), color, cdpUrl, driver }
       const reply = await send<CreatedProfile>("POST", "/profiles/create", { body, timeoutMs: startMs })
-      const where = reply.isRemote ? `remote, ${reply.cdpUrl}` : "managed"
+      const where = reply.isRemote ? `remote, ${reply.cdpUrl}` : (driver ?? "managed")
       return { reply, show: () => io.print(`created profile ${reply.profile} (${where}, ${reply.color})`) }
     },
   },
