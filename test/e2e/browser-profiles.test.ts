@@ -77,6 +77,7 @@ test(
     assert.match(made.stdout, /^created profile work \(managed, #0066CC\)\n$/)
     const theirs = await svc(gateway, "create-profile", "theirs", "--driver", "existing")
     assert.match(theirs.stdout, /^created profile theirs \(existing, /)
+    assert.equal((await svc(gateway, "delete-profile", "theirs")).code, 0)
     assert.equal((await svc(gateway, "start", "--browser-profile", "work")).code, 0)
     const work = await pidOf(gateway, "work")
     const address = `http://127.0.0.1:${proxy.port}?token=\${FAR_TOKEN}`
