@@ -91,6 +91,24 @@ test("links, devices, folders and the forms of other archivers are refused", asy
   }
 })
 
+test("an archive is refused that lacks its last bytes, or in which more follows its end", async () => {
+  const folder = temporaryFolder()
+  const file = join(folder, "a.tar.gz")
+  await writeArchive(file, join(folder, "a.partial"), sources({ "state/a": Buffer.from("words") }), {})
+  const whole = readFileSync(file)
+  for (const cut of [1, 4, 8, 9]) {
+    writeFileSync(file, whole.subarray(0, -cut))
+    await assert.rejects(readAll(file), /it ends too early/, `${cut} bytes less`)
+  }
+  const tar = gunzipSync(whole)
+  writeFileSync(file, gzipSync(Buffer.concat([tar, Buffer.alloc(10_240)])))
+  assert.deepEqual(Object.keys(await readAll(file)), ["state/a"], "as other programs fill it")
+  for (const more of [Buffer.from("more"), Buffer.alloc(1_000_000)]) {
+    writeFileSync(file, gzipSync(Buffer.concat([tar, more])))
+    await assert.rejects(readAll(file), /something follows its end/)
+  }
+})
+
 test("an archive that was cut or changed anywhere is refused or has the members it had", async () => {
   const folder = temporaryFolder()
   const members = { "state/a": Buffer.from("a".repeat(600)), [`state/${"b".repeat(150)}`]: Buffer.from("words") }

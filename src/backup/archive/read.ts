@@ -18,7 +18,7 @@ export async function* readArchive(file: string, signal?: AbortSignal): AsyncGen
   try {
     for (;;) {
       const entry = await readEntry(bytes)
-      if (!entry) return
+      if (!entry) return await bytes.end()
       yield { ...entry, body: bytes.stream(entry.size) }
       await bytes.take(padding(entry.size))
     }
@@ -39,6 +39,9 @@ async function readEntry(bytes: Bytes): Promise<Entry | undefined> {
   }
 }
 
+/** Zeros behind the last member: other programs fill up to ten kilobytes. */
+const mostFilling = 64 * 1024
+
 /** Pieces of a stream as amounts that are asked for. */
 class Bytes {
   readonly #pieces: AsyncIterator<Buffer>
@@ -56,16 +59,29 @@ class Bytes {
     return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts)
   }
 
+  /** Nothing but what fills the last blocks, and the sum of the whole, which an archive that was cut has not. */
+  async end(): Promise<void> {
+    for (let left = mostFilling; ;) {
+      left -= this.#rest.length
+      if (left < 0 || this.#rest.some((byte) => byte !== 0)) throw damaged("something follows its end")
+      this.#rest = Buffer.alloc(0)
+      if (!(await this.#more())) return
+    }
+  }
+
+  async #more(): Promise<boolean> {
+    this.#signal?.throwIfAborted()
+    const next = await this.#pieces.next().catch((error: unknown) => {
+      throw explain(error)
+    })
+    if (!next.done) this.#rest = next.value
+    return !next.done
+  }
+
   async *stream(length: number): AsyncGenerator<Buffer> {
     for (let left = length; left > 0;) {
       this.#signal?.throwIfAborted()
-      if (this.#rest.length === 0) {
-        const next = await this.#pieces.next().catch((error: unknown) => {
-          throw explain(error)
-        })
-        if (next.done) throw damaged("it ends too early")
-        this.#rest = next.value
-      }
+      if (this.#rest.length === 0 && !(await this.#more())) throw damaged("it ends too early")
       const part = this.#rest.subarray(0, left)
       this.#rest = this.#rest.subarray(part.length)
       left -= part.length
