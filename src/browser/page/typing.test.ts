@@ -89,3 +89,20 @@ test("replaces, puts behind, and puts where the text cursor is", async () => {
     assert.ok((await line(name))?.endsWith(": gone"), await line(name))
   }
 })
+
+test("a key is for what the click before it gives the focus to with the next frame", async () => {
+  const fn = `() => {
+    document.body.insertAdjacentHTML("afterbegin", '<button id="next">Go on</button><input id="late" aria-label="Late">')
+    next.onclick = () => { document.activeElement?.blur(); requestAnimationFrame(() => late.focus()) }
+  }`
+  assert.equal((await bench.call("POST", "/act", { kind: "evaluate", fn })).body.ok, true)
+  const ref = await bench.refOf("Go on")
+  for (let count = 0; count < 15; count += 1) {
+    await bench.call("POST", "/act", { kind: "click", ref })
+    await bench.call("POST", "/act", { kind: "press", key: "a" })
+  }
+  assert.equal(
+    (await bench.call("POST", "/act", { kind: "evaluate", fn: "() => late.value" })).body.result,
+    "a".repeat(15),
+  )
+})

@@ -81,7 +81,7 @@ async function atMost(tab: Tab, ms: number, signal: AbortSignal, work: () => Pro
 }
 
 /** Lets the page do what is queued, or show what it has got. A page that is on its way out has nothing to do. */
-async function inMain(tab: Tab, call: "task" | "frame", signal: AbortSignal): Promise<void> {
+export async function inMain(tab: Tab, call: "task" | "frame", signal: AbortSignal): Promise<void> {
   const { world } = tab.frames.main
   if (!world) return
   try {

@@ -2,12 +2,16 @@
 import { AppError } from "../../../kernel/index.ts"
 import { callAgent } from "../frames.ts"
 import type { Operation, Tab } from "../tab.ts"
+import { inMain } from "../watch-effects.ts"
 import { parseKey, sendKey } from "./keyboard.ts"
 
 export interface PressRequest {
   key: string
   delayMs: number
 }
+
+/** By then a frame has come, if any comes. */
+const frameMs = 50
 
 export async function press(
   tab: Tab,
@@ -16,8 +20,9 @@ export async function press(
   progress: { sent: boolean },
 ): Promise<void> {
   const key = parseKey(request.key)
-  progress.sent = true
   const { signal } = operation
+  await focusMoved(tab, signal)
+  progress.sent = true
   await sendKey(tab.session, key, {
     signal,
     ...(request.delayMs > 0 ? { hold: () => tab.clock.sleep(request.delayMs, signal) } : {}),
@@ -34,6 +39,12 @@ const scrolling: Record<string, "down" | "up"> = {
   Home: "up",
   PageUp: "up",
   ArrowUp: "up",
+}
+
+/** What an input moves the focus with, widgets often call with the next frame: the key is meant for who has it then. */
+async function focusMoved(tab: Tab, signal: AbortSignal): Promise<void> {
+  const { inputAt } = tab.memory
+  if (inputAt !== undefined && tab.clock.monotonic() - inputAt < frameMs) await inMain(tab, "frame", signal)
 }
 
 /** A page that went away does not scroll. */
