@@ -19,7 +19,10 @@ const toLower = 0x20
 
 /** What follows a state on an ASCII code, and whether the state ends a telling word: once it does, nothing else counts. */
 const { next, ends } = compile(telling)
-const shortKeys = short.map((word) => [...word].reduce((key, letter) => (key << 8) | letter.charCodeAt(0), 0))
+const shortestTelling = Math.min(...telling.map(({ length }) => length))
+const shortKeys = Int32Array.from(short, (word) =>
+  [...word].reduce((key, letter) => (key << 8) | letter.charCodeAt(0), 0),
+)
 
 export function isSecretName(name: string): boolean {
   return isSecretNameAt(
@@ -31,9 +34,10 @@ export function isSecretName(name: string): boolean {
 
 /** The name that stands in these UTF-16 codes. */
 export function isSecretNameAt(codes: Uint16Array, from: number, to: number): boolean {
-  if (to - from > longestName) return false
+  const length = to - from
+  if (length > longestName) return false
   let state = 0
-  for (let at = from; at < to; at += 1) {
+  for (let at = from; at < to && length >= shortestTelling; at += 1) {
     const code = codes[at] as number
     state = code < ascii ? (next[state * ascii + code] as number) : 0
     if (ends[state] === 1) return true
@@ -50,7 +54,8 @@ function endsInShort(codes: Uint16Array, from: number, to: number): boolean {
     if (shift > 24 || code >= ascii) return false
     key |= lower(code) << shift
   }
-  return shortKeys.includes(key)
+  for (let at = 0; at < shortKeys.length; at += 1) if (shortKeys[at] === key) return true
+  return false
 }
 
 function isSeparator(code: number): boolean {
