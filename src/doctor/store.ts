@@ -75,13 +75,31 @@ function waiting(path: string): Finding[] {
     const told = (
       number: number,
       code: "messages-dead" | "messages-in-doubt" | "runs-dead",
-      words: string,
+      words: { one: string; more: string },
       command: string,
-    ) => (number === 0 ? [] : [finding(code, `${number} ${words} in the last seven days`, { command })])
+    ) => {
+      const what = number === 1 ? words.one : `${number} ${words.more}`
+      return number === 0 ? [] : [finding(code, `${what} in the last seven days`, { command })]
+    }
     return [
-      ...told(dead, "messages-dead", "messages were given up", "svc outbox list --state dead"),
-      ...told(doubts, "messages-in-doubt", "messages may not have arrived", "svc outbox list --state uncertain"),
-      ...told(runs, "runs-dead", "runs have failed for good", "svc runs list --state dead"),
+      ...told(
+        dead,
+        "messages-dead",
+        { one: "One message was given up", more: "messages were given up" },
+        "svc outbox list --state dead",
+      ),
+      ...told(
+        doubts,
+        "messages-in-doubt",
+        { one: "One message may not have arrived", more: "messages may not have arrived" },
+        "svc outbox list --state uncertain",
+      ),
+      ...told(
+        runs,
+        "runs-dead",
+        { one: "One run has failed for good", more: "runs have failed for good" },
+        "svc runs list --state dead",
+      ),
     ]
   } catch (error) {
     // A damaged one is told by the look for damage; one of an older release has other columns until its next start.
