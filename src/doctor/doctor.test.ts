@@ -136,10 +136,10 @@ describe("svc doctor", () => {
     const folder = stateFolder({ "svc.json": JSON.stringify({ ...quiet, gateway: { port: await freePort() } }) })
     fillStore(folder)
     const whole = await look(folder)
-    assert.deepEqual(whole.findings.map(({ code, cause }) => `${code} ${cause.slice(0, 2)}`).toSorted(), [
-      "messages-dead 1 ",
-      "messages-in-doubt 1 ",
-      "runs-dead 1 ",
+    assert.deepEqual(whole.findings.map(({ code, cause }) => `${code} ${cause}`).toSorted(), [
+      "messages-dead One message was given up in the last seven days",
+      "messages-in-doubt One message may not have arrived in the last seven days",
+      "runs-dead One run has failed for good in the last seven days",
     ])
     const path = join(folder, "svc.db")
     const database = new DatabaseSync(path)
