@@ -101,3 +101,15 @@ for (const value of ["no JSON", "{}", '{"at":"soon","doubtedMs":0}', '{"at":1}']
     assert.deepEqual(await runs(folder, then + hour, [30_000]), ["young"])
   })
 }
+
+test("a store that holds nothing yet begins with the time of its first start", async (context) => {
+  const folder = temporaryFolder()
+  await (await testStore(context, { folder })).close()
+  const handle = openSqlite(join(folder, "svc.db"))
+  const clock: Clock = { ...systemClock, now: () => then, monotonic: () => 5_000 }
+  const commit = createGroupCommit({ handle, monotonic: systemClock.monotonic, onFailure: () => undefined })
+  const pruner = createPruner({ handle, commit, clock, log: silentLog })
+  assert.equal(pruner.now(), then)
+  await pruner.stop()
+  await handle.db.destroy()
+})
