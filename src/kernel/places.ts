@@ -14,7 +14,7 @@ const fewPer = 32
 
 export class Places {
   /** Pairs [from, to), in order, none overlapping or touching. */
-  #pairs = new Int32Array(16)
+  #pairs: Int32Array = new Int32Array(16)
   #length = 0
 
   get isEmpty(): boolean {
@@ -33,7 +33,7 @@ export class Places {
       length -= 2
     }
     if (length === pairs.length) {
-      pairs = new Int32Array(length * 2)
+      pairs = unwritten(length * 4)
       pairs.set(this.#pairs)
       this.#pairs = pairs
     }
@@ -87,6 +87,11 @@ export class Places {
       size -= (pairs[place + 1] as number) - (pairs[place] as number)
     return writeNarrow({ codes, replacing, pairs, size }) ?? writeWide({ codes, replacing, pairs, size })
   }
+}
+
+/** Room for so many numbers. Pages that nobody writes to cost nothing, while zeros in all of them are half the work. */
+export function unwritten(size: number): Int32Array {
+  return new Int32Array(Buffer.allocUnsafeSlow(size * 4).buffer)
 }
 
 interface Writing {

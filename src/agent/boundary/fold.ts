@@ -1,5 +1,6 @@
 // What foreign text looks like to a reader, for matching: look-alike letters and brackets, full-width and styled
 // forms, entities and accents become plain lower-case ASCII; what cannot be seen vanishes. One pass, each character once.
+import { unwritten } from "../../kernel/index.ts"
 import { EntityReader, opensEntity } from "./entities.ts"
 
 export interface Folded {
@@ -18,7 +19,7 @@ export interface Folded {
  */
 export class Origins {
   /** Pairs: from this code on, that much is between its place and that of its character. */
-  #pairs = new Int32Array(16)
+  #pairs: Int32Array = new Int32Array(16)
   #length = 0
   #shift = 0
   #read = 0
@@ -32,7 +33,7 @@ export class Origins {
       return
     }
     if (this.#length === this.#pairs.length) {
-      const pairs = new Int32Array(this.#length * 2)
+      const pairs = unwritten(this.#length * 4)
       pairs.set(this.#pairs)
       this.#pairs = pairs
     }
@@ -137,30 +138,43 @@ class Folder {
     return { codes: this.#codes, origins: this.#origins, length: this.#length, size }
   }
 
-  /** As far as every character stands for one, or none, and that is known; where that ends. */
+  /** As far as it is known what every character stands for; where that ends. */
   #foldCommon(from: number): number {
     const units = this.#units
-    const codes = this.#codes
     const origins = this.#origins
+    let codes = this.#codes
     let length = this.#length
     let index = from
+    const size = Math.min(units.length, from + piece)
     origins.note(length, index)
-    for (; index < units.length; index += 1) {
-      const known = memo[units[index] as number] as number
-      if (known > invisible && known < expanded) {
+    for (;;) {
+      // Nothing else in here: most text is this loop, and a second case in it makes each character cost twice as much.
+      while (index < size) {
+        const known = memo[units[index] as number] as number
+        if (known <= invisible || known >= expanded) break
         codes[length] = known
         length += 1
-      } else if (units[index] === ampersand && !opensEntity(units[index + 1] as number)) {
+        index += 1
+      }
+      if (index === size) break
+      const known = memo[units[index] as number] as number
+      if (known >= expanded) {
+        origins.note(length, index)
+        length = this.#putPieces(known, length, units.length - index)
+        origins.note(length, index + 1)
+        codes = this.#codes
+      } else if (known === invisible) origins.note(length, index + 1)
+      else if (units[index] === ampersand && !opensEntity(units[index + 1] as number)) {
         codes[length] = ampersand
         length += 1
-      } else if (known === invisible) origins.note(length, index + 1)
-      else break
+      } else break
+      index += 1
     }
     this.#length = length
     return index
   }
 
-  /** What is met for the first time, an entity, beyond the first plane, or stands for several; the index after it. */
+  /** What is met for the first time, an entity, or beyond the first plane; the index after it. */
   #foldRare(index: number): number {
     const unit = this.#units[index] as number
     if (unit === ampersand) {
@@ -179,15 +193,24 @@ class Folder {
 
   #put(plain: number, index: number): void {
     if (plain === invisible) return
-    const pieces = plain < expanded ? undefined : (expansions[plain - expanded] as Uint8Array)
-    this.#origins.note(this.#length, index)
-    if (pieces === undefined) {
-      this.#codes[this.#length++] = plain
-      return
+    const length = this.#length
+    this.#origins.note(length, index)
+    if (plain >= expanded) this.#length = this.#putPieces(plain, length, this.#units.length - index)
+    else {
+      this.#codes[length] = plain
+      this.#length = length + 1
     }
-    for (let at = 0; at < pieces.length; at += 1) this.#codes[this.#length++] = pieces[at] as number
+  }
+
+  /** The length with what the character stands for; `left` units are yet to be read, this one counted. */
+  #putPieces(plain: number, from: number, left: number): number {
+    const pieces = expansions[plain - expanded] as Uint8Array
+    const codes = this.#codes
+    let length = from
+    for (let at = 0; at < pieces.length; at += 1) codes[length++] = pieces[at] as number
     // What is left takes a place each, or grows this again.
-    if (this.#length + this.#units.length - index + slack > this.#codes.length) this.#grow()
+    if (length + left + slack > codes.length) this.#grow()
+    return length
   }
 
   #grow(): void {
@@ -198,6 +221,8 @@ class Folder {
 }
 
 const ampersand = 0x26
+/** Read in one call: one over the whole text would be left before it is compiled. */
+const piece = 4096
 /** Room for the longest expansion. */
 const slack = 24
 

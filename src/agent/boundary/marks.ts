@@ -49,6 +49,12 @@ const bar = 0x7c
 const slash = 0x2f
 const dash = 0x2d
 const newline = 0x0a
+/** Of codes: 1 for what may follow a `[` that begins a mark. */
+const squareOpens = Uint8Array.from({ length: 0x100 }, (_, code) =>
+  code < 0x80 && (code === slash || isGap(code) || square.next[code] !== 0) ? 1 : 0,
+)
+
+const piece = 4096
 /** How far a mark may go on: `<|...|>`, and what stands behind the name of a boundary. */
 const longestName = 60
 const longestRest = 80
@@ -56,11 +62,7 @@ const longestRest = 80
 /** As places of the text that was folded. */
 export function findMarks(folded: Folded): Places {
   const reader = new MarkReader(folded)
-  const { codes, length } = folded
-  for (let at = 0; at < length;) {
-    const code = codes[at]
-    at = code === lessThan || code === bracket ? reader.read(at) : at + 1
-  }
+  for (let at = 0; at < folded.length;) at = reader.readPiece(at)
   return reader.marks
 }
 
@@ -79,12 +81,25 @@ class MarkReader {
     this.#size = size
   }
 
+  /** From here on; where to go on. Of a size that one text has many of: what runs once is left before it is compiled. */
+  readPiece(from: number): number {
+    const codes = this.#codes
+    const end = Math.min(this.#length, from + piece)
+    let at = from
+    while (at < end) {
+      const code = codes[at]
+      const opens = code === lessThan || (code === bracket && squareOpens[codes[at + 1] as number] === 1)
+      at = opens ? this.#read(at) : at + 1
+    }
+    return at
+  }
+
   /**
    * Reads from `<` on, over as many as stand there, or from `[`; where to go on. Follows the letters of a name, dashes
    * and spaces left out, as far as a known name goes on. In one piece: a text may be nothing but marks, and calls took
    * half of their time.
    */
-  read(from: number): number {
+  #read(from: number): number {
     const codes = this.#codes
     const isAngle = codes[from] === lessThan
     const { next: nexts, ends } = isAngle ? angle : square
