@@ -1,5 +1,4 @@
 // Browser control as one part of the gateway: the control service's listener, the profiles, and the agent tool.
-import { createRequire } from "node:module"
 import { hostname, homedir } from "node:os"
 import { join } from "node:path"
 import type { Tool } from "../agent/tool.ts"
@@ -25,6 +24,7 @@ import { throughNode } from "./elsewhere/proxy.ts"
 import { explainTarget } from "./explain.ts"
 import { Guard } from "./guard.ts"
 import { removeLeftovers } from "./leftovers.ts"
+import { libraryFinder } from "./library.ts"
 import { Casts } from "./live/casts.ts"
 import { type LiveView, createLiveView } from "./live/view.ts"
 import type { Resolve } from "./page/policy/url-policy.ts"
@@ -339,7 +339,7 @@ async function startParts(options: PartOptions): Promise<Started> {
     casts: new Casts(background),
     secrets: options.secrets,
     hidden: options.hidden,
-    hasAutomationLibrary: options.hasAutomationLibrary ?? canResolveLibrary,
+    hasAutomationLibrary: options.hasAutomationLibrary ?? libraryFinder(),
     ...(options.listens === false ? {} : { explain: (request) => explainTarget(options.targets, request) }),
     async changeProfile(name, entry) {
       options.writeProfile(name, entry)
@@ -471,7 +471,7 @@ function composeSandboxed(
       stateFolder,
       secrets: options.secrets,
       hidden: options.hidden,
-      hasAutomationLibrary: options.hasAutomationLibrary ?? canResolveLibrary,
+      hasAutomationLibrary: options.hasAutomationLibrary ?? libraryFinder(),
     },
     clock,
     ids,
@@ -483,13 +483,4 @@ function composeSandboxed(
 /** Where browsers get to the network only through a proxy of the machine's, they need to know that one. */
 function hasProxy(environment: BrowserServiceOptions["environment"]): boolean {
   return Object.entries(environment).some(([name, value]) => /^https?_proxy$/i.test(name) && value !== "" && value)
-}
-
-function canResolveLibrary(): boolean {
-  try {
-    createRequire(import.meta.url).resolve("playwright-core")
-    return true
-  } catch {
-    return false
-  }
 }

@@ -205,6 +205,7 @@ function nativeName(element: PageElement): string {
   const mayHave = tag === "input" ? !/^(button|submit|reset|image)$/.test(element.type) : canBeLabelled(tag)
   for (const label of mayHave ? labelsOf(element) : []) text += ` ${labelText(label, element)}`
   if (text.trim() !== "") return text
+  if (tag === "button") return ""
   if (tag === "input") {
     if (element.type === "image") return element.getAttribute("alt") ?? ""
     if (!/^(button|submit|reset)$/.test(element.type)) return ""

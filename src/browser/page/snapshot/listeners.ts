@@ -78,47 +78,46 @@ const makeLooker = `({
     }
     return false
   },
+  // Gives the elements that were found, if any, newest look only, in an object that no code of the page sees or inherits
+  // to: it never holds more than so many.
+  look(budgetMs, most, mostTypes) {
+    const found = { __proto__: null }
+    let count = 0
+    // Once all of the page has been gone through, what may have come since is looked for with less haste.
+    const until = this.now() + (this.quiet > 0 ? budgetMs / 6 : budgetMs)
+    for (const part of this.parts(most)) {
+      this.seen.add(part)
+      found[count++] = part
+    }
+    for (let steps = 1, rounds = 0; steps < 100000 && count < most; steps += 1) {
+      if (steps % 16 === 0 && this.now() > until) break
+      const element = this.next()
+      // A look that began in the middle goes on from the start, once.
+      if (!element && this.roots.length === 0) {
+        this.quiet += 1
+        if ((rounds += 1) > 1) break
+      }
+      if (!element || !this.isPlain(element) || this.seen.has(element)) continue
+      const types = this.ask(element)
+      const clicks = types.click || types.mousedown || types.mouseup || types.pointerdown || types.pointerup || types.dblclick
+      const delegates = clicks || this.delegated(element)
+      if (!delegates && !types.contextmenu && !types.touchstart && !types.dragstart) continue
+      this.seen.add(element)
+      if (clicks && this.noteMeant(element)) continue
+      // Who listens for everything listens for what is inside: the root of a framework's page or of its overlays.
+      let kinds = 0
+      for (const kind in types) kinds += 1
+      if (kinds > mostTypes) continue
+      found[count] = element
+      count += 1
+    }
+    if (count > 0) this.quiet = 0
+    return count > 0 ? found : undefined
+  },
 })`
 
-/**
- * Runs in the page's world, on the looker. Gives the elements that were found, if any, newest look only, in an object that no
- * code of the page sees or inherits to: it never holds more than `most`.
- */
-const look = `function (budgetMs, most, mostTypes) {
-  const found = { __proto__: null }
-  let count = 0
-  // Once all of the page has been gone through, what may have come since is looked for with less haste.
-  const until = this.now() + (this.quiet > 0 ? budgetMs / 6 : budgetMs)
-  for (const part of this.parts(most)) {
-    this.seen.add(part)
-    found[count++] = part
-  }
-  for (let steps = 1, rounds = 0; steps < 100000 && count < most; steps += 1) {
-    if (steps % 16 === 0 && this.now() > until) break
-    const element = this.next()
-    // A look that began in the middle goes on from the start, once.
-    if (!element && this.roots.length === 0) {
-      this.quiet += 1
-      if ((rounds += 1) > 1) break
-    }
-    if (!element || !this.isPlain(element) || this.seen.has(element)) continue
-    const types = this.ask(element)
-    const clicks = types.click || types.mousedown || types.mouseup || types.pointerdown || types.pointerup || types.dblclick
-    const delegates = clicks || this.delegated(element)
-    if (!delegates && !types.contextmenu && !types.touchstart && !types.dragstart) continue
-    this.seen.add(element)
-    if (clicks && this.noteMeant(element)) continue
-    // Who listens for everything listens for what is inside: the root of a framework's page or of its overlays.
-    let kinds = 0
-    for (const kind in types) kinds += 1
-    if (kinds > mostTypes) continue
-    found[count] = element
-    count += 1
-  }
-  if (count > 0) this.quiet = 0
-  return count > 0 ? found : undefined
-}`
-
+/** Short, since it is read anew for each look. */
+const look = "function (...limits) { return this.look(...limits) }"
 const budgetMs = 3
 
 const lookers = new WeakMap<World, Promise<string | undefined>>()

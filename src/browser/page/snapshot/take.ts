@@ -274,7 +274,10 @@ function finish(shown: Cut, options: SnapshotOptions, folded: number, empty = em
     if (!ref) continue
     count += 1
     const { role, name, nth } = ref
-    refs[ref.key] = { role, ...(name === "" ? {} : { name }), ...(nth === undefined ? {} : { nth }) }
+    const told: SnapshotRef = { role }
+    if (name !== "") told.name = name
+    if (nth !== undefined) told.nth = nth
+    refs[ref.key] = told
     if (ref.interactive) interactive += 1
   }
   let text = shown.lines.map((line) => line.text).join("\n")

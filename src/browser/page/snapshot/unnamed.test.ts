@@ -84,3 +84,10 @@ test("finds a box that only its cursor makes a control, wherever the page says s
   await run('document.styleSheets[0].insertRule("@media all { #box { cursor: pointer } }"); box.title = ""')
   assert.equal(await isListed(), true, "by a rule that came later")
 })
+
+test("asks of boxes without attributes only what is in them, and lists nothing that nobody sees", async () => {
+  await bench.call("POST", "/navigate", { url: `${pages.url}/plain-boxes.html` })
+  const { snapshot } = (await bench.call("GET", "/snapshot?interactive=true")).body
+  const listed = snapshot.split("\n").map((line: string) => line.replace(/ \[.*$/, ""))
+  assert.deepEqual(listed, ['- button "Shown"', '- button "More"', '- button "In a closed root"'])
+})

@@ -31,6 +31,7 @@ export function visitListElement(walk: Walk, element: PageElement, depth: number
   const facts = factsOf(walk.tables, tag)
   if (facts.skipped || depth > walk.maxDepth || hiddenBy(element) !== "") return passBy(walk, element)
   if (!inherited.parts && isProse(walk, element, facts)) return passBy(walk, element)
+  if (isBareBox(walk, element, facts)) return visitChildren(walk, element, depth, inherited)
   const seen = seenOf(walk, element)
   if (seen === "nothing") return passBy(walk, element)
   const shown = seen === "shown"
@@ -50,6 +51,17 @@ function isProse(walk: Walk, element: PageElement, { role, mayHide, custom, work
   if (walk.options.context && (role === "" || isContext(role))) return false
   if (element.hasAttributes() || walk.tables.interactive.has(role) || !element.firstChild) return false
   return !walk.agent.listening.has(element) && !(mayHide && rootOf(element))
+}
+
+/**
+ * A box with nothing of its own to tell: whether people see it, each of its children is asked anyway. A first child is
+ * asked all the same, since a closed shadow root may be shown in place of it.
+ */
+function isBareBox(walk: Walk, element: PageElement, { role, custom, worked }: TagFacts): boolean {
+  if (walk.cursors || walk.options.context || custom || worked || element.hasAttributes()) return false
+  if (role !== "" && element.localName !== "section") return false
+  if (!element.firstElementChild || !element.previousSibling || element.shadowRoot) return false
+  return !walk.agent.listening.has(element) && element.localName !== "slot"
 }
 
 interface Plain {
@@ -296,6 +308,7 @@ export const listFunctions = [
   visitListText,
   visitListElement,
   isProse,
+  isBareBox,
   listPlain,
   listControl,
   isContext,
