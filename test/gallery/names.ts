@@ -2,7 +2,7 @@
 // that the browser computes for screen readers, and why they differ where they do.
 import { writeSection } from "../../bench/document.ts"
 import { startBrowserBench } from "../support/browser-service.ts"
-import { type Compared, compareNames, explain, explanations, isSame } from "../support/compare-names.ts"
+import { type Compared, compareNames, explain, explanations, isControl, isSame } from "../support/compare-names.ts"
 import { freePort } from "../support/gateway.ts"
 
 const print = (line: string) => void process.stdout.write(`${line}\n`)
@@ -34,12 +34,16 @@ export async function compareGallery(url: string, pages: readonly string[], isWh
 }
 
 function table(all: readonly Compared[], counts: ReadonlyMap<string, Compared[]>, pages: number): string {
-  const same = all.filter(isSame).length
-  const share = ((100 * same) / Math.max(1, all.length)).toFixed(1)
+  const sayShare = (of: readonly Compared[]) => {
+    const same = of.filter(isSame).length
+    return `${same} of ${of.length} (${((100 * same) / Math.max(1, of.length)).toFixed(1)} %)`
+  }
   const rows = Object.entries(explanations).map(
     ([name, { why }]) => `| ${name} | ${counts.get(name)?.length ?? 0} | ${why} |`,
   )
-  return `Written by \`npm run gallery -- --names\` (${new Date().toISOString().slice(0, 10)}): ${all.length} elements that can be acted on, on ${pages} pages of the gallery as they open. The same role and name: ${same} (${share} %). Without an explanation: ${counts.get("unexplained")?.length ?? 0}.
+  const controls = all.filter(isControl)
+  const parts = all.filter((each) => !isControl(each))
+  return `Written by \`npm run gallery -- --names\` (${new Date().toISOString().slice(0, 10)}): what can be acted on, on ${pages} pages of the gallery as they open. The same role and name: ${sayShare(controls)} of the controls; ${sayShare(parts)} of the parts of tables and lists that have refs, and of plain elements that take clicks, of which the role alone is compared. Without an explanation: ${counts.get("unexplained")?.length ?? 0}.
 
 | class | elements | why |
 |---|---|---|

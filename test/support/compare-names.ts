@@ -35,8 +35,12 @@ interface AxNode {
   properties?: { name: string; value: { value?: unknown } }[]
 }
 
-const interactive =
-  /^(button|link|textbox|searchbox|checkbox|radio|switch|combobox|listbox|option|slider|spinbutton|tab|treeitem|menuitem\w*)$/
+/** Controls, and the parts of tables, lists and trees that have refs. */
+const named =
+  /^(button|link|textbox|searchbox|checkbox|radio|switch|combobox|listbox|option|slider|spinbutton|separator|tab|treeitem|menuitem\w*|grid|treegrid|row|cell|gridcell|columnheader|rowheader|listitem)$/
+
+/** Of a plain element that takes clicks the role alone is compared: screen readers are given no name of one. */
+const plain = "generic"
 
 const mark = "data-compared"
 
@@ -52,13 +56,15 @@ const sameRole: Record<string, string> = {
   PopUpButton: "combobox",
   TextField: "textbox",
   ToggleButton: "button",
+  none: "generic",
+  splitter: "separator",
 }
 
 /** Of the page that the tab shows; frames of other processes are left out. */
 export async function compareNames(bench: BrowserBench, targetId: string): Promise<Compared[]> {
-  const { refs } = (await bench.call("GET", `/snapshot?targetId=${targetId}&interactive=true&maxChars=0`)).body
-  const ours = Object.entries(refs as Record<string, { role: string; name?: string }>).filter(([, { role }]) =>
-    interactive.test(role),
+  const { refs } = (await bench.call("GET", `/snapshot?targetId=${targetId}&mode=efficient&maxChars=0`)).body
+  const ours = Object.entries(refs as Record<string, { role: string; name?: string }>).filter(
+    ([, { role }]) => named.test(role) || role === plain,
   )
   const seen = new Map<string, Seen>()
   for (const [ref] of ours) {
@@ -92,7 +98,12 @@ export async function compareNames(bench: BrowserBench, targetId: string): Promi
       const own = await tellOf(raw, backendNodeId)
       const host = own ? undefined : await tellOf(raw, byRef.get(`host ${ref}`))
       const told = own ?? (host?.role === role ? host : undefined)
-      const plain = (text: string) =>
+      if (role === plain) {
+        const browser = { role: own?.role ?? plain, name: "" }
+        compared.push({ role, name: "", seen: about, browser })
+        continue
+      }
+      const tidy = (text: string) =>
         text
           .replaceAll(/[\u200b\ufeff]/g, "")
           .replace(/\s+/g, " ")
@@ -100,9 +111,9 @@ export async function compareNames(bench: BrowserBench, targetId: string): Promi
           .slice(0, 190)
       compared.push({
         role,
-        name: plain(name),
+        name: tidy(name),
         seen: about,
-        browser: told && { role: told.role, name: plain(told.name) },
+        browser: told && { role: told.role, name: tidy(told.name) },
       })
     }
     return compared
@@ -136,6 +147,11 @@ function collect(node: DomNode, byRef: Map<string, number>): void {
   for (const child of inside) collect(child, byRef)
 }
 
+/** Whether it is worked as a whole: the rest are parts of tables and lists, and boxes without a role. */
+export function isControl({ role }: Compared): boolean {
+  return !/^(generic|grid|treegrid|row|cell|gridcell|columnheader|rowheader|listitem)$/.test(role)
+}
+
 export function isSame({ role, name, browser }: Compared): boolean {
   return browser?.role === role && browser.name === name
 }
@@ -162,6 +178,15 @@ export const explanations: Record<string, { why: string; holds(each: Compared): 
     why: "A field in the shadow root of a component has the name that the component was given; the browser names the component alone.",
     holds: ({ role, name, browser, seen }) =>
       seen.inComponent && name !== "" && browser?.role === role && browser.name === "",
+  },
+  "row of cells": {
+    why: "A row that takes the focus has the words of its cells for its name; ours stands before its cells, which have lines of their own.",
+    holds: ({ role, name, browser }) => role === "row" && name === "" && browser?.role === role,
+  },
+  "words of an item": {
+    why: "An item of a list or a row has no name of its words to screen readers, which read them as its content; the line of one that takes clicks says them.",
+    holds: ({ role, name, browser }) =>
+      /^(listitem|row)$/.test(role) && name !== "" && browser?.role === role && browser.name === "",
   },
   spaces: {
     why: "Whether words of neighbouring elements stand apart depends on how they are laid out; ours on what elements they are.",
