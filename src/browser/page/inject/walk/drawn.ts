@@ -60,13 +60,19 @@ export function isStandIn(field: PageElement, fields: readonly PageElement[]): b
   return carries && fields.length > 1 && (field.options?.length ?? 0) < 2 && isUndrawn(field)
 }
 
-/** A select that a component keeps beside what it draws, which takes the focus and shows what is chosen. */
-export function isCarrier(select: PageElement): boolean {
-  if (select.localName !== "select" || select.getAttribute("tabindex") !== "-1" || !isUndrawn(select)) return false
-  const chosen = Array.from(select.options ?? []).filter((option) => option.selected)
-  return [select.nextElementSibling, select.previousElementSibling].some((drawn) => {
-    const control = drawn?.querySelector("input:not([type=hidden]),button,[role=combobox],[tabindex='0']")
-    if (!drawn || !control || !isListed(control)) return false
+/** A field that a component keeps for the form beside what it draws, which takes the focus and shows what is in it. */
+export function isCarrier(field: PageElement): boolean {
+  const isSelect = field.localName === "select"
+  const isText = field.localName === "textarea" || (field.localName === "input" && field.type === "text")
+  if ((!isSelect && !isText) || field.getAttribute("tabindex") !== "-1" || !isUndrawn(field)) return false
+  const chosen = isSelect ? Array.from(field.options ?? []).filter((option) => option.selected) : []
+  // Text of a form's own notation stands beside a field that takes the same text from people.
+  const worked = isSelect
+    ? "input:not([type=hidden]),button,[role=combobox],[tabindex='0']"
+    : "input:not([type=hidden]),textarea,[contenteditable]:not([contenteditable=false]),[role=combobox],[role=textbox]"
+  return [field.nextElementSibling, field.previousElementSibling].some((drawn) => {
+    const control = drawn?.querySelector(worked)
+    if (!drawn || !control || !isListed(control) || (!isSelect && isUndrawn(control))) return false
     const words = drawn.textContent ?? ""
     return chosen.every((option) => words.includes(option.text.trim()))
   })
