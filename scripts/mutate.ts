@@ -1,7 +1,7 @@
 // Changes the code at random places, one at a time, and looks whether a test notices: npm run mutate -- src/store
 // What is not noticed is printed with its place; with --write the score stands in docs/testing.md.
 import { globSync, readFileSync } from "node:fs"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { parseArgs } from "node:util"
 import { writeSection } from "../bench/document.ts"
 import { readHarmless } from "./mutate/harmless.ts"
@@ -19,7 +19,6 @@ const usage = `npm run mutate -- <folder or file ...> [--count 40] [--seed 1] [-
 `
 /** What the nearest tests that come to the place do not notice, a farther one hardly does. */
 const mostAsked = 8
-const mostUnseen = 3
 
 type Verdict =
   | { kind: "noticed"; by: string }
@@ -79,8 +78,9 @@ async function judge(mutation: Mutation, source: string): Promise<Verdict> {
   const near = related.of(mutation.file)
   const seen = await runner.comingTo(mutation, near)
   // A worker that is ended tells nobody where it has been.
-  const units = seen.length > 0 ? seen : near.slice(0, mostUnseen)
-  for (const test of units.slice(0, mostAsked)) {
+  const units =
+    seen.length > 0 ? seen.slice(0, mostAsked) : near.filter((test) => dirname(test) === dirname(mutation.file))
+  for (const test of units) {
     if (await runner.notices(test, mutation)) return { kind: "noticed", by: test }
   }
   const whole = await runner.comingTo(mutation, related.whole)

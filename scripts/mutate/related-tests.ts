@@ -32,7 +32,13 @@ export function relateTests(root: string): RelatedTests {
           const steps = reached.get(test)?.get(file)
           return steps === undefined ? [] : [{ test, steps, apart: apart(test, file) }]
         })
-        .toSorted((a, b) => a.apart - b.apart || a.steps - b.steps || a.test.localeCompare(b.test))
+        .toSorted(
+          (a, b) =>
+            namesake(b.test, file) - namesake(a.test, file) ||
+            a.apart - b.apart ||
+            a.steps - b.steps ||
+            a.test.localeCompare(b.test),
+        )
         .slice(0, most)
         .map(({ test }) => test)
     },
@@ -57,6 +63,11 @@ function distances(start: string, importsOf: (path: string) => string[]): Map<st
     for (const next of importsOf(path)) if (!steps.has(next)) steps.set(next, step + 1)
   }
   return steps
+}
+
+/** 1: the test beside the file that has its name. */
+function namesake(test: string, file: string): number {
+  return test === file.replace(/\.ts$/, ".test.ts") ? 1 : 0
 }
 
 /** Folders between the two. */

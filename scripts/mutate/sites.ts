@@ -108,6 +108,8 @@ function literal(node: Literal, parents: AnyNode[]): Found | undefined {
   const parent = parents.at(-2)
   // Numbers inside words for people.
   if (parents.some(({ type }) => type === "TemplateLiteral")) return undefined
+  // Limits and times that a module names: the number is a choice, that it counts is seen where it is compared.
+  if (typeof value === "number" && isChoice(parents)) return undefined
   if (typeof value === "boolean") return { start, end, replacement: String(!value), what: `${value} becomes ${!value}` }
   if (typeof value === "number" && Number.isSafeInteger(value))
     return { start, end, replacement: String(value + 1), what: `${value} becomes ${value + 1}` }
@@ -117,6 +119,11 @@ function literal(node: Literal, parents: AnyNode[]): Found | undefined {
   return isCompared
     ? { start, end, replacement: '"\\u0000"', what: `${JSON.stringify(value)} becomes another word` }
     : undefined
+}
+
+function isChoice([, outer, inner]: AnyNode[]): boolean {
+  const declaration = outer?.type === "ExportNamedDeclaration" ? inner : outer
+  return declaration?.type === "VariableDeclaration" && declaration.kind === "const"
 }
 
 function removedCall(text: string, node: AnyNode): Found | undefined {
