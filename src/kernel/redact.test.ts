@@ -30,6 +30,8 @@ const recognised: Record<string, string> = {
   "bot123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw/getMe": "bot***/getMe",
   "123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw": "***",
   "authorization: Bearer abc.def-123": "authorization: Bearer ***",
+  "Bearer abc.def-123": "Bearer ***",
+  "basic dXNlcjpwYXNz": "basic ***",
   "AUTHORIZATION: basic dXNlcjpwYXNz=": "AUTHORIZATION: basic ***",
   "https://user:p@ss@host/x": "https://***@host/x",
   "socks5://name@host:1080": "socks5://***@host:1080",

@@ -159,6 +159,19 @@ describe("an ack reaction of a turn", () => {
     assert.deepEqual(reactions().map(emojiOf), ["🔥"])
   })
 
+  test("goes away although the agent has put a reaction on another message", async () => {
+    const input = await begin({ ackReactionScope: "all", removeAckAfterReply: true })
+    const { message_id: other } = bench.emulator.control.sendText({ userId: person, text: "another" })
+    await bench.store.write(async (write) => {
+      const [row] = bench.channel.sender.plan(input.route as NonNullable<TurnInput["route"]>, { text: "x", media: [] })
+      assert.ok(row)
+      const payload = { messageId: `${other}`, emoji: "🔥" }
+      write.addOutbox({ ...row, kind: "react", payload, jobId: bench.jobs()[0]?.id ?? 0 })
+    })
+    await reply(input)
+    assert.deepEqual(reactions().map(emojiOf), ["🔥", undefined])
+  })
+
   test("that the platform refuses costs the reply nothing and leaves one line in the log", async () => {
     const input = await begin({ ackReactionScope: "all" })
     bench.emulator.control.fault({ kind: "429", method: "setMessageReaction", retryAfter: 60, times: 0 })

@@ -462,6 +462,20 @@ describe("several pictures", () => {
     assert.equal(rows()[0]?.remote_id, String(received()[0]?.message_id))
   })
 
+  test("go in one album with films, each as what it is", async () => {
+    begin()
+    const film = { path: mediaFile("film.mp4"), mediaType: "video/mp4" }
+    await send({ media: [...pictures(1), film] })
+    await settled()
+    assert.deepEqual(
+      received().map((message) => [message.photo !== undefined, message.video !== undefined]),
+      [
+        [true, false],
+        [false, true],
+      ],
+    )
+  })
+
   test("go as files when one of them is no photo for the platform, and a refused album too", async () => {
     begin()
     const odd = { path: mediaFile("odd.png", pngOf(9000, 9000)), mediaType: "image/png" }
