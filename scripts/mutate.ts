@@ -77,9 +77,7 @@ async function judge(mutation: Mutation, source: string): Promise<Verdict> {
   if (why !== undefined) return { kind: "harmless", why }
   const near = related.of(mutation.file)
   const seen = await runner.comingTo(mutation, near)
-  // A worker that is ended tells nobody where it has been.
-  const units =
-    seen.length > 0 ? seen.slice(0, mostAsked) : near.filter((test) => dirname(test) === dirname(mutation.file))
+  const units = seen.length > 0 ? seen.slice(0, mostAsked) : unseen(mutation.file, near)
   for (const test of units) {
     if (await runner.notices(test, mutation)) return { kind: "noticed", by: test }
   }
@@ -88,6 +86,13 @@ async function judge(mutation: Mutation, source: string): Promise<Verdict> {
     if (await runner.notices(test, mutation)) return { kind: "noticed", by: test }
   }
   return units.length + whole.length === 0 ? { kind: "no test" } : { kind: "unnoticed" }
+}
+
+/** A worker that is ended tells nobody where it has been, nor does a page. */
+function unseen(file: string, near: readonly string[]): string[] {
+  const page = "src/browser/page/"
+  if (file.startsWith(`${page}inject/`)) return near.filter((test) => test.startsWith(page))
+  return near.filter((test) => dirname(test) === dirname(file))
 }
 
 /** Some at a time; told in the order of the changes. */

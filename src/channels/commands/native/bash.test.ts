@@ -5,7 +5,7 @@ import type { CommandCall, CommandServices } from "../contract.ts"
 import { planTyped } from "../typed.ts"
 import { bash } from "./bash.ts"
 
-const call = { agentId: "main", sessionKey: "agent:main:main" } as CommandCall
+const call = { agentId: "main", sessionKey: "agent:main:main" } as CommandCall & { jobId: number; runId: string }
 
 function answer(args: string, output = "", isOn = true) {
   const asked: unknown[] = []

@@ -10,7 +10,11 @@ const services = {
 } as unknown as CommandServices
 
 async function answer(args: string): Promise<string> {
-  const { text } = await queue.run({ command: "queue", args, sessionKey: "agent:main:main" } as CommandCall, services)
+  const call = { command: "queue", args, sessionKey: "agent:main:main" } as CommandCall & {
+    jobId: number
+    runId: string
+  }
+  const { text } = await queue.run(call, services)
   return text ?? ""
 }
 
@@ -22,7 +26,10 @@ test("each rule for what is too much can be chosen, in both spellings", async ()
 })
 
 test("a pause is a time, bare numbers are milliseconds, and limits are said", async () => {
-  assert.match(await answer("followup debounce:1500 cap:3"), /^From now on: `followup`.* pause of 1\.5 s\. At most 3 of/)
+  assert.match(
+    await answer("followup debounce:1500 cap:3"),
+    /^From now on: `followup`.* pause of 1\.5 s\. At most 3 of/,
+  )
   assert.match(await answer("collect debounce:10m"), /pause of 600 s/)
   assert.doesNotMatch(await answer("interrupt"), /pause/)
   for (const [args, reason] of [
