@@ -70,13 +70,13 @@ export const actionCommands: CommandSpec[] = [
   },
   {
     usage: "press <key>",
-    description: "Press a key, for whatever has the focus",
-    example: "svc browser press Control+A",
+    description: "Press a key, for whatever has the focus or for the element of a ref",
+    example: "svc browser press ArrowRight --ref e4",
     json: "ActReply",
     tab: true,
-    flags: [snapshotFlag, ...timeoutFlag],
+    flags: [["--ref <ref>", "give this element the focus first"], snapshotFlag, ...timeoutFlag],
     perform: async (run, key) => {
-      const reply = await act(run, { kind: "press", key })
+      const reply = await act(run, { kind: "press", key, ref: run.options["ref"] })
       return { reply, show: () => run.io.print(`pressed ${key}${dialogWords(reply)}`) }
     },
   },

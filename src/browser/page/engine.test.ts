@@ -147,6 +147,22 @@ test("submits with Enter and reports the page that follows", async () => {
   assert.match(reply.body.url, /\/sent\.html\?name=A/)
 })
 
+test("presses a key for the element of a ref, and says so where that one takes none", async () => {
+  await go("forms.html")
+  const name = await bench.refOf("Full name")
+  await act({ kind: "type", ref: await bench.refOf("Mail"), text: "m" })
+  await act({ kind: "press", key: "x", ref: name })
+  const { snapshot: text, refs } = await snapshot()
+  assert.match(text, /"Full name" \[ref=\d+\].*: xold text$/m)
+  assert.match(text, /"Mail" \[ref=\d+\].*: m$/m)
+  const words = Object.entries(refs as Record<string, { role: string }>).find(([, { role }]) => role === "paragraph")
+  const refused = await bench.call("POST", "/act", { kind: "press", key: "x", ref: words?.[0] })
+  assert.equal(refused.status, 400)
+  assert.match(refused.body.error.message, /does not take the focus/)
+  const unknown = await bench.call("POST", "/act", { kind: "press", key: "x", ref: "e99999" })
+  assert.equal(unknown.body.error.code, "ref-not-found")
+})
+
 test("types key by key, presses keys by name, clicks twice, with other buttons and with keys held", async () => {
   await go("forms.html")
   await act({ kind: "type", ref: await bench.refOf("Mail"), text: "ab", slowly: true })

@@ -54,6 +54,9 @@ const type = z.object({
 const press = z.object({
   ...common,
   kind: z.literal("press"),
+  ref: word
+    .optional()
+    .describe("Is given the focus first, without a click. Without it the key is for what has the focus."),
   key: z.string().min(1).max(60),
   delayMs: clamped(0, 10_000, 0),
   timeoutMs: actTimeout,

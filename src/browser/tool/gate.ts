@@ -123,7 +123,7 @@ function wordsIn(request: ActRequest): Carried | undefined {
     case "fill":
       return fillOf(request)
     case "press":
-      return plainKeys.test(request.key) ? undefined : { what: "Press a key on", refs: [] }
+      return plainKeys.test(request.key) ? undefined : pressOf(request.ref)
     case "drag": {
       const { startRef, endRef, startX, endX } = request
       const refs = [startRef, endRef].filter((ref) => ref !== undefined)
@@ -137,6 +137,13 @@ function wordsIn(request: ActRequest): Carried | undefined {
     default:
       return undefined
   }
+}
+
+/** What is given the focus may hand it on, to any frame. */
+function pressOf(ref: string | undefined): Carried {
+  return ref === undefined
+    ? { what: "Press a key on", refs: [] }
+    : { what: "Press a key on", refs: [ref], anywhere: true }
 }
 
 /** Secrets go to their own origins only, which the filling itself looks after. */

@@ -114,7 +114,8 @@ function showsWords(words: string): boolean {
   return plain(words) !== "" && plain(page).includes(plain(words))
 }
 
-function hasFocus(element: PageElement): boolean {
+/** The element, or something in it. */
+export function hasFocus(element: PageElement): boolean {
   const root: PageRoot = element.getRootNode()
   return root.activeElement === element || element.matches(":focus-within") || document.activeElement === element
 }

@@ -1,6 +1,7 @@
 // Chooses options and tells what a field is. Runs in the page (see agent.ts).
 import { elementOf, type PageAgent } from "./agent.ts"
 import type { PageElement } from "./dom.ts"
+import { hasFocus } from "./edit.ts"
 
 export type FieldKind = "text" | "checkbox" | "radio" | "select" | "other"
 
@@ -53,6 +54,14 @@ export function selectOptions(agent: PageAgent, id: number, values: string[]): S
   return { kind: "selected" }
 }
 
+/** Gives the element the focus; false where it takes none, nor anything in it. */
+export function focusOn(agent: PageAgent, id: number): "gone" | boolean {
+  const element = elementOf(agent, id)
+  if (!element) return "gone"
+  if (!hasFocus(element)) element.focus({ preventScroll: true })
+  return hasFocus(element)
+}
+
 /** Scrolls the element to the middle of its own view; false when it is gone. */
 export function scrollTo(agent: PageAgent, id: number): boolean {
   const element = elementOf(agent, id)
@@ -60,6 +69,6 @@ export function scrollTo(agent: PageAgent, id: number): boolean {
   return element !== null
 }
 
-export const formFunctions = [fieldState, selectOptions, scrollTo]
+export const formFunctions = [fieldState, selectOptions, focusOn, scrollTo]
 
 declare const Event: new (type: string, options: object) => object

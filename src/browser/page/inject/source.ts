@@ -9,7 +9,7 @@ import { concealedFields, concealFunctions, concealWords, fillSecret, leavePerso
 import { cursorsFunctions } from "./cursors.ts"
 import { describeElement, describeFunctions } from "./describe.ts"
 import { boxOf, editElement, editFunctions, heldText, matchOf } from "./edit.ts"
-import { fieldState, formFunctions, scrollTo, selectOptions } from "./form.ts"
+import { fieldState, focusOn, formFunctions, scrollTo, selectOptions } from "./form.ts"
 import { hitFunctions } from "./hit.ts"
 import { boxesOf, drawLabels, frameBox, labelsFunctions, removeLabels } from "./labels.ts"
 import { namesFunctions } from "./names.ts"
@@ -77,6 +77,7 @@ export type AgentCall =
   | "frame"
   | "task"
   | "field"
+  | "focus"
   | "select"
   | "scroll"
   | "scrollBox"
@@ -117,6 +118,7 @@ export function agentSource(key: string): string {
     edit: `(o) => ${editElement.name}(agent, o.id, o)`,
     held: `async (o) => { await ${nextTask.name}(); return ${heldText.name}(agent, o.id, o.text) }`,
     field: `(o) => ${fieldState.name}(agent, o.id)`,
+    focus: `(o) => ${focusOn.name}(agent, o.id)`,
     select: `(o) => ${selectOptions.name}(agent, o.id, o.values)`,
     scroll: `(o) => ${scrollTo.name}(agent, o.id)`,
     scrollBox: `(o) => ${scrollBox.name}(agent, o)`,
