@@ -136,6 +136,56 @@ test("who is shut out loses what waits: messages, commands, and nothing of anybo
   assert.equal(world.botTexts(carl).filter((words) => !codePattern.test(words)).length, 0)
 })
 
+test("whose name is unpinned loses what waits, answers and reports, and is told nothing", async () => {
+  const listed = (...names: string[]) => ({ channels: { chatapp: { allowFrom: [world.ada.id, ...names] } } })
+  await world.reconfigure(listed("@fay"))
+  const fay = world.addNewcomer({ firstName: "Fay", username: "fay" })
+  await world.reply("listening", { person: fay })
+  world.model.script((request) => text(`on: ${lastPrompt(request).split("\n").at(-1)}`))
+  const hello = world.say("it is me", fay)
+  await world.reply("on: it is me", { after: hello, person: fay })
+  const known = world.botTexts(fay)
+  const begun = new Set<string>()
+  const unpinned = Promise.withResolvers<void>()
+  world.model.script(async (request) => {
+    const words = lastPrompt(request)
+    begun.add(words.includes("a report") ? "report" : "answer")
+    await unpinned.promise
+    return text(`on: ${words.split("\n").at(-1)}`)
+  })
+  const run = { message: "a report", channel: "chatapp", to: String(fay.id), wakeMode: "next-heartbeat" }
+  assert.equal((await world.hook("agent", run)).status, 202)
+  world.say("take your time", fay)
+  await until("both are begun", () => begun.size === 2 || undefined)
+  world.say("and the diary", fay)
+  await until(
+    "one more waits",
+    () => world.rows("select id from job where state = 'ready' and kind = 'turn'").length === 1 || undefined,
+  )
+  const unpin = () =>
+    runProgram(["channels", "unpin", "chatapp", "@fay"], { environment: { SVC_STATE_DIR: world.stateFolder } })
+  assert.equal((await unpin()).stdout, "unpinned @fay (default)\n")
+  unpinned.resolve()
+  await until("nothing is under way", () =>
+    world.rows("select id from job where state in ('ready', 'running')").length === 0 &&
+    world.rows("select id from outbox where state in ('new', 'sending')").length === 0
+      ? true
+      : undefined,
+  )
+  const [waiting] = world.rows<{ state: string; error: string }>(
+    "select state, error from job order by id desc limit 1",
+  )
+  assert.deepEqual({ ...waiting }, { state: "cancelled", error: "its sender is not let in any more" })
+  const dropped = world.rows<{ n: number }>(
+    "select count(*) n from outbox where state = 'dropped' and chat_id = ? and error like 'who it is for%'",
+    String(fay.id),
+  )
+  assert.equal(dropped[0]?.n, 2)
+  assert.deepEqual(world.botTexts(fay), known)
+  assert.equal((await unpin()).code, 1, "nobody is pinned under the name any more")
+  await world.reconfigure(listed())
+})
+
 test("who is shut out is not the last recipient any more: reports go to nobody until somebody else writes", async () => {
   const dora = world.addNewcomer({ firstName: "Dora" })
   const told = await world.reply(codePattern, { person: dora })
@@ -162,8 +212,10 @@ test("who is shut out is not the last recipient any more: reports go to nobody u
   await until(
     "the report that was begun before dies with its reason",
     () =>
-      world.rows("select id from outbox where state = 'dropped' and error like 'who it is for%'").length === 1 ||
-      undefined,
+      world.rows(
+        "select id from outbox where state = 'dropped' and error like 'who it is for%' and chat_id = ?",
+        String(dora.id),
+      ).length === 1 || undefined,
   )
   assert.match(String((await report("agent?wait=20")).body["delivered"]), /not let in any more/)
   const back = world.say("and I am here")
