@@ -399,7 +399,7 @@ const cases: Record<string, Case> = {
     prints: /^clicked ref \d+ on /,
   },
   type: { words: async () => [await ref("Name"), "Ada"], prints: /^typed into ref \d+$/m },
-  press: { words: () => ["Tab"], prints: /^pressed Tab$/m },
+  press: { words: async () => ["Tab", "--ref", await ref("Name")], prints: /^pressed Tab$/m },
   hover: { words: async () => [await ref("Hover me")], prints: /^hovering over ref / },
   scroll: { words: async () => ["--to", "end"], prints: /^scrolled/ },
   scrollintoview: { words: async () => [await ref("Far below")], prints: /^scrolled to ref / },

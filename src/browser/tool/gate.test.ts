@@ -3,7 +3,8 @@ import { test } from "node:test"
 import { siteOf } from "../../kernel/index.ts"
 import type { Caller } from "../core.ts"
 import type { ToolCore } from "../elsewhere/core.ts"
-import { isBare, kindOfAddress } from "./gate.ts"
+import { gateOf, isBare, kindOfAddress } from "./gate.ts"
+import type { BrowserToolInput } from "./input.ts"
 
 test("a front page is a site's address with nothing else in it", () => {
   for (const address of ["https://shop.example", "https://shop.example/", "http://shop.example:8080/"])
@@ -30,3 +31,62 @@ test("an address is told by who has named it: the owner, the page that is open, 
   assert.equal(await kind("https://other.example/"), "unknown")
   assert.equal(await kind(undefined), "none")
 })
+
+const far = "https://far.example"
+const onFarPage = [
+  [{ kind: "click", ref: "1" }, undefined],
+  [{ kind: "press", key: "Enter" }, undefined],
+  [{ kind: "press", key: "Shift+Tab", ref: "1" }, undefined],
+  [
+    { kind: "press", key: "x" },
+    { refs: [], anywhere: false },
+  ],
+  [
+    { kind: "press", key: "Control+V", ref: "1" },
+    { refs: ["1"], anywhere: true },
+  ],
+  [
+    { kind: "type", ref: "1", text: "words" },
+    { refs: ["1"], anywhere: false },
+  ],
+  [
+    {
+      kind: "fill",
+      fields: [
+        { ref: "1", value: "a" },
+        { ref: "2", secret: "s" },
+      ],
+    },
+    { refs: ["1"], anywhere: false },
+  ],
+  [{ kind: "fill", fields: [{ ref: "2", secret: "s" }] }, undefined],
+  [
+    { kind: "evaluate", fn: "() => 1" },
+    { refs: [], anywhere: false },
+  ],
+  [{ kind: "wait", text: "done" }, undefined],
+  [
+    { kind: "wait", fn: "() => true" },
+    { refs: [], anywhere: false },
+  ],
+] as const
+for (const [request, asked] of onFarPage) {
+  test(`${JSON.stringify(request)} on a site nobody has named ${asked ? "is asked about, whole" : "is done"}`, async () => {
+    const looks: unknown[] = []
+    const core = {
+      sitesOf(_: Caller, { refs, anywhere }: { refs: readonly string[]; anywhere: boolean }) {
+        looks.push({ refs: [...refs], anywhere })
+        return Promise.resolve([far])
+      },
+    }
+    const value = { action: "act", request } as unknown as BrowserToolInput
+    const gate = (named: boolean) =>
+      gateOf(core as unknown as ToolCore, value, {} as Caller, { sites: { has: () => named } } as never)
+    const gated = await gate(false)
+    assert.deepEqual(looks, asked ? [asked] : [])
+    assert.equal(gated !== undefined, asked !== undefined)
+    if (asked) assert.partialDeepStrictEqual(gated?.action, { ...request, site: [far] })
+    const isCode = request.kind === "evaluate" || request.kind === "wait"
+    assert.equal((await gate(true)) !== undefined, asked !== undefined && isCode)
+  })
+}

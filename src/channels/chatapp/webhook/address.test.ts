@@ -26,7 +26,10 @@ test("what the platform does not take and what is not safe is said, each by itse
   assert.deepEqual(warned("[::]:8787", "https://bot.example"), ["the listener speaks"])
   assert.deepEqual(warned("[::1]:8787", "http://bot.example"), ["webhookUrl is not"])
   assert.deepEqual(warned("127.0.0.1:8787", "https://bot.example:9000"), ["webhookUrl names port"])
-  for (const host of ["localhost", "127.0.0.1", "10.1.2.3", "192.168.1.2", "[::1]"])
+  const near = ["localhost", "a.localhost", "127.0.0.1", "10.1.2.3", "172.16.0.1", "172.31.9.9", "192.168.1.2"]
+  for (const host of [...near, "169.254.1.1", "100.64.0.1", "[::1]", "[fd00::1]", "[fe80::1]"])
     assert.deepEqual(warned("127.0.0.1:8787", `https://${host}`), ["webhookUrl names this"], host)
+  for (const host of ["10.example.com", "127.example.com", "172.32.0.1", "192.169.1.2", "[2001:db8::1]"])
+    assert.deepEqual(warned("127.0.0.1:8787", `https://${host}`), [], host)
   assert.deepEqual(warned("127.0.0.1:8787", "http://127.0.0.1:9000", true), [])
 })
