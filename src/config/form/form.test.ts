@@ -63,6 +63,9 @@ test("every section has fields, and none of them a secret", () => {
   assert.equal(fields.find(({ key }) => key === "channels.chatapp.botToken")?.guarded, "secret")
   assert.equal(fields.find(({ key }) => key === "gateway.port")?.guarded, "guarded")
   assert.deepEqual(listFields(snapshot, "nothing"), [])
+  const guarded = fields.filter((field) => field.kind === "map" && field.guarded === "guarded").map(({ key }) => key)
+  assert.ok(guarded.includes("models.providers") && guarded.includes("mcp.servers"), String(guarded))
+  assert.ok(!guarded.includes("channels.chatapp.groups"))
 })
 
 test("an entry of a map that is to be made has its fields before it is there", () => {
