@@ -48,6 +48,7 @@ test("a hang is told with its length and what was worked on, and counted", async
   assert.ok((figures.work?.maxSeconds ?? 1) > 0.01, "the thread itself computed")
   const within = (seconds: number) => figures.delays.buckets.find((bucket) => bucket.seconds === seconds)?.count ?? 0
   assert.ok(within(10) > within(0.25), "the hang stands in a bucket of its length")
+  assert.equal(within(10), figures.delays.count, "every delay stands in a bucket")
   assert.equal(existsSync(join(folder, "hanging.json")), false)
 })
 

@@ -29,6 +29,8 @@ test("leaves values that are too short to be secrets", () => {
 const recognised: Record<string, string> = {
   "bot123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw/getMe": "bot***/getMe",
   "123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw": "***",
+  "file/123456789:-AHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw/photo": "file/***/photo",
+  "too short 12345:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw": "too short 12345:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw",
   "authorization: Bearer abc.def-123": "authorization: Bearer ***",
   "Bearer abc.def-123": "Bearer ***",
   "basic dXNlcjpwYXNz": "basic ***",
