@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { after, before, describe, test } from "node:test"
 import { WebSocket } from "ws"
-import { Secret } from "../kernel/index.ts"
+import { AppError, Secret } from "../kernel/index.ts"
 import { resolveBinding } from "./binding.ts"
 import { send } from "../../test/support/http-client.ts"
 import { bearer, gatewayToken, makeLog, startGateway } from "./gateway.fixture.ts"
@@ -358,4 +358,34 @@ test("no source compares a secret with an operator: comparisons go through Secre
     const compared = text.match(/\b\w*(?:token|secret)(?:\.\w+)*\s*(?:===?|!==?)(?!=|\s*undefined)\s*\S+/gi) ?? []
     assert.deepEqual(compared, [], name)
   }
+})
+
+test("who has the secret of the webhooks learns what is wrong with the address, nobody else and nowhere else", async (context) => {
+  const explain = (authorization: string | undefined) =>
+    authorization === "Bearer of-the-hooks" ? new AppError("not-found", "Webhooks are under /hooks here") : undefined
+  const handle = async () => new Response("hook")
+  const gateway = await startGateway({ hooks: { path: () => "/hooks", handle, explain } })
+  context.after(() => gateway.stop())
+  const ask = async (path: string, secret?: string) => {
+    const headers = secret === undefined ? {} : { authorization: `Bearer ${secret}` }
+    const { status, json } = await gateway.send(path, { method: "POST", headers })
+    return `${status} ${json.error.message}`
+  }
+  assert.equal(await ask("/webhooks/github", "of-the-hooks"), "404 Webhooks are under /hooks here")
+  for (const [path, secret] of [
+    ["/webhooks/github", "of-nobody-else-here"],
+    ["/webhooks/github", undefined],
+    ["/api/status", "of-the-hooks"],
+    ["/metrics", "of-the-hooks"],
+  ] as const)
+    assert.match(await ask(path, secret), /^401 /, path)
+})
+
+test("an address of the newer kind is listened on, and is a host of its own", async (context) => {
+  const gateway = await startGateway({ bind: "::1" })
+  context.after(() => gateway.stop())
+  const status = async (host: string) =>
+    (await send(gateway.port, "/healthz", { headers: { host }, address: "::1" })).status
+  assert.equal(await status(`[::1]:${gateway.port}`), 200)
+  assert.equal(await status(`[::2]:${gateway.port}`), 403)
 })

@@ -71,7 +71,7 @@ test("a clean stop loses nothing", async () => {
 })
 
 test("a flood of addresses is a few rows, and pushes out nothing that was done", async () => {
-  const { store, audit, folder, close } = await open()
+  const { time, store, audit, folder, close } = await open()
   audit.record({ door: "gateway", who: owner, action: "token.revoke", target: "ci", outcome: "ok" })
   for (let n = 0; n < 5_000; n += 1) {
     audit.count({ door: "hooks", who: knocking(`2001:db8::${n}`), action: "auth.failed", outcome: "unauthorized" })
@@ -80,6 +80,10 @@ test("a flood of addresses is a few rows, and pushes out nothing that was done",
   const rows = audit.read({ ...all, action: "auth" })
   assert.equal(rows.length, 201)
   assert.equal(rows.find(({ who }) => who.id === "")?.count, 4_800)
+  time.now += hour
+  audit.count({ door: "hooks", who: knocking("2001:db8:1::"), action: "auth.failed", outcome: "unauthorized" })
+  await audit.flush()
+  assert.equal(audit.read({ ...all, action: "auth" })[0]?.who.id, "2001:db8:1::", "the next hour has names again")
   const fill = store.handle.raw.prepare(
     "insert into audit (at, last_at, door, who_kind, who_id, who_name, action, target, outcome, count, counted) values (?, ?, 'hooks', 'stranger', ?, '', 'auth.failed', '', '', 1, 1)",
   )
