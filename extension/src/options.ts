@@ -10,6 +10,7 @@ interface PageNode {
   append(...nodes: (PageNode | string)[]): void
   replaceChildren(...nodes: PageNode[]): void
   setAttribute(name: string, value: string): void
+  focus(): void
   addEventListener(type: string, listener: (event: { preventDefault(): void }) => void): void
 }
 
@@ -44,8 +45,8 @@ async function attempt(work: () => Promise<void>): Promise<void> {
 }
 
 function show(state: OptionsState): void {
-  part("paired").textContent = state.isPaired ? "Paired. A new code replaces the pairing." : "Not paired yet."
-  part("link").textContent = state.link
+  say(part("paired"), state.isPaired ? "Paired. A new code replaces the pairing." : "Not paired yet.")
+  say(part("link"), state.link)
   for (const [id, value] of [
     ["port", state.port],
     ["minutes", state.idleMinutes],
@@ -55,22 +56,51 @@ function show(state: OptionsState): void {
   }
   part("popups").checked = state.popups
   part("newTabs").checked = state.newTabs
-  part("tabs").replaceChildren(...state.tabs.map(line))
+  list(state.tabs)
 }
 
-function line({ tabId, title, url, by }: OptionsState["tabs"][number]): PageNode {
-  const item = page.createElement("li")
-  const words = page.createElement("span")
-  const address = page.createElement("small")
-  address.textContent = by === "person" ? url : `${url} (opened by the ${by})`
-  words.append(title === "" ? "(no title)" : title, address)
-  const button = page.createElement("button")
+/** Only what has changed: a screen reader says again whatever is set again. */
+function say(node: PageNode, text: string): void {
+  if (node.textContent !== text) node.textContent = text
+}
+
+type ListedTab = OptionsState["tabs"][number]
+
+interface Line {
+  item: PageNode
+  button: PageNode
+  tell(tab: ListedTab): void
+}
+
+let lines = new Map<number, Line>()
+
+/** Lines stay where they are while their tabs do: a press or the focus is not lost to the next look at the state. */
+function list(tabs: ListedTab[]): void {
+  const before = [...lines.keys()].join()
+  lines = new Map(tabs.map(({ tabId }) => [tabId, lines.get(tabId) ?? makeLine(tabId)]))
+  for (const tab of tabs) lines.get(tab.tabId)?.tell(tab)
+  if ([...lines.keys()].join() === before) return
+  const focused = [...lines.values()].find(({ button }) => button === page.activeElement)
+  part("tabs").replaceChildren(...[...lines.values()].map(({ item }) => item))
+  focused?.button.focus()
+}
+
+function makeLine(tabId: number): Line {
+  const [item, words, name, address, button] = ["li", "span", "span", "small", "button"].map((tag) =>
+    page.createElement(tag),
+  ) as [PageNode, PageNode, PageNode, PageNode, PageNode]
   button.textContent = "Detach"
   button.setAttribute("type", "button")
-  button.setAttribute("aria-label", `Detach ${title}`)
   button.addEventListener("click", () => void attempt(async () => show(await ask({ type: "detach", tabId }))))
+  words.append(name, address)
   item.append(words, button)
-  return item
+  const tell = ({ title, url, by }: ListedTab) => {
+    const shown = title === "" ? "(no title)" : title
+    say(name, shown)
+    say(address, by === "person" ? url : `${url} (opened by the ${by})`)
+    button.setAttribute("aria-label", `Detach ${shown}`)
+  }
+  return { item, button, tell }
 }
 
 function change(form: string, input: string, name: string): void {

@@ -12,6 +12,8 @@ export interface TabsOptions {
   attached(tab: RelayTab): void
   changed(tab: RelayTab): void
   detached(tab: RelayTab, tabId: number, reason: string): void
+  /** Nothing is attached any more, and nothing is on its way to be. */
+  emptied(): void
   /** Whether commands may open tabs, as the person and the gateway have it. */
   mayOpen(): boolean
   /** The run of the gateway that is connected. */
@@ -31,8 +33,9 @@ export class AttachedTabs {
     this.#links = { tell: options.tell, save: () => void this.keep() }
   }
 
+  /** What is being attached counts: whoever lets go of the last other tab must not take its connection away. */
   get isEmpty(): boolean {
-    return this.#tabs.size === 0
+    return this.#tabs.size === 0 && this.#making.size === 0
   }
 
   get ids(): number[] {
@@ -70,7 +73,10 @@ export class AttachedTabs {
   async attach(tabId: number, by: RelayTab["by"], openerId?: string): Promise<Attachment> {
     const known = this.#tabs.get(tabId) ?? this.#making.get(tabId)
     if (known) return known
-    const making = this.#attach(tabId, by, openerId).finally(() => this.#making.delete(tabId))
+    const making = this.#attach(tabId, by, openerId).finally(() => {
+      this.#making.delete(tabId)
+      if (this.isEmpty) this.#options.emptied()
+    })
     this.#making.set(tabId, making)
     return making
   }
@@ -111,6 +117,7 @@ export class AttachedTabs {
   #forget(tabId: number, attachment: Attachment, reason: string): void {
     this.#tabs.delete(tabId)
     this.#options.detached(attachment.tab, tabId, reason)
+    if (this.isEmpty) this.#options.emptied()
   }
 
   async detachIdle(idleMs: number, now: number): Promise<void> {

@@ -20,8 +20,8 @@ const tabs = new AttachedTabs({
   detached(tab, tabId, reason) {
     keeper.send({ type: "detached", session: tab.session, reason })
     void showBadge(tabId, { kind: "none" })
-    if (tabs.isEmpty) keeper.rest()
   },
+  emptied: () => keeper.rest(),
   mayOpen: () => settings?.newTabs !== false && keeper.newTabs,
   boot: () => keeper.boot,
 })
