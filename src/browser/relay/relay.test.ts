@@ -505,13 +505,44 @@ describe("the connection", () => {
     await person.waitForBadge(page, "ON")
   })
 
-  test("ends for a tab by the options, which list what is attached", async () => {
+  test("ends for a tab by the options, whose list keeps the focus while it is told anew each second", async () => {
+    const url = (await person.inPage(page, "location.href")) as string
+    const button = `[...document.querySelectorAll("#tabs li")].find((line) => line.textContent.includes(${JSON.stringify(url)}))?.querySelector("button")`
     await person.inOptions(
-      `new Promise((done) => { const look = () => { const button = document.querySelector("#tabs li button"); if (!button) return setTimeout(look, 50); button.click(); done() }; look() })`,
+      `new Promise((done) => { const look = () => { if (!${button}) return setTimeout(look, 50); ${button}.focus(); done() }; look() })`,
     )
+    // Another tab comes into the list, which is seen only when the list has been told anew.
+    const other = await person.open(`${siteUrl}/other`)
+    await person.press(other)
+    await person.waitForBadge(other, "ON")
+    const isListed = `document.querySelector("#tabs").textContent.includes("/other")`
+    await person.inOptions(
+      `new Promise((done) => { const look = () => (${isListed} ? done() : setTimeout(look, 50)); look() })`,
+    )
+    const named = await person.inOptions<string>(`document.activeElement.getAttribute("aria-label")`)
+    assert.equal(named, `Detach ${await person.inPage<string>(page, "document.title")}`)
+    await person.inOptions("document.activeElement.click()")
     await person.waitForBadge(page, "")
+    await person.waitForBadge(other, "ON")
+    await person.close(other)
     await person.press(page)
     await person.waitForBadge(page, "ON")
+  })
+
+  test("stays for a tab that is attached while the last other one is let go", async () => {
+    const other = await person.open(`${siteUrl}/other`)
+    for (const [from, to] of [
+      [page, other],
+      [other, page],
+    ] as const) {
+      // Nothing waits for the first press before the second.
+      await person.press(to)
+      await person.press(from)
+      await person.waitForBadge(from, "")
+      await person.waitForBadge(to, "ON")
+      assert.equal((await call("GET", "/snapshot?targetId=" + to)).status, 200)
+    }
+    await person.close(other)
   })
 
   test("ends for a tab when the button is pressed again, at once", async () => {
