@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { build } from "esbuild"
+import { asciiOutput } from "./ascii-output.ts"
 import { buildExtension } from "./build-extension.ts"
 import { buildDashboard } from "./build-dashboard.mjs"
 import { buildEmulatorPage } from "./build-emulator-page.mjs"
@@ -26,6 +27,7 @@ const shared = {
   sourcemap: false,
   legalComments: "none",
   logLevel: "warning",
+  plugins: [asciiOutput],
   define: { "process.env.NODE_ENV": '"production"' },
 }
 

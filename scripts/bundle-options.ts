@@ -1,6 +1,7 @@
 // What the bundles of the gateway have in common, those that are shipped and that of the tests.
 import { dirname, join } from "node:path"
 import type { BuildOptions, Plugin } from "esbuild"
+import { asciiOutput } from "./ascii-output.ts"
 
 /**
  * An ESM import of node:http reads every one of its exports, and with the WebSocket among them loads all of Node's own
@@ -39,7 +40,7 @@ export const moduleOptions = {
   logLevel: "warning",
   outExtension: { ".js": ".mjs" },
   external: ["playwright-core"],
-  plugins: [requireHttp, zodInEnglish],
+  plugins: [requireHttp, zodInEnglish, asciiOutput],
   // Bundled CommonJS packages call require() for Node's own modules.
   banner: {
     js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',

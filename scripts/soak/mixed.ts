@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { Worker } from "node:worker_threads"
 import type { EmulatorEvent } from "../../emulator/feed.ts"
+import { memoryVariables } from "../../src/service/unit.ts"
 import { comeToRest } from "../../test/support/endurance/endure.ts"
 import { Load } from "../../test/support/endurance/load.ts"
 import { ModelWatch, type Tally, openWork, tally } from "../../test/support/endurance/tally.ts"
@@ -117,7 +118,8 @@ async function prepare(ends: Ends, { people, random, say }: MixedOptions) {
   const end = new AbortController()
   ends.after(() => end.abort())
   void answers.follow(world, end.signal)
-  await world.start()
+  // As the service starts it.
+  await world.start({ nodeFlags: [], environment: memoryVariables })
   return { world, load, watch, answers }
 }
 

@@ -6,6 +6,9 @@ import type { ServicePlan } from "./contract.ts"
 /** Stands in every description that we have written, by which it is known again. */
 export const writtenBy = "Written by: svc service install."
 
+/** For the C library of GNU; others leave them aside. */
+export const memoryVariables = { MALLOC_ARENA_MAX: "2", MALLOC_TRIM_THRESHOLD_: "131072" }
+
 export function renderUnit(plan: ServicePlan): string {
   const isSystem = plan.scope === "system"
   const parts = [
@@ -37,7 +40,7 @@ function run(plan: ServicePlan): string {
     `SVC_STATE_DIR=${stateFolder}`,
     ...(configPath === undefined ? [] : [`SVC_CONFIG_PATH=${configPath}`]),
     `PATH=${searchPath}`,
-    "MALLOC_ARENA_MAX=2",
+    ...Object.entries(memoryVariables).map(([name, value]) => `${name}=${value}`),
     ...(user === undefined ? [] : [`HOME=${plan.home}`]),
   ]
   return `[Service]
@@ -46,6 +49,7 @@ Type=exec${user === undefined ? "" : `\nUser=${word(user)}`}
 ExecStart=${[plan.node, "--disable-sigusr1", plan.program, "gateway"].map((each) => argument(each)).join(" ")}
 WorkingDirectory=${specifiers(path(plan.home))}
 # Two arenas: the C library would keep memory apart for each of Node's threads, most of which work one after the other.
+# The threshold is its own, but said here it stays: by itself it grows to 64 MB that are kept where nobody uses them.
 # Secrets do not belong here, where everybody can read them: they go into .env in the state folder, mode 600.
 ${variables.map((variable) => `Environment=${argument(variable, "environment")}`).join("\n")}
 UMask=0077`

@@ -54,8 +54,8 @@ async function putPage(folder: string): Promise<void> {
 }
 
 async function bundle(): Promise<string> {
-  const sources = [join(root, "src"), join(root, "test", "support"), join(root, "package-lock.json")]
-  const folder = join(cache, `gateway-${newest(...sources)}`)
+  const sources = ["src", "test/support", "scripts/bundle-options.ts", "scripts/ascii-output.ts", "package-lock.json"]
+  const folder = join(cache, `gateway-${newest(...sources.map((name) => join(root, name)))}`)
   const program = join(folder, "gateway-process.mjs")
   if (existsSync(program)) return program
   const own = `${folder}-${process.pid}`

@@ -14,6 +14,9 @@ import { newStateFolder } from "./state-folder.ts"
 const firstPort = 10_100
 const lastPort = 32_700
 
+/** As the runner of the tests: a start makes much that stays, and with little room V8 copies it again and again. */
+const startFlags = ["--min-semi-space-size=16"]
+
 export interface GatewaySetup {
   /** Default: one whose store has just been made. */
   stateFolder?: string
@@ -24,6 +27,8 @@ export interface GatewaySetup {
   crashAt?: string
   /** Files and connections that it may open at once. */
   handleLimit?: number
+  /** Default: those that make many starts cheap. Whoever measures memory gives those of the service: none. */
+  nodeFlags?: readonly string[]
   environment?: Record<string, string>
 }
 
@@ -86,8 +91,7 @@ export async function spawnGateway(context: Pick<TestContext, "after">, setup: G
   const port = setup.port ?? (await freePort())
   if (setup.config || setup.stateFolder === undefined) writeConfig(stateFolder, setup.config ?? {})
   const program = await bundleGateway()
-  // As the runner of the tests: a start makes much that stays, and with little room V8 copies it again and again.
-  const node = [process.execPath, "--min-semi-space-size=16", program]
+  const node = [process.execPath, ...(setup.nodeFlags ?? startFlags), program]
   const [command = "", ...words] =
     setup.handleLimit === undefined ? node : ["sh", "-c", `ulimit -n ${setup.handleLimit}; exec "$0" "$@"`, ...node]
   const child = spawn(command, words, {

@@ -8,7 +8,7 @@ import { type TestContext, after } from "node:test"
 import { setTimeout as delay } from "node:timers/promises"
 import type { Message, User } from "grammy/types"
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../emulator/index.ts"
-import { freePort, type RunningGateway, startGateway, writeConfig } from "./gateway.ts"
+import { type GatewaySetup, freePort, type RunningGateway, startGateway, writeConfig } from "./gateway.ts"
 import { type ModelServer, type ModelServerOptions, startModelServer } from "./model-server/index.ts"
 import { newStateFolder } from "./state-folder.ts"
 
@@ -57,7 +57,7 @@ export class World {
 
   /** Starts a gateway on the state folder, with the configuration as it stands there. */
   async start(
-    options: { crashAt?: string; handleLimit?: number; environment?: Record<string, string> } = {},
+    options: Pick<GatewaySetup, "crashAt" | "handleLimit" | "environment" | "nodeFlags"> = {},
   ): Promise<RunningGateway> {
     this.gateway = await startGateway(this.#context, { stateFolder: this.stateFolder, port: this.port, ...options })
     return this.gateway
