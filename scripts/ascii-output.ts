@@ -6,7 +6,7 @@ import { parse } from "acorn"
 import { simple } from "acorn-walk"
 import type { Plugin } from "esbuild"
 
-const beyondAscii = /[^\u0000-\u007f]/g
+const beyondAscii = /[\u0080-\uffff]/g
 
 /** esbuild itself escapes strings, and leaves expressions and comments as they are. */
 export const asciiOutput: Plugin = {
