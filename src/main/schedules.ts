@@ -25,6 +25,7 @@ export function composeSchedules(core: Core, agent: AgentParts, channels: Owners
     agent: (id) => agentNamed(core, id),
     checkModel: (model, agentId) => void agent.models.describe({ agentId, model, byOperator: true }),
     resolveRoute: (agentId, target) => agent.delivery.resolve(agentId, target),
+    findTarget: async (route, signal) => (await channels().get(route.channel)?.findTarget(route, signal)) ?? route,
     paused: () => agent.pause.state() !== undefined,
     tell(write, agentId, text) {
       const route = ownersChat({ sessions: agent.sessions, channels }, agentId)

@@ -33,6 +33,7 @@ async function begin(context: TestContext, config: unknown = {}, options: { fold
       throw new AppError("not-found", `There is no agent ${id}`)
     },
     checkModel: () => undefined,
+    findTarget: (route) => Promise.resolve(route),
     resolveRoute(_agentId, { channel, to }) {
       if (channel === "last" && to === undefined) throw new AppError("no-route", "There is no chat to deliver to")
       return { channel, account: "default", chatId: to ?? "1", chatKind: "private" }

@@ -36,6 +36,8 @@ export interface SchedulesOptions {
   checkModel: (model: string, agentId: string) => void
   /** Throws `no-route`, `channel-unknown`, `target-invalid`. */
   resolveRoute: (agentId: string, target: { channel: string; to?: string; account?: string }) => Route
+  /** Asks the platform whom a name means. Throws `target-invalid` when that is nobody who can be written to. */
+  findTarget: (route: Route, signal: AbortSignal) => Promise<Route>
   /** While all is paused no time is claimed. */
   paused: () => boolean
   /** Tells an owner, in the transaction under way. */
@@ -78,6 +80,8 @@ export interface Schedules {
 const longestPauseMs = 30_000
 /** After a look that failed: the disk is full, say. The next ones come later and later, up to the longest pause. */
 const failurePauseMs = 1_000
+/** More than the few questions of it take together. */
+const findTargetMs = 10_000
 const minuteMs = 60_000
 const usualGraceMs = 60 * minuteMs
 /** A reminder that comes late is better than none. */
@@ -181,10 +185,9 @@ async function add(state: State, wish: ScheduleWish, maker: Maker): Promise<Sche
   const when = readWhen(wish, now, wish.timezone ?? state.timeZone())
   const agentId = state.agent(wish.agent ?? maker.agentId)
   if (wish.model !== undefined) state.checkModel(wish.model, agentId)
-  const { channel = "last", to, account } = wish
-  const isNamed = channel !== "last" || to !== undefined
-  // A typing error shows at once; that nobody has written yet may change until then.
-  if (isNamed) state.resolveRoute(agentId, { channel, ...given({ to, account }) })
+  const { channel = "last", account } = wish
+  const isNamed = channel !== "last" || wish.to !== undefined
+  const to = isNamed ? await recipientOf(state, agentId, { channel, ...given({ to: wish.to, account }) }) : undefined
   const spec: ScheduleSpec = {
     when,
     text: wish.text,
@@ -224,6 +227,20 @@ async function add(state: State, wish: ScheduleWish, maker: Maker): Promise<Sche
   })
   state.log.info({ schedule: row.id, when: describeWhen(when, state.timeZone()), by: maker.by }, "schedule made")
   return row
+}
+
+/**
+ * A typing error shows at once; that nobody has written yet may change until the time has come. A person is kept by id: the
+ * platform finds people under nothing else.
+ */
+async function recipientOf(
+  state: State,
+  agentId: string,
+  target: { channel: string; to?: string; account?: string },
+): Promise<string | undefined> {
+  const route = state.resolveRoute(agentId, target)
+  const found = await state.findTarget(route, AbortSignal.timeout(findTargetMs))
+  return found.chatId === route.chatId ? target.to : found.chatId
 }
 
 /** What the configuration says becomes rows: these keep what has run already. What it says no more is over. */

@@ -17,6 +17,8 @@ test("a schedule runs at its time, once, and is ok when its answer has arrived",
   const svc = async (...words: string[]) =>
     await runProgram(["cron", ...words], { environment: { SVC_STATE_DIR: world.stateFolder } })
   const made = async (...words: string[]) => JSON.parse((await svc(...words, "--json")).stdout) as ScheduleDetail
+  const bea = await world.addPerson({ id: 1003, firstName: "Bea", username: "beatrice" })
+  world.configure({ channels: { chatapp: { allowFrom: [world.ada.id, bea.id] } } })
   await world.start()
   obey(world, {
     "Say good morning": ["Good morning, Ada"],
@@ -70,6 +72,10 @@ test("a schedule runs at its time, once, and is ok when its answer has arrived",
     "report",
   )
   assert.match((await svc("list")).stdout, new RegExp(`${repeated.id} +0 3 \\* \\* \\* \\(Europe/Berlin\\)`))
+  // The platform finds a person under the id alone.
+  const named = await made("add", "Tell her", "--in", "1h", "--to", "@beatrice")
+  assert.match((await svc("show", named.id)).stdout, /goes to +last 1003\n/)
+  assert.match((await svc("remove", named.id)).stdout, /removed/)
   const before = world.say("wait")
   assert.match((await svc("run", repeated.id.slice(0, 5))).stdout, /^runs now; look with: svc runs show /)
   await world.reply("It is reported.", { after: before })
@@ -86,6 +92,7 @@ test("a schedule runs at its time, once, and is ok when its answer has arrived",
     [["add", "x", "--cron", "61 * * * *"], /cron: "61 \* \* \* \*" is no time/],
     [["add", "x"], /exactly one of cron, every, at and in/],
     [["add", "x", "--in", "1h", "--channel", "pigeon"], /Channel "pigeon" is unknown/],
+    [["add", "x", "--in", "1h", "--to", "@nobody_there"], /@nobody_there is nobody whom the bot can write to[^]*hint: /],
     [["show", "nothing"], /There is no schedule nothing\nhint: svc cron list --all/],
   ] as const) {
     const { code, stderr } = await svc(...words)
