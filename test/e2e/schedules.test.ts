@@ -92,7 +92,10 @@ test("a schedule runs at its time, once, and is ok when its answer has arrived",
     [["add", "x", "--cron", "61 * * * *"], /cron: "61 \* \* \* \*" is no time/],
     [["add", "x"], /exactly one of cron, every, at and in/],
     [["add", "x", "--in", "1h", "--channel", "pigeon"], /Channel "pigeon" is unknown/],
-    [["add", "x", "--in", "1h", "--to", "@nobody_there"], /@nobody_there is nobody whom the bot can write to[^]*hint: /],
+    [
+      ["add", "x", "--in", "1h", "--to", "@nobody_there"],
+      /@nobody_there is nobody whom the bot can write to[^]*hint: /,
+    ],
     [["show", "nothing"], /There is no schedule nothing\nhint: svc cron list --all/],
   ] as const) {
     const { code, stderr } = await svc(...words)
