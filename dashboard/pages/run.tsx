@@ -214,6 +214,7 @@ interface Call {
 interface Data {
   text?: string
   model?: string
+  failedBefore?: { model: string; reason: string }[]
   toolCalls?: Call[]
   message?: { content: Part[] }
   content?: Part[]
@@ -249,6 +250,11 @@ function modelStep(
     ),
     body: (
       <>
+        {step.failedBefore?.map(({ model, reason }) => (
+          <p key={model}>
+            {step.model} answered instead of {model}: {reason}
+          </p>
+        ))}
         {step.text !== undefined && step.text !== "" && <Code text={step.text} what="the model's words" />}
         {(step.toolCalls?.length ?? 0) > 0 && <p>Calls {step.toolCalls?.map(({ name }) => name).join(", ")}</p>}
       </>

@@ -99,10 +99,11 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
       },
       onRestart: () => options.onRestart?.() ?? "",
     })
-    const { text, toolCalls, model, replay } = reply
+    const { text, toolCalls, model, replay, failedBefore } = reply
+    const failed = failedBefore ? { failedBefore } : {}
     const reasoning = options.keepReasoning && reply.reasoning !== "" ? { reasoning: reply.reasoning } : {}
     const tainted = isTainted ? { tainted: true as const } : {}
-    await journal.addAssistant({ text, toolCalls, model, ...reasoning, ...(replay ? { replay } : {}), ...tainted })
+    await journal.addAssistant({ text, toolCalls, model, ...failed, ...reasoning, ...(replay ? { replay } : {}), ...tainted })
     options.crashPoint("turn.afterModel")
   }
 }

@@ -1,5 +1,5 @@
 // The journal of a turn: rows of the store <-> the conversation that they stand for. What is not in it has not happened.
-import type { ModelMessage, Replay, ToolCall, ToolResultPart } from "../models/contract.ts"
+import type { FailedModel, ModelMessage, Replay, ToolCall, ToolResultPart } from "../models/contract.ts"
 import type { Origin } from "../sessions/route.ts"
 import { type Step, type Store, type Write, insertStep, writeStep } from "../store/index.ts"
 import type { SteeredStep } from "./queue/contract.ts"
@@ -17,6 +17,8 @@ export interface AssistantStep {
   text: string
   toolCalls: ToolCall[]
   model: string
+  /** Models that failed before this one answered. */
+  failedBefore?: FailedModel[]
   /** Only where somebody wants to read it. */
   reasoning?: string
   /** As its provider wants it back: what a crash must not lose. */

@@ -114,6 +114,14 @@ export interface ModelReply {
   calls?: number
   /** `provider/model` that really answered (a fallback may have stepped in). */
   model: string
+  /** The models that were asked before it in this step and failed, with why. Unset: the one that was wanted answered. */
+  failedBefore?: FailedModel[]
+}
+
+export interface FailedModel {
+  /** `provider/model` */
+  model: string
+  reason: string
 }
 
 /** One answered call of a provider, for the ledger. A step may take several. */

@@ -4,7 +4,7 @@ import { AppError } from "../kernel/index.ts"
 import { createAnswer } from "./answer.ts"
 import { createAsk, type AskOptions, type AskParts, type ModelLimits, type Outcome } from "./ask.ts"
 import { createContextLimits } from "./context-limits.ts"
-import type { ModelRegistry } from "./contract.ts"
+import type { ModelRegistry, ModelReply } from "./contract.ts"
 import { type Failure, classifyFailure } from "./failure/index.ts"
 import { findKey } from "./keys.ts"
 import { ModelFailure } from "./model-failure.ts"
@@ -73,7 +73,7 @@ export function createModelRegistry(parts: ModelRegistryParts): ModelRegistry {
         const attempts = id === asked.at(-1) ? retry.attempts : Math.min(retry.attempts, maxAttemptsBeforeFallback)
         const options = { agentId: selection.agentId, thinking, progress, retry: { ...retry, attempts } }
         const outcome = await tryModel(view, id, options)
-        if (outcome.kind === "reply") return outcome.reply
+        if (outcome.kind === "reply") return withFailed(outcome.reply, failures)
         failures.push({ id, failure: outcome.failure })
       }
       throw allFailed(failures)
@@ -92,6 +92,19 @@ export function createModelRegistry(parts: ModelRegistryParts): ModelRegistry {
       return { kind: "failed", failure }
     }
   }
+}
+
+/** Providers answer with whole pages at times; the log has no more either. */
+const maxReasonCharacters = 300
+
+/** Who reads what a run did is to see why another model has answered. */
+function withFailed(reply: ModelReply, failures: readonly { id: string; failure: Failure }[]): ModelReply {
+  if (failures.length === 0) return reply
+  const failedBefore = failures.map(({ id, failure }) => ({
+    model: id,
+    reason: failure.message.slice(0, maxReasonCharacters),
+  }))
+  return { ...reply, failedBefore }
 }
 
 /** What a later try may well do: the conversation itself was not refused. */

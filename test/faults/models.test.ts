@@ -119,3 +119,27 @@ test("waits as long as a busy model asks, then answers as if nothing had been", 
   assert.ok(waitedMs >= 1_000, `asked again after ${Math.round(waitedMs)} ms`)
   assert.equal(countSorry(world), 0)
 })
+
+test("what a fallback has answered is one answer, and its run tells which model failed before it, and why", async () => {
+  const world = await worldOf(20)
+  await world.reconfigure({
+    models: { retry: { attempts: 1 } },
+    agents: { defaults: { model: { primary: "test/small", fallbacks: ["test/large"] } } },
+  })
+  world.model.script(({ body }) =>
+    body.model === "small" ? { kind: "cut", text: "The first half, which is cut" } : text("The whole answer"),
+  )
+  const asked = world.say("who answers?")
+  await world.reply("The whole answer", { after: asked })
+  await world.settle()
+  assert.deepEqual(world.botTexts(world.ada, asked).slice(0, 1), ["The whole answer"])
+  const { items } = await world.gateway.call<{ items: { runId: string; asked: string }[] }>("GET", "/api/runs?limit=5")
+  const runId = items.find((run) => run.asked === "who answers?")?.runId ?? ""
+  const { steps } = await world.gateway.call<{ steps: { kind: string; data: unknown }[] }>("GET", `/api/runs/${runId}`)
+  const { model, failedBefore } = steps.find(({ kind }) => kind === "assistant")?.data as {
+    model: string
+    failedBefore: { model: string; reason: string }[]
+  }
+  assert.deepEqual([model, failedBefore.map((failed) => failed.model)], ["test/large", ["test/small"]])
+  assert.match(failedBefore[0]?.reason ?? "", /cut|closed|ended|broken/i)
+})
