@@ -103,7 +103,15 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
     const failed = failedBefore ? { failedBefore } : {}
     const reasoning = options.keepReasoning && reply.reasoning !== "" ? { reasoning: reply.reasoning } : {}
     const tainted = isTainted ? { tainted: true as const } : {}
-    await journal.addAssistant({ text, toolCalls, model, ...failed, ...reasoning, ...(replay ? { replay } : {}), ...tainted })
+    await journal.addAssistant({
+      text,
+      toolCalls,
+      model,
+      ...failed,
+      ...reasoning,
+      ...(replay ? { replay } : {}),
+      ...tainted,
+    })
     options.crashPoint("turn.afterModel")
   }
 }

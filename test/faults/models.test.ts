@@ -135,11 +135,9 @@ test("what a fallback has answered is one answer, and its run tells which model 
   assert.deepEqual(world.botTexts(world.ada, asked).slice(0, 1), ["The whole answer"])
   const { items } = await world.gateway.call<{ items: { runId: string; asked: string }[] }>("GET", "/api/runs?limit=5")
   const runId = items.find((run) => run.asked === "who answers?")?.runId ?? ""
-  const { steps } = await world.gateway.call<{ steps: { kind: string; data: unknown }[] }>("GET", `/api/runs/${runId}`)
-  const { model, failedBefore } = steps.find(({ kind }) => kind === "assistant")?.data as {
-    model: string
-    failedBefore: { model: string; reason: string }[]
-  }
+  type Step = { kind: string; data: { model?: string; failedBefore?: { model: string; reason: string }[] } }
+  const { steps } = await world.gateway.call<{ steps: Step[] }>("GET", `/api/runs/${runId}`)
+  const { model, failedBefore = [] } = steps.find(({ kind }) => kind === "assistant")?.data ?? {}
   assert.deepEqual([model, failedBefore.map((failed) => failed.model)], ["test/large", ["test/small"]])
   assert.match(failedBefore[0]?.reason ?? "", /cut|closed|ended|broken/i)
 })
