@@ -5,6 +5,7 @@ import { test } from "node:test"
 import { temporaryFolder } from "../../../test/support/temporary.ts"
 import { silentLog, testStore } from "../../../test/support/store.ts"
 import { brokenToolRules } from "../../../test/support/tool-rules.ts"
+import { until } from "../../../test/support/world.ts"
 import { toolContext } from "../../../test/support/tool-context.ts"
 import { type Json, systemIds } from "../../kernel/index.ts"
 import { runTool, toolSchemas } from "../../agent/tool-runner.ts"
@@ -153,7 +154,7 @@ test("whoever stops a call is not kept waiting, and a program that has ended is 
   const list =
     "if (method === 'tools/list') return send({ result: { tools: [{ name: 'go', inputSchema: { type: 'object' } }] } })"
   const call =
-    "if (method === 'tools/call') return params.arguments.end ? process.exit(1) : params.arguments.wait ? undefined : send({ result: { content: [{ type: 'text', text: 'went' }] } })"
+    "if (method === 'tools/call') return params.arguments.end ? (console.error('the disk is gone'), process.exit(1)) : params.arguments.wait ? undefined : send({ result: { content: [{ type: 'text', text: 'went' }] } })"
   const connection = program(answering(`${list}\n${call}`))
   const [tool] = (await connection.tools(signal())).values()
   assert.equal(tool?.name, "go")
@@ -162,7 +163,13 @@ test("whoever stops a call is not kept waiting, and a program that has ended is 
   stop.abort(new Error("stopped by its caller"))
   await assert.rejects(waiting, /stopped by its caller/)
   await assert.rejects(connection.call("go", { end: true }, signal()), /one does not work/)
+  assert.equal(connection.revision, undefined)
+  await until(
+    "its last words are told",
+    () => connection.problem?.includes("does not work: Connection closed: the disk is gone") || undefined,
+  )
   const { content } = await connection.call("go", {}, signal())
+  assert.equal(connection.problem, undefined)
   assert.deepEqual(content, [{ type: "text", text: "went" }])
   await connection.stop()
 })

@@ -22,6 +22,8 @@ export interface Connection {
   readonly source: string
   /** Protocol revision, while it is open. */
   readonly revision: string | undefined
+  /** Why its last use failed, with the last words of a program that has ended by it. They are words of others. */
+  readonly problem: string | undefined
   /** The tools as the server has them now. Opens it. Throws `mcp-unavailable`, `timeout`. */
   tools(signal: AbortSignal): Promise<ReadonlyMap<string, ToolDefinition & { hash: string }>>
   call(name: string, input: Parameters<OpenServer["call"]>[1], signal: AbortSignal): Promise<CallOutcome>
@@ -48,6 +50,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   let revision: string | undefined
   let idle: NodeJS.Timeout | undefined
   let running = 0
+  let failed: { reason: string; server: OpenServer | undefined } | undefined
   const end = async () => {
     clearTimeout(idle)
     const ending = current
@@ -61,11 +64,18 @@ export function createConnection(options: ConnectionOptions): Connection {
   const use = async <Result>(signal: AbortSignal, work: (open: Open) => Promise<Result>): Promise<Result> => {
     clearTimeout(idle)
     running += 1
+    let server: OpenServer | undefined
     try {
-      return await work(await opened())
+      const each = await opened()
+      server = each.server
+      const result = await work(each)
+      failed = undefined
+      return result
     } catch (error) {
       if (signal.aborted) throw signal.reason
-      throw error instanceof AppError ? error : unavailable(name, error)
+      const told = error instanceof AppError ? error : unavailable(options, error)
+      failed = { reason: told.message, server }
+      throw told
     } finally {
       running -= 1
       if (running === 0 && current) {
@@ -81,7 +91,9 @@ export function createConnection(options: ConnectionOptions): Connection {
     if (current) return current
     const started = open(options, {
       onClose() {
-        if (current === started) current = undefined
+        if (current !== started) return
+        current = undefined
+        revision = undefined
       },
       onToolsChanged: () => void started.then((each) => (each.listed = undefined)).catch(() => undefined),
     })
@@ -100,6 +112,12 @@ export function createConnection(options: ConnectionOptions): Connection {
     source: sourceOf(settings),
     get revision() {
       return revision
+    },
+    get problem() {
+      if (!failed) return undefined
+      // Read late: what a program writes last may come after the news of its end.
+      const words = failed.server?.lastWords() ?? ""
+      return words === "" ? failed.reason : `${failed.reason}: ${words}`
     },
     tools: (signal) => use(signal, (each) => listTools(each, settings, signal)),
     call: (tool, input, signal) =>
@@ -156,9 +174,10 @@ async function limited<Result>(
   }
 }
 
-function unavailable(name: string, error: unknown): AppError {
+function unavailable({ name, settings }: ConnectionOptions, error: unknown): AppError {
+  const keys = settings.url === undefined ? "command, args and env" : "url and headers"
   return new AppError("mcp-unavailable", `The MCP server ${name} does not work: ${describeError(error)}`, {
     cause: error,
-    hint: `Try it: svc mcp servers ${name}`,
+    hint: `Look at ${keys} of mcp.servers.${name}, then try it: svc mcp servers ${name}`,
   })
 }

@@ -24,6 +24,8 @@ export interface OpenServer {
   revision: string
   tools(signal: AbortSignal): Promise<ToolDefinition[]>
   call(name: string, input: JsonObject, signal: AbortSignal): Promise<CallOutcome>
+  /** Of a program that has ended: what it wrote last on its standard error. Else empty. */
+  lastWords(): string
   close(): Promise<void>
 }
 
@@ -51,7 +53,12 @@ export async function openServer(options: OpenOptions): Promise<OpenServer> {
   }
 }
 
-async function connect(options: OpenOptions, mode: "auto" | "legacy"): Promise<Client> {
+interface Connected {
+  client: Client
+  program: StdioTransport | undefined
+}
+
+async function connect(options: OpenOptions, mode: "auto" | "legacy"): Promise<Connected> {
   const { settings, version, env, cwd, signal } = options
   const timeoutMs = Math.min(settings.startSeconds * 400, maxProbeMs)
   const client = new Client({ name: "svc", version }, { versionNegotiation: { mode, probe: { timeoutMs } } })
@@ -69,14 +76,14 @@ async function connect(options: OpenOptions, mode: "auto" | "legacy"): Promise<C
   try {
     await client.connect(transport, { signal, timeout: settings.startSeconds * 1_000 })
     client.onclose = options.onClose
-    return client
+    return { client, program }
   } catch (error) {
     await transport.close().catch(options.onError)
     throw new Error(program?.lastWords || (error instanceof Error ? error.message : String(error)), { cause: error })
   }
 }
 
-function toolsOf(client: Client): OpenServer {
+function toolsOf({ client, program }: Connected): OpenServer {
   const limits = (given: AbortSignal) => ({ signal: given, timeout: longMs })
   return {
     revision: client.getNegotiatedProtocolVersion() ?? "",
@@ -95,6 +102,7 @@ function toolsOf(client: Client): OpenServer {
       const result = await client.callTool({ name, arguments: input }, limits(given))
       return { content: result.content ?? [], structured: result.structuredContent, isError: result.isError === true }
     },
+    lastWords: () => (program?.hasEnded ? program.lastWords : ""),
     close: () => client.close(),
   }
 }

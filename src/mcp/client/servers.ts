@@ -2,7 +2,7 @@
 // that; a server whose tools were never seen is asked for them once, in the background.
 import { homedir } from "node:os"
 import type { Tool, ToolPlace } from "../../agent/tool.ts"
-import { AppError, type Background, type Log, describeError } from "../../kernel/index.ts"
+import { AppError, type Background, type Log } from "../../kernel/index.ts"
 import type { Store } from "../../store/index.ts"
 import type { McpConfig, McpServerConfig } from "../config.ts"
 import { type Connection, createConnection, sourceOf } from "./connection.ts"
@@ -30,7 +30,8 @@ export class McpServers {
   readonly #options: McpServersOptions
   readonly #pins: Pins
   readonly #connections = new Map<string, Connection>()
-  readonly #failures = new Map<string, { at: number; reason: string }>()
+  /** When a server could not be read. */
+  readonly #failures = new Map<string, number>()
   readonly #looking = new Set<string>()
 
   constructor(options: McpServersOptions) {
@@ -138,7 +139,7 @@ export class McpServers {
       enabled: settings.enabled,
       revision: this.#connections.get(name)?.revision ?? null,
       tools: this.#pins.of(name, sourceOf(settings))?.length ?? 0,
-      problem: this.#failures.get(name)?.reason ?? null,
+      problem: this.#connections.get(name)?.problem ?? null,
     }
   }
 
@@ -148,7 +149,7 @@ export class McpServers {
       this.#failures.delete(connection.name)
       return [...found.values()]
     } catch (error) {
-      if (!signal.aborted) this.#failures.set(connection.name, { at: performance.now(), reason: describeError(error) })
+      if (!signal.aborted) this.#failures.set(connection.name, performance.now())
       throw error
     }
   }
@@ -156,7 +157,7 @@ export class McpServers {
   /** Once at a time, and not again and again when it does not work. */
   #lookSoon(connection: Connection): void {
     const { name } = connection
-    const isRecent = performance.now() - (this.#failures.get(name)?.at ?? -retryMs) < retryMs
+    const isRecent = performance.now() - (this.#failures.get(name) ?? -retryMs) < retryMs
     if (isRecent || this.#looking.has(name)) return
     this.#looking.add(name)
     this.#options.background.run("read mcp tools", () => this.#first(connection))

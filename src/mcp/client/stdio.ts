@@ -30,6 +30,7 @@ export class StdioTransport implements Transport {
   #rest: Buffer[] = []
   #restBytes = 0
   #tail = ""
+  #hasEnded = false
 
   constructor(options: StdioOptions) {
     this.#options = options
@@ -42,6 +43,10 @@ export class StdioTransport implements Transport {
 
   get stderr(): Readable | null {
     return this.#child?.stderr ?? null
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded
   }
 
   /** What it wrote last on its standard error, in one line. */
@@ -66,6 +71,7 @@ export class StdioTransport implements Transport {
       this.onclose?.()
     })
     child.once("exit", () => {
+      this.#hasEnded = true
       this.#signal("SIGKILL")
       exited.resolve()
       this.onclose?.()
