@@ -90,6 +90,17 @@ export interface CapAllowance {
   tokens?: number
   /** No cap until the next day begins; of a run until it ends. */
   untilTomorrow?: boolean
+  /** Only while this is the most that the cap lets through, in dollars or else tokens: a button touched twice raises once. */
+  ifMostIs?: number
+}
+
+/** How a cap stands after more was to be allowed. */
+export interface Allowed {
+  cap: CapState
+  /** Runs that it had ended and that go on. */
+  resumed: number
+  /** Nothing was allowed: the cap is no longer what `ifMostIs` said. */
+  isChanged?: true
 }
 
 /** Something an owner is told of, once. */

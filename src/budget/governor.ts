@@ -4,13 +4,13 @@
 import { AppError, type Background, type Ids, type Log, raceAbort } from "../kernel/index.ts"
 import type { AdmitCall, AdmittedCall, PlannedCall, Spent } from "../models/contract.ts"
 import type { Store, Write } from "../store/index.ts"
-import { describeCap, describeReached } from "./cap-words.ts"
+import { describeCap, describeReached, mostOf } from "./cap-words.ts"
 import { type Calendar, type Cap, type CapPlace, capId, capsOf, fitCall, placesOf, worstOf } from "./caps.ts"
-import type { CapAllowance, CapScope, CapState } from "./contract.ts"
+import type { Allowed, CapAllowance, CapScope, CapState } from "./contract.ts"
 import { BudgetExceeded } from "./exceeded.ts"
 import { type LateWrites, type LateWritesOptions, createLateWrites } from "./late-writes.ts"
 import type { Ledger } from "./ledger.ts"
-import { capState, findCap, listCaps } from "./look.ts"
+import { type Look, capState, findCap, listCaps } from "./look.ts"
 import { type Telling, type TellingOptions, createTelling } from "./telling.ts"
 import {
   addGrant,
@@ -46,7 +46,7 @@ export interface Governor {
   /** Calls of this month that were cut: nobody has told what they took. */
   cut(): Spent & { calls: number }
   /** Throws `not-found` for what is no cap, `bad-request` for what cannot be allowed. Tells what holds now. */
-  allow(id: string, allowance: CapAllowance, by: string): Promise<{ cap: CapState; resumed: number }>
+  allow(id: string, allowance: CapAllowance, by: string): Promise<Allowed>
 }
 
 /** A run that was ended longer ago is not what its owner has in mind. */
@@ -187,17 +187,26 @@ async function recover({ store, telling, log }: State): Promise<void> {
   if (lost > 0) log.warn({ calls: lost }, "calls of an earlier process count as what was held for them")
 }
 
-async function allow(state: State, id: string, allowance: CapAllowance, by: string) {
+async function allow(state: State, id: string, allowance: CapAllowance, by: string): Promise<Allowed> {
   const { store, clock, telling, log, resume } = state
   const cap = findCap(telling.look(), id)
   const given = readAllowance(cap, allowance, telling.calendar(clock.now()))
   const resumed = await store.write(async (write) => {
+    if (allowance.ifMostIs !== undefined && mostNow(telling.look(), cap) !== allowance.ifMostIs) return undefined
     addGrant(write, cap, { ...given, by })
     return takeStopped(write, cap, write.now - resumeMs).filter((runId) => resume(write, runId)).length
   })
+  const now = capState(telling.look(), cap)
+  if (resumed === undefined) return { cap: now, resumed: 0, isChanged: true }
   free(state)
   log.info({ cap: capId(cap), by, ...allowance, resumed }, "cap raised")
-  return { cap: capState(telling.look(), cap), resumed }
+  return { cap: now, resumed }
+}
+
+function mostNow(look: Look, cap: Cap): number | undefined {
+  const { dollars, tokens } = capState(look, cap)
+  const amount = dollars ?? tokens
+  return amount ? mostOf(amount) : undefined
 }
 
 function isLifted(store: Store, cap: CapPlace, now: number): boolean {

@@ -55,15 +55,19 @@ test("an owner is warned, told once with buttons, and what was stopped goes on w
   assert.doesNotMatch(problems.stdout, /failed for good \(svc/)
 
   world.model.script(() => text("the sixth goes on"))
-  world.emulator.control.click({
-    userId: world.ada.id,
-    chatId: stop.chat.id,
-    messageId: stop.message_id,
-    text: "Allow $1 more",
-  })
+  const touch = () =>
+    world.emulator.control.click({
+      userId: world.ada.id,
+      chatId: stop.chat.id,
+      messageId: stop.message_id,
+      text: "Allow $1 more",
+    })
+  touch()
+  touch()
   await world.reply(/^The cap of the day is now: \$0\.9960 of \$2\.00 used\. What I had stopped goes on \(1\)\.$/, {
     after: sixth,
   })
+  await world.reply(/^The cap of the day was raised already, and is now: .* of \$2\.00 used\./, { after: sixth })
   await world.reply("the sixth goes on", { after: sixth })
   world.model.script(() => text("something else"))
   await world.settle()

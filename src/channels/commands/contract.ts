@@ -1,6 +1,6 @@
 // What a chat command is: an object with its name, who may use it, and what it does. Nothing in it knows a platform.
 import type { Asker } from "../../agent/turn-input.ts"
-import type { CapAllowance, CapState, UsageSums } from "../../budget/contract.ts"
+import type { Allowed, CapAllowance, CapState, UsageSums } from "../../budget/contract.ts"
 import type { ReplyButton, ReplyMedia } from "../../delivery/contract.ts"
 import type { Route } from "../../sessions/route.ts"
 import type { Sessions } from "../../sessions/sessions.ts"
@@ -92,7 +92,7 @@ export interface CommandServices {
   budget: {
     list(): CapState[]
     /** Throws `not-found`, `bad-request`. */
-    allow(id: string, allowance: CapAllowance, by: string): Promise<{ cap: CapState; resumed: number }>
+    allow(id: string, allowance: CapAllowance, by: string): Promise<Allowed>
   }
   pause: {
     /** False when everything is paused already. */

@@ -1,5 +1,5 @@
 // `/usage`: what the calls of models took, and how the caps stand; an owner allows more with the buttons below.
-import { type CapState, describeAmounts, describeCap, describeUsage } from "../../../budget/index.ts"
+import { type CapState, describeAmounts, describeCap, describeUsage, mostOf } from "../../../budget/index.ts"
 import type { ReplyButton } from "../../../delivery/contract.ts"
 import { AppError } from "../../../kernel/index.ts"
 import type { ChatCommand, CommandServices } from "../contract.ts"
@@ -41,29 +41,40 @@ export const usage: ChatCommand = {
 }
 
 /** Below the message that a cap is used, and below `/usage`. */
-export function capButtons({ id, scope, dollars }: CapState): ReplyButton[][] {
+export function capButtons({ id, scope, dollars, tokens }: CapState): ReplyButton[][] {
+  const amountNow = dollars ?? tokens
+  // A second touch finds another cap than this, and allows nothing.
+  const seen = amountNow ? ` ${mostOf(amountNow)}` : ""
   const amount = dollars ? `$${moreDollars}` : `${moreTokens.toLocaleString("en-US")} tokens`
   const lift = scope === "job" ? "No cap for this task" : "No cap until tomorrow"
   return [
     [
-      { text: `Allow ${amount} more`, data: `/usage more ${id}`, style: "success", runs: true },
+      { text: `Allow ${amount} more`, data: `/usage more ${id}${seen}`, style: "success", runs: true },
       { text: lift, data: `/usage lift ${id}`, style: "danger", runs: true },
     ],
   ]
 }
 
 async function allow(args: string, by: string, { budget }: CommandServices): Promise<{ text: string }> {
-  const [word = "", id = "", ...rest] = args.trim().split(/\s+/)
-  if ((word !== "more" && word !== "lift") || id === "" || rest.length > 0) {
+  const [word = "", id = "", seen, ...rest] = args.trim().split(/\s+/)
+  const isSeenWrong = seen !== undefined && (word !== "more" || !Number.isFinite(Number(seen)))
+  if ((word !== "more" && word !== "lift") || id === "" || isSeenWrong || rest.length > 0) {
     throw new AppError("bad-request", "I do not know what to allow", { hint: `/usage ${usageText}` })
   }
   const known = budget.list().find((cap) => cap.id === id)
   const more = known && !known.dollars ? { tokens: moreTokens } : { dollars: moreDollars }
-  const { cap, resumed } = await budget.allow(id, word === "lift" ? { untilTomorrow: true } : more, `chat:${by}`)
+  const wanted = word === "lift" ? { untilTomorrow: true } : more
+  const { cap, resumed, isChanged } = await budget.allow(
+    id,
+    seen === undefined ? wanted : { ...wanted, ifMostIs: Number(seen) },
+    `chat:${by}`,
+  )
   const now = cap.state === "lifted" ? "does not hold until tomorrow" : `is now: ${describeAmounts(cap)} used`
   const goesOn = resumed === 0 ? "" : ` What I had stopped goes on (${resumed}).`
   const name = describeCap(cap)
-  return { text: `${name[0]?.toUpperCase()}${name.slice(1)} ${now}.${goesOn}` }
+  const subject = `${name[0]?.toUpperCase()}${name.slice(1)}`
+  if (isChanged) return { text: `${subject} was raised already, and ${now}. Write \`/usage more ${id}\` for more.` }
+  return { text: `${subject} ${now}.${goesOn}` }
 }
 
 function capLine(cap: CapState): string {
