@@ -1,5 +1,6 @@
 // The fetch that providers use: ends half-open connections (nothing received for a while), endless bodies and pages
 // of HTML. The caller's own signal stays in force throughout.
+import { setImmediate as nextTurn } from "node:timers/promises"
 import { AppError } from "../../kernel/index.ts"
 
 export interface FetchLimits {
@@ -11,6 +12,7 @@ export interface FetchLimits {
 
 export function createGuardedFetch(limits: FetchLimits): typeof fetch {
   return async (input, init) => {
+    await (fetchIsLoaded ??= loadFetch())
     const silence = new AbortController()
     const signal = init?.signal ? AbortSignal.any([init.signal, silence.signal]) : silence.signal
     const underWatch = async <T>(work: Promise<T>): Promise<T> => {
@@ -38,6 +40,19 @@ export function createGuardedFetch(limits: FetchLimits): typeof fetch {
     const body = guardBody(response.body, limits.maxResponseBytes, underWatch)
     return new Response(body, { status: response.status, statusText: response.statusText, headers: response.headers })
   }
+}
+
+let fetchIsLoaded: Promise<void> | undefined
+
+/**
+ * Node loads its own fetch when it is first used, which takes 15 ms and more. The first turn after a start, in which all else
+ * is cold as well, would hold the event loop in one stretch with it.
+ */
+async function loadFetch(): Promise<void> {
+  await nextTurn()
+  // Any of its parts does.
+  if (typeof globalThis.Headers !== "function") throw new TypeError("this Node.js has no fetch")
+  await nextTurn()
 }
 
 /** The timer runs only while a read is pending, so that a slow reader is never taken for a silent provider. */
