@@ -22,12 +22,15 @@ describe("skills", () => {
       '---\r\nname: orders\r\ndescription: "How to look up an order: by number"\r\n---\r\nAsk first.\r\n',
     )
     addSkill(workspace, "cooking", "# Cooking for many\n\nUse a large pot.")
+    addSkill(workspace, "folded", "---\ndescription: >-\n  How to fold\n\n  a long line\nlicense: MIT\n---\nFold.")
+    addSkill(workspace, "unended", "---\ndescription: no end\n\nText")
     addSkill(workspace, "empty", "---\ndescription: nothing\n---\n")
     addSkill(workspace, "Bad Name", "text")
     addSkill(workspace, "huge", "x".repeat(70_000))
     mkdirSync(join(workspace, "skills", "no-file"))
     assert.deepEqual(readSkills(workspace, silentLog), [
       { name: "cooking", description: "Cooking for many", text: "# Cooking for many\n\nUse a large pot." },
+      { name: "folded", description: "How to fold a long line", text: "Fold." },
       { name: "orders", description: "How to look up an order: by number", text: "Ask first." },
     ])
   })

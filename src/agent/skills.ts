@@ -67,20 +67,37 @@ function readSkill(workspace: string, name: string): Skill | string {
   const file = readInside(workspace, join("skills", name, "SKILL.md"), maxBytes)
   if (file.kind === "none") return "there is no file SKILL.md"
   if (file.kind === "refused") return `SKILL.md ${file.reason}`
-  const { description, body } = splitHeader(file.data.toString("utf8"))
+  const parts = splitHeader(file.data.toString("utf8"))
+  if (!parts) return "its header begins with --- and has no line --- that ends it"
+  const { description, body } = parts
   if (body === "") return "SKILL.md is empty"
   const firstLine = body.split("\n", 1)[0] ?? ""
   return { name, description: (description ?? firstLine.replace(/^#+\s*/, "")).slice(0, maxDescription), text: body }
 }
 
 /** `---`, lines of `key: value`, `---`, then the text. Only `description` is looked at. */
-function splitHeader(file: string): { description?: string; body: string } {
+function splitHeader(file: string): { description?: string; body: string } | undefined {
   const text = file.replace(/^\ufeff/, "").replaceAll("\r\n", "\n")
   const header = /^---\n([\s\S]*?)\n---(?:\n|$)/.exec(text)
-  if (!header) return { body: text.trim() }
-  const line = /^description:(.+)$/m.exec(header[1] as string)?.[1]?.trim()
-  const description = line?.replace(/^"(.*)"$|^'(.*)'$/, "$1$2")
+  if (!header) return text.startsWith("---\n") ? undefined : { body: text.trim() }
+  const description = readDescription((header[1] as string).split("\n"))
   return { ...(description ? { description } : {}), body: text.slice(header[0].length).trim() }
+}
+
+/** What follows indented belongs to it, as in YAML, with `>` or `|` in front or without. */
+function readDescription(lines: readonly string[]): string | undefined {
+  const key = "description:"
+  const at = lines.findIndex((line) => line.startsWith(key))
+  if (at === -1) return undefined
+  const rest = lines.slice(at + 1)
+  const end = rest.findIndex((line) => /^[^ \t]/.test(line))
+  const first = (lines[at] as string).slice(key.length).trim()
+  const words = [/^[>|][+-]?$/.test(first) ? "" : first, ...(end === -1 ? rest : rest.slice(0, end))]
+  const joined = words
+    .map((line) => line.trim())
+    .filter((line) => line !== "")
+    .join(" ")
+  return joined.replace(/^"(.*)"$|^'(.*)'$/, "$1$2")
 }
 
 const input = z.strictObject({ name: z.string().describe("Name of the skill.") })
