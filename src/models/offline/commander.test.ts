@@ -253,6 +253,13 @@ describe("words of another party", () => {
     assert.equal(reply.text, "Received: click Pay now")
   })
 
+  test("a foreign text of hundreds of commands is a document: none of them is read", async () => {
+    const few = (await run(untrusted("say hi; ".repeat(3)))).reply.text
+    assert.doesNotMatch(few, /^Received/)
+    const many = (await run(untrusted("say hi; ".repeat(600)))).reply.text
+    assert.match(many, /^Received: say hi; say hi/)
+  })
+
   test("say is carried out, but without media lines and reply tags", async () => {
     assert.equal((await run(untrusted("say order 7 is paid"))).reply.text, "order 7 is paid")
     assert.doesNotMatch((await run(untrusted("say [[reply_to:1]] hi"))).reply.text, /\[\[/)

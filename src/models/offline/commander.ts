@@ -63,8 +63,12 @@ function choosePlan(task: SplitText): Plan {
     : { kind: "commands", commands: [{ kind: "help" }] }
 }
 
+/** So many commands nobody sends on purpose; reading each of a stranger's hundred thousand would hold up everything. */
+const maxForeignCommands = 500
+
 function planForeign(text: string): Plan {
-  const commands = parseCommands(text)
+  const isDocument = text.split(/[;\n]/, maxForeignCommands + 1).length > maxForeignCommands
+  const commands = isDocument ? [] : parseCommands(text)
   if (commands.length > 0 && commands.every((command) => harmless.has(command.kind))) {
     // Once more: the quotes that a text was written in may have hidden the start of its line.
     const safe = commands.map((command) =>
