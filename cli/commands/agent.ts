@@ -13,7 +13,7 @@ import { printable } from "../terminal-text.ts"
 interface Options extends GatewayOptions {
   session?: string
   agent?: string
-  picture: string[]
+  picture?: string[]
   id?: string
   wait: boolean
   /** Words of others that the message is about. */
@@ -28,7 +28,7 @@ export function addAgent(program: Command, context: CliContext): void {
   addGatewayOptions(agent)
     .option("--session <name>", "a conversation of its own, such as notes, or a key as in: svc sessions list", "main")
     .option("--agent <id>", "which agent, when there are several")
-    .option("--picture <path>", "show it a picture; may be given several times", collect, [])
+    .option("--picture <path>", "show it a picture; may be given several times", collect)
     .option("--id <id>", "the message's own id: the same one is answered once (default: a new one)")
     .option("--no-wait", "say the run's id and do not wait for the answer")
     .action((message: string | undefined, options: Options) => talk(context, message, options))
@@ -42,7 +42,7 @@ export function addAgent(program: Command, context: CliContext): void {
   )
 }
 
-function collect(value: string, all: string[]): string[] {
+function collect(value: string, all: string[] = []): string[] {
   return [...all, value]
 }
 
@@ -69,7 +69,7 @@ export async function talk(context: CliContext, given: string | undefined, optio
     // Without an answer the gateway may have taken it: then the copies stay until they are old.
     const isRefused = error instanceof AppError && error.code !== "timeout" && error.code !== "gateway-unreachable"
     if (isRefused) await Promise.all(pictures.map((picture) => picture.discard()))
-    throw isRefused ? inGivenNames(error, pictures, options.picture) : error
+    throw isRefused ? inGivenNames(error, pictures, options.picture ?? []) : error
   })
   if (!options.wait) {
     if (options.json) return context.output.json(accepted)
@@ -94,7 +94,7 @@ async function readMessage(given: string | undefined): Promise<string> {
   })
 }
 
-async function takePictures(context: CliContext, { picture, stateDir }: Options): Promise<MediaFile[]> {
+async function takePictures(context: CliContext, { picture = [], stateDir }: Options): Promise<MediaFile[]> {
   const taken: MediaFile[] = []
   for (const path of picture) {
     if (isAddress(path)) {

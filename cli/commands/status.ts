@@ -19,7 +19,7 @@ export function addStatus(program: Command, context: CliContext): void {
     }
   }
   addGatewayOptions(command)
-    .option("--dismiss", "count the failures that there are no longer: they have been seen")
+    .option("--dismiss", "count from now on only failures that are new: those before have been seen")
     .action(action)
   addExamples(command, "svc status", "svc status --json")
 }
