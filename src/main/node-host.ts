@@ -6,7 +6,7 @@ import { hostname } from "node:os"
 import { dirname, join } from "node:path"
 import { safeName } from "../browser/files/safe-name.ts"
 import { makeFolder } from "../kernel/index.ts"
-import { Connection, Identity, Worker, gatewayAddress, removeFile, takePlace } from "../nodes/host/index.ts"
+import { Connection, Identity, Worker, gatewayAddress, localPort, removeFile, takePlace } from "../nodes/host/index.ts"
 
 export interface NodeHostOptions {
   /** As a person writes it. */
@@ -70,6 +70,7 @@ function compose(
   const worker: Worker = new Worker({
     program: workerProgram,
     environment: { ...environment, SVC_STATE_DIR: stateFolder },
+    gatewayPort: localPort(address),
     onOffers: () => connection.offersChanged(),
     say,
     ...(restMs === undefined ? {} : { restMs }),

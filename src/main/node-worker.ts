@@ -2,6 +2,7 @@
 // the process that has the connection, and ended with it.
 import { homedir } from "node:os"
 import { join } from "node:path"
+import { parseArgs } from "node:util"
 import { type BrowserService, createBrowserService } from "../browser/index.ts"
 import {
   type ConfigHolder,
@@ -74,6 +75,8 @@ function serviceOf(parts: {
   const { log } = handle
   const config = () => holder.current()
   const target = { path: environment.configPath, env: environment.variables }
+  const ownPorts = createOwnPorts(config, () => config().gateway.port)
+  const gatewayPort = readGatewayPort()
   return createBrowserService({
     settings: () => config().browser,
     writeProfile(name, entry) {
@@ -88,7 +91,7 @@ function serviceOf(parts: {
     listens: false,
     offered: () => config().nodeHost.browserProxy,
     controlPort: config().gateway.port + 2,
-    ownPorts: createOwnPorts(config, () => config().gateway.port),
+    ownPorts: () => (gatewayPort === undefined ? ownPorts() : [...ownPorts(), gatewayPort]),
     // Nothing that listens takes it, but the relay for programs of this machine.
     token: new Secret(systemIds.token(32)),
     clock: systemClock,
@@ -98,6 +101,12 @@ function serviceOf(parts: {
     background: createBackground(log),
     environment: { HOME: homedir(), ...environment.variables },
   })
+}
+
+/** Where the gateway is reached on this machine, through a tunnel for one: its own door, whatever its port is here. */
+function readGatewayPort(): number | undefined {
+  const { values } = parseArgs({ options: { "gateway-port": { type: "string" } } })
+  return values["gateway-port"] === undefined ? undefined : Number(values["gateway-port"])
 }
 
 function factsOf({ holder, browser }: Parts): WorkerFacts {

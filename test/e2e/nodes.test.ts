@@ -155,6 +155,11 @@ describe("what the control service does, it does on the node too", () => {
     await control("POST", "/stop")
   })
 
+  test("no page there goes to the gateway, where the node reaches it on its own machine", async () => {
+    const { status, body } = await there("POST", "/tabs/open", { url: `https://127.0.0.1:${front.port}/dashboard/` })
+    assert.deepEqual([status, body.error.code], [400, "navigation-refused"], JSON.stringify(body))
+  })
+
   test("a script is done there in one call, goes on in the tab that it opens, and is kept there", async () => {
     pages.basket.length = 0
     await there("POST", "/navigate", { url: `${pages.url}/files.html` })

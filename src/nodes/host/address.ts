@@ -31,6 +31,13 @@ export function gatewayAddress(text: string, allowPlain: boolean): string {
   return `${protocol}//${url.hostname}${port}${parts.map((part) => `/${part}`).join("")}${nodePath}`
 }
 
+/** Of an address from above: the port, where it is one of this machine, as a tunnel to the gateway is. */
+export function localPort(address: string): number | undefined {
+  const { protocol, hostname, port } = new URL(address)
+  if (!isLoopback(hostname)) return undefined
+  return port === "" ? (protocol === "wss:" ? 443 : 80) : Number(port)
+}
+
 function isLoopback(name: string): boolean {
   return name === "localhost" || name === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(name)
 }

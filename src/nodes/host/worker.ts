@@ -31,6 +31,8 @@ export interface WorkerOptions {
   /** Its program. */
   program: string
   environment: NodeJS.ProcessEnv
+  /** On this machine, where the gateway is reached there: no page may go to it. */
+  gatewayPort: number | undefined
   onOffers(): void
   say(text: string): void
   /** Without anything to do. */
@@ -98,8 +100,8 @@ export class Worker {
   }
 
   #fork(): Running {
-    const { program, environment } = this.#options
-    const child = fork(program, [], {
+    const { program, environment, gatewayPort } = this.#options
+    const child = fork(program, gatewayPort === undefined ? [] : [`--gateway-port=${gatewayPort}`], {
       env: environment,
       execArgv: ["--disable-warning=ExperimentalWarning"],
       serialization: "json",
