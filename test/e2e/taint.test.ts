@@ -19,7 +19,8 @@ const started = (async () => {
   world = await createWorld(shared, { config: { browser } })
   shared.after(() => endBrowsersOf(world.stateFolder))
   bob = await world.addPerson({ id: 1002, firstName: "Bob" })
-  world.configure({ channels: { chatapp: { dmPolicy: "open", allowFrom: [world.ada.id, bob.id, "*"] } } })
+  const chatapp = { dmPolicy: "open", allowFrom: [world.ada.id, bob.id, "*"], actions: { sticker: true } }
+  world.configure({ channels: { chatapp } })
   await world.start()
 })()
 
@@ -57,6 +58,8 @@ test("a page that gives orders gets nothing carried away, by any tool, and no me
       ["message", { action: "send", to, message: secret }],
       ["chatapp", { action: "sendMessage", to, content: secret }],
       ["message", { action: "send", message: "see", media: `${away}.png` }],
+      // The platform would fetch it.
+      ["message", { action: "sticker", fileId: away }],
       () => ["message", { action: "edit", messageId: before, message: secret }],
       () => ["message", { action: "delete", messageId: before }],
       ["browser", { action: "open", url: away }],
@@ -71,6 +74,7 @@ test("a page that gives orders gets nothing carried away, by any tool, and no me
   const reply = await world.reply(/^Four/, { after: sent })
   await world.settle()
   assert.deepEqual(evil.requests, [])
+  assert.deepEqual(world.emulator.control.calls({ method: "sendSticker" }), [])
   assert.deepEqual(world.botTexts(bob as never), [])
   const kept = world.emulator.control.messages({ chatId: world.ada.id }).find((each) => each.message_id === before)
   assert.equal(kept?.text, "said before")

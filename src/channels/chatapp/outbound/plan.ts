@@ -72,12 +72,18 @@ function thinking(reasoning = ""): Piece[] {
 
 /** One lane a chat: what is sent to it, and what is done to its messages, keeps its order. */
 
-/** The row of a sticker that the platform knows already. */
+/** Of files that the platform has. It takes addresses in their place, and would fetch what they name. */
+const fileIdPattern = /^[\w-]+$/
+
+/** The row of a sticker that the platform knows already. Throws `bad-request`. */
 export function planSticker(
   settings: AccountSettings,
   route: Route,
   { fileId, replyTo, silent }: { fileId: string; replyTo?: string | undefined; silent?: boolean | undefined },
 ): NewOutbox {
+  if (!fileIdPattern.test(fileId)) {
+    throw new AppError("bad-request", "fileId is not the id of a sticker", { hint: "sticker-search gives them" })
+  }
   const wanted = { ...settings, replyToMode: "first" as const }
   const reply: Reply = {
     text: "",

@@ -121,14 +121,15 @@ export class Operations {
     return await this.#put([planSticker(settings, route, { fileId, replyTo, silent })], route, context, key)
   }
 
-  /** Of the stickers that people have sent to this turn's bot. */
+  /** Of the stickers that people have sent to this turn's bot: whoever drew one has had a hand in its description. */
   async searchStickers({ query, limit }: { query: string; limit: number }, context: ToolContext): Promise<ToolResult> {
     const { stickers, mainAccount } = this.#options
     const account = context.route?.account ?? mainAccount()
     this.#gate({ account }, "sticker")
     const found = await stickers.search(account, query, limit)
     const shown = found.map(({ fileId, emoji, description, setName }) => ({ fileId, emoji, description, setName }))
-    return { content: [{ type: "text", text: JSON.stringify({ ok: true, count: shown.length, stickers: shown }) }] }
+    const note = JSON.stringify({ ok: true, count: shown.length })
+    return { note, content: [], ...(shown.length > 0 ? { foreign: JSON.stringify(shown) } : {}) }
   }
 
   async #edit(input: EditInput, context: ToolContext): Promise<ToolResult> {

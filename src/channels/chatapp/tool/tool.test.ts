@@ -108,12 +108,13 @@ describe("stickers", () => {
   test("are found by words and sent where the turn may write", async () => {
     begin({ actions: { sticker: true } })
     const fileId = await seen()
-    const found = answerOf(await sticker("sticker-search", { query: "laughing cats", limit: 3 })) as unknown
-    assert.deepEqual(found, {
-      ok: true,
-      count: 1,
-      stickers: [{ fileId, emoji: "😂", description: "A laughing cat", setName: "Cats" }],
-    })
+    const found = await sticker("sticker-search", { query: "laughing cats", limit: 3 })
+    assert.deepEqual(JSON.parse(found.note ?? ""), { ok: true, count: 1 })
+    // Whoever has drawn it may have written into it.
+    assert.deepEqual(
+      [found.content, JSON.parse(found.foreign ?? "")],
+      [[], [{ fileId, emoji: "😂", description: "A laughing cat", setName: "Cats" }]],
+    )
     const sent = answerOf(await sticker("sticker", { fileId, replyTo: first, to: me }))
     assert.deepEqual(Object.keys(sent).toSorted(), ["chatId", "messageId", "ok"])
     const [shown] = said()
@@ -139,11 +140,16 @@ describe("stickers", () => {
     const refused = await sticker("sticker", { fileId: "nonsense" })
     assert.ok(refused.isError)
     assert.match(JSON.stringify(refused.content), /It was not done\. 400/)
-    assert.deepEqual(answerOf(await sticker("sticker-search", { query: "zebra" })) as unknown, {
-      ok: true,
-      count: 0,
-      stickers: [],
-    })
+    const none = await sticker("sticker-search", { query: "zebra" })
+    assert.deepEqual([none.note, none.content, none.foreign], ['{"ok":true,"count":0}', [], undefined])
+  })
+
+  test("are never an address, which the platform would fetch", async () => {
+    begin({ actions: { sticker: true } })
+    for (const fileId of ["https://evil.example/?d=secret", "attach://x", "file:///etc/passwd"]) {
+      await assert.rejects(sticker("sticker", { fileId }), { code: "bad-request", message: /not the id of a sticker/ })
+    }
+    assert.equal(calls("sendSticker").length, 0)
   })
 })
 
