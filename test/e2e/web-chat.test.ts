@@ -417,11 +417,18 @@ test("survives kill -9 in the middle of an answer: the page is told anew, and th
   )
   assert.deepEqual([drafts, unsent], [[], []])
   // A button, as a turn with words of others would have made it.
-  await world.gateway.call("POST", "/api/chat/clicks", { ...click, id: newId() })
+  const pressed = newId()
+  await world.gateway.call("POST", "/api/chat/clicks", { ...click, id: pressed })
   const second = await world.model.waitForRequest(
     (each) => each !== request && lastPrompt(each).includes("words of others (webhook)"),
   )
   assert.match(lastPrompt(second), /<untrusted-content[^]*callback_data: go:yes/)
+  // Nor do its words become the owner's by being pressed: what answers the press quotes that turn.
+  await say("so do that", { chat: "buttons", replyTo: pressed })
+  const third = await world.model.waitForRequest((each) => lastPrompt(each).includes("so do that"))
+  assert.match(lastPrompt(third), /message of theirs:[^]*Yes[^]*so do that/)
+  const [step] = world.rows("select json_extract(data, '$.trusted') as trusted from step where data like '%so do that%'")
+  assert.equal(step?.["trusted"], 0)
 })
 
 describe("in a browser", () => {

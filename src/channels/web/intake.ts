@@ -89,7 +89,9 @@ export class WebIntake {
     if (isWaiting) throw new AppError("conflict", "This button was pressed already, and waits its turn")
     const input = clickInput({ place, route, kept, value: button.data, time: now() })
     const job: NewJob = { ...turnJob(runId, input), join: { key, holdMs: 0, maxHoldMs: 0 } }
-    return await this.#take(id, place, [job], { text: button.text, files: [], replyTo: message })
+    // What stands on the button are the words of the turn that made it, also where the press stands in the chat.
+    const whose = { origin: input.origin, trusted: input.trusted ? 1 : 0 }
+    return await this.#take(id, place, [job], { text: button.text, files: [], replyTo: message, ...whose })
   }
 
   /** What the first message of this id was answered. */
@@ -116,20 +118,20 @@ export class WebIntake {
     id: string,
     place: Place,
     jobs: NewJob[],
-    shown?: Pick<NewMessage, "text" | "files" | "replyTo">,
+    shown?: Pick<NewMessage, "text" | "files" | "replyTo"> & Partial<Pick<NewMessage, "origin" | "trusted">>,
   ): Promise<WebAccepted> {
     const { store, now } = this.#options
     const runId = jobs.at(-1)?.runId ?? ""
     const chat = place.sessionKey
     const answer = { chat, runId }
     const message: NewMessage | undefined = shown && {
+      origin: "owner",
+      trusted: 1,
       ...shown,
       chat,
       ref: id,
       side: "in",
       runId,
-      origin: "owner",
-      trusted: 1,
     }
     const entry: IngestEntry = {
       source: webChannel,
