@@ -427,8 +427,10 @@ test("survives kill -9 in the middle of an answer: the page is told anew, and th
   await say("so do that", { chat: "buttons", replyTo: pressed })
   const third = await world.model.waitForRequest((each) => lastPrompt(each).includes("so do that"))
   assert.match(lastPrompt(third), /message of theirs:[^]*Yes[^]*so do that/)
-  const [step] = world.rows("select json_extract(data, '$.trusted') as trusted from step where data like '%so do that%'")
-  assert.equal(step?.["trusted"], 0)
+  const [step] = world.rows<{ trusted: number }>(
+    "select json_extract(data, '$.trusted') as trusted from step where data like '%so do that%'",
+  )
+  assert.equal(step?.trusted, 0)
 })
 
 describe("in a browser", () => {
