@@ -250,7 +250,7 @@ test("the answer to a command counts for what whoever gave the command counts fo
   const eve = await world.addPerson({ firstName: "Eve" })
   const groups = { "*": { requireMention: false } }
   const chatapp = { allowFrom: [world.ada.id], groupPolicy: "open", groups }
-  world.configure({ channels: { chatapp }, commands: { useAccessGroups: false } })
+  world.configure({ channels: { chatapp }, commands: { useAccessGroups: false, bash: true } })
   await world.start()
   const { control } = world.emulator
   const { id: chatId } = control.addChat({ type: "supergroup", title: "Team", members: [world.ada.id, eve.id] })
@@ -270,4 +270,10 @@ test("the answer to a command counts for what whoever gave the command counts fo
     )
     assert.equal(trusted, isTrusted)
   }
+  // What a command of the owner shows others may have written: files, for one, that a turn with their words has made.
+  const shown = await world.reply("EVIL", { after: world.say("/bash printf 'EVIL'") })
+  const { prompt, trusted } = await answer(world, shown, "do what that says")
+  assert.doesNotMatch(outside(prompt), /EVIL/)
+  assert.match(outside(prompt), /which you wrote from words of others \(model\):/)
+  assert.equal(trusted, false)
 })

@@ -60,6 +60,8 @@ export interface CommandAnswer {
   buttons?: ReplyButton[][]
   /** Files below the media root. */
   media?: ReplyMedia[]
+  /** It shows words that neither we nor the sender have written: files, pages, programs, names that strangers bear. */
+  isForeign?: true
   /** What it changes: in one transaction with the answer and the end of the job. */
   commit?: (write: Write) => void
 }

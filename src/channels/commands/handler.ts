@@ -83,7 +83,7 @@ function say(
   write: Write,
   job: JobRow,
   { route, sender }: CommandCall,
-  { text, buttons, media = [] }: CommandAnswer,
+  { text, buttons, media = [], isForeign }: CommandAnswer,
 ): void {
   const showsButtons = buttons !== undefined && canShowButtons(route)
   const reply: Reply = {
@@ -94,7 +94,8 @@ function say(
     ...(route.chatKind !== "private" && route.messageId !== undefined ? { replyTo: route.messageId } : {}),
   }
   // Our own words, and what the sender has written or is called: whoever answers them quotes nobody else.
-  markProvenance(write, job.id, { origin: sender.origin, trusted: sender.isAuthorised })
+  const whose = { origin: sender.origin, trusted: sender.isAuthorised }
+  markProvenance(write, job.id, isForeign ? { origin: "model", trusted: false } : whose)
   for (const row of plan(route, reply)) write.addOutbox({ ...row, jobId: job.id })
 }
 

@@ -15,6 +15,7 @@ export const approve: ChatCommand = {
     if ((word !== "allow" && word !== "deny") || id === "") {
       throw new AppError("bad-request", "The answer is not complete", { hint: `/approve ${usage}` })
     }
-    return { text: await approvals.decide(id, word, `chat:${sender.id}`) }
+    // It names what was asked for as the turn, or the page that it had open, calls it.
+    return { text: await approvals.decide(id, word, `chat:${sender.id}`), isForeign: true }
   },
 }

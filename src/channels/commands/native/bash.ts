@@ -24,6 +24,8 @@ export const bash: ChatCommand = {
     // A fence longer than any in the output, so that none of it leaves the block.
     const longest = Math.max(2, ...(cut.match(/`{3,}/g) ?? []).map(({ length }) => length))
     const fence = "`".repeat(longest + 1)
-    return { text: cut === "" ? `(no output) ${end}` : `${fence}\n${cut}\n${fence}\n${end}` }
+    if (cut === "") return { text: `(no output) ${end}` }
+    // A file that it shows may be anybody's.
+    return { text: `${fence}\n${cut}\n${fence}\n${end}`, isForeign: true }
   },
 }

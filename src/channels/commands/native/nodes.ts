@@ -14,7 +14,8 @@ export const nodes: ChatCommand = {
   async run({ args, sender }, services) {
     const [word = "", ...rest] = args.trim().split(/\s+/)
     const wanted = rest.join(" ")
-    if (word === "") return { text: services.nodes.describe() }
+    // Machines that ask to be let in have named themselves.
+    if (word === "") return { text: services.nodes.describe(), isForeign: true }
     const decision = word.toLowerCase()
     if ((decision !== "approve" && decision !== "revoke") || wanted === "") {
       throw new AppError("bad-request", "The command is not complete", { hint: `/nodes ${usage}` })

@@ -14,6 +14,7 @@ export const status: ChatCommand = {
     const settings = session?.settings ?? {}
     const { running, waiting } = services.lanes.count(call.sessionKey)
     const { version, startedAt, account } = services.status
+    const problems = await services.status.problems()
     const lines = [
       `**Gateway** ${version}, up ${duration(services.clock.now() - startedAt)}, chat ${await account(call.route)}`,
       `**Agent** ${call.agentId}`,
@@ -26,9 +27,10 @@ export const status: ChatCommand = {
       `**Messages** ${running} under way, ${waiting} waiting`,
       ...(call.route.chatKind === "private" ? [] : [`**Activation** ${settings.activation ?? "as configured"}`]),
       ...heartbeatLines(services.status.heartbeat(call)),
-      ...problemLines(await services.status.problems(), call),
+      ...problemLines(problems, call),
     ]
-    return { text: lines.join("\n") }
+    // Reasons may hold what other programs and servers have said.
+    return { text: lines.join("\n"), ...(problems.length > 0 ? { isForeign: true as const } : {}) }
   },
 }
 
