@@ -191,4 +191,6 @@ test("Markdown fences what holds fences, and says what was called and what other
   }
   assert.match(renderMessage("markdown", entry), /words of others \(web-page\)[^]*````\n```\nrm -rf\n```\n````/)
   assert.deepEqual(JSON.parse(renderMessage("jsonl", entry)), entry)
+  // A file of 400 KB that would have needed more arguments than a call takes.
+  assert.match(renderMessage("markdown", { ...entry, ...read("` ".repeat(200_000)) }), /\n```\n` ` /)
 })

@@ -43,7 +43,9 @@ function bodyOf(message: ModelMessage): string {
 
 /** With a fence that is longer than any in the text. */
 function fenced(text: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length))
+  // One by one: arguments of a call are a stack's worth at most, and a page may have written more marks than that.
+  let longest = 2
+  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length)
   const fence = "`".repeat(longest + 1)
   return `${fence}\n${text}\n${fence}`
 }

@@ -284,7 +284,9 @@ function wordsPoint(element: PageElement): { x: number; y: number } | null {
       return box && box.width > 0 && box.height > 0 ? { x: box.x + box.width / 2, y: box.y + box.height / 2 } : null
     }
     const children: PageNode[] = []
-    for (let child = firstInside(node as PageElement); child; child = child.nextSibling) children.push(child)
+    let child = firstInside(node as PageElement)
+    // No more than are looked at: an element may hold more children than a call takes arguments.
+    for (; child && children.length < left; child = child.nextSibling) children.push(child)
     waiting.push(...children.toReversed())
   }
   return null
