@@ -37,7 +37,7 @@ export const actionCommands: CommandSpec[] = [
   },
   {
     usage: "type <ref> <text>",
-    description: "Put text into a field, in place of what it holds",
+    description: "Put text into a field, in place of what it holds, or a number into a slider",
     example: 'svc browser type 7 "hello" --submit',
     json: "ActReply",
     tab: true,

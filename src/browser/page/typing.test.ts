@@ -75,6 +75,35 @@ test("is content with text that the page has put elsewhere", async () => {
   assert.match((await bench.call("GET", "/snapshot")).body.snapshot, /red,/)
 })
 
+test("brings a slider that is made of plain boxes to a number, by keys, and says where it stands instead", async () => {
+  for (const [name, text] of [
+    ["Volume", "75"],
+    ["Volume", "100"],
+    ["Volume", "0"],
+    ["Year", "2026"],
+  ] as const) {
+    const body = await type(name, text)
+    assert.equal(body.ok, true, JSON.stringify(body))
+    assert.ok((await line(name))?.endsWith(`: ${text}`), await line(name))
+  }
+  const refused = async (name: string, text: string) => {
+    const { error } = await type(name, text)
+    return `${error?.code}: ${error?.message}`
+  }
+  assert.match(await refused("Volume", "12"), /^text-refused: The slider of ref \d+ stands at 1[05], not at 12$/)
+  assert.match(await refused("Stuck", "5"), /^text-refused: The slider of ref \d+ stands at 3, not at 5$/)
+  assert.match(await refused("Volume", "loud"), /^bad-request: .* takes a number from 0 to 100, not "loud"$/)
+  assert.match(await refused("Volume", "101"), /^bad-request: /)
+})
+
+test("is content with a code that a row of fields has spread over itself, and not with a part of it", async () => {
+  const body = await type("Digit 1", "4711")
+  assert.equal(body.ok, true, JSON.stringify(body))
+  for (const [at, digit] of [..."4711"].entries())
+    assert.ok((await line(`Digit ${at + 1}`))?.endsWith(`: ${digit}`), await line(`Digit ${at + 1}`))
+  assert.equal((await type("Digit 3", "9876")).error?.code, "text-refused")
+})
+
 test("replaces, puts behind, and puts where the text cursor is", async () => {
   for (const [name, old] of [
     ["Notes", "first line"],

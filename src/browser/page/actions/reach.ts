@@ -189,7 +189,7 @@ export function failure(found: Failure, number: number, cover?: number): AppErro
       })
     case "not-editable":
       return new AppError("not-editable", `${element} does not take text`, {
-        hint: "Type into a textbox; click buttons and links",
+        hint: "Type into a textbox, or a number into a slider; click buttons and links",
       })
     case "not-stable":
       return new AppError("not-stable", `${element} keeps moving`, {

@@ -6,6 +6,7 @@ import type { EditMode, EditState, Held } from "../inject/edit.ts"
 import { parseRef, staleRef } from "../refs.ts"
 import type { Operation, Tab } from "../tab.ts"
 import { click } from "./click.ts"
+import { turnDial } from "./dial.ts"
 import { holds } from "./held.ts"
 import { characterKey, parseKey, sendKey } from "./keyboard.ts"
 import type { Progress } from "./mouse.ts"
@@ -39,8 +40,11 @@ export async function type(tab: Tab, request: TypeRequest, operation: Operation,
   const typing: Typing = { tab, world, number, request, signal: operation.signal }
   const state = await edit(typing, id)
   progress.sent = true
-  await enterText(typing, state, request.slowly ? slowKeyMs : undefined)
-  await checkHeld(typing, state)
+  if (state.kind === "dial") await turnDial({ ...typing, id, text: request.text })
+  else {
+    await enterText(typing, state, request.slowly ? slowKeyMs : undefined)
+    await checkHeld(typing, state)
+  }
   progress.rested = !request.submit
   if (request.submit) await sendKey(tab.session, parseKey("Enter"), { signal: operation.signal })
 }

@@ -2,6 +2,7 @@
 // Runs in the page (see agent.ts).
 import { elementOf, type PageAgent, numberOf } from "./agent.ts"
 import { catcherFor, isCatcher, isHelper } from "./catcher.ts"
+import { isDial } from "./dial.ts"
 import type { PageDocument, PageElement, PageRoot, PageWindow } from "./dom.ts"
 import { isEditable } from "./reach.ts"
 import { focusedElement } from "./walk/walk.ts"
@@ -12,7 +13,7 @@ export type EditMode = "replace" | "append" | "caret"
 export type EditState =
   | { kind: "gone" | "not-editable" | "bad-value" }
   /** `id`: the field that has the focus now; `before`: what it held, null where that cannot be read. */
-  | { kind: "focused" | "keys" | "set"; id: number; before: string | null }
+  | { kind: "focused" | "keys" | "set" | "dial"; id: number; before: string | null }
 
 /**
  * Focuses the element and puts the text cursor where the text has to go.
@@ -22,6 +23,10 @@ export function editElement(agent: PageAgent, id: number, options: { mode: EditM
   const given = elementOf(agent, id)
   if (!given) return { kind: "gone" }
   const known = isEditable(given) ? given : (catcherFor(given) ?? given)
+  if (!isEditable(known) && isDial(known)) {
+    known.focus({ preventScroll: true })
+    return { kind: "dial", id, before: null }
+  }
   if (options.mode !== "caret" || !hasFocus(known)) known.focus({ preventScroll: true })
   const element = hasFocus(known) ? known : swappedFor(known)
   if (!element) return { kind: "not-editable" }
@@ -86,7 +91,7 @@ function watchTyping(agent: PageAgent, element: PageElement, text: string): void
 
 export type Held =
   | { kind: "gone" }
-  /** `taken`: the field is empty because the page has put the text elsewhere, where it can be read. */
+  /** `taken`: the page has put the text elsewhere, where it can be read, or spread it over a row of fields. */
   | { kind: "held"; id: number; text: string | null; taken: boolean; secret: boolean }
 
 /** What the field holds now, or the field that is shown in its place. */
@@ -98,7 +103,8 @@ export function heldText(agent: PageAgent, id: number, typed: string): Held {
   const element = isShown ? known : focused && isEditable(focused) ? focused : known
   if (!element) return { kind: "gone" }
   const text = readField(element)
-  const taken = text?.trim() === "" && typing?.seen === true && (isHelper(element) || showsWords(typed))
+  const isAway = text?.trim() === "" && typing?.seen === true && (isHelper(element) || showsWords(typed))
+  const taken = isAway || isSplit(element, typed)
   return {
     kind: "held",
     id: numberOf(agent, element),
@@ -106,6 +112,23 @@ export function heldText(agent: PageAgent, id: number, typed: string): Held {
     taken,
     secret: element.type === "password" || agent.concealed.has(element),
   }
+}
+
+/** Codes are often typed into a row of fields for a sign each: every field hands on what it does not hold. */
+function isSplit(element: PageElement, typed: string): boolean {
+  const plain = (text: string) => text.replace(/[\s-]+/g, "")
+  if (element.localName !== "input" || element.value === "" || element.value.length >= plain(typed).length) return false
+  let around: PageElement | null = element.parentElement
+  for (let steps = 0; around && around.localName !== "body" && steps < 4; steps += 1, around = around.parentElement) {
+    let held = ""
+    let isReached = false
+    for (const field of Array.from(around.querySelectorAll("input"))) {
+      isReached ||= field === element
+      if (isReached && isEditable(field) && held.length < plain(typed).length) held += plain(field.value)
+    }
+    if (held === plain(typed)) return true
+  }
+  return false
 }
 
 function showsWords(words: string): boolean {
@@ -159,6 +182,7 @@ export const editFunctions = [
   readField,
   watchTyping,
   heldText,
+  isSplit,
   showsWords,
   hasFocus,
   setValue,

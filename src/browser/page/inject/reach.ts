@@ -2,6 +2,7 @@
 import { elementOf, numberOf, type PageAgent } from "./agent.ts"
 import { catcherFor } from "./catcher.ts"
 import { armClick } from "./click-guard.ts"
+import { isDial } from "./dial.ts"
 import type { Box, PageAnimation, PageDocument, PageElement, PageNode, PageWindow } from "./dom.ts"
 import { firstInside } from "./names.ts"
 import { isTiny } from "./walk/hints.ts"
@@ -60,7 +61,8 @@ async function reachKnown(agent: PageAgent, element: PageElement, options: Reach
   if (!target.checkVisibility({ visibilityProperty: true })) return { kind: "not-visible" }
   if (needsBox && !isBoxed) return { kind: "not-visible" }
   if (options.enabled !== false && isDisabled(element)) return { kind: "disabled" }
-  if (options.editable && !isEditable(element) && !catcherFor(element)) return { kind: "not-editable" }
+  const takesText = !options.editable || isEditable(element) || isDial(element) || Boolean(catcherFor(element))
+  if (!takesText) return { kind: "not-editable" }
   if ((options.settle || isAnimated(target)) && !(await isStill(target))) return { kind: "not-stable" }
   if (!options.point) return { kind: "ready", x: 0, y: 0, scrolled: false }
   if (options.at) return reachSpot(agent, target, options.at, options.arm)

@@ -8,6 +8,7 @@ import { conditionFunctions, hasText, hasVisible, watchDrag } from "./condition.
 import { concealedFields, concealFunctions, concealWords, fillSecret, leavePerson, watchPerson } from "./conceal.ts"
 import { cursorsFunctions } from "./cursors.ts"
 import { describeElement, describeFunctions } from "./describe.ts"
+import { dialFunctions, readDial } from "./dial.ts"
 import { boxOf, editElement, editFunctions, heldText, matchOf } from "./edit.ts"
 import { fieldState, focusOn, formFunctions, scrollTo, selectOptions } from "./form.ts"
 import { hitFunctions } from "./hit.ts"
@@ -49,6 +50,7 @@ const all = [
   ...reachFunctions,
   ...clickGuardFunctions,
   ...editFunctions,
+  ...dialFunctions,
   ...catcherFunctions,
   ...concealFunctions,
   ...pickersFunctions,
@@ -69,6 +71,7 @@ export type AgentCall =
   | "disarm"
   | "edit"
   | "held"
+  | "dial"
   | "box"
   | "boxes"
   | "match"
@@ -117,6 +120,7 @@ export function agentSource(key: string): string {
     landed: `async (o) => { await ${clickLanded.name}(agent, o); await ${nextTask.name}(); return ${disarmClick.name}(agent) }`,
     edit: `(o) => ${editElement.name}(agent, o.id, o)`,
     held: `async (o) => { await ${nextTask.name}(); return ${heldText.name}(agent, o.id, o.text) }`,
+    dial: `async (o) => { await ${nextTask.name}(); return ${readDial.name}(agent, o.id) }`,
     field: `(o) => ${fieldState.name}(agent, o.id)`,
     focus: `(o) => ${focusOn.name}(agent, o.id)`,
     select: `(o) => ${selectOptions.name}(agent, o.id, o.values)`,
