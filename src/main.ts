@@ -278,7 +278,7 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
     },
   })
   stack.push("folder watch", () => folder.stop())
-  const memory = watchIdleMemory()
+  const memory = watchIdleMemory({ onQuiet: () => core.store.freeCache() })
   stack.push("idle memory", () => memory.stop())
   const token = loadGatewayToken({
     configured: config.gateway.auth.token,

@@ -32,7 +32,13 @@ test("says that the process is quiet after some looks, and at once that it is no
   context.mock.timers.enable({ apis: ["setInterval"] })
   const flags: string[] = []
   let used = 0
-  const watch = watchIdleMemory({ everyMs: 10, utilization: () => used, setFlag: (flag) => flags.push(flag) })
+  let quiet = 0
+  const watch = watchIdleMemory({
+    everyMs: 10,
+    utilization: () => used,
+    setFlag: (flag) => flags.push(flag),
+    onQuiet: () => (quiet += 1),
+  })
   const look = (share: number, times: number) => {
     used = share
     context.mock.timers.tick(10 * times)
@@ -45,7 +51,9 @@ test("says that the process is quiet after some looks, and at once that it is no
   assert.deepEqual(flags, ["--optimize-for-size"])
   look(0.8, 3)
   assert.deepEqual(flags, ["--optimize-for-size", "--no-optimize-for-size"])
+  assert.equal(quiet, 1)
   look(0.01, 3)
+  assert.equal(quiet, 2)
   watch.stop()
   assert.equal(flags.at(-1), "--no-optimize-for-size")
 })

@@ -12,6 +12,8 @@ export interface IdleMemoryOptions {
   everyMs?: number
   /** Part of the time since the last call that the main thread worked. */
   utilization?: () => number
+  /** Called each time that the process has become quiet: what others keep for their next piece of work can go as well. */
+  onQuiet?: () => void
   /** How V8 is told; for tests. */
   setFlag?: (flag: string) => void
 }
@@ -33,7 +35,7 @@ const capped = ["--semi-space-growth-factor=1", `--heap-growing-percent=${growth
 const usual = ["--semi-space-growth-factor=2", "--heap-growing-percent=0"]
 
 export function watchIdleMemory(options: IdleMemoryOptions = {}): { stop(): void } {
-  const { everyMs = 5_000, utilization = createUtilization(), setFlag = setFlagsFromString } = options
+  const { everyMs = 5_000, utilization = createUtilization(), setFlag = setFlagsFromString, onQuiet } = options
   let quiet = 0
   let isCapped = false
   const prefersSize = () => quiet >= quietAfter
@@ -46,7 +48,9 @@ export function watchIdleMemory(options: IdleMemoryOptions = {}): { stop(): void
   const timer = setInterval(() => {
     const before = prefersSize()
     quiet = utilization() > busyFrom ? 0 : quiet + 1
-    if (prefersSize() !== before) setFlag(prefersSize() ? "--optimize-for-size" : "--no-optimize-for-size")
+    if (prefersSize() === before) return
+    setFlag(prefersSize() ? "--optimize-for-size" : "--no-optimize-for-size")
+    if (prefersSize()) onQuiet?.()
   }, everyMs).unref()
   return {
     stop() {

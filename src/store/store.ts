@@ -80,6 +80,8 @@ export interface Store {
   problem(): string | undefined
   /** Nothing more is accepted, for this reason: its files are no longer ours. They stay as they are, also at the end. */
   abandon(reason: AppError): void
+  /** Lets go of pages of the database that are kept in memory, up to 8 MB; they are read again when they are needed. */
+  freeCache(): void
   /** Removes what is older than it is kept; done by itself every ten minutes. */
   prune(): Promise<void>
   /** The time by which things are old, rows and files: that of the wall clock, unless it is far ahead of what is known. */
@@ -130,6 +132,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     accepting: () => refusal(parts) === undefined,
     problem: () => describeRefusal(refusal(parts)),
     abandon: (reason) => void (parts.abandoned ??= reason),
+    freeCache: () => handle.raw.exec("pragma shrink_memory"),
     prune: () => pruner.prune(),
     pruneTime: () => pruner.now(),
     meta: createMeta(handle, (work) => write(parts, work)),
