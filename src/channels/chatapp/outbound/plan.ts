@@ -70,8 +70,6 @@ function thinking(reasoning = ""): Piece[] {
   ]
 }
 
-/** One lane a chat: what is sent to it, and what is done to its messages, keeps its order. */
-
 /** Of files that the platform has. It takes addresses in their place, and would fetch what they name. */
 const fileIdPattern = /^[\w-]+$/
 
