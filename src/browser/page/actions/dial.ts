@@ -3,6 +3,7 @@
 import { AppError } from "../../../kernel/index.ts"
 import { callAgent, type World } from "../frames.ts"
 import type { Dial } from "../inject/dial.ts"
+import type { EditMode } from "../inject/edit.ts"
 import { staleRef } from "../refs.ts"
 import type { Tab } from "../tab.ts"
 import { parseKey, sendKey } from "./keyboard.ts"
@@ -14,6 +15,7 @@ export interface Turning {
   /** Of its ref. */
   number: number
   text: string
+  mode: EditMode
   signal: AbortSignal
 }
 
@@ -27,7 +29,12 @@ const fuzz = 1e-6
 const restMs = 60
 
 export async function turnDial(turning: Turning): Promise<void> {
-  const { number, text } = turning
+  const { number, text, mode } = turning
+  if (mode !== "replace") {
+    throw new AppError("bad-request", `The slider of ref ${number} takes a number in place of the one that it has`, {
+      hint: "Leave mode out",
+    })
+  }
   const wanted = Number(text.trim().replace(",", "."))
   const dial = await read(turning)
   const min = dial.min ?? Number.NEGATIVE_INFINITY
@@ -43,7 +50,7 @@ export async function turnDial(turning: Turning): Promise<void> {
   const stands = await new Approach(turning, wanted, now ?? Number.NaN).run()
   if (Math.abs(stands - wanted) <= fuzz * Math.max(1, Math.abs(wanted))) return
   throw new AppError("text-refused", `The slider of ref ${number} stands at ${stands}, not at ${wanted}`, {
-    hint: "It may only stop at some numbers, or not move by keys: then drag its handle",
+    hint: "It may only stop at some numbers, move by very little with each key, or by none: then drag its handle",
   })
 }
 
@@ -76,17 +83,20 @@ class Approach {
     this.#now = now
   }
 
-  /** Where it stands at the end. */
+  /** Where it stands at the end: as near as its keys come. */
   async run(): Promise<number> {
     for (const pair of arrows) {
-      const from = this.#left
+      const [before, from] = [this.#now, this.#left]
       if (from === 0) break
-      // One step: which keys move it the right way, and how far.
+      // One step: whether these keys move it, which way, and how far.
       await this.#press(pair)
-      if (this.#left >= from) continue
-      const step = from - this.#left
-      if (this.#left / step > manySteps) await this.#go(pages)
-      await this.#go(pair)
+      const isAcross = this.#wanted > before !== this.#wanted > this.#now
+      if (this.#now === before || (this.#left >= from && !isAcross)) continue
+      if (this.#left > from) await this.#press(pair)
+      else {
+        if (this.#left / (from - this.#left) > manySteps) await this.#go(pages)
+        await this.#go(pair)
+      }
       break
     }
     return this.#now
@@ -103,6 +113,8 @@ class Approach {
       before = this.#left
       await this.#press(pair)
     }
+    // Past it, and further away than before: back by one.
+    if (this.#left > before) await this.#press(pair)
   }
 
   async #press([more, less]: Pair): Promise<void> {

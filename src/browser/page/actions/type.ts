@@ -40,7 +40,7 @@ export async function type(tab: Tab, request: TypeRequest, operation: Operation,
   const typing: Typing = { tab, world, number, request, signal: operation.signal }
   const state = await edit(typing, id)
   progress.sent = true
-  if (state.kind === "dial") await turnDial({ ...typing, id, text: request.text })
+  if (state.kind === "dial") await turnDial({ ...typing, ...request, id })
   else {
     await enterText(typing, state, request.slowly ? slowKeyMs : undefined)
     await checkHeld(typing, state)
