@@ -47,6 +47,22 @@ test("finds what may not work, each with its key, and nothing in a good configur
       { channels: { chatapp: { accounts: { two: { groupAllowFrom: ["Ada Lovelace"] } } } } },
       /^channels\.chatapp\.accounts\.two\.groupAllowFrom\[0\]: names nobody/,
     ],
+    [
+      { agents: { defaults: { heartbeat: { target: "nobody" } } } },
+      /^agents\.defaults\.heartbeat\.target: names a channel that does not exist; there are: chatapp, web, last, none/,
+    ],
+    [
+      { agents: { list: [{ id: "main", heartbeat: { target: "chatap" } }] } },
+      /^agents\.list\[0\]\.heartbeat\.target: .*did you mean "chatapp"\?/,
+    ],
+    [
+      { cron: { jobs: [{ id: "a", every: "1h", text: "x", channel: "slack" }] } },
+      /^cron\.jobs\[0\]\.channel: names a channel that does not exist/,
+    ],
+    [
+      { hooks: { mappings: [{ match: { path: "a" }, action: "agent", messageTemplate: "x", channel: "lst" }] } },
+      /^hooks\.mappings\[0\]\.channel: .*did you mean "last"\?/,
+    ],
     [{ session: { store: "x.json" } }, /^session\.store: is accepted, but has no effect in this release/],
     [{ channels: { chatapp: { customCommands: [{ command: "a b", description: "x" }] } } }, /"a b" is left out/],
     [{ channels: { chatapp: { customCommands: [{ command: 7, description: "x" }] } } }, /its command must be a text/],

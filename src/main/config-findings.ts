@@ -10,6 +10,7 @@ import { type Json, type Log, isJsonObject } from "../kernel/index.ts"
 import { stripPrefixes } from "../channels/access.ts"
 import { customEntries } from "../channels/chatapp/commands/menu.ts"
 import { idPrefixes } from "../channels/chatapp/settings.ts"
+import { webChannel } from "../channels/web/contract.ts"
 import { hookPresets } from "../hooks/config.ts"
 import { type ModelWarning, findModelWarnings } from "./models/warnings.ts"
 import { findSecretWarnings } from "./secret-warnings.ts"
@@ -33,6 +34,7 @@ export function findConfigWarnings(snapshot: ConfigSnapshot): ConfigFinding[] {
       ...commandWarnings(config),
       ...presetWarnings(config),
       ...personWarnings(config),
+      ...channelWarnings(config),
       ...fileWarnings(snapshot),
     ]),
   ]
@@ -149,6 +151,40 @@ function personWarnings({ channels }: Config): ModelWarning[] {
     ),
   )
 }
+
+/** Where answers may be told to go. A name that is none would be met when the first one is to be sent. */
+function channelWarnings({ agents, cron, hooks }: Config): ModelWarning[] {
+  const heartbeats = [...channelNames, "last", "none"]
+  const others = [...channelNames, "last"]
+  const places: [ConfigPath, string | undefined, string[]][] = [
+    [["agents", "defaults", "heartbeat", "target"], agents.defaults.heartbeat.target, heartbeats],
+    ...agents.list.map(({ heartbeat }, index): [ConfigPath, string | undefined, string[]] => [
+      ["agents", "list", index, "heartbeat", "target"],
+      heartbeat?.target,
+      heartbeats,
+    ]),
+    ...cron.jobs.map(({ channel }, index): [ConfigPath, string, string[]] => [
+      ["cron", "jobs", index, "channel"],
+      channel,
+      others,
+    ]),
+    ...hooks.mappings.map(({ channel }, index): [ConfigPath, string | undefined, string[]] => [
+      ["hooks", "mappings", index, "channel"],
+      channel,
+      others,
+    ]),
+  ]
+  return places.flatMap(([path, given, names]) => {
+    const name = given?.trim().toLowerCase()
+    // What a mapping takes out of a payload is not known here.
+    if (name === undefined || names.includes(name) || name.includes("{{")) return []
+    const near = nearestName(name, names)
+    const hint = near === undefined ? `there are: ${names.join(", ")}` : `did you mean "${near}"?`
+    return [{ path, message: `names a channel that does not exist; ${hint}` }]
+  })
+}
+
+const channelNames = ["chatapp", webChannel]
 
 /** Those that need no entry. */
 const ownProfiles = ["managed", "relay"]
