@@ -58,7 +58,7 @@ export function detailOf(store: Store, row: ScheduleRow, place: { now: number; z
 export function describeWhen(when: When, zone: string): string {
   if (when.kind === "cron") return `${when.cron} (${zone})`
   if (when.kind === "every") return `every ${Math.round(when.everyMs / minuteMs)} min`
-  return `at ${timeText(when.at, zone)}`
+  return `at ${timeText(when.at, zone)} (${zone})`
 }
 
 export function timeText(at: number, timeZone: string): string {

@@ -32,7 +32,7 @@ export const usage: ChatCommand = {
     const lines = [
       `**This conversation** ${own}`,
       `**Today** ${describeUsage(services.usage.today())}`,
-      ...(caps.length === 0 ? ["**Caps** none is set"] : caps.slice(0, mostShown).map(capLine)),
+      ...capLines(caps),
     ]
     const reached = caps.filter(({ state }) => state === "reached").slice(0, 3)
     const buttons = reached.flatMap(capButtons)
@@ -75,6 +75,17 @@ async function allow(args: string, by: string, { budget }: CommandServices): Pro
   const subject = `${name[0]?.toUpperCase()}${name.slice(1)}`
   if (isChanged) return { text: `${subject} was raised already, and ${now}. Write \`/usage more ${id}\` for more.` }
   return { text: `${subject} ${now}.${goesOn}` }
+}
+
+function capLines(caps: readonly CapState[]): string[] {
+  if (caps.length === 0) return ["**Caps** none is set"]
+  const lines = caps.filter(isWorthALine).slice(0, mostShown).map(capLine)
+  return lines.length > 0 ? lines : ["**Caps** one for each task; none is near it"]
+}
+
+/** Every task has its own: of those of a day only the ones that come near theirs. */
+function isWorthALine({ scope, state, share }: CapState): boolean {
+  return scope !== "job" || state !== "open" || share >= 0.5
 }
 
 function capLine(cap: CapState): string {
