@@ -252,11 +252,11 @@ function modelStep(
       <>
         {step.failedBefore?.map(({ model, reason }) => (
           <p key={model}>
-            {step.model} answered instead of {model}: {reason}
+            {model} failed: {reason}
           </p>
         ))}
-        {step.text !== undefined && step.text !== "" && <Code text={step.text} what="the model's words" />}
-        {(step.toolCalls?.length ?? 0) > 0 && <p>Calls {step.toolCalls?.map(({ name }) => name).join(", ")}</p>}
+        {step.text && <Code text={step.text} what="the model's words" />}
+        {step.toolCalls?.[0] && <p>Calls {step.toolCalls.map(({ name }) => name).join(", ")}</p>}
       </>
     ),
     action: isOver && <AgainFrom run={run} step={n} />,
