@@ -95,7 +95,7 @@ function addShow(cron: Command, context: CliContext): void {
   const show = cron
     .command("show")
     .description("Show a schedule and what became of its times")
-    .argument("<id>", "its id, or the beginning")
+    .argument("<id>", "its id, the beginning of it, or its name")
   addGatewayOptions(show).action(async (id: string, options: GatewayOptions) => {
     const answer = await connectGateway(context, options).call("GET", pathOf(id))
     if (options.json) return context.output.json(answer)
@@ -107,7 +107,10 @@ function addShow(cron: Command, context: CliContext): void {
 const done = { run: "runs now", pause: "paused", resume: "goes on", remove: "removed" }
 
 function addAct(cron: Command, context: CliContext, action: keyof typeof done, description: string): void {
-  const command = cron.command(action).description(description).argument("<id>", "its id, or the beginning")
+  const command = cron
+    .command(action)
+    .description(description)
+    .argument("<id>", "its id, the beginning of it, or its name")
   addGatewayOptions(command).action(async (id: string, options: GatewayOptions) => {
     const answer = await connectGateway(context, options).call("POST", `${pathOf(id)}/${action}`, { body: {} })
     if (options.json) return context.output.json(answer)

@@ -174,9 +174,13 @@ function addExport(sessions: Command, context: CliContext): void {
     .option("--conversation <id>", "an earlier conversation by its id or the beginning of it, or `all`")
     .option("--out <file>", "write to this file, which must not be there yet, and not to the terminal")
     .action(async (key: string, options: GatewayOptions & ExportOptions) => {
-      const sink = options.out === undefined ? terminalSink(context) : await fileSink(options.out)
-      const messages = await exportTo(sink, key, options, context)
-      await sink.end()
+      const { out } = options
+      const messages = await exportTo(
+        async () => (out === undefined ? terminalSink(context) : await fileSink(out)),
+        key,
+        options,
+        context,
+      )
       if (options.out === undefined) return
       if (options.json) return context.output.json({ file: options.out, messages })
       context.output.line(`${messages} messages written to ${options.out}`)
@@ -199,8 +203,9 @@ interface Sink {
   end(): Promise<void>
 }
 
+/** Opens the sink when the first page is there: what cannot be read leaves no file, and writes nothing. */
 async function exportTo(
-  sink: Sink,
+  open: () => Promise<Sink>,
   key: string,
   options: GatewayOptions & ExportOptions,
   context: CliContext,
@@ -208,15 +213,20 @@ async function exportTo(
   const client = connectGateway(context, options)
   // `--json` without a file is the machine's form.
   const format = options.json && options.out === undefined ? "jsonl" : options.format
+  const read = async (after: number): Promise<TranscriptPage> => {
+    const query = { key, after, limit: 500, conversation: options.conversation }
+    return (await client.call("GET", "/api/session/messages", { query })) as TranscriptPage
+  }
+  const first = await read(0)
+  const sink = await open()
   await sink.write(renderHead(format, key))
   let count = 0
-  for (let after: number | null = 0; after !== null;) {
-    const query = { key, after, limit: 500, conversation: options.conversation }
-    const page = (await client.call("GET", "/api/session/messages", { query })) as TranscriptPage
+  for (let page = first; ; page = await read(page.next)) {
     for (const entry of page.items) await sink.write(renderMessage(format, entry))
     count += page.items.length
-    after = page.next
+    if (page.next === null) break
   }
+  await sink.end()
   return count
 }
 

@@ -15,12 +15,14 @@ export function allSchedules(handle: Handle, { ended }: { ended: boolean }): Sch
   return handle.prepare(`select * from schedule ${where} order by created_at, id`).all() as unknown as ScheduleRow[]
 }
 
-export function findSchedules(handle: Handle, start: string): ScheduleRow[] {
+/** By the id, its beginning, or the name of one that is not over. */
+export function findSchedules(handle: Handle, wanted: string): ScheduleRow[] {
+  const start = wanted.toLowerCase()
   const exact = handle.prepare("select * from schedule where id = ?").all(start) as unknown as ScheduleRow[]
   if (exact.length > 0) return exact
   return handle
-    .prepare("select * from schedule where substr(id, 1, ?) = ? limit 3")
-    .all(start.length, start) as unknown as ScheduleRow[]
+    .prepare("select * from schedule where substr(id, 1, ?) = ? or (name = ? and ended_at is null) limit 3")
+    .all(start.length, start, wanted) as unknown as ScheduleRow[]
 }
 
 export function countSchedules(handle: Handle): number {

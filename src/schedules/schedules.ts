@@ -167,12 +167,12 @@ export function createSchedules(options: SchedulesOptions): Schedules {
 }
 
 function find(store: Store, id: string): ScheduleRow {
-  const found = findSchedules(store.handle, id.trim().toLowerCase())
+  const found = findSchedules(store.handle, id.trim())
   const [row] = found
   if (row && found.length === 1) return row
   throw new AppError(
     "not-found",
-    found.length > 1 ? `Several schedules begin with ${id}` : `There is no schedule ${id}`,
+    found.length > 1 ? `Several schedules begin with ${id}, or are called so` : `There is no schedule ${id}`,
     {
       hint: "svc cron list --all shows them",
     },

@@ -40,6 +40,18 @@ const entry = (deliveryId: string, more: Partial<IngestEntry> = {}): IngestEntry
 })
 const job = (runId: string, laneKey = "lane") => ({ runId, kind: "turn", laneKey, payload: {} })
 
+test("one that is closed accepts nothing, and says why", async (context) => {
+  const store = await testStore(context)
+  await store.close()
+  assert.equal(store.accepting(), false)
+  const refused = { code: "not-ready", message: "The gateway has stopped" }
+  await assert.rejects(store.ingest(entry("late")), refused)
+  await assert.rejects(
+    store.write(async () => undefined),
+    refused,
+  )
+})
+
 test("accepts a delivery once and gives a repeat the first answer, also after a restart", async (context) => {
   const folder = temporaryFolder()
   const first = await testStore(context, { folder })

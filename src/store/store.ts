@@ -118,7 +118,17 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   })
   met.damage = damage
   const pruner = createPruner({ handle, commit, clock: options.clock, log: options.log, keep: options.keep })
-  const parts: Parts = { options, handle, commit, durability, reserve, damage, notify, abandoned: undefined }
+  const parts: Parts = {
+    options,
+    handle,
+    commit,
+    durability,
+    reserve,
+    damage,
+    notify,
+    abandoned: undefined,
+    closed: undefined,
+  }
   return {
     bootId: options.bootId,
     db: handle.db,
@@ -146,6 +156,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
         .catch((error: unknown) => options.log.error({ err: error }, "store closed before the disk took all"))
       // Closing removes files by their names, which may be somebody else's by now.
       if (parts.abandoned) return
+      // A request whose connection was cut by the stop may come to its end now.
+      parts.closed = new AppError("not-ready", "The gateway has stopped")
       // Whoever reads at this moment, such as a backup, is not waited for.
       handle.raw.exec("pragma synchronous = full; pragma busy_timeout = 0; pragma wal_checkpoint(truncate)")
       await handle.db.destroy()
@@ -163,6 +175,8 @@ interface Parts {
   damage: DamageWatch
   /** Why the files are given up. */
   abandoned: AppError | undefined
+  /** What is said to whoever comes after the end. */
+  closed: AppError | undefined
   notify: (what: Added) => void
 }
 
@@ -197,6 +211,7 @@ async function ingestBatch(
 }
 
 async function write<T>(parts: Parts, work: (write: Write) => Promise<T>, options?: WriteOptions): Promise<T> {
+  if (parts.closed) throw parts.closed
   const added = nothingAdded()
   const result = await parts.commit.write((trx) => work(writer(parts, trx, parts.options.clock.now(), added)), options)
   parts.notify(added)
@@ -223,8 +238,9 @@ function writer(parts: Parts, trx: Trx, now: number, added: Adding): Write {
 }
 
 /** Why nothing may be accepted now. */
-function refusal({ abandoned, damage, durability, reserve }: Parts): AppError | undefined {
-  if (abandoned) return abandoned
+function refusal({ abandoned, closed, damage, durability, reserve }: Parts): AppError | undefined {
+  const ended = abandoned ?? closed
+  if (ended) return ended
   const unforced = durability.problem()
   if (unforced) return unforced
   const damaged = damage.problem()

@@ -111,6 +111,12 @@ test("what is left of a kept script that no longer fits is handed to the agent, 
 
   const json = await run("--value", "note=x", "--hand-over", "--json")
   assert.match(json.stdout, /"stopped"[^]*\n}\n{\n {2}"ok": true,\n {2}"runId"/)
+
+  const fn = "() => new Promise(() => window.close())"
+  // A page closes only a tab that has shown no other.
+  await runProgram(["browser", "tab", "new", "--state-dir", world.stateFolder])
+  const evaluated = await runProgram(["browser", "evaluate", "--fn", fn, "--state-dir", world.stateFolder])
+  assert.deepEqual([evaluated.stdout, evaluated.stderr], ["no result; the page closed its tab\n", ""])
 })
 
 test("a webhook's turn reaches neither the gateway nor the owner's tabs through the browser", async (context) => {

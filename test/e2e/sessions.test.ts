@@ -1,7 +1,7 @@
 // What people do with conversations: find, read, take along, shorten and remove them, from the terminal and in the chat;
 // agents that answer in the places they are bound to; and messages that come while the agent works.
 import assert from "node:assert/strict"
-import { readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { test } from "node:test"
 import { runProgram } from "../../cli/testing/run-program.ts"
@@ -54,6 +54,10 @@ test("conversations are looked at, searched, exported, compacted and deleted; ag
   assert.match((await svc("export", key, "--format", "jsonl", "--out", file)).out, /8 messages written/)
   assert.equal(readFileSync(file, "utf8").trim().split("\n").length, 8)
   assert.match((await svc("export", key, "--out", file)).err, /it is there already/)
+  const unknown = await svc("export", "nosuch", "--out", `${file}-of-nothing`)
+  assert.match(unknown.err, /There is no session "nosuch"/)
+  assert.equal(existsSync(`${file}-of-nothing`), false)
+  assert.doesNotMatch((await svc("export", "nosuch")).out, /# Session/)
   assert.match((await svc("compact", key)).out, /4 messages are now shown to me as one summary/)
   assert.match((await svc("export", key)).out, /Book the ferry[^]*## Summary of what is above[^]*Überfahrt/)
 

@@ -217,7 +217,10 @@ export const actionCommands: CommandSpec[] = [
     ],
     perform: async (run) => {
       const reply = await act(run, { kind: "evaluate", fn: run.options["fn"], ref: run.options["ref"] })
-      return { reply, show: () => run.io.print(JSON.stringify(reply.result, null, 2)) }
+      // Without a result: its tab was closed meanwhile, or a question of the page stands open.
+      const words =
+        reply.result === undefined ? `no result${dialogWords(reply)}` : JSON.stringify(reply.result, null, 2)
+      return { reply, show: () => run.io.print(words) }
     },
   },
 ]
