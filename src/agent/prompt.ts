@@ -10,7 +10,7 @@ import { indented, renderSegments } from "./prompt/segments.ts"
 import { silenceToken } from "./silence.ts"
 import type { TurnInput } from "./turn-input.ts"
 
-export { markLine } from "./prompt/segments.ts"
+export { hasMark, markLine } from "./prompt/segments.ts"
 export { heartbeatToken, isHeartbeatAck } from "./prompt/acknowledgment.ts"
 export { fillInstructions } from "./prompt/place-fields.ts"
 export { systemPrompt } from "./prompt/system.ts"

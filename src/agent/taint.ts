@@ -35,11 +35,11 @@ export function trustOf(input: TurnInput, events: readonly EventRow[]): PromptTr
   }
 }
 
-/** A guest's own words are not foreign in a session that holds no others; files and what is quoted always are. */
+/** A guest's own words are not foreign in a session that holds no others; files, names and what is quoted always are. */
 function hasForeignWords(input: TurnInput): boolean {
   if (input.parts) return input.parts.some(hasForeignWords) || (input.context ?? []).some((around) => !around.isOwn)
-  const { trusted, guestSession, context = [], media = [], about, sticker } = input
-  if (context.some((around) => !around.isOwn) || media.length > 0 || sticker !== undefined) return true
+  const { trusted, guestSession, context = [], media = [], about, sticker, names } = input
+  if (context.some((around) => !around.isOwn) || media.length > 0 || sticker !== undefined || names) return true
   if (trusted) return false
   const { forwardedFrom, viaBot, buttonBy } = about ?? {}
   return !guestSession || forwardedFrom !== undefined || viaBot !== undefined || buttonBy !== undefined

@@ -70,6 +70,8 @@ export interface TurnInput {
   /** Which of the agent's tools may be used; unset: all. */
   tools?: ToolPolicy
   media?: TurnMedia[]
+  /** Marked values stand in the text: a contact, a place, a name of a file. The sender has sent them and not typed them. */
+  names?: true
   /** The sticker that the message is. */
   sticker?: { emoji: string; setName: string; fileId: string; fileUniqueId: string; cachedDescription?: string }
   /** What the channel still has to fetch before the prompt is made, in a shape of its own. */

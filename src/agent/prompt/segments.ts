@@ -22,6 +22,11 @@ export function mark(value: string): string {
   return `⟦${value}⟧`
 }
 
+/** Whether a text that holds nothing typed has values in it. */
+export function hasMark(text: string): boolean {
+  return text.includes("⟦")
+}
+
 /** A name or a title has fewer; what is longer is cut. */
 const maxLineCharacters = 300
 const unseen = /[\p{C}\p{Default_Ignorable_Code_Point}]/gu

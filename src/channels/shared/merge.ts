@@ -24,6 +24,7 @@ export function mergeInputs(inputs: readonly TurnInput[]): TurnInput {
     trusted,
     // Shown outside of a boundary only if that holds for every part.
     ...(!trusted && ordered.every((input) => input.trusted || input.wrap === false) ? { wrap: false } : {}),
+    ...(ordered.some((input) => input.names) ? { names: true } : {}),
     ...(ordered.some((input) => input.mentioned) ? { mentioned: true } : {}),
     text: textOf(ordered),
     ...(sites.length === 0 ? {} : { sites }),

@@ -42,7 +42,9 @@ export function planEdit(update: Update, message: Message, context: PlanContext)
   if (!isChanged(before, input)) return skip(update, context, "edited", seen)
   const prefix = `Message ${message.message_id} was edited by its sender.`
   const text = `${prefix} It now says:\n${shorten(input.text)}`
-  const { origin, trusted } = input
+  const { origin, names } = input
+  // An event has words of one kind only.
+  const trusted = input.trusted && names === undefined
   const note = { sessionKey: job.lane_key, text, origin, trusted, prefix }
   entry.rows = amendJob(ref, JSON.stringify(amended(before, input)), note, context.now)
   return { kind: "noted", entry, what: "edited", chatId: chat }
@@ -50,7 +52,8 @@ export function planEdit(update: Update, message: Message, context: PlanContext)
 
 /** What the message says is new; where it stands and what it is joined to stays. */
 function amended(before: TurnInput, now: TurnInput): TurnInput {
-  const { wrap: _wrap, pending: _pending, context: _context, sticker: _sticker, sites: _sites, ...kept } = before
+  const { wrap: _wrap, pending: _pending, context: _context, sticker: _sticker, ...rest } = before
+  const { sites: _sites, names: _names, ...kept } = rest
   return { ...kept, ...now }
 }
 

@@ -56,6 +56,7 @@ export function saidInput(
       ...(viaBot === undefined ? {} : { viaBot }),
     },
     text: content.text,
+    ...(content.hasNames || reference?.hasNames ? { names: true as const } : {}),
     ...(message.sticker ? { sticker: stickerOf(message.sticker) } : {}),
     ...(reference ? { context: [{ ...reference.context, ...(reference.isOwn ? { isOwn: true as const } : {}) }] } : {}),
     ...(files.length === 0 ? {} : { pending: { files } satisfies Pending as Json }),

@@ -1,5 +1,6 @@
 // What a message says, as text for the agent, and the files that come with it.
 import type { Message } from "grammy/types"
+import { hasMark } from "../../../../agent/prompt.ts"
 import { type RemoteFile, filesOf } from "./files.ts"
 import { describeKind } from "./kinds.ts"
 import { withLinks } from "./links.ts"
@@ -9,13 +10,20 @@ export interface Content {
   files: RemoteFile[]
   /** It is written text and nothing else: what may be joined to more of the same. */
   isPlainText: boolean
+  /** Values stand in it that the sender has not typed. */
+  hasNames: boolean
 }
 
 /** Undefined for service messages (a pinned message, a new topic): nobody said anything. */
 export function contentOf(message: Message): Content | undefined {
   const text = messageText(message)
   if (text === undefined) return undefined
-  return { text, files: filesOf(message), isPlainText: message.text !== undefined }
+  return { text, files: filesOf(message), isPlainText: message.text !== undefined, hasNames: hasNames(message) }
+}
+
+/** Of a message, also of one that is referred to. */
+export function hasNames(message: Partial<Message>): boolean {
+  return message.text === undefined && hasMark(describeKind(message) ?? "")
 }
 
 /** The words alone, with a placeholder for what is no text. */

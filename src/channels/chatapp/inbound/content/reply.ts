@@ -3,7 +3,7 @@
 import type { Message } from "grammy/types"
 import type { TurnContext } from "../../../../agent/turn-input.ts"
 import type { Provenance } from "../../../../store/index.ts"
-import { messageText } from "./content.ts"
+import { hasNames, messageText } from "./content.ts"
 import { type RemoteFile, filesOf } from "./files.ts"
 import { authorLabel, chatLabel, forwardLabel, originLabel } from "./labels.ts"
 
@@ -11,6 +11,8 @@ export interface Reference {
   context: TurnContext
   /** The words are the sender's own, or those of the bot in a turn that held nobody else's. */
   isOwn: boolean
+  /** Values stand in the words that nobody has typed: a contact, a name of a file. */
+  hasNames: boolean
   files: RemoteFile[]
 }
 
@@ -29,6 +31,7 @@ export function referenceOf(
       about: aboutReplied(replied, botId),
       text: messageText(replied as Message),
       isOwn: isOwn && !replied.forward_origin && !replied.via_bot,
+      hasNames: hasNames(replied as Message),
       files: filesOf(replied),
     })
   }
@@ -65,6 +68,8 @@ interface Referred {
   about: Record<string, string>
   text: string | undefined
   isOwn: boolean
+  /** Of others' words it makes no difference. */
+  hasNames?: boolean
   files: RemoteFile[]
 }
 
@@ -78,6 +83,7 @@ function build(quote: string | undefined, referred: Referred): Reference {
       text: quote ?? referred.text ?? "(no words)",
     },
     isOwn,
+    hasNames: referred.hasNames ?? false,
     files: referred.files.map((file) => ({ ...file, ofReply: true as const })),
   }
 }
