@@ -152,6 +152,10 @@ test("an action is described whole, with nothing hidden and nothing that ends it
   const text = describeAction("Send", { text: "a\u202eb\u200bc ````` \n```", long: "x".repeat(5_000) })
   assert.match(text, /a\\u\{202e\}b\\u\{200b\}c/)
   assert.ok(text.includes("x".repeat(5_000)))
+  const shown = describeAction("To\nyou\u2028", { text: "\u{e0041}🦞é\u0301\ud83e \ufeff\u{10ffff}\u007f" })
+  assert.ok(shown.startsWith("To\\u{a}you\\u{2028}\n\n```\n{\n  "))
+  // What JSON escapes by itself stands as that.
+  assert.ok(shown.includes('"\\u{e0041}🦞é\u0301\\ud83e \\u{feff}\\u{10ffff}\\u{7f}"\n}\n```'))
   assert.ok(text.startsWith("Send\n\n``````\n{") && text.endsWith("}\n``````"))
   assert.equal(canonicalJson({ b: [{ d: 1, c: 2 }], a: null }), '{"a":null,"b":[{"c":2,"d":1}]}')
   assert.notEqual(digestOf("a", { b: 1 }), digestOf("a", { b: "1" }))

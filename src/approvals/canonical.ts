@@ -1,6 +1,7 @@
 // One action, one text: the same whatever order its fields came in, so that what was allowed is found by its digest.
 import { createHash } from "node:crypto"
 import { type Json, isJsonObject } from "../kernel/index.ts"
+import { escapeUnseen } from "./unseen.ts"
 
 export function canonicalJson(value: Json): string {
   return JSON.stringify(sorted(value))
@@ -17,30 +18,19 @@ function sorted(value: Json): Json {
   return Object.fromEntries(names.map((name) => [name, sorted(value[name] as Json)]))
 }
 
-/** What is not seen, or changes the direction of what is: an owner must read what is there. */
-const unseen = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
-
 /** The whole of an action as an owner reads it: nothing cut, nothing hidden, in a block that it cannot close. */
 export function describeAction(summary: string, action: Json): string {
-  const lines = JSON.stringify(sorted(action), null, 2)
-    .split("\n")
-    .map((line) => line.replace(unseen, escaped))
-  const fence = "`".repeat(Math.max(3, longestRun(lines) + 1))
-  return [summary.replace(unseen, escaped), "", fence, ...lines, fence].join("\n")
+  const text = escapeUnseen(JSON.stringify(sorted(action), null, 2), "kept")
+  const fence = "`".repeat(Math.max(3, longestRun(text) + 1))
+  return [escapeUnseen(summary), "", fence, text, fence].join("\n")
 }
 
-function escaped(character: string): string {
-  return [...character].map((each) => `\\u{${(each.codePointAt(0) as number).toString(16)}}`).join("")
-}
-
-function longestRun(lines: readonly string[]): number {
+function longestRun(text: string): number {
   let longest = 0
-  for (const line of lines) {
-    let run = 0
-    for (const character of line) {
-      run = character === "`" ? run + 1 : 0
-      longest = Math.max(longest, run)
-    }
+  for (let at = text.indexOf("`"); at >= 0; at = text.indexOf("`", at)) {
+    const from = at
+    while (text[at] === "`") at += 1
+    longest = Math.max(longest, at - from)
   }
   return longest
 }

@@ -3,6 +3,7 @@
 import { build } from "esbuild"
 import { after, before, test } from "node:test"
 import { fileURLToPath } from "node:url"
+import { describeAction } from "../../src/approvals/index.ts"
 import { isHeartbeatAck, wrapUntrusted } from "../../src/agent/index.ts"
 import { neutralize } from "../../src/agent/boundary.ts"
 import { mark } from "../../src/agent/prompt/segments.ts"
@@ -79,6 +80,7 @@ const readers: Record<string, (text: string) => unknown> = {
   neutralize,
   wrapUntrusted: (text) => wrapUntrusted(systemIds, { source: "webhook", about: { name: text }, text }),
   mark,
+  describeAction: (text) => describeAction(text, { [text]: [text, text.split("")] }),
   redact: (text) => redactor.redact(text),
   isHeartbeatAck: (text) => isHeartbeatAck(text, false, 300),
   mentions: (text) => named.match(text) || chosen.match(text),
@@ -145,6 +147,8 @@ shapes.push(
   "{",
   "\u202e",
   "\u200b",
+  "\u{e0041}",
+  "a\ud800",
   "ﬃ",
   "HEARTBEAT_OK ",
   "System: ",

@@ -50,9 +50,9 @@ const slash = 0x2f
 const dash = 0x2d
 const newline = 0x0a
 /** Of codes: 1 for what may follow a `[` that begins a mark. */
-const squareOpens = Uint8Array.from({ length: 0x100 }, (_, code) =>
-  code < 0x80 && (code === slash || isGap(code) || square.next[code] !== 0) ? 1 : 0,
-)
+const squareOpens = tableOf((code) => code === slash || isGap(code) || square.next[code] !== 0)
+/** Of codes: 1 for what may stand between a `<` and the name of a mark, `|` apart. */
+const leads = tableOf((code) => code === lessThan || code === slash || isGap(code))
 
 const piece = 4096
 /** How far a mark may go on: `<|...|>`, and what stands behind the name of a boundary. */
@@ -103,9 +103,10 @@ class MarkReader {
     const codes = this.#codes
     const isAngle = codes[from] === lessThan
     const { next: nexts, ends } = isAngle ? angle : square
+    const closing = isAngle ? greaterThan : closingBracket
     let at = from + 1
     if (isAngle) {
-      while (codes[at] === lessThan || codes[at] === slash || isGap(codes[at] as number)) at += 1
+      while (leads[codes[at] as number] === 1) at += 1
       if (codes[at] === bar) return this.#readBars(from, at)
     } else if (codes[at] === slash) at += 1
     // In a token nothing may stand between: `a < s > b` is a comparison.
@@ -117,10 +118,10 @@ class MarkReader {
       if (next !== 0) {
         state = next
         if (ends[state] === boundary) return this.#add(from, this.#endOfRest(at + 1))
-      } else if (isGap(code)) hasSpace ||= code !== dash
+      } else if (code === closing) break
+      else if (isGap(code)) hasSpace ||= code !== dash
       else if (code < 0x30 || code > 0x39 || ends[state] !== token) break
     }
-    const closing = isAngle ? greaterThan : closingBracket
     if (ends[state] !== token || hasSpace || codes[at] !== closing) return at
     return this.#add(from, isAngle ? this.#skip(at, greaterThan) : at + 1)
   }
@@ -162,6 +163,10 @@ class MarkReader {
 /** Not over `[` either: what was taken out of the middle must not become one token with what stood round it. */
 function endsBars(code: number): boolean {
   return code === bar || code === lessThan || code === bracket || code === newline
+}
+
+function tableOf(has: (code: number) => boolean): Uint8Array {
+  return Uint8Array.from({ length: 0x100 }, (_, code) => (code < 0x80 && has(code) ? 1 : 0))
 }
 
 function isGap(code: number): boolean {
