@@ -88,6 +88,18 @@ test("usage refuses another group with those that there are, and passes on what 
   assert.deepEqual([soon.code, soon.stderr], [2, 'error: since: is "soon"\nhint: Write days\n'])
 })
 
+test("usage leaves out the caps of tasks that are not near theirs; --json has them all", async (context) => {
+  const job = (key: string, share: number) => ({ ...cap, id: `job:${key}`, scope: "job", key, share, state: "open" })
+  const caps = [{ ...job("a", 0.2), isListed: false }, job("b", 0.5)]
+  const shown = await usage(context, [], answerJson({ ...summary, caps: [...caps, cap] }))
+  assert.match(shown.stdout, /\nCap +Used\njob:b +[^\n]*\nday +[^\n]*\n$/)
+  const quiet = await usage(context, [], answerJson({ ...summary, caps: caps.slice(0, 1) }))
+  assert.match(quiet.stdout, /\nCaps: one for each task; none is near it\n$/)
+  assert.doesNotMatch(quiet.stderr, /no cap on spending is set/)
+  const whole = await usage(context, ["--json"], answerJson({ ...summary, caps }))
+  assert.equal((JSON.parse(whole.stdout) as { caps: unknown[] }).caps.length, 2)
+})
+
 const cap = {
   id: "day",
   scope: "day",
@@ -97,6 +109,8 @@ const cap = {
   dollars: { limit: 5, allowed: 1, spent: 6, held: 0 },
   tokens: { limit: 100_000, allowed: 0, spent: 1_000, held: 0 },
   share: 1,
+  nearest: "dollars",
+  isListed: true,
   state: "reached",
   liftedUntil: null,
 }

@@ -8,7 +8,7 @@ import {
   type UsageSums,
   usageGroups,
 } from "../../src/budget/contract.ts"
-import { describeAmounts, describeCap } from "../../src/budget/cap-words.ts"
+import { describeAmounts, describeCap, noCapIsNear } from "../../src/budget/cap-words.ts"
 import type { BudgetLook } from "../../src/gateway/bounds.ts"
 import { AppError } from "../../src/kernel/errors.ts"
 import type { CliContext } from "../context.ts"
@@ -92,7 +92,8 @@ function amount(text: string): number {
 
 function describeCaps(caps: readonly CapState[]): string {
   if (caps.length === 0) return ""
-  const rows = caps.map((cap) => [cap.id, stateOf(cap)])
+  const rows = caps.filter(({ isListed }) => isListed).map((cap) => [cap.id, stateOf(cap)])
+  if (rows.length === 0) return `\nCaps: ${noCapIsNear}\n`
   return `\n${formatTable(["Cap", "Used"], rows)}`
 }
 

@@ -59,9 +59,12 @@ export default function UsagePage() {
       {known === undefined ? (
         <Pending of={asked} />
       ) : known.days.totals.calls === 0 ? (
-        <Empty title="No model was asked in this time">
-          What its calls take stands here, from the first message on.
-        </Empty>
+        <>
+          <Empty title="No model was asked in this time">
+            What its calls take stands here, from the first message on.
+          </Empty>
+          {known.caps.length > 0 && <Caps caps={known.caps} again={asked.again} />}
+        </>
       ) : (
         <>
           <div class="cards">
@@ -77,23 +80,26 @@ export default function UsagePage() {
 }
 
 type Cap = Reply<"GET /api/budget">["caps"][number]
+type Allowance = { untilTomorrow?: true; dollars?: number; tokens?: number }
 type Amount = NonNullable<Cap["dollars"]>
 
 const used = (amount: Amount | null, words: (value: number) => string) =>
   amount && `${words(amount.spent + amount.held)} of ${words(amount.limit + amount.allowed)}`
 
 function Caps({ caps, again }: { caps: Cap[]; again: () => Promise<void> }) {
-  const allow = async (cap: Cap) => {
-    const { resumed } = await call("POST /api/budget/allow", { body: { cap: cap.id, untilTomorrow: true } })
-    toast(resumed === 0 ? "Off until tomorrow" : `Off until tomorrow: ${resumed} runs go on`)
+  const allow = async (cap: Cap, more: Allowance, done: string) => {
+    const { resumed } = await call("POST /api/budget/allow", { body: { cap: cap.id, ...more } })
+    toast(resumed === 0 ? done : `${done}: ${resumed} ${resumed === 1 ? "run goes" : "runs go"} on`)
     await again()
   }
+  const shown = caps.filter((cap) => cap.isListed)
   return (
     <Card title="Caps" actions={may("admin") && <a href={`${link("settings")}?section=budget`}>Change</a>}>
       {caps.length === 0 && (
         <Empty title="Nothing bounds what is spent">Caps of a day, a month, an agent, a run are set in budget.</Empty>
       )}
-      {caps.map((cap) => (
+      {caps.length > 0 && shown.length === 0 && <p class="dim">Each run has one; none is near it.</p>}
+      {shown.map((cap) => (
         <div key={cap.id}>
           <p class="head">
             <strong>{cap.id}</strong>
@@ -105,14 +111,28 @@ function Caps({ caps, again }: { caps: Cap[]; again: () => Promise<void> }) {
               .filter(Boolean)
               .join(", ")}
           </p>
-          {cap.state === "reached" && may("admin") && (
-            <Button act={() => allow(cap)} label={`Off until tomorrow: ${cap.id}`}>
-              Off until tomorrow
-            </Button>
-          )}
+          {cap.state === "reached" && may("admin") && <Raise cap={cap} allow={allow} />}
         </div>
       ))}
     </Card>
+  )
+}
+
+/** As below the message of a chat. */
+function Raise({ cap, allow }: { cap: Cap; allow: (cap: Cap, more: Allowance, done: string) => Promise<void> }) {
+  const [amount, words] = cap.nearest === "dollars" ? [1, "$1"] : [100_000, "100,000 tokens"]
+  const choices: [string, Allowance][] = [
+    [`Allow ${words} more`, { [cap.nearest]: amount }],
+    [cap.scope === "job" ? "No cap for this run" : "Off until tomorrow", { untilTomorrow: true }],
+  ]
+  return (
+    <p class="actions">
+      {choices.map(([label, more]) => (
+        <Button act={() => allow(cap, more, label)} label={`${label}: ${cap.id}`}>
+          {label}
+        </Button>
+      ))}
+    </p>
   )
 }
 

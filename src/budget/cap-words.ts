@@ -25,6 +25,12 @@ export function describeAmounts({ dollars, tokens }: Pick<CapState, "dollars" | 
   return parts.join(" and ")
 }
 
+/** Where caps are set and none is listed. */
+export const noCapIsNear = "one for each task; none is near it"
+
+/** What one touch allows beyond a cap. */
+export const oneMore = { dollars: 1, tokens: 100_000 } as const
+
 export function mostOf({ limit, allowed }: CapAmount): number {
   return limit + allowed
 }

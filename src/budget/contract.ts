@@ -79,6 +79,10 @@ export interface CapState {
   tokens: CapAmount | null
   /** The larger share that is used of the two, 1 being all. */
   share: number
+  /** The unit that is nearer its end: more of the other one would let nothing go on. */
+  nearest: "dollars" | "tokens"
+  /** Whether lists for people name it: every run has a cap of its own, of which few come near. */
+  isListed: boolean
   /** `lifted`: an owner has switched it off until `liftedUntil`. */
   state: "open" | "reached" | "lifted"
   liftedUntil: number | null

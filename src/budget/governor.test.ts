@@ -296,6 +296,21 @@ describe("an owner", () => {
     await assert.rejects(governor.admit(planned(), never), refused)
   })
 
+  test("is told which unit is nearer its end, with what is held, and of runs only those that come near", async (context) => {
+    const config = { day: { dollars: 1, tokens: 10_000 }, job: { tokens: 4_000 } }
+    const { governor, spend, cap } = await begin(context, config)
+    assert.equal(cap("day")?.nearest, "dollars")
+    await spend(1_000, 100, runCall("small"))
+    assert.equal(cap("day")?.nearest, "tokens")
+    assert.deepEqual([cap("day")?.isListed, cap("job:small")?.isListed], [true, false])
+    await spend(1_900, 100, runCall("large"))
+    assert.deepEqual([cap("job:large")?.share, cap("job:large")?.isListed], [0.5, true])
+    await governor.allow("job:small", { untilTomorrow: true }, "chat:1")
+    assert.equal(cap("job:small")?.isListed, true)
+    await governor.allow("day", { tokens: 1_000_000 }, "chat:1")
+    assert.equal(cap("day")?.nearest, "dollars")
+  })
+
   test("cannot allow what is no cap, or another unit", async (context) => {
     const { governor } = await begin(context, { day: { tokens: 1_000 } })
     await assert.rejects(governor.allow("week", { tokens: 1 }, "x"), /There is no cap "week"/)

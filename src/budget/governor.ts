@@ -192,7 +192,8 @@ async function allow(state: State, id: string, allowance: CapAllowance, by: stri
   const cap = findCap(telling.look(), id)
   const given = readAllowance(cap, allowance, telling.calendar(clock.now()))
   const resumed = await store.write(async (write) => {
-    if (allowance.ifMostIs !== undefined && mostNow(telling.look(), cap) !== allowance.ifMostIs) return undefined
+    if (allowance.ifMostIs !== undefined && mostNow(telling.look(), cap, allowance) !== allowance.ifMostIs)
+      return undefined
     addGrant(write, cap, { ...given, by })
     return takeStopped(write, cap, write.now - resumeMs).filter((runId) => resume(write, runId)).length
   })
@@ -203,9 +204,10 @@ async function allow(state: State, id: string, allowance: CapAllowance, by: stri
   return { cap: now, resumed }
 }
 
-function mostNow(look: Look, cap: Cap): number | undefined {
+/** Of the unit that is to be raised. */
+function mostNow(look: Look, cap: Cap, { tokens: moreTokens }: CapAllowance): number | undefined {
   const { dollars, tokens } = capState(look, cap)
-  const amount = dollars ?? tokens
+  const amount = moreTokens === undefined ? (dollars ?? tokens) : tokens
   return amount ? mostOf(amount) : undefined
 }
 

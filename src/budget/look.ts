@@ -16,6 +16,8 @@ export interface Look {
 
 /** Of the conversations, and of the runs of the last day. */
 const mostListed = 20
+/** The share from which a list names the cap of a run. */
+const listedFrom = 0.5
 const dayMs = 24 * 60 * 60 * 1000
 
 export function capState(look: Look, cap: CapPlace & Partial<Pick<Cap, "limits">>): CapState {
@@ -39,6 +41,7 @@ export function capState(look: Look, cap: CapPlace & Partial<Pick<Cap, "limits">
   // Also while there is room left that no call fits into: an owner has been told so.
   const isReached = share >= 1 || wasTold(store, cap, 100, limitText({ dollars, tokens }))
   const isLifted = (grant.liftedUntil ?? 0) > now
+  const state = isLifted ? "lifted" : isReached ? "reached" : "open"
   return {
     id: capId(cap),
     scope: cap.scope,
@@ -48,7 +51,9 @@ export function capState(look: Look, cap: CapPlace & Partial<Pick<Cap, "limits">
     dollars,
     tokens,
     share,
-    state: isLifted ? "lifted" : isReached ? "reached" : "open",
+    nearest: nearnessOf(tokens) > nearnessOf(dollars) ? "tokens" : "dollars",
+    isListed: cap.scope !== "job" || state !== "open" || share >= listedFrom,
+    state,
     liftedUntil: isLifted ? grant.liftedUntil : null,
   }
 }
@@ -63,6 +68,11 @@ function shareOf(amount: CapAmount | null): number {
   if (!amount) return 0
   const most = amount.limit + amount.allowed
   return most <= 0 ? 1 : amount.spent / most
+}
+
+/** -1 where there is none. With what is held: that is what leaves no room for another call. */
+function nearnessOf(amount: CapAmount | null): number {
+  return amount ? (amount.spent + amount.held) / Math.max(amount.limit + amount.allowed, Number.EPSILON) : -1
 }
 
 export function listCaps(look: Look, scopes: readonly CapScope[] = capScopes): CapState[] {

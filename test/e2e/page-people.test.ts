@@ -245,6 +245,11 @@ describe("people, approvals, sessions, usage and settings", () => {
     const { page } = visitor
     await world.reconfigure({ budget: { day: { tokens: 10 } } })
     await visitor.open("#/usage")
+    await page.getByText(/[\d,]+ tokens of 10 tokens/).waitFor()
+    await page.getByRole("button", { name: "Allow 100,000 tokens more" }).click()
+    await page.getByText(/of 100,010 tokens/).waitFor()
+    await world.reconfigure({ budget: { month: { tokens: 10 } } })
+    await visitor.open("#/usage?since=7d")
     await page.getByRole("button", { name: "Off until tomorrow" }).click()
     await page.locator(".badge", { hasText: "lifted" }).waitFor()
     await visitor.open("#/usage?by=job")

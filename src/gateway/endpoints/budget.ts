@@ -26,6 +26,8 @@ export const capState = z.object({
   share: z.number(),
   state: z.enum(["open", "reached", "lifted"]),
   liftedUntil: z.number().nullable(),
+  nearest: z.enum(["dollars", "tokens"]),
+  isListed: z.boolean(),
 })
 
 const known = z.object({

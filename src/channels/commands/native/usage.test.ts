@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import type { CapState } from "../../../budget/contract.ts"
 import type { CommandCall, CommandServices } from "../contract.ts"
-import { usage } from "./usage.ts"
+import { capButtons, usage } from "./usage.ts"
 
 const cap = (scope: CapState["scope"], key: string, spent: number): CapState => ({
   id: key === "" ? scope : `${scope}:${key}`,
@@ -13,6 +13,8 @@ const cap = (scope: CapState["scope"], key: string, spent: number): CapState => 
   dollars: { limit: 1, allowed: 0, spent, held: 0 },
   tokens: null,
   share: spent,
+  nearest: "dollars",
+  isListed: scope !== "job" || spent >= 0.5,
   state: spent >= 1 ? "reached" : "open",
   liftedUntil: null,
 })
@@ -36,4 +38,12 @@ test("of the caps of tasks those stand there that are near theirs, and all other
   )
   assert.match(await answer([cap("job", "a", 0.2)]), /\*\*Caps\*\* one for each task; none is near it/)
   assert.match(await answer([]), /\*\*Caps\*\* none is set/)
+})
+
+test("the button of a cap of both units raises the one that is used up", () => {
+  const tokens = { limit: 1_000, allowed: 0, spent: 1_000, held: 0 }
+  const of = (nearest: CapState["nearest"]) => capButtons({ ...cap("day", "", 1), tokens, nearest })[0]?.[0]
+  assert.equal(of("tokens")?.text, "Allow 100,000 tokens more")
+  assert.equal(of("tokens")?.data, "/usage more day 1000")
+  assert.equal(of("dollars")?.data, "/usage more day 1")
 })

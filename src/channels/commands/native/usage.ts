@@ -1,12 +1,17 @@
 // `/usage`: what the calls of models took, and how the caps stand; an owner allows more with the buttons below.
-import { type CapState, describeAmounts, describeCap, describeUsage, mostOf } from "../../../budget/index.ts"
+import {
+  type CapState,
+  describeAmounts,
+  describeCap,
+  describeUsage,
+  mostOf,
+  noCapIsNear,
+  oneMore,
+} from "../../../budget/index.ts"
 import type { ReplyButton } from "../../../delivery/contract.ts"
 import { AppError } from "../../../kernel/index.ts"
 import type { ChatCommand, CommandServices } from "../contract.ts"
 
-/** What one touch allows beyond a cap. */
-const moreDollars = 1
-const moreTokens = 100_000
 /** Of the caps that are shown; those of conversations are many. */
 const mostShown = 12
 
@@ -41,11 +46,12 @@ export const usage: ChatCommand = {
 }
 
 /** Below the message that a cap is used, and below `/usage`. */
-export function capButtons({ id, scope, dollars, tokens }: CapState): ReplyButton[][] {
-  const amountNow = dollars ?? tokens
+export function capButtons(cap: CapState): ReplyButton[][] {
+  const { id, scope, nearest } = cap
+  const amountNow = cap[nearest]
   // A second touch finds another cap than this, and allows nothing.
   const seen = amountNow ? ` ${mostOf(amountNow)}` : ""
-  const amount = dollars ? `$${moreDollars}` : `${moreTokens.toLocaleString("en-US")} tokens`
+  const amount = nearest === "dollars" ? `$${oneMore.dollars}` : `${oneMore.tokens.toLocaleString("en-US")} tokens`
   const lift = scope === "job" ? "No cap for this task" : "No cap until tomorrow"
   return [
     [
@@ -61,8 +67,8 @@ async function allow(args: string, by: string, { budget }: CommandServices): Pro
   if ((word !== "more" && word !== "lift") || id === "" || isSeenWrong || rest.length > 0) {
     throw new AppError("bad-request", "I do not know what to allow", { hint: `/usage ${usageText}` })
   }
-  const known = budget.list().find((cap) => cap.id === id)
-  const more = known && !known.dollars ? { tokens: moreTokens } : { dollars: moreDollars }
+  const unit = budget.list().find((cap) => cap.id === id)?.nearest ?? "dollars"
+  const more = { [unit]: oneMore[unit] }
   const wanted = word === "lift" ? { untilTomorrow: true } : more
   const { cap, resumed, isChanged } = await budget.allow(
     id,
@@ -79,13 +85,11 @@ async function allow(args: string, by: string, { budget }: CommandServices): Pro
 
 function capLines(caps: readonly CapState[]): string[] {
   if (caps.length === 0) return ["**Caps** none is set"]
-  const lines = caps.filter(isWorthALine).slice(0, mostShown).map(capLine)
-  return lines.length > 0 ? lines : ["**Caps** one for each task; none is near it"]
-}
-
-/** Every task has its own: of those of a day only the ones that come near theirs. */
-function isWorthALine({ scope, state, share }: CapState): boolean {
-  return scope !== "job" || state !== "open" || share >= 0.5
+  const lines = caps
+    .filter(({ isListed }) => isListed)
+    .slice(0, mostShown)
+    .map(capLine)
+  return lines.length > 0 ? lines : [`**Caps** ${noCapIsNear}`]
 }
 
 function capLine(cap: CapState): string {
