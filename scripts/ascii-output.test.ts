@@ -1,7 +1,11 @@
 import assert from "node:assert/strict"
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
 import test from "node:test"
 import { runInNewContext } from "node:vm"
-import { escapeBeyondAscii } from "./ascii-output.ts"
+import { type BuildOptions, build } from "esbuild"
+import { temporaryFolder } from "../test/support/temporary.ts"
+import { asciiOutput, escapeBeyondAscii } from "./ascii-output.ts"
 
 const run = (program: string) => JSON.stringify(runInNewContext(program))
 
@@ -23,4 +27,14 @@ test("one that is in ASCII already stays as it is", () => {
 
 test("what reads its own raw text is refused rather than changed", () => {
   assert.throws(() => escapeBeyondAscii("export const a = String.raw`…`"), /a tagged template holds more than ASCII/)
+})
+
+test("a build writes in ASCII, and nothing where it is only to look", async () => {
+  const outdir = join(temporaryFolder(), "out")
+  const stdin = { contents: "export const a = 1 // @preserve …" }
+  const options: BuildOptions = { stdin, outdir, format: "esm", plugins: [asciiOutput] }
+  await build({ ...options, write: false })
+  assert.equal(existsSync(outdir), false)
+  await build(options)
+  assert.match(readFileSync(join(outdir, "stdin.js"), "utf8"), /@preserve \\u2026/)
 })

@@ -12,6 +12,8 @@ const beyondAscii = /[\u0080-\uffff]/g
 export const asciiOutput: Plugin = {
   name: "ascii-output",
   setup(build) {
+    // Whoever writes nothing wants to know only what would be in it.
+    if (build.initialOptions.write === false) return
     build.initialOptions.write = false
     build.onEnd(async ({ outputFiles = [] }) => {
       for (const { path, contents, text } of outputFiles) {
