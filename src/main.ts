@@ -10,7 +10,7 @@ import type { GatewayServer, GatewayToken, PartState, Readiness } from "./gatewa
 import type { Hooks } from "./hooks/index.ts"
 import { auditConfigChanges, auditRestore, composeAccess } from "./main/access.ts"
 import { createActions } from "./main/actions.ts"
-import { type AgentParts, composeAgent, skillsOf } from "./main/agent.ts"
+import { type AgentParts, composeAgent } from "./main/agent.ts"
 import { type Core, type GatewayOptions, openCore } from "./main/core.ts"
 import { composeBackups } from "./main/backup.ts"
 import { composeBrowser } from "./main/browser.ts"
@@ -170,7 +170,7 @@ function composeChatapp(core: Core, agent: AgentParts, links: ChatappLinks): Cha
     waitForDeliveries: (deliveries, limits) => agent.worker.waitFor(deliveries, limits),
     stopTurn: agent.stopTurn,
     isModel: agent.isModel,
-    skills: () => skillsOf(core, mainAgentId(core.config())),
+    skills: () => agent.skills(mainAgentId(core.config())),
     crashPoint: core.crashPoint,
     store,
     log,
@@ -220,9 +220,11 @@ function compose(
     chats,
   })
   const channels = new Map<string, Channel>()
-  const mcp = composeMcp(core, { browser: () => browser })
+  const mcp = composeMcp(core, { browser: () => browser, approvals: () => agent.approvals })
   const agent = composeAgent(core, {
     tools: (place) => [{ tools }, ...channels.values(), mcp.servers, schedules].flatMap((part) => part.tools(place)),
+    toolChanges: () => mcp.servers,
+    toolsReady: (place, signal) => mcp.servers.ready(place, signal),
     ...commands,
     jobs: hands.jobs,
     channels: () => channels,

@@ -12,10 +12,10 @@ import {
   type TurnOptions,
   type Turns,
   createHeartbeat,
+  createSkillsReader,
   createTurns,
   heartbeatJob,
   liveTimeText,
-  readSkills,
 } from "../../src/agent/index.ts"
 import { type Config, configSchema } from "../../src/config/index.ts"
 import {
@@ -152,7 +152,7 @@ function composeTurns(
       later(thinkingMs)
     }),
     tools: () => [sceneTool],
-    skills: () => readSkills(workspace(), log),
+    skills: () => createSkillsReader(log)(workspace()),
     profile: () => ({ name: "Molly", timeoutSeconds: 60, limits: { steps: 60, toolCalls: 150, repeatedCalls: 5 } }),
     clock,
     timeText: liveTimeText(() => config().agents.defaults),

@@ -22,7 +22,7 @@ import type { CompactRule } from "./compact/due.ts"
 import type { HeartbeatConfig } from "./config.ts"
 import { type HeartbeatVisibility, createHeartbeat } from "./heartbeat.ts"
 import { createTimeTexts } from "./prompt.ts"
-import { readSkills } from "./skills.ts"
+import { createSkillsReader } from "./skills.ts"
 import type { Tool } from "./tool.ts"
 import type { ToolPolicy } from "./tool-policy.ts"
 import type { TurnLimits } from "./turn-limits.ts"
@@ -208,7 +208,7 @@ function compose(
     sessions,
     models,
     tools: () => tools,
-    skills: () => readSkills(parts.workspace, silentLog),
+    skills: () => createSkillsReader(silentLog)(parts.workspace),
     profile: () => ({
       name: "the agent",
       timeoutSeconds: parts.timeoutSeconds ?? 60,

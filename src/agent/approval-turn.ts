@@ -101,6 +101,15 @@ const told = {
     "Nobody has answered the question about the call below in time, so it has expired and was not done. Say so in one short message.",
 }
 
+type Outcome = keyof typeof told
+
+/** In place of the usual words, for a question that is about something else than a call. */
+export interface AnswerWords {
+  told: Readonly<Record<Outcome, string>>
+  label: string
+  text: string
+}
+
 type Resumed = Pick<TurnInput, "agentId" | "sessionKey" | "origin" | "trusted" | "route"> & {
   byPolicy?: true
   given?: Json
@@ -117,22 +126,33 @@ const anew =
   " Where a page was closed or loaded anew meanwhile, open it again and give the ref that the same element has now."
 
 /** The turn that is told how a question ended. */
-export function approvalTurn(runId: string, row: ApprovalRow, timeText: (ms: number) => string): NewJob {
+export function approvalTurn(
+  runId: string,
+  row: ApprovalRow,
+  timeText: (ms: number) => string,
+  wordsFor?: (outcome: Outcome) => AnswerWords,
+): NewJob {
   const { byPolicy: _why, given, isOwn, ...kept } = JSON.parse(row.resume) as Resumed
   const outcome = row.state === "allowed" || row.state === "denied" ? row.state : "expired"
+  const words = wordsFor?.(outcome)
   return turnJob(runId, {
     ...kept,
     // The session may have got another key since.
     sessionKey: row.session_key,
     purpose: "chat",
     header: `[approval ${row.id}: ${outcome}]`,
-    text: told[outcome].replace("{until}", timeText(row.expires_at)) + (outcome === "allowed" && given ? anew : ""),
+    text:
+      (words?.told ?? told)[outcome].replace("{until}", timeText(row.expires_at)) +
+      (outcome === "allowed" && given ? anew : ""),
     // Ours, whoever it was that had asked.
     wrap: false,
     // The model has written it, maybe from words of others.
     context: [
-      { label: `The call of the tool ${row.tool}:`, text: given === undefined ? row.action : JSON.stringify(given) },
+      words ?? {
+        label: `The call of the tool ${row.tool}:`,
+        text: given === undefined ? row.action : JSON.stringify(given),
+      },
       ...(given === undefined ? [] : [{ label: "What it does, as your owner was asked:", text: row.action }]),
-    ].map((each): TurnContext => ({ ...each, ...(isOwn ? { isOwn } : {}) })),
+    ].map(({ label, text }): TurnContext => ({ label, text, ...(isOwn ? { isOwn } : {}) })),
   })
 }

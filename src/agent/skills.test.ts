@@ -2,10 +2,11 @@ import assert from "node:assert/strict"
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, test } from "node:test"
+import pino from "pino"
 import { silentLog } from "../../test/support/store.ts"
 import { temporaryFolder } from "../../test/support/temporary.ts"
 import { call, scriptedModels, startAgent } from "./agent.fixture.ts"
-import { readSkills, selectSkills } from "./skills.ts"
+import { createSkillsReader, selectSkills } from "./skills.ts"
 
 function addSkill(workspace: string, name: string, text: string): void {
   mkdirSync(join(workspace, "skills", name), { recursive: true })
@@ -13,9 +14,32 @@ function addSkill(workspace: string, name: string, text: string): void {
 }
 
 describe("skills", () => {
+  const readSkills = createSkillsReader(silentLog)
+
+  test("that cannot be used are told to the log once, and again when that changes", () => {
+    const workspace = temporaryFolder()
+    const lines: string[] = []
+    const log = pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line).reason) })
+    const read = createSkillsReader(log)
+    addSkill(workspace, "empty", "")
+    addSkill(workspace, "good", "Do it well.")
+    for (let turns = 0; turns < 3; turns += 1) assert.equal(read(workspace).length, 1)
+    assert.deepEqual(lines, ["SKILL.md is empty"])
+    addSkill(workspace, "empty", "---\nno end")
+    read(workspace)
+    addSkill(workspace, "empty", "Now there is something.")
+    assert.equal(read(workspace).length, 2)
+    addSkill(workspace, "empty", "")
+    read(workspace)
+    assert.deepEqual(lines.slice(1), [
+      "its header begins with --- and has no line --- that ends it",
+      "SKILL.md is empty",
+    ])
+  })
+
   test("are read from their folders, with a header or without, and what is unusable is left out", () => {
     const workspace = temporaryFolder()
-    assert.deepEqual(readSkills(workspace, silentLog), [])
+    assert.deepEqual(readSkills(workspace), [])
     addSkill(
       workspace,
       "orders",
@@ -28,7 +52,7 @@ describe("skills", () => {
     addSkill(workspace, "Bad Name", "text")
     addSkill(workspace, "huge", "x".repeat(70_000))
     mkdirSync(join(workspace, "skills", "no-file"))
-    assert.deepEqual(readSkills(workspace, silentLog), [
+    assert.deepEqual(readSkills(workspace), [
       { name: "cooking", description: "Cooking for many", text: "# Cooking for many\n\nUse a large pot." },
       { name: "folded", description: "How to fold a long line", text: "Fold." },
       { name: "orders", description: "How to look up an order: by number", text: "Ask first." },
@@ -44,7 +68,7 @@ describe("skills", () => {
     symlinkSync(join(outside, "SKILL.md"), join(workspace, "skills", "file", "SKILL.md"))
     symlinkSync(outside, join(workspace, "skills", "folder"))
     assert.deepEqual(
-      readSkills(workspace, silentLog).map((skill) => skill.name),
+      readSkills(workspace).map((skill) => skill.name),
       ["own"],
     )
   })

@@ -19,16 +19,23 @@ const maxSkills = 100
 const maxDescription = 300
 const namePattern = /^[a-z0-9][a-z0-9_-]{0,63}$/
 
-/** In the order of their names. A folder that holds no usable skill is left out with a line in the log. */
-export function readSkills(workspace: string, log: Log): Skill[] {
-  const folder = skillsFolder(workspace)
-  const names = listFolders(folder)
-  if (names.length > maxSkills) log.warn({ folder, skills: names.length, read: maxSkills }, "too many skills")
-  return inspectSkills(workspace).flatMap((found) => {
-    if (!("problem" in found)) return [found]
-    log.warn({ skill: found.name, reason: found.problem }, "skill left out")
-    return []
-  })
+/** Reads skills in the order of their names. Unusable folders are left out; the log is told when that changes. */
+export function createSkillsReader(log: Log): (workspace: string) => Skill[] {
+  /** What was told last, by workspace: every turn reads its skills. */
+  const told = new Map<string, string>()
+  return (workspace) => {
+    const folder = skillsFolder(workspace)
+    const count = listFolders(folder).length
+    const found = inspectSkills(workspace)
+    const problems = found.filter((one) => "problem" in one)
+    const news = JSON.stringify([count > maxSkills ? count : 0, problems])
+    if (told.get(workspace) !== news) {
+      told.set(workspace, news)
+      if (count > maxSkills) log.warn({ folder, skills: count, read: maxSkills }, "too many skills")
+      for (const { name, problem } of problems) log.warn({ skill: name, reason: problem }, "skill left out")
+    }
+    return found.filter((one): one is Skill => !("problem" in one))
+  }
 }
 
 /** The same with those that cannot be used, and why. */

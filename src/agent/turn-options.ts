@@ -8,6 +8,7 @@ import type { CompactRule } from "./compact/due.ts"
 import type { ToolSources } from "./offered-tools.ts"
 import type { WorkspaceFile } from "./prompt/workspace.ts"
 import type { ConfirmRule } from "./confirm.ts"
+import type { ToolPlace } from "./tool.ts"
 import type { ToolPolicy } from "./tool-policy.ts"
 import type { TurnLimits } from "./turn-limits.ts"
 import type { TurnInput, TurnObserver, TurnPreparation, TurnView } from "./turn-input.ts"
@@ -27,6 +28,8 @@ export interface TurnOptions extends ToolSources {
   store: Store
   sessions: Sessions
   models: ModelRegistry
+  /** Waits a short time for tools of a turn in this place that are on their way; unset: none ever are. */
+  toolsReady?: (place: ToolPlace, signal: AbortSignal) => Promise<void>
   /** Where an owner is asked about what a turn may not do by itself; without it nobody can be asked. */
   approvals?: Approvals
   profile: (agentId: string) => AgentProfile

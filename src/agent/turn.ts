@@ -69,14 +69,13 @@ async function runTurn(
   let isForeign = false
   let fullness = (_added: readonly ModelMessage[]) => 0
   const loop = async (steps: Step[]) => {
+    const context = toolContext(job, step, limit.signal)
+    await options.toolsReady?.(context, limit.signal)
     const {
       foreign,
       fullness: before,
       ...talk
-    } = conversation(options, session, step, {
-      ...toolContext(job, step, limit.signal),
-      sites: sessionSites(options.store, session, input),
-    })
+    } = conversation(options, session, step, { ...context, sites: sessionSites(options.store, session, input) })
     fullness = before
     isForeign = step.foreign !== undefined || foreign !== undefined
     // What goes out while the turn is still at work carries it, too.

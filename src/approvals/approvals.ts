@@ -145,6 +145,7 @@ function decide(
   if (row.state !== "asked" || row.expires_at <= write.now) return { kind: "closed", row }
   setDecision(write, id, { decision, by, expiresAt: write.now + options.validMs() })
   const decided = findApproval(store.handle, id) as ApprovalRow
+  if (decision === "allow" && options.fulfil?.(write, decided)) setUsed(write, id, `decided by ${by}`)
   cancelWaiting(store, write, expiryLane(id))
   options.resume(write, decided)
   log.info({ approval: id, decision, by, session: row.session_key }, "approval decided")

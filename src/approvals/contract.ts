@@ -62,6 +62,8 @@ export interface ApprovalDetail extends ApprovalSummary {
 }
 
 export interface ApprovalLinks {
+  /** Does what an owner has just allowed where that is no call but a change of ours; false: a turn has to make the call. */
+  fulfil?(write: Write, row: ApprovalRow): boolean
   /** Puts the question to an owner, in the transaction that keeps it; false when there is no chat to ask in. */
   tell(write: Write, row: ApprovalRow): boolean
   /** Begins the turn that is told how it ended, in the transaction that ends it. */

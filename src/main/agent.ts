@@ -11,10 +11,10 @@ import {
   compactJobKind,
   createCompaction,
   createHeartbeat,
+  createSkillsReader,
   createTurns,
   heartbeatJobKind,
   liveTimeText,
-  readSkills,
   selectSkills,
   turnJobKind,
 } from "../agent/index.ts"
@@ -52,7 +52,7 @@ import {
 } from "../models/index.ts"
 import { type Route, type Sessions, createSessions } from "../sessions/index.ts"
 import { type JobHandler, LaneRunner, cancelWaiting, recoverJobs } from "../store/index.ts"
-import { composeApprovals } from "./approvals.ts"
+import { type ToolChanges, composeApprovals } from "./approvals.ts"
 import { callbackSender } from "./callback-sender.ts"
 import { createTabWaits, tabWaitKind } from "./tab-waits.ts"
 import { composeCommands } from "./commands.ts"
@@ -71,6 +71,8 @@ export interface AgentParts extends Spending {
   pause: Pause
   approvals: Approvals
   memory: MemoryParts
+  /** Those that an agent may use. */
+  skills: TurnOptions["skills"]
   delivery: Delivery
   runner: LaneRunner
   worker: OutboxWorker
@@ -92,6 +94,9 @@ export interface AgentParts extends Spending {
 
 export interface AgentLinks {
   tools: TurnOptions["tools"]
+  toolsReady: NonNullable<TurnOptions["toolsReady"]>
+  /** Changes of other servers' tools that an owner has allowed. */
+  toolChanges: () => ToolChanges
   /** Ends the gateway and starts it anew. */
   restart(reason: string): void
   /** What does not work now, looked at for somebody who asks once. */
@@ -114,7 +119,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
   const senders = () => sendersOf(links, terminal)
   const spending = composeSpending(core, { sessions, senders, channels: links.channels })
   const { models } = spending
-  const approvals = composeApprovals(core, { sessions, senders, channels: links.channels })
+  const approvals = composeApprovals(core, { ...links, sessions, senders })
   const pause = createPause(core, { runner: () => runner, senders })
   const parts = { ...links, ...spending, pause, sessions, approvals, senders }
   const prefix = (input: TurnInput) => prefixOf(core.config(), { models, sessions }, input)
@@ -141,6 +146,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
       const early = streamReply({ store, senders, responsePrefix: prefix, background, log }, input, runId, view)
       return early ? both(watched, early) : watched
     },
+    skills: composeSkills(core),
     ...ofPlace(core, links, memory),
   }
   const turns = createTurns(turnOptions)
@@ -164,6 +170,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
     senders,
     approvals,
     memory,
+    skills: turnOptions.skills,
     delivery,
     runner,
     worker,
@@ -237,10 +244,10 @@ function ofPlace(
   core: Core,
   links: AgentLinks,
   memory: MemoryParts,
-): Pick<TurnOptions, "tools" | "skills" | "isHeard" | "workspaceFiles" | "preparation" | "compactRule"> {
+): Pick<TurnOptions, "tools" | "toolsReady" | "isHeard" | "workspaceFiles" | "preparation" | "compactRule"> {
   return {
     tools: (place) => [...links.tools(place), ...memory.tools(place)],
-    skills: (agentId) => skillsOf(core, agentId),
+    toolsReady: links.toolsReady,
     isHeard: (input) => isStillHeard(links.channels(), input),
     workspaceFiles: (agentId, place) => workspaceFilesOf(core, agentId, place),
     compactRule: () => compactRuleOf(core.config()),
@@ -359,9 +366,12 @@ function composeVision(core: Core, models: ModelRegistry): AgentParts["describeP
   return createDescribePicture({ models, allowed, log: core.log.child({ part: "models" }) })
 }
 
-export function skillsOf(core: Core, agentId: string) {
-  const agent = core.config().agents.list.find((entry) => entry.id === agentId)
-  return selectSkills(readSkills(workspaceOf(core, agentId), core.log), agent?.skills)
+function composeSkills(core: Core): AgentParts["skills"] {
+  const read = createSkillsReader(core.log)
+  return (agentId) => {
+    const agent = core.config().agents.list.find((entry) => entry.id === agentId)
+    return selectSkills(read(workspaceOf(core, agentId)), agent?.skills)
+  }
 }
 
 function profileOf(config: Config, agentId: string) {

@@ -1,10 +1,10 @@
 // Approvals with what they need of the rest: the chat in which an owner is asked, and the turn that is told the answer.
-import { approvalTurn, isByPolicy, liveTimeText } from "../agent/index.ts"
+import { type AnswerWords, approvalTurn, isByPolicy, liveTimeText } from "../agent/index.ts"
 import type { TurnInput } from "../agent/turn-input.ts"
 import { type Approvals, type Decided, createApprovals } from "../approvals/index.ts"
 import type { Channel } from "../channels/contract.ts"
 import type { ChannelSender, ReplyButton } from "../delivery/contract.ts"
-import { isToolChange } from "../mcp/index.ts"
+import { type McpServers, isToolChange, readToolChange } from "../mcp/index.ts"
 import type { Route, Sessions } from "../sessions/index.ts"
 import type { ApprovalRow, Write } from "../store/index.ts"
 import type { Core } from "./core.ts"
@@ -17,20 +17,70 @@ export interface ApprovalParts {
   senders: () => ReadonlyMap<string, ChannelSender>
 }
 
+/** Whose tools they are. */
+export type ToolChanges = Pick<McpServers, "acceptChange" | "reread">
+
 const minuteMs = 60_000
 
-export function composeApprovals(core: Core, parts: ApprovalParts): Approvals {
+export function composeApprovals(core: Core, parts: ApprovalParts & { toolChanges: () => ToolChanges }): Approvals {
   const { store, clock, ids, log } = core
   const timeText = liveTimeText(() => core.config().agents.defaults)
-  return createApprovals({
+  const approvals = createApprovals({
     store,
     clock,
     ids,
     log: log.child({ part: "approvals" }),
     validMs: () => core.config().approvals.validMinutes * minuteMs,
     tell: (write, row) => tell(core, parts, write, { row, until: timeText(row.expires_at) }),
-    resume: (write, row) => void write.addJob(approvalTurn(ids.uuid(), row, timeText)),
+    resume(write, row) {
+      const words = isToolChange(row) ? changeWords(row) : undefined
+      write.addJob(approvalTurn(ids.uuid(), row, timeText, words))
+    },
+    fulfil(write, row) {
+      if (!isToolChange(row)) return false
+      parts.toolChanges().acceptChange(write, readToolChange(row.action))
+      return true
+    },
   })
+  return {
+    ...approvals,
+    async decide(...decision) {
+      try {
+        return await approvals.decide(...decision)
+      } finally {
+        parts.toolChanges().reread()
+      }
+    },
+  }
+}
+
+const changeTold = {
+  allowed:
+    "Your owner has accepted that the tool below has changed. It was not called: if it is still needed, call it in the form that it has now, and go on with what it was for.",
+  denied:
+    "Your owner has not accepted that the tool below has changed, so it is not called. Do not try it again; say in one short message what was not done.",
+  expired:
+    "Nobody has answered in time whether the tool below may be what it is now, so it was not called. Say so in one short message.",
+}
+
+/** What the server says of its tool is shown only where an owner has accepted it. */
+function changeWords({ tool, action }: ApprovalRow): (outcome: keyof typeof changeTold) => AnswerWords {
+  const { now } = readToolChange(action)
+  return (outcome) => ({
+    told: changeTold,
+    label: "The tool:",
+    text: outcome === "allowed" ? JSON.stringify({ tool, ...now }) : tool,
+  })
+}
+
+/** Accepted by hand meanwhile: what was asked about tools of that server is answered by it. */
+export async function closeToolChanges(approvals: Approvals, server: string): Promise<void> {
+  const { approvals: open } = approvals.list({ state: "asked", limit: 100 })
+  for (const { id, tool } of open) {
+    const action = JSON.stringify(approvals.read(id).action)
+    if (!isToolChange({ tool, action }) || readToolChange(action).server !== server) continue
+    await approvals.decide(id, "allow", "mcp accept")
+  }
 }
 
 function tell(

@@ -1,9 +1,13 @@
 // MCP with what it needs of the rest: the agent's browser tool for callers from outside, and their way to the HTTP API.
-import type { ToolContext } from "../agent/tool.ts"
+import { readToolInput } from "../agent/tool-input.ts"
+import type { Tool, ToolContext } from "../agent/tool.ts"
+import type { Approvals } from "../approvals/index.ts"
 import type { BrowserService, BrowserToolInput } from "../browser/index.ts"
 import type { MountedMcp } from "../gateway/index.ts"
 import type { Visitor } from "../kernel/http/index.ts"
+import { AppError } from "../kernel/index.ts"
 import { type BrowserPort, type Caller, McpServers, createMcpServer } from "../mcp/index.ts"
+import { closeToolChanges } from "./approvals.ts"
 import type { Core } from "./core.ts"
 import { version } from "./version.ts"
 
@@ -16,7 +20,7 @@ export interface Mcp {
   stop(): Promise<void>
 }
 
-export function composeMcp(core: Core, parts: { browser: () => BrowserService }): Mcp {
+export function composeMcp(core: Core, parts: { browser: () => BrowserService; approvals: () => Approvals }): Mcp {
   const { ids, log } = core
   const server = createMcpServer({
     version: version(),
@@ -30,6 +34,7 @@ export function composeMcp(core: Core, parts: { browser: () => BrowserService })
     variables: core.environment.variables,
     store: core.store,
     background: core.background,
+    onAccepted: (name) => closeToolChanges(parts.approvals(), name),
     log: log.child({ part: "mcp" }),
   })
   let following: (() => void) | undefined
@@ -62,7 +67,9 @@ function browserPort({ machineTool: tool }: BrowserService): BrowserPort {
     schema: tool.inputSchema ?? {},
     description: tool.description,
     async run(input, caller, signal) {
-      return await tool.run(tool.input.parse(input) as BrowserToolInput, contextOf(caller, signal))
+      const read = readToolInput(tool as Tool, input)
+      if (read.kind === "refused") throw new AppError("bad-request", read.reason)
+      return await tool.run(read.value as BrowserToolInput, contextOf(caller, signal))
     },
   }
 }

@@ -65,6 +65,10 @@ export const mcpSchema = z
       .record(z.string().regex(/^[a-z][a-z0-9-]{0,31}$/, "must be lower-case letters, digits and hyphens"), server)
       .default({})
       .meta({ description: "MCP servers by name. Their tools are called `mcp_<server>_<tool>`." }),
+    firstWaitSeconds: z.number().min(0).max(300).default(5).meta({
+      description:
+        "How long turns wait for a server that is being read for the first time, from the beginning of that on; after it they go on without its tools.",
+    }),
     maxTools: z.int().min(1).max(200).default(40).meta({
       description: "Tools of all servers that one turn is offered; each takes room in the model's context.",
     }),

@@ -2,5 +2,5 @@
 export type { ApiCall, BrowserPort, Caller, Right, ServerLinks } from "./contract.ts"
 export { type McpServer, createMcpServer } from "./server/index.ts"
 export type * from "./client/contract.ts"
-export { isToolChange } from "./client/tool.ts"
+export { type ToolChange, isToolChange, readToolChange } from "./client/tool.ts"
 export { McpServers } from "./client/servers.ts"

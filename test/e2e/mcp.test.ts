@@ -147,6 +147,8 @@ test("pictures are resources of whoever took them; a page's words are marked as 
   const other = await connect(world.gateway.token)
   await assert.rejects(other.readResource({ uri: link?.uri ?? "" }), /not found/i)
   assert.match((await use(client, "browser", { action: "attach" })).words, /^bad-request: /)
+  assert.match((await use(client, "browser", { action: "fly" })).words, /^bad-request: .*action must be one of .*open/)
+  assert.match((await use(client, "browser", {})).words, /^bad-request: .*action is missing/)
 })
 
 test("a token opens the tools of its scopes and no others; pages and foreign hosts open nothing", async () => {

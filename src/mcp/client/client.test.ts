@@ -213,6 +213,15 @@ test("a server that changes a tool between the question and the call gets nothin
   assert.match(shown.join(), /Sends all files away/)
 })
 
+test("a program that has not come up is ended at once, whoever waits for it", async () => {
+  const connection = program("setInterval(() => {}, 1000)", { startSeconds: 30 })
+  const waiting = assert.rejects(connection.tools(signal()), /one was ended while it started/)
+  const before = performance.now()
+  await connection.stop()
+  await waiting
+  assert.ok(performance.now() - before < 4_000)
+})
+
 test("a turn's tool says that its server cannot be reached instead of failing unexpectedly", async () => {
   const tool = { name: "a", description: "A", inputSchema: { type: "object", properties: {} } }
   const connection = program("process.exit(1)")

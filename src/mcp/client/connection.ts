@@ -44,19 +44,33 @@ interface Open {
   listed: { at: number; tools: Promise<ReadonlyMap<string, ToolDefinition & { hash: string }>> } | undefined
 }
 
+interface Failed {
+  reason: string
+  server: OpenServer | undefined
+}
+
+/** Asked late: what a program writes last may come after the news of its end. */
+function describeFailed({ reason, server }: Failed): string {
+  const words = server?.lastWords() ?? ""
+  return words === "" ? reason : `${reason}: ${words}`
+}
+
 export function createConnection(options: ConnectionOptions): Connection {
   const { name, settings, log } = options
   let current: Promise<Open> | undefined
   let revision: string | undefined
   let idle: NodeJS.Timeout | undefined
   let running = 0
-  let failed: { reason: string; server: OpenServer | undefined } | undefined
+  let ending = new AbortController()
+  let failed: Failed | undefined
   const end = async () => {
     clearTimeout(idle)
-    const ending = current
-    current = undefined
-    revision = undefined
-    await ending?.then(
+    const last = current
+    current = revision = undefined
+    // A program that does not come up is not waited for.
+    ending.abort(new AppError("mcp-unavailable", `The MCP server ${name} was ended while it started`))
+    ending = new AbortController()
+    await last?.then(
       ({ server }) => server.close(),
       () => undefined,
     )
@@ -89,14 +103,13 @@ export function createConnection(options: ConnectionOptions): Connection {
   }
   const opened = (): Promise<Open> => {
     if (current) return current
-    const started = open(options, {
+    const events = {
       onClose() {
-        if (current !== started) return
-        current = undefined
-        revision = undefined
+        if (current === started) current = revision = undefined
       },
       onToolsChanged: () => void started.then((each) => (each.listed = undefined)).catch(() => undefined),
-    })
+    }
+    const started = open(options, events, ending.signal)
     current = started
     started.then(
       ({ server }) => (revision = server.revision),
@@ -114,10 +127,7 @@ export function createConnection(options: ConnectionOptions): Connection {
       return revision
     },
     get problem() {
-      if (!failed) return undefined
-      // Read late: what a program writes last may come after the news of its end.
-      const words = failed.server?.lastWords() ?? ""
-      return words === "" ? failed.reason : `${failed.reason}: ${words}`
+      return failed && describeFailed(failed)
     },
     tools: (signal) => use(signal, (each) => listTools(each, settings, signal)),
     call: (tool, input, signal) =>
@@ -126,11 +136,15 @@ export function createConnection(options: ConnectionOptions): Connection {
   }
 }
 
-async function open(options: ConnectionOptions, events: { onClose(): void; onToolsChanged(): void }): Promise<Open> {
+async function open(
+  options: ConnectionOptions,
+  events: { onClose(): void; onToolsChanged(): void },
+  ended: AbortSignal,
+): Promise<Open> {
   const { name, settings, log } = options
   const { openServer } = await import("./library.ts")
   // Of the connection itself: whoever waits for it may give up before.
-  const { signal, clear } = withTimeout(settings.startSeconds * 1_000, `Starting the MCP server ${name}`)
+  const { signal, clear } = withTimeout(settings.startSeconds * 1_000, `Starting the MCP server ${name}`, ended)
   try {
     const onError = (error: Error) => log.debug({ server: name, reason: describeError(error) }, "mcp server error")
     const server = await openServer({ ...options, ...events, onError, signal })

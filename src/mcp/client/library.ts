@@ -1,7 +1,7 @@
 // The protocol's client, by the official library, which is loaded with this file: settings -> transport -> a client of
 // whichever revision the server speaks, the newest first.
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
-import { type JsonObject, isJsonObject } from "../../kernel/index.ts"
+import { type JsonObject, isJsonObject, raceAbort } from "../../kernel/index.ts"
 import type { McpServerConfig } from "../config.ts"
 import { boundedFetch } from "./http.ts"
 import type { ToolDefinition } from "./pins.ts"
@@ -74,7 +74,8 @@ async function connect(options: OpenOptions, mode: "auto" | "legacy"): Promise<C
       onInsufficientScope: "throw",
     })
   try {
-    await client.connect(transport, { signal, timeout: settings.startSeconds * 1_000 })
+    // Its question for the revision has a clock of its own, and does not look at the signal.
+    await raceAbort(client.connect(transport, { signal, timeout: settings.startSeconds * 1_000 }), signal)
     client.onclose = options.onClose
     return { client, program }
   } catch (error) {

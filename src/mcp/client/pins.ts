@@ -23,6 +23,9 @@ export interface Pins {
   replace(server: string, source: string, tools: readonly ToolDefinition[]): Promise<void>
   /** One tool, beside the others. Durable when it resolves. */
   accept(server: string, source: string, tool: ToolDefinition): Promise<void>
+  /** The same within a transaction; after that has ended, however it did, `reread`. */
+  acceptIn(write: Write, server: string, source: string, tool: ToolDefinition): void
+  reread(): void
 }
 
 export function hashOf({ name, description, inputSchema }: ToolDefinition): string {
@@ -75,5 +78,7 @@ export function createPins(store: Store): Pins {
       await store.write(async (write) => void insert(write, server, source, tool))
       known.clear()
     },
+    acceptIn: insert,
+    reread: () => known.clear(),
   }
 }

@@ -2,13 +2,13 @@
 // that; a server whose tools were never seen is asked for them once, in the background.
 import { homedir } from "node:os"
 import type { Tool, ToolPlace } from "../../agent/tool.ts"
-import { AppError, type Background, type Log } from "../../kernel/index.ts"
-import type { Store } from "../../store/index.ts"
+import { AppError, type Background, type Log, raceAbort } from "../../kernel/index.ts"
+import type { Store, Write } from "../../store/index.ts"
 import type { McpConfig, McpServerConfig } from "../config.ts"
 import { type Connection, createConnection, sourceOf } from "./connection.ts"
 import type { ServerDetail, ServerState, ServerTool } from "./contract.ts"
 import { type Pin, type Pins, createPins, hashOf } from "./pins.ts"
-import { createMcpTool } from "./tool.ts"
+import { type ToolChange, createMcpTool } from "./tool.ts"
 
 export interface McpServersOptions {
   config: () => McpConfig
@@ -18,6 +18,8 @@ export interface McpServersOptions {
   store: Store
   background: Background
   log: Log
+  /** All tools of a server were accepted by hand. */
+  onAccepted?: (name: string) => Promise<void>
 }
 
 /** Between two tries to read the tools of a server that does not work. */
@@ -30,9 +32,10 @@ export class McpServers {
   readonly #options: McpServersOptions
   readonly #pins: Pins
   readonly #connections = new Map<string, Connection>()
-  /** When a server could not be read. */
-  readonly #failures = new Map<string, number>()
-  readonly #looking = new Set<string>()
+  /** When a server could not be read. What is configured otherwise now is another connection, which may be tried at once. */
+  readonly #failures = new WeakMap<Connection, number>()
+  /** First looks under way: when they began, and their ends, which never reject. */
+  readonly #looking = new WeakMap<Connection, { at: number; done: Promise<void> }>()
 
   constructor(options: McpServersOptions) {
     this.#options = options
@@ -58,6 +61,33 @@ export class McpServers {
     return found.slice(0, this.#options.config().maxTools)
   }
 
+  /**
+   * Resolves when the servers of this place have been read for the first time, or have had their time for that: else a
+   * message soon after the first start would be answered without them. Rejects with the signal's reason.
+   */
+  async ready(place: ToolPlace, signal: AbortSignal): Promise<void> {
+    if (!mayUse(place)) return
+    const looks = this.#active().flatMap(([name, settings]) => {
+      const connection = this.#connect(name, settings)
+      if (allowOf(settings, place.agentId).length === 0 || this.#pins.of(name, connection.source)) return []
+      this.#lookSoon(connection)
+      return this.#looking.get(connection) ?? []
+    })
+    await Promise.all(looks.map((look) => this.#waitFor(look, signal)))
+  }
+
+  async #waitFor({ at, done }: { at: number; done: Promise<void> }, signal: AbortSignal): Promise<void> {
+    const leftMs = at + this.#options.config().firstWaitSeconds * 1_000 - performance.now()
+    if (leftMs <= 0) return
+    const { promise: over, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, leftMs)
+    try {
+      await raceAbort(Promise.race([done, over]), signal)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
   /** Takes up the configuration: ends what is configured otherwise now, and asks servers whose tools were never seen. */
   look(): void {
     const { servers } = this.#options.config()
@@ -65,7 +95,6 @@ export class McpServers {
       const settings = servers[name]
       if (settings?.enabled && isSame(settings, connection.settings)) continue
       this.#connections.delete(name)
-      this.#failures.delete(name)
       this.#end(connection)
     }
     for (const [name, settings] of this.#active()) {
@@ -93,7 +122,24 @@ export class McpServers {
     const connection = this.#named(name)
     await this.#pins.replace(name, connection.source, await this.#read(connection, signal))
     this.#options.log.info({ server: name }, "mcp tools accepted")
+    await this.#options.onAccepted?.(name)
     return await this.inspect(name, signal)
+  }
+
+  /** An owner has allowed the change of a tool. Not where something else was accepted since that was asked. */
+  acceptChange(write: Write, { server, tool, accepted, now }: ToolChange): void {
+    const { servers } = this.#options.config()
+    const settings = Object.hasOwn(servers, server) ? servers[server] : undefined
+    const source = settings && sourceOf(settings)
+    const pin = source && this.#pins.of(server, source)?.find(({ name }) => name === tool)
+    if (source === undefined || !pin || pin.hash !== hashOf({ name: tool, ...accepted })) return
+    this.#pins.acceptIn(write, server, source, { name: tool, ...now })
+    this.#options.log.info({ server, tool }, "mcp tool accepted")
+  }
+
+  /** After `acceptChange`, when its transaction has ended. */
+  reread(): void {
+    this.#pins.reread()
   }
 
   async stop(): Promise<void> {
@@ -146,21 +192,21 @@ export class McpServers {
   async #read(connection: Connection, signal: AbortSignal): Promise<Pin[]> {
     try {
       const found = await connection.tools(signal)
-      this.#failures.delete(connection.name)
+      this.#failures.delete(connection)
       return [...found.values()]
     } catch (error) {
-      if (!signal.aborted) this.#failures.set(connection.name, performance.now())
+      if (!signal.aborted) this.#failures.set(connection, performance.now())
       throw error
     }
   }
 
   /** Once at a time, and not again and again when it does not work. */
   #lookSoon(connection: Connection): void {
-    const { name } = connection
-    const isRecent = performance.now() - (this.#failures.get(name) ?? -retryMs) < retryMs
-    if (isRecent || this.#looking.has(name)) return
-    this.#looking.add(name)
-    this.#options.background.run("read mcp tools", () => this.#first(connection))
+    const isRecent = performance.now() - (this.#failures.get(connection) ?? -retryMs) < retryMs
+    if (isRecent || this.#looking.has(connection)) return
+    const done = this.#first(connection)
+    this.#looking.set(connection, { at: performance.now(), done })
+    this.#options.background.run("read mcp tools", () => done)
   }
 
   async #first(connection: Connection): Promise<void> {
@@ -173,7 +219,7 @@ export class McpServers {
     } catch (error) {
       log.warn({ server: name, err: error }, "the tools of an mcp server could not be read")
     } finally {
-      this.#looking.delete(name)
+      this.#looking.delete(connection)
     }
   }
 }

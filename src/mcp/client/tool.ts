@@ -89,6 +89,18 @@ export function isToolChange({ tool, action }: { tool: string; action: string })
   return tool.startsWith(toolPrefix) && isJsonObject((parseJson(action) as JsonObject)["accepted"])
 }
 
+export interface ToolChange {
+  server: string
+  tool: string
+  accepted: Omit<ToolDefinition, "name">
+  now: Omit<ToolDefinition, "name">
+}
+
+/** Of the action of a question for which `isToolChange` holds. */
+export function readToolChange(action: string): ToolChange {
+  return parseJson(action) as unknown as ToolChange
+}
+
 async function run(options: McpToolOptions, given: JsonObject, context: ToolContext): Promise<ToolResult> {
   const { signal, allowed } = context
   const { connection, pin, pins } = options
