@@ -32,6 +32,8 @@ export const crowd: Bench = {
     const gateway = new BenchGateway()
     try {
       await gateway.configure({
+        // Each message a turn of its own: what comes during one is joined else.
+        messages: { queue: { mode: "followup" } },
         channels: {
           chatapp: {
             apiRoot: emulator.url,

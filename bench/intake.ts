@@ -111,7 +111,8 @@ export async function measureIntake(): Promise<Figure[]> {
 }
 
 function update(id: number): Update {
-  const sender = 1_000 + (id % 500)
+  // So many that none of them has more waiting than a queue holds, all in one session.
+  const sender = 1_000 + (id % 2_000)
   return {
     update_id: id,
     message: {

@@ -82,11 +82,12 @@ export async function manyReplies(config: MakeConfig): Promise<Figure> {
     for (const { id: userId } of users) emulator.control.sendText({ userId, text: "/start" })
     // Turns of one session wait for each other: what is measured here is what leaves, not what thinks.
     await Promise.all(users.map(({ id }) => queueMessage(gateway, id)))
+    // Each person gets a greeting, too: the pace is that of all that leaves.
     const sends = () =>
-      emulator.control
-        .calls({ method: "sendMessage" })
-        .filter(({ finishedAt, parameters }) => finishedAt !== undefined && parameters["text"] === "good morning")
-    while (sends().filter(({ status }) => status === 200).length < people) {
+      emulator.control.calls({ method: "sendMessage" }).filter(({ finishedAt }) => finishedAt !== undefined)
+    const arrived = () =>
+      sends().filter(({ status, parameters }) => status === 200 && parameters["text"] === "good morning").length
+    while (arrived() < people) {
       await emulator.control.waitForCall(
         { method: "sendMessage", after: emulator.control.calls({ method: "sendMessage" }).at(-1)?.id ?? 0 },
         { timeoutMs: 20_000 },

@@ -135,7 +135,16 @@ export function turnJob(
   const key = input.join?.key ?? hold?.key
   if (key !== undefined && hold) job.join = { ...hold, key }
   if (input.ref !== undefined) job.ref = input.ref
+  // What nobody in a chat has said belongs to no message that waits.
+  job.sender = input.purpose === "chat" ? senderKey(input) : ""
   return job
+}
+
+/** Who speaks where. Neither a name nor a text is part of it: they may change from message to message. */
+export function senderKey({ route, askedBy }: Pick<TurnInput, "route" | "askedBy">): string {
+  const { channel, account, chatId, threadId = "" } = route ?? { channel: "", account: "", chatId: "" }
+  const { id, origin, isAuthorised } = askedBy ?? { id: "", origin: "", isAuthorised: false }
+  return JSON.stringify([channel, account, chatId, threadId, id, origin, isAuthorised])
 }
 
 /** A wake of a session: several that wait become one. */

@@ -32,6 +32,8 @@ export interface NewJob {
   join?: { key: string; holdMs: number; maxHoldMs: number }
   /** The message that it came from; see `jobOfMessage`. */
   ref?: string
+  /** Whose message it is, in a form of the caller's; `waitingOfSender` finds it by that. */
+  sender?: string
 }
 
 export interface NewEvent {
@@ -84,8 +86,8 @@ const sqlInbox = `insert into inbox (source, account, delivery_id, received_at, 
 const sqlAnswer = "select answer from inbox where source = ? and account = ? and delivery_id = ?"
 const openJob = "select 1 from job where lane_key = ? and state in ('ready', 'running')"
 const sqlJob = `insert into job
-  (run_id, inbox_id, kind, lane_key, payload, run_at, delay_ms, hold_until, created_at, join_key, urgent, ref, class, head)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, not exists (${openJob}))`
+  (run_id, inbox_id, kind, lane_key, payload, run_at, delay_ms, hold_until, created_at, join_key, urgent, ref, class, sender, head)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, not exists (${openJob}))`
 // What a person waits for stands before machine work that has not begun.
 const sqlJobOfPeople = sqlJob.replace(openJob, `${openJob} and (state = 'running' or class = 0)`)
 const sqlYieldHead = `update job set head = 0
@@ -151,6 +153,7 @@ export function insertJob(handle: SqliteHandle, job: NewJob, now: number, inboxI
     urgent,
     ref,
     workClass,
+    job.sender ?? null,
     laneKey,
   )
   return true

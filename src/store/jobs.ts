@@ -140,14 +140,44 @@ export function giveBack(write: Write, job: Pick<JobRow, "id">, jobIds: readonly
   for (const id of jobIds) statement.run(id, job.id)
 }
 
-/** What waits in a lane and has not been taken in, oldest first; `after` leaves out older jobs. */
-export function waitingJobs(store: Store, laneKey: string, after = 0): JobRow[] {
-  return store.handle
+/**
+ * Turns of one sender that wait in a lane and have not been taken in, oldest first, up to what a person waits for there and
+ * is none, such as a command. Those whose sender is not known (`sender` is null) are among them. Reads nobody else's.
+ */
+export function waitingOfSender(store: Store, laneKey: string, sender: string, after = 0): JobRow[] {
+  const { handle } = store
+  const barrier = handle
     .prepare(
-      `select * from job where lane_key = ? and state in ('ready', 'running') and state = 'ready' and taken_by is null
-         and id > ? order by id`,
+      `select min(id) as id from job where lane_key = ? and state = 'ready' and kind <> 'turn' and class = 0
+         and taken_by is null and id > ?`,
     )
-    .all(laneKey, after) as unknown as JobRow[]
+    .get(laneKey, after)?.["id"]
+  const find = handle.prepare(
+    `select * from job where lane_key = ? and sender is ? and state = 'ready' and taken_by is null
+       and kind = 'turn' and class = 0 and id > ? and id < ? order by id`,
+  )
+  const end = barrier ?? Number.MAX_SAFE_INTEGER
+  const [known, unknown] = [sender, null].map((whose) => find.all(laneKey, whose, after, end) as unknown as JobRow[])
+  return unknown?.length === 0 ? (known ?? []) : [...(known ?? []), ...(unknown ?? [])].toSorted((a, b) => a.id - b.id)
+}
+
+/** At least as many as `waitingOfSender` finds, without reading them. */
+export function countOfSender(store: Store, laneKey: string, sender: string): number {
+  const count = store.handle.prepare(
+    "select count(*) as n from job where lane_key = ? and sender is ? and state = 'ready' and taken_by is null",
+  )
+  return [sender, null].reduce((sum, whose) => sum + Number(count.get(laneKey, whose)?.["n"]), 0)
+}
+
+/** The first waiting turn of somebody else in the lane, behind the job `after`. */
+export function firstOfOthers(store: Store, laneKey: string, sender: string, after: number): number | undefined {
+  const row = store.handle
+    .prepare(
+      `select id from job where lane_key = ? and state in ('ready', 'running') and state = 'ready' and taken_by is null
+         and kind = 'turn' and class = 0 and sender is not ? and id > ? order by id limit 1`,
+    )
+    .get(laneKey, sender, after)
+  return row && Number(row["id"])
 }
 
 /** Whether a job of this kind runs or waits in the lane. */
@@ -314,7 +344,13 @@ export function cancelWaiting(
   laneKey: string,
   matches: (job: JobRow) => boolean = () => true,
 ): JobRow[] {
-  const waiting = waitingJobs(store, laneKey).filter(matches)
+  const all = store.handle
+    .prepare(
+      `select * from job where lane_key = ? and state in ('ready', 'running') and state = 'ready' and taken_by is null
+         order by id`,
+    )
+    .all(laneKey) as unknown as JobRow[]
+  const waiting = all.filter(matches)
   for (const job of waiting) {
     settleEvents(write, job.id)
     endJob(store, write, job, { state: "cancelled", error: "stopped" })

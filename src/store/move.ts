@@ -11,7 +11,10 @@ export function moveJobs(write: Write, from: string, to: string, change: JsonCha
     .prepare("select * from job where lane_key = ? and state in ('ready', 'running') order by id")
     .all(from) as unknown as JobRow[]
   for (const row of rows) {
-    write.prepare("update job set lane_key = ?, payload = ? where id = ?").run(to, changed(row.payload, change), row.id)
+    // Whose it is may be told otherwise now; without a sender it is looked for in the payload.
+    write
+      .prepare("update job set lane_key = ?, payload = ?, sender = null where id = ?")
+      .run(to, changed(row.payload, change), row.id)
     const prompt = write.prepare("select data from step where job_id = ? and n = 0").get(row.id)
     if (prompt) {
       write

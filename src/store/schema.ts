@@ -54,6 +54,8 @@ export interface JobTable {
   hold_until: number | null
   /** The job whose turn has taken it in: it does not run by itself, and ends with that one. */
   taken_by: number | null
+  /** Whose message it is, see `NewJob`; null where that is told by the payload alone. */
+  sender: string | null
 }
 
 export interface StepTable {

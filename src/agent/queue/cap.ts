@@ -1,9 +1,9 @@
 // How many messages of one person may wait in one chat. What goes beyond is dropped as the message says that came last:
 // in the transaction that takes it in, so that no message is ever half there, and never without a word.
-import { type Store, type Write, endJob } from "../../store/index.ts"
-import type { TurnContext, TurnInput } from "../turn-input.ts"
+import { type Store, type Write, countOfSender, endJob } from "../../store/index.ts"
+import { type TurnContext, type TurnInput, senderKey } from "../turn-input.ts"
 import type { QueueRule } from "./contract.ts"
-import { type WaitingMessage, senderKey, waitingOf } from "./waiting.ts"
+import { type WaitingMessage, waitingOf } from "./waiting.ts"
 
 /** Of what is kept of a message that was dropped. */
 const maxLine = 160
@@ -21,11 +21,13 @@ export function keepToCap(store: Store, write: Write, input: TurnInput): Dropped
   const { queue, sessionKey } = input
   if (!queue) return undefined
   const sender = senderKey(input)
+  // The parts of a message are one: there are never more messages than jobs.
+  if (countOfSender(store, sessionKey, sender) <= queue.cap) return undefined
   const waiting = waitingOf(store, sessionKey, { sender, passesOthers: true }).filter(hasNotBegun)
   const over = waiting.length - queue.cap
   if (over <= 0) return undefined
   const victims = queue.drop === "new" ? waiting.slice(-over) : waiting.slice(0, over)
-  const isFirst = countDropped(write, sessionKey, sender) === 0
+  const isFirst = !hasDropped(write, sessionKey, sender)
   const insert = write.prepare(
     "insert into queue_drop (lane_key, sender, line, trusted, created_at) values (?, ?, ?, ?, ?)",
   )
@@ -43,11 +45,11 @@ function hasNotBegun({ jobs }: WaitingMessage): boolean {
   return jobs.every((job) => job.attempts === 0)
 }
 
-function countDropped(write: Write, laneKey: string, sender: string): number {
-  const row = write
-    .prepare("select count(*) as n from queue_drop where lane_key = ? and sender = ? and shown_by is null")
+function hasDropped(write: Write, laneKey: string, sender: string): boolean {
+  const found = write
+    .prepare("select 1 from queue_drop where lane_key = ? and sender = ? and shown_by is null limit 1")
     .get(laneKey, sender)
-  return Number(row?.["n"])
+  return found !== undefined
 }
 
 function lineOf({ inputs }: WaitingMessage): string {

@@ -1,8 +1,8 @@
 // Several messages that waited -> one turn: each stays a message of its own in the prompt, in the order in which they
 // came; the turn is trusted no more than the least trusted of them, and answers the last.
 import type { Store } from "../../store/index.ts"
-import type { TurnInput } from "../turn-input.ts"
-import { type WaitingMessage, senderKey, waitingOf } from "./waiting.ts"
+import { type TurnInput, senderKey } from "../turn-input.ts"
+import { type WaitingMessage, waitingOf } from "./waiting.ts"
 
 /** Beyond what any cap in use lets wait. */
 const maxCollected = 200

@@ -3,8 +3,8 @@
 // waits is answered by the turn that follows.
 import type { JobRow, Store } from "../../store/index.ts"
 import { TurnStopped } from "../stopped.ts"
-import type { TurnInput } from "../turn-input.ts"
-import { senderKey, waitingOf } from "./waiting.ts"
+import { type TurnInput, senderKey } from "../turn-input.ts"
+import { waitingOf } from "./waiting.ts"
 
 export interface InterruptWatch {
   /** Aborted with `TurnStopped` when such a message waits behind the job. */

@@ -3,11 +3,13 @@ import { test } from "node:test"
 import type { ModelRequest } from "../../models/contract.ts"
 import { AppError, systemIds } from "../../kernel/index.ts"
 import { type AgentParts, call, chat, main, promptOf, scriptedModels, smallTool, startAgent } from "../agent.fixture.ts"
-import { turnJob, type TurnInput } from "../turn-input.ts"
+import { countOfSender } from "../../store/index.ts"
+import { type TurnInput, senderKey, turnJob } from "../turn-input.ts"
 import { droppedText, keepToCap } from "./cap.ts"
 import { collectInputs } from "./collect.ts"
 import type { QueueMode } from "../../sessions/index.ts"
 import type { QueueRule } from "./contract.ts"
+import { waitingOf } from "./waiting.ts"
 
 const asker = { id: "5", origin: "owner" as const, isAuthorised: true }
 const rule = (mode: QueueMode, more: Partial<QueueRule> = {}): QueueRule => ({
@@ -268,4 +270,40 @@ test("messages that are answered together are trusted, and lead to sites, as all
   assert.deepEqual([mixed.trusted, mixed.sites, mixed.mentioned, mixed.wrap], [false, undefined, undefined, false])
   const wrapped = collectInputs([saying("one", { trusted: false }), saying("two", { trusted: false, wrap: false })])
   assert.deepEqual([wrapped.trusted, wrapped.wrap], [false, undefined])
+})
+
+test("messages of one person are found among thousands of others' without reading those", async (context) => {
+  const { agent } = await atWork(context, [])
+  const { store } = agent
+  const others = Array.from({ length: 3_000 }, (_, n) => saying(`${n}`, { askedBy: { ...asker, id: `${n + 100}` } }))
+  const mine = (text: string, more: Partial<TurnInput> = {}) => saying(text, { queue: rule("collect"), ...more })
+  await store.write(async (write) => {
+    for (const input of others) write.addJob(turnJob(systemIds.uuid(), input))
+    for (const text of ["one", "two"]) write.addJob(turnJob(systemIds.uuid(), mine(text)))
+    // As a program wrote it that knew of no senders, and as nobody's message of a chat.
+    const { sender: _unset, ...older } = turnJob(systemIds.uuid(), mine("three"))
+    write.addJob(older)
+    write.addJob(turnJob(systemIds.uuid(), mine("of a schedule", { purpose: "schedule" })))
+    write.addJob({ runId: systemIds.uuid(), kind: "command", laneKey: "agent:main:main", payload: {} })
+    write.addJob(turnJob(systemIds.uuid(), mine("behind a command")))
+  })
+  const read: string[] = []
+  const { prepare } = store.handle
+  store.handle.prepare = (sql) => {
+    read.push(sql)
+    return prepare(sql)
+  }
+  const sender = senderKey(mine("x"))
+  const texts = (passesOthers: boolean) =>
+    waitingOf(store, "agent:main:main", { sender, after: 1, passesOthers }).map(({ inputs }) => inputs[0]?.text)
+  assert.deepEqual(texts(true), ["one", "two", "three"])
+  assert.deepEqual(texts(false), [])
+  assert.equal(countOfSender(store, "agent:main:main", sender), 5, "with what is behind the command, and that itself")
+  for (const sql of new Set(read)) {
+    const plan = store.handle.raw.prepare(`explain query plan ${sql}`).all() as { detail: string }[]
+    assert.match(
+      plan.map(({ detail }) => detail).join(),
+      /^SEARCH job USING (COVERING )?INDEX job_(waiting|barrier|lane) /,
+    )
+  }
 })

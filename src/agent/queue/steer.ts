@@ -6,9 +6,9 @@ import { type JobRow, type Store, type Write, endJob, replaceJobPayload, takeIn 
 import type { Json, Log } from "../../kernel/index.ts"
 import { type PromptOptions, readPictures, userMessage } from "../prompt.ts"
 import { keepNamedSites, trustOf } from "../taint.ts"
-import type { TurnInput, TurnPreparation } from "../turn-input.ts"
+import { type TurnInput, type TurnPreparation, senderKey } from "../turn-input.ts"
 import type { SteeredStep } from "./contract.ts"
-import { type WaitingMessage, senderKey, waitingOf } from "./waiting.ts"
+import { type WaitingMessage, waitingOf } from "./waiting.ts"
 
 export interface SteerOptions extends PromptOptions {
   store: Store

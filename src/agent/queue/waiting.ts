@@ -1,7 +1,7 @@
 // Which waiting messages belong together: those of one person in one chat, in the order in which they came. What somebody
 // else has said, or a command that changes what follows, is never passed over.
-import { type JobRow, type Store, waitingJobs, workClasses } from "../../store/index.ts"
-import { type TurnInput, turnJobKind } from "../turn-input.ts"
+import { type JobRow, type Store, firstOfOthers, waitingOfSender } from "../../store/index.ts"
+import { type TurnInput, senderKey } from "../turn-input.ts"
 
 /** One message, or the parts of one: an album, a text that was cut. */
 export interface WaitingMessage {
@@ -14,27 +14,17 @@ export interface WaitingMessage {
 /** Waits only for a pause of whoever writes, not for parts. */
 export const pauseKeyPrefix = "queue:"
 
-/** Who speaks where. Neither a name nor a text is part of it: they may change from message to message. */
-export function senderKey({ route, askedBy }: Pick<TurnInput, "route" | "askedBy">): string {
-  const { channel, account, chatId, threadId = "" } = route ?? { channel: "", account: "", chatId: "" }
-  const { id, origin, isAuthorised } = askedBy ?? { id: "", origin: "", isAuthorised: false }
-  return JSON.stringify([channel, account, chatId, threadId, id, origin, isAuthorised])
-}
-
 /** The messages of this sender that wait in the lane, oldest first, up to what may not be passed over. */
 export function waitingOf(
   store: Store,
   laneKey: string,
   { sender, after = 0, passesOthers }: { sender: string; after?: number; passesOthers: boolean },
 ): WaitingMessage[] {
-  const rows: [JobRow, TurnInput][] = []
-  for (const row of waitingJobs(store, laneKey, after)) {
-    if (row.class !== workClasses.people) continue
-    if (row.kind !== turnJobKind) break
-    const input = JSON.parse(row.payload) as TurnInput
-    if (senderKey(input) === sender && input.purpose === "chat") rows.push([row, input])
-    else if (!passesOthers) break
-  }
+  const end = passesOthers ? undefined : firstOfOthers(store, laneKey, sender, after)
+  const rows = waitingOfSender(store, laneKey, sender, after)
+    .filter((row) => end === undefined || row.id < end)
+    .map((row): [JobRow, TurnInput] => [row, JSON.parse(row.payload) as TurnInput])
+    .filter(([row, input]) => row.sender !== null || (senderKey(input) === sender && input.purpose === "chat"))
   return grouped(rows, store.clock.now())
 }
 

@@ -30,6 +30,7 @@ import * as hands from "./0034-hands.ts"
 import * as schedules from "./0033-schedules.ts"
 import * as mcp from "./0035-mcp.ts"
 import * as conversationSizes from "./0037-conversation-sizes.ts"
+import * as waitingSenders from "./0038-waiting-senders.ts"
 
 export const migrations: Record<string, Migration> = {
   "0001-first": first,
@@ -62,6 +63,7 @@ export const migrations: Record<string, Migration> = {
   "0033-schedules": schedules,
   "0035-mcp": mcp,
   "0037-conversation-sizes": conversationSizes,
+  "0038-waiting-senders": waitingSenders,
 }
 
 /**
