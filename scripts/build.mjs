@@ -8,7 +8,7 @@ import { asciiOutput } from "./ascii-output.ts"
 import { buildExtension } from "./build-extension.ts"
 import { buildDashboard } from "./build-dashboard.mjs"
 import { buildEmulatorPage } from "./build-emulator-page.mjs"
-import { moduleOptions } from "./bundle-options.ts"
+import { loadedWhenUsed, moduleOptions } from "./bundle-options.ts"
 import { newest } from "./newest.ts"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -59,6 +59,7 @@ async function bundle(output) {
   await build({
     ...shared,
     entryPoints: { svc: "cli/main.ts" },
+    plugins: [loadedWhenUsed, ...shared.plugins],
     outdir: output,
     outExtension: { ".js": ".cjs" },
     format: "cjs",
