@@ -23,8 +23,8 @@ export const starting: Bench = {
         ready.push(await gateway.start())
         if (round < 6) await gateway.kill("SIGTERM")
       }
-      // Long enough for what a start leaves behind to be collected.
-      await delay(3_000)
+      // Long enough for the gateway to see that it is quiet, and to give back what its start has left behind.
+      await delay(25_000)
       const resident = gateway.residentMb()
       const cli = await compareCli(gateway)
       const readyRatio = median(ready) / median(floor)
