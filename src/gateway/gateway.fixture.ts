@@ -4,6 +4,7 @@ import type { ApprovalDetail } from "../approvals/contract.ts"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { type SendOptions, send } from "../../test/support/http-client.ts"
+import { withPlansWatched } from "../../test/support/plans.ts"
 import { newStateFolder } from "../../test/support/state-folder.ts"
 import { type Ledger, createLedger, readRange } from "../budget/index.ts"
 import {
@@ -42,14 +43,8 @@ export function makeLog(folder: string) {
 export async function startGateway(overrides: Partial<GatewayServerOptions> = {}) {
   const folder = await newStateFolder()
   const { redactor, log, logged } = makeLog(folder)
-  const store = await openStore({
-    folder,
-    bootId: "boot",
-    crashPoint: noCrash,
-    clock: systemClock,
-    ids: systemIds,
-    log,
-  })
+  const parts = { clock: systemClock, ids: systemIds, log }
+  const store = await withPlansWatched(openStore({ folder, bootId: "boot", crashPoint: noCrash, ...parts }))
   const calls: unknown[] = []
   const background = createBackground(log)
   const ledger = createLedger({ store, clock: systemClock, log, background, timeZone: () => "UTC" })

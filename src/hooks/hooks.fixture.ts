@@ -4,6 +4,7 @@ import type { IncomingMessage, OutgoingHttpHeaders } from "node:http"
 import { connect } from "node:net"
 import { join } from "node:path"
 import { type SendOptions, send } from "../../test/support/http-client.ts"
+import { withPlansWatched } from "../../test/support/plans.ts"
 import { newStateFolder } from "../../test/support/state-folder.ts"
 import { listen } from "../kernel/http/index.ts"
 import {
@@ -50,12 +51,12 @@ export async function startHooks(
   const folder = await newStateFolder()
   const redactor = createRedactor()
   const { log, flush } = createLog({ folder: join(folder, "logs"), level: "debug", redactor })
-  const base = { clock: systemClock, ids: systemIds, log, redactor }
+  const base = { clock: systemClock, ids: systemIds, log, redactor, crashPoint: noCrash }
   const keepTimes = () => ({
     hookDeliveriesMs: keep.keepDays * 24 * 60 * 60 * 1000,
     hookDeliveriesBytes: keep.keepBytes ?? 1024 ** 3,
   })
-  const open = () => openStore({ folder, bootId: "boot", crashPoint: noCrash, keep: keepTimes, ...base })
+  const open = () => withPlansWatched(openStore({ folder, bootId: "boot", keep: keepTimes, ...base }))
   let store = await open()
   let config: HooksView = hooksConfig(input)
   const background = createBackground(log)

@@ -64,7 +64,10 @@ export function createTabWaits({ store, ids, log }: Pick<Core, "store" | "ids" |
 
 function lanes(store: Core["store"]): string[] {
   const rows = store.handle
-    .prepare("select distinct lane_key as lane from job where state = 'ready' and lane_key >= ? and lane_key < ?")
+    .prepare(
+      `select distinct lane_key as lane from job where state in ('ready', 'running') and state = 'ready'
+         and lane_key >= ? and lane_key < ?`,
+    )
     .all(lanePrefix, `${lanePrefix.slice(0, -1)};`) as { lane: string }[]
   return rows.map(({ lane }) => lane)
 }

@@ -3,6 +3,7 @@ import { pino } from "pino"
 import type { TestContext } from "node:test"
 import { type Clock, type CrashPoint, type Log, noCrash, systemClock, systemIds } from "../../src/kernel/index.ts"
 import { type Store, type StoreOptions, openStore } from "../../src/store/index.ts"
+import { withPlansWatched } from "./plans.ts"
 import { newStateFolder } from "./state-folder.ts"
 
 export const silentLog: Log = pino({ level: "silent" })
@@ -19,7 +20,7 @@ export interface TestStoreOptions {
 }
 
 export async function testStore(context: TestContext, options: TestStoreOptions = {}): Promise<Store> {
-  const store = await openStore({
+  const opening = openStore({
     folder: options.folder ?? (await newStateFolder()),
     bootId: options.bootId ?? systemIds.uuid(),
     clock: options.clock ?? systemClock,
@@ -30,6 +31,7 @@ export async function testStore(context: TestContext, options: TestStoreOptions 
     ...(options.keep === undefined ? {} : { keep: options.keep }),
     ...(options.sync === undefined ? {} : { sync: options.sync }),
   })
+  const store = await withPlansWatched(opening)
   let open = true
   const close = store.close.bind(store)
   store.close = async () => {

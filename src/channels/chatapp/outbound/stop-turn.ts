@@ -19,7 +19,8 @@ export interface OpenTurn {
 export function turnOfDraft(store: Store, { account, chatId, draftId }: DraftKey): OpenTurn | undefined {
   const row = store.handle
     .prepare(
-      `select run_id as runId, lane_key as laneKey from job where state in ('ready', 'running') and kind = ?
+      // Of all jobs there ever were only the open ones, which that index holds.
+      `select run_id as runId, lane_key as laneKey from job indexed by job_lane where state in ('ready', 'running') and kind = ?
          and payload ->> '$.route.channel' = ? and payload ->> '$.route.account' = ?
          and payload ->> '$.route.chatId' = ? and payload ->> '$.route.messageId' = ? order by id limit 1`,
     )

@@ -22,6 +22,7 @@ import type { TurnInput } from "../../../agent/turn-input.ts"
 import { type JobRow, type OutboxRow, type Store, openStore } from "../../../store/index.ts"
 import { type Channel, type ChatappOptions, type Pairing, createChatappChannel, createPairing } from "../../index.ts"
 import type { PollTiming } from "../polling.ts"
+import { withPlansWatched } from "../../../../test/support/plans.ts"
 import { newStateFolder } from "../../../../test/support/state-folder.ts"
 
 export interface BenchOptions {
@@ -82,10 +83,10 @@ export async function startBench(options: BenchOptions = {}): Promise<Bench> {
   const waiting = new Set<() => void>()
   const changed = () => waiting.forEach((check) => check())
   const log = recordingLog(logLines, changed)
-  const clock = options.clock ?? systemClock
-  const crashPoint = options.crashPoint ?? noCrash
+  const { clock = systemClock, crashPoint = noCrash } = options
   const redactor = createRedactor()
-  const store = await openStore({ folder, bootId: systemIds.uuid(), clock, ids: systemIds, log, crashPoint })
+  const bootId = systemIds.uuid()
+  const store = await withPlansWatched(openStore({ folder, bootId, clock, ids: systemIds, log, crashPoint }))
   store.onAdded(changed)
   const background = createBackground(log)
   let config = configFor(emulator, options.chatapp ?? {}, options.config)
