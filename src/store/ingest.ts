@@ -90,8 +90,7 @@ const sqlJob = `insert into job
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, not exists (${openJob}))`
 // What a person waits for stands before machine work that has not begun.
 const sqlJobOfPeople = sqlJob.replace(openJob, `${openJob} and (state = 'running' or class = 0)`)
-const sqlYieldHead = `update job set head = 0
-  where lane_key = ? and state in ('ready', 'running') and state = 'ready' and class > 0 and head = 1`
+const sqlYieldHead = "update job set head = 0 where lane_key = ? and head = 1 and state = 'ready' and class > 0"
 const sqlHold = `update job set run_at = min(?1, coalesce(hold_until, ?1)), delay_ms = ?2
   where join_key = ?3 and state = 'ready' and attempts = 0`
 // The open states are named as the partial index names them: without that SQLite reads the whole table.

@@ -148,8 +148,8 @@ export function waitingOfSender(store: Store, laneKey: string, sender: string, a
   const { handle } = store
   const barrier = handle
     .prepare(
-      `select min(id) as id from job where lane_key = ? and state = 'ready' and kind <> 'turn' and class = 0
-         and taken_by is null and id > ?`,
+      `select min(id) as id from job indexed by job_others where lane_key = ? and state in ('ready', 'running') and kind <> 'turn'
+         and state = 'ready' and class = 0 and taken_by is null and id > ?`,
     )
     .get(laneKey, after)?.["id"]
   const find = handle.prepare(
@@ -173,8 +173,8 @@ export function countOfSender(store: Store, laneKey: string, sender: string): nu
 export function firstOfOthers(store: Store, laneKey: string, sender: string, after: number): number | undefined {
   const row = store.handle
     .prepare(
-      `select id from job where lane_key = ? and state in ('ready', 'running') and state = 'ready' and taken_by is null
-         and kind = 'turn' and class = 0 and sender is not ? and id > ? order by id limit 1`,
+      `select id from job where lane_key = ? and state = 'ready' and taken_by is null and (class > 0) = 0
+         and kind = 'turn' and sender is not ? and id > ? order by id limit 1`,
     )
     .get(laneKey, sender, after)
   return row && Number(row["id"])
@@ -182,8 +182,10 @@ export function firstOfOthers(store: Store, laneKey: string, sender: string, aft
 
 /** Whether a job of this kind runs or waits in the lane. */
 export function isOpen(store: Store, laneKey: string, kind: string): boolean {
+  // Most of a lane are turns: the first is one, and what is none has an index.
+  const others = kind === "turn" ? "" : "and kind <> 'turn'"
   const row = store.handle
-    .prepare("select 1 from job where lane_key = ? and state in ('ready', 'running') and kind = ? limit 1")
+    .prepare(`select 1 from job where lane_key = ? and state in ('ready', 'running') ${others} and kind = ? limit 1`)
     .get(laneKey, kind)
   return row !== undefined
 }
@@ -263,9 +265,11 @@ export function releaseJob(
 function promote(store: Store, jobId: number): void {
   store.handle
     .prepare(
-      `update job set head = 1 where id =
-         (select id from job where lane_key = (select lane_key from job where id = ?)
-            and state in ('ready', 'running') and taken_by is null order by state = 'ready', class > 0, id limit 1)`,
+      `with lane as (select lane_key as name from job where id = ?)
+       update job set head = 1 where id = coalesce(
+         (select id from job where lane_key = (select name from lane) and state = 'running' limit 1),
+         (select id from job where lane_key = (select name from lane) and state = 'ready' and taken_by is null
+            order by class > 0, id limit 1))`,
     )
     .run(jobId)
 }
@@ -311,6 +315,7 @@ export async function recoverJobs(
     const left = store.handle
       .prepare("select * from job where state = 'running' and owner is not ?")
       .all(store.bootId) as unknown as JobRow[]
+    left.sort((a, b) => a.id - b.id)
     const hung = hungRuns()
     const dead = left.filter((job) => job.attempts >= (hung.has(job.run_id) ? maxAttempts : maxDeaths))
     for (const job of dead) {
@@ -368,9 +373,7 @@ export function openJobs(store: Store, laneKey: string): JobRow[] {
 /** Whether a job of this kind runs in the lane now. */
 export function isRunning(store: Store, laneKey: string, kind: string): boolean {
   const row = store.handle
-    .prepare(
-      "select 1 from job where lane_key = ? and state in ('ready', 'running') and state = 'running' and kind = ? limit 1",
-    )
+    .prepare("select 1 from job where lane_key = ? and state = 'running' and kind = ? limit 1")
     .get(laneKey, kind)
   return row !== undefined
 }

@@ -303,7 +303,7 @@ test("messages of one person are found among thousands of others' without readin
     const plan = store.handle.raw.prepare(`explain query plan ${sql}`).all() as { detail: string }[]
     assert.match(
       plan.map(({ detail }) => detail).join(),
-      /^SEARCH job USING (COVERING )?INDEX job_(waiting|barrier|lane) /,
+      /^SEARCH job USING (COVERING )?INDEX job_(waiting|order|others) \(lane_key=/,
     )
   }
 })
