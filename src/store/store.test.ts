@@ -20,6 +20,8 @@ import {
   cancelWaiting,
   claimJobs,
   countJobs,
+  endJob,
+  isOpen,
   isRunning,
   nextDue,
   nextUrgentDue,
@@ -28,6 +30,7 @@ import {
 } from "./jobs.ts"
 import { countOutbox, countUncertain, leftSending } from "./outbox.ts"
 import { acquireStateLock } from "./lock.ts"
+import type { JobRow } from "./schema.ts"
 import { AppError } from "../kernel/index.ts"
 
 const entry = (deliveryId: string, more: Partial<IngestEntry> = {}): IngestEntry => ({
@@ -215,6 +218,35 @@ test("reads no whole table on the way of an event, however many finished rows th
     const scans = plan.filter(({ detail }) => /^SCAN (job|outbox|event|inbox)(?! USING)/.test(detail))
     assert.deepEqual(scans, [], sql)
   }
+})
+
+test("reads no whole lane to add, end and look for jobs, however many wait in it", async (context) => {
+  const store = await testStore(context)
+  await store.write(async (write) => write.addJob(job("first", "lane")))
+  const [running] = await claimJobs(store, 1)
+  const texts = new Set<string>()
+  const { prepare } = store.handle
+  store.handle.prepare = (sql) => {
+    texts.add(sql)
+    return prepare(sql)
+  }
+  await store.write(async (write) => {
+    write.addJob({ ...job("second", "lane"), class: "hooks" })
+    write.addJob(job("third", "lane"))
+    endJob(store, write, running as JobRow, { state: "done" })
+  })
+  assert.deepEqual([isRunning(store, "lane", "turn"), isOpen(store, "lane", "compact")], [false, false])
+  const ends = store.handle
+    .prepare("select run_id from job where head = 1")
+    .all()
+    .map((row) => row["run_id"])
+  assert.deepEqual(ends, ["third"], "what a person waits for goes first")
+  const plans = [...texts]
+    .filter((sql) => sql.includes("lane_key = "))
+    .flatMap((sql) => store.handle.raw.prepare(`explain query plan ${sql}`).all() as { detail: string }[])
+    .flatMap(({ detail }) => /INDEX (\w+) \(lane_key=\?\)/.exec(detail)?.[1] ?? [])
+  // `job_lane` is asked only whether there is any; the first row of it says so.
+  assert.deepEqual([...new Set(plans)].toSorted(), ["job_head", "job_lane", "job_order", "job_runs"])
 })
 
 test("gives a session back what a cancelled job had taken and no model has seen", async (context) => {
