@@ -191,6 +191,29 @@ describe("formatting", () => {
     )
   })
 
+  test("of a text with thousands of marks formats the beginning, and sends the rest as it stands", () => {
+    const paragraph = `**bold** and \`code\`\n\n`
+    const pieces = render(paragraph.repeat(3_000))
+    assert.deepEqual(
+      pieces[0]?.spans.map(({ style }) => style),
+      ["bold"],
+    )
+    const rest = pieces.at(-1)
+    assert.deepEqual(rest?.spans, [])
+    assert.match(rest?.text ?? "", /^\n\n\*\*bold\*\* and `code`\n\n/)
+    assert.ok((rest?.text.length ?? 0) > 20_000 && pieces.length > 1_000)
+    // Whatever it means, its words are all there.
+    assert.equal(render("[[".repeat(500_000))[0]?.text.length, 1_000_000)
+  })
+
+  test("formats what stands behind a long block of code", () => {
+    const pieces = render(`\`\`\`js\n${"a[0] = b * c - {}\n".repeat(2_000)}\`\`\`\n\n**done**`)
+    assert.deepEqual(
+      pieces.at(-1)?.spans.map(({ style }) => style),
+      ["bold"],
+    )
+  })
+
   test("sends nothing for a text that shows nothing", () => {
     for (const text of ["", "   \n\n ", "\u200b", "```\n```", "\u00ad\u2060"]) assert.deepEqual(html(text), [])
   })
