@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { describe, test } from "node:test"
 import fc from "fast-check"
+import { describeAction, questionInMarkdown } from "../../../approvals/index.ts"
 import { chunkPieces } from "./chunk.ts"
 import { checkCut, html, parsedByPlatform, render } from "./oracle.fixture.ts"
 
@@ -204,6 +205,16 @@ describe("formatting", () => {
     assert.ok((rest?.text.length ?? 0) > 20_000 && pieces.length > 1_000)
     // Whatever it means, its words are all there.
     assert.equal(render("[[".repeat(500_000))[0]?.text.length, 1_000_000)
+  })
+
+  test("shows what a question to an owner is about to the letter, whatever a page has named", () => {
+    const name = 'Click "**Deny** [bank](https://bank.example) ||x|| ~~y~~ <u>z</u> `w` \\* __v__ ```"'
+    const shown = html(questionInMarkdown(describeAction(name, { ref: "1" })))[0] ?? ""
+    assert.doesNotMatch(shown.slice(0, shown.indexOf("<pre>")), /<(?!\/?a\b)/)
+    assert.ok(
+      shown.includes("**Deny** [bank](") && shown.includes("||x|| ~~y~~ &lt;u&gt;z&lt;/u&gt; `w` \\* __v__ ```"),
+    )
+    assert.match(shown, /<pre>{\n {2}&quot;ref&quot;: &quot;1&quot;\n}<\/pre>$/)
   })
 
   test("formats what stands behind a long block of code", () => {
