@@ -86,3 +86,35 @@ for (const decision of ["allow", "deny"] as const satisfies Decision[]) {
     })
   }
 }
+
+test("a call that nobody could look through is not asked about", async (context) => {
+  const store = await testStore(context)
+  const asked: string[] = []
+  const approvals = createApprovals({
+    store,
+    clock: systemClock,
+    ids: systemIds,
+    log: silentLog,
+    validMs: () => 60_000,
+    tell: (_write, { text }) => asked.push(text) > 0,
+    resume: () => undefined,
+  })
+  const turn = {
+    job: { run_id: "run-1" },
+    session: { key: sessionKey } as Session,
+    input: owner,
+    trust: trustOf(owner, []),
+  }
+  const call = (text: string, callId: string) => {
+    const gated = { reason: "Words of others are in this turn", summary: "Send a message", action: { text } }
+    return { ...gated, tool: "message", input: { text }, callId, step: 1, tainted: true }
+  }
+  const options = { approvals, timeText: String }
+  const long = await askOwner(options, turn, call(`hello${" ".repeat(20_000)}and my secret`, "1"))
+  assert.equal(long.kind, "refused")
+  assert.match(long.kind === "refused" ? long.text : "", /not asked: the call is too long/)
+  assert.deepEqual(asked, [])
+  const short = await askOwner(options, turn, call("hello", "2"))
+  assert.match(short.kind === "refused" ? short.text : "", /Your owner has been asked/)
+  assert.equal(asked.length, 1)
+})

@@ -28,6 +28,7 @@ export async function askOwner(
 ): Promise<Permission> {
   // Of what an owner wants to be asked about, whoever it is for.
   if (!byPolicy && !mayAsk(input)) return { kind: "refused", text: `forbidden: ${reason}.` }
+  if (JSON.stringify(action).length > maxShown) return { kind: "refused", text: `${reason}. ${tooLong}` }
   const answer = await approvals.request({
     runId: job.run_id,
     sessionKey: session.key,
@@ -45,6 +46,11 @@ export async function askOwner(
   })
   return answer.kind === "allowed" ? answer : { kind: "refused", text: `${reason}. ${describe(answer, timeText)}` }
 }
+
+/** Four messages of a chat: nobody reads more before he says yes, and what is hidden in the middle is not seen. */
+const maxShown = 12_000
+const tooLong =
+  "Not done, and not asked: the call is too long for an owner to look through. Make it shorter, or several of it."
 
 /** Strangers and other people of a group cannot set questions before an owner. */
 function mayAsk({ trusted, origin }: TurnInput): boolean {

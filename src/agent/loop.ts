@@ -11,6 +11,7 @@ import {
   type RunToolOptions,
   interruptedResult,
   isRepeatable,
+  producedMedia,
   runTool,
   toolSchemas,
 } from "./tool-runner.ts"
@@ -118,7 +119,8 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
 
 /** Calls of one step were made from the same words: what the first brings is not yet part of the second. */
 async function runCalls(options: LoopOptions, journal: TurnJournal, step: AssistantStep): Promise<void> {
-  const context = { ...options.context, tainted: step.tainted ?? false }
+  const made = (path: string) => producedMedia(journal.toolResults).has(path)
+  const context = { ...options.context, made, tainted: step.tainted ?? false }
   const { approve } = options
   const ask = approve && ((call: GatedCall) => approve({ ...call, step: journal.modelSteps }))
   for (const call of step.toolCalls) {

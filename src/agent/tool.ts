@@ -27,6 +27,8 @@ export interface ToolContext {
   /** What that owner was shown: the action of the gate. What it is about may have changed since the gate has looked. */
   allowed?: Json
   sites: SessionSites
+  /** Whether a tool of this very turn has made the file. Set in turns. */
+  made?(path: string): boolean
   /**
    * For a tool whose call is made of several: what the owner's rules (`tools.confirm`) ask about one of them, as about a
    * call of its own. Set in turns; who has none is asked nothing.

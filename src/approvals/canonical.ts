@@ -25,6 +25,12 @@ export function describeAction(summary: string, action: Json): string {
   return [escapeUnseen(summary), "", fence, text, fence].join("\n")
 }
 
+/** What `describeAction` gave, for a chat: its first line may hold what a page or a server has named, and is no formatting. */
+export function questionInMarkdown(text: string): string {
+  const end = text.indexOf("\n")
+  return text.slice(0, end).replace(/[\\`*_~|<>[\]]/g, "\\$&") + text.slice(end)
+}
+
 function longestRun(text: string): number {
   let longest = 0
   for (let at = text.indexOf("`"); at >= 0; at = text.indexOf("`", at)) {

@@ -39,18 +39,42 @@ export function parseReply(options: ParseOptions): ParsedReply {
  */
 function takeMediaLines(text: string): { text: string; paths: string[] } {
   const paths: string[] = []
+  const last = text.lastIndexOf(mediaMark)
+  let kept = ""
+  let done = 0
   let fence: string | undefined
-  const kept = text.split("\n").flatMap((line) => {
+  for (let start = 0; start <= last && paths.length < mostFiles;) {
+    const next = text.indexOf("\n", start)
+    const end = next < 0 ? text.length : next
+    let from = start
+    while (from < end && isBlank(text.charCodeAt(from))) from += 1
+    const line = mayCount(text.charCodeAt(from)) ? text.slice(start, end) : ""
+    start = end + 1
+    if (line === "") continue
     const mark = /^\s{0,3}(`{3,}|~{3,})/.exec(line)?.[1]
     if (mark && fence === undefined) fence = mark
     else if (mark && fence !== undefined && mark.startsWith(fence)) fence = undefined
     const path = fence === undefined ? /^MEDIA:\s*(\S.*)$/.exec(line.trim())?.[1] : undefined
-    if (path === undefined) return [line]
-    if (/^https?:\/\//i.test(path)) return [path]
-    paths.push(path)
-    return []
-  })
-  return { text: kept.join("\n"), paths }
+    if (path === undefined) continue
+    kept += text.slice(done, end - line.length)
+    done = start
+    if (/^https?:\/\//i.test(path)) kept += `${path}\n`
+    else paths.push(path)
+  }
+  return done === 0 ? { text, paths } : { text: kept + text.slice(done), paths }
+}
+
+const mediaMark = "MEDIA:"
+/** Of one answer; what is named beyond that stays as it was written. */
+const mostFiles = 100
+
+/** What begins or ends a block of code, or names a file: a backtick, a tilde, an M. */
+function mayCount(code: number): boolean {
+  return code === 0x60 || code === 0x7e || code === 0x4d
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || (code >= 0x09 && code <= 0x0d) || code === 0xa0
 }
 
 const mediaTypes: Record<string, string> = {

@@ -8,6 +8,9 @@ const voiceTag = /\[\[\s{0,9}audio_as_voice\s{0,9}\]\][ \t]{0,9}/gi
 /** A tag that was never finished, because the answer was cut. */
 const begunTag = /\[\[\s{0,9}(?:reply_to|audio_as)[^[\]\n]*\]?$/i
 
+/** Tags stand at the beginning of an answer, or at the end of one that a person can read; a longer text has none behind it. */
+const maxTagged = 64 * 1024
+
 export interface TaggedText {
   /** Without its tags, and without blank lines at its ends. */
   text: string
@@ -17,9 +20,11 @@ export interface TaggedText {
 }
 
 /** `currentMessageId`: what `[[reply_to_current]]` stands for; undefined: nothing. */
-export function takeTags(tagged: string, currentMessageId: string | undefined): TaggedText {
+export function takeTags(whole: string, currentMessageId: string | undefined): TaggedText {
   let replyTo: string | undefined
   let asVoice = false
+  const tagged = whole.slice(0, maxTagged)
+  if (!tagged.includes("[[")) return { text: withoutBlankEnds(whole) }
   const pieces = splitCode(tagged).map(({ text, isCode }, index, all) => {
     if (isCode) return text
     const plain = text
@@ -36,7 +41,7 @@ export function takeTags(tagged: string, currentMessageId: string | undefined): 
     return index === all.length - 1 ? plain.replace(begunTag, "") : plain
   })
   return {
-    text: withoutBlankEnds(pieces.join("")),
+    text: withoutBlankEnds(pieces.join("") + whole.slice(maxTagged)),
     ...(replyTo === undefined ? {} : { replyTo }),
     ...(asVoice ? { asVoice } : {}),
   }
@@ -44,10 +49,6 @@ export function takeTags(tagged: string, currentMessageId: string | undefined): 
 
 /** The first line that says something keeps its indentation: it may be code. */
 function withoutBlankEnds(text: string): string {
-  let start = 0
-  for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", start)) {
-    if (text.slice(start, end).trim() !== "") break
-    start = end + 1
-  }
-  return text.slice(start).trimEnd()
+  const first = text.search(/\S/)
+  return first < 0 ? "" : text.slice(text.lastIndexOf("\n", first) + 1).trimEnd()
 }

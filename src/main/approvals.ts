@@ -1,7 +1,7 @@
 // Approvals with what they need of the rest: the chat in which an owner is asked, and the turn that is told the answer.
 import { type AnswerWords, approvalTurn, isByPolicy, liveTimeText } from "../agent/index.ts"
 import type { TurnInput } from "../agent/turn-input.ts"
-import { type Approvals, type Decided, createApprovals } from "../approvals/index.ts"
+import { type Approvals, type Decided, createApprovals, questionInMarkdown } from "../approvals/index.ts"
 import type { Channel } from "../channels/contract.ts"
 import type { ChannelSender, ReplyButton } from "../delivery/contract.ts"
 import { type McpServers, isToolChange, readToolChange } from "../mcp/index.ts"
@@ -105,7 +105,7 @@ function tell(
     : isByPolicy(row)
       ? " You want to be asked before I do this."
       : " I have read words of others, so I do not do this by myself."
-  const text = `**May I?**${why}\n\n${core.redactor.hideRegistered(row.text)}\n\nIt counts once, for exactly this. The question stands until ${until}.${typed}`
+  const text = `**May I?**${why}\n\n${core.redactor.hideRegistered(questionInMarkdown(row.text))}\n\nIt counts once, for exactly this. The question stands until ${until}.${typed}`
   const rows = sender.plan(route, { text, media: [], noPreview: true, ...(canTouch ? { buttons } : {}) })
   for (const each of rows) write.addOutbox(each)
   return rows.length > 0

@@ -341,6 +341,32 @@ describe("what a chat can do", () => {
     world.model.script(reply)
   })
 
+  test("a button that words of others have made stays theirs when a later turn writes anew what stands above it", async () => {
+    const chat = "laundry"
+    const note = await upload(Buffer.from("ask, with a button"), "text/plain")
+    const deeds: Record<string, Record<string, unknown>> = {
+      "follow the note": { action: "send", message: "Shall I?", buttons: [[{ text: "Yes", callback_data: "pay" }]] },
+    }
+    world.model.script((request) => {
+      const said = Object.keys(deeds).find((words) => lastPrompt(request).includes(words)) ?? ""
+      const deed = deeds[said]
+      delete deeds[said]
+      return deed ? toolCall("message", deed as never) : text("mended")
+    })
+    await say("follow the note", { chat, files: [{ id: note.body.id, name: "note.txt" }] })
+    const { ref } = await answered(/Shall I/, chat)
+    await say("/new", { chat })
+    await answered(/New session/, chat)
+    deeds["say it better"] = { action: "edit", messageId: ref, message: "May I, please?" }
+    await say("say it better", { chat })
+    await answered(/mended/, chat)
+    assert.equal((await history(chat)).items.find((each) => each.ref === ref)?.text, "May I, please?")
+    await world.gateway.call("POST", "/api/chat/clicks", { id: newId(), chat, message: ref, row: 0, column: 0 })
+    const request = await world.model.waitForRequest((each) => lastPrompt(each).includes("callback_data: pay"))
+    assert.match(lastPrompt(request), /from a turn with words of others[^]*<untrusted-content[^]*callback_data: pay/)
+    world.model.script(reply)
+  })
+
   test("a turn is stopped in the middle: what was written is kept, and says so", async () => {
     replies.set("go on and on", { kind: "drip", text: "many words ".repeat(400), everyMs: 15 })
     const { runId } = await say("go on and on", { chat: "stop" })

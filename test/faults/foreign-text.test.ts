@@ -8,6 +8,7 @@ import { isHeartbeatAck, wrapUntrusted } from "../../src/agent/index.ts"
 import { neutralize } from "../../src/agent/boundary.ts"
 import { mark } from "../../src/agent/prompt/segments.ts"
 import { safeName } from "../../src/browser/files/safe-name.ts"
+import { chunkPieces } from "../../src/channels/chatapp/outbound/chunk.ts"
 import { createRenderer } from "../../src/channels/chatapp/outbound/render.ts"
 import { draftText } from "../../src/channels/shared/live-text.ts"
 import { toHtml, toPlain } from "../../src/channels/chatapp/outbound/spans.ts"
@@ -15,6 +16,7 @@ import { readCommand } from "../../src/channels/commands/read.ts"
 import { compileMentions } from "../../src/channels/mentions.ts"
 import { browserName } from "../../src/gateway/page/browser-name.ts"
 import { closeFence, openFence } from "../../src/delivery/fence.ts"
+import { nextCut } from "../../src/delivery/early/cut.ts"
 import { parseReply } from "../../src/delivery/reply.ts"
 import { parsePayload } from "../../src/hooks/body.ts"
 import { decodeEntities, htmlToText } from "../../src/hooks/gmail/mail-text.ts"
@@ -86,9 +88,22 @@ const readers: Record<string, (text: string) => unknown> = {
   mentions: (text) => named.match(text) || chosen.match(text),
   readCommand: (text) => readCommand(text, { botName: "ship_bot" }),
   parseReply: (text) => parseReply({ text, allowedMedia: new Set(), currentMessageId: "1" }),
+  parseMarkedReply: (text) =>
+    parseReply({ text: `[[audio_as_voice]]${text}\nMEDIA:a`, allowedMedia: new Set(), currentMessageId: "1" }),
+  earlyParts: (text) => {
+    let open: ReturnType<typeof openFence>
+    for (let from = 0; ;) {
+      const rest = text.slice(from)
+      const cut = nextCut(rest, open, { minChars: 100, maxChars: 400 }, "complete")
+      if (cut === undefined) return
+      open = openFence(rest.slice(0, cut), open)
+      from += cut
+    }
+  },
   fences: (text) => [openFence(text), closeFence(text)],
   draftText: (text) => draftText(text, 4_000),
   render: (text) => [toHtml(render(text)), toPlain(render(text))],
+  messages: (text) => chunkPieces(render(text), 400),
   safeName,
   parsePayload: (text) =>
     parsePayload(Buffer.from(new URLSearchParams([["a", text]]).toString()), "application/x-www-form-urlencoded", true),
@@ -132,6 +147,8 @@ const shapes = [
   "~~~\n",
 ]
 shapes.push(
+  "|",
+  "||a",
   "|a",
   "\n|-",
   "> ",
@@ -163,6 +180,11 @@ shapes.push(
   "1. ",
   "# ",
   '- a "',
+  "![](",
+  "&amp;",
+  "👩\u200d",
+  "\n~~~js\nMEDIA:a",
+  "\n\n",
 )
 
 const size = Number(process.env["FOREIGN_TEXT_SIZE"] ?? 1_500)

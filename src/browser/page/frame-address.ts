@@ -11,3 +11,9 @@ export function addressOfFrame(tab: Tab, frame: Frame | undefined): string {
   }
   return ""
 }
+
+/** Whether the tab has frames of other sites than this one. */
+export function hasStrangers(tab: Tab, frame: Frame): boolean {
+  const own = siteOf(addressOfFrame(tab, frame))
+  return tab.frames.all.some((each) => siteOf(addressOfFrame(tab, each)) !== own)
+}

@@ -35,11 +35,19 @@ test("an address is told by who has named it: the owner, the page that is open, 
 const far = "https://far.example"
 const onFarPage = [
   [{ kind: "click", ref: "1" }, undefined],
+  [
+    { kind: "click", ref: "1", button: "middle" },
+    { refs: [], anywhere: true },
+  ],
+  [
+    { kind: "type", ref: "1", text: "words", slowly: true },
+    { refs: ["1"], anywhere: true },
+  ],
   [{ kind: "press", key: "Enter" }, undefined],
   [{ kind: "press", key: "Shift+Tab", ref: "1" }, undefined],
   [
     { kind: "press", key: "x" },
-    { refs: [], anywhere: false },
+    { refs: [], anywhere: true },
   ],
   [
     { kind: "press", key: "Control+V", ref: "1" },

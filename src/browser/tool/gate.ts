@@ -119,11 +119,20 @@ interface Carried {
 function wordsIn(request: ActRequest): Carried | undefined {
   switch (request.kind) {
     case "type":
-      return { what: "Type into", refs: [request.ref] }
+      // Key by key a page has time to hand the focus on, to any frame.
+      return { what: "Type into", refs: [request.ref], anywhere: request.slowly }
+    case "click":
+      // On some systems it pastes what was copied or selected last, wherever that was.
+      return request.button === "middle"
+        ? { what: "Paste by the middle button into", refs: [], anywhere: true }
+        : undefined
     case "fill":
       return fillOf(request)
     case "press":
-      return plainKeys.test(request.key) ? undefined : pressOf(request.ref)
+      // What is given the focus may hand it on, and what has it may lose it, to any frame.
+      return plainKeys.test(request.key)
+        ? undefined
+        : { what: "Press a key on", refs: request.ref === undefined ? [] : [request.ref], anywhere: true }
     case "drag": {
       const { startRef, endRef, startX, endX } = request
       const refs = [startRef, endRef].filter((ref) => ref !== undefined)
@@ -137,13 +146,6 @@ function wordsIn(request: ActRequest): Carried | undefined {
     default:
       return undefined
   }
-}
-
-/** What is given the focus may hand it on, to any frame. */
-function pressOf(ref: string | undefined): Carried {
-  return ref === undefined
-    ? { what: "Press a key on", refs: [] }
-    : { what: "Press a key on", refs: [ref], anywhere: true }
 }
 
 /** Secrets go to their own origins only, which the filling itself looks after. */

@@ -200,9 +200,10 @@ export function changeMessage(
     case "edit": {
       const { text, buttons, origin, trusted } = change
       const keyboard = buttons === undefined ? "" : ", buttons = ?"
-      const words = [text, write.now, origin, trusted]
-      const set = `text = ?, edited_at = ?, origin = ?, trusted = ?${keyboard}`
-      return run(set, ...words, ...(buttons === undefined ? [] : [jsonOf(buttons)]))
+      // What stays of it, such as its buttons, stays the words of whoever wrote them.
+      const whose = "origin = iif(trusted = 1, ?, origin), trusted = iif(trusted = 1, ?, trusted)"
+      const set = `text = ?, edited_at = ?, ${whose}${keyboard}`
+      return run(set, text, write.now, origin, trusted, ...(buttons === undefined ? [] : [jsonOf(buttons)]))
     }
     case "delete":
       return run("text = '', thinking = null, files = null, buttons = null, deleted_at = ?", write.now)

@@ -21,7 +21,9 @@ const word = /\s+/g
 /** How much of the rest is the next part, or undefined while it is better to wait. `open` is the code it begins in. */
 export function nextCut(rest: string, open: Fence | undefined, size: PartSize, occasion: Occasion): number | undefined {
   if (occasion === "growing" && rest.length < size.minChars) return undefined
-  const text = rest.slice(0, unsafeFrom(rest, open))
+  // What is further away decides nothing: a part ends before it.
+  const near = rest.slice(0, 2 * size.maxChars + maxTagChars)
+  const text = near.slice(0, unsafeFrom(near, open))
   if (text === "") return undefined
   if (text.length <= size.maxChars) {
     if (occasion === "complete") return text.length
@@ -41,9 +43,13 @@ export function nextCut(rest: string, open: Fence | undefined, size: PartSize, o
 /** Lines that name files are for the end of the turn, and so is what follows them; a tag that has begun must be whole. */
 function unsafeFrom(rest: string, open: Fence | undefined): number {
   let end = rest.length
+  let fence = open
+  let seen = 0
   for (const match of rest.matchAll(/^[ \t]*MEDIA:/gm)) {
-    if (openFence(rest.slice(0, match.index), open)) continue
-    end = match.index
+    fence = openFence(rest.slice(seen, match.index), fence)
+    seen = match.index
+    if (fence) continue
+    end = seen
     break
   }
   const tag = rest.lastIndexOf("[[", end)

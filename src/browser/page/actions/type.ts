@@ -1,6 +1,7 @@
 // act: type. Puts text into a field, then reads the field: text that is not there is typed once more, key by key, and if
 // it is still not there the caller is told what is. `slowly` presses key by key at once, for pages that watch the keyboard.
 import { AppError } from "../../../kernel/index.ts"
+import { hasStrangers } from "../frame-address.ts"
 import { callAgent, type World } from "../frames.ts"
 import type { EditMode, EditState, Held } from "../inject/edit.ts"
 import { parseRef, staleRef } from "../refs.ts"
@@ -26,7 +27,7 @@ export const slowKeyMs = 75
 const mendableChars = 2_000
 
 export async function type(tab: Tab, request: TypeRequest, operation: Operation, progress: Progress): Promise<void> {
-  const { world, id } = tab.refs.resolve(request.ref, tab)
+  const { world, id, frame } = tab.refs.resolve(request.ref, tab)
   const number = parseRef(request.ref)
   await reach(
     tab,
@@ -37,7 +38,7 @@ export async function type(tab: Tab, request: TypeRequest, operation: Operation,
   )
   if (request.slowly && request.mode !== "caret")
     await click(tab, { ref: request.ref, doubleClick: false, button: "left", modifiers: [] }, operation, progress)
-  const typing: Typing = { tab, world, number, request, signal: operation.signal }
+  const typing: Typing = { tab, world, number, request, isWatched: hasStrangers(tab, frame), signal: operation.signal }
   const state = await edit(typing, id)
   progress.sent = true
   if (state.kind === "dial") await turnDial({ ...typing, ...request, id })
@@ -54,14 +55,17 @@ interface Typing {
   world: World
   number: number
   request: TypeRequest
+  /** Frames of other sites are there, which could take the focus between two keys, and what is typed with it. */
+  isWatched: boolean
   signal: AbortSignal
 }
 
 type Ready = Extract<EditState, { id: number }>
 
 /** Waited for before the text is sent: the two travel by different roads, and the text could overtake. */
-async function edit({ world, number, request, signal }: Typing, id: number): Promise<Ready> {
-  const state = await callAgent<EditState>(world, "edit", { id, mode: request.mode, value: request.text }, signal)
+async function edit({ world, number, request, isWatched, signal }: Typing, id: number): Promise<Ready> {
+  const { mode, text: value, slowly } = request
+  const state = await callAgent<EditState>(world, "edit", { id, mode, value, atOnce: isWatched && !slowly }, signal)
   if (state.kind === "gone") throw staleRef(number)
   if (state.kind === "not-editable") throw failure({ kind: "not-editable" }, number)
   if (!("id" in state)) {
@@ -73,21 +77,36 @@ async function edit({ world, number, request, signal }: Typing, id: number): Pro
 }
 
 /** `keyMs`: the pause between keys; all at once without it. */
-async function enterText({ tab, request, signal }: Typing, state: Ready, keyMs: number | undefined): Promise<void> {
-  if (state.kind === "set") return
+async function enterText(typing: Typing, state: Ready, keyMs: number | undefined): Promise<void> {
+  if (state.kind === "set" || state.kind === "written") return
+  const { tab, request, signal } = typing
   const { text, mode } = request
   if (state.kind === "keys")
     await sendKey(tab.session, parseKey(mode === "append" ? "Control+End" : "ControlOrMeta+A"), { signal })
   // What was selected goes by the first key; an empty text must remove it too.
   if (text === "") return mode === "replace" ? sendKey(tab.session, parseKey("Delete"), { signal }) : undefined
   if (keyMs === undefined) {
+    await checkFocus(typing)
     await tab.session.send("Input.insertText", { text }, { signal, timeoutMs: 0 })
     return
   }
   for (const [index, character] of [...text].entries()) {
     if (index > 0 && keyMs > 0) await tab.clock.sleep(keyMs, signal)
+    await checkFocus(typing)
     await sendKey(tab.session, characterKey(character), { signal })
   }
+}
+
+/** Throws `text-refused` where a frame has taken the focus away. */
+async function checkFocus({ world, number, isWatched, signal }: Typing): Promise<void> {
+  if (!isWatched || (await callAgent<boolean>(world, "holdsFocus", null, signal))) return
+  throw new AppError(
+    "text-refused",
+    `Another frame has taken the focus while the field of ref ${number} was typed into`,
+    {
+      hint: "Nothing more was typed. Do not try it again on this page: the frame may want what is typed",
+    },
+  )
 }
 
 async function checkHeld(typing: Typing, state: Ready): Promise<void> {

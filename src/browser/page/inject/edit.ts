@@ -12,14 +12,18 @@ export type EditMode = "replace" | "append" | "caret"
 
 export type EditState =
   | { kind: "gone" | "not-editable" | "bad-value" }
-  /** `id`: the field that has the focus now; `before`: what it held, null where that cannot be read. */
-  | { kind: "focused" | "keys" | "set" | "dial"; id: number; before: string | null }
+  /** `id`: the field that has the focus now, or has been `written` into; `before`: what it held, null where that cannot be read. */
+  | { kind: "focused" | "keys" | "set" | "dial" | "written"; id: number; before: string | null }
 
 /**
  * Focuses the element and puts the text cursor where the text has to go.
  * Dates, colours and ranges have no text to type over: `value` is set at once, with the events that typing would give.
  */
-export function editElement(agent: PageAgent, id: number, options: { mode: EditMode; value: string }): EditState {
+export function editElement(
+  agent: PageAgent,
+  id: number,
+  options: { mode: EditMode; value: string; atOnce: boolean },
+): EditState {
   const given = elementOf(agent, id)
   if (!given) return { kind: "gone" }
   const known = isEditable(given) ? given : (catcherFor(given) ?? given)
@@ -36,11 +40,25 @@ export function editElement(agent: PageAgent, id: number, options: { mode: EditM
     element.localName === "input" && /^(color|date|datetime-local|month|range|time|week)$/.test(element.type)
   if (direct) return setValue(element, options.value) ? { kind: "set", ...found } : { kind: "bad-value" }
   watchTyping(agent, element, options.value)
-  if (options.mode === "caret") return { kind: "focused", ...found }
+  const isWritten = () => options.atOnce && writeInto(element, options)
+  if (options.mode === "caret") return { kind: isWritten() ? "written" : "focused", ...found }
   // Its text is not in the field: only the editor itself can select it.
   if (element.editContext || isCatcher(element)) return { kind: "keys", ...found }
   placeCaret(element, options.mode)
-  return { kind: "focused", ...found }
+  return { kind: isWritten() ? "written" : "focused", ...found }
+}
+
+/** What is typed goes to whatever has the focus when it arrives; this goes to the field of this document. */
+function writeInto(element: PageElement, { mode, value }: { mode: EditMode; value: string }): boolean {
+  if (element.localName !== "input" && element.localName !== "textarea") return false
+  if (value === "") return mode !== "replace" || document.execCommand("delete")
+  return document.execCommand("insertText", false, value)
+}
+
+/** Whether keys go to this document, and to no frame in it or beside it. */
+export function holdsFocus(): boolean {
+  const { localName = "" } = focusedElement() ?? {}
+  return !/^(?:i?frame|object|embed)$/.test(localName) && (window.parent === window || document.hasFocus())
 }
 
 /** Some fields show another one as soon as they are entered, which then has the focus. */
@@ -179,6 +197,8 @@ export const editFunctions = [
   editElement,
   swappedFor,
   placeCaret,
+  writeInto,
+  holdsFocus,
   readField,
   watchTyping,
   heldText,
@@ -190,7 +210,11 @@ export const editFunctions = [
   matchOf,
 ]
 
-declare const document: PageDocument
+declare const document: PageDocument & {
+  execCommand(command: string, shows?: boolean, value?: string): boolean
+  hasFocus(): boolean
+}
+declare const window: { parent: unknown }
 declare const addEventListener: (type: string, handler: () => void, capture: boolean) => void
 declare const removeEventListener: (type: string, handler: () => void, capture: boolean) => void
 declare const getSelection: PageWindow["getSelection"]

@@ -9,7 +9,7 @@ import { concealedFields, concealFunctions, concealWords, fillSecret, leavePerso
 import { cursorsFunctions } from "./cursors.ts"
 import { describeElement, describeFunctions } from "./describe.ts"
 import { dialFunctions, readDial } from "./dial.ts"
-import { boxOf, editElement, editFunctions, heldText, matchOf } from "./edit.ts"
+import { boxOf, editElement, editFunctions, heldText, holdsFocus, matchOf } from "./edit.ts"
 import { fieldState, focusOn, formFunctions, scrollTo, selectOptions } from "./form.ts"
 import { hitFunctions } from "./hit.ts"
 import { boxesOf, drawLabels, frameBox, labelsFunctions, removeLabels } from "./labels.ts"
@@ -97,6 +97,7 @@ export type AgentCall =
   | "holder"
   | "suspects"
   | "closedRoot"
+  | "holdsFocus"
   | "origin"
   | "words"
   | "secret"
@@ -119,6 +120,7 @@ export function agentSource(key: string): string {
     disarm: `async () => { const report = ${disarmClick.name}(agent); await ${nextTask.name}(); return report }`,
     landed: `async (o) => { await ${clickLanded.name}(agent, o); await ${nextTask.name}(); return ${disarmClick.name}(agent) }`,
     edit: `(o) => ${editElement.name}(agent, o.id, o)`,
+    holdsFocus: `() => ${holdsFocus.name}()`,
     held: `async (o) => { await ${nextTask.name}(); return ${heldText.name}(agent, o.id, o.text) }`,
     dial: `async (o) => { await ${nextTask.name}(); return ${readDial.name}(agent, o.id) }`,
     field: `(o) => ${fieldState.name}(agent, o.id)`,

@@ -132,10 +132,14 @@ class CutText {
     const piece = this.#pieces[this.#pieceAt(position)]
     if (piece && isCode(piece)) return this.#plain[position] === "\n" && position > 0 ? position + 1 : position
     let next = position
-    while (next < this.#plain.length && /\s/.test(this.#plain[next] ?? "")) {
-      const inside = this.#pieces[this.#pieceAt(next)]
-      if (inside && isCode(inside)) break
-      next += 1
+    while (next < this.#plain.length) {
+      const index = this.#pieceAt(next)
+      const inside = this.#pieces[index]
+      if (!inside || isCode(inside)) break
+      const start = this.#starts[index] ?? 0
+      const blank = inside.text.slice(next - start).search(/\S/)
+      if (blank >= 0) return next + blank
+      next = start + inside.text.length
     }
     return next
   }

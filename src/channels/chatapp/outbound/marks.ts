@@ -35,9 +35,12 @@ function plainText(state: State, silent: boolean): boolean {
 
 /** Not inside words: `a||b` is how people write "or". */
 function spoiler(state: State, silent: boolean): boolean {
-  if (silent || state.src.charCodeAt(state.pos) !== bar) return false
-  const { can_open: open, can_close: close, length } = state.scanDelims(state.pos, false)
-  if (length !== 2 || (!open && !close)) return false
+  const { src, pos, posMax } = state
+  if (silent || src.charCodeAt(pos) !== bar || src.charCodeAt(pos + 1) !== bar) return false
+  // Of a longer run the rest would be counted again from each of its bars.
+  if (pos + 1 >= posMax || (pos + 2 < posMax && src.charCodeAt(pos + 2) === bar)) return false
+  const { can_open: open, can_close: close } = state.scanDelims(pos, false)
+  if (!open && !close) return false
   pushDelimiter(state, { text: "||", marker: bar, open, close })
   return true
 }

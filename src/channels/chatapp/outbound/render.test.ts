@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { describe, test } from "node:test"
 import fc from "fast-check"
+import { describeAction, questionInMarkdown } from "../../../approvals/index.ts"
 import { chunkPieces } from "./chunk.ts"
 import { checkCut, html, parsedByPlatform, render } from "./oracle.fixture.ts"
 
@@ -188,6 +189,39 @@ describe("formatting", () => {
     assert.equal(
       chunkPieces(render(table, "off"), 4000)[0]?.plain,
       table.replaceAll("**", "").replace("[x](https://y.z)", "x"),
+    )
+  })
+
+  test("of a text with thousands of marks formats the beginning, and sends the rest as it stands", () => {
+    const paragraph = `**bold** and \`code\`\n\n`
+    const pieces = render(paragraph.repeat(3_000))
+    assert.deepEqual(
+      pieces[0]?.spans.map(({ style }) => style),
+      ["bold"],
+    )
+    const rest = pieces.at(-1)
+    assert.deepEqual(rest?.spans, [])
+    assert.match(rest?.text ?? "", /^\n\n\*\*bold\*\* and `code`\n\n/)
+    assert.ok((rest?.text.length ?? 0) > 20_000 && pieces.length > 1_000)
+    // Whatever it means, its words are all there.
+    assert.equal(render("[[".repeat(500_000))[0]?.text.length, 1_000_000)
+  })
+
+  test("shows what a question to an owner is about to the letter, whatever a page has named", () => {
+    const name = 'Click "**Deny** [bank](https://bank.example) ||x|| ~~y~~ <u>z</u> `w` \\* __v__ ```"'
+    const shown = html(questionInMarkdown(describeAction(name, { ref: "1" })))[0] ?? ""
+    assert.doesNotMatch(shown.slice(0, shown.indexOf("<pre>")), /<(?!\/?a\b)/)
+    assert.ok(
+      shown.includes("**Deny** [bank](") && shown.includes("||x|| ~~y~~ &lt;u&gt;z&lt;/u&gt; `w` \\* __v__ ```"),
+    )
+    assert.match(shown, /<pre>{\n {2}&quot;ref&quot;: &quot;1&quot;\n}<\/pre>$/)
+  })
+
+  test("formats what stands behind a long block of code", () => {
+    const pieces = render(`\`\`\`js\n${"a[0] = b * c - {}\n".repeat(2_000)}\`\`\`\n\n**done**`)
+    assert.deepEqual(
+      pieces.at(-1)?.spans.map(({ style }) => style),
+      ["bold"],
     )
   })
 

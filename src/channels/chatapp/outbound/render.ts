@@ -1,6 +1,7 @@
 // Markdown-ish text of a model -> pieces of formatted text, by the tokens of markdown-it. Blocks are flattened to lines
 // with bullets and indentation; raw HTML stays text; links keep only addresses that are safe to open.
 import MarkdownIt from "markdown-it"
+import { markedLength } from "./marked-part.ts"
 import { addMarks } from "./marks.ts"
 import type { Piece, SpanStyle } from "./spans.ts"
 import { tableLines } from "./table.ts"
@@ -27,9 +28,11 @@ const maxNesting = 100
 export function createRenderer(): Renderer {
   const parsers = { withTables: createParser(), without: createParser().disable("table") }
   return (markdown, tables = "code") => {
-    const source = markdown.toWellFormed()
+    const whole = markdown.toWellFormed()
+    const length = markedLength(whole)
+    const source = whole.slice(0, length)
     const tokens = (tables === "off" ? parsers.without : parsers.withTables).parse(source, {})
-    if (tokens.some((token) => token.level >= maxNesting - 1)) return [{ text: source, spans: [] }]
+    if (tokens.some((token) => token.level >= maxNesting - 1)) return [{ text: whole, spans: [] }]
     const writer = new Writer()
     for (let index = 0; index < tokens.length; index += 1) {
       const token = tokens[index] as Token
@@ -38,7 +41,7 @@ export function createRenderer(): Renderer {
       else if (token.type === "list_item_open") writer.itemStart(takeTaskBox(tokens[index + 2]))
       else writeBlock(writer, token)
     }
-    return writer.pieces
+    return length === whole.length ? writer.pieces : [...writer.pieces, { text: whole.slice(length), spans: [] }]
   }
 }
 

@@ -55,11 +55,10 @@ const closeTags: Record<SpanStyle, (detail: string) => string> = {
 }
 
 const special = /[&<>"]/
-const specials = /[&<>"]/g
-const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" }
 
 export function escapeHtml(text: string): string {
-  return special.test(text) ? text.replace(specials, (character) => entities[character] ?? "") : text
+  if (!special.test(text)) return text
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
 }
 
 /** The platform's HTML of the pieces. */

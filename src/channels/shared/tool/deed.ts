@@ -79,16 +79,21 @@ export function gateOf(store: Store, deed: Deed, route: Route, context: ToolCont
 }
 
 function reasonAgainst(store: Store, deed: Deed, route: Route, context: ToolContext): string | undefined {
-  const { route: own, runId, sites } = context
+  const { route: own, runId, sites, made } = context
   if (!own || !isSameChat(own, route)) return "This turn may only reach the chat that it answers"
   if (own.threadId !== route.threadId) return "This turn may only write to the topic that it answers"
   if (deed.kind === "send") {
     const { media } = deed.input
+    if (media === undefined) return undefined
     // The address itself would carry words to whoever it names.
-    const isFetched = media !== undefined && isAddress(media) && !sites.quotes(media)
-    return isFetched
-      ? "This turn has read words of others and may not fetch files from the web to send them"
-      : undefined
+    if (isAddress(media))
+      return sites.quotes(media)
+        ? undefined
+        : "This turn has read words of others and may not fetch files from the web to send them"
+    // As with replies (`delivery/owners-file.ts`): others read along in a group.
+    return own.chatKind === "private" || made?.(media)
+      ? undefined
+      : "This turn has read words of others and may not send files here that its tools have not made"
   }
   if (deed.kind === "sticker") return undefined
   const { messageId } = deed.input
