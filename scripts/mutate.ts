@@ -50,7 +50,7 @@ function readWords() {
 function sourcesIn(place: string): string[] {
   const pattern = place.endsWith(".ts") ? place : `${place.replace(/\/+$/, "")}/**/*.ts`
   return globSync(pattern, { cwd: root })
-    .filter((path) => !/\.(?:test|fixture)\.ts$/.test(path) && !path.includes("migrations/"))
+    .filter((path) => !/\.(?:test|fixture)\.ts$|(?:migrations|test-bench)\//.test(path))
     .toSorted()
 }
 

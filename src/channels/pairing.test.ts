@@ -55,6 +55,9 @@ test("a sender is told one code an hour, however often they write", async () => 
   assert.ok(second)
   assert.notEqual(second, first)
   assert.equal(pairing.list("chatapp").requests.length, 1)
+  // The code of an hour that is over lets nobody in, though its sender has asked again.
+  await assert.rejects(pairing.approve("chatapp", first), (error: never) => code(error) === "pairing-not-found")
+  assert.equal((await pairing.approve("chatapp", second)).senderId, "1")
 })
 
 test("a code lets its sender in until one hour has passed, and never again", async () => {

@@ -62,6 +62,37 @@ describe("svc config", () => {
     assert.equal((await run("get", "gateway.port", "--json")).out, "18789\n")
   })
 
+  it("prints JSON where that is asked for, and text for people where not", async () => {
+    writeFileSync(path, "{gateway: {bind: 'loopback'}}")
+    const both = async (...words: string[]) => [(await run(...words)).out, (await run(...words, "--json")).out] as const
+    assert.deepEqual(await both("get", "gateway.bind"), ["loopback\n", '"loopback"\n'])
+    assert.deepEqual(await both("path"), [`${path}\n`, `${JSON.stringify({ ok: true, path, exists: true })}\n`])
+    const [text, json] = await both("validate")
+    assert.equal(text, `${path}: no errors\n`)
+    assert.deepEqual(JSON.parse(json), { ok: true, files: [path], issues: [], warnings: [] })
+    const set = JSON.parse((await run("set", "gateway.port", "4000", "--json")).out) as object
+    assert.deepEqual(set, { ok: true, key: "gateway.port", files: [path] })
+    assert.equal((await run("set", "gateway.port", "4000")).out, "gateway.port: nothing to change\n")
+    const unset = JSON.parse((await run("unset", "gateway.port", "--json")).out) as object
+    assert.deepEqual(unset, { ok: true, key: "gateway.port", files: [path] })
+    assert.equal((await run("unset", "gateway.bind")).out, `gateway.bind: removed in ${path}\n`)
+    rmSync(path)
+    assert.equal((await run("validate")).out, `${path} does not exist; the defaults are used\n`)
+    assert.match((await run("path", "--json")).out, /"exists":false/)
+  })
+
+  it("tells of a key that is known and not set from one that is not known", async () => {
+    assert.match((await run("get", "hooks.token")).err, /^hooks\.token is not set\n/)
+    assert.match((await run("get", "nonsense")).err, /no configuration key nonsense\ndocs\/reference\/config\.md/)
+    const { error } = JSON.parse((await run("get", "nonsense", "--json")).out) as { error: { code: string } }
+    assert.equal(error.code, "not-found")
+  })
+
+  it("takes for text what JSON5 has as a number that is none", async () => {
+    await run("set", "messages.responsePrefix", "Infinity")
+    assert.deepEqual(JSON.parse(readFileSync(path, "utf8")), { messages: { responsePrefix: "Infinity" } })
+  })
+
   it("helps with a key that does not exist", async () => {
     const result = await run("get", "browser.headles")
     assert.equal(result.code, 1)

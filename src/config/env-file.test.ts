@@ -192,6 +192,19 @@ describe("a command that only looks", () => {
     assert.equal((await run(folder, "validate")).code, 1)
   })
 
+  it("keeps what stands beside a key that is left out, also where another one takes its section along", async () => {
+    const folder = stateFolder({
+      "svc.json": `{
+        hooks: { enabled: true, token: "\${HOOK_TOKEN}", path: "/in" },
+        models: { providers: { box: { kind: "openai-compatible", baseUrl: "\${URL}" }, other: { kind: "openai" } } },
+        messages: { responsePrefix: "\${PREFIX}", removeAckAfterReply: true },
+      }`,
+    })
+    assert.equal((await run(folder, "get messages.removeAckAfterReply")).out, "true\n")
+    assert.equal((await run(folder, "get hooks.path")).out, "/in\n")
+    assert.equal((await run(folder, "get models.providers.other.kind")).out, "openai\n")
+  })
+
   it("or that changes another key needs them no more, but does not write a placeholder without its variable", async () => {
     const folder = stateFolder({ "svc.json": config })
     assert.equal((await run(folder, "set gateway.port 4001")).code, 0)

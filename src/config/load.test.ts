@@ -283,6 +283,43 @@ describe("issues", () => {
       "{channels: {chatapp: {accounts: {b: {dmPolicy: 'open'}}}}}",
       '1:48 channels.chatapp.accounts.b.dmPolicy: "open" needs allowFrom to contain "*" (found "open")',
     ],
+    [
+      "names the one key that is known there",
+      "{gateway: {auth: {zzzzzz: 1}}}",
+      "1:27 gateway.auth.zzzzzz: this key is not known; known here: token",
+    ],
+    [
+      "says what an address must look like",
+      "{hooks: {mappings: [{action: 'wake', textTemplate: 'x', verify: {scheme: 'google-oidc', keySetUrl: 'nowhere'}}]}}",
+      '1:100 hooks.mappings[0].verify.keySetUrl: must be a URL (found "nowhere")',
+    ],
+    [
+      "finds the word that was meant",
+      "{channels: {chatapp: {dmPolicy: 'opne'}}}",
+      '1:33 channels.chatapp.dmPolicy: must be one of "pairing", "allowlist", "open", "disabled"; did you mean "open"? (found "opne")',
+    ],
+    [
+      "shows the beginning of what is long",
+      `{agents: {list: [{id: "${"x".repeat(100)}"}]}}`,
+      `1:23 agents.list[0].id: must be 1 to 64 lower-case letters, digits, dashes and underscores (found "${"x".repeat(59)}…)`,
+    ],
+    ["says how much is too much", "{gateway: {port: 65536}}", "1:18 gateway.port: must be at most 65535 (found 65536)"],
+    [
+      "says how long is too long",
+      `{gateway: {nodes: {browser: {node: "${"n".repeat(65)}"}}}}`,
+      `1:36 gateway.nodes.browser.node: must be at most 64 characters (found "${"n".repeat(59)}…)`,
+    ],
+    [
+      "says what may not be empty",
+      "{gateway: {nodes: {browser: {node: ' '}}}}",
+      '1:36 gateway.nodes.browser.node: must not be empty (found " ")',
+    ],
+    [
+      "tells a whole number from a fraction",
+      "{gateway: {port: 1.5}}",
+      "1:18 gateway.port: must be a whole number, not a fraction (found 1.5)",
+    ],
+    ["tells a list from an object", "{hooks: []}", "1:9 hooks: must be an object, not a list"],
     ["points at broken syntax", "{\n  a: 1\n  b: 2\n}", "3:3 not valid JSON5: unexpected identifier"],
     [
       "points at a file that ends early",

@@ -120,6 +120,48 @@ describe("a change of one key", () => {
     })
   }
 
+  const small: [string, string, () => unknown, string][] = [
+    [
+      "adds behind the comma that ends a list in one line",
+      "{ channels: { chatapp: { allowFrom: [1, 2,] } } }",
+      () => set("channels.chatapp.allowFrom[2]", 3),
+      "{ channels: { chatapp: { allowFrom: [1, 2, 3,] } } }",
+    ],
+    [
+      "adds behind the comma that ends a section in one line",
+      "{ gateway: { port: 4000, /* usual */ }, }",
+      () => set("gateway.bind", "lan"),
+      '{ gateway: { port: 4000, bind: "lan", /* usual */ }, }',
+    ],
+    [
+      "removes the last line of a section that ends in the same line",
+      "{ gateway: { port: 4000,\n  bind: 'lan' /* two */ } }",
+      () => unset("gateway.bind"),
+      "{ gateway: { port: 4000\n } }",
+    ],
+    [
+      "removes the first of several in a line with the space behind it",
+      "{ gateway: { port: 4000, bind: 'lan' } }",
+      () => unset("gateway.port"),
+      "{ gateway: { bind: 'lan' } }",
+    ],
+    [
+      "removes an element in the middle of a list over several lines",
+      "{ channels: { chatapp: { allowFrom: [\n  1,\n  2, // two\n  3\n] } } }",
+      () => unset("channels.chatapp.allowFrom[1]"),
+      "{ channels: { chatapp: { allowFrom: [\n  1,\n  3\n] } } }",
+    ],
+  ]
+  for (const [name, before, change, after] of small) {
+    it(name, () => {
+      writeFileSync(path, before)
+      const result = change() as { kind: string }
+      assert.equal(result.kind, "ok", JSON.stringify(result))
+      assert.equal(read(), after)
+      assert.equal(loadConfigFile({ path, env }).kind, "ok")
+    })
+  }
+
   it("never writes substituted values or defaults", () => {
     writeFileSync(path, written)
     set("messages.responsePrefix", "x")

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { execFileSync } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync, rmdirSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdtempSync, readFileSync, rmSync, rmdirSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { test } from "node:test"
@@ -58,4 +58,43 @@ test("moves a file that is long enough aside and keeps as many as it is told to"
   const files = listLogFiles(folder)
   assert.equal(files.length, 3)
   assert.match(readFileSync(files.at(-1) as string, "utf8"), /"n":19/)
+})
+
+test("goes on in the file that is there, makes it private, and counts what it holds already", () => {
+  const folder = temporaryFolder()
+  const file = join(folder, "gateway.log")
+  writeFileSync(file, `${"x".repeat(180)}\n`)
+  chmodSync(file, 0o644)
+  const { log } = createLog({ folder, level: "info", redactor: createRedactor(), maxFileBytes: 300, keepFiles: 2 })
+  log.info("first")
+  assert.equal(statSync(file).mode & 0o777, 0o600)
+  assert.match(readFileSync(file, "utf8"), /^x{180}\n\{"level":30,.*"first"\}\n$/)
+  log.info("second")
+  log.info("third")
+  assert.equal(listLogFiles(folder).length, 2)
+  assert.match(readFileSync(`${file}.1`, "utf8"), /^x/)
+})
+
+test("a folder of logs gives its log files alone, oldest first", () => {
+  const folder = temporaryFolder()
+  for (const name of ["gateway.log", "gateway.log.2", "gateway.log.10", "gateway.log.1", "gateway.log.old", "other"])
+    writeFileSync(join(folder, name), "")
+  const names = listLogFiles(folder).map((path) => path.slice(folder.length + 1))
+  assert.deepEqual(names, ["gateway.log.10", "gateway.log.2", "gateway.log.1", "gateway.log"])
+})
+
+test("the console has the lines of its level and above, the file all of them", () => {
+  const folder = temporaryFolder()
+  const shown: string[] = []
+  const console = { write: (text: string) => void shown.push(text), colour: false, level: "warn" as const }
+  const { log, lost } = createLog({ folder, level: "info", redactor: createRedactor(), console })
+  log.info("one")
+  log.warn("two")
+  log.error("three")
+  assert.deepEqual(
+    shown.map((line) => /(\w+)\n$/.exec(line)?.[1]),
+    ["two", "three"],
+  )
+  assert.deepEqual(lost(), { file: 0, console: 0 })
+  assert.equal(readFileSync(join(folder, "gateway.log"), "utf8").trimEnd().split("\n").length, 3)
 })

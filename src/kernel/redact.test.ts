@@ -45,6 +45,9 @@ const recognised: Record<string, string> = {
     "a?key=***#part, b?access_token=***;c=d, ?clientSecret=*** w",
   "?monkey=1&design=2&keys=3": "?monkey=1&design=2&keys=3",
   "?token=&x=1": "?token=&x=1",
+  [`token svct_abcde01234_${"A".repeat(42)}-!`]: "token svct_abcde01234_***!",
+  [`short svct_abcde01234_${"A".repeat(42)}`]: `short svct_abcde01234_${"A".repeat(42)}`,
+  [`xsvct_abcde01234_${"A".repeat(43)}`]: `xsvct_abcde01234_${"A".repeat(43)}`,
 }
 for (const [text, expected] of Object.entries(recognised)) {
   test(`makes ${JSON.stringify(text)} safe to show`, () => assert.equal(redact(text), expected))

@@ -112,6 +112,22 @@ describe("a failing platform", () => {
     }
     assert.deepEqual(texts(), expected)
     assert.equal((await status()).state, "running")
+    const told = bench.logLines.filter((line) => line.includes("polling failed, will retry"))
+    const asked = told.filter((line) => line.includes('"delayMs":1000'))
+    assert.equal(asked.length, 2, "as long as the platform asks for, and no longer")
+  })
+
+  test("is told of once as a warning, from the first poll on", async () => {
+    await begin()
+    await bench.channel.stop()
+    const before = logged("polling recovered")
+    bench.emulator.control.fault({ kind: "status", status: 500, method: "getUpdates", times: 2 })
+    await bench.channel.start()
+    await bench.until(() => logged("polling recovered") > before, "it goes on")
+    const warned = bench.logLines.filter((line) => /"level":40.*polling failed, will retry/.test(line))
+    assert.equal(warned.length, 1)
+    assert.match(warned[0] ?? "", /"failures":1/)
+    assert.ok(bench.logLines.some((line) => /"failures":2,.*polling recovered/.test(line)))
   })
 
   test("that refuses connections for a while is found again", async () => {

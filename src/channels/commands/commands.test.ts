@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs"
 import { describe, test } from "node:test"
 import { AppError } from "../../kernel/index.ts"
 import { mayUse } from "./access.ts"
+import type { ChatCommand } from "./contract.ts"
 import { readAssignment } from "./native/config.ts"
 import { renderCommandReference } from "./reference.ts"
 import { afterResetWord, isStopWord, readCommand } from "./read.ts"
@@ -130,4 +131,58 @@ describe("an assignment", () => {
       )
     })
   }
+})
+
+describe("the lists of commands", () => {
+  const listOf = async (
+    name: "help" | "commands",
+    more: { chatKind?: string; owner?: boolean; on?: boolean; custom?: boolean },
+  ) => {
+    const { chatKind = "private", owner = true } = more
+    const services = {
+      commands: nativeCommands,
+      customCommands: () => (more.custom === true ? [{ command: "shop", description: "Buys" }] : []),
+      isOn: () => more.on === true,
+    } as unknown as Parameters<ChatCommand["run"]>[1]
+    const call = {
+      route: { channel: "chatapp", account: "default", chatId: "1", chatKind },
+      sender: { id: "1", origin: owner ? "owner" : "group-member", isAuthorised: owner },
+    } as unknown as Parameters<ChatCommand["run"]>[0]
+    return (await (findCommand(name) as ChatCommand).run(call, services)).text
+  }
+  const namesIn = (text: string) => [...text.matchAll(/^\/(\w+)/gm)].map(([, name]) => name)
+
+  test("show what the caller may use here, and how", async () => {
+    const owner = namesIn(await listOf("commands", {}))
+    for (const name of ["new", "model", "approve", "status"]) assert.ok(owner.includes(name), name)
+    const member = namesIn(await listOf("commands", { owner: false, chatKind: "group" }))
+    assert.deepEqual(member.toSorted(), ["commands", "help", "status", "whoami"])
+    const unlisted = nativeCommands.filter(({ isUnlisted }) => isUnlisted).map(({ name }) => name)
+    assert.ok(unlisted.length > 0 && unlisted.every((name) => !owner.includes(name)), unlisted.join())
+    const model = findCommand("model")
+    assert.match(await listOf("commands", {}), new RegExp(`^/model \`${model?.usage}\` - ${model?.summary}$`, "m"))
+    assert.match(await listOf("commands", {}), /^\/status - \w/m)
+  })
+
+  test("leave out what is switched off and what belongs into chats of the other kind, and end with the operator's own", async () => {
+    const names = async (more: Parameters<typeof listOf>[1]) => namesIn(await listOf("commands", more))
+    const switched = nativeCommands.filter(({ switchedBy }) => switchedBy !== undefined).map(({ name }) => name)
+    assert.ok(switched.length > 0)
+    for (const name of switched) {
+      assert.ok(!(await names({})).includes(name), name)
+      assert.ok((await names({ on: true })).includes(name), name)
+    }
+    for (const { name, where } of nativeCommands.filter((command) => command.where !== undefined)) {
+      assert.equal((await names({ on: true })).includes(name), where === "private", name)
+      assert.equal((await names({ on: true, chatKind: "group" })).includes(name), where === "group", name)
+    }
+    assert.match(await listOf("commands", { custom: true }), /\n\n\/shop - Buys$/)
+    assert.doesNotMatch(await listOf("commands", {}), /\n\n/)
+  })
+
+  test("begin with what to do first, in a group another thing than in private", async () => {
+    assert.match(await listOf("help", {}), /^Write to me[^]*\/status[^]*\/commands lists all commands\.$/)
+    assert.match(await listOf("help", { chatKind: "group" }), /^Mention me/)
+    assert.deepEqual(namesIn(await listOf("help", {})).toSorted(), ["commands", "model", "new", "status", "stop"])
+  })
 })

@@ -62,6 +62,10 @@ test("every section has fields, and none of them a secret", () => {
   assert.deepEqual([mention?.kind, mention?.written, mention?.place?.line], ["choice", false, 2])
   assert.equal(fields.find(({ key }) => key === "channels.chatapp.botToken")?.guarded, "secret")
   assert.equal(fields.find(({ key }) => key === "gateway.port")?.guarded, "guarded")
+  const choices = (key: string) => fields.find((field) => field.key === key)?.choices
+  assert.deepEqual(choices("gateway.reload.mode"), ["hybrid", "hot", "restart", "off"])
+  assert.deepEqual(choices("hooks.enabled"), [true, false])
+  assert.deepEqual(choices("browser.headless"), [true, false, "auto"])
   assert.deepEqual(listFields(snapshot, "nothing"), [])
   const guarded = fields.filter((field) => field.kind === "map" && field.guarded === "guarded").map(({ key }) => key)
   assert.ok(guarded.includes("models.providers") && guarded.includes("mcp.servers"), String(guarded))

@@ -24,6 +24,12 @@ test("on this machine plain HTTP will do, by its own addresses and names", () =>
     assert.equal(place(here({ host })), "here", host)
   assert.equal(place(here({ host: "[::1]:18789" }, "::1")), "here")
   assert.equal(place(here({ host: "192.168.1.5:18789" }, "192.168.1.5")), "here")
+  const between = { from: "127.0.0.1", to: "127.0.0.2", headers: { host: "127.0.0.2:18789" } }
+  assert.equal(place(between), "here")
+  // Who calls an address of the network by a name of this machine is not what he says.
+  assert.equal(place(here({ host: "localhost:18789" }, "192.168.1.5")), "page-insecure")
+  for (const host of ["localhost.example", "xlocalhost", "127.0.0.1.example", "bot.example"])
+    assert.equal(place({ from: "127.0.0.1", to: "127.0.0.2", headers: { host } }), "page-insecure", host)
 })
 
 test("what comes from another machine, or through a proxy of this one, needs TLS in front or the owner's word", () => {

@@ -129,6 +129,33 @@ test("signing out ends the session and takes the cookie away", async () => {
   assert.equal((await ask(me)).status, 401)
 })
 
+test("a cookie of another gateway on this machine is none of ours, and is no failure", async () => {
+  const other = { cookie: "svc-page-1=page_abcdefgh.secret", key: "key" }
+  const answer = await ask(other)
+  assert.equal(answer.status, 401, answer.text)
+})
+
+test("the page's files may be linked to from anywhere and asked about, other paths of it may not be changed", async () => {
+  for (const method of ["GET", "HEAD"]) {
+    const answer = await gateway.send("/dashboard/nothing.js", { method, headers: { "sec-fetch-site": "cross-site" } })
+    assert.equal(answer.status, 404, method)
+  }
+  const typed = await gateway.send("/", { headers: { accept: "text/html", "sec-fetch-site": "cross-site" } })
+  assert.notEqual(typed.status, 403)
+  for (const method of ["POST", "PUT"]) {
+    const headers = { "sec-fetch-site": "cross-site" }
+    assert.equal((await gateway.send("/dashboard/nothing.js", { method, headers })).status, 403, method)
+  }
+})
+
+test("a session that is not there cannot be ended, and one that was ended is not there", async () => {
+  const me = await signIn()
+  const end = (id: string) => gateway.post("/api/page/sessions/end", { id })
+  assert.equal((await end(me.id)).status, 200)
+  assert.equal((await end(me.id)).status, 404)
+  assert.equal((await end("page_nobody")).status, 404)
+})
+
 test("over plain HTTP from elsewhere nobody signs in; with TLS in front the cookie is Secure", async () => {
   const host = { host: `127.0.0.1:${gateway.port}`, origin: origin() }
   const proxied = { ...host, "x-forwarded-for": "10.1.2.3" }
@@ -195,10 +222,23 @@ test("sessions outlive a restart, end in time, and end when the gateway's own to
   await first.close()
   const second = await open("own:1")
   assert.equal(second.sessions.find(me.cookie, me.key)?.name, "Firefox on Linux")
+  const ended = await second.sessions.enter(second.sessions.makeLink({ scopes: ["admin"] }).code, "Safari on macOS")
+  assert.deepEqual(
+    second.sessions.list().map(({ name }) => name),
+    ["Firefox on Linux", "Safari on macOS"],
+  )
+  assert.equal(await second.sessions.end(ended?.id ?? ""), true)
+  assert.equal(await second.sessions.end(ended?.id ?? ""), false)
   now += 1_000_000
   assert.equal(second.sessions.find(me.cookie, me.key), undefined)
   now -= 1_000_000
   await second.close()
+  const same = await open("own:1")
+  assert.deepEqual(
+    same.sessions.list().map(({ id }) => id),
+    [me.id],
+  )
+  await same.close()
   const third = await open("own:2")
   assert.equal(third.sessions.find(me.cookie, me.key), undefined)
   await third.close()

@@ -8,6 +8,7 @@ import { type Bench, type BenchOptions, startBench } from "../test-bench/bench.t
 import { planStopped } from "../inbound/stopped.ts"
 import { turnOfDraft } from "./stop-turn.ts"
 import { draftText, withThinking } from "../../shared/live-text.ts"
+import { DraftCalls } from "./draft.ts"
 import { blockEnd } from "./draft-blocks.ts"
 
 const person = 4242
@@ -233,5 +234,28 @@ describe("a draft", () => {
     observer.onDelta?.({ kind: "text", text: "one" })
     await nextDraft((text) => text === "one")
     observer.end()
+  })
+})
+
+describe("calls on their way", () => {
+  test("are waited for until the last of a chat has ended, and cut after their grace only while they last", async () => {
+    const calls = new DraftCalls()
+    const cuts: string[] = []
+    const [first, second] = [Promise.withResolvers<string>(), Promise.withResolvers<string>()]
+    const one = calls.track("1", first.promise, () => void cuts.push("first"))
+    const two = calls.track("1", second.promise, () => void cuts.push("second"))
+    first.resolve("a")
+    assert.equal(await one, "a")
+    let isIdle = false
+    const idle = calls.idle("1").then(() => (isIdle = true))
+    await calls.idle("2")
+    assert.equal(isIdle, false, "the older one has ended, the newer has not")
+    await calls.finish("1", 1)
+    assert.deepEqual(cuts, ["second"])
+    second.resolve("b")
+    assert.equal(await two, "b")
+    await idle
+    await calls.finish("1", 1)
+    assert.deepEqual(cuts, ["second"], "nothing is cut that has ended")
   })
 })

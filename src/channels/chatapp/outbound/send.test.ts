@@ -485,6 +485,7 @@ describe("several pictures", () => {
       received().map((message) => message.document?.file_name),
       ["p0.png", "odd.png"],
     )
+    assert.equal(calls("sendMediaGroup").length, 1, "it is known before the platform refuses it")
     const description = "Bad Request: PHOTO_INVALID_DIMENSIONS"
     bench.emulator.control.fault({ kind: "status", method: "sendMediaGroup", status: 400, description })
     await send({ media: pictures(2) })
