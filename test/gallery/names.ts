@@ -34,18 +34,25 @@ export async function compareGallery(url: string, pages: readonly string[], isWh
 }
 
 function table(all: readonly Compared[], counts: ReadonlyMap<string, Compared[]>, pages: number): string {
+  const isMeant = (each: Compared) => explanations[explain(each) ?? ""]?.meant === true
   const sayShare = (of: readonly Compared[]) => {
     const same = of.filter(isSame).length
-    return `${same} of ${of.length} (${((100 * same) / Math.max(1, of.length)).toFixed(1)} %)`
+    const meant = of.filter((each) => !isSame(each) && isMeant(each)).length
+    const share = (100 * same) / Math.max(1, of.length - meant)
+    return `${same} of ${of.length} are the same, ${meant} differ on purpose, ${of.length - same - meant} otherwise (without those on purpose ${share.toFixed(1)} % the same)`
   }
   const rows = Object.entries(explanations).map(
-    ([name, { why }]) => `| ${name} | ${counts.get(name)?.length ?? 0} | ${why} |`,
+    ([name, { why, meant }]) => `| ${name} | ${counts.get(name)?.length ?? 0} | ${meant ? "yes" : "no"} | ${why} |`,
   )
   const controls = all.filter(isControl)
   const parts = all.filter((each) => !isControl(each))
-  return `Written by \`npm run gallery -- --names\` (${new Date().toISOString().slice(0, 10)}): what can be acted on, on ${pages} pages of the gallery as they open. The same role and name: ${sayShare(controls)} of the controls; ${sayShare(parts)} of the parts of tables and lists that have refs, and of plain elements that take clicks, of which the role alone is compared. Without an explanation: ${counts.get("unexplained")?.length ?? 0}.
+  return `Written by \`npm run gallery -- --names\` (${new Date().toISOString().slice(0, 10)}): what can be acted on, on ${pages} pages of the gallery as they open.
 
-| class | elements | why |
-|---|---|---|
+- Controls: ${sayShare(controls)}.
+- Parts of tables and lists that have refs, and plain elements that take clicks, of which the role alone is compared: ${sayShare(parts)}.
+- Without an explanation: ${counts.get("unexplained")?.length ?? 0}.
+
+| class | elements | on purpose | why |
+|---|---|---|---|
 ${rows.join("\n")}`
 }

@@ -16,6 +16,8 @@ interface Seen {
   inComponent: boolean
   /** The style sheet writes its letters otherwise. */
   recased: boolean
+  /** It has places where a line may break. */
+  breaks: boolean
 }
 
 interface DomNode {
@@ -52,6 +54,7 @@ const sameRole: Record<string, string> = {
   DisclosureTriangle: "button",
   DisclosureTriangleGrouped: "button",
   InputTime: "textbox",
+  LabelText: "generic",
   MenuListOption: "option",
   PopUpButton: "combobox",
   TextField: "textbox",
@@ -79,6 +82,7 @@ export async function compareNames(bench: BrowserBench, targetId: string): Promi
       return {
         inComponent: element.getRootNode() !== document,
         recased: all.some((each) => getComputedStyle(each).textTransform !== "none"),
+        breaks: all.some((each) => each.localName === "wbr") || element.textContent.includes("\u200b"),
       }
     }`
     const { body } = await bench.call("POST", "/act", { kind: "evaluate", targetId, ref, fn })
@@ -156,40 +160,69 @@ export function isSame({ role, name, browser }: Compared): boolean {
   return browser?.role === role && browser.name === name
 }
 
+interface Explanation {
+  why: string
+  /** Ours says more to whoever works the page, and stays: such a difference is no mistake, and is counted apart. */
+  meant: boolean
+  holds(each: Compared): boolean
+}
+
 /** Why ours may differ from the browser's, each with how it is known. What none of these explains is a mistake of ours. */
-export const explanations: Record<string, { why: string; holds(each: Compared): boolean }> = {
+export const explanations: Record<string, Explanation> = {
   "drawn by something else": {
-    why: "A box to tick or a list that is not drawn itself is worked by the label or component that draws it; screen readers are told of that one, or of nothing.",
+    why: "A box to tick or a list that is not drawn itself is worked by the label or component that draws it; screen readers are told of that one, or of nothing. Without the line it could not be worked.",
+    meant: true,
     holds: ({ role, browser }) => browser === undefined && /^(checkbox|radio|switch|combobox|listbox)$/.test(role),
   },
   "field with another role": {
-    why: "A native field takes text or a choice whatever role the page has given it; to screen readers it is only that role.",
+    why: "A native field takes text or a choice whatever role the page has given it; to screen readers it is only that role (`alert`), which nobody would type into.",
+    meant: true,
     holds: ({ role, name, browser }) =>
       /^(textbox|searchbox|combobox|spinbutton|slider|checkbox|radio)$/.test(role) &&
       /^(alert|status|log|group|generic|none)$/.test(browser?.role ?? "") &&
       browser?.name === name,
   },
   "letters of the style sheet": {
-    why: "The browser tells words as the style sheet writes them (`text-transform`); ours are those of the page, which can be searched and typed.",
+    why: "The browser tells words as the style sheet writes them (`text-transform`); ours are those of the page, which searching, scripts and its makers know.",
+    meant: true,
     holds: ({ role, name, browser, seen }) =>
       seen.recased && browser?.role === role && browser.name.toLowerCase() === name.toLowerCase(),
   },
   "named by its component": {
-    why: "A field in the shadow root of a component has the name that the component was given; the browser names the component alone.",
+    why: "A field in the shadow root of a component has the name that the component was given; the browser names the component alone, and the field, which takes the keys, not at all.",
+    meant: true,
     holds: ({ role, name, browser, seen }) =>
       seen.inComponent && name !== "" && browser?.role === role && browser.name === "",
   },
+  "opened in its label": {
+    why: "Of a label that holds a field and the calendar that opens for it, the calendar's words are no part of the name: the name of a field does not change with what is open.",
+    meant: true,
+    holds: ({ role, name, browser }) =>
+      /^(textbox|searchbox|combobox|spinbutton)$/.test(role) &&
+      name !== "" &&
+      browser?.role === role &&
+      browser.name.startsWith(`${name} `),
+  },
+  "places to break": {
+    why: "Where a line may break (`<wbr>`, an address in pieces) the browser puts a space into the name; people see none, and ours has none.",
+    meant: true,
+    holds: ({ role, name, browser, seen }) =>
+      seen.breaks && browser?.role === role && browser.name.replaceAll(" ", "") === name.replaceAll(" ", ""),
+  },
   "row of cells": {
-    why: "A row that takes the focus has the words of its cells for its name; ours stands before its cells, which have lines of their own.",
+    why: "A row that takes the focus has the words of its cells for its name; ours stands before its cells, which have lines of their own and would be said twice.",
+    meant: true,
     holds: ({ role, name, browser }) => role === "row" && name === "" && browser?.role === role,
   },
   "words of an item": {
     why: "An item of a list or a row has no name of its words to screen readers, which read them as its content; the line of one that takes clicks says them.",
+    meant: true,
     holds: ({ role, name, browser }) =>
       /^(listitem|row)$/.test(role) && name !== "" && browser?.role === role && browser.name === "",
   },
   spaces: {
     why: "Whether words of neighbouring elements stand apart depends on how they are laid out; ours on what elements they are.",
+    meant: false,
     holds: ({ role, name, browser }) =>
       browser?.role === role && browser.name.replaceAll(" ", "") === name.replaceAll(" ", ""),
   },

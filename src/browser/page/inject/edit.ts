@@ -1,10 +1,10 @@
 // Puts the text cursor where typing must go, sets values that cannot be typed, and tells what a field holds after it.
 // Runs in the page (see agent.ts).
 import { elementOf, type PageAgent, numberOf } from "./agent.ts"
-import { catcherFor, isCatcher, isHelper } from "./catcher.ts"
+import { fieldFor, isCatcher, isEditable, isHelper } from "./catcher.ts"
 import { isDial } from "./dial.ts"
 import type { PageDocument, PageElement, PageRoot, PageWindow } from "./dom.ts"
-import { isEditable } from "./reach.ts"
+
 import { focusedElement } from "./walk/walk.ts"
 
 /** Where the text goes: over all that is there, behind it, or where the text cursor is. */
@@ -26,7 +26,7 @@ export function editElement(
 ): EditState {
   const given = elementOf(agent, id)
   if (!given) return { kind: "gone" }
-  const known = isEditable(given) ? given : (catcherFor(given) ?? given)
+  const known = isEditable(given) || isDial(given) ? given : (fieldFor(given) ?? given)
   if (!isEditable(known) && isDial(known)) {
     known.focus({ preventScroll: true })
     return { kind: "dial", id, before: null }

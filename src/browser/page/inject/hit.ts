@@ -23,13 +23,14 @@ export function isHit(target: PageElement, hit: PageElement): boolean {
 
 /** Inside in the sense of what is drawn: through slots and out of shadow roots. */
 export function isInside(node: PageNode, container: PageElement): boolean {
-  let current: PageNode | null = node
-  while (current) {
-    if (current === container) return true
-    const element = current as PageElement
-    current = element.assignedSlot ?? element.parentNode ?? element.host ?? null
-  }
+  for (let current: PageNode | null = node; current; current = drawnIn(current)) if (current === container) return true
   return false
+}
+
+/** What a node is drawn in: the slot that it is given to, its parent, the host of its shadow root. */
+export function drawnIn(node: PageNode): PageNode | null {
+  const element = node as PageElement
+  return element.assignedSlot ?? element.parentNode ?? element.host ?? null
 }
 
 /** For an error message: the tag and, when it is a plain word, the id. Never the page's free text. */
@@ -48,6 +49,6 @@ export function titleOf(): string {
   return typeof title === "string" && title.length <= longest ? title : ""
 }
 
-export const hitFunctions = [elementAt, isHit, isInside, describe, titleOf]
+export const hitFunctions = [elementAt, isHit, isInside, drawnIn, describe, titleOf]
 
 declare const document: PageDocument

@@ -45,6 +45,8 @@ export interface TextBudget {
   nesting?: number
   /** Set when something that people read was left out, or stands under another name. */
   differs?: boolean
+  /** Lists, calendars and the like that have opened inside are no part of it. */
+  withoutOpened?: boolean
 }
 
 export function textOf(element: PageElement, budget: TextBudget): string {
@@ -79,6 +81,7 @@ function textOfChild(child: PageElement, budget: TextBudget): string {
     // Its own words are not seen; a child may have made itself visible again.
     if (tag !== "slot" && child.checkVisibility()) return textOfSeen(child, budget)
   }
+  if (budget.withoutOpened && isOpened(child)) return ""
   const label = child.getAttribute("aria-label")
   if (label || hiddenBy(child) !== "") budget.differs = true
   if (hiddenBy(child) !== "") return ""
@@ -91,6 +94,11 @@ function textOfChild(child: PageElement, budget: TextBudget): string {
   const flows =
     /^(a|abbr|b|bdi|bdo|cite|code|data|dfn|em|font|i|ins|kbd|mark|q|s|samp|slot|small|span|strong|sub|sup|time|u|var|wbr)$/
   return flows.test(tag) ? text : ` ${text} `
+}
+
+/** A list, a calendar, a menu that has opened inside what it belongs to. */
+function isOpened(element: PageElement): boolean {
+  return /^(listbox|menu|tree|grid|dialog)$/.test(element.getAttribute("role") ?? "")
 }
 
 function textOfSeen(element: PageElement, budget: TextBudget): string {
@@ -255,9 +263,10 @@ function labelText(label: PageElement, control: PageElement): string {
   let text = ""
   for (let node = label.firstChild; node; node = node.nextSibling) {
     if (node.nodeType === 3) text += node.nodeValue ?? ""
-    else if (node.nodeType === 1 && node !== control && !(node as PageElement).contains(control)) {
-      text += ` ${textOf(node as PageElement, { left: 1000 })} `
-    }
+    if (node.nodeType !== 1) continue
+    const part = node as PageElement
+    if (part !== control && !part.contains(control) && !isOpened(part))
+      text += ` ${textOf(part, { left: 1000, withoutOpened: true })} `
   }
   return text
 }
@@ -270,6 +279,7 @@ export const namesFunctions = [
   tidy,
   textOf,
   textOfChild,
+  isOpened,
   textOfSeen,
   nameOf,
   labelledText,

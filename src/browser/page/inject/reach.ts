@@ -1,12 +1,12 @@
 // Whether and where an element can be clicked: visible, enabled, still, in view, not covered. Runs in the page.
 import { elementOf, numberOf, type PageAgent } from "./agent.ts"
-import { catcherFor } from "./catcher.ts"
+import { fieldFor, isEditable } from "./catcher.ts"
 import { armClick } from "./click-guard.ts"
 import { isDial } from "./dial.ts"
 import type { Box, PageAnimation, PageDocument, PageElement, PageNode, PageWindow } from "./dom.ts"
 import { firstInside } from "./names.ts"
 import { isTiny } from "./walk/hints.ts"
-import { describe, elementAt, isHit, isInside } from "./hit.ts"
+import { describe, drawnIn, elementAt, isHit, isInside } from "./hit.ts"
 
 export interface ReachOptions {
   /** 0 for the first try; later ones scroll differently, out from under headers that stick. */
@@ -61,7 +61,7 @@ async function reachKnown(agent: PageAgent, element: PageElement, options: Reach
   if (!target.checkVisibility({ visibilityProperty: true })) return { kind: "not-visible" }
   if (needsBox && !isBoxed) return { kind: "not-visible" }
   if (options.enabled !== false && isDisabled(element)) return { kind: "disabled" }
-  const takesText = !options.editable || isEditable(element) || isDial(element) || Boolean(catcherFor(element))
+  const takesText = !options.editable || isEditable(element) || isDial(element) || Boolean(fieldFor(element))
   if (!takesText) return { kind: "not-editable" }
   if ((options.settle || isAnimated(target)) && !(await isStill(target))) return { kind: "not-stable" }
   if (!options.point) return { kind: "ready", x: 0, y: 0, scrolled: false }
@@ -142,14 +142,6 @@ export function clickTarget(element: PageElement): PageElement {
 
 export function isDisabled(element: PageElement): boolean {
   return element.matches(":disabled") || element.closest("[aria-disabled=true]") !== null
-}
-
-export function isEditable(element: PageElement): boolean {
-  if (element.localName === "textarea") return !element.readOnly
-  if (element.localName === "input") {
-    return !element.readOnly && !/^(button|submit|reset|image|checkbox|radio|file|hidden)$/.test(element.type)
-  }
-  return element.isContentEditable || Boolean(element.editContext)
 }
 
 export function firstBox(element: PageElement): Box | null {
@@ -269,14 +261,40 @@ function pointBeside(
   return isRow ? { x: along, y: box.y + box.height / 2 } : { x: box.x + box.width / 2, y: along }
 }
 
+/** A row, an entry, a box: it may hold controls that have refs of their own, such as the branches of a tree. */
+function mayHoldOthers(element: PageElement): boolean {
+  if (/^(a|button|input|select|textarea|label|summary|option|canvas|svg|img|iframe)$/.test(element.localName))
+    return false
+  if (/^(button|link|tab|switch|checkbox|radio|slider|textbox|combobox)$/.test(element.getAttribute("role") ?? ""))
+    return false
+  return !element.isContentEditable
+}
+
+/** Whether the point belongs to another control inside the element, which a click on the element does not mean. */
+function isOfAnother(hit: PageElement, element: PageElement): boolean {
+  for (let part: PageNode | null = hit; part && part !== element; part = drawnIn(part))
+    if (part.nodeType === 1 && isAnother(part as PageElement, element)) return true
+  return false
+}
+
+function isAnother(part: PageElement, element: PageElement): boolean {
+  if (/^(button|input|select|textarea)$/.test(part.localName)) return true
+  if (part.localName === "a") return part.hasAttribute("href")
+  const role = part.getAttribute("role")
+  if (role !== null && role === element.getAttribute("role")) return true
+  return /^(button|link|tab|switch|checkbox|radio|slider|textbox|combobox|option|treeitem|menuitem\w*)$/.test(
+    role ?? "",
+  )
+}
+
+/** What is drawn inside a node, in place of what it holds: shadow content, or what a slot is given. */
+function firstDrawn(node: PageElement): PageNode[] {
+  return node.localName === "slot" ? node.assignedNodes({ flatten: true }) : []
+}
+
 /** People click a plain row or box on its words, and pages listen there: the middle may be empty space. */
 function wordsPoint(element: PageElement): { x: number; y: number } | null {
-  if (/^(a|button|input|select|textarea|label|summary|option|canvas|svg|img|iframe)$/.test(element.localName))
-    return null
-  if (/^(button|link|tab|switch|checkbox|radio|slider|textbox|combobox)$/.test(element.getAttribute("role") ?? ""))
-    return null
-  if (element.isContentEditable) return null
-  let left = 40
+  let left = 80
   const waiting: PageNode[] = [element]
   for (let node = waiting.pop(); node && left > 0; node = waiting.pop(), left -= 1) {
     if (node.nodeType === 3 && (node.nodeValue ?? "").trim() !== "") {
@@ -285,8 +303,9 @@ function wordsPoint(element: PageElement): { x: number; y: number } | null {
       const box = range.getClientRects()[0]
       return box && box.width > 0 && box.height > 0 ? { x: box.x + box.width / 2, y: box.y + box.height / 2 } : null
     }
-    const children: PageNode[] = []
-    let child = firstInside(node as PageElement)
+    if (node.nodeType !== 1 || (node !== element && isAnother(node as PageElement, element))) continue
+    const children: PageNode[] = firstDrawn(node as PageElement).slice(0, left)
+    let child = children.length > 0 ? null : firstInside(node as PageElement)
     // No more than are looked at: an element may hold more children than a call takes arguments.
     for (; child && children.length < left; child = child.nextSibling) children.push(child)
     waiting.push(...children.toReversed())
@@ -318,7 +337,9 @@ function findPoint(agent: PageAgent, element: PageElement): Reach {
     [0.5, 0.8],
   ]
   let cover: PageElement | null = null
-  const words = wordsPoint(element)
+  let other: Reach | undefined
+  const isHolder = mayHoldOthers(element)
+  const words = isHolder ? wordsPoint(element) : null
   if (words && words.x > left && words.y > top && words.x < left + width && words.y < top + height) {
     const hit = elementAt(words.x, words.y)
     if (hit && isHit(element, hit)) return { kind: "ready", ...words, scrolled: false }
@@ -327,10 +348,13 @@ function findPoint(agent: PageAgent, element: PageElement): Reach {
     const x = left + width * across
     const y = top + height * down
     const hit = elementAt(x, y)
-    if (hit && isHit(element, hit)) return { kind: "ready", x, y, scrolled: false }
-    cover ??= hit
+    if (hit && isHit(element, hit)) {
+      const point: Reach = { kind: "ready", x, y, scrolled: false }
+      if (!isHolder || !isOfAnother(hit, element)) return point
+      other ??= point
+    } else cover ??= hit
   }
-  return coveredBy(agent, cover)
+  return other ?? coveredBy(agent, cover)
 }
 
 function coveredBy(agent: PageAgent, cover: PageElement | null): Reach {
@@ -382,7 +406,6 @@ export const reachFunctions = [
   drawnInstead,
   hasOtherControls,
   isDisabled,
-  isEditable,
   firstBox,
   isAnimated,
   nextFrame,
@@ -393,6 +416,10 @@ export const reachFunctions = [
   pointOf,
   pointBeside,
   coveredBy,
+  mayHoldOthers,
+  isOfAnother,
+  isAnother,
+  firstDrawn,
   wordsPoint,
   scrollAndFind,
   findPoint,

@@ -1,7 +1,8 @@
 // Scrolls what an element stands in, or the page, and tells whether anything moved. Runs in the page (see agent.ts).
 import { elementOf, type PageAgent, rootOf } from "./agent.ts"
 import type { PageDocument, PageElement, PageNode, PageStyle } from "./dom.ts"
-import { isEditable, nextFrame } from "./reach.ts"
+import { isEditable } from "./catcher.ts"
+import { nextFrame } from "./reach.ts"
 import { focusedElement } from "./walk/walk.ts"
 
 export interface ScrollOptions {

@@ -184,6 +184,55 @@ test("tells after a choice which refs are gone with the list that was drawn anew
   assert.match(await snapshot("efficient"), /vegan;spicy;$/m)
 })
 
+test("lists what stands inside another thing once, and says what is what", async () => {
+  await bench.call("POST", "/navigate", { url: `${pages.url}/within.html` })
+  for (let looks = 0; looks < 5 && !(await look()).some((line) => line.includes('link "Answers"')); looks += 1);
+  const lines = (await look()).map((line) => line.replaceAll(/ \[(?:ref|nth)=\w+\]/g, ""))
+  assert.deepEqual(lines, [
+    '- heading "Inside" [level=1]',
+    '- treeitem "Trunk Left Middle Right"',
+    ...["Left", "Middle", "Right"].map((branch) => `- treeitem "${branch}"`),
+    '- treeitem "Inner"',
+    '- button "Inner"',
+    '- dialog "Remove": This cannot be undone.',
+    '- button "Go on"',
+    '- canvas "Sales" [200x50]',
+    '- button "Call" of "Contact 1"',
+    '- button "Call" of "Contact 2"',
+    '- button "First of all"',
+    '- button "Heart"',
+    '- button "Heart"',
+    '- combobox "Tags" [collapsed]: Pick tags Tag',
+    '- textbox "Tag"',
+    '- listbox "People": Loading people',
+    '- combobox "Colour" [expanded]: Red',
+    '- listbox [hint="Red"]',
+    '- option "Red"',
+    '- option "Green"',
+    '- generic "edit": Untitled plan',
+    '- gridcell "24 May"',
+    '- textbox "Day"',
+    '- dialog "Choose a day"',
+    '- button "May"',
+    '- generic "Rome"',
+    '- generic "Oslo"',
+    '- button "Send"',
+    '- link "Answers"',
+  ])
+  assert.match(await snapshot("full"), /- canvas "Sales" \[ref=\d+\] \[200x50\]\n(?:.*\n)*- link "Answers"/)
+})
+
+test("clicks what was meant where its middle is another control, and types into the field of a box", async () => {
+  await click("efficient", /treeitem "Trunk/)
+  await click("efficient", /treeitem "Inner"/)
+  await click("efficient", /treeitem "Middle"/)
+  assert.match(await snapshot("efficient"), /^- status: trunk;bare;Middle;$/m)
+  const ref = refIn(await snapshot("efficient"), /combobox "Tags"/)
+  const { status, body } = await bench.call("POST", "/act", { kind: "type", ref, text: "vegan" })
+  assert.equal(status, 200, JSON.stringify(body))
+  assert.match(await snapshot("efficient"), /textbox "Tag" .*: vegan$/m)
+})
+
 test("puts each function into the page under a name of its own", () => {
   const names = [...agentSource("key").matchAll(/^(?:async )?function (\w+)/gm)].map(([, name]) => name)
   assert.deepEqual(

@@ -20,11 +20,14 @@ export function tellApart(walk: Walk): void {
     if (group.length < 2 || group.length > most) continue
     // The days at the ends of a month, the digits of a keyboard: what stands around tells nothing of them.
     if (/^\d{1,2}$/.test(walk.refs[group[0] as number]?.[3] ?? "")) continue
-    const around = group.map((index, place) => {
-      const neighbours = [group[place - 1], group[place + 1]].flatMap((other) =>
-        other === undefined ? [] : [walk.elements[other] as PageElement],
-      )
-      return wordsAround(walk, walk.elements[index] as PageElement, neighbours)
+    const elements = group.map((index) => walk.elements[index] as PageElement)
+    const besides = <Value>(list: readonly Value[], place: number) =>
+      [list[place - 1], list[place + 1]].filter((other) => other !== undefined)
+    const items = elements.map((element, place) => itemOf(element, besides(elements, place)))
+    const around = elements.map((element, place) => {
+      const item = items[place] as Item
+      const isRepeated = besides(items, place).some((other) => isSister(item, other))
+      return isRepeated ? wordsAround(walk, element, item.element) : wordsNear(walk, element, item.element)
     })
     // Words that all of them stand beside tell none from the others.
     if (new Set(around).size < group.length / 2) continue
@@ -40,14 +43,35 @@ export function tellApart(walk: Walk): void {
   }
 }
 
-/** The first words of the largest part of the page that holds this one of the equal elements and no other. */
-function wordsAround(walk: Walk, element: PageElement, others: readonly PageElement[]): string {
+interface Item {
+  element: PageElement
+  /** How far above the one of the equal elements it is. */
+  steps: number
+}
+
+/** The largest part of the page that holds this one of the equal elements and no other. */
+function itemOf(element: PageElement, others: readonly PageElement[]): Item {
   let item = element
-  for (let steps = 0; steps < 20; steps += 1) {
+  let steps = 0
+  for (; steps < 20; steps += 1) {
     const { parentElement: parent } = item
     if (!parent || others.some((other) => parent.contains(other))) break
     item = parent
   }
+  return { element: item, steps }
+}
+
+/** Rows of one table, cards of one list: what stands first in each tells it. */
+function isSister(one: Item, other: Item): boolean {
+  return (
+    one.steps === other.steps &&
+    one.element.localName === other.element.localName &&
+    one.element.parentElement === other.element.parentElement
+  )
+}
+
+/** The first words of the item. */
+function wordsAround(walk: Walk, element: PageElement, item: PageElement): string {
   if (item === element || item.localName === "body") return ""
   const found: PageElement[] = []
   gatherItems(walk, item, found, { left: 60, hasControls: false })
@@ -55,6 +79,35 @@ function wordsAround(walk: Walk, element: PageElement, others: readonly PageElem
     if (part === element || element.contains(part) || part.contains(element)) continue
     const words = tidy(textOf(part, { left: 200 }), 40)
     if (words !== "") return words
+  }
+  return wordsBetween(element, item)
+}
+
+/** Words that stand beside controls, in no element of their own. */
+function wordsBetween(element: PageElement, item: PageElement): string {
+  for (let part = element; part !== item && part.parentElement; part = part.parentElement) {
+    for (let node = part.parentElement.firstChild; node; node = node.nextSibling) {
+      const words = node.nodeType === 3 ? tidy(node.nodeValue ?? "", 40) : ""
+      if (words !== "") return words
+    }
+  }
+  return ""
+}
+
+/** Of places that have nothing in common the words close by, which are no other control's. */
+function wordsNear(walk: Walk, element: PageElement, item: PageElement): string {
+  const farthest = 3
+  let around = element
+  for (let steps = 0; around !== item && around.parentElement && steps < farthest; steps += 1) {
+    around = around.parentElement
+    if (around.localName === "body") return ""
+    const own: PageElement[] = []
+    gatherItems(walk, around, [], { left: 60, hasControls: false, own })
+    const part = own.find((each) => !element.contains(each) && !each.contains(element))
+    const words = part ? tidy(textOf(part, { left: 200 }), 40) : ""
+    if (words !== "") return words
+    const between = wordsBetween(element, around)
+    if (between !== "") return between
   }
   return ""
 }
@@ -97,4 +150,14 @@ function rowOf(element: PageElement): PageElement | null {
   return parent && parent.localName !== "body" ? parent : null
 }
 
-export const apartFunctions = [tellApart, wordsAround, tellPlaces, isAlike, rowOf]
+export const apartFunctions = [
+  tellApart,
+  itemOf,
+  isSister,
+  wordsAround,
+  wordsBetween,
+  wordsNear,
+  tellPlaces,
+  isAlike,
+  rowOf,
+]

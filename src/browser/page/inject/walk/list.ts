@@ -1,6 +1,7 @@
 // The list of what can be acted on, flat, with the headings and messages that make it understood. Runs in the page.
 import { rootOf } from "../agent.ts"
-import type { PageElement } from "../dom.ts"
+import type { PageElement, PageNode } from "../dom.ts"
+import { drawnIn } from "../hit.ts"
 import { hiddenBy, nameOf, textOf, tidy } from "../names.ts"
 import { factsOf, hasRole, roleOf, sizeOfList, statesOf, type TagFacts, takesInput } from "../roles.ts"
 import { passBy, visitChildren } from "./children.ts"
@@ -18,9 +19,20 @@ import {
   takesFocus,
   tellBox,
 } from "./drawn.ts"
-import { addCanvas, addDrawnControl, addFrame, drawnControl, isChart, seenOf } from "./special.ts"
+import { addCanvas, addDrawnControl, addFrame, drawnControl, isCanvas, isChart, seenOf } from "./special.ts"
 import { addLine, type FieldBox, type Inherited, plainWords, type Walk } from "./state.ts"
-import { cursorOf, gatherItems, hasOwnHand, type Inside, isPart, isTarget, lookInside, ownWords } from "./targets.ts"
+import {
+  cursorOf,
+  gatherItems,
+  hasOwnHand,
+  type Inside,
+  isDrawnByStyle,
+  isPart,
+  isTarget,
+  lookInside,
+  ownWords,
+  plainRole,
+} from "./targets.ts"
 import { addValue } from "./values.ts"
 
 /** A list of controls has no words of its own. */
@@ -38,7 +50,7 @@ export function visitListElement(walk: Walk, element: PageElement, depth: number
   const role = shown ? roleOf(walk.tables, element) : ""
   if (role === "iframe") return addFrame(walk, element, depth)
   if (role !== "" && takesInput(walk.tables, element, role)) return listControl(walk, element, role, depth, inherited)
-  if (tag === "canvas" && shown && role === "") return addCanvas(walk, element, depth)
+  if (shown && isCanvas(element, role)) return addCanvas(walk, element, depth)
   const control = tag === "label" && shown ? drawnControl(element) : null
   if (control) return addDrawnControl(walk, element, control, depth)
   if (tag === "svg" && !isChart(element) && !inherited.parts) return
@@ -114,6 +126,7 @@ function addBetween(walk: Walk, element: PageElement): void {
     return
   const text = tidy(textOf(element, { left: 2 * longest }), 2 * longest)
   if (text === "" || text.length > longest || element.querySelector("a,button,input,select")) return
+  if (walk.lines.at(-1)?.includes(JSON.stringify(text))) return
   const isNext = walk.agent.listening.has(next) || hasRole(walk.tables, next, walk.tables.interactive)
   if (isNext || isTarget(walk, next, false)) walk.lines.push(`- text: ${plainWords(text)}`)
 }
@@ -134,6 +147,15 @@ function listControl(walk: Walk, element: PageElement, role: string, depth: numb
   const isDone = addValue(walk, element, role, depth + 1, start)
   if (box) tellBox(walk, box, element, start)
   if (isDone || isLeaf) return
+  listInside(walk, element, role, { name, depth, start, around })
+}
+
+function listInside(
+  walk: Walk,
+  element: PageElement,
+  role: string,
+  { name, depth, start, around }: { name: string; depth: number; start: number; around: Inherited },
+): void {
   const inside: Inherited = { silent: true, unseen: false, cursor: cursorOf(walk, element, around), parts: false }
   // Fields and lists hold other things than what draws them.
   if (/^(button|link|checkbox|radio|switch|option|menuitem\w*|tab|slider)$/.test(role)) {
@@ -141,6 +163,10 @@ function listControl(walk: Walk, element: PageElement, role: string, depth: numb
     inside.control = element
   }
   visitChildren(walk, element, depth + 1, inside)
+  // "Loading", "Nothing found": a list without entries says why.
+  if (role !== "listbox" || walk.lines.length > start + 1) return
+  const words = tidy(textOf(element, { left: 200 }), 100)
+  if (words !== "" && words !== name) walk.lines[start] += `: ${plainWords(words)}`
 }
 
 /** Of a field and the box that is drawn for it only the field has a line, which says what the box says. */
@@ -170,7 +196,7 @@ function proseOf(walk: Walk, element: PageElement, name: string): string {
   const items: PageElement[] = []
   gatherItems(walk, element, items, { left: 200, hasControls: false })
   const prose = items.filter(
-    (item) => item.closest("h1,h2,h3,h4,h5,h6,label,[tabindex]") === null && !isWithin(walk, item, element),
+    (item) => !isInPart(item, element, "h1,h2,h3,h4,h5,h6,label,[tabindex]") && !isWithin(walk, item, element),
   )
   // A calendar, a table: that is no question.
   const mostItems = 12
@@ -181,9 +207,15 @@ function proseOf(walk: Walk, element: PageElement, name: string): string {
   return tidy(words.join(" "), most)
 }
 
+/** Dialogs take the focus themselves: what counts is what stands between. */
+function isInPart(item: PageElement, container: PageElement, selector: string): boolean {
+  const part = item.closest(selector)
+  return part !== null && part !== container && !part.contains(container)
+}
+
 function isWithin(walk: Walk, item: PageElement, container: PageElement): boolean {
-  for (let part: PageElement | null = item; part && part !== container; part = part.parentElement)
-    if (hasRole(walk.tables, part, walk.tables.interactive)) return true
+  for (let part: PageNode | null = item; part && part !== container; part = drawnIn(part))
+    if (part.nodeType === 1 && hasRole(walk.tables, part as PageElement, walk.tables.interactive)) return true
   return false
 }
 
@@ -211,6 +243,7 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
   const given = role === "" ? (element.getAttribute("aria-label") ?? element.getAttribute("title") ?? "") : ""
   const label = role === "" ? tidy(given, 200) : nameOf(walk.tables, element, role).name
   const areMany = areManyWords(inside)
+  if (role === "" && label === "" && isNothing(element, inside)) return visitChildren(walk, element, depth, inherited)
   // What is listed one by one is no name.
   const words = areMany && !isMenu ? "" : ownWords(inside)
   if (role === "" && isOnlyDrawn(walk, element, { label, words, hasControls: inside.hasControls }, inherited))
@@ -220,13 +253,13 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
   // What is nothing but the box around controls that have refs of their own.
   const isFrame =
     inside.hasControls && !areMany && isSaidByControls(walk, inside, words) && !element.hasAttribute("draggable")
-  const isFocused = isFrame && !isMenu ? takesFocus(element) : element.hasAttribute("tabindex")
+  const isFocused = role === "" || (isFrame && !isMenu) ? takesFocus(element) : element.hasAttribute("tabindex")
   const isContainer = (isMenu || isFrame) && label === "" && !isFocused
   if (!isContainer) {
     // A box of many things is told by its beginning; what has a role by its name alone, if it is one for several things.
     const own = role === "" || (items < 2 && words.length <= 60) ? words : ""
     const name = label || (items > 3 || inside.hasControls ? tidy(own, 60) : own)
-    const shownRole = role === "" ? "generic" : role
+    const shownRole = role === "" ? plainRole(walk, element) : role
     addLine(walk, {
       element,
       role: shownRole,
@@ -235,6 +268,10 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
       states: statesOf(walk.tables, element, shownRole),
       ref: true,
     })
+    // What is called "edit" shows what there is to edit.
+    const isShort = items < 2 && words !== "" && words.length <= 60
+    if (label !== "" && isShort && !label.includes(words) && !inside.hasControls)
+      walk.lines[walk.lines.length - 1] += `: ${plainWords(words)}`
   }
   const parts = isMenu || hasChart || areMany
   visitChildren(walk, element, depth + 1, { ...inherited, silent: true, parts })
@@ -249,7 +286,11 @@ function isOnlyDrawn(
 ): boolean {
   if (label !== "" || takesFocus(element)) return false
   const listens = walk.agent.listening.has(element)
-  if (within !== undefined && !listens && !element.hasAttribute("tabindex") && within.includes(words)) return true
+  const isUnmarked = !listens && !element.hasAttribute("tabindex")
+  if (within !== undefined && isUnmarked && within.includes(words)) return true
+  // The words of a button, which listen for themselves too; a sign over the middle of what is clicked there anyway.
+  const isWhole = control !== undefined && (words === within ? /^(a|button)$/.test(control.localName) : isUnmarked)
+  if (isWhole && !hasControls && isAtMiddle(element, control)) return true
   // A ripple, the thumb of a slider: clicked where the control is. One of several stands for a place of its own.
   if (hasControls || hasTwin(element)) return element.localName === "label" && isLabelOnly(walk, element, words)
   if (control && words === "") return listens && isAtMiddle(element, control)
@@ -257,6 +298,18 @@ function isOnlyDrawn(
   // Words that listen for themselves do something else: they open the terms that one agrees to.
   const isOwn = listens && words !== "" && element.localName !== "label"
   return drawn !== null && !isOwn && isSaidBy(walk, drawn, element, words)
+}
+
+/** It listens, and has neither words nor a place where it could be clicked: an empty slot of a component. */
+function isNothing(element: PageElement, { words, items, hasControls }: Inside): boolean {
+  if (words !== "" || items > 0 || hasControls || element.hasAttribute("tabindex")) return false
+  const isFlat = (part: PageElement) => {
+    const { width, height } = part.getBoundingClientRect()
+    return width === 0 || height === 0
+  }
+  const most = 10
+  const parts = Array.from(element.querySelectorAll("*"))
+  return isFlat(element) && parts.length <= most && parts.every(isFlat) && !isDrawnByStyle(element)
 }
 
 function isLabelOnly(walk: Walk, label: PageElement, words: string): boolean {
@@ -301,7 +354,10 @@ function listCell(walk: Walk, element: PageElement, role: string, depth: number,
   const isWrapper =
     element.childElementCount === 1 && name !== "" && isSaidByControls(walk, lookInside(walk, element), name)
   if (!isWrapper) addLine(walk, { element, role, name, depth, states: statesOf(walk.tables, element, role), ref: true })
-  visitChildren(walk, element, depth + 1, { ...inherited, silent: true })
+  // A day of a calendar, a word of a table: drawn in a box of its own, and nothing else.
+  const within =
+    name !== "" && element.firstElementChild && lookInside(walk, element).items <= 1 ? { within: name } : {}
+  visitChildren(walk, element, depth + 1, { ...inherited, silent: true, ...within })
 }
 
 export const listFunctions = [
@@ -311,15 +367,18 @@ export const listFunctions = [
   isBareBox,
   listPlain,
   listControl,
+  listInside,
   isContext,
   listDialog,
   proseOf,
+  isInPart,
   isWithin,
   listContext,
   listTarget,
   isSaidByControls,
   isFieldTag,
   isOnlyDrawn,
+  isNothing,
   isLabelOnly,
   hasTwin,
   listBox,

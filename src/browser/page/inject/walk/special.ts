@@ -24,6 +24,12 @@ export function addFrame(walk: Walk, element: PageElement, depth: number): void 
   walk.lines.push(`${indent}- iframe${name === "" ? "" : ` ${JSON.stringify(name)}`}`)
 }
 
+/** Also one that calls itself an image, if it is large enough to be worked. */
+export function isCanvas(element: PageElement, role: string): boolean {
+  if (element.localName !== "canvas" || (role !== "" && role !== "img")) return false
+  return role === "" || element.getBoundingClientRect().height >= 40
+}
+
 /** A canvas is worked at coordinates, so its size is told. Small ones are decoration. */
 export function addCanvas(walk: Walk, element: PageElement, depth: number): void {
   const smallest = 40
@@ -61,4 +67,13 @@ export function isPicture(element: PageElement): boolean {
   return element.localName === "img" || (element.localName === "svg" && !isChart(element))
 }
 
-export const specialFunctions = [seenOf, isPicture, addFrame, addCanvas, drawnControl, addDrawnControl, isChart]
+export const specialFunctions = [
+  seenOf,
+  isPicture,
+  addFrame,
+  isCanvas,
+  addCanvas,
+  drawnControl,
+  addDrawnControl,
+  isChart,
+]

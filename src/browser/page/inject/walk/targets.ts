@@ -38,8 +38,18 @@ function isGuard(element: PageElement): boolean {
   if (element.firstChild || rootOf(element)) return false
   const smallest = 4
   const { width, height } = element.getBoundingClientRect()
-  // A handle may be drawn by its style sheet alone, around an element without a size.
-  return width * height <= smallest && getComputedStyle(element, "::before").content === "none"
+  return width * height <= smallest && !isDrawnByStyle(element)
+}
+
+/** A handle may be drawn by its style sheet alone, around an element without a size. */
+export function isDrawnByStyle(element: PageElement): boolean {
+  return ["::before", "::after"].some((part) => getComputedStyle(element, part).content !== "none")
+}
+
+/** A link without an address is one all the same when a script answers it: so the browser tells it too. */
+export function plainRole(walk: Walk, element: PageElement): string {
+  const isLink = element.localName === "a" && (walk.agent.listening.has(element) || element.hasAttribute("onclick"))
+  return isLink ? "link" : "generic"
 }
 
 /** What the inside of a target looks like, from a look at some tens of its elements. */
@@ -178,6 +188,8 @@ export const targetsFunctions = [
   isHandCursor,
   isTarget,
   isGuard,
+  isDrawnByStyle,
+  plainRole,
   lookInside,
   ownWords,
   areEntries,

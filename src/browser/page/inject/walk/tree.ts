@@ -6,9 +6,9 @@ import { factsOf, hasRole, roleOf, statesOf, takesInput } from "../roles.ts"
 import { drawnFor, innerField, isHiddenField, isSaidBy } from "./drawn.ts"
 import { isCutAway } from "./hints.ts"
 import { passBy, visitChildren } from "./children.ts"
-import { addCanvas, addDrawnControl, addFrame, drawnControl, isPicture, seenOf } from "./special.ts"
+import { addCanvas, addDrawnControl, addFrame, drawnControl, isCanvas, isPicture, seenOf } from "./special.ts"
 import { addLine, flushText, type Inherited, note, type Walk } from "./state.ts"
-import { cursorOf, hasOwnHand, isPart, isTarget, lookInside } from "./targets.ts"
+import { cursorOf, hasOwnHand, isPart, isTarget, lookInside, plainRole } from "./targets.ts"
 import { addValue } from "./values.ts"
 
 export function visitTreeText(walk: Walk, node: PageNode, depth: number, inherited: Inherited): void {
@@ -50,8 +50,8 @@ function visitShown(walk: Walk, element: PageElement, place: Place, inherited: I
   if (depth > walk.maxDepth) return cutOff(walk, element, depth)
   const tag = element.localName
   const role = shown ? roleOf(walk.tables, element) : ""
+  if (shown && isCanvas(element, role)) return addCanvas(walk, element, depth)
   if (role !== "") return visitTreeRole(walk, element, role, place, inherited)
-  if (tag === "canvas" && shown) return addCanvas(walk, element, depth)
   if (tag === "svg" || tag === "br") {
     walk.text += " "
     return
@@ -97,7 +97,8 @@ function visitTarget(walk: Walk, element: PageElement, depth: number, inherited:
   // A control that is drawn by an element inside it: one ref is enough.
   if (inherited.silent && isSimple) return visitChildren(walk, element, depth, inherited)
   const start = walk.lines.length
-  addLine(walk, { element, role: "generic", name, depth, states: statesOf(walk.tables, element, "generic"), ref: true })
+  const role = plainRole(walk, element)
+  addLine(walk, { element, role, name, depth, states: statesOf(walk.tables, element, role), ref: true })
   const silent = isSimple && name !== "" && name === words
   visitChildren(walk, element, depth + 1, { ...inherited, silent, parts: items > 1 })
   flushText(walk)
