@@ -4,7 +4,6 @@ import { elementOf, type PageAgent, numberOf } from "./agent.ts"
 import { fieldFor, isCatcher, isEditable, isHelper } from "./catcher.ts"
 import { isDial } from "./dial.ts"
 import type { PageDocument, PageElement, PageRoot, PageWindow } from "./dom.ts"
-
 import { focusedElement } from "./walk/walk.ts"
 
 /** Where the text goes: over all that is there, behind it, or where the text cursor is. */
