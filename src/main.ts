@@ -239,7 +239,16 @@ function compose(
   const hooks = composeHooks(core, agent, { accepting: () => !draining, gatewayToken: token.token, ...access.hooks })
   const backups = composeBackups(core, options.program)
   const all = () => channels.values()
-  const health = createHealth({ core, agent, browser, sandbox, states, channels: all, failures: failures.window })
+  const health = createHealth({
+    core,
+    agent,
+    browser,
+    sandbox,
+    mcp: mcp.servers,
+    states,
+    channels: all,
+    failures: failures.window,
+  })
   const server = composeServer(core, options, {
     ...access.gateway,
     readiness: () => readinessOf(health),

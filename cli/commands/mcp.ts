@@ -102,10 +102,10 @@ function pathOf(name: string): string {
 
 function describeServers(servers: readonly ServerState[]): string {
   if (servers.length === 0) return "no servers are configured (mcp.servers)\n"
-  const rows = servers.map(({ name, kind, enabled, revision, tools, problem }) => [
+  const rows = servers.map(({ name, kind, enabled, revision, isStarting, tools, problem }) => [
     name,
     kind,
-    enabled ? (revision ?? "not running") : "off",
+    enabled ? (revision ?? (isStarting ? "starting" : "not running")) : "off",
     String(tools),
     printableLine(problem ?? ""),
   ])

@@ -71,6 +71,9 @@ function addAllow(usage: Command, context: CliContext): void {
     .option("--tokens <count>", "so many tokens more", wholeNumber("--tokens", 1, 1_000_000_000))
     .option("--until-tomorrow", "no cap until the next day begins")
     .action(async (cap: string, { dollars, tokens, untilTomorrow, ...options }: AllowOptions) => {
+      if (dollars === undefined && tokens === undefined && !untilTomorrow) {
+        throw new AppError("bad-request", "Say what to allow: --dollars, --tokens or --until-tomorrow")
+      }
       const body = { cap, dollars, tokens, untilTomorrow }
       const answer = await connectGateway(context, options).call("POST", "/api/budget/allow", { body })
       if (options.json) return context.output.json(answer)

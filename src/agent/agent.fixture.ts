@@ -267,7 +267,7 @@ const heartbeatDefaults: HeartbeatConfig = {
 
 export const deliverToOutbox: TurnOptions["deliver"] = (write, delivery) => {
   const { route } = delivery.input
-  if (route === null) return "not delivered: none was asked for"
+  if (route === null) return "not delivered: there is no chat for it"
   const { channel, account, chatId } = route
   const payload = { text: delivery.text, media: [...delivery.media], isError: delivery.isError }
   const laneKey = `${channel}:${account}:${chatId}`

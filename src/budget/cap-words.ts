@@ -25,6 +25,11 @@ export function describeAmounts({ dollars, tokens }: Pick<CapState, "dollars" | 
   return parts.join(" and ")
 }
 
+/** `$4.97 of $5 is used`, `90,000 of 100,000 tokens are used`. */
+export function describeUsed(cap: Pick<CapState, "dollars" | "tokens">): string {
+  return `${describeAmounts(cap)} ${cap.tokens ? "are" : "is"} used`
+}
+
 /** Where caps are set and none is listed. */
 export const noCapIsNear = "one for each task; none is near it"
 
@@ -40,5 +45,5 @@ export function describeReached(cap: CapState): string {
   const name = describeCap(cap)
   const held =
     (cap.dollars?.held ?? 0) > 0 || (cap.tokens?.held ?? 0) > 0 ? ", and some is held for calls under way" : ""
-  return `${name[0]?.toUpperCase()}${name.slice(1)} leaves no room for another call: ${describeAmounts(cap)} is used${held}`
+  return `${name[0]?.toUpperCase()}${name.slice(1)} leaves no room for another call: ${describeUsed(cap)}${held}`
 }

@@ -1,6 +1,14 @@
 // The only door of the budget: the ledger of what the calls of models took, and its sums in words.
 export { describeUsage, formatCount, formatDollars } from "./amounts.ts"
-export { describeAmounts, describeCap, describeReached, mostOf, noCapIsNear, oneMore } from "./cap-words.ts"
+export {
+  describeAmounts,
+  describeCap,
+  describeReached,
+  describeUsed,
+  mostOf,
+  noCapIsNear,
+  oneMore,
+} from "./cap-words.ts"
 export type { BudgetConfig } from "./config.ts"
 export { BudgetExceeded } from "./exceeded.ts"
 export { type Governor, type GovernorOptions, createGovernor } from "./governor.ts"

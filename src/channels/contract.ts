@@ -90,6 +90,8 @@ export interface ChannelCommands {
   custom(account: string): readonly { command: string; description: string }[]
   canShowButtons(route: Route): boolean
   mayWriteConfig(account: string): boolean
+  /** Megabytes that one file of a message may have, and the key that says so. */
+  maxFile(account: string): { megabytes: number; key: string }
   /** Settings of a session have changed, in the transaction that is under way. */
   sessionChanged(): void
 }

@@ -116,7 +116,7 @@ function createServices(
         return { running, waiting: turns.length - running }
       },
     },
-    archive: archiveServices(core),
+    archive: archiveServices(core, (route) => channelOf(route)?.commands.maxFile(route.account)),
     queue: { configured: (route) => configuredQueue(core.config(), route.channel) },
     config: createConfigAccess(core, (route) => channelOf(route)?.commands.mayWriteConfig(route.account) ?? false),
     approvals: {

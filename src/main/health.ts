@@ -18,6 +18,7 @@ export interface HealthOptions {
   channels: () => Iterable<Channel>
   browser: { problem(): Promise<AppError | undefined> }
   sandbox: { problem(): Promise<AppError | undefined> }
+  mcp: { failed(): readonly string[] }
   /** Of the start. */
   states: Readonly<Record<string, PartState>>
   failures: () => FailureWindow
@@ -98,7 +99,11 @@ export function createHealth(options: HealthOptions): Health {
       const isStarting = accounts.some(({ state }) => state === "starting")
       if (parts["chatapp"] === "ready" && isStarting) parts["chatapp"] = "starting"
       const { budget, pause } = options.agent
-      const bounds = [...pauseProblems(pause), ...capProblems(budget.list(["day", "month", "agent"]))]
+      const bounds = [
+        ...pauseProblems(pause),
+        ...capProblems(budget.list(["day", "month", "agent"])),
+        ...options.mcp.failed().map(mcpProblem),
+      ]
       return { parts, problems: [...found, ...bounds, ...waitingProblems(accounts), ...failuresAt(now, waitMs > 0)] }
     },
   }
@@ -106,6 +111,11 @@ export function createHealth(options: HealthOptions): Health {
 
 function problemOf(part: string, error: AppError): Problem {
   return { part, problem: error.message, ...(error.hint === undefined ? {} : { next: error.hint }) }
+}
+
+/** The agent does without its tools: no part fails by it. */
+function mcpProblem(name: string): Problem {
+  return { part: "mcp", problem: `the last use of the MCP server ${name} failed`, next: `svc mcp servers ${name}` }
 }
 
 function storeProblems(core: Core, disk: Problem | undefined): Problem[] {

@@ -1,13 +1,15 @@
 // Sessions as people look at them, for the API, the chat commands and the command line.
-import { createWriteStream, mkdirSync } from "node:fs"
+import { createWriteStream, mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { type CompactInput, compactJob } from "../agent/index.ts"
 import type { CommandServices } from "../channels/index.ts"
 import type { GatewayActions } from "../gateway/index.ts"
+import { AppError } from "../kernel/index.ts"
 import {
   type ExportFormat,
+  type Route,
   type Sessions,
   agentOfKey,
   deleteSession,
@@ -56,21 +58,50 @@ export function sessionActions({ store, ids }: Core, sessions: Sessions): Gatewa
   }
 }
 
-export function archiveServices(core: Core): CommandServices["archive"] {
+/** What one file may have in the chat at a route. */
+export type MaxFile = (route: Route) => { megabytes: number; key: string } | undefined
+
+export function archiveServices(core: Core, maxFile: MaxFile): CommandServices["archive"] {
   return {
     compact: (write, input) => void write.addJob(compactJob(core.ids.uuid(), input)),
-    async export(key, { format, name }) {
+    async export(key, { format, name, route }) {
       if (agentOfKey(key) === undefined) return undefined
       const folder = join(core.environment.stateFolder, "media", "outgoing")
       mkdirSync(folder, { recursive: true, mode: 0o700 })
       const path = join(folder, `conversation-${name}.${format === "jsonl" ? "jsonl" : "md"}`)
       const counted = { messages: 0 }
       const text = Readable.from(redacted(core, exported(core.store, key, { format, counted })))
-      await pipeline(text, createWriteStream(path, { mode: 0o600 }))
+      const file = createWriteStream(path, { mode: 0o600 })
+      await pipeline(text, file)
+      const most = maxFile(route)
+      if (most && file.bytesWritten > most.megabytes * mebibyte) {
+        rmSync(path, { force: true })
+        throw tooLarge(key, { format, messages: counted.messages, bytes: file.bytesWritten, ...most })
+      }
       const mediaType = format === "jsonl" ? "application/jsonl" : "text/markdown"
       return { media: { path, mediaType }, messages: counted.messages }
     },
   }
+}
+
+const mebibyte = 1024 * 1024
+
+interface TooLarge {
+  format: ExportFormat
+  messages: number
+  bytes: number
+  megabytes: number
+  key: string
+}
+
+function tooLarge(session: string, { format, messages, bytes, megabytes, key }: TooLarge): AppError {
+  const size = `${Math.ceil(bytes / mebibyte)} MB`
+  const smaller = format === "jsonl" ? "`/export markdown` is smaller. " : ""
+  return new AppError(
+    "media-refused",
+    `The conversation has ${messages} messages: ${size}, and a file may have ${megabytes} MB here (\`${key}\`).`,
+    { hint: `${smaller}On the gateway's machine: \`svc sessions export ${session} --format ${format} --out <file>\`` },
+  )
 }
 
 function* redacted({ redactor }: Core, pieces: Iterable<string>): Generator<string> {

@@ -1,6 +1,7 @@
 // What the pruner removes: for each kind of row how long it is kept, and how a few of the oldest are taken away. A
 // sweep answers with the rows that it removed, with all that went with them; 0 means that nothing old is left.
 import type { SqliteHandle } from "./sqlite.ts"
+import { mergeWords } from "./word-index.ts"
 
 const day = 24 * 60 * 60 * 1000
 
@@ -141,6 +142,8 @@ export const sweeps: readonly Sweep[] = [
     remove: (handle, _before, limit) => removeDeletedConversations(handle, limit),
   },
   { name: "message", keepMs: (keep) => keep.endedSessionsMs, remove: (...now) => removeMessages(0, ...now) },
+  // After all that removes messages.
+  { name: "words of removed messages", keepMs: () => 0, remove: (handle, _before, limit) => mergeWords(handle, limit) },
   {
     name: "message of the page's chat, of a deleted session",
     keepMs: () => 0,

@@ -78,6 +78,13 @@ test("an owner is warned, told once with buttons, and what was stopped goes on w
   assert.match((await world.reply(/Cap/, { after: shown })).text ?? "", /Cap day \$0\.996\d of \$2\.00 \(49 %\)/)
   const cli = await runProgram(["usage"], { environment: { SVC_STATE_DIR: world.stateFolder } })
   assert.match(cli.stdout, /\nday {2}\$0\.996\d of \$2\.00 \(49 %\)/)
+  const more = world.say("/usage more day $0.50")
+  await world.reply(/^The cap of the day is now: .* of \$2\.50 used/, { after: more })
+  await world.reply(/^I do not know what to allow[^]*more <cap> \[\$5 \| 50000 tokens\]/, {
+    after: world.say("/usage more day 5"),
+  })
+  const nothing = await runProgram(["usage", "allow", "day"], { environment: { SVC_STATE_DIR: world.stateFolder } })
+  assert.match(nothing.stderr, /Say what to allow: --dollars, --tokens or --until-tomorrow/)
   const lifted = await runProgram(["usage", "allow", "day", "--until-tomorrow"], {
     environment: { SVC_STATE_DIR: world.stateFolder },
   })

@@ -7,6 +7,7 @@ import { before, beforeEach, describe, test } from "node:test"
 import type { User } from "grammy/types"
 import { text } from "../support/model-server/index.ts"
 import { lastPrompt } from "../support/prompts.ts"
+import { temporaryFolder } from "../support/temporary.ts"
 import { createWorld, fileContext, until, writeRawConfig, type World } from "../support/world.ts"
 
 const customCommands = [
@@ -290,7 +291,7 @@ describe("the configuration", () => {
       `// kept comment
   {
     logging: { level: "debug" },
-    commands: { config: true },
+    commands: { config: true, bash: true },
     channels: { chatapp: { botToken: "${world.emulator.token}", apiRoot: "${world.emulator.url}", allowFrom: [1001] } },
     models: { providers: { test: { kind: "openai-compatible", baseUrl: "${world.model.baseUrl}", apiKey: "${secret}" } } },
     messages: { responsePrefix: "\${CHAT_PREFIX}" }, // from the environment
@@ -299,7 +300,9 @@ describe("the configuration", () => {
   }
   `,
     )
-    await world.start({ environment: { CHAT_PREFIX: "bot:", OTHER_SECRET: "hidden-in-the-environment" } })
+    const environment = { CHAT_PREFIX: "bot:", OTHER_SECRET: "hidden-in-the-environment", PATH: temporaryFolder() }
+    await world.start({ environment })
+    assert.match(await askHere("/bash true"), /sandbox \(bubblewrap\) does not work here: .*bwrap\) is not installed/)
     const shown = await askHere("/config show")
     assert.match(shown, /"apiKey": "\*\*\*"/)
     assert.match(shown, /"botToken": "\*\*\*"/)

@@ -150,6 +150,11 @@ test("a turn that has read words of others asks before a tool that is not free",
 
 test("a changed tool is not called before an owner has seen both forms and accepted the new one", async () => {
   const list = await svc("mcp", "servers")
+  assert.match(list.stdout, /silent +program +off/)
+  assert.match(
+    (await svc("status")).stdout,
+    /problem +mcp: the last use of the MCP server broken failed \(svc mcp servers broken\)/,
+  )
   assert.match(
     list.stdout,
     /files +program +\d{4}[^]*broken +program +not running +0 +The MCP server broken does not work: [^\n]*not found/,

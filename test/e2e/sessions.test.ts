@@ -68,6 +68,10 @@ test("conversations are looked at, searched, exported, compacted and deleted; ag
     after: world.say("/export jsonl").message_id,
   })
   assert.match(sent.document?.file_name ?? "", /\.jsonl$/)
+  await world.reconfigure({ channels: { chatapp: { mediaMaxMb: 0.0001 } } })
+  await world.reply(/may have 0\.0001 MB here[^]*svc sessions export agent:main:main --format markdown/, {
+    after: world.say("/export"),
+  })
 
   await world.reply(/^collect: [^]*as configured/, { after: world.say("/queue") })
   await world.reply(/There is no option "cup"[^]*Modes: collect/, { after: world.say("/queue steer cup:3") })

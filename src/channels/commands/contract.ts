@@ -115,10 +115,10 @@ export interface CommandServices {
   archive: {
     /** Adds the job that sums the conversation up; whoever is at the route is told how it went. */
     compact(write: Write, wanted: { agentId: string; sessionKey: string; route: Route; instructions?: string }): void
-    /** Undefined when the session has no conversation. */
+    /** Undefined when the session has no conversation. Throws `media-refused` for what the chat at the route does not take. */
     export(
       sessionKey: string,
-      file: { format: "jsonl" | "markdown"; name: string },
+      file: { format: "jsonl" | "markdown"; name: string; route: Route },
     ): Promise<{ media: ReplyMedia; messages: number } | undefined>
   }
   config: ConfigAccess

@@ -58,10 +58,15 @@ async function perform(
     }
     return await command.run({ ...call, jobId: job.id, runId: job.run_id }, services)
   } catch (error) {
-    if (!(error instanceof AppError) || error.code === "internal" || error.status === 503) throw error
+    if (!(error instanceof AppError) || error.code === "internal" || isOfStore(error)) throw error
     log.info({ run: job.run_id, command: call.command, reason: describeError(error) }, "command refused")
     return { text: error.hint === undefined ? error.message : `${error.message}\n${error.hint}` }
   }
+}
+
+/** Tried again; all else that is missing at the moment is told to whoever asked. */
+function isOfStore({ code }: AppError): boolean {
+  return code.startsWith("storage-")
 }
 
 function end(options: CommandHandlerOptions, job: JobRow, call: CommandCall, answer: CommandAnswer): JobEnd {

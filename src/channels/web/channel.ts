@@ -7,7 +7,7 @@ import type { OutboxRow, Store } from "../../store/index.ts"
 import { mergeInputs } from "../shared/merge.ts"
 import { takeMedia } from "../shared/media/take.ts"
 import { nativeCommands } from "../commands/index.ts"
-import type { Channel, ChannelAccountStatus } from "../contract.ts"
+import type { Channel, ChannelAccountStatus, ChannelCommands } from "../contract.ts"
 import { QueueChoices, configuredQueue } from "../queue.ts"
 import {
   type WebAccepted,
@@ -62,6 +62,16 @@ export interface WebChat {
   readFile(message: number, index: number): { name: string; mediaType: string; isShown: boolean; content: Buffer }
 }
 
+function createCommandPart(settings: () => Config["channels"]["web"], choices: QueueChoices): ChannelCommands {
+  return {
+    custom: () => [],
+    canShowButtons: () => true,
+    mayWriteConfig: () => settings().configWrites,
+    maxFile: () => ({ megabytes: settings().mediaMaxMb, key: "channels.web.mediaMaxMb" }),
+    sessionChanged: () => choices.refresh(),
+  }
+}
+
 export function createWebChannel(options: WebOptions): { channel: Channel; chat: WebChat } {
   const { store, config, mediaRoot, ids } = options
   const log = options.log.child({ part: webChannel })
@@ -86,12 +96,7 @@ export function createWebChannel(options: WebOptions): { channel: Channel; chat:
   const tool = createWebTool({ store, takeMedia: take, waitFor: options.waitForDeliveries })
   const channel: Channel = {
     name: webChannel,
-    commands: {
-      custom: () => [],
-      canShowButtons: () => true,
-      mayWriteConfig: () => settings().configWrites,
-      sessionChanged: () => choices.refresh(),
-    },
+    commands: createCommandPart(settings, choices),
     sender: createWebSender({
       store,
       files,

@@ -7,7 +7,7 @@ import { silentLog, testStore } from "../../../test/support/store.ts"
 import { brokenToolRules } from "../../../test/support/tool-rules.ts"
 import { until } from "../../../test/support/world.ts"
 import { toolContext } from "../../../test/support/tool-context.ts"
-import { type Json, systemIds } from "../../kernel/index.ts"
+import { type AppError, type Json, systemIds } from "../../kernel/index.ts"
 import { runTool, toolSchemas } from "../../agent/tool-runner.ts"
 import type { Tool } from "../../agent/tool.ts"
 import { mcpSchema } from "../config.ts"
@@ -144,7 +144,11 @@ test("a program that cannot start, ends, floods, is silent or lies is told with 
   await Promise.all(
     cases.map(async ([name, script, message, more]) => {
       const connection = program(script, more)
-      await assert.rejects(connection.tools(signal()), message, name)
+      await assert.rejects(connection.tools(signal()), (error: AppError) => {
+        assert.match(error.message, message, name)
+        if (name === "is silent") assert.match(error.hint ?? "", /svc config set mcp\.servers\.one\.startSeconds 4$/)
+        return true
+      })
       await connection.stop()
     }),
   )
@@ -217,8 +221,10 @@ test("a program that has not come up is ended at once, whoever waits for it", as
   const connection = program("setInterval(() => {}, 1000)", { startSeconds: 30 })
   const waiting = assert.rejects(connection.tools(signal()), /one was ended while it started/)
   const before = performance.now()
+  assert.ok(connection.isStarting)
   await connection.stop()
   await waiting
+  assert.ok(!connection.isStarting)
   assert.ok(performance.now() - before < 4_000)
 })
 

@@ -22,6 +22,7 @@ export interface Connection {
   readonly source: string
   /** Protocol revision, while it is open. */
   readonly revision: string | undefined
+  readonly isStarting: boolean
   /** Why its last use failed, with the last words of a program that has ended by it. They are words of others. */
   readonly problem: string | undefined
   /** The tools as the server has them now. Opens it. Throws `mcp-unavailable`, `timeout`. */
@@ -70,10 +71,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     // A program that does not come up is not waited for.
     ending.abort(new AppError("mcp-unavailable", `The MCP server ${name} was ended while it started`))
     ending = new AbortController()
-    await last?.then(
-      ({ server }) => server.close(),
-      () => undefined,
-    )
+    await closed(last)
   }
   const use = async <Result>(signal: AbortSignal, work: (open: Open) => Promise<Result>): Promise<Result> => {
     clearTimeout(idle)
@@ -126,6 +124,9 @@ export function createConnection(options: ConnectionOptions): Connection {
     get revision() {
       return revision
     },
+    get isStarting() {
+      return current !== undefined && revision === undefined
+    },
     get problem() {
       return failed && describeFailed(failed)
     },
@@ -134,6 +135,13 @@ export function createConnection(options: ConnectionOptions): Connection {
       use(signal, ({ server }) => limited(settings, tool, signal, (limit) => server.call(tool, input, limit))),
     stop: end,
   }
+}
+
+async function closed(last: Promise<Open> | undefined): Promise<void> {
+  await last?.then(
+    ({ server }) => server.close(),
+    () => undefined,
+  )
 }
 
 async function open(
@@ -151,10 +159,21 @@ async function open(
     log.info({ server: name, revision: server.revision }, "mcp server opened")
     return { server, listed: undefined }
   } catch (error) {
+    if (isTimeout(signal.reason)) throw tooSlow(options)
     throw signal.aborted ? signal.reason : error
   } finally {
     clear()
   }
+}
+
+function isTimeout(reason: unknown): boolean {
+  return reason instanceof AppError && reason.code === "timeout"
+}
+
+function tooSlow({ name, settings: { startSeconds } }: ConnectionOptions): AppError {
+  return new AppError("timeout", `Starting the MCP server ${name} took longer than ${startSeconds} s`, {
+    hint: `Give it more time: svc config set mcp.servers.${name}.startSeconds ${Math.min(startSeconds * 4, 600)}`,
+  })
 }
 
 function listTools(each: Open, settings: McpServerConfig, signal: AbortSignal) {

@@ -7,6 +7,7 @@ export interface ServerState {
   enabled: boolean
   /** Protocol revision, while it is open. */
   revision: string | null
+  isStarting: boolean
   /** Accepted tools. */
   tools: number
   /** Why its tools could not be read. */

@@ -24,7 +24,6 @@ export interface McpServersOptions {
 
 /** Between two tries to read the tools of a server that does not work. */
 const retryMs = 60_000
-const lookSeconds = 60
 /** What a program cannot do without. All else may hold secrets, and is given by name. */
 const passedOn = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR"]
 
@@ -107,6 +106,13 @@ export class McpServers {
     return Object.entries(this.#options.config().servers).map(([name, settings]) => this.#stateOf(name, settings))
   }
 
+  /** Servers whose last use failed. Their own words are not in it. */
+  failed(): string[] {
+    return this.#active()
+      .filter(([name]) => this.#connections.get(name)?.problem !== undefined)
+      .map(([name]) => name)
+  }
+
   /** Opens the server and compares. Throws `not-found`, `mcp-unavailable`. */
   async inspect(name: string, signal: AbortSignal): Promise<ServerDetail> {
     const connection = this.#named(name)
@@ -184,6 +190,7 @@ export class McpServers {
       kind: settings.url === undefined ? "program" : "address",
       enabled: settings.enabled,
       revision: this.#connections.get(name)?.revision ?? null,
+      isStarting: this.#connections.get(name)?.isStarting ?? false,
       tools: this.#pins.of(name, sourceOf(settings))?.length ?? 0,
       problem: this.#connections.get(name)?.problem ?? null,
     }
@@ -213,7 +220,8 @@ export class McpServers {
     const { name, source } = connection
     const { log } = this.#options
     try {
-      const found = await this.#read(connection, AbortSignal.timeout(lookSeconds * 1_000))
+      const { startSeconds, timeoutSeconds } = connection.settings
+      const found = await this.#read(connection, AbortSignal.timeout((startSeconds + timeoutSeconds) * 1_000))
       await this.#pins.replace(name, source, found)
       log.info({ server: name, tools: found.length }, "mcp tools accepted, as they were at first sight")
     } catch (error) {

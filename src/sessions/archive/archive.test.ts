@@ -97,6 +97,25 @@ test("pages of hits and of a transcript leave nothing out and tell nothing twice
   assert.deepEqual(back.items, [...first.items.slice(-2), ...second.items.slice(0, 2)])
 })
 
+test("a page of large messages is short, and nothing is left out between two", async (context) => {
+  const { store, write } = await open(context)
+  const picture = (size: number): TranscriptEntry => ({
+    ...said("a picture"),
+    message: { role: "user", content: [{ type: "image", mediaType: "image/png", data: "A".repeat(size) }] },
+  })
+  await write([300_000, 300_000, 300_000, 1_500_000, 300_000].map(picture))
+  const pages: number[] = []
+  for (let after: number | null = 0; after !== null;) {
+    const { items, next } = readTranscript(store, key, { limit: 50, after })
+    pages.push(items.length)
+    after = next
+  }
+  assert.deepEqual(pages, [1, 1, 1, 1, 1])
+  assert.equal(readTranscript(store, key, { limit: 2, last: true }).items.length, 2)
+  await write([said("short"), said("short too")])
+  assert.equal(readTranscript(store, key, { limit: 50, after: 4 }).items.length, 3)
+})
+
 test("a conversation that is over is found, shown and exported under its key", async (context) => {
   const { store, sessions, write, find } = await open(context)
   await write([said("old secret plan")])

@@ -90,15 +90,30 @@ export function readTranscript(store: Store, key: string, query: TranscriptQuery
   const { limit, after = 0, last = false, before = Number.MAX_SAFE_INTEGER } = query
   const isBackwards = last || query.before !== undefined
   const ids = JSON.stringify(conversationIds(store, key, query.conversation))
+  const within = "session_id in (select value from json_each(?)) and id > ? and id < ?"
+  const bounds = [ids, isBackwards ? 0 : after, before] as const
+  const count = isBackwards ? limit : fitting(store, within, bounds, limit)
   const rows = store.handle
     .prepare(
       `select message.*, (select run_id from job where job.id = message.job_id) as run_id from message
-       where session_id in (select value from json_each(?)) and id > ? and id < ?
-       order by id ${isBackwards ? "desc" : ""} limit ?`,
+       where ${within} order by id ${isBackwards ? "desc" : ""} limit ?`,
     )
-    .all(ids, isBackwards ? 0 : after, before, limit) as unknown as MessageRow[]
+    .all(...bounds, count) as unknown as MessageRow[]
   const items = (isBackwards ? rows.reverse() : rows).map(entryOf)
-  return { items, next: isBackwards || rows.length < limit ? null : (items.at(-1)?.id ?? null) }
+  return { items, next: isBackwards || rows.length < count ? null : (items.at(-1)?.id ?? null) }
+}
+
+/** Of one page. Pictures make a message large, and everybody waits while a page is read and written out. */
+const pageBytes = 512 * 1024
+
+/** How many messages a page may have: one at least. Sizes are known without reading what they are of. */
+function fitting(store: Store, within: string, bounds: readonly (string | number)[], limit: number): number {
+  const sizes = store.handle
+    .prepare(`select octet_length(message) as bytes from message where ${within} order by id limit ?`)
+    .all(...bounds, limit) as { bytes: number }[]
+  let bytes = 0
+  const beyond = sizes.findIndex((size) => (bytes += size.bytes) > pageBytes)
+  return beyond < 0 ? limit : Math.max(beyond, 1)
 }
 
 function conversationIds(store: Store, key: string, wanted: string | undefined): string[] {

@@ -4,8 +4,9 @@ import { AppError } from "../../kernel/index.ts"
 import { type Store, openJobs, removeDeletedConversations } from "../../store/index.ts"
 import { noSession } from "./read.ts"
 
-/** Rows of one transaction: some milliseconds. */
-const stretch = 300
+/** Work of one transaction, and rows of one statement: a message may have pictures, and each has its words in indexes. */
+const stretchMs = 4
+const batchRows = 8
 
 /** Says how many conversations went. Throws `conflict` while a turn of it runs or waits. */
 export async function deleteSession(store: Store, key: string): Promise<{ conversations: number }> {
@@ -24,6 +25,14 @@ export async function deleteSession(store: Store, key: string): Promise<{ conver
     write.prepare("delete from session where key = ?").run(key)
     return { conversations: Number(marked.changes) }
   })
-  while ((await store.write(async () => removeDeletedConversations(store.handle, stretch))) > 0);
+  while ((await store.write(async () => removeSome(store))) > 0);
   return { conversations }
+}
+
+function removeSome({ handle }: Store): number {
+  const until = performance.now() + stretchMs
+  let removed
+  do removed = removeDeletedConversations(handle, batchRows)
+  while (removed > 0 && performance.now() < until)
+  return removed
 }

@@ -31,6 +31,7 @@ import * as schedules from "./0033-schedules.ts"
 import * as mcp from "./0035-mcp.ts"
 import * as conversationSizes from "./0037-conversation-sizes.ts"
 import * as waitingSenders from "./0038-waiting-senders.ts"
+import * as indexMerges from "./0039-index-merges.ts"
 
 export const migrations: Record<string, Migration> = {
   "0001-first": first,
@@ -64,6 +65,7 @@ export const migrations: Record<string, Migration> = {
   "0035-mcp": mcp,
   "0037-conversation-sizes": conversationSizes,
   "0038-waiting-senders": waitingSenders,
+  "0039-index-merges": indexMerges,
 }
 
 /**

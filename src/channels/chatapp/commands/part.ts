@@ -9,6 +9,7 @@ export function createCommandPart(settings: Settings, onSessionChanged: () => vo
     custom: (account) => customEntries(settings.account(account)).entries,
     canShowButtons: (route) => buttonsRefused(settings.account(route.account), route.chatKind) === undefined,
     mayWriteConfig: (account) => settings.account(account).configWrites,
+    maxFile: (account) => ({ megabytes: settings.account(account).mediaMaxMb, key: "channels.chatapp.mediaMaxMb" }),
     sessionChanged: onSessionChanged,
   }
 }

@@ -12,10 +12,10 @@ export const exportSession: ChatCommand = {
   access: "owner",
   where: "private",
   time: "now",
-  async run({ args, sessionKey, runId }, services) {
+  async run({ args, sessionKey, runId, route }, services) {
     const format = args === "" ? "markdown" : readChoice(args, formats)
     if (!format) throw new AppError("bad-request", "I know two forms: `/export markdown` and `/export jsonl`.")
-    const file = await services.archive.export(sessionKey, { format, name: runId })
+    const file = await services.archive.export(sessionKey, { format, name: runId, route })
     if (!file) return { text: "There is nothing to export yet." }
     return { text: `The conversation so far: ${file.messages} messages.`, media: [file.media] }
   },

@@ -15,7 +15,7 @@ import type { ChatCommand, CommandServices } from "../contract.ts"
 /** Of the caps that are shown; those of conversations are many. */
 const mostShown = 12
 
-const usageText = "more <cap> | lift <cap>"
+const usageText = "more <cap> [$5 | 50000 tokens] | lift <cap>"
 
 export const usage: ChatCommand = {
   name: "usage",
@@ -50,7 +50,7 @@ export function capButtons(cap: CapState): ReplyButton[][] {
   const { id, scope, nearest } = cap
   const amountNow = cap[nearest]
   // A second touch finds another cap than this, and allows nothing.
-  const seen = amountNow ? ` ${mostOf(amountNow)}` : ""
+  const seen = amountNow ? ` at:${mostOf(amountNow)}` : ""
   const amount = nearest === "dollars" ? `$${oneMore.dollars}` : `${oneMore.tokens.toLocaleString("en-US")} tokens`
   const lift = scope === "job" ? "No cap for this task" : "No cap until tomorrow"
   return [
@@ -62,25 +62,33 @@ export function capButtons(cap: CapState): ReplyButton[][] {
 }
 
 async function allow(args: string, by: string, { budget }: CommandServices): Promise<{ text: string }> {
-  const [word = "", id = "", seen, ...rest] = args.trim().split(/\s+/)
-  const isSeenWrong = seen !== undefined && (word !== "more" || !Number.isFinite(Number(seen)))
-  if ((word !== "more" && word !== "lift") || id === "" || isSeenWrong || rest.length > 0) {
-    throw new AppError("bad-request", "I do not know what to allow", { hint: `/usage ${usageText}` })
-  }
-  const unit = budget.list().find((cap) => cap.id === id)?.nearest ?? "dollars"
-  const more = { [unit]: oneMore[unit] }
-  const wanted = word === "lift" ? { untilTomorrow: true } : more
-  const { cap, resumed, isChanged } = await budget.allow(
-    id,
-    seen === undefined ? wanted : { ...wanted, ifMostIs: Number(seen) },
-    `chat:${by}`,
-  )
+  const [word = "", id = "", ...words] = args.trim().split(/\s+/)
+  const wanted = id === "" ? undefined : allowanceOf(word, words.join(" "), id, budget)
+  if (!wanted) throw new AppError("bad-request", "I do not know what to allow", { hint: `/usage ${usageText}` })
+  const { cap, resumed, isChanged } = await budget.allow(id, wanted, `chat:${by}`)
   const now = cap.state === "lifted" ? "does not hold until tomorrow" : `is now: ${describeAmounts(cap)} used`
   const goesOn = resumed === 0 ? "" : ` What I had stopped goes on (${resumed}).`
   const name = describeCap(cap)
   const subject = `${name[0]?.toUpperCase()}${name.slice(1)}`
   if (isChanged) return { text: `${subject} was raised already, and ${now}. Write \`/usage more ${id}\` for more.` }
   return { text: `${subject} ${now}.${goesOn}` }
+}
+
+/** Undefined for what is not understood. A bare number could be either of two units. */
+function allowanceOf(word: string, amount: string, id: string, budget: CommandServices["budget"]) {
+  if (word === "lift") return amount === "" ? { untilTomorrow: true } : undefined
+  if (word !== "more") return undefined
+  const dollars = /^\$(\d{1,6}(?:\.\d{1,2})?)$/.exec(amount)?.[1]
+  const tokens = /^(\d{1,9}) tokens?$/.exec(amount.replaceAll(",", ""))?.[1]
+  if (dollars !== undefined || tokens !== undefined) {
+    const asked = Number(dollars ?? tokens)
+    return asked > 0 ? { [dollars === undefined ? "tokens" : "dollars"]: asked } : undefined
+  }
+  const seen = /^at:(\d+(?:\.\d+)?)$/.exec(amount)?.[1]
+  if (amount !== "" && seen === undefined) return undefined
+  const unit = budget.list().find((cap) => cap.id === id)?.nearest ?? "dollars"
+  const more = { [unit]: oneMore[unit] }
+  return seen === undefined ? more : { ...more, ifMostIs: Number(seen) }
 }
 
 function capLines(caps: readonly CapState[]): string[] {
