@@ -33,7 +33,7 @@ function jpeg(width: number, height: number): Buffer {
 }
 
 function webp(kind: string, write: (head: Buffer) => void): Buffer {
-  const head = bytes(`RIFF\0\0\0\0WEBP${kind}`)
+  const head = bytes(`RIFF\0\0\0\0WEBP${kind}`).fill(0xff, 30)
   write(head)
   return head
 }
