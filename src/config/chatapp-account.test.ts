@@ -70,6 +70,15 @@ describe("settings of an account", () => {
       ["off", "on"],
     )
     assert.equal(resolve({}).groupPolicy, "allowlist")
+    const { actions, capabilities, markdown } = resolve({})
+    const allowed = Object.entries(actions).filter(([, isOn]) => isOn)
+    assert.deepEqual(Object.fromEntries(allowed), {
+      reactions: true,
+      sendMessage: true,
+      deleteMessage: true,
+      editMessage: true,
+    })
+    assert.deepEqual([capabilities.inlineButtons, markdown.tables], ["allowlist", "code"])
   })
 
   test("have paths of webhooks that tell the accounts apart", () => {

@@ -127,6 +127,9 @@ describe("a change of .env", () => {
 
   it("keeps comments and other lines, replaces a variable once and removes one", () => {
     const before = "# first\nA=1\n\nexport  B = two # why\nA=3\nC=4"
+    assert.equal(editEnvText("A=1\n", { A: "2" }), "A=2\n")
+    assert.equal(editEnvText("A=1\n", { A: undefined }), "")
+    assert.equal(editEnvText("", { A: "1" }), "A=1\n")
     assert.equal(editEnvText(before, { A: "9" }), "# first\n\nexport  B = two # why\nA=9\nC=4")
     assert.equal(editEnvText(before, { B: undefined, D: "5" }), "# first\nA=1\n\nA=3\nC=4\nD=5\n")
   })

@@ -474,6 +474,8 @@ describe("variables of the login shell", () => {
     write('echo "motd A=noise"\nexport A=shell B=shell C=shell SVC_STATE_DIR=/elsewhere\nshift; exec /bin/sh "$@"')
     const snapshot = good(text, env)
     assert.equal(snapshot.config.hooks.path, "/shell/section/real")
+    const names = Object.keys(snapshot.shell)
+    assert.ok(names.includes("A") && !names.includes("") && !names.includes("SVC_STATE_DIR"), names.join())
     assert.equal(snapshot.environment.variables["SVC_STATE_DIR"], undefined)
     const again = loadConfigFile({ path, env, shell: snapshot.shell })
     assert.equal(again.kind, "ok")

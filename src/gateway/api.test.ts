@@ -279,6 +279,71 @@ describe("actions", () => {
     assert.deepEqual((await gateway.get("/api/channels")).json.channels, [{ channel: "chatapp", probe: false }])
   })
 
+  test("of sessions, browsers and secrets are passed on, and answered as they end", async () => {
+    gateway.calls.length = 0
+    const compacted = await gateway.post("/api/session/compact", { key: "agent:main:main", instructions: "short" })
+    assert.deepEqual([compacted.status, compacted.json], [202, { ok: true, runId: "r" }])
+    assert.deepEqual((await gateway.post("/api/session/delete", { key: "agent:main:main" })).json.conversations, 1)
+    await gateway.get("/api/session/messages?key=agent:main:main&last=true")
+    await gateway.get("/api/session/messages?key=agent:main:main&last=false")
+    await gateway.get("/api/search?text=words&session=AGENT:main:main")
+    assert.deepEqual(gateway.calls.splice(0, 2), [
+      { compact: "agent:main:main", instructions: "short" },
+      { remove: "agent:main:main" },
+    ])
+    const [first, second, search] = gateway.calls.splice(0) as Record<string, unknown>[]
+    assert.deepEqual([first?.["last"], second?.["last"], search?.["key"]], [true, false, "agent:main:main"])
+    const profile = "work"
+    assert.equal((await gateway.post("/api/browser/start", { profile })).status, 200)
+    assert.equal((await gateway.post("/api/browser/stop", { profile })).json.stopped, true)
+    const opened = await gateway.post("/api/browser/open", { profile, url: "https://example.org/" })
+    assert.equal(opened.json.targetId, "T")
+    assert.equal((await gateway.post("/api/browser/close", { profile, targetId: "T" })).status, 200)
+    assert.equal((await gateway.get("/api/browser/snapshot?profile=work&targetId=T")).json.truncated, false)
+    assert.deepEqual(gateway.calls, [
+      { start: ["work"] },
+      { stop: ["work"] },
+      { open: ["work", "https://example.org/"] },
+      { close: ["work", "T"] },
+      { snapshot: ["work", "T"] },
+    ])
+    const refused = await gateway.post("/api/secrets", {
+      name: "shop",
+      origins: ["https://shop.example"],
+      value: "a-value-that-is-told",
+    })
+    assert.match(refused.json.error.message, /^shop is not kept here/)
+    // From then on it leaves in no answer.
+    const told = await gateway.post("/api/secrets/remove", { name: "a-value-that-is-told" })
+    assert.deepEqual([told.status, told.text.includes("a-value-that-is-told")], [404, false])
+  })
+
+  test("stand in the audit log with what they were about", async () => {
+    const profile = "work"
+    const key = "agent:main:main"
+    const one = { channel: "chatapp", target: "42", messageId: "5" }
+    const acts: [string, unknown, string][] = [
+      ["/api/pairing/chatapp/approve", { code: "ABCD1234" }, "chatapp default 7"],
+      ["/api/pairing/chatapp/deny", { code: "ABCD1234" }, "chatapp default 8"],
+      ["/api/pairing/chatapp/revoke", { senderId: "9", account: "work" }, "chatapp work 9"],
+      ["/api/browser/start", { profile }, "work"],
+      ["/api/browser/stop", { profile }, "work"],
+      ["/api/browser/open", { profile, url: "https://example.org/" }, "work"],
+      ["/api/browser/close", { profile, targetId: "T" }, "work"],
+      ["/api/session/compact", { key }, key],
+      ["/api/session/delete", { key }, key],
+      ["/api/secrets", { name: "shop", origins: ["https://shop.example"], value: "another-value" }, "shop"],
+      ["/api/secrets/remove", { name: "shop" }, "shop"],
+      ["/api/message/send", { channel: "chatapp", account: "work", target: "42", message: "x" }, "chatapp work 42"],
+      ["/api/message/delete", { ...one, dryRun: true }, "chatapp 42 (dry run)"],
+    ]
+    for (const [path, body, target] of acts) {
+      await gateway.post(path, body)
+      const [newest] = (await gateway.get("/api/audit?limit=1")).json.items
+      assert.equal(newest.target, target, `${path}: ${JSON.stringify(newest)}`)
+    }
+  })
+
   test("refuse wrong input, naming the field", async () => {
     const cases: [string, unknown, RegExp][] = [
       ["/api/pairing/chatapp/approve", {}, /^code/],

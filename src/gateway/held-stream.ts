@@ -32,7 +32,11 @@ export function heldStream(
         timer.unref()
       },
       async pull(controller) {
-        const { done, value } = await reader.read()
+        const { done, value } = await reader.read().catch((error: unknown) => {
+          isOver = true
+          clearInterval(timer)
+          throw error
+        })
         if (!ask(controller)) return
         if (!done) return controller.enqueue(value)
         isOver = true

@@ -57,3 +57,38 @@ test("a cursor of a file that is gone begins anew and says that something may be
   const { said, cut } = read({ after: "1.0" })
   assert.deepEqual([said, cut], [["here"], true])
 })
+
+test("a file of which more has come than one question reads is read to its end before the next one", () => {
+  writeFileSync(file(), line("first"))
+  const { cursor } = read()
+  const long = "x".repeat(1000)
+  appendFileSync(file(), Array.from({ length: 3000 }, (_, place) => line(`${place} ${long}`)).join(""))
+  renameSync(file(), file(".1"))
+  writeFileSync(file(), line("after all"))
+  const told: string[] = []
+  let after = cursor
+  for (let questions = 0; questions < 3; questions += 1) {
+    const page = read({ after, limit: 5000 })
+    told.push(...page.said.map((text) => text.replace(` ${long}`, "")))
+    after = page.cursor
+  }
+  assert.equal(told.length, 3001)
+  assert.deepEqual([told[0], told[2999], told[3000]], ["0", "2999", "after all"])
+})
+
+test("lines are looked through by level and words, those that are no records included", () => {
+  writeFileSync(
+    file(),
+    line("Quiet", 20) + line("usual") + "no record\n" + line("Loud words", 50) + "5\n" + line("odd", 35),
+  )
+  assert.deepEqual(read({ level: "warn" }).said, ["Loud words"])
+  assert.deepEqual(read({ level: "info" }).said, ["usual", "no record", "Loud words", "5", "odd"])
+  assert.deepEqual(read({ text: "LOUD" }).said, ["Loud words"])
+  const newest = read({ limit: 2 })
+  assert.deepEqual([newest.said, newest.cut], [["5", "odd"], true])
+  const { lines } = readLog(folder, { limit: 100 })
+  assert.deepEqual(
+    lines.map(({ level }) => level),
+    ["debug", "info", "info", "error", "info", "info"],
+  )
+})

@@ -119,7 +119,13 @@ function since(files: readonly OpenFile[], cursor: string): { pieces: Piece[]; i
   const index = files.findIndex((file) => file.inode === inode)
   // So many rotations later, or another machine's cursor.
   if (index === -1) return { ...tail(files), isCut: true }
-  const pieces = files.slice(index).map((file, place) => read(file, place === 0 ? Math.min(offset ?? 0, file.size) : 0))
+  const pieces: Piece[] = []
+  for (const [place, file] of files.slice(index).entries()) {
+    const from = place === 0 ? Math.min(offset ?? 0, file.size) : 0
+    pieces.push(read(file, from))
+    // The rest of it comes with the next question; what stands in later files would come before it.
+    if (file.size - from > mostBytes) break
+  }
   return { pieces, isCut: false }
 }
 

@@ -60,6 +60,20 @@ test("moves a file that is long enough aside and keeps as many as it is told to"
   assert.match(readFileSync(files.at(-1) as string, "utf8"), /"n":19/)
 })
 
+test("keeps five files where nothing else is said, and one where that is said", () => {
+  const filesLeft = (more: { keepFiles?: number }) => {
+    const folder = temporaryFolder()
+    const { log } = createLog({ folder, level: "info", redactor: createRedactor(), maxFileBytes: 200, ...more })
+    for (let n = 0; n < 20; n += 1) log.info({ n }, "a line of some length")
+    return listLogFiles(folder)
+  }
+  assert.equal(filesLeft({}).length, 5)
+  const [only, ...others] = filesLeft({ keepFiles: 1 })
+  assert.deepEqual(others, [])
+  const text = readFileSync(only as string, "utf8")
+  assert.ok(text.includes('"n":19') && text.length <= 200, text)
+})
+
 test("goes on in the file that is there, makes it private, and counts what it holds already", () => {
   const folder = temporaryFolder()
   const file = join(folder, "gateway.log")

@@ -62,6 +62,17 @@ test("every section has fields, and none of them a secret", () => {
   assert.deepEqual([mention?.kind, mention?.written, mention?.place?.line], ["choice", false, 2])
   assert.equal(fields.find(({ key }) => key === "channels.chatapp.botToken")?.guarded, "secret")
   assert.equal(fields.find(({ key }) => key === "gateway.port")?.guarded, "guarded")
+  const kindOf = (key: string) => fields.find((field) => field.key === key)?.kind
+  const kinds = {
+    "agents.defaults.heartbeat.every": "text",
+    "agents.defaults.model": "json",
+    "messages.responsePrefix": "text",
+    "agents.defaults.timeoutSeconds": "number",
+    "channels.chatapp.allowFrom": "list",
+    "hooks.mappings": "json",
+    "channels.chatapp.groups": "map",
+  }
+  assert.deepEqual(Object.fromEntries(Object.keys(kinds).map((key) => [key, kindOf(key)])), kinds)
   const choices = (key: string) => fields.find((field) => field.key === key)?.choices
   assert.deepEqual(choices("gateway.reload.mode"), ["hybrid", "hot", "restart", "off"])
   assert.deepEqual(choices("hooks.enabled"), [true, false])
