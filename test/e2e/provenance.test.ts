@@ -94,6 +94,18 @@ const foreignKinds: Record<string, object> = {
   },
   "words of another bot": { text: `${evil} by way of a bot`, via_bot: otherBot },
   "the caption of another bot": { photo: [photo], caption: evil, via_bot: otherBot },
+  "words that a bot has written in his name": { text: `${evil} by a bot`, sender_business_bot: otherBot },
+  "an answer to words that a bot has written in his name": {
+    text: "is that so",
+    reply_to_message: {
+      message_id: 3,
+      date: 1,
+      chat: { id: 1001, type: "private" },
+      from: { id: 1001, is_bot: false, first_name: "Ada" },
+      sender_business_bot: otherBot,
+      text: evil,
+    },
+  },
   "an answer to somebody else": {
     text: "what does he want",
     reply_to_message: { message_id: 3, date: 1, chat: { id: 1001, type: "private" }, from: person, text: evil },

@@ -24,11 +24,13 @@ import { AppError, createRedactor, systemIds } from "../../src/kernel/index.ts"
 import { sectionsOf } from "../../src/memory/sections.ts"
 import { oneLine, stripTags } from "../../src/models/failure/clean.ts"
 import { readBody } from "../../src/models/failure/cause.ts"
+import { stripHiddenReasoning } from "../../src/models/reply/index.ts"
 import { splitText } from "../../src/models/offline/reading.ts"
 import { parseSnapshot } from "../../src/models/offline/snapshot.ts"
 import { plainName } from "../../src/nodes/gateway/messages.ts"
 import { readWhen } from "../../src/schedules/when.ts"
 import { recallMessages } from "../../src/sessions/archive/recall.ts"
+import { renderMessage } from "../../src/sessions/archive/render.ts"
 import type { Store } from "../../src/store/index.ts"
 import { assertGrowsInLine } from "../support/growth.ts"
 import { testStore } from "../support/store.ts"
@@ -112,6 +114,21 @@ const readers: Record<string, (text: string) => unknown> = {
   stripTags,
   oneLine,
   readBody,
+  hiddenReasoning: (text) => stripHiddenReasoning(text, "auto"),
+  exported: (text) =>
+    renderMessage("markdown", {
+      id: 1,
+      sessionId: "s",
+      runId: null,
+      at: 0,
+      origin: "webhook",
+      trusted: false,
+      isSummary: false,
+      message: {
+        role: "tool",
+        results: [{ callId: "1", toolName: "read", content: [{ type: "text", text }], isError: false }],
+      },
+    }),
   splitText,
   parseSnapshot,
   markdownOfThePage: (text) => page.Markdown({ text }),

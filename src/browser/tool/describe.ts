@@ -28,7 +28,7 @@ function describeAddress(value: BrowserToolInput): Deed {
     actions: [value.action],
     sites: site === undefined ? [] : [site],
     summary: `Open an address of ${site ?? "no site"}`,
-    action: { action: "open", url: address, ...pick(value, ["profile"]) },
+    action: { action: "open", url: address, ...pick(value, browserFields) },
   }
 }
 
@@ -62,7 +62,12 @@ async function describeAct(
     actions: ["act", request.kind],
     sites: [...new Set([...own, ...sites])],
     summary: `Browser: ${request.kind}${on} on a page of ${named(own)}`,
-    action: { ...contentOf(request), page, ...(elements.length > 0 ? { elements } : {}), ...pick(value, ["profile"]) },
+    action: {
+      ...contentOf(request),
+      page,
+      ...(elements.length > 0 ? { elements } : {}),
+      ...pick(value, browserFields),
+    },
   }
 }
 
@@ -90,7 +95,7 @@ async function describeScript(
       ...(Object.keys(values).length > 0 ? { values: values as JsonObject } : {}),
       page,
       ...(elements.length > 0 ? { elements } : {}),
-      ...pick(value, ["profile"]),
+      ...pick(value, browserFields),
     },
   }
 }
@@ -133,6 +138,9 @@ function refsIn(request: ActRequest): string[] {
 function named(sites: readonly string[]): string {
   return [...new Set(sites)].map((site) => (site === "" ? "no site" : site)).join(", ")
 }
+
+/** Which browser it is done in. */
+const browserFields = ["target", "node", "profile"]
 
 function pick(value: BrowserToolInput, names: readonly string[]): JsonObject {
   const fields = isJsonObject(value as JsonObject) ? (value as JsonObject) : {}

@@ -98,3 +98,20 @@ for (const [request, asked] of onFarPage) {
     assert.equal((await gate(true)) !== undefined, asked !== undefined && isCode)
   })
 }
+
+test("what is asked about says in which browser it is done: it is not allowed in another", async () => {
+  const core = { sitesOf: () => Promise.resolve([far]), showsLink: () => Promise.resolve(false) } as unknown as ToolCore
+  const sites = { has: () => false, quotes: () => false }
+  const where = { target: "node", node: "laptop", profile: "work" }
+  const request = { kind: "type", ref: "1", text: "words" }
+  for (const call of [
+    { action: "act", request },
+    { action: "open", url: `${far}/x` },
+    { action: "upload", paths: ["a"] },
+  ]) {
+    const asked = async (value: object) =>
+      (await gateOf(core, value as BrowserToolInput, {} as Caller, { sites } as never))?.action
+    assert.partialDeepStrictEqual(await asked({ ...call, ...where }), where)
+    assert.notDeepEqual(await asked({ ...call, ...where }), await asked(call))
+  }
+})

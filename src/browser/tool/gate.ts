@@ -79,7 +79,7 @@ async function gateAddress(
     reason:
       "The address is on a site that the owner has not named (by writing it), and it is no link of the page that is open. A link is followed by a click on its ref, or by its whole address as the page has it",
     summary: `Open an address of ${siteOf(address)}`,
-    action: { action: "open", url: address, ...profileOf(value) },
+    action: { action: "open", url: address, ...placeOf(value) },
   }
 }
 
@@ -103,7 +103,7 @@ async function gateAct(
   if (isWithin || (!carries.isCode && pages.every((site) => context.sites.has(site)))) return undefined
   const { targetId: _tab, timeoutMs: _time, ...what } = request
   const { snapshot: _fresh, ...action } = what as typeof what & { snapshot?: unknown }
-  return gated(carries.what, pages, { ...(JSON.parse(JSON.stringify(action)) as JsonObject), ...profileOf(value) })
+  return gated(carries.what, pages, { ...(JSON.parse(JSON.stringify(action)) as JsonObject), ...placeOf(value) })
 }
 
 interface Carried {
@@ -166,7 +166,7 @@ export async function gateSecret(core: ToolCore, value: BrowserToolInput, caller
   const pages = await core.sitesOf(caller, { targetId, refs: request.fields.map(({ ref }) => ref) })
   const { summary, action: whole } = gated("Fill a kept secret into", pages, {
     ...(JSON.parse(JSON.stringify(action)) as JsonObject),
-    ...profileOf(value),
+    ...placeOf(value),
   })
   return { reason: "A turn that acts for others does not fill in secrets by itself", summary, action: whole }
 }
@@ -183,7 +183,7 @@ async function gateWords(
     const field = (value as JsonObject)[name]
     return field === undefined ? [] : [[name, field]]
   })
-  return gated(what, pages, { action: value.action, ...Object.fromEntries(given), ...profileOf(value) })
+  return gated(what, pages, { action: value.action, ...Object.fromEntries(given), ...placeOf(value) })
 }
 
 /** Where files or an answer go to that are given now; what waits for a page to ask is held to these sites by its caller. */
@@ -210,9 +210,13 @@ export async function heldToSites(
   return { ...caller, staysOn: { may, list } }
 }
 
-function profileOf(value: BrowserToolInput): JsonObject {
-  const { profile } = value as JsonObject
-  return profile === undefined ? {} : { profile }
+/** Which browser: what was allowed in one is not done in another. */
+function placeOf(value: BrowserToolInput): JsonObject {
+  const named = ["target", "node", "profile"].map((name): [string, Json | undefined] => [
+    name,
+    (value as JsonObject)[name],
+  ])
+  return Object.fromEntries(named.filter((each): each is [string, Json] => each[1] !== undefined))
 }
 
 function gated(what: string, pages: readonly string[], action: JsonObject): Gated {

@@ -58,7 +58,11 @@ const tokens: Readonly<Record<string, Mark>> = {
   "<|turn>": "noise",
   "<turn|>": "noise",
 }
-const tokenList = Object.entries(tokens)
+/** By their first two characters: a reply may be full of first ones. */
+const tokensAt = Map.groupBy(Object.entries(tokens), ([raw]) => raw.slice(0, 2))
+const firsts: ReadonlySet<string> = new Set([...tokensAt.keys()].map((start) => start.charAt(0)))
+/** What may stand behind the `<` of a tag. */
+const tagStart = /[\s/a-z]/i
 
 /** Longest tag, with white space inside it; what is longer is text. */
 const maxTagLength = 64
@@ -98,13 +102,17 @@ export class MarkReader {
 }
 
 function readMark(text: string, at: number): Token | "partial" | undefined {
+  if (at + 1 === text.length) return firsts.has(text.charAt(at)) ? "partial" : undefined
+  const known = tokensAt.get(text.slice(at, at + 2)) ?? []
+  const mayBeTag = text[at] === "<" && tagStart.test(text.charAt(at + 1))
+  if (known.length === 0 && !mayBeTag) return undefined
   const piece = text.slice(at, at + maxTagLength)
-  for (const [raw, mark] of tokenList) {
+  for (const [raw, mark] of known) {
     if (piece.startsWith(raw)) return { mark, raw }
   }
   const isCut = at + piece.length === text.length && piece.length < maxTagLength
-  if (isCut && tokenList.some(([raw]) => raw.startsWith(piece))) return "partial"
-  return piece.startsWith("<") ? readTag(piece, isCut) : undefined
+  if (isCut && known.some(([raw]) => raw.startsWith(piece))) return "partial"
+  return mayBeTag ? readTag(piece, isCut) : undefined
 }
 
 function readTag(piece: string, isCut: boolean): Token | "partial" | undefined {

@@ -15,7 +15,13 @@ export function renderMessage(format: ExportFormat, entry: TranscriptMessage): s
   const { at, message, isSummary, trusted, origin } = entry
   const who = isSummary ? "Summary of what is above" : names[message.role]
   const whose = trusted ? "" : `, with words of others (${origin})`
-  return `\n## ${who}\n\n*${new Date(at).toISOString()}${whose}*\n\n${bodyOf(message)}\n`
+  // Words of others are quoted line by line, so that none of theirs can pass for a message of somebody else.
+  const body = trusted ? bodyOf(message) : quoted(bodyOf(message))
+  return `\n## ${who}\n\n*${new Date(at).toISOString()}${whose}*\n\n${body}\n`
+}
+
+function quoted(text: string): string {
+  return `> ${text.replaceAll("\r\n", "\n").replaceAll("\r", "\n").replaceAll("\n", "\n> ")}`
 }
 
 const names: Record<ModelMessage["role"], string> = { user: "User", assistant: "Agent", tool: "Results of tools" }
@@ -43,9 +49,12 @@ function bodyOf(message: ModelMessage): string {
 
 /** With a fence that is longer than any in the text. */
 function fenced(text: string): string {
-  // One by one: arguments of a call are a stack's worth at most, and a page may have written more marks than that.
   let longest = 2
-  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length)
+  for (let at = text.indexOf("`"); at >= 0; at = text.indexOf("`", at)) {
+    const from = at
+    while (text[at] === "`") at += 1
+    longest = Math.max(longest, at - from)
+  }
   const fence = "`".repeat(longest + 1)
   return `${fence}\n${text}\n${fence}`
 }

@@ -8,6 +8,7 @@ import {
   type RemoteFile,
   authorLabel,
   forwardLabel,
+  isByBot,
   referenceOf,
   stickerFacts,
   viaBotLabel,
@@ -35,7 +36,7 @@ export function saidInput(
   const hasOwnWords = standing.trusted && forwarded === undefined && viaBot === undefined
   const trusted = hasOwnWords && (reference?.isOwn ?? true)
   // What another bot has put into somebody's mouth he has not typed, either.
-  const isTyped = forwarded === undefined && message.via_bot === undefined
+  const isTyped = forwarded === undefined && !isByBot(message)
   const typed = isTyped ? (message.text ?? message.caption ?? "") : ""
   const sites = [...sitesIn(typed), ...addressesIn(typed)]
   const files = [...content.files, ...(reference?.files ?? [])]

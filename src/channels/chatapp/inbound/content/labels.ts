@@ -20,6 +20,11 @@ export function forwardLabel(message: Pick<Message, "forward_origin">): string |
   return message.forward_origin && originLabel(message.forward_origin)
 }
 
+/** Whether another bot has had a hand in it, with words or without. */
+export function isByBot(message: { via_bot?: User | undefined; sender_business_bot?: User | undefined }): boolean {
+  return message.via_bot !== undefined || message.sender_business_bot !== undefined
+}
+
 /** The bot whose words a message is made of, though a person has sent it; undefined where it brings no words. */
 export function viaBotLabel(message: Message): string | undefined {
   const bot = message.via_bot ?? message.sender_business_bot

@@ -5,7 +5,7 @@ import type { TurnContext } from "../../../../agent/turn-input.ts"
 import type { Provenance } from "../../../../store/index.ts"
 import { hasNames, messageText } from "./content.ts"
 import { type RemoteFile, filesOf } from "./files.ts"
-import { authorLabel, chatLabel, forwardLabel, originLabel } from "./labels.ts"
+import { authorLabel, chatLabel, forwardLabel, isByBot, originLabel } from "./labels.ts"
 
 export interface Reference {
   context: TurnContext
@@ -30,7 +30,7 @@ export function referenceOf(
       label: `message ${replied.message_id}${maker ? whichYouWrote(maker) : isOwn ? " of the same sender" : ""}`,
       about: aboutReplied(replied, botId),
       text: messageText(replied as Message),
-      isOwn: isOwn && !replied.forward_origin && !replied.via_bot,
+      isOwn: isOwn && !replied.forward_origin && !isByBot(replied),
       hasNames: hasNames(replied as Message),
       files: filesOf(replied),
     })
