@@ -394,7 +394,7 @@ describe("a webhook's run", () => {
     assert.deepEqual(waitingEvents(agent), [
       {
         session_key: main,
-        text: "Hook orders: 42 sold\n(not delivered: there is no chat for it)",
+        text: "Hook orders: 42 sold\n(not delivered: none was asked for)",
         origin: "webhook",
         trusted: 0,
       },

@@ -124,7 +124,7 @@ describe("a turn's reply", () => {
 
   test("without a route is not delivered, with the reason", async (context) => {
     const { deliver, rows } = await startDelivery(context)
-    assert.equal(await deliver("hi", { route: null }), "not delivered: there is no chat for it")
+    assert.equal(await deliver("hi", { route: null }), "not delivered: none was asked for")
     assert.equal(
       await deliver("hi", { route: null, routeProblem: "nobody has written yet" }),
       "not delivered: nobody has written yet",

@@ -143,7 +143,7 @@ function withoutMessage(route: Route): Route {
 function deliverTurn(options: DeliveryOptions, write: Write, delivery: TurnDelivery): string {
   const { input } = delivery
   if (input.route === null)
-    return input.routeProblem ? `not delivered: ${input.routeProblem}` : "not delivered: there is no chat for it"
+    return input.routeProblem ? `not delivered: ${input.routeProblem}` : "not delivered: none was asked for"
   const sender = options.senders().get(input.route.channel)
   if (!sender) {
     options.log.warn(

@@ -332,7 +332,7 @@ describe("heartbeats", () => {
   test("reports what was not delivered, without the line about it", async () => {
     const events = [
       report("42 sold", "delivered to chatapp chat 5"),
-      report("all sold out", "not delivered: there is no chat for it"),
+      report("all sold out", "not delivered: none was asked for"),
       "System: [2026-01-01] the disk is full (delivered to nobody)",
     ]
     assert.equal(
