@@ -1,6 +1,6 @@
 // What every command is given: the environment, where the program stands, its output, and Ctrl-C as a signal.
 import { existsSync, realpathSync } from "node:fs"
-import { homedir } from "node:os"
+import { homeFolder } from "../src/kernel/home.ts"
 import { dirname, join, resolve } from "node:path"
 import { AppError } from "../src/kernel/errors.ts"
 import type { Output } from "./output.ts"
@@ -34,7 +34,7 @@ export function createContext(parts: { environment: NodeJS.ProcessEnv; output: O
 
 /** Absolute path of the state folder: `--state-dir`, else SVC_STATE_DIR, else `~/.svc`. */
 export function stateFolder(context: CliContext, option?: string): string {
-  const home = context.environment["HOME"]?.trim() || homedir()
+  const home = homeFolder(context.environment["HOME"])
   const written = option ?? context.environment["SVC_STATE_DIR"]?.trim()
   if (written === undefined || written === "") return join(home, ".svc")
   if (written === "~") return home

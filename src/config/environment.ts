@@ -1,9 +1,10 @@
 // The one reader of the process's environment, with `.env` of the state folder below it: everything the product takes from
 // them, typed.
 // The entry point passes `process.env`; tests pass their own map.
-import { homedir, tmpdir } from "node:os"
+import { tmpdir } from "node:os"
 import { delimiter, join, resolve } from "node:path"
 import { AppError } from "../kernel/errors.ts"
+import { homeFolder } from "../kernel/home.ts"
 import { type EnvFile, readEnvFile } from "./env-file.ts"
 
 export type Variables = Readonly<Record<string, string | undefined>>
@@ -37,7 +38,7 @@ export const configFileName = "svc.json"
 
 /** Throws AppError `config-invalid` when a variable of ours has a value that cannot be used. */
 export function readEnvironment(variables: Variables): Environment {
-  const home = text(variables, "HOME") ?? text(variables, "USERPROFILE") ?? homedir()
+  const home = homeFolder(text(variables, "HOME") ?? text(variables, "USERPROFILE"))
   const stateFolder = resolveHome(text(variables, "SVC_STATE_DIR") ?? join(home, ".svc"), home)
   const envFile = readEnvFile(stateFolder)
   return { ...typed(addBelow(variables, envFile.values), { home, stateFolder, envFile }), variables }
