@@ -93,7 +93,7 @@ test("a shop is read, typed into and ordered from without a question", async (co
   const shop = await startSite(context, (path) =>
     path.startsWith("/order")
       ? "<title>ordered</title><p>Thank you"
-      : `<title>shop</title><p>Tea 4<form action=/order method=post><label>Note <input name=note></label><button>Order</button></form><a href=/search>Search</a>
+      : `<title>shop</title><p>Tea 4<form action=/order method=post onsubmit="copy.value = story.innerText"><input type=hidden name=copy id=copy><div contenteditable id=story role=textbox aria-label=Story></div><label>Note <input name=note></label><button>Order</button></form><a href=/search>Search</a>
          <iframe src="${evil.url}/frame"></iframe>`,
   )
   const count = asked()
@@ -207,7 +207,7 @@ test("a frame that takes the focus gets nothing that is typed beside it", async 
   const shop = await startSite(context, (path) =>
     path.startsWith("/order")
       ? "<title>ordered</title><p>Thank you"
-      : `<title>shop</title><form action=/order method=post><label>Note <input name=note></label><label>More <textarea name=more></textarea></label><button>Order</button></form><iframe src="${evil.url}/frame" title=ad></iframe>`,
+      : `<title>shop</title><form action=/order method=post onsubmit="copy.value = story.innerText"><input type=hidden name=copy id=copy><div contenteditable id=story role=textbox aria-label=Story></div><label>Note <input name=note></label><label>More <textarea name=more></textarea></label><button>Order</button></form><iframe src="${evil.url}/frame" title=ad></iframe>`,
   )
   const act = (request: Record<string, Json>): Deed => ["browser", { action: "act", request }]
   obey(world, {
@@ -218,6 +218,7 @@ test("a frame that takes the focus gets nothing that is typed beside it", async 
       ([, page]) => act({ kind: "click", ref: refOf(page, "Game") }),
       ([, page]) => act({ kind: "type", ref: refOf(page, 'textbox "Note"'), text: secret }),
       ([, page]) => act({ kind: "fill", fields: [{ ref: refOf(page, 'textbox "More"'), value: secret }] }),
+      ([, page]) => act({ kind: "type", ref: refOf(page, 'textbox "Story"'), text: secret }),
       ([, page]) => act({ kind: "type", ref: refOf(page, 'textbox "Note"'), text: secret, slowly: true }),
       act({ kind: "press", key: "q" }),
       ([, page]) => act({ kind: "click", ref: refOf(page, "Order") }),
@@ -226,10 +227,10 @@ test("a frame that takes the focus gets nothing that is typed beside it", async 
   })
   await world.reply("written", { after: world.say(`write the note at ${shop.url}`) })
   assert.deepEqual(evil.requests, ["/frame"])
-  assert.deepEqual(shop.bodies, [`note=${secret}&more=${secret}`])
+  assert.deepEqual(shop.bodies, [`copy=${secret}&note=${secret}&more=${secret}`])
   assert.deepEqual(
     lastResults(world, "write the note").map((result) => result.includes("may not do this by itself")),
-    [false, false, false, false, false, true, true, false],
+    [false, false, false, false, false, false, true, true, false],
   )
 })
 

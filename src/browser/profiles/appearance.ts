@@ -1,5 +1,6 @@
 // The tint of a managed browser's window and the name it goes by, written into its folder the way Chromium keeps them,
 // and the mark of a clean end, so that no bubble asks about the last one. Chromium derives everything else from it.
+// What was typed on one site it neither keeps nor offers to others: a page could be given it by keys that only choose.
 // Only while no browser works in the folder: it would write its own state over ours.
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -27,6 +28,7 @@ export function paintPreferences(preferences: JsonObject, { name, color }: Appea
     browser: { theme: { user_color2: signedColor(color), color_variant2: 1, follows_system_colors: false } },
     extensions: { theme: { id: "user_color_theme_id", system_theme: 0 } },
     profile: { name, exit_type: "Normal", exited_cleanly: true },
+    autofill: { profile_enabled: false, credit_card_enabled: false },
   })
 }
 

@@ -49,7 +49,8 @@ export function editElement(
 
 /** What is typed goes to whatever has the focus when it arrives; this goes to the field of this document. */
 function writeInto(element: PageElement, { mode, value }: { mode: EditMode; value: string }): boolean {
-  if (element.localName !== "input" && element.localName !== "textarea") return false
+  const isField = element.localName === "input" || element.localName === "textarea"
+  if (!isField && (!element.isContentEditable || element.editContext)) return false
   if (value === "") return mode !== "replace" || document.execCommand("delete")
   return document.execCommand("insertText", false, value)
 }
