@@ -1,11 +1,19 @@
 // Accessible names and visible text. Runs in the page (see agent.ts).
 import { internalsOf, type PageAgent, rootOf } from "./agent.ts"
-import type { PageElement, PageNode } from "./dom.ts"
+import type { PageElement, PageNode, PageStyle } from "./dom.ts"
 import { factsOf, type RoleTables } from "./roles.ts"
 
 /** Whether neither the element nor anything in it is shown to people. */
 export function isHidden(element: PageElement): boolean {
   return !element.checkVisibility() && !hasShownChildren(element)
+}
+
+/** Cut to next to nothing, with all that is in it: nobody sees it. */
+export function isCutAway(element: PageElement): boolean {
+  const { width, height } = element.getBoundingClientRect()
+  if (width > 2 && height > 2) return false
+  const { overflowX, clip, clipPath } = getComputedStyle(element)
+  return /hidden|clip/.test(overflowX) || clip !== "auto" || clipPath !== "none"
 }
 
 /** A box of its own is missing also for `display: contents`, whose children may be shown all the same. */
@@ -47,6 +55,8 @@ export interface TextBudget {
   differs?: boolean
   /** Lists, calendars and the like that have opened inside are no part of it. */
   withoutOpened?: boolean
+  /** Nor is what is cut to nothing, for screen readers alone. */
+  seenOnly?: boolean
 }
 
 export function textOf(element: PageElement, budget: TextBudget): string {
@@ -64,13 +74,22 @@ export function textOf(element: PageElement, budget: TextBudget): string {
     if (node.nodeType === 3) {
       text += node.nodeValue ?? ""
       budget.left -= node.nodeValue?.length ?? 0
-    } else if (node.nodeType === 1) text += textOfChild(node as PageElement, budget)
+    } else if (node.nodeType === 1) {
+      const words = textOfChild(node as PageElement, budget)
+      const isJoined = /\S$/.test(text) && /^\S/.test(words)
+      text += isJoined && standsApart(node as PageElement) ? ` ${words}` : words
+    }
   }
   const assigned = isSlot ? element.assignedNodes({ flatten: true }) : []
   if (assigned.length > 0) assigned.forEach(take)
   else for (let node = firstInside(element); node && budget.left > 0; node = node.nextSibling) take(node)
   budget.nesting = nesting
   return text
+}
+
+/** In a row of boxes (`display: flex`) what else flows within a line is a box of its own. */
+function standsApart(element: PageElement): boolean {
+  return /^(block|flex|grid|flow-root)/.test(getComputedStyle(element).display)
 }
 
 function textOfChild(child: PageElement, budget: TextBudget): string {
@@ -82,6 +101,7 @@ function textOfChild(child: PageElement, budget: TextBudget): string {
     if (tag !== "slot" && child.checkVisibility()) return textOfSeen(child, budget)
   }
   if (budget.withoutOpened && isOpened(child)) return ""
+  if (budget.seenOnly && isCutAway(child)) return ""
   const label = child.getAttribute("aria-label")
   if (label || hiddenBy(child) !== "") budget.differs = true
   if (hiddenBy(child) !== "") return ""
@@ -273,11 +293,13 @@ function labelText(label: PageElement, control: PageElement): string {
 
 export const namesFunctions = [
   isHidden,
+  isCutAway,
   hasShownChildren,
   hiddenBy,
   firstInside,
   tidy,
   textOf,
+  standsApart,
   textOfChild,
   isOpened,
   textOfSeen,
@@ -294,7 +316,7 @@ export const namesFunctions = [
   labelText,
 ]
 
-declare const getComputedStyle: (element: PageElement, part?: string) => { display: string; content: string }
+declare const getComputedStyle: (element: PageElement, part?: string) => PageStyle
 declare const CSS: { escape(text: string): string }
 declare const agent: PageAgent
 declare const document: { styleSheets: ArrayLike<{ cssRules: ArrayLike<{ cssText: string }> }> }

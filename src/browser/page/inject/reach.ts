@@ -85,6 +85,7 @@ async function reachKnown(agent: PageAgent, element: PageElement, options: Reach
  * button that something lies over is only covered: this is for fields, and for what is inside a component.
  */
 export function drawnInstead(element: PageElement, cover: PageElement | null): PageElement | null {
+  if (element.localName === "text") return groupOf(element, cover)
   for (let index = 0; element.labels && index < element.labels.length; index += 1) {
     const label = element.labels[index] as PageElement
     // One that lies over the field, and lets the mouse through to what is drawn for it.
@@ -106,6 +107,12 @@ export function drawnInstead(element: PageElement, cover: PageElement | null): P
     around = around.parentElement ?? around.getRootNode().host ?? null
   }
   return null
+}
+
+/** Of a drawing the bar or shape that lies over its own word: both are one to the script that drew them. */
+function groupOf(word: PageElement, cover: PageElement | null): PageElement | null {
+  const group = word.closest("g")
+  return group && cover && group.contains(cover) && group.querySelectorAll("text").length === 1 ? group : null
 }
 
 /** Whether a box holds controls that a person sees beside this one. The button that opens the same list is none. */
@@ -404,6 +411,7 @@ export const reachFunctions = [
   clickTarget,
   targetFor,
   drawnInstead,
+  groupOf,
   hasOtherControls,
   isDisabled,
   firstBox,

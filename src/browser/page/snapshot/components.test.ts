@@ -218,6 +218,15 @@ test("lists what stands inside another thing once, and says what is what", async
     '- generic "Oslo"',
     '- button "Send"',
     '- link "Answers"',
+    '- checkbox "Pick ☐" of "Games"',
+    '- button "Info" of "Games"',
+    '- checkbox "Pick ☐" of "Music"',
+    '- button "Info" of "Music"',
+    '- combobox "Town" [collapsed]: Oslo',
+    ...[1, 2, 3].map((place) => `- textbox (${place} of 3)`),
+    '- menuitem "Export"',
+    '- tab "1 Address"',
+    '- generic "Build"',
   ])
   assert.match(await snapshot("full"), /- canvas "Sales" \[ref=\d+\] \[200x50\]\n(?:.*\n)*- link "Answers"/)
 })
@@ -227,6 +236,9 @@ test("clicks what was meant where its middle is another control, and types into 
   await click("efficient", /treeitem "Inner"/)
   await click("efficient", /treeitem "Middle"/)
   assert.match(await snapshot("efficient"), /^- status: trunk;bare;Middle;$/m)
+  await click("efficient", /menuitem "Export"/)
+  await click("efficient", /generic "Build"/)
+  assert.match(await snapshot("efficient"), /;entry;task;$/m)
   const ref = refIn(await snapshot("efficient"), /combobox "Tags"/)
   const { status, body } = await bench.call("POST", "/act", { kind: "type", ref, text: "vegan" })
   assert.equal(status, 200, JSON.stringify(body))

@@ -24,23 +24,33 @@ export function tellApart(walk: Walk): void {
     const besides = <Value>(list: readonly Value[], place: number) =>
       [list[place - 1], list[place + 1]].filter((other) => other !== undefined)
     const items = elements.map((element, place) => itemOf(element, besides(elements, place)))
-    const around = elements.map((element, place) => {
+    const told = elements.map((element, place) => {
       const item = items[place] as Item
       const isRepeated = besides(items, place).some((other) => isSister(item, other))
-      return isRepeated ? wordsAround(walk, element, item.element) : wordsNear(walk, element, item.element)
+      return isRepeated ? wordsAround(walk, element, item.element) : [wordsNear(walk, element, item.element)]
     })
-    // Words that all of them stand beside tell none from the others.
-    if (new Set(around).size < group.length / 2) continue
+    const around = tellingOf(told)
     for (const [place, words] of around.entries()) {
       const [line = 0] = walk.refs[group[place] as number] ?? []
       if (words === "") continue
       const before = walk.lines[line] ?? ""
       // Without a name of its own, the words in quotes would be taken for one.
       const hasName = before.indexOf('"') >= 0 && before.indexOf('"') < before.indexOf("[ref=\0]")
-      const told = hasName ? `of ${JSON.stringify(plainWords(words))}` : `(of ${plainWords(words)})`
-      walk.lines[line] = before.replace("[ref=\0]", () => `[ref=\0] ${told}`)
+      const said = hasName ? `of ${JSON.stringify(plainWords(words))}` : `(of ${plainWords(words)})`
+      walk.lines[line] = before.replace("[ref=\0]", () => `[ref=\0] ${said}`)
     }
   }
+}
+
+/** Words that all of them stand beside (the name of a box to tick in each row) tell none from the others: the next may. */
+function tellingOf(told: readonly (readonly string[])[]): string[] {
+  const longest = Math.max(...told.map((words) => words.length))
+  for (let at = 0; at < longest; at += 1) {
+    const around = told.map((words) => words[at] ?? "")
+    const { size } = new Set(around)
+    if (size > 1 && size >= told.length / 2) return around
+  }
+  return []
 }
 
 interface Item {
@@ -70,17 +80,19 @@ function isSister(one: Item, other: Item): boolean {
   )
 }
 
-/** The first words of the item. */
-function wordsAround(walk: Walk, element: PageElement, item: PageElement): string {
-  if (item === element || item.localName === "body") return ""
+/** What stands first in the item, and next. */
+function wordsAround(walk: Walk, element: PageElement, item: PageElement): string[] {
+  const most = 4
+  if (item === element || item.localName === "body") return []
   const found: PageElement[] = []
   gatherItems(walk, item, found, { left: 60, hasControls: false })
+  const told: string[] = []
   for (const part of found) {
     if (part === element || element.contains(part) || part.contains(element)) continue
     const words = tidy(textOf(part, { left: 200 }), 40)
-    if (words !== "") return words
+    if (words !== "" && told.push(words) === most) break
   }
-  return wordsBetween(element, item)
+  return [...told, wordsBetween(element, item)].filter((words) => words !== "")
 }
 
 /** Words that stand beside controls, in no element of their own. */
@@ -117,7 +129,7 @@ export function tellPlaces(walk: Walk): void {
   const [fewest, most] = [3, 31]
   const rows = new Map<PageElement, number[]>()
   for (const [index, [, , role, name]] of walk.refs.entries()) {
-    if (name !== "" || !/^(generic|button|link|img|radio|checkbox|option)$/.test(role)) continue
+    if (name !== "" || !/^(generic|button|link|img|radio|checkbox|option|textbox|spinbutton)$/.test(role)) continue
     const row = rowOf(walk.elements[index] as PageElement)
     if (!row) continue
     const others = rows.get(row)
@@ -152,6 +164,7 @@ function rowOf(element: PageElement): PageElement | null {
 
 export const apartFunctions = [
   tellApart,
+  tellingOf,
   itemOf,
   isSister,
   wordsAround,

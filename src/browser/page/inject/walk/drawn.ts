@@ -1,7 +1,7 @@
 // Native fields that components keep out of sight, and what they draw in their place: one line and one ref for both, with
 // the field's role and name, since it is what takes keys and values. Runs in the page (see agent.ts).
 import type { PageElement, PageStyle } from "../dom.ts"
-import { nameOf, textOf, tidy } from "../names.ts"
+import { isCutAway, nameOf, textOf, tidy } from "../names.ts"
 import { roleOf, statesOf } from "../roles.ts"
 import { isTiny } from "./hints.ts"
 import type { FieldBox, Inherited, Walk } from "./state.ts"
@@ -94,8 +94,8 @@ export function boxOfField(walk: Walk, element: PageElement, field: PageElement,
   const { name: own } = nameOf(walk.tables, field, roleOf(walk.tables, field))
   // Labels may be drawn twice, once for each place that they move between.
   const inside = lookInside(walk, element)
-  // Names of icons are drawn as icons: `arrow_drop_down`.
-  const read = inside.own.filter((item) => item.closest("[aria-hidden=true]") === null)
+  // Names of icons are drawn as icons: `arrow_drop_down`. Nobody sees what is told to screen readers alone.
+  const read = inside.own.filter((item) => item.closest("[aria-hidden=true]") === null && !isCutAway(item))
   let words = ownWords({ ...inside, own: read, hasControls: true })
   for (const label of [own, ...labels])
     while (label !== "" && startsWith(words, label)) words = words.slice(label.length).trim()
@@ -140,7 +140,9 @@ export function labelled(label: PageElement): PageElement | null {
 export function isSaidBy(walk: Walk, control: PageElement, element: PageElement, words: string): boolean {
   if (control === element || takesFocus(element)) return false
   if (element.contains(control) && element.localName !== "label") return false
-  return words === "" || nameOf(walk.tables, control, roleOf(walk.tables, control)).name.includes(words)
+  // Signs that draw the box or its tick are no words.
+  const read = words.replaceAll(/[^\p{L}\p{N}\p{P}\p{Sc}\p{Sm}\s]/gu, "").trim()
+  return read === "" || nameOf(walk.tables, control, roleOf(walk.tables, control)).name.includes(read)
 }
 
 /**

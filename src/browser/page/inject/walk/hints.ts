@@ -61,14 +61,6 @@ export function isTiny(element: PageElement): boolean {
   return false
 }
 
-/** Cut to next to nothing, with all that is in it: nobody sees it. */
-export function isCutAway(element: PageElement): boolean {
-  const { width, height } = element.getBoundingClientRect()
-  if (width > 2 && height > 2) return false
-  const { overflowX, clip, clipPath } = getComputedStyle(element)
-  return /hidden|clip/.test(overflowX) || clip !== "auto" || clipPath !== "none"
-}
-
 function fieldsSelector(): string {
   return "input:not([type=hidden]),select,textarea,[contenteditable=true],[role=combobox],[role=switch],[role=slider]"
 }
@@ -170,7 +162,6 @@ export const hintsFunctions = [
   isLabelOfNext,
   hasOtherFields,
   isTiny,
-  isCutAway,
   fieldsSelector,
   wordsOnSide,
   holds,

@@ -288,9 +288,9 @@ function isOnlyDrawn(
   const listens = walk.agent.listening.has(element)
   const isUnmarked = !listens && !element.hasAttribute("tabindex")
   if (within !== undefined && isUnmarked && within.includes(words)) return true
-  // The words of a button, which listen for themselves too; a sign over the middle of what is clicked there anyway.
-  const isWhole = control !== undefined && (words === within ? /^(a|button)$/.test(control.localName) : isUnmarked)
-  if (isWhole && !hasControls && isAtMiddle(element, control)) return true
+  // All words of a control, which is clicked on them; a sign over the middle of what is clicked there anyway.
+  const isWhole = control !== undefined && (words === within || isUnmarked)
+  if (isWhole && !hasControls && (isAtMiddle(element, control) || words !== "")) return true
   // A ripple, the thumb of a slider: clicked where the control is. One of several stands for a place of its own.
   if (hasControls || hasTwin(element)) return element.localName === "label" && isLabelOnly(walk, element, words)
   if (control && words === "") return listens && isAtMiddle(element, control)

@@ -1,10 +1,9 @@
 // The full snapshot: everything that a person can read, nested as it is on the page, with refs for what can be acted on.
 // Nothing visible is left out unless a line says so. Runs in the page (see agent.ts).
 import type { PageElement, PageNode } from "../dom.ts"
-import { hiddenBy, nameOf, tidy, textOf } from "../names.ts"
+import { hiddenBy, isCutAway, nameOf, tidy, textOf } from "../names.ts"
 import { factsOf, hasRole, roleOf, statesOf, takesInput } from "../roles.ts"
 import { drawnFor, innerField, isHiddenField, isSaidBy } from "./drawn.ts"
-import { isCutAway } from "./hints.ts"
 import { passBy, visitChildren } from "./children.ts"
 import { addCanvas, addDrawnControl, addFrame, drawnControl, isCanvas, isPicture, seenOf } from "./special.ts"
 import { addLine, flushText, type Inherited, note, type Walk } from "./state.ts"

@@ -75,7 +75,7 @@ export function rangeValue(element: PageElement, role: string): string {
 function addShownText(walk: Walk, element: PageElement, role: string, start: number, most: number): void {
   const isBox = /^(combobox|textbox|searchbox|spinbutton)$/.test(role) || element.hasAttribute("aria-haspopup")
   if (!isBox) return
-  const text = shortened(textOf(element, { left: 4 * most, withoutOpened: true }), most)
+  const text = shortened(textOf(element, { left: 4 * most, withoutOpened: true, seenOnly: true }), most)
   const line = walk.lines[start] as string
   if (text !== "" && !line.includes(JSON.stringify(text))) walk.lines[start] = `${line}: ${plainWords(text)}`
 }
