@@ -366,6 +366,14 @@ describe("issues", () => {
     for (const text of texts) assert.doesNotMatch(JSON.stringify(bad(text)), /SECRET[ -]1/, text)
   })
 
+  it("are told in the order of their places", () => {
+    const found = bad("{hooks: {enabled: 1},\n gateway: {port: 0, bind: 5},\n  browser: {enabled: 1}}")
+    assert.deepEqual(
+      found.map(({ line, path: key }) => `${line} ${key}`),
+      ["1 hooks.enabled", "2 gateway.port", "2 gateway.bind", "3 browser.enabled"],
+    )
+  })
+
   it("throws all issues at once for a start", () => {
     writeFileSync(path, "{gateway: {port: 0}, hooks: {enabled: 1}}")
     assert.throws(() => loadConfigOrThrow({ path, env: {} }), /gateway\.port[\s\S]*hooks\.enabled/)
