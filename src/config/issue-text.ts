@@ -26,7 +26,7 @@ export const describeSchemaIssue: z.core.$ZodErrorMap = (issue) => {
     case "too_small":
       return tooSmall(issue.origin, Number(issue.minimum))
     case "too_big":
-      return `must be at most ${String(issue.maximum)}${issue.origin === "string" ? " characters" : ""}`
+      return tooBig(issue.origin, Number(issue.maximum))
     case "invalid_format":
       return issue.format === "url" ? "must be a URL" : `must match ${String(issue["pattern"] ?? issue.format)}`
     default:
@@ -40,9 +40,18 @@ function meant(written: unknown, values: readonly unknown[]): string {
   return near === undefined ? "" : `; did you mean "${near}"?`
 }
 
+/** What of a text or a list is counted. */
+const counted: Record<string, string> = { string: "characters", array: "entries" }
+
 function tooSmall(origin: string, minimum: number): string {
-  if (origin === "string") return minimum === 1 ? "must not be empty" : `must have at least ${minimum} characters`
-  return `must be at least ${minimum}`
+  const what = counted[origin]
+  if (what === undefined) return `must be at least ${minimum}`
+  return minimum === 1 ? "must not be empty" : `must have at least ${minimum} ${what}`
+}
+
+function tooBig(origin: string, maximum: number): string {
+  const what = counted[origin]
+  return what === undefined ? `must be at most ${maximum}` : `must have at most ${maximum} ${what}`
 }
 
 export function toConfigIssues(options: {

@@ -307,7 +307,7 @@ describe("issues", () => {
     [
       "says how long is too long",
       `{gateway: {nodes: {browser: {node: "${"n".repeat(65)}"}}}}`,
-      `1:36 gateway.nodes.browser.node: must be at most 64 characters (found "${"n".repeat(59)}…)`,
+      `1:36 gateway.nodes.browser.node: must have at most 64 characters (found "${"n".repeat(59)}…)`,
     ],
     [
       "says what may not be empty",
@@ -318,6 +318,11 @@ describe("issues", () => {
       "tells a whole number from a fraction",
       "{gateway: {port: 1.5}}",
       "1:18 gateway.port: must be a whole number, not a fraction (found 1.5)",
+    ],
+    [
+      "counts the entries of a list",
+      `{hooks: {mappings: [{action: 'wake', textTemplate: 'x', hide: [${"'a',".repeat(51)}]}]}}`,
+      "1:63 hooks.mappings[0].hide: must have at most 50 entries",
     ],
     ["tells a list from an object", "{hooks: []}", "1:9 hooks: must be an object, not a list"],
     ["points at broken syntax", "{\n  a: 1\n  b: 2\n}", "3:3 not valid JSON5: unexpected identifier"],
@@ -359,6 +364,14 @@ describe("issues", () => {
       "{env: {A: {b: 'SECRET-1'}}}",
     ]
     for (const text of texts) assert.doesNotMatch(JSON.stringify(bad(text)), /SECRET[ -]1/, text)
+  })
+
+  it("are told in the order of their places", () => {
+    const found = bad("{hooks: {enabled: 1},\n gateway: {port: 0, bind: 5},\n  browser: {enabled: 1}}")
+    assert.deepEqual(
+      found.map(({ line, path: key }) => `${line} ${key}`),
+      ["1 hooks.enabled", "2 gateway.port", "2 gateway.bind", "3 browser.enabled"],
+    )
   })
 
   it("throws all issues at once for a start", () => {

@@ -7,6 +7,7 @@ import { isProtectedPath } from "./protected-paths.ts"
 import { collectSecrets, redactConfig } from "./redact.ts"
 import { renderConfigReference } from "./reference.ts"
 import { configSchema } from "./schema.ts"
+import { isMapEntry, isSecret, isShowable, knownKeys } from "./schema-walk.ts"
 
 describe("the reference page", () => {
   it("is the one that the schema gives (node scripts/generate-config-docs.ts)", () => {
@@ -88,6 +89,34 @@ describe("protected keys", () => {
     "logging.level",
   ]
   for (const key of open) it(`leaves ${key} open`, () => assert.ok(!isProtectedPath(parseConfigPath(key))))
+})
+
+describe("a key", () => {
+  it("is secret by what the schema says of it, in maps and accounts too", () => {
+    const secret = ["hooks.token", "channels.chatapp.accounts.b.botToken", "storage.url", "models.providers.x.apiKey"]
+    for (const key of secret) assert.ok(isSecret(configSchema, parseConfigPath(key)), key)
+    for (const key of ["hooks.path", "hooks", "gateway.port", "nothing"])
+      assert.ok(!isSecret(configSchema, parseConfigPath(key)), key)
+    assert.ok(isShowable(configSchema, ["gateway", "port"]) && isShowable(configSchema, ["gateway", "reload"]))
+    for (const key of ["hooks.token", "hooks", "models.providers", "hooks.mappings", "nothing"])
+      assert.ok(!isShowable(configSchema, parseConfigPath(key)), key)
+  })
+  it("has a name of one's choice where the schema has a map", () => {
+    const isEntry = (key: string) => isMapEntry(configSchema, parseConfigPath(key))
+    assert.deepEqual(["models.providers.x", 'channels.chatapp.groups["-1"]', "browser.profiles.work"].map(isEntry), [
+      true,
+      true,
+      true,
+    ])
+    assert.deepEqual(["models.providers", "gateway.port", "hooks.mappings[0]", "nothing.x"].map(isEntry), [
+      false,
+      false,
+      false,
+      false,
+    ])
+    assert.ok(knownKeys(configSchema, ["gateway"]).includes("port"))
+    assert.deepEqual(knownKeys(configSchema, ["nothing"]), [])
+  })
 })
 
 describe("the settings of a chat account", () => {

@@ -3,7 +3,7 @@ import { setImmediate as turnOfTheLoop } from "node:timers/promises"
 import { after, before, describe, test } from "node:test"
 import { endJob, markDead, markUncertain, writeStep } from "../store/index.ts"
 import type { KyselyPlugin } from "kysely"
-import { bearer, startGateway } from "./gateway.fixture.ts"
+import { bearer, gatewayToken, startGateway } from "./gateway.fixture.ts"
 import { listDeliveries, listEvents, listRuns } from "./store.ts"
 
 type Gateway = Awaited<ReturnType<typeof startGateway>>
@@ -386,11 +386,17 @@ test("known secrets never leave in an answer", async () => {
   const secret = "1234567:AAExampleExampleExampleExampleExample"
   gateway.redactor.add("plain-secret-value")
   await gateway.store.write(async (write) => {
-    write.addEvent({ sessionKey: "s", text: `${secret} plain-secret-value`, origin: "webhook", trusted: false })
+    write.addEvent({
+      sessionKey: "s",
+      text: `${secret} plain-secret-value ${gatewayToken}`,
+      origin: "webhook",
+      trusted: false,
+    })
   })
   const { text } = await gateway.get("/api/events?session=s")
   assert.ok(!text.includes(secret) && !text.includes("plain-secret-value"))
-  assert.match(text, /\*\*\* \*\*\*/)
+  assert.ok(!text.includes(gatewayToken), "the gateway's own token is one")
+  assert.match(text, /\*\*\* \*\*\* \*\*\*/)
 })
 
 test("a stop lets a running request finish and takes no new ones", async () => {

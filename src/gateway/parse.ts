@@ -7,14 +7,8 @@ import { AppError } from "../kernel/index.ts"
 export function parse<T>(schema: z.ZodType<T>, value: unknown): T {
   const result = schema.safeParse(value, { error: describeSchemaIssue })
   if (result.success) return result.data
-  const problems = result.error.issues.map((issue) => [issue.path.join("."), wordsOf(issue)].filter(Boolean).join(": "))
+  const problems = result.error.issues.map((issue) => [issue.path.join("."), issue.message].filter(Boolean).join(": "))
   throw new AppError("bad-request", problems.join("; "))
-}
-
-/** Zod says of an empty text that it is too small: "expected string to have >=1 characters". */
-function wordsOf(issue: z.core.$ZodIssue): string {
-  const isEmpty = issue.code === "too_small" && issue.origin === "string" && issue.minimum === 1
-  return isEmpty && issue.message.startsWith("Too small") ? "must not be empty" : issue.message
 }
 
 export type Given<T> = { [Key in keyof T]: Exclude<T[Key], undefined> }

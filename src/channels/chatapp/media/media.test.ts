@@ -125,6 +125,31 @@ describe("a file of a message", () => {
     assert.deepEqual(notes(await fetch(bench)), ["[file, document: left out: the platform does not hand it out]"])
   })
 
+  test("that cannot be shown itself has the platform's small picture of it shown, where there is one", async (context) => {
+    const bench = await begin(context)
+    const [size] = bench.emulator.control.sendMedia({ userId: owner, kind: "photo", data: picture }).photo ?? []
+    const film = {
+      file_id: "gone",
+      file_unique_id: "AQADfilm",
+      width: 1,
+      height: 1,
+      duration: 2,
+      mime_type: "video/mp4",
+    }
+    const ask = async (thumbnail: object) => {
+      const before = bench.jobs().length
+      bench.emulator.control.sendRaw({ userId: owner, message: { video: { ...film, thumbnail }, caption: "look" } })
+      await bench.until(() => bench.jobs().length > before, "a job")
+      return await fetch(bench)
+    }
+    const shown = await ask({ ...size, file_unique_id: "AQADstill" })
+    assert.equal(shown.media?.[0]?.mediaType, "image/png")
+    assert.match(notes(shown).join(), /does not hand it out.*A small preview of it is shown\./)
+    const none = await ask({ ...size, file_id: "gone, too", file_unique_id: "AQADother" })
+    assert.equal(none.media, undefined)
+    assert.doesNotMatch(notes(none).join(), /preview/)
+  })
+
   test("is downloaded once, however often it comes", async (context) => {
     const bench = await begin(context)
     const [one, two] = [await receive(bench, { kind: "photo", data: picture }), await fetch(bench)]
