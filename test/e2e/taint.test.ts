@@ -93,7 +93,7 @@ test("a shop is read, typed into and ordered from without a question", async (co
   const shop = await startSite(context, (path) =>
     path.startsWith("/order")
       ? "<title>ordered</title><p>Thank you"
-      : `<title>shop</title><p>Tea 4<form action=/order method=post onsubmit="copy.value = story.innerText"><input type=hidden name=copy id=copy><div contenteditable id=story role=textbox aria-label=Story></div><label>Note <input name=note></label><button>Order</button></form><a href=/search>Search</a>
+      : `<title>shop</title><p>Tea 4<form action=/order method=post><label>Note <input name=note></label><button>Order</button></form><a href=/search>Search</a>
          <iframe src="${evil.url}/frame"></iframe>`,
   )
   const count = asked()
