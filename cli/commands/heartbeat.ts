@@ -44,7 +44,8 @@ export function addHeartbeat(program: Command, context: CliContext): void {
 function describe(item: HeartbeatItem): string {
   const { agentId, session, everyMs, nextAt, target, route, shows, last, open, wouldSkip, waitingEvents } = item
   const every = everyMs === 0 ? "off (events still wake it)" : `every ${describeDuration(everyMs)}`
-  const goes = route ? `${target}: ${route.channel} ${route.account} ${route.chatId}` : `${target}: nowhere yet`
+  const place = route ? `: ${route.channel} ${route.account} ${route.chatId}` : target === "none" ? "" : ": nowhere yet"
+  const goes = `${target}${place}`
   const shown = Object.entries({ alerts: shows.showAlerts, OK: shows.showOk, status: shows.useIndicator })
   const rows: [string, string][] = [
     [agentId, every],

@@ -266,8 +266,8 @@ const heartbeatDefaults: HeartbeatConfig = {
 }
 
 export const deliverToOutbox: TurnOptions["deliver"] = (write, delivery) => {
-  const { route } = delivery.input
-  if (route === null) return "not delivered: none was asked for"
+  const { route, routeProblem = "none was asked for" } = delivery.input
+  if (route === null) return `not delivered: ${routeProblem}`
   const { channel, account, chatId } = route
   const payload = { text: delivery.text, media: [...delivery.media], isError: delivery.isError }
   const laneKey = `${channel}:${account}:${chatId}`

@@ -270,7 +270,7 @@ describe("the answer to a heartbeat", () => {
   test("that had nowhere to go may come again", async (context) => {
     const parts: AgentParts = { models: scriptedModels(["The oven is hot.", "The oven is hot."]), alertRoute: null }
     const first = await startAgent(context, parts)
-    assert.equal(outcome(await first.wake()), "not delivered: none was asked for")
+    assert.equal(outcome(await first.wake()), "not delivered: there is no chat for the target last yet")
     await first.stop()
     const { alertRoute: _none, ...rest } = parts
     const second = await startAgent(context, { ...rest, folder: first.folder })

@@ -257,6 +257,9 @@ function readHeartbeatFile({ workspace, log }: HeartbeatOptions, agentId: string
 
 function makeInput(options: HeartbeatOptions, agentId: string, sessionKey: string): TurnInput {
   const settings = options.settings(agentId)
+  const { target } = settings
+  const route = options.resolveRoute(agentId, target, settings.to)
+  const isLost = route === null && target !== "none"
   return {
     agentId,
     sessionKey,
@@ -264,7 +267,8 @@ function makeInput(options: HeartbeatOptions, agentId: string, sessionKey: strin
     origin: "system",
     trusted: true,
     text: `${settings.prompt}${heartbeatFile(options, agentId)}`,
-    route: options.resolveRoute(agentId, settings.target, settings.to),
+    route,
+    ...(isLost ? { routeProblem: `there is no chat for the target ${target} yet` } : {}),
     ...(settings.model === undefined ? {} : { model: settings.model }),
     ...(settings.includeReasoning ? { showsReasoning: true } : {}),
   }

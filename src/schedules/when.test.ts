@@ -40,6 +40,8 @@ describe("a time as it is written", () => {
     [{ at: "25:00" }, /is no time/],
     [{ at: "tomorrow" }, /is no time/],
     [{ at: "2026-13-40 10:00" }, /is no time/],
+    [{ at: "2027-02-29 10:00" }, /there is no such day/],
+    [{ at: "2027-04-31T10:00:00Z" }, /there is no such day/],
     [{ cron: "61 * * * *" }, /is no time/],
     [{ cron: "* * * * * *" }, /has not five fields/],
     [{ cron: "0 0 30 2 *" }, /never comes/],
@@ -55,9 +57,14 @@ describe("a time as it is written", () => {
 
 describe("changes of the clock", () => {
   const nightly: When = { kind: "cron", cron: "30 2 * * *" }
-  test("in spring what has no time runs an hour later, once", () => {
+  test("in spring what has no time runs when the clock is put forward, once", () => {
     const times = dueTimes(nightly, berlin, at("2026-03-28T12:00:00Z"), at("2026-03-30T12:00:00Z"))
     assert.deepEqual(times, [at("2026-03-29T01:00:00Z"), at("2026-03-30T00:30:00Z")])
+  })
+  test("where the clock is put forward by half an hour, too", () => {
+    const quarter: When = { kind: "cron", cron: "15 2 * * *" }
+    const times = dueTimes(quarter, "Australia/Lord_Howe", at("2026-10-02T20:00:00Z"), at("2026-10-04T20:00:00Z"))
+    assert.deepEqual(times, [at("2026-10-03T15:30:00Z"), at("2026-10-04T15:15:00Z")])
   })
   test("in autumn what has two times runs once", () => {
     const times = dueTimes(nightly, berlin, at("2026-10-24T12:00:00Z"), at("2026-10-26T12:00:00Z"))

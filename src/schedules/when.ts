@@ -75,6 +75,14 @@ function unitOf(word: string): number {
 
 /** A moment with its zone, a day and a time in the user's, or a time of day: the next one. */
 function readMoment(text: string, now: number, timeZone: string): number {
+  const hint = "Write 2026-12-24 18:00, 18:00, or a moment with its zone: 2026-12-24T18:00:00+01:00"
+  const date = /^\d{4}-\d{2}-\d{2}(?=[T ])/.exec(text)?.[0]
+  // The 30th of February would be taken for the 2nd of March.
+  if (date !== undefined && !isDay(date)) {
+    throw new AppError("bad-request", `at: ${JSON.stringify(text.slice(0, 50))} is no time: there is no such day`, {
+      hint,
+    })
+  }
   const zoned = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/.test(text)
     ? Date.parse(text)
     : Number.NaN
@@ -88,11 +96,14 @@ function readMoment(text: string, now: number, timeZone: string): number {
       if (found) return found.getTime()
     }
   } catch (error) {
-    throw new AppError("bad-request", `at: ${JSON.stringify(text.slice(0, 50))} is no time`, { cause: error })
+    throw new AppError("bad-request", `at: ${JSON.stringify(text.slice(0, 50))} is no time`, { hint, cause: error })
   }
-  throw new AppError("bad-request", `at: ${JSON.stringify(text.slice(0, 50))} is no time`, {
-    hint: "Write 2026-12-24 18:00, 18:00, or a moment with its zone: 2026-12-24T18:00:00+01:00",
-  })
+  throw new AppError("bad-request", `at: ${JSON.stringify(text.slice(0, 50))} is no time`, { hint })
+}
+
+function isDay(date: string): boolean {
+  const moment = Date.parse(`${date}T00:00:00Z`)
+  return !Number.isNaN(moment) && new Date(moment).toISOString().startsWith(date)
 }
 
 /** The first time behind a moment; undefined when there is none. */
