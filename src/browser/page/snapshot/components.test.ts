@@ -211,6 +211,7 @@ test("lists what stands inside another thing once, and says what is what", async
     '- option "Green"',
     '- generic "edit": Untitled plan',
     '- gridcell "24 May"',
+    '- gridcell "May, 25"',
     '- textbox "Day"',
     '- dialog "Choose a day"',
     '- button "May"',
@@ -236,9 +237,10 @@ test("clicks what was meant where its middle is another control, and types into 
   await click("efficient", /treeitem "Inner"/)
   await click("efficient", /treeitem "Middle"/)
   assert.match(await snapshot("efficient"), /^- status: trunk;bare;Middle;$/m)
+  await click("efficient", /gridcell "May, 25"/)
   await click("efficient", /menuitem "Export"/)
   await click("efficient", /generic "Build"/)
-  assert.match(await snapshot("efficient"), /;entry;task;$/m)
+  assert.match(await snapshot("efficient"), /;25;entry;task;$/m)
   const ref = refIn(await snapshot("efficient"), /combobox "Tags"/)
   const { status, body } = await bench.call("POST", "/act", { kind: "type", ref, text: "vegan" })
   assert.equal(status, 200, JSON.stringify(body))

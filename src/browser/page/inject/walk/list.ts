@@ -253,7 +253,9 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
   // What is nothing but the box around controls that have refs of their own.
   const isFrame =
     inside.hasControls && !areMany && isSaidByControls(walk, inside, words) && !element.hasAttribute("draggable")
-  const isFocused = role === "" || (isFrame && !isMenu) ? takesFocus(element) : element.hasAttribute("tabindex")
+  // A list without a role takes the focus with a click on any entry.
+  const isFocused =
+    role !== "" && (isMenu || !isFrame) ? element.hasAttribute("tabindex") : !isMenu && takesFocus(element)
   const isContainer = (isMenu || isFrame) && label === "" && !isFocused
   if (!isContainer) {
     // A box of many things is told by its beginning; what has a role by its name alone, if it is one for several things.
@@ -289,7 +291,8 @@ function isOnlyDrawn(
   const isUnmarked = !listens && !element.hasAttribute("tabindex")
   if (within !== undefined && isUnmarked && within.includes(words)) return true
   // All words of a control, which is clicked on them; a sign over the middle of what is clicked there anyway.
-  const isWhole = control !== undefined && (words === within || isUnmarked)
+  const isAll = words === within || (element.localName !== "a" && control !== undefined && isAllOf(control, words))
+  const isWhole = control !== undefined && (isAll || isUnmarked)
   if (isWhole && !hasControls && (isAtMiddle(element, control) || words !== "")) return true
   // A ripple, the thumb of a slider: clicked where the control is. One of several stands for a place of its own.
   if (hasControls || hasTwin(element)) return element.localName === "label" && isLabelOnly(walk, element, words)
@@ -298,6 +301,10 @@ function isOnlyDrawn(
   // Words that listen for themselves do something else: they open the terms that one agrees to.
   const isOwn = listens && words !== "" && element.localName !== "label"
   return drawn !== null && !isOwn && isSaidBy(walk, drawn, element, words)
+}
+
+function isAllOf(control: PageElement, words: string): boolean {
+  return words !== "" && tidy(textOf(control, { left: 200 }), 200) === words
 }
 
 /** It listens, and has neither words nor a place where it could be clicked: an empty slot of a component. */
@@ -356,7 +363,9 @@ function listCell(walk: Walk, element: PageElement, role: string, depth: number,
   if (!isWrapper) addLine(walk, { element, role, name, depth, states: statesOf(walk.tables, element, role), ref: true })
   // A day of a calendar, a word of a table: drawn in a box of its own, and nothing else.
   const within =
-    name !== "" && element.firstElementChild && lookInside(walk, element).items <= 1 ? { within: name } : {}
+    name !== "" && element.firstElementChild && lookInside(walk, element).items <= 1
+      ? { within: name, control: element }
+      : {}
   visitChildren(walk, element, depth + 1, { ...inherited, silent: true, ...within })
 }
 
@@ -378,6 +387,7 @@ export const listFunctions = [
   isSaidByControls,
   isFieldTag,
   isOnlyDrawn,
+  isAllOf,
   isNothing,
   isLabelOnly,
   hasTwin,
