@@ -161,11 +161,12 @@ for (const place of places) {
   const mattering = chosen.length - counts.harmless
   const score = Math.round((counts.noticed / Math.max(1, mattering)) * 100)
   process.stdout.write(`${place}: ${counts.noticed} of ${mattering} noticed (${score} of 100)\n`)
-  const cells = [all.length, `${chosen.length} (seed ${seed})`, counts.harmless, counts.noticed, score]
+  const today = new Date().toISOString().slice(0, 10)
+  const cells = [all.length, `${chosen.length} (seed ${seed})`, counts.harmless, counts.noticed, score, today]
   rows.set(place, `| \`${place}\` | ${cells.join(" | ")} |`)
 }
 if (write) {
   const head =
-    "| folder | places to change | tried | harmless | noticed | of 100 that matter |\n| --- | --- | --- | --- | --- | --- |"
+    "| folder | places to change | tried | harmless | noticed | of 100 that matter | measured |\n| --- | --- | --- | --- | --- | --- | --- |"
   writeSection("changes", [head, ...rowsWith(rows)].join("\n"), "testing.md")
 }

@@ -1,8 +1,12 @@
 import assert from "node:assert/strict"
-import { test } from "node:test"
+import { type TestContext, test } from "node:test"
+import pino from "pino"
+import { testStore } from "../../../../test/support/store.ts"
 import { configSchema } from "../../../config/index.ts"
+import { createBackground, systemClock } from "../../../kernel/index.ts"
 import { createSettings } from "../settings.ts"
 import { menusOf } from "./menu.ts"
+import { MenuRegistration } from "./registration.ts"
 
 const skills = [
   { name: "meal-plan", description: "Plans the meals of a week." },
@@ -32,4 +36,44 @@ test("skills are left out where they are not wanted, and where no commands are",
     [switched.includes("restart"), switched.includes("debug"), switched.includes("start")],
     [true, false, false],
   )
+})
+
+type Failure = { kind: "refused"; code: number; retryAfterSeconds?: number } | { kind: "lost"; reason: string }
+
+/** Registers the menus with a platform that fails in these ways first; the methods that were asked, and the waits. */
+async function register(context: TestContext, failures: Failure[], times = 1) {
+  const [asked, slept]: [string[], number[]] = [[], []]
+  const log = pino({ level: "silent" })
+  const background = createBackground(log)
+  const settings = createSettings(() => configSchema.parse({ commands: { native: "off" } })).account("default")
+  const clock = { ...systemClock, sleep: async (ms: number) => void slept.push(ms) }
+  const client = {
+    async call(method: string) {
+      asked.push(method)
+      const failure = failures.shift()
+      return failure ? { ok: false, failure: { reason: "no", ...failure } } : { ok: true, value: true }
+    },
+  }
+  const store = await testStore(context)
+  for (let time = 0; time < times; time += 1) {
+    const registration = new MenuRegistration({ store, clock, log, background, settings: () => settings })
+    registration.update({ botId: "1", client, signal: new AbortController().signal } as never)
+    await background.idle()
+  }
+  return { asked: asked.length, slept }
+}
+
+test("a menu is registered once, again after a failure, and never again where the platform refuses it", async (context) => {
+  const { asked } = await register(context, [], 1)
+  assert.ok(asked > 0)
+  assert.equal((await register(context, [], 3)).asked, asked, "what is registered is not registered again")
+  const patient = await register(context, [
+    { kind: "refused", code: 429, retryAfterSeconds: 7 },
+    { kind: "lost", reason: "cut" },
+    { kind: "refused", code: 500 },
+  ])
+  assert.equal(patient.asked, asked + 3)
+  assert.equal(patient.slept[0], 7_000)
+  assert.ok((patient.slept[1] ?? 0) >= 8_000 && (patient.slept[2] ?? 0) >= 16_000, String(patient.slept))
+  assert.deepEqual(await register(context, [{ kind: "refused", code: 400 }]), { asked: 1, slept: [] })
 })
