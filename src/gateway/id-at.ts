@@ -6,9 +6,11 @@ const columns = { job: "created_at", outbox: "created_at", hook_delivery: "recei
 
 export function idAt(store: Store, table: keyof typeof columns, time: number): number {
   const { prepare } = store.handle
-  const bounds = prepare(`select coalesce(min(id), 1) as low, coalesce(max(id), 0) + 1 as high from ${table}`).get()
+  // Each by itself is the first or last row of the table; asked for together they are looked for in all of it.
+  const [lowest, highest] = ["min", "max"].map((end) => prepare(`select ${end}(id) as id from ${table}`).get()?.["id"])
   const first = prepare(`select id, ${columns[table]} as at from ${table} where id >= ? order by id limit 1`)
-  let { low, high } = bounds as { low: number; high: number }
+  let low = Number(lowest ?? 1)
+  let high = Number(highest ?? 0) + 1
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
     const row = first.get(middle) as { id: number; at: number } | undefined

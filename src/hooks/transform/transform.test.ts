@@ -161,9 +161,10 @@ describe("a transform", () => {
        }`,
     )
     const counts: number[] = []
-    for (let count = 0; count < 7; count += 1)
+    for (let count = 0; count < 10; count += 1)
       if ((await post()).status === 202) counts.push(Number(inputs().at(-1).text))
-    assert.ok(counts.length > 0 && Math.max(...counts) < 6, `it kept ${Math.max(...counts)} times 150 MB`)
+    // What others of this process give back meanwhile counts for it.
+    assert.ok(counts.length > 0 && Math.max(...counts) < 9, `it kept ${Math.max(...counts)} times 150 MB`)
   })
 
   test("does not run again for a repeat", async () => {
