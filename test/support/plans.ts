@@ -1,6 +1,8 @@
 // Every statement that the product prepares in a test of its own store is looked at once: one that reads a whole table that
 // grows with use is a fault, however quick it is with the few rows of a test.
 import assert from "node:assert/strict"
+import { join } from "node:path"
+import { pathToFileURL } from "node:url"
 import type { Store } from "../../src/store/index.ts"
 
 /** Grow with every message, run, delivery or change. */
@@ -11,8 +13,9 @@ const growing = new Set(
     "group_history unreadable_update"
   ).split(" "),
 )
+const root = pathToFileURL(join(import.meta.dirname, "../..")).href
 /** What asked for a statement is the nearest place on the way that is ours and not the store's own connection. */
-const ours = /\/(?:src|test|cli|emulator)\/(?!store\/sqlite\.ts)[^)\n]*/
+const ours = /^\/(?:src|test|cli|emulator)\/(?!store\/sqlite\.ts)/
 const ofTests = /^\/test\/|\.test\.ts|\.fixture\.ts|\/test-bench\/|\/testing\//
 /** Walks from one end of the table and stops after so many rows. */
 const walksFromAnEnd = /order by (?:id|rowid) (?:desc )?limit/
@@ -27,7 +30,7 @@ export async function withPlansWatched(opening: Promise<Store>): Promise<Store> 
   const found = new Map<string, string>()
   raw.prepare = (sql) => {
     if (!looked.has(sql)) {
-      const [place] = ours.exec(callers()) ?? []
+      const place = callers().find((each) => ours.test(each))
       if (place !== undefined && !ofTests.test(place)) found.set(sql, place)
     }
     return prepare(sql)
@@ -45,7 +48,8 @@ export async function withPlansWatched(opening: Promise<Store>): Promise<Store> 
   return store
 }
 
-function callers(): string {
+/** Places of this project, the nearest first: `/src/store/jobs.ts:150:5`. Wherever it was cloned to. */
+function callers(): string[] {
   const before = Error.stackTraceLimit
   Error.stackTraceLimit = 60
   const { stack = "" } = new Error("who asks")
@@ -53,8 +57,7 @@ function callers(): string {
   return stack
     .split("\n")
     .slice(3)
-    .filter((line) => !line.includes("/node_modules/"))
-    .join("\n")
+    .flatMap((line) => line.split(root)[1]?.replace(/\)$/, "") ?? [])
 }
 
 function scanned(raw: Store["handle"]["raw"], sql: string): string[] {
