@@ -192,6 +192,11 @@ describe("servers of one's own", () => {
     assert.equal(contextOf(compatible, "openai/gpt-oss-20b", "lmstudio"), 32_768)
   })
 
+  test("know a file of weights however deep its folder is", () => {
+    const deep = `/data${"/weights-of-models".repeat(40)}/Qwen3-8B-Q4_K_M.gguf`
+    assert.equal(contextOf(compatible, deep, "llama.cpp"), 32_768)
+  })
+
   test("pass the models of Ollama's service on with all they have", () => {
     assert.equal(contextOf(compatible, "gpt-oss:120b-cloud", "ollama"), 131_072)
     assert.equal(contextOf(compatible, "kimi-k2.5:cloud", "ollama"), 262_144)

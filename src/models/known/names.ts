@@ -3,6 +3,8 @@
 
 /** As many ends as a real name has; more would be made to keep us busy. */
 const mostEnds = 6
+/** In characters. No name of a table is half as long; paths of files may stand before one. */
+const longestName = 200
 
 const ends: readonly RegExp[] = [
   // Routes of aggregators, tags of local servers, versions of Bedrock.
@@ -31,8 +33,9 @@ export interface ModelNames {
 }
 
 export function namesOf(modelId: string): ModelNames {
-  const whole = modelId.trim().toLowerCase()
-  const last = whole.slice(whole.lastIndexOf("/") + 1)
+  const written = modelId.trim().toLowerCase()
+  const last = written.slice(written.lastIndexOf("/") + 1).slice(0, longestName)
+  const whole = written.length > longestName ? last : written
   const plain = withoutMaker(whole.startsWith("accounts/fireworks/") ? withDots(last) : last)
   const exact = [whole, last, plain].flatMap(withoutEnds)
   // Tags of local servers stand behind a colon: gpt-oss:20b. Aggregators write claude-sonnet-4.5.
