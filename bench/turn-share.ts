@@ -71,14 +71,14 @@ async function turn({ control }: Emulator, model: Model, chat: number, text: str
   const began = performance.now()
   const { message_id: after } = control.sendText({ userId: chat, text })
   const request = await asked
-  const askedAt = performance.now()
   await request.ended
   const repliedAt = performance.now()
   await control.waitForCall({ method: "sendMessage", after: lastCall, phase: "started" }, limit)
   const calledAt = performance.now()
   await control.waitForMessage({ chatId: chat, from: "bot", after }, limit)
   await new Promise((resolve) => setTimeout(resolve, restMs))
-  return askedAt - began + (calledAt - repliedAt)
+  // How long the model's stand-in reads and checks the question is no share of ours.
+  return request.at - began + (calledAt - repliedAt)
 }
 
 /** No job is open: a summary that was begun is there. */

@@ -13,6 +13,7 @@ interface Unit {
   work: (trx: Trx) => Promise<unknown>
   savepoint: boolean
   force: boolean
+  onCommitted: (() => void) | undefined
   resolve: (value: unknown) => void
   reject: (error: unknown) => void
 }
@@ -25,12 +26,21 @@ export interface WriteOptions {
   force?: boolean
 }
 
+export interface UnitOptions extends WriteOptions {
+  savepoint?: boolean
+  /**
+   * Called when it is committed, before the disk has it: for whoever takes up what was written. What they write and force
+   * themselves stands later in the log, so nothing of theirs is on the disk without it.
+   */
+  onCommitted?: () => void
+}
+
 export interface GroupCommit {
   /**
    * Resolves with the work's result once it is on the disk. `work` does SQL and nothing else: awaiting anything
    * outside would hold up every other writer.
    */
-  write<T>(work: (trx: Trx) => Promise<T>, options?: { savepoint?: boolean } & WriteOptions): Promise<T>
+  write<T>(work: (trx: Trx) => Promise<T>, options?: UnitOptions): Promise<T>
   /** Does the work while no transaction is open; writers wait until it has ended. */
   hold<T>(work: () => Promise<T>): Promise<T>
   /** Takes the write-ahead log over into the database; done by itself when the log has grown. */
@@ -93,8 +103,8 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   return {
     write: (work, settings) =>
       new Promise((resolve, reject) => {
-        const { savepoint = true, force = true } = settings ?? {}
-        waiting.push({ work, savepoint, force, resolve: resolve as (value: unknown) => void, reject })
+        const { savepoint = true, force = true, onCommitted } = settings ?? {}
+        waiting.push({ work, savepoint, force, onCommitted, resolve: resolve as (value: unknown) => void, reject })
         flushing ??= flush()
       }),
     hold,
@@ -127,6 +137,7 @@ async function commit(
         results.push(await runUnit(handle, trx, unit, units.length > 1 && unit.savepoint))
       } while (taken < units.length && monotonic() - begun < maxStretchMs)
     })
+    for (const { unit, ok } of results) if (ok) unit.onCommitted?.()
     // A disk that fails is to be waited for by all.
     const isForced = ({ unit, ok }: Settled) => durability && ok && (unit.force || durability.problem())
     settle(results.filter((result) => !isForced(result)))

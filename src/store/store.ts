@@ -73,7 +73,7 @@ export interface Store {
   ingestBatch(entries: readonly IngestEntry[], also?: (write: Write) => Promise<void>): Promise<IngestResult[]>
   /** A durable transaction, shared with whoever else writes in the same turn of the event loop. */
   write<T>(work: (write: Write) => Promise<T>, options?: WriteOptions): Promise<T>
-  /** Called after every commit that added jobs or outbox rows. */
+  /** Called after every commit that added jobs or outbox rows, maybe before the disk has it: see `onCommitted`. */
   onAdded(listener: (what: Added) => void): void
   accepting(): boolean
   /** Why nothing is accepted, and what to do; undefined while everything is. */
@@ -203,19 +203,19 @@ async function ingestBatch(
       return settled
     },
     // Plain inserts fail only when the disk does, and then the whole transaction has failed.
-    { savepoint: also !== undefined },
+    { savepoint: also !== undefined, onCommitted: () => parts.notify(added) },
   )
   parts.options.crashPoint("ingest.committed")
-  parts.notify(added)
   return results
 }
 
 async function write<T>(parts: Parts, work: (write: Write) => Promise<T>, options?: WriteOptions): Promise<T> {
   if (parts.closed) throw parts.closed
   const added = nothingAdded()
-  const result = await parts.commit.write((trx) => work(writer(parts, trx, parts.options.clock.now(), added)), options)
-  parts.notify(added)
-  return result
+  return await parts.commit.write((trx) => work(writer(parts, trx, parts.options.clock.now(), added)), {
+    ...options,
+    onCommitted: () => parts.notify(added),
+  })
 }
 
 function writer(parts: Parts, trx: Trx, now: number, added: Adding): Write {

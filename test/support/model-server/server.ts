@@ -179,6 +179,7 @@ async function record(
   })
   const pieces: Buffer[] = []
   for await (const piece of incoming) pieces.push(piece as Buffer)
+  const at = performance.now()
   const written = Buffer.concat(pieces).toString()
   const parsed: unknown = written === "" ? {} : JSON.parse(written)
   const body = isJsonObject(parsed) ? parsed : {}
@@ -189,7 +190,7 @@ async function record(
     path,
     headers: incoming.headers as Record<string, string>,
     body,
-    at: performance.now(),
+    at,
     provider: providerOf(path, otherwise),
     promptText: () => promptWords(body),
     ended,

@@ -1,11 +1,13 @@
-// The typing indicator of a turn: shown at once and kept up until the turn ends. It is decoration: it has a budget of
-// its own, never waits for anything, and falls silent where the platform does not want it.
+// The typing indicator of a turn: shown while people begin to wait and kept up until the turn ends. It is decoration: it
+// has a budget of its own, never waits for anything, and falls silent where the platform does not want it.
 import type { TurnObserver } from "../../../agent/turn-input.ts"
 import type { Background, Clock } from "../../../kernel/index.ts"
 import type { Route } from "../../../sessions/route.ts"
 import type { Client } from "../client.ts"
 
 const callTimeoutMs = 4_000
+/** An answer that is there sooner needs none, and the question to the model goes out first. */
+const firstAfterMs = 30
 
 /** Actions of one account per second: far below what the platform allows for everything together. */
 const maxPerSecond = 10
@@ -68,10 +70,10 @@ export function startTyping(options: {
     if (result.failure.retryAfterSeconds !== undefined) budget.pause(result.failure.retryAfterSeconds * 1000)
     return result.failure.code === 429 || result.failure.code >= 500
   }
+  const pause = (ms: number) => clock.sleep(ms, ended.signal).catch(() => undefined)
   background.run("typing", async () => {
-    while (!ended.signal.aborted && (await show())) {
-      await clock.sleep(everyMs, ended.signal).catch(() => undefined)
-    }
+    await pause(firstAfterMs)
+    while (!ended.signal.aborted && (await show())) await pause(everyMs)
   })
   return { end: () => ended.abort() }
 }
