@@ -58,11 +58,15 @@ const tokens: Readonly<Record<string, Mark>> = {
   "<|turn>": "noise",
   "<turn|>": "noise",
 }
-/** By their first two characters: a reply may be full of first ones. */
-const tokensAt = Map.groupBy(Object.entries(tokens), ([raw]) => raw.slice(0, 2))
-const firsts: ReadonlySet<string> = new Set([...tokensAt.keys()].map((start) => start.charAt(0)))
-/** What may stand behind the `<` of a tag. */
-const tagStart = /[\s/a-z]/i
+/** By their first characters, fewer than the shortest has: a reply may be full of what begins like one. */
+const keyLength = 3
+const tokensAt = Map.groupBy(Object.entries(tokens), ([raw]) => raw.slice(0, keyLength))
+/** Where a mark may begin: what most replies are full of, such as `[` of links, is passed over. */
+const starts = /[<[◁](?=[\s/a-z|]|$)/gi
+/** What may stand behind the `<` of a tag: white space, a slash, the first letter of a name. */
+const tagStart = new RegExp(`[\\s/${Object.keys(tagNames).map((name) => name.charAt(0)).join("")}]`, "i")
+const space = /\s/
+const nameCharacter = /[a-z0-9_:]/i
 
 /** Longest tag, with white space inside it; what is longer is text. */
 const maxTagLength = 64
@@ -76,7 +80,7 @@ export class MarkReader {
     this.#held = ""
     const read: Token[] = []
     let from = 0
-    const starts = /[<[◁]/g
+    starts.lastIndex = 0
     for (let match = starts.exec(rest); match; match = starts.exec(rest)) {
       const found = readMark(rest, match.index)
       if (found === undefined) continue
@@ -102,36 +106,41 @@ export class MarkReader {
 }
 
 function readMark(text: string, at: number): Token | "partial" | undefined {
-  if (at + 1 === text.length) return firsts.has(text.charAt(at)) ? "partial" : undefined
-  const known = tokensAt.get(text.slice(at, at + 2)) ?? []
-  const mayBeTag = text[at] === "<" && tagStart.test(text.charAt(at + 1))
-  if (known.length === 0 && !mayBeTag) return undefined
-  const piece = text.slice(at, at + maxTagLength)
-  for (const [raw, mark] of known) {
-    if (piece.startsWith(raw)) return { mark, raw }
+  for (const [raw, mark] of tokensAt.get(text.slice(at, at + keyLength)) ?? []) {
+    if (text.startsWith(raw, at)) return { mark, raw }
   }
-  const isCut = at + piece.length === text.length && piece.length < maxTagLength
-  if (isCut && known.some(([raw]) => raw.startsWith(piece))) return "partial"
-  return mayBeTag ? readTag(piece, isCut) : undefined
+  if (isCutShort(text, at) && Object.keys(tokens).some((raw) => raw.startsWith(text.slice(at)))) return "partial"
+  return text[at] === "<" && tagStart.test(text.charAt(at + 1)) ? readTag(text, at) : undefined
 }
 
-function readTag(piece: string, isCut: boolean): Token | "partial" | undefined {
-  const end = piece.indexOf(">")
-  const inside = (end < 0 ? piece.slice(1) : piece.slice(1, end)).trimStart().toLowerCase()
-  const isClosing = inside.startsWith("/")
-  const name = isClosing ? inside.slice(1).trimStart() : inside
-  if (end < 0) return isCut && mayBecomeName(name) ? "partial" : undefined
-  const whole = name.trimEnd()
-  const raw = piece.slice(0, end + 1)
-  const mark = Object.hasOwn(tagNames, whole) ? tagNames[whole] : suffixedName.test(whole) ? "open" : undefined
+/** What begins here may go on in the next piece of the stream. */
+function isCutShort(text: string, at: number): boolean {
+  return text.length - at < maxTagLength
+}
+
+/** `<name>` or `</name>`, maybe with white space between; looks no further than it goes on like one. */
+function readTag(text: string, at: number): Token | "partial" | undefined {
+  const end = Math.min(text.length, at + maxTagLength)
+  const skip = (what: RegExp, from: number) => {
+    let index = from
+    while (index < end && what.test(text.charAt(index))) index += 1
+    return index
+  }
+  const slash = skip(space, at + 1)
+  const isClosing = text[slash] === "/"
+  const from = isClosing ? skip(space, slash + 1) : slash
+  const to = skip(nameCharacter, from)
+  const close = skip(space, to)
+  if (close < end && text[close] !== ">") return undefined
+  const name = text.slice(from, to).toLowerCase()
+  // With white space behind the name only ">" can follow.
+  if (close === end) return isCutShort(text, at) && mayBecomeName(name, close > to) ? "partial" : undefined
+  const mark = Object.hasOwn(tagNames, name) ? tagNames[name] : suffixedName.test(name) ? "open" : undefined
   if (mark === undefined) return undefined
-  return { mark: isClosing ? "close" : mark, raw }
+  return { mark: isClosing ? "close" : mark, raw: text.slice(at, close + 1) }
 }
 
-function mayBecomeName(name: string): boolean {
-  const trimmed = name.trimEnd()
-  // White space behind the name: only ">" can follow.
-  const isOver = trimmed !== name && trimmed !== ""
-  if (suffixedName.test(trimmed)) return true
-  return Object.keys(tagNames).some((whole) => (isOver ? whole === trimmed : whole.startsWith(trimmed)))
+function mayBecomeName(name: string, isOver: boolean): boolean {
+  if (suffixedName.test(name)) return true
+  return Object.keys(tagNames).some((whole) => (isOver ? whole === name : whole.startsWith(name)))
 }
