@@ -35,6 +35,21 @@ const read = (text: string): TranscriptEntry => ({
   trusted: false,
 })
 
+test("of a message without end the beginning is found again, and all of it is kept", async (context) => {
+  const { store, write, find } = await open(context)
+  const long = `lighthouse ${"water ".repeat(40_000)} harbour`
+  await write([said(long), answered(long)])
+  assert.equal(find("lighthouse").length, 2)
+  assert.equal(find("harbour").length, 0)
+  const kept = readTranscript(store, key, { limit: 5 }).items.map(({ message }) => JSON.stringify(message))
+  assert.deepEqual(
+    kept.map((text) => text.includes("harbour")),
+    [true, true],
+  )
+  assert.deepEqual(await deleteSession(store, key), { conversations: 1 })
+  assert.equal(find("lighthouse").length, 0)
+})
+
 test("a session is found by the beginning of its key, where only one begins so", async (context) => {
   const { store, write } = await open(context)
   const notes = "agent:main:terminal:notes"

@@ -32,6 +32,7 @@ import * as mcp from "./0035-mcp.ts"
 import * as conversationSizes from "./0037-conversation-sizes.ts"
 import * as waitingSenders from "./0038-waiting-senders.ts"
 import * as indexMerges from "./0039-index-merges.ts"
+import * as longMessages from "./0040-long-messages.ts"
 
 export const migrations: Record<string, Migration> = {
   "0001-first": first,
@@ -66,6 +67,7 @@ export const migrations: Record<string, Migration> = {
   "0037-conversation-sizes": conversationSizes,
   "0038-waiting-senders": waitingSenders,
   "0039-index-merges": indexMerges,
+  "0040-long-messages": longMessages,
 }
 
 /**
