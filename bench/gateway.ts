@@ -7,6 +7,7 @@ import { dirname, join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
+import { memoryVariables } from "../src/service/unit.ts"
 import { freePort } from "../test/support/gateway.ts"
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -69,8 +70,9 @@ export class BenchGateway {
     return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024
   }
 
+  /** As the service starts it. */
   environment(): NodeJS.ProcessEnv {
-    return { ...process.env, SVC_STATE_DIR: this.stateFolder, SVC_GATEWAY_PORT: "", CHATAPP_BOT_TOKEN: "" }
+    return { ...process.env, ...memoryVariables, SVC_STATE_DIR: this.stateFolder, SVC_GATEWAY_PORT: "", CHATAPP_BOT_TOKEN: "" }
   }
 
   async svc(...parameters: string[]): Promise<string> {
