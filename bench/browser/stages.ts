@@ -33,16 +33,14 @@ export async function show(bench: BrowserBench, port: number, url: string): Prom
   }
 }
 
+/** Before each measurement, also of the floor: a page that stands still has its styles and boxes ready. */
 const touch = "document.querySelector('h3').title = String(performance.now())"
 
 export async function medium(stage: Stage): Promise<Figure[]> {
   const { raw, snapshot, act } = stage
-  const floor = await time(40, () => raw.evaluate(walker))
-  const full = await time(
-    40,
-    () => snapshot("interactive=true"),
-    () => raw.evaluate(touch),
-  )
+  const touched = () => raw.evaluate(touch)
+  const floor = await time(40, () => raw.evaluate(walker), touched)
+  const full = await time(40, () => snapshot("interactive=true"), touched)
   const complete = await snapshot("interactive=true")
   const efficient = await snapshot("mode=efficient")
   const again = await time(40, () => snapshot("interactive=true&diff=true"))
@@ -53,7 +51,7 @@ export async function medium(stage: Stage): Promise<Figure[]> {
   const clickAndSee = await time(
     30,
     () => act({ kind: "click", ref: byName("Button 1"), snapshot: "efficient" }),
-    () => raw.evaluate(touch),
+    touched,
   )
   const tokens = (text: string) => Math.ceil(text.length / 4)
   return [
@@ -69,22 +67,11 @@ export async function medium(stage: Stage): Promise<Figure[]> {
 
 export async function large(stage: Stage): Promise<Figure[]> {
   const { raw, snapshot } = stage
-  const floor = await time(5, () => raw.evaluate(walker))
-  const full = await time(
-    5,
-    () => snapshot("interactive=true&maxChars=0"),
-    () => raw.evaluate(touch),
-  )
-  const efficient = await time(
-    15,
-    () => snapshot("mode=efficient"),
-    () => raw.evaluate(touch),
-  )
-  const fitted = await time(
-    15,
-    () => snapshot("maxTokens=2000"),
-    () => raw.evaluate(touch),
-  )
+  const touched = () => raw.evaluate(touch)
+  const floor = await time(5, () => raw.evaluate(walker), touched)
+  const full = await time(5, () => snapshot("interactive=true&maxChars=0"), touched)
+  const efficient = await time(15, () => snapshot("mode=efficient"), touched)
+  const fitted = await time(15, () => snapshot("maxTokens=2000"), touched)
   return [
     ratio("complete interactive snapshot of 20,000 controls", full, floor, 2.5),
     limit("efficient snapshot of 20,000 controls", efficient, 15),
