@@ -73,7 +73,7 @@ export interface Store {
   ingestBatch(entries: readonly IngestEntry[], also?: (write: Write) => Promise<void>): Promise<IngestResult[]>
   /** A durable transaction, shared with whoever else writes in the same turn of the event loop. */
   write<T>(work: (write: Write) => Promise<T>, options?: WriteOptions): Promise<T>
-  /** Called after every commit that added jobs or outbox rows, maybe before the disk has it: see `onCommitted`. */
+  /** Called after every commit that added jobs or outbox rows, of an arrival before the disk has it: see `onCommitted`. */
   onAdded(listener: (what: Added) => void): void
   accepting(): boolean
   /** Why nothing is accepted, and what to do; undefined while everything is. */
@@ -212,10 +212,10 @@ async function ingestBatch(
 async function write<T>(parts: Parts, work: (write: Write) => Promise<T>, options?: WriteOptions): Promise<T> {
   if (parts.closed) throw parts.closed
   const added = nothingAdded()
-  return await parts.commit.write((trx) => work(writer(parts, trx, parts.options.clock.now(), added)), {
-    ...options,
-    onCommitted: () => parts.notify(added),
-  })
+  const result = await parts.commit.write((trx) => work(writer(parts, trx, parts.options.clock.now(), added)), options)
+  // Not before the disk has it: what the caller keeps in memory of it is not there sooner either.
+  parts.notify(added)
+  return result
 }
 
 function writer(parts: Parts, trx: Trx, now: number, added: Adding): Write {

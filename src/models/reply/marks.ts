@@ -64,7 +64,9 @@ const tokensAt = Map.groupBy(Object.entries(tokens), ([raw]) => raw.slice(0, key
 /** Where a mark may begin: what most replies are full of, such as `[` of links, is passed over. */
 const starts = /[<[◁](?=[\s/a-z|]|$)/gi
 /** What may stand behind the `<` of a tag: white space, a slash, the first letter of a name. */
-const tagStart = new RegExp(`[\\s/${Object.keys(tagNames).map((name) => name.charAt(0)).join("")}]`, "i")
+const firstLetters = new Set(Object.keys(tagNames).map((name) => name.charAt(0)))
+const isTagStart = (character: string) =>
+  character === "/" || space.test(character) || firstLetters.has(character.toLowerCase())
 const space = /\s/
 const nameCharacter = /[a-z0-9_:]/i
 
@@ -110,7 +112,7 @@ function readMark(text: string, at: number): Token | "partial" | undefined {
     if (text.startsWith(raw, at)) return { mark, raw }
   }
   if (isCutShort(text, at) && Object.keys(tokens).some((raw) => raw.startsWith(text.slice(at)))) return "partial"
-  return text[at] === "<" && tagStart.test(text.charAt(at + 1)) ? readTag(text, at) : undefined
+  return text[at] === "<" && isTagStart(text.charAt(at + 1)) ? readTag(text, at) : undefined
 }
 
 /** What begins here may go on in the next piece of the stream. */
