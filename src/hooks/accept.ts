@@ -130,8 +130,7 @@ export async function turnInput(
   if (action.model !== undefined) options.checkModel(action.model)
   const agentId = options.mainAgentId()
   const { route, problem } = await findRoute(options, action)
-  const callback =
-    action.callbackUrl === undefined ? {} : { callback: { url: action.callbackUrl, mapping } }
+  const callback = action.callbackUrl === undefined ? {} : { callback: { url: action.callbackUrl, mapping } }
   return {
     agentId,
     sessionKey: hookKey(agentId, action.sessionKey ?? `hook:${options.ids.uuid()}`),
