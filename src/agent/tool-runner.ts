@@ -5,6 +5,7 @@ import {
   type Json,
   type Log,
   describeError,
+  errorTable,
   explainHandles,
   isOutOfHandles,
   raceAbort,
@@ -76,7 +77,9 @@ export async function runTool(options: RunToolOptions, call: ToolCall): Promise<
     // The machine's trouble, not the tool's: the turn goes on when there are some again.
     if (isOutOfHandles(error)) throw explainHandles(error)
     options.log.info({ tool: tool.name, run: options.context.runId, reason: describeError(error) }, "tool failed")
-    return { result: failed(call, explain(error)), isForeign: tool.output === "untrusted" }
+    const isForeign = error instanceof AppError && error.isForeign
+    const text = isForeign ? explainForeign(options.ids, tool.name, error) : explain(error)
+    return { result: failed(call, text), isForeign: isForeign || tool.output === "untrusted" }
   }
 }
 
@@ -140,6 +143,12 @@ function explain(error: unknown): string {
   if (!(error instanceof AppError)) return "The tool failed unexpectedly."
   const hint = error.hint === undefined ? "" : ` Hint: ${error.hint}`
   return neutralize(`${error.code}: ${error.message}.${hint}`)
+}
+
+/** What others have written of it stands inside their boundary. */
+function explainForeign(ids: Ids, source: string, { code, message, hint }: AppError): string {
+  const own = neutralize(`${code}: ${errorTable[code].meaning}${hint === undefined ? "" : ` Hint: ${hint}`}`)
+  return `${own}\n${wrapUntrusted(ids, { source, text: message })}`
 }
 
 function failed(call: ToolCall, text: string): ToolResultPart {

@@ -108,6 +108,8 @@ export interface TurnInput {
     shareHistory?: boolean
     /** Where the result is posted, and the mapping that says so. */
     callback?: { url: string; mapping: string }
+    /** The token of its own scope that has asked for it: others of that kind are not told the result. */
+    tokenId?: string
   }
   /** A schedule in a session apart: its name in the summary, and whether the main session is woken at once. */
   schedule?: { name: string; wakeMode: "now" | "next-heartbeat" }

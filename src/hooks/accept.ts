@@ -26,6 +26,13 @@ export interface DeliveryKey {
   deliveryId: string
 }
 
+/** Through what a delivery came. */
+export interface Sender {
+  mapping?: string | undefined
+  /** Not the hook token itself, but one with the scope for it. */
+  tokenId?: string | undefined
+}
+
 export interface Acceptance {
   entry: IngestEntry
   answer: JsonObject
@@ -38,13 +45,13 @@ export async function acceptActions(
   options: AcceptOptions,
   key: DeliveryKey,
   actions: readonly HookAction[],
-  mapping?: string,
+  sender: Sender = {},
 ): Promise<Acceptance> {
   const [first] = actions
   const parts: Acceptance[] = []
   for (const action of actions) {
     parts.push(
-      action.kind === "wake" ? acceptWake(options, key, action) : await acceptAgent(options, key, action, mapping),
+      action.kind === "wake" ? acceptWake(options, key, action) : await acceptAgent(options, key, action, sender),
     )
   }
   if (parts.length === 1) return parts[0] as Acceptance
@@ -105,22 +112,25 @@ async function acceptAgent(
   options: AcceptOptions,
   key: DeliveryKey,
   action: AgentAction,
-  mapping: string | undefined,
+  sender: Sender,
 ): Promise<Acceptance> {
   const runId = options.ids.uuid()
-  const input = await turnInput(options, action, mapping)
+  const input = await turnInput(options, action, sender)
   const answer = { ok: true, runId }
   const entry: IngestEntry = { source: "hook", ...key, payload: null, answer, jobs: [turnJob(runId, input)] }
   return { entry, answer, status: 202, runIds: [runId] }
 }
 
 /** The run that an action asks for. Throws for a session, model, channel or recipient that cannot be. */
-export async function turnInput(options: AcceptOptions, action: AgentAction, mapping?: string): Promise<TurnInput> {
+export async function turnInput(
+  options: AcceptOptions,
+  action: AgentAction,
+  { mapping = "", tokenId }: Sender = {},
+): Promise<TurnInput> {
   if (action.model !== undefined) options.checkModel(action.model)
   const agentId = options.mainAgentId()
   const { route, problem } = await findRoute(options, action)
-  const callback =
-    action.callbackUrl === undefined ? {} : { callback: { url: action.callbackUrl, mapping: mapping ?? "" } }
+  const callback = action.callbackUrl === undefined ? {} : { callback: { url: action.callbackUrl, mapping } }
   return {
     agentId,
     sessionKey: hookKey(agentId, action.sessionKey ?? `hook:${options.ids.uuid()}`),
@@ -138,6 +148,7 @@ export async function turnInput(options: AcceptOptions, action: AgentAction, map
       wakeMode: action.wakeMode,
       ...(action.shareHistory ? { shareHistory: true } : {}),
       ...callback,
+      ...(tokenId === undefined ? {} : { tokenId }),
     },
     ...(action.model === undefined ? {} : { model: action.model }),
     ...(action.thinking === undefined ? {} : { thinking: action.thinking }),

@@ -8,6 +8,7 @@ import { hookToken, startHooks } from "./hooks.fixture.ts"
 import { createVerifier } from "./verify/index.ts"
 
 const guest = "svct_guest_0123456789"
+const second = "svct_second_0123456789"
 const other = "svct_other_0123456789"
 const stranger = "svct_nobody_0123456789"
 const secret = "mapping-secret-0123456789"
@@ -22,6 +23,7 @@ before(async () => {
       guests: {
         admit(token) {
           if (token === guest) return { id: "g1", name: "ci" }
+          if (token === second) return { id: "g2", name: "backup" }
           if (token === other) throw new AppError("scope-missing", "The token other has not the scope hooks")
           return undefined
         },
@@ -64,6 +66,18 @@ test("a token with the scope opens wake, agent, results and mappings without a s
     { by, mapping: "agent", outcome: "ok" },
     { by, mapping: "plain", outcome: "ok" },
   ])
+})
+
+test("it is told the results of its own runs and of no others; the hook token of all", async () => {
+  const read = async (runId: unknown, token: string) =>
+    (await server.send(`/hooks/runs/${runId}`, { method: "GET", headers: { authorization: `Bearer ${token}` } })).status
+  const mine = (await post("agent", guest, {}, { message: "mine" })).json.runId
+  const mapped = (await post("plain", guest)).json.runId
+  const houses = (await post("agent", hookToken, {}, { message: "the house's" })).json.runId
+  const askedBy = async (token: string) => await Promise.all([mine, mapped, houses].map((runId) => read(runId, token)))
+  assert.deepEqual(await askedBy(guest), [200, 200, 404])
+  assert.deepEqual(await askedBy(second), [404, 404, 404])
+  assert.deepEqual(await askedBy(hookToken), [200, 200, 200])
 })
 
 test("it stands in for no signature, and is not read from an address", async () => {

@@ -156,7 +156,8 @@ async function receive(door: Door, settings: Settings, request: IncomingMessage)
   if (!hasToken && !guest && candidates.length === 0) refuseStranger(door, settings, request, path, beganAt)
   const endpoint = subPathOf(path, settings.base)
   if (endpoint.startsWith("runs/") && isReading(request.method)) {
-    return secured(answerRun(door.runs, request.method, endpoint.slice("runs/".length)))
+    const asked = { runId: endpoint.slice("runs/".length), tokenId: guest?.id }
+    return secured(answerRun(door.runs, request.method, asked))
   }
   if (request.method === "OPTIONS")
     return secured(new Response(null, { status: 204, headers: { allow: "POST, OPTIONS" } }))

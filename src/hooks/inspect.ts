@@ -116,7 +116,7 @@ async function describe(options: InspectOptions, action: HookAction, mapping: st
   if (action.kind === "wake") {
     return { kind: "wake", session: options.mainSessionKey(), text: action.text, mode: action.mode }
   }
-  const input = await turnInput(options, action, mapping)
+  const input = await turnInput(options, action, { mapping })
   return {
     kind: "agent",
     session: input.sessionKey,

@@ -94,7 +94,8 @@ async function accept(options: ProcessOptions, settings: Settings, delivery: Del
     if (known) return repeated(options, delivery, taker, key, known.answer)
   }
   const actions = await planActions(options, delivery, taker)
-  const { entry, answer, status, runIds } = await acceptActions(options, key, actions, taker.id)
+  const tokenId = delivery.proof.kind === "token" ? delivery.proof.tokenId : undefined
+  const { entry, answer, status, runIds } = await acceptActions(options, key, actions, { mapping: taker.id, tokenId })
   const tookMs = options.clock.monotonic() - delivery.beganAt
   const verdict = actions.length === 0 ? "skipped" : "accepted"
   entry.rows = [deliveryRow({ delivery, verdict, status, runIds, answer, tookMs })]

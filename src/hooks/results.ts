@@ -41,9 +41,14 @@ export async function answerWithReply(
   }
 }
 
-export function answerRun(runs: HookRuns, method: string | undefined, runId: string): Response {
+/** `tokenId`: who asks has a token of its own, and not the hook token. */
+export function answerRun(
+  runs: HookRuns,
+  method: string | undefined,
+  { runId, tokenId }: { runId: string; tokenId: string | undefined },
+): Response {
   if (method === "OPTIONS") return new Response(null, { status: 204, headers: { allow: "GET, HEAD, OPTIONS" } })
-  const run = runs.read(runId)
+  const run = tokenId === undefined ? runs.read(runId) : runs.readFor(tokenId, runId)
   if (!run) throw new AppError("turn-not-found", "There is no run of this id that came from a webhook")
   return jsonResponse({ ok: true, ...visible(run) })
 }

@@ -6,6 +6,8 @@ import type { HookRun } from "./contract.ts"
 export interface HookRuns {
   /** Undefined when there is no such run, or it did not come from a webhook. */
   read(runId: string): HookRun | undefined
+  /** The same for a token of its own scope: undefined, too, for what it has not asked for itself. */
+  readFor(tokenId: string, runId: string): HookRun | undefined
   /** The run once it has ended; undefined when the time is up or the signal aborts first. */
   wait(runId: string, timeoutMs: number, signal: AbortSignal): Promise<HookRun | undefined>
   /** The same run once its messages have been sent, or not: when the time is up, as it is then. */
@@ -31,6 +33,7 @@ interface RunRow {
 
 const sqlRun = `select id, state, error, result, created_at, finished_at from job
   where run_id = ? and kind = 'turn' and json_extract(payload, '$.purpose') = 'hook'`
+const sqlAskedBy = "select json_extract(payload, '$.hook.tokenId') as tokenId from job where run_id = ?"
 const sqlReply = "select data from step where job_id = ? and kind = 'assistant' order by n desc limit 1"
 
 export function createHookRuns(options: HookRunsOptions): HookRuns {
@@ -76,6 +79,10 @@ export function createHookRuns(options: HookRunsOptions): HookRuns {
   }
   return {
     read,
+    readFor(tokenId, runId) {
+      const asked = handle.prepare(sqlAskedBy).get(runId) as { tokenId: string | null } | undefined
+      return asked?.tokenId === tokenId ? read(runId) : undefined
+    },
     async settled(run, timeoutMs, signal) {
       const waiting = queuedIds(run.delivery)
       if (waiting.length === 0 || timeoutMs <= 0) return run

@@ -207,6 +207,8 @@ interface ErrorOptions {
   status?: number
   /** Seconds, sent as Retry-After. */
   retryAfterSeconds?: number
+  /** Others have written the message, or a part of it: a model is shown it inside a boundary. */
+  isForeign?: boolean
 }
 
 export class AppError extends Error {
@@ -214,6 +216,7 @@ export class AppError extends Error {
   readonly status: number
   readonly hint: string | undefined
   readonly retryAfterSeconds: number | undefined
+  readonly isForeign: boolean
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -222,6 +225,7 @@ export class AppError extends Error {
     this.status = options.status ?? errorTable[code].status
     this.hint = options.hint
     this.retryAfterSeconds = options.retryAfterSeconds
+    this.isForeign = options.isForeign ?? false
   }
 }
 

@@ -34,6 +34,7 @@ export function composeMcp(core: Core, parts: { browser: () => BrowserService; a
     variables: core.environment.variables,
     store: core.store,
     background: core.background,
+    redactor: core.redactor,
     onAccepted: (name) => closeToolChanges(parts.approvals(), name),
     log: log.child({ part: "mcp" }),
   })

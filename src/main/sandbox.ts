@@ -68,7 +68,7 @@ export function composeSandbox(core: Core, proxySocket: () => Promise<string>): 
   })
   const run = createCommands({ sandbox, workspaces, settings, proxySocket })
   const mediaFolder = join(environment.stateFolder, "media")
-  const tools = createSandboxTools({ run, settings, mediaFolder, ids })
+  const tools = createSandboxTools({ run, settings, foreign: workspaces, mediaFolder, ids })
   const mode = async (agentId: string) => {
     const own = settings(agentId)
     return own.mode ?? modeOf(own, await sandbox.probe(own))

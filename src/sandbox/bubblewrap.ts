@@ -102,9 +102,14 @@ export function environmentOf({ environment, proxySocket }: BoxSpec): Record<str
   }
 }
 
-/** The forwarder runs beside the command and ends with it. The command's pipes are not for it. */
+/**
+ * The forwarder runs beside the command and ends with it. The command's pipes are not for it. The command begins when the
+ * forwarder listens, or has ended: until then a program that heeds the proxy finds nobody there.
+ */
 export function commandOf({ argv, proxySocket }: BoxSpec, node: string): string[] {
   if (proxySocket === undefined) return [...argv]
-  const beside = 'node=$1; program=$2; shift 2; "$node" -e "$program" </dev/null >/dev/null 2>&1 3<&- 4<&- & exec "$@"'
+  const beside =
+    'node=$1; program=$2; shift 2; mkfifo /run/listens; "$node" -e "$program" </dev/null >/run/listens 2>/dev/null 3<&- 4<&- & ' +
+    'read -r word </run/listens; rm -f /run/listens; exec "$@"'
   return ["/bin/sh", "-c", beside, "sh", node, forwardProgram(proxyPort), ...argv]
 }

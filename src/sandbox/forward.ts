@@ -23,5 +23,6 @@ function forward(port: number, socketPath: string): void {
       one.on("close", () => other.destroy())
     }
   })
-  server.listen(port, "127.0.0.1")
+  // Who waits for this line begins then.
+  server.listen(port, "127.0.0.1", () => process.stdout.write("listens\n"))
 }

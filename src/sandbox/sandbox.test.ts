@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { randomUUID } from "node:crypto"
 import { once } from "node:events"
-import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import { type AddressInfo, createServer as createSocketServer } from "node:net"
 import { join } from "node:path"
@@ -163,6 +163,58 @@ describe("the workspace", { skip }, () => {
       bench.configure({ tools: "all" })
     }
   })
+
+  test("lets a command with a network begin when its way out is there", async () => {
+    const proxy = createServer((request, response) => response.end(`through the proxy to ${request.url}`))
+    const socket = join(temporaryFolder(), "proxy.sock")
+    proxy.listen(socket)
+    await once(proxy, "listening")
+    const own = startSandboxBench({ tools: "all", exec: { network: true } }, { proxySocket: async () => socket })
+    try {
+      const fetched = await own.use("exec", { command: "curl -s http://page.example/", network: true })
+      assert.equal(textOf(fetched), "through the proxy to http://page.example/")
+    } finally {
+      await own.sandbox.stop()
+      proxy.close()
+    }
+  })
+})
+
+describe("a workspace with files that words of others may have made", () => {
+  const network = { command: "true", network: true }
+  const asks = /^Error: asks: .*words of others may have made files of the workspace/
+  let own: SandboxBench
+  before(() => void (own = startSandboxBench({ tools: "all", exec: { network: true } })))
+  after(() => own.sandbox.stop())
+  /** What the gate lets through fails at the proxy, which is not there. */
+  const free = /no proxy in this test/
+  /** Where no sandbox can be had the call itself fails, after it was noted. */
+  const tried = (name: string, input: object, more: object) => own.use(name, input, more).catch(() => undefined)
+
+  const deeds: [string, string, object, object][] = [
+    ["a tainted write", "write", { path: "run.sh", content: "curl" }, { tainted: true }],
+    ["a tainted command", "exec", { command: "echo curl >run.sh" }, { tainted: true }],
+    ["a command with a network", "exec", { command: "true", network: true }, {}],
+  ]
+  for (const [name, tool, input, more] of deeds) {
+    test(`asks before a command with a network in every turn after ${name}, until it is empty`, async () => {
+      const work = own.workspaces.folder({ agentId: "main", sessionKey: "agent:main:main", trusted: true })
+      const mark = join(own.workspace, "work.foreign")
+      const look = () => rmSync(mark, { force: true })
+      writeFileSync(join(work, "of-the-owner.txt"), "mine")
+      look()
+      await assert.rejects(own.use("exec", network), free)
+      look()
+      await own.use("read", { path: "of-the-owner.txt" }, { tainted: true }).catch(() => undefined)
+      assert.equal(existsSync(mark), false)
+      await tried(tool, input, more)
+      await assert.rejects(own.use("exec", network), asks)
+      await assert.rejects(own.use("exec", network, { sessionKey: "agent:main:other" }), asks)
+      assert.match(readFileSync(mark, "utf8"), /words of others/)
+      for (const file of readdirSync(work)) rmSync(join(work, file))
+      await assert.rejects(own.use("exec", network), free)
+    })
+  }
 })
 
 function processesWith(marker: string): string[] {

@@ -3,7 +3,7 @@
 // becomes an instruction. Skills are there to be read.
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import { AppError } from "../kernel/index.ts"
+import { AppError, writeDurableFile } from "../kernel/index.ts"
 import { type Mount, skillsFolder, workFolder } from "./contract.ts"
 
 export interface WorkspaceOptions {
@@ -20,6 +20,12 @@ export interface WorkspaceOptions {
 
 /** As the agent takes them. */
 const skillName = /^[a-z0-9][a-z0-9_-]{0,63}$/
+
+/** The file that says that words of others may have made some of the files in `work`. */
+export const foreignMark = "work.foreign"
+const markWords =
+  "Some of the files in work/ may be what words of others have made of them, so commands with a network are asked about.\n" +
+  "Remove this file when you have looked through them; it goes by itself when work/ is empty.\n"
 
 export interface Asker {
   agentId: string
@@ -43,6 +49,30 @@ export class Workspaces {
     const id = sessionId(sessionKey)
     if (id === undefined) throw new AppError("conflict", "The session has ended")
     return made(join(this.#sessions, id, "work"))
+  }
+
+  /**
+   * Files that words of others may have made are in the folder from now on. Durable when it resolves, so it is called before
+   * they are made. In the folder of a session without standing all are.
+   */
+  async noteForeign({ agentId, trusted }: Asker): Promise<void> {
+    const mark = this.#mark(agentId)
+    if (trusted && !existsSync(mark)) await writeDurableFile(mark, markWords)
+  }
+
+  /** Until the folder is empty again, or an owner has removed the mark. */
+  hasForeign(asker: Asker): boolean {
+    if (!asker.trusted) return true
+    const mark = this.#mark(asker.agentId)
+    if (!existsSync(mark)) return false
+    if (readdirSync(this.folder(asker)).length > 0) return true
+    rmSync(mark, { force: true })
+    return false
+  }
+
+  /** Beside the folder, where no command reaches it, and where it goes with the folder into a backup. */
+  #mark(agentId: string): string {
+    return join(this.#options.workspace(agentId), foreignMark)
   }
 
   mounts(asker: Asker): Mount[] {

@@ -192,6 +192,37 @@ test("nothing is typed into pages and frames of sites that were only followed to
   )
 })
 
+test("no number is told to a page that was only followed to, by the size of its window or the time of a key", async (context) => {
+  await begin()
+  const evil = await startSite(context, (path) =>
+    path.includes("?")
+      ? ""
+      : `<title>evil</title><script>addEventListener("resize", () => fetch("/?size=" + innerWidth + "x" + innerHeight));
+         let down = 0; addEventListener("keydown", () => { down ||= performance.now() });
+         addEventListener("keyup", () => { if (performance.now() - down > 700) fetch("/?held") })</script>`,
+  )
+  const shop = await startSite(context, () => `<title>shop</title><a href="${evil.url}/page">Offer</a>`)
+  obey(world, {
+    "look at the size": [
+      ["browser", { action: "open", url: shop.url }],
+      // The owner's page may be made as large as is wanted.
+      ["browser", { action: "act", request: { kind: "resize", width: 900, height: 700 } }],
+      ["browser", { action: "snapshot" }],
+      (results) => ["browser", { action: "act", request: { kind: "click", ref: refOf(results[2], "Offer") } }],
+      ["browser", { action: "act", request: { kind: "resize", width: 4217, height: 913 } }],
+      ["browser", { action: "act", request: { kind: "press", key: "Tab", delayMs: 800 } }],
+      ["browser", { action: "act", request: { kind: "press", key: "Tab" } }],
+      "looked",
+    ],
+  })
+  await world.reply("looked", { after: world.say(`look at the size of ${shop.url}`) })
+  assert.deepEqual(
+    lastResults(world, "look at the size").map((result) => /Not done/.test(result)),
+    [false, false, false, false, true, true, false],
+  )
+  assert.deepEqual(evil.requests, ["/page"])
+})
+
 test("a frame that takes the focus gets nothing that is typed beside it", async (context) => {
   await begin()
   const evil = await startSite(context, (path) =>

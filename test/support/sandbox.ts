@@ -53,7 +53,7 @@ export function startSandboxBench(
   let socket = proxySocket
   const run = createCommands({ sandbox, workspaces, settings, proxySocket: () => socket() })
   const mediaFolder = join(stateFolder, "media")
-  const tools = createSandboxTools({ run, settings, mediaFolder, ids: systemIds })
+  const tools = createSandboxTools({ run, settings, foreign: workspaces, mediaFolder, ids: systemIds })
   const links: NonNullable<BrowserServiceOptions["sandbox"]> = {
     sandbox,
     settings,

@@ -54,6 +54,14 @@ const onFarPage = [
     { refs: ["1"], anywhere: true },
   ],
   [
+    { kind: "press", key: "Enter", delayMs: 4_217 },
+    { refs: [], anywhere: true },
+  ],
+  [
+    { kind: "resize", width: 4_217, height: 913 },
+    { refs: [], anywhere: true },
+  ],
+  [
     { kind: "type", ref: "1", text: "words" },
     { refs: ["1"], anywhere: false },
   ],

@@ -130,7 +130,7 @@ function wordsIn(request: ActRequest): Carried | undefined {
       return fillOf(request)
     case "press":
       // What is given the focus may hand it on, and what has it may lose it, to any frame.
-      return plainKeys.test(request.key)
+      return plainKeys.test(request.key) && request.delayMs === 0
         ? undefined
         : { what: "Press a key on", refs: request.ref === undefined ? [] : [request.ref], anywhere: true }
     case "drag": {
@@ -139,6 +139,9 @@ function wordsIn(request: ActRequest): Carried | undefined {
       // A point can lie in any frame, also one that is given in the box of an element.
       return { what: "Drag something into", refs, anywhere: startX !== undefined || endX !== undefined }
     }
+    case "resize":
+      // Every frame reads how large it is, and a size is a number of eight digits that no page has offered.
+      return { what: "Choose the size of", refs: [], anywhere: true }
     case "evaluate":
       return { what: "Run code in", refs: request.ref === undefined ? [] : [request.ref], isCode: true }
     case "wait":

@@ -5,7 +5,8 @@ import type { Scope } from "./contract.ts"
 
 export const scopeMeanings: Readonly<Record<Scope, string>> = {
   browser: "Drives browsers through the control service: start, stop, tabs, pages. Profiles are not made or removed.",
-  hooks: "Posts webhooks to `/hooks/wake`, `/hooks/agent` and mappings without a signature, and reads their results.",
+  hooks:
+    "Posts webhooks to `/hooks/wake`, `/hooks/agent` and mappings without a signature, and reads the results of those that it has posted itself.",
   status: "Reads how the gateway is: status, readiness with its parts, metrics, channels, models, usage.",
   message: "Sends messages to chats, edits, deletes and reacts to them.",
   admin: "Everything but webhooks, which only the scope `hooks` and the hook token open.",

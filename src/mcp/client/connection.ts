@@ -1,8 +1,9 @@
 // One configured server: started or reached when a tool of it is called, ended when it was not used for a while, and held
 // to its accepted tools by hash.
 import { createHash } from "node:crypto"
-import { AppError, type Log, describeError, withTimeout } from "../../kernel/index.ts"
+import { AppError, type Log, type Redactor, describeError, isOutOfHandles, withTimeout } from "../../kernel/index.ts"
 import type { McpServerConfig } from "../config.ts"
+import { problemOf } from "./definitions.ts"
 import type { CallOutcome, OpenServer } from "./library.ts"
 import { type ToolDefinition, hashOf } from "./pins.ts"
 
@@ -13,6 +14,8 @@ export interface ConnectionOptions {
   env: Readonly<Record<string, string>>
   cwd: string
   log: Log
+  /** Of what is known to be secret: a server may answer with what it was sent. */
+  redactor: Redactor
 }
 
 export interface Connection {
@@ -130,7 +133,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     get problem() {
       return failed && describeFailed(failed)
     },
-    tools: (signal) => use(signal, (each) => listTools(each, settings, signal)),
+    tools: (signal) => use(signal, (each) => listTools(each, options, signal)),
     call: (tool, input, signal) =>
       use(signal, ({ server }) => limited(settings, tool, signal, (limit) => server.call(tool, input, limit))),
     stop: end,
@@ -154,7 +157,7 @@ async function open(
   // Of the connection itself: whoever waits for it may give up before.
   const { signal, clear } = withTimeout(settings.startSeconds * 1_000, `Starting the MCP server ${name}`, ended)
   try {
-    const onError = (error: Error) => log.debug({ server: name, reason: describeError(error) }, "mcp server error")
+    const onError = (error: Error) => log.debug({ server: name, reason: reasonOf(options, error) }, "mcp server error")
     const server = await openServer({ ...options, ...events, onError, signal })
     log.info({ server: name, revision: server.revision }, "mcp server opened")
     return { server, listed: undefined }
@@ -176,11 +179,21 @@ function tooSlow({ name, settings: { startSeconds } }: ConnectionOptions): AppEr
   })
 }
 
-function listTools(each: Open, settings: McpServerConfig, signal: AbortSignal) {
+function usable({ name, log }: ConnectionOptions, found: readonly ToolDefinition[]): ToolDefinition[] {
+  return found.filter((tool) => {
+    const problem = problemOf(tool)
+    if (problem === undefined) return true
+    log.warn({ server: name, tool: tool.name.slice(0, 80) }, `mcp tool left out: ${problem}`)
+    return false
+  })
+}
+
+function listTools(each: Open, options: ConnectionOptions, signal: AbortSignal) {
+  const { settings } = options
   const now = performance.now()
   if (!each.listed || now - each.listed.at > listMs) {
     const tools = limited(settings, "The list of its tools", signal, (limit) => each.server.tools(limit)).then(
-      (found) => new Map(found.map((tool) => [tool.name, { ...tool, hash: hashOf(tool) }])),
+      (found) => new Map(usable(options, found).map((tool) => [tool.name, { ...tool, hash: hashOf(tool) }])),
     )
     const listed = { at: now, tools }
     each.listed = listed
@@ -207,10 +220,20 @@ async function limited<Result>(
   }
 }
 
-function unavailable({ name, settings }: ConnectionOptions, error: unknown): AppError {
+/** A server may answer with an error of any length, and with what it was sent. */
+const maxReasonChars = 1_000
+
+function reasonOf({ redactor }: ConnectionOptions, error: unknown): string {
+  return redactor.redact(describeError(error).slice(0, 2 * maxReasonChars)).slice(0, maxReasonChars)
+}
+
+function unavailable(options: ConnectionOptions, error: unknown): AppError {
+  const { name, settings } = options
   const keys = settings.url === undefined ? "command, args and env" : "url and headers"
-  return new AppError("mcp-unavailable", `The MCP server ${name} does not work: ${describeError(error)}`, {
-    cause: error,
+  return new AppError("mcp-unavailable", `The MCP server ${name} does not work: ${reasonOf(options, error)}`, {
+    isForeign: true,
+    // Its causes would bring all of its words into the log.
+    cause: isOutOfHandles(error) ? error : undefined,
     hint: `Look at ${keys} of mcp.servers.${name}, then try it: svc mcp servers ${name}`,
   })
 }

@@ -2,7 +2,7 @@
 // that; a server whose tools were never seen is asked for them once, in the background.
 import { homedir } from "node:os"
 import type { Tool, ToolPlace } from "../../agent/tool.ts"
-import { AppError, type Background, type Log, raceAbort } from "../../kernel/index.ts"
+import { AppError, type Background, type Log, type Redactor, raceAbort } from "../../kernel/index.ts"
 import type { Store, Write } from "../../store/index.ts"
 import type { McpConfig, McpServerConfig } from "../config.ts"
 import { type Connection, createConnection, sourceOf } from "./connection.ts"
@@ -18,6 +18,7 @@ export interface McpServersOptions {
   store: Store
   background: Background
   log: Log
+  redactor: Redactor
   /** All tools of a server were accepted by hand. */
   onAccepted?: (name: string) => Promise<void>
 }

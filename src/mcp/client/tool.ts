@@ -27,7 +27,8 @@ export interface McpToolOptions {
 
 export function nameOf(server: string, tool: string): string {
   const plain = `${toolPrefix}${server}_${tool}`.replaceAll(/[^\w-]/g, "_")
-  if (plain.length <= maxName && plain.endsWith(tool)) return plain
+  // What could be the shortened name of another tool is shortened too.
+  if (plain.length <= maxName && plain.endsWith(tool) && !/_[0-9a-f]{8}$/.test(plain)) return plain
   const mark = createHash("sha256").update(tool).digest("hex").slice(0, 8)
   return `${plain.slice(0, maxName - mark.length - 1)}_${mark}`
 }
@@ -136,19 +137,44 @@ async function presentOf({ connection, pin }: McpToolOptions, signal: AbortSigna
   throw new AppError("not-found", `The MCP server ${connection.name} has no tool ${pin.name} any more`)
 }
 
+/** Of one tool; each of its descriptions is held to `maxDescription`. */
+const maxSchemaChars = 16 * 1024
+
 /** The flat form that every provider takes; where there is none, the arguments as JSON in one field. */
 function schemaOf({ inputSchema }: Pin): { schema: JsonObject; isText: boolean } {
   const { properties } = inputSchema
-  if (isJsonObject(properties) && Object.keys(properties).length > 0) {
-    try {
-      return { schema: flatSchema(inputSchema), isText: false }
-    } catch (error) {
-      if (!(error instanceof TypeError)) throw error
-    }
-  }
+  const flat = isJsonObject(properties) && Object.keys(properties).length > 0 ? plainForm(inputSchema) : undefined
+  if (flat) return { schema: flat, isText: false }
   const form = isJsonObject(properties) ? neutralize(JSON.stringify(inputSchema)).slice(0, 2_000) : ""
   const description = form === "" ? "Not needed" : `Arguments as a JSON object of this form: ${form}`
   return { schema: { type: "object", properties: { arguments: { type: "string", description } } }, isText: true }
+}
+
+/**
+ * A server has written all of it, and it stands where the model reads what it can do: descriptions are held to what is held of
+ * the tool's own, and names and values that cannot be shown as they are leave no such form.
+ */
+function plainForm(inputSchema: JsonObject): JsonObject | undefined {
+  try {
+    const flat = JSON.stringify(plainDescriptions(flatSchema(inputSchema)))
+    return flat.length <= maxSchemaChars && neutralize(flat) === flat ? (parseJson(flat) as JsonObject) : undefined
+  } catch (error) {
+    if (error instanceof TypeError) return undefined
+    throw error
+  }
+}
+
+/** `description` is a word of the schema, but for the names of properties. */
+function plainDescriptions({ description, properties, items, ...rest }: JsonObject): JsonObject {
+  const named = isJsonObject(properties) ? Object.entries(properties) : undefined
+  return {
+    ...rest,
+    ...(typeof description === "string" ? { description: neutralize(description).slice(0, maxDescription) } : {}),
+    ...(named
+      ? { properties: Object.fromEntries(named.map(([name, each]) => [name, plainDescriptions(each as JsonObject)])) }
+      : {}),
+    ...(isJsonObject(items) ? { items: plainDescriptions(items) } : {}),
+  }
 }
 
 function readText(value: Json | undefined): JsonObject {

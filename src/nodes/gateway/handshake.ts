@@ -5,7 +5,7 @@ import type { Ids } from "../../kernel/index.ts"
 import { type KeyPair, isPublicKey, isSignedBy } from "../keys.ts"
 import { stepsOf } from "../link/steps.ts"
 import { type Offers, type Refused, nodeIdOf, oldestProtocol, proofText, protocolVersion } from "../protocol.ts"
-import { hello, plainName, proof } from "./messages.ts"
+import { hello, plainName, plainWords, proof } from "./messages.ts"
 
 export interface Known {
   id: string
@@ -29,7 +29,8 @@ export async function greet(
     const keys = await keyPair()
     const first = hello.safeParse(await steps.next())
     if (!first.success || !isPublicKey(first.data.key)) return refused("protocol", "This is no hello of a node")
-    const { protocol, key, nonce, name, platform, version } = first.data
+    const { protocol, key, nonce, name } = first.data
+    const [platform, version] = [plainWords(first.data.platform), plainWords(first.data.version)]
     if (protocol < oldestProtocol) return tooOld(version, protocol)
     const own = { key: keys.publicKey, nonce: ids.token(24) }
     const all = [

@@ -19,7 +19,8 @@ export const hello = z.object({
   version: word,
 })
 
-const profileName = z.string().min(1).max(64)
+// As a configuration names them: they are shown to people and to models.
+const profileName = z.string().regex(/^[a-z0-9-]{1,64}$/)
 export const offers = z.object({
   commands: z.array(word).max(20),
   browser: z.object({ profiles: z.array(profileName).max(200), defaultProfile: profileName }).exactOptional(),
@@ -45,18 +46,22 @@ export const fromNode = z.discriminatedUnion("type", [
   z.object({ type: z.literal("offers"), offers }),
 ])
 
-/** What is left of a name when all that could mislead is out of it. */
+/**
+ * What is left of a name when all that could mislead is out of it. One that reads as the beginning of an id is none: whoever
+ * approves by the id of one node would let in the one with that name.
+ */
 export function plainName(text: string, id: string): string {
-  const letters = text
-    .replace(/[^\p{L}\p{N} ._-]/gu, " ")
-    .replace(/\s/g, " ")
+  const parsed = nodeName.safeParse(plainWords(text).replace(/^[ ._-]*/, ""))
+  const name = parsed.success ? parsed.data : id.slice(0, 4)
+  return /^[0-9a-f]{4,16}$/i.test(name) ? `node-${name}` : name
+}
+
+/** Of a stranger, for the chat and the list: no markup, no line of its own. */
+export function plainWords(text: string): string {
+  return text
     .slice(0, 40)
-  const parsed = nodeName.safeParse(
-    letters
-      .replace(/^[ ._-]*/, "")
-      .split(" ")
-      .filter(Boolean)
-      .join(" "),
-  )
-  return parsed.success ? parsed.data : `node-${id.slice(0, 4)}`
+    .replace(/[^\p{L}\p{N} ._-]/gu, " ")
+    .split(" ")
+    .filter(Boolean)
+    .join(" ")
 }

@@ -23,6 +23,8 @@ export interface Answer {
 
 interface Waiting {
   call: Call
+  /** Its files may still be on their way. */
+  isAnswered: boolean
   resolve(answer: Answer): void
   reject(error: AppError): void
 }
@@ -41,6 +43,8 @@ export class NodeSession {
   readonly since: number
   readonly #options: NodeSessionOptions
   readonly #calls = new Map<number, Waiting>()
+  /** Calls that nobody waits for any more, and that may still be answered. */
+  readonly #givenUp = new Set<number>()
   #link: Link | undefined
   #lastCall = 0
   offers: Offers
@@ -69,11 +73,15 @@ export class NodeSession {
   receive(message: Record<string, unknown>): void {
     const parsed = fromNode.parse(message)
     if (parsed.type === "offers") {
+      const isNew = JSON.stringify(parsed.offers) !== JSON.stringify(this.offers)
       this.offers = parsed.offers
-      this.#options.onOffers()
+      if (isNew) this.#options.onOffers()
       return
     }
-    if (parsed.id > this.#lastCall) throw new Error("an answer that nobody has asked for")
+    const waiting = this.#calls.get(parsed.id)
+    const isAsked = waiting ? !waiting.isAnswered : this.#givenUp.delete(parsed.id)
+    if (!isAsked) throw new Error("an answer that nobody has asked for")
+    if (waiting) waiting.isAnswered = true
     void this.#finish(parsed)
   }
 
@@ -84,7 +92,7 @@ export class NodeSession {
     const id = ++this.#lastCall
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
     const announced = call.files.map(({ path, field, name }) => link.announce(path, { field, name, call: id }))
-    this.#calls.set(id, { call, resolve, reject })
+    this.#calls.set(id, { call, isAnswered: false, resolve, reject })
     link.send({
       type: "invoke",
       id,
@@ -112,6 +120,7 @@ export class NodeSession {
   #settle(id: number): Waiting | undefined {
     const waiting = this.#calls.get(id)
     this.#calls.delete(id)
+    if (waiting && !waiting.isAnswered) this.#givenUp.add(id)
     return waiting
   }
 

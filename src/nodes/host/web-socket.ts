@@ -172,6 +172,10 @@ class ClientSocket extends EventEmitter implements MessageSocket {
     return this.#state
   }
 
+  get bufferedAmount(): number {
+    return this.#socket.writableLength
+  }
+
   send(data: string | Buffer): void {
     if (this.#state !== socketStates.open) return
     const isText = typeof data === "string"

@@ -6,6 +6,8 @@ import { longestFrame, partBytes } from "../protocol.ts"
 export const frameKinds = { file: 0, part: 1, last: 2 } as const
 
 const headBytes = 5
+/** Of a part that is not the last one: many small ones would take far more memory than their bytes. */
+const shortestPart = 16 * 1024
 
 export function binaryFrame(kind: number, id: number, bytes: Uint8Array): Buffer {
   const frame = Buffer.allocUnsafe(headBytes + bytes.length)
@@ -50,6 +52,9 @@ export class FrameReader {
     if (kind !== frameKinds.part && kind !== frameKinds.last) return { kind: "broken", why: "a frame of no known kind" }
     this.#bytes += bytes.length
     if (this.#bytes > longest) return tooLong
+    if (kind === frameKinds.part && bytes.length < shortestPart) {
+      return { kind: "broken", why: "a part of a message is too short" }
+    }
     this.#parts.push(bytes)
     if (kind === frameKinds.part) return { kind: "nothing" }
     const whole = Buffer.concat(this.#parts)

@@ -2,12 +2,17 @@
 // nothing of what is asked; whoever owns it is told of messages, and of the end, once.
 import { statSync } from "node:fs"
 import { AppError } from "../../kernel/errors.ts"
-import { type FileNotice, type Refused, type Working, largestFile } from "../protocol.ts"
+import { type FileNotice, type Refused, type Working, largestFile, longestMessage } from "../protocol.ts"
 import { FrameReader, binaryFrame, frameKinds, framesOf } from "./frames.ts"
 import { Incoming } from "./incoming.ts"
 import { Outgoing } from "./outgoing.ts"
 import { type MessageSocket, socketStates } from "./socket.ts"
 import { Pulse, type PulseTiming } from "./pulse.ts"
+
+/** Files that were given up here whose pieces may still be on their way. */
+const mostForgotten = 1_000
+/** What may wait until the other side reads it: long messages, and the windows of all files. */
+const mostUnread = 4 * longestMessage
 
 export interface LinkOptions {
   socket: MessageSocket
@@ -81,7 +86,9 @@ export class Link {
 
   send(message: Working): void {
     if (!this.#isOpen) return
-    for (const frame of framesOf(message, ++this.#messages)) this.#options.socket.send(frame)
+    const { socket } = this.#options
+    for (const frame of framesOf(message, ++this.#messages)) socket.send(frame)
+    if (socket.bufferedAmount > mostUnread) this.#end("it does not read what it is sent")
   }
 
   /** Somebody waits for the other side from now on. */
@@ -159,6 +166,7 @@ export class Link {
   /** Nobody here wants this file of the other side. */
   refuse(file: number, message: string): void {
     this.#forgotten.add(file)
+    if (this.#forgotten.size > mostForgotten) this.#forgotten.delete(this.#forgotten.values().next().value as number)
     this.#incoming.get(file)?.fail(new AppError("aborted", "Nobody waits for the file any more"))
     this.send({ type: "file-stop", file, by: "receiver", message })
   }

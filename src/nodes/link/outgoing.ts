@@ -16,6 +16,7 @@ export interface OutgoingOptions {
 
 export class Outgoing {
   readonly #options: OutgoingOptions
+  #sent = 0
   #taken = 0
   #stopped: AppError | undefined
   #wake: (() => void) | undefined
@@ -24,9 +25,9 @@ export class Outgoing {
     this.#options = options
   }
 
-  /** The other side has written that much. Ignores what cannot be. */
+  /** The other side has written that much. Ignores what cannot be: it would be sent everything at once. */
   took(bytes: number): void {
-    if (bytes <= this.#taken || bytes > this.#options.bytes) return
+    if (!(bytes > this.#taken && bytes <= this.#sent)) return
     this.#taken = bytes
     this.#options.onProgress?.(bytes)
     this.#wake?.()
@@ -43,16 +44,15 @@ export class Outgoing {
     const hash = createHash("sha256")
     const handle = await OpenFile.open(path, "r")
     try {
-      let sent = 0
-      while (sent < bytes) {
-        await this.#room(() => sent - this.#taken < fileWindow)
-        const piece = Buffer.allocUnsafe(Math.min(partBytes, bytes - sent))
-        const bytesRead = await handle.read(piece, sent)
+      while (this.#sent < bytes) {
+        await this.#room(() => this.#sent - this.#taken < fileWindow)
+        const piece = Buffer.allocUnsafe(Math.min(partBytes, bytes - this.#sent))
+        const bytesRead = await handle.read(piece, this.#sent)
         if (bytesRead === 0) throw new AppError("node-failed", "A file became shorter while it was sent")
         const read = piece.subarray(0, bytesRead)
         hash.update(read)
+        this.#sent += bytesRead
         sendPiece(read)
-        sent += bytesRead
       }
       await this.#room(() => this.#taken >= bytes)
     } catch (error) {

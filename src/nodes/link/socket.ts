@@ -2,6 +2,8 @@
 export interface MessageSocket {
   /** 1 while it is open, 2 while it closes. */
   readonly readyState: number
+  /** Bytes that were given to it and that the other side has not taken. */
+  readonly bufferedAmount: number
   send(data: string | Buffer): void
   ping(): void
   close(): void

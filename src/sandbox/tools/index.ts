@@ -1,11 +1,13 @@
 // The tools of the workspace: read, write, edit, list, exec. All of them work in the sandbox only, so what they reach is the
 // workspace, whoever's words a call acts on; what they bring back may hold anybody's. With a network, which a call asks
-// for, `exec` could carry something away: a tainted call asks an owner, and one for somebody untrusted gets none.
+// for, `exec` could carry something away: a tainted call asks an owner, one for somebody untrusted gets none, and so that a
+// file is not run later that a tainted call has left, the workspace remembers that there may be one.
 import { z } from "zod"
 import type { Tool, ToolContext, ToolResult } from "../../agent/tool.ts"
 import { AppError, type Ids, writeDurableFile } from "../../kernel/index.ts"
 import { extname, join } from "node:path"
 import { type RunCommand, describeEnd, shellLine } from "../commands.ts"
+import type { Workspaces } from "../workspace.ts"
 import type { SandboxSettings } from "../settings.ts"
 import { type FileAsker, type Files, createFiles, maxSentBytes, maxTextBytes } from "./files.ts"
 
@@ -14,6 +16,8 @@ export const sandboxToolNames = ["read", "write", "edit", "list", "exec"] as con
 export interface ToolsOptions {
   run: RunCommand
   settings(agentId: string): SandboxSettings
+  /** Whether words of others may have made some of the workspace's files. */
+  foreign: Pick<Workspaces, "noteForeign" | "hasForeign">
   /** `<state>/media`. */
   mediaFolder: string
   ids: Ids
@@ -33,7 +37,16 @@ const atLeastOne = (value: number) => Math.max(1, value)
 
 export function createSandboxTools(options: ToolsOptions): Tool[] {
   const files = createFiles(options.run)
-  return [readTool(options, files), writeTool(files), editTool(files), listTool(files), execTool(options)] as Tool[]
+  const mark = async (context: ToolContext) => {
+    if (context.tainted) await options.foreign.noteForeign(askerOf(context))
+  }
+  return [
+    readTool(options, files),
+    writeTool(files, mark),
+    editTool(files, mark),
+    listTool(files),
+    execTool(options),
+  ] as Tool[]
 }
 
 function askerOf({ agentId, sessionKey, trusted, signal }: ToolContext): FileAsker {
@@ -90,7 +103,9 @@ function safeExtension(name: string): string {
   return /^\.[a-z0-9]{1,8}$/i.exec(extname(name))?.[0]?.toLowerCase() ?? ".bin"
 }
 
-function writeTool(files: Files): Tool {
+type Mark = (context: ToolContext) => Promise<void>
+
+function writeTool(files: Files, mark: Mark): Tool {
   const input = z.strictObject({ path, content: z.string() })
   return {
     name: "write",
@@ -101,13 +116,14 @@ function writeTool(files: Files): Tool {
     async run(value, context) {
       const { path: name, content } = input.parse(value)
       const data = Buffer.from(content)
+      await mark(context)
       await files.write(askerOf(context), name, data)
       return text(`Written: ${data.length} bytes.`)
     },
   }
 }
 
-function editTool(files: Files): Tool {
+function editTool(files: Files, mark: Mark): Tool {
   const input = z.strictObject({
     path,
     old: z.string().describe("Text to replace, exactly; must be there once"),
@@ -134,6 +150,7 @@ function editTool(files: Files): Tool {
         throw new AppError("conflict", `The text is there ${count} times`, {
           hint: "Take more of what stands around it, or set all",
         })
+      await mark(context)
       await files.write(askerOf(context), name, Buffer.from(parts.join(fresh)))
       return text(`Replaced ${count === 1 ? "once" : `${count} times`}.`)
     },
@@ -159,7 +176,7 @@ function listTool(files: Files): Tool {
   }
 }
 
-function execTool({ run, settings }: ToolsOptions): Tool {
+function execTool({ run, settings, foreign }: ToolsOptions): Tool {
   const input = z.strictObject({
     command: z.string(),
     timeout: z.int().optional().describe("Seconds"),
@@ -172,7 +189,8 @@ function execTool({ run, settings }: ToolsOptions): Tool {
     input,
     output: "untrusted",
     repeatable: () => false,
-    gate(value, { agentId, trusted, tainted }) {
+    gate(value, context) {
+      const { agentId, trusted, tainted } = context
       const { command, network } = input.parse(value)
       if (!network) return undefined
       if (!settings(agentId).exec.network) {
@@ -181,10 +199,13 @@ function execTool({ run, settings }: ToolsOptions): Tool {
         })
       }
       if (!trusted) throw new AppError("forbidden", "This turn acts on words of others: its commands have no network")
-      if (!tainted) return undefined
+      if (!tainted && !foreign.hasForeign(askerOf(context))) return undefined
+      const where = tainted
+        ? "words of others are in this turn"
+        : "words of others may have made files of the workspace"
       return {
-        reason: "The command would have a network, and words of others are in this turn",
-        summary: "Run a command that can reach the internet",
+        reason: `The command would have a network, and ${where}`,
+        summary: `Run a command that can reach the internet${tainted ? "" : ", beside files that words of others may have made"}`,
         action: { command, network: true },
       }
     },
@@ -193,6 +214,8 @@ function execTool({ run, settings }: ToolsOptions): Tool {
       const { exec } = settings(context.agentId)
       const timeoutMs = Math.min(atLeastOne(timeout ?? exec.timeoutSeconds), exec.timeoutSeconds) * 1000
       const asker = askerOf(context)
+      // What comes over the network are words of others as well.
+      if (context.tainted || network) await foreign.noteForeign(asker)
       const result = await run(asker, { argv: shellLine(command), timeoutMs, network, signal: context.signal })
       const failed = result.end.kind !== "ended" || result.end.code !== 0
       return {

@@ -2,7 +2,7 @@
 import { basename, extname } from "node:path"
 import { AppError } from "../../../kernel/index.ts"
 import { type OpenFile, openMedia } from "../../shared/media/open.ts"
-import { pictureSize } from "../../shared/media/picture-size.ts"
+import { pictureSize } from "../../../kernel/picture-size.ts"
 import { Upload } from "../client.ts"
 
 /** What the platform takes as a photo; larger or narrower pictures go as files. */

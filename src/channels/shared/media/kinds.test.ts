@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { test } from "node:test"
 import { temporaryFolder } from "../../../../test/support/temporary.ts"
-import { pictureSize } from "./picture-size.ts"
+import { pictureSize } from "../../../kernel/picture-size.ts"
 import { fitsModel, shownText, sizeText } from "./shown.ts"
 import { isText, sniff } from "./sniff.ts"
 

@@ -1,12 +1,10 @@
 // What of a file that somebody sent a turn is shown: pictures that models take, text to read, its size in words.
 import { readFile } from "node:fs/promises"
-import { pictureSize } from "./picture-size.ts"
+import { gifSize, maxPictureSide, pictureSize } from "../../../kernel/picture-size.ts"
 import { type Sniffed, headBytes, isPicture, isText } from "./sniff.ts"
 
 /** What a model takes as one picture: five megabytes of base64. */
 export const maxPictureBytes = 3_750_000
-/** No model takes more pixels on a side. */
-const maxPictureSide = 8_000
 /** Of all pictures of a turn together. */
 export const maxPicturesBytes = 12 * 1024 * 1024
 /** Of a text file, what is shown at once. */
@@ -27,11 +25,6 @@ export function fitsModel({ mediaType, bytes, head }: Omit<HeldFile, "path">, un
   const size = pictureSize(head) ?? gifSize(head)
   if (!size) return unmeasured
   return size.width > 0 && size.height > 0 && Math.max(size.width, size.height) <= maxPictureSide
-}
-
-function gifSize(head: Buffer): { width: number; height: number } | undefined {
-  if (head.length < 10 || head.toString("latin1", 0, 3) !== "GIF") return undefined
-  return { width: head.readUInt16LE(6), height: head.readUInt16LE(8) }
 }
 
 /** The beginning of a text file, and how much more there is; undefined for anything else. */

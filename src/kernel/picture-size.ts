@@ -1,11 +1,32 @@
-// Width and height of a picture, read from the first bytes of its file: PNG, JPEG and WebP, the kinds sent as photos.
+// What a picture is, read from the first bytes of its file: its kind, and its width and height.
+
+/** No model takes more pixels on a side. */
+export const maxPictureSide = 8_000
 
 export interface PictureSize {
   width: number
   height: number
 }
 
-/** Undefined when it is none of these, or its header lies further on. */
+const kinds: readonly [mediaType: string, at: number, bytes: string][] = [
+  ["image/png", 0, "\x89PNG\r\n\x1a\n"],
+  ["image/jpeg", 0, "\xff\xd8\xff"],
+  ["image/gif", 0, "GIF87a"],
+  ["image/gif", 0, "GIF89a"],
+  ["image/webp", 8, "WEBP"],
+]
+
+/** Of the pictures that models take; undefined for everything else. */
+export function pictureKind(head: Buffer): string | undefined {
+  return kinds.find(([, at, bytes]) => head.toString("latin1", at, at + bytes.length) === bytes)?.[0]
+}
+
+export function gifSize(head: Buffer): PictureSize | undefined {
+  if (head.length < 10 || head.toString("latin1", 0, 3) !== "GIF") return undefined
+  return { width: head.readUInt16LE(6), height: head.readUInt16LE(8) }
+}
+
+/** Of PNG, JPEG and WebP, the kinds sent as photos. Undefined when it is none of these, or its header lies further on. */
 export function pictureSize(head: Buffer): PictureSize | undefined {
   if (head.length < 30) return undefined
   if (head.readUInt32BE(0) === 0x89504e47) return { width: head.readUInt32BE(16), height: head.readUInt32BE(20) }
