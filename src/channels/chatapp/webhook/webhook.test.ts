@@ -4,6 +4,7 @@ import { createServer } from "node:http"
 import { connect } from "node:net"
 import { once } from "node:events"
 import { afterEach, beforeEach, describe, test } from "node:test"
+import { endAll } from "../../../../test/support/ends.ts"
 import { freePort } from "../../../../test/support/gateway.ts"
 import { type Emulator, startEmulator } from "../../../../emulator/index.ts"
 import type { ChannelAccountStatus } from "../../contract.ts"
@@ -22,10 +23,7 @@ beforeEach(async () => {
   emulator.control.addUser({ id: owner })
 })
 
-afterEach(async () => {
-  await bench.end()
-  await emulator.stop()
-})
+afterEach(() => endAll([() => bench.end(), () => emulator.stop()]))
 
 const url = (path = "/chatapp-webhook") => `http://127.0.0.1:${port}${path}`
 const webhook = (more: Record<string, unknown> = {}) => ({
