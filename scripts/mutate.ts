@@ -15,9 +15,10 @@ const usage = `npm run mutate -- <folder or file ...> [--count 40] [--seed 1] [-
   --count   changes to try in each folder given (default 40)
   --seed    the same seed tries the same changes while the code is the same (default 1)
   --jobs    changes tried at the same time (default 2)
-  --ask     tests that are asked of each kind, beside sources and of the whole program (default 12)
+  --ask     tests beside sources that are asked, at most (default 12)
   --write   puts the scores into docs/testing.md
 `
+const mostWholeMs = 60_000
 
 type Verdict =
   | { kind: "noticed"; by: string }
@@ -78,15 +79,21 @@ async function judge(mutation: Mutation, source: string): Promise<Verdict> {
   if (why !== undefined) return { kind: "harmless", why }
   const near = related.of(mutation.file)
   const seen = await runner.comingTo(mutation, near)
-  const units = seen.length > 0 ? seen.slice(0, ask) : unseen(mutation.file, near)
+  const units = seen.length > 0 ? seen.slice(0, ask).map(({ test }) => test) : unseen(mutation.file, near)
   for (const test of units) {
     if (await runner.notices(test, mutation)) return { kind: "noticed", by: test }
   }
-  const whole = await runner.comingTo(mutation, related.whole)
-  for (const test of whole.slice(0, ask)) {
+  const whole = affordable(await runner.comingTo(mutation, related.whole))
+  for (const test of whole) {
     if (await runner.notices(test, mutation)) return { kind: "noticed", by: test }
   }
   return units.length + whole.length === 0 ? { kind: "no test" } : { kind: "unnoticed" }
+}
+
+/** Tests of the whole program take up to a minute each: so many of them as take a minute together, the first first. */
+function affordable(tests: readonly { test: string; ms: number }[]): string[] {
+  let left = mostWholeMs
+  return tests.flatMap(({ test, ms }) => (ms > left ? [] : ((left -= ms), [test])))
 }
 
 /** A worker that is ended tells nobody where it has been, nor does a page. */

@@ -44,7 +44,7 @@ export class TestRunner {
    * Those of the tests that come to the place. First the one that bears the name of the file, then those that come to most
    * of it: what is about a file takes its branches too, while what only passes through keeps to the main way.
    */
-  async comingTo(mutation: Mutation, tests: readonly string[]): Promise<string[]> {
+  async comingTo(mutation: Mutation, tests: readonly string[]): Promise<{ test: string; ms: number }[]> {
     const found: { test: string; first: number; ms: number }[] = []
     const sounds = await Promise.all(tests.map(async (test) => ({ test, ...(await this.#sound(test)) })))
     for (const { test, failed, ms, reached } of sounds) {
@@ -56,7 +56,7 @@ export class TestRunner {
       const first = bears ? Infinity : places.reduce((sum, [start, end]) => sum + end - start, 0)
       if (comes || inPages.test(mutation.file)) found.push({ test, first, ms })
     }
-    return found.toSorted((a, b) => (a.first === b.first ? a.ms - b.ms : b.first - a.first)).map(({ test }) => test)
+    return found.toSorted((a, b) => (a.first === b.first ? a.ms - b.ms : b.first - a.first))
   }
 
   /** One that does not end any more has noticed. */
