@@ -137,6 +137,29 @@ test("strangers beyond what can be told within five minutes are not told, and ca
   assert.ok(!known.has(String(flood)), "who was not told has no request")
 })
 
+test("a token of the environment starts the default account beside those of the configuration, and no other", async () => {
+  const { emulator, second } = await platform()
+  const ada = emulator.control.addUser()
+  const work = { botToken: second.token }
+  const bench = await begin({
+    emulator,
+    chatapp: { allowFrom: [ada.id], botToken: undefined, accounts: { work, idle: {} } },
+    environment: { chatappBotToken: emulator.token },
+  })
+  emulator.control.sendText({ userId: ada.id, text: "to the first" })
+  emulator.control.sendText({ userId: ada.id, botId: second.user.id, text: "to the second" })
+  await bench.until(() => bench.jobs().length === 2, "a message at each")
+  assert.deepEqual(
+    new Map(texts(bench) as [string, string][]),
+    new Map([
+      ["default", "to the first"],
+      ["work", "to the second"],
+    ]),
+  )
+  const { default: main, idle } = await accountsOf(bench)
+  assert.deepEqual([main?.tokenSource, idle?.tokenSource, idle?.state], ["env", "none", "off"])
+})
+
 describe("a change of the configuration", () => {
   test("starts a new account, ends a removed one, and leaves the others alone", async () => {
     const { emulator, second } = await platform()
