@@ -15,10 +15,10 @@ const usage = `npm run mutate -- <folder or file ...> [--count 40] [--seed 1] [-
   --count   changes to try in each folder given (default 40)
   --seed    the same seed tries the same changes while the code is the same (default 1)
   --jobs    changes tried at the same time (default 2)
+  --ask     tests beside sources that are asked, at most (default 12)
   --write   puts the scores into docs/testing.md
 `
-/** What the nearest tests that come to the place do not notice, a farther one hardly does. */
-const mostAsked = 8
+const mostWholeMs = 60_000
 
 type Verdict =
   | { kind: "noticed"; by: string }
@@ -34,13 +34,15 @@ function readWords() {
         count: { type: "string" },
         seed: { type: "string" },
         jobs: { type: "string" },
+        ask: { type: "string" },
         write: { type: "boolean" },
       },
     })
     const [count, seed, jobs] = [Number(values.count ?? 40), Number(values.seed ?? 1), Number(values.jobs ?? 2)]
-    if (positionals.length === 0 || !(count > 0) || !Number.isSafeInteger(seed) || !(jobs >= 1))
+    const ask = Number(values.ask ?? 12)
+    if (positionals.length === 0 || !(count > 0) || !Number.isSafeInteger(seed) || !(jobs >= 1) || !(ask >= 1))
       throw new Error("what is to be changed?")
-    return { count, seed, jobs, write: values.write === true, places: positionals }
+    return { count, seed, jobs, ask, write: values.write === true, places: positionals }
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${usage}`)
     process.exit(2)
@@ -77,15 +79,21 @@ async function judge(mutation: Mutation, source: string): Promise<Verdict> {
   if (why !== undefined) return { kind: "harmless", why }
   const near = related.of(mutation.file)
   const seen = await runner.comingTo(mutation, near)
-  const units = seen.length > 0 ? seen.slice(0, mostAsked) : unseen(mutation.file, near)
+  const units = seen.length > 0 ? seen.slice(0, ask).map(({ test }) => test) : unseen(mutation.file, near)
   for (const test of units) {
     if (await runner.notices(test, mutation)) return { kind: "noticed", by: test }
   }
-  const whole = await runner.comingTo(mutation, related.whole)
-  for (const test of whole.slice(0, mostAsked)) {
+  const whole = affordable(await runner.comingTo(mutation, related.whole))
+  for (const test of whole) {
     if (await runner.notices(test, mutation)) return { kind: "noticed", by: test }
   }
   return units.length + whole.length === 0 ? { kind: "no test" } : { kind: "unnoticed" }
+}
+
+/** Tests of the whole program take up to a minute each: so many of them as take a minute together, the first first. */
+function affordable(tests: readonly { test: string; ms: number }[]): string[] {
+  let left = mostWholeMs
+  return tests.flatMap(({ test, ms }) => (ms > left ? [] : ((left -= ms), [test])))
 }
 
 /** A worker that is ended tells nobody where it has been, nor does a page. */
@@ -136,9 +144,9 @@ function show(source: string, mutation: Mutation): string {
   return `  ${mutation.file}:${mutation.line}  ${mutation.what}\n    - ${lineOf(source)}\n    + ${lineOf(apply(source, mutation))}\n`
 }
 
-const { count, seed, jobs, write, places } = readWords()
+const { count, seed, jobs, ask, write, places } = readWords()
 const related = relateTests(root)
-const runner = new TestRunner(root)
+const runner = new TestRunner(root, jobs)
 const harmlessOf = readHarmless(join(root, "scripts/mutate"))
 const rows = new Map<string, string>()
 for (const place of places) {

@@ -30,24 +30,33 @@ export class TestRunner {
   readonly #root: string
   readonly #cache: string
   readonly #known = new Map<string, Promise<Sound>>()
+  #places: number
+  readonly #waiting: (() => void)[] = []
 
-  constructor(root: string) {
+  /** `jobs`: how many tests run at a time. */
+  constructor(root: string, jobs: number) {
     this.#root = root
+    this.#places = jobs
     this.#cache = join(root, "node_modules/.cache/svc-mutate")
   }
 
-  /** Those of the tests that come to the place; of tests of the whole program the quickest first. */
-  async comingTo(mutation: Mutation, tests: readonly string[]): Promise<string[]> {
-    const found: { test: string; ms: number }[] = []
-    for (const test of tests) {
-      const { failed, ms, reached } = await this.#sound(test)
+  /**
+   * Those of the tests that come to the place. First the one that bears the name of the file, then those that come to most
+   * of it: what is about a file takes its branches too, while what only passes through keeps to the main way.
+   */
+  async comingTo(mutation: Mutation, tests: readonly string[]): Promise<{ test: string; ms: number }[]> {
+    const found: { test: string; first: number; ms: number }[] = []
+    const sounds = await Promise.all(tests.map(async (test) => ({ test, ...(await this.#sound(test)) })))
+    for (const { test, failed, ms, reached } of sounds) {
       // A test that fails without a change tells nothing.
       if (failed) continue
       const places = reached[mutation.file] ?? []
       const comes = places.some(([start, end]) => start <= mutation.start && mutation.start < end)
-      if (comes || inPages.test(mutation.file)) found.push({ test, ms: test.startsWith("test/") ? ms : 0 })
+      const bears = test === mutation.file.replace(/\.ts$/, ".test.ts")
+      const first = bears ? Infinity : places.reduce((sum, [start, end]) => sum + end - start, 0)
+      if (comes || inPages.test(mutation.file)) found.push({ test, first, ms })
     }
-    return found.toSorted((a, b) => a.ms - b.ms).map(({ test }) => test)
+    return found.toSorted((a, b) => (a.first === b.first ? a.ms - b.ms : b.first - a.first))
   }
 
   /** One that does not end any more has noticed. */
@@ -56,7 +65,8 @@ export class TestRunner {
     const hook = join(this.#root, "scripts/mutate/load-changed.mjs")
     const change = JSON.stringify({ ...mutation, file: join(this.#root, mutation.file) })
     // By way of the environment the hook is in the gateways and programs too that the test starts.
-    return this.#fails(test, { SVC_MUTATION: change, NODE_OPTIONS: `--import=${hook}` }, 15_000 + 8 * ms)
+    const environment = { SVC_MUTATION: change, NODE_OPTIONS: `--import=${hook}` }
+    return (await this.#run(test, environment, 15_000 + 8 * ms)).failed
   }
 
   #sound(test: string): Promise<Sound> {
@@ -74,9 +84,8 @@ export class TestRunner {
     }
     const folder = mkdtempSync(join(tmpdir(), "svc-mutate-"))
     try {
-      const started = performance.now()
-      const failed = await this.#fails(test, { NODE_V8_COVERAGE: folder }, soundMs)
-      const sound = { failed, ms: Math.round(performance.now() - started), reached: this.#reachedIn(folder) }
+      const { failed, ms } = await this.#run(test, { NODE_V8_COVERAGE: folder }, soundMs)
+      const sound = { failed, ms, reached: this.#reachedIn(folder) }
       if (failed) process.stderr.write(`${test} fails without any change; it is left out\n`)
       else keep(file, sound)
       return sound
@@ -97,6 +106,20 @@ export class TestRunner {
       }
     }
     return Object.fromEntries([...marks].map(([path, mark]) => [path, intervalsOf(mark)]))
+  }
+
+  async #run(test: string, environment: Record<string, string>, ms: number): Promise<{ failed: boolean; ms: number }> {
+    if (this.#places > 0) this.#places -= 1
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    const started = performance.now()
+    try {
+      const failed = await this.#fails(test, environment, ms)
+      return { failed, ms: Math.round(performance.now() - started) }
+    } finally {
+      const next = this.#waiting.shift()
+      if (next) next()
+      else this.#places += 1
+    }
   }
 
   #fails(test: string, environment: Record<string, string>, ms: number): Promise<boolean> {

@@ -31,13 +31,14 @@ const swapped: Readonly<Record<string, string>> = {
   "||": "&&",
 }
 
-/** Calls whose words are for people: no test should hang on them. */
+/** Calls whose words are for people: no test should hang on them, nor on whether and with what they are made. */
 const talk = /^(?:this\.)?[#\w.]*\b(?:log|console)\.(?:trace|debug|info|warn|error|log)$/
 
 export function findMutations(file: string, source: string): Mutation[] {
   const plain = stripTypeScriptTypes(source, { mode: "strip" })
   const program = parse(plain, { ecmaVersion: "latest", sourceType: "module" })
   const found: Found[] = []
+  const talks: { start: number; end: number }[] = []
   ancestor(program, {
     BinaryExpression: (node) => pushAll(found, operator(plain, node as BinaryExpression)),
     LogicalExpression: (node) => pushAll(found, logical(plain, node as LogicalExpression)),
@@ -47,7 +48,7 @@ export function findMutations(file: string, source: string): Mutation[] {
     },
     IfStatement(node) {
       const { test, consequent } = node as AnyNode & { type: "IfStatement" }
-      if (isTalk(plain, consequent)) return
+      if (isTalk(plain, consequent)) return void talks.push(test)
       for (const value of ["true", "false"])
         found.push({ start: test.start, end: test.end, replacement: value, what: `the condition is ${value}` })
     },
@@ -57,6 +58,10 @@ export function findMutations(file: string, source: string): Mutation[] {
         found.push({ start: test.start, end: test.end, replacement: value, what: `the choice is ${value}` })
     },
     Literal: (node, _state, parents) => pushAll(found, literal(node as Literal, parents as AnyNode[])),
+    CallExpression(node) {
+      const { callee } = node as AnyNode & { type: "CallExpression" }
+      if (talk.test(plain.slice(callee.start, callee.end).replace(/\s+/g, ""))) talks.push(node)
+    },
     ExpressionStatement: (node) => pushAll(found, removedCall(plain, node as AnyNode)),
     ReturnStatement(node) {
       const { argument } = node as AnyNode & { type: "ReturnStatement" }
@@ -71,6 +76,7 @@ export function findMutations(file: string, source: string): Mutation[] {
   })
   const lines = lineStarts(source)
   return found
+    .filter((each) => !talks.some(({ start, end }) => start <= each.start && each.end <= end))
     .toSorted((a, b) => a.start - b.start || a.replacement.localeCompare(b.replacement))
     .map((each) => ({ file, ...each, line: lines.findLastIndex((from) => from <= each.start) + 1 }))
 }

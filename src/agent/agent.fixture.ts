@@ -2,6 +2,7 @@
 // the outbox. It can be shut down at any point and started again on the same folder.
 import type { TestContext } from "node:test"
 import { z } from "zod"
+import { endAll, endWith } from "../../test/support/ends.ts"
 import { silentLog, testStore } from "../../test/support/store.ts"
 import { newStateFolder } from "../../test/support/state-folder.ts"
 import { temporaryFolder } from "../../test/support/temporary.ts"
@@ -135,19 +136,15 @@ export async function startAgent(context: TestContext, parts: AgentParts = {}) {
   const workspace = parts.workspace ?? temporaryFolder()
   let stop = async (): Promise<void> => undefined
   // Before the store's own: what runs must end while there is still a store.
-  context.after(() => stop())
+  endWith(context, () => stop())
   const { clock = systemClock, crashPoint = noCrash } = parts
   const store = await testStore(context, { folder, clock, crashPoint })
   const background = createBackground(silentLog)
   const { sessions, models, heartbeat, runner } = compose({ ...parts, workspace, clock, crashPoint }, store, background)
   await recoverJobs(store)
   runner.start()
-  stop = async () => {
-    heartbeat.stop()
-    await runner.stop(0)
-    await background.idle()
-    await store.close()
-  }
+  const ends = [() => heartbeat.stop(), () => runner.stop(0), () => background.idle(), () => store.close()]
+  stop = () => endAll(ends)
   const settle = async (runId: string) => {
     await background.idle()
     return store.handle.prepare("select * from job where run_id = ?").get(runId) as unknown as JobRow

@@ -1,5 +1,6 @@
 // A channel for tests: one row a paragraph or file, every call recorded and answered as the test says.
 import type { TestContext } from "node:test"
+import { endAll, endWith } from "../../test/support/ends.ts"
 import { silentLog, testStore, type TestStoreOptions } from "../../test/support/store.ts"
 import { AppError, createBackground, noCrash, systemClock, systemIds } from "../kernel/index.ts"
 import type { Route } from "../sessions/route.ts"
@@ -71,7 +72,7 @@ export interface TestOutboxOptions extends TestStoreOptions {
 export async function startOutbox(context: TestContext, options: TestOutboxOptions) {
   let stop = async (): Promise<void> => undefined
   // Before the store's own: what is being sent must end while there is still a store.
-  context.after(() => stop())
+  endWith(context, () => stop())
   const store = options.store ?? (await testStore(context, options))
   const background = createBackground(silentLog)
   const worker = new OutboxWorker({
@@ -88,10 +89,7 @@ export async function startOutbox(context: TestContext, options: TestOutboxOptio
     ...(options.kept ? { kept: options.kept } : {}),
   })
   await worker.start()
-  stop = async () => {
-    await worker.stop(0)
-    await background.idle()
-  }
+  stop = () => endAll([() => worker.stop(0), () => background.idle()])
   const rows = () => store.handle.prepare("select * from outbox order by id").all() as unknown as OutboxRow[]
   return {
     store,

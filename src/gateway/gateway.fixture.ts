@@ -3,6 +3,7 @@ import type { SandboxExplanation } from "../sandbox/index.ts"
 import type { ApprovalDetail } from "../approvals/contract.ts"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { endAll } from "../../test/support/ends.ts"
 import { type SendOptions, send } from "../../test/support/http-client.ts"
 import { withPlansWatched } from "../../test/support/plans.ts"
 import { newStateFolder } from "../../test/support/state-folder.ts"
@@ -71,13 +72,8 @@ export async function startGateway(overrides: Partial<GatewayServerOptions> = {}
     ...overrides,
   }
   const server = createGatewayServer(options)
-  const stop = async () => {
-    await server.stop(0)
-    await background.idle()
-    await tokens.stop()
-    await audit.stop()
-    await store.close()
-  }
+  const ends = [() => server.stop(0), () => background.idle(), () => tokens.stop(), () => audit.stop()]
+  const stop = () => endAll([...ends, () => store.close()])
   const { port } = await server.start().catch(async (error: unknown) => {
     await stop()
     throw error

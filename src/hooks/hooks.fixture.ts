@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync } from "node:fs"
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http"
 import { connect } from "node:net"
 import { join } from "node:path"
+import { endAll } from "../../test/support/ends.ts"
 import { type SendOptions, send } from "../../test/support/http-client.ts"
 import { withPlansWatched } from "../../test/support/plans.ts"
 import { newStateFolder } from "../../test/support/state-folder.ts"
@@ -117,12 +118,7 @@ export async function startHooks(
       await store.close()
       store = await open()
     },
-    async stop() {
-      await listener.stop(0)
-      await hooks.stop()
-      await background.idle()
-      await store.close()
-    },
+    stop: () => endAll([() => listener.stop(0), () => hooks.stop(), () => background.idle(), () => store.close()]),
   }
 }
 

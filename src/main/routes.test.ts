@@ -3,6 +3,7 @@
 import assert from "node:assert/strict"
 import { after, before, test } from "node:test"
 import { startBrowserBench } from "../../test/support/browser-service.ts"
+import { endAll } from "../../test/support/ends.ts"
 import { send } from "../../test/support/http-client.ts"
 import { controlRoutes } from "../browser/routes/all.ts"
 import { type Scope, type Surface, createDoor, mcpScopes, routeRules, scopes } from "../gateway/index.ts"
@@ -28,10 +29,7 @@ before(async () => {
   const admit = createDoor({ surface: "control", token: new Secret(gatewayToken), tokens: book, audit, throttle })
   bench = await startBrowserBench({}, { admit })
 })
-after(async () => {
-  await bench.stop()
-  await gateway.stop()
-})
+after(() => endAll([() => bench.stop(), () => gateway.stop()]))
 
 /** As their routers hold them; `ALL` answers only that a method is wrong. */
 function registered(): { surface: Surface; method: string; path: string }[] {

@@ -4,6 +4,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { type TestContext, after, before } from "node:test"
+import { endAll } from "../../test/support/ends.ts"
 import { silentLog, testStore } from "../../test/support/store.ts"
 import { temporaryFolder } from "../../test/support/temporary.ts"
 import { createBackground, createRedactor, systemClock, systemIds } from "../kernel/index.ts"
@@ -25,9 +26,7 @@ export function shareStore(): void {
     // A hook's own `after` comes at the end of the hook.
     shared = await testStore({ after: (end: () => unknown) => void ends.push(end) } as unknown as TestContext)
   })
-  after(async () => {
-    for (const end of ends) await end()
-  })
+  after(() => endAll(ends))
 }
 
 function emptyStore(): Store {

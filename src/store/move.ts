@@ -3,23 +3,26 @@ import type { Json } from "../kernel/index.ts"
 import type { JobRow, OutboxRow } from "./schema.ts"
 import type { Write } from "./store.ts"
 
-export type JsonChange = (value: Json) => Json
+export interface JobChange {
+  /** Of the payload of each open job, and of each prompt that a running one has kept. */
+  payload: (value: Json) => Json
+  /** Whose message it is: by that those of one person are found again, and answered together. */
+  sender: (sender: string) => string
+}
 
-/** `change` is given the payload of each open job, and each prompt that a running one has kept. */
-export function moveJobs(write: Write, from: string, to: string, change: JsonChange): number {
+export function moveJobs(write: Write, from: string, to: string, change: JobChange): number {
   const rows = write
     .prepare("select * from job where lane_key = ? and state in ('ready', 'running') order by id")
     .all(from) as unknown as JobRow[]
   for (const row of rows) {
-    // Whose it is may be told otherwise now; without a sender it is looked for in the payload.
     write
-      .prepare("update job set lane_key = ?, payload = ?, sender = null where id = ?")
-      .run(to, changed(row.payload, change), row.id)
+      .prepare("update job set lane_key = ?, payload = ?, sender = ? where id = ?")
+      .run(to, changed(row.payload, change.payload), row.sender === null ? null : change.sender(row.sender), row.id)
     const prompt = write.prepare("select data from step where job_id = ? and n = 0").get(row.id)
     if (prompt) {
       write
         .prepare("update step set data = ? where job_id = ? and n = 0")
-        .run(changed(String(prompt["data"]), change), row.id)
+        .run(changed(String(prompt["data"]), change.payload), row.id)
     }
   }
   if (rows.length > 0) chooseHead(write, "job", to, "('ready', 'running')", "running", "class > 0, id")
@@ -72,6 +75,6 @@ function chooseHead(
     .run(lane, underWay)
 }
 
-function changed(json: string, change: JsonChange): string {
+function changed(json: string, change: JobChange["payload"]): string {
   return JSON.stringify(change(JSON.parse(json) as Json))
 }

@@ -30,6 +30,13 @@ async function ask(command: string, to: World = world, person = to.ada): Promise
   return (await to.reply(/./, { after: sent, person })).text ?? ""
 }
 
+/** What a command without its choice answers, and offers. */
+async function choices(command: string): Promise<{ text: string | undefined; buttons: string[][] | undefined }> {
+  const sent = world.say(command)
+  const { text: words, reply_markup: markup } = await world.reply(/./, { after: sent })
+  return { text: words, buttons: markup?.inline_keyboard.map((row) => row.map((button) => button.text)) }
+}
+
 function setting(name: string): unknown {
   const [row] = world.rows<{ settings: string }>(`select settings ${mainSession}`)
   return (JSON.parse(row?.settings ?? "{}") as Record<string, unknown>)[name]
@@ -81,13 +88,26 @@ test("answers every command of an owner in a private chat, without asking the mo
   assert.match(await ask("/whoami"), /User id 1001[^]*Username @ada[^]*Standing owner/)
   assert.match(await ask("/status"), /Model test\/small, thinking default[^]*Messages 0 under way, 0 waiting/)
   assert.match(await ask("/stop"), /Nothing to stop/)
-  assert.match(await ask("/think high"), /is high now/)
+  assert.match(await ask("/think high"), /^The thinking level is high now\.$/)
   assert.equal(setting("thinking"), "high")
-  assert.match(await ask("/think: default"), /as configured/)
+  assert.match(await ask("/t loud"), /^There is no such level\. The thinking level is high\.$/)
+  assert.match(await ask("/think: default"), /^The thinking level is as configured again\.$/)
   assert.equal(setting("thinking"), undefined)
+  assert.deepEqual(await choices("/think"), {
+    text: "The thinking level is the model's own default.",
+    buttons: [
+      ["off", "minimal"],
+      ["low", "medium"],
+      ["high", "default"],
+    ],
+  })
   assert.match(await ask(`/reasoning@${bot.username} stream`), /while it thinks/)
   assert.equal(setting("reasoning"), "stream")
+  assert.match(await ask("/reason ON"), /stands in front of its answers now/)
+  assert.equal(setting("reasoning"), "on")
+  assert.match(await ask("/reasoning loud"), /^There is no such choice\. Reasoning is on\.$/)
   assert.match(await ask("/REASONING off"), /not shown any more/)
+  assert.deepEqual(await choices("/reasoning"), { text: "Reasoning is off.", buttons: [["on", "off"], ["stream"]] })
   assert.match(await ask("/activation always"), /works only in groups/)
   assert.match(await ask("/config show"), /switched off/)
   // The status asks whether its server answers at all.

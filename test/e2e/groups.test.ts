@@ -132,6 +132,33 @@ test("a group that moves while the gateway dies keeps its entry, its session and
   assert.equal(explained.mention.by, `channels.chatapp.groups["${supergroup.id}"].requireMention`)
 })
 
+test("what a person says while a turn runs is answered by one turn, though the group moves meanwhile", async (context) => {
+  const groups = { "-4711": { requireMention: false } }
+  const messages = { queue: { mode: "collect" } }
+  const world = await createWorld(context, {
+    config: { messages, channels: { chatapp: { groupPolicy: "open", groups } } },
+  })
+  const released = Promise.withResolvers<void>()
+  world.model.script(async (_request, n) => (await (n === 1 ? released.promise : undefined), text(`answer ${n}`)))
+  const chat = world.emulator.control.addChat({ id: -4711, type: "group", title: "Crew", members: [world.ada.id] })
+  await world.start()
+  const open = () =>
+    world.rows<{ lane: string }>("select lane_key as lane from job where state in ('ready', 'running')")
+  say(world, chat, "when do we sail?")
+  await until("the turn runs", () => (world.model.requests.length === 1 ? true : undefined))
+  for (const words of ["and where to?", "who steers?"]) say(world, chat, words)
+  await until("both wait", () => (open().length === 3 ? true : undefined))
+  const supergroup = world.emulator.control.migrate({ chatId: chat.id })
+  const isMoved = () => open().every(({ lane }) => lane.endsWith(String(supergroup.id)))
+  await until("what waits has moved", () => isMoved() || undefined)
+  say(world, supergroup, "what do we eat?")
+  await until("the last waits too", () => (open().length === 4 ? true : undefined))
+  released.resolve()
+  await answer(world, supergroup, "answer 2")
+  assert.match(lastPrompt(world.model.requests[1] ?? assert.fail()), /where to\?[^]*who steers\?[^]*what do we eat\?$/)
+  assert.equal(world.model.requests.length, 2)
+})
+
 test("an empty answer is silence where everything is heard and behind a tool that reacted, and is not asked for again", async (context) => {
   const groups = { "*": { requireMention: false } }
   const world = await createWorld(context, { config: { channels: { chatapp: { groupPolicy: "open", groups } } } })

@@ -17,8 +17,8 @@ const root = pathToFileURL(join(import.meta.dirname, "../..")).href
 /** What asked for a statement is the nearest place on the way that is ours and not the store's own connection. */
 const ours = /^\/(?:src|test|cli|emulator)\/(?!store\/sqlite\.ts)/
 const ofTests = /^\/test\/|\.test\.ts|\.fixture\.ts|\/test-bench\/|\/testing\//
-/** Walks from one end of the table and stops after so many rows. */
-const walksFromAnEnd = /order by (?:id|rowid) (?:desc )?limit/
+/** Walks from one end of the table, or from a place in it, passes over nothing and stops after so many rows. */
+const walksFromAnEnd = /from \w+ (?:where id [<>]=? \? )?order by (?:id|rowid) (?:desc )?limit/
 
 const looked = new Set<string>()
 

@@ -3,6 +3,7 @@ import { pino } from "pino"
 import type { TestContext } from "node:test"
 import { type Clock, type CrashPoint, type Log, noCrash, systemClock, systemIds } from "../../src/kernel/index.ts"
 import { type Store, type StoreOptions, openStore } from "../../src/store/index.ts"
+import { endWith } from "./ends.ts"
 import { withPlansWatched } from "./plans.ts"
 import { newStateFolder } from "./state-folder.ts"
 
@@ -39,7 +40,7 @@ export async function testStore(context: TestContext, options: TestStoreOptions 
     open = false
     await close()
   }
-  context.after(() => store.close())
+  endWith(context, () => store.close())
   return store
 }
 

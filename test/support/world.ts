@@ -8,6 +8,7 @@ import { type TestContext, after } from "node:test"
 import { setTimeout as delay } from "node:timers/promises"
 import type { Message, User } from "grammy/types"
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../emulator/index.ts"
+import { endAll } from "./ends.ts"
 import { type GatewaySetup, freePort, type RunningGateway, startGateway, writeConfig } from "./gateway.ts"
 import { type ModelServer, type ModelServerOptions, startModelServer } from "./model-server/index.ts"
 import { newStateFolder } from "./state-folder.ts"
@@ -211,10 +212,13 @@ export async function createWorld(context: Pick<TestContext, "after">, options: 
  */
 export function fileContext(): Pick<TestContext, "after"> {
   const ends: (() => unknown)[] = []
-  after(async () => {
-    for (const end of ends.toReversed()) await end()
-  })
+  after(() => endAll(youngestFirst(ends)))
   return { after: (end) => void ends.push(end as () => unknown) }
+}
+
+/** With what is added meanwhile. */
+function* youngestFirst(ends: (() => unknown)[]): Generator<() => unknown> {
+  for (let end = ends.pop(); end; end = ends.pop()) yield end
 }
 
 /** Takes what waits for the bot away, as another program with its token would. */

@@ -8,13 +8,12 @@ import { join } from "node:path"
 import { type BotAccount, type Emulator, startEmulator } from "../../../emulator/index.ts"
 import type { ChannelAccountStatus } from "../contract.ts"
 import { type Bench, type BenchOptions, startBench } from "./test-bench/bench.ts"
+import { endAll } from "../../../test/support/ends.ts"
 import { temporaryFolder } from "../../../test/support/temporary.ts"
 
 const stops: (() => Promise<unknown> | void)[] = []
 
-afterEach(async () => {
-  for (const stop of stops.splice(0).reverse()) await stop()
-})
+afterEach(() => endAll(stops.splice(0).reverse()))
 
 async function platform(): Promise<{ emulator: Emulator; second: BotAccount }> {
   const emulator = await startEmulator({ seed: 13 })
@@ -136,6 +135,29 @@ test("strangers beyond what can be told within five minutes are not told, and ca
   assert.ok(last - Date.now() <= 5 * 60_000, `the last is told in ${last - Date.now()} ms`)
   const known = new Set(told.map(({ senderId }) => senderId))
   assert.ok(!known.has(String(flood)), "who was not told has no request")
+})
+
+test("a token of the environment starts the default account beside those of the configuration, and no other", async () => {
+  const { emulator, second } = await platform()
+  const ada = emulator.control.addUser()
+  const work = { botToken: second.token }
+  const bench = await begin({
+    emulator,
+    chatapp: { allowFrom: [ada.id], botToken: undefined, accounts: { work, idle: {} } },
+    environment: { chatappBotToken: emulator.token },
+  })
+  emulator.control.sendText({ userId: ada.id, text: "to the first" })
+  emulator.control.sendText({ userId: ada.id, botId: second.user.id, text: "to the second" })
+  await bench.until(() => bench.jobs().length === 2, "a message at each")
+  assert.deepEqual(
+    new Map(texts(bench) as [string, string][]),
+    new Map([
+      ["default", "to the first"],
+      ["work", "to the second"],
+    ]),
+  )
+  const { default: main, idle } = await accountsOf(bench)
+  assert.deepEqual([main?.tokenSource, idle?.tokenSource, idle?.state], ["env", "none", "off"])
 })
 
 describe("a change of the configuration", () => {
@@ -354,4 +376,15 @@ test("a probe says what keeps groups without mentions from working, and how to m
   assert.match(problems, /privacy mode is on/)
   assert.match(problems, /"my group".* not a numeric id/)
   assert.match(problems, new RegExp(`not in group ${outside.id}`))
+
+  // An administrator hears everything; and what holds for all groups holds for those that do not say otherwise.
+  emulator.control.setMember({ chatId: inside.id, userId: bot.user.id, status: "administrator", by: ada.id })
+  const changed = { [inside.id]: {}, [outside.id]: { enabled: false }, "-7": { requireMention: true } }
+  bench.setConfig({ groups: { ...changed, "*": { requireMention: false } }, botToken: bot.token })
+  const [now] = await bench.channel.status({ probe: true, signal: AbortSignal.timeout(10_000) })
+  assert.deepEqual(now?.probe?.groups, [{ id: String(inside.id), ok: true, status: "administrator" }])
+  assert.deepEqual(
+    now.probe.warnings.map(({ problem }) => problem.split(":")[0]),
+    ['groups["*"] has requireMention false'],
+  )
 })

@@ -192,6 +192,29 @@ describe("an owner's", () => {
     assert.equal(input()?.origin, "owner")
   })
 
+  test("typed or captioned words name sites; what they forward, or another bot writes for them, names none", async () => {
+    const { emulator } = await begin({ chatapp: { allowFrom: [owner] } })
+    emulator.control.addUser({ id: owner })
+    const named = ["shop.example", "https://shop.example/a"]
+    const text = `look at ${named[1]}`
+    const forwarded = { type: "hidden_user", sender_user_name: "Mallory", date: 1_800_000_000 }
+    const bot = { id: 9, is_bot: true, first_name: "Links", username: "links_bot" }
+    emulator.control.sendText({ userId: owner, text })
+    emulator.control.sendMedia({ userId: owner, kind: "photo", data: picture, caption: text })
+    emulator.control.sendRaw({ userId: owner, message: { text, forward_origin: forwarded } })
+    emulator.control.sendRaw({ userId: owner, message: { text, via_bot: bot } })
+    await bench.until(() => bench.jobs().length === 4, "four jobs")
+    const seen = bench
+      .jobs()
+      .map(({ input: { text: said, sites, trusted } }) => [said.includes("shop"), sites, trusted])
+    assert.deepEqual(seen, [
+      [true, named, true],
+      [true, named, true],
+      [true, undefined, false],
+      [true, undefined, false],
+    ])
+  })
+
   test("thread goes into the route and not into the session", async () => {
     const { emulator } = await begin({ chatapp: { allowFrom: [owner] } })
     emulator.control.addUser({ id: owner })

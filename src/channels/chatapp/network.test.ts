@@ -9,6 +9,7 @@ import { getCACertificates, setDefaultCACertificates } from "node:tls"
 import { type Emulator, startEmulator } from "../../../emulator/index.ts"
 import { type Client, createClient } from "./client.ts"
 import { createAgentMaker } from "./network.ts"
+import { endAll } from "../../../test/support/ends.ts"
 import { type TestProxy, startHttpProxy, startSocksProxy } from "./test-bench/proxies.ts"
 import { type Bench, startBench } from "./test-bench/bench.ts"
 
@@ -19,9 +20,7 @@ const credentials = `us%er:${password}`
 const encoded = `${encodeURIComponent("us%er")}:${encodeURIComponent(password)}`
 const stops: (() => Promise<unknown> | void)[] = []
 
-afterEach(async () => {
-  for (const stop of stops.splice(0).reverse()) await stop()
-})
+afterEach(() => endAll(stops.splice(0).reverse()))
 
 async function platform(): Promise<Emulator> {
   const emulator = await startEmulator({ seed: 5 })

@@ -84,7 +84,7 @@ async function auditGroups({ client, settings, botId, signal }: ProbeOptions): P
 }
 
 function unmentionedGroups({ groups = {} }: AccountSettings): string[] {
-  const usual = groups["*"]?.requireMention ?? true
+  const usual = groups["*"]?.requireMention
   return Object.entries(groups)
     .filter(([, group]) => group.enabled !== false && (group.requireMention ?? usual) === false)
     .map(([id]) => id)

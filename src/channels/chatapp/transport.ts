@@ -164,16 +164,9 @@ function parse(text: string): unknown {
 }
 
 function socketFailure(error: Error, stage: "unsent" | "lost"): TransportError {
-  const failure = new TransportError(isConnectError(error) ? "unsent" : stage, describeSocketError(error))
+  const failure = new TransportError(stage, describeSocketError(error))
   failure.isOutOfHandles = isOutOfHandles(error)
   return failure
-}
-
-/** The connection was not made, or its name not found: whatever the reason, nothing can have been sent. */
-function isConnectError(error: Error & { syscall?: string; errors?: unknown }): boolean {
-  const { syscall, errors } = error
-  if (Array.isArray(errors) && errors.length > 0) return errors.every((each) => isConnectError(each as Error))
-  return syscall === "connect" || syscall === "getaddrinfo"
 }
 
 function describeSocketError(error: Error & { code?: string }): string {

@@ -2,7 +2,7 @@
 // stays under the old id: the platform gives the new chat's messages new numbers.
 import { type Json, type JsonObject, isJsonObject } from "../../../kernel/index.ts"
 import { moveSession } from "../../../sessions/index.ts"
-import { type Store, type Write, moveJobs, moveOutbox } from "../../../store/index.ts"
+import { type JobChange, type Store, type Write, moveJobs, moveOutbox } from "../../../store/index.ts"
 import { decorationLane, isDecorationLane } from "../outbound/decoration.ts"
 import { channelName } from "../settings.ts"
 
@@ -44,12 +44,16 @@ export function moveChat(write: Write, move: ChatMove): void {
   write
     .prepare("update or replace chat_membership set chat_id = ? where channel = ? and chat_id = ?")
     .run(move.newId, channelName, move.oldId)
+  const [oldSender, newSender] = [JSON.stringify(move.oldId), JSON.stringify(move.newId)]
   for (const { from, to } of sessionsOf(write, move)) {
     moveSession(write, from, to)
     write
       .prepare("update queue_drop set lane_key = ?, sender = replace(sender, ?, ?) where lane_key = ?")
-      .run(to, JSON.stringify(move.oldId), JSON.stringify(move.newId), from)
-    const change = (payload: Json) => readdress(payload, move, { from, to })
+      .run(to, oldSender, newSender, from)
+    const change: JobChange = {
+      payload: (payload) => readdress(payload, move, { from, to }),
+      sender: (sender) => sender.replaceAll(oldSender, newSender),
+    }
     moveJobs(write, from, to, change)
     // Commands that overtake the session wait beside it.
     moveJobs(write, `control:${from}`, `control:${to}`, change)

@@ -22,6 +22,7 @@ import type { TurnInput } from "../../../agent/turn-input.ts"
 import { type JobRow, type OutboxRow, type Store, openStore } from "../../../store/index.ts"
 import { type Channel, type ChatappOptions, type Pairing, createChatappChannel, createPairing } from "../../index.ts"
 import type { PollTiming } from "../polling.ts"
+import { endAll } from "../../../../test/support/ends.ts"
 import { withPlansWatched } from "../../../../test/support/plans.ts"
 import { newStateFolder } from "../../../../test/support/state-folder.ts"
 
@@ -144,15 +145,9 @@ export async function startBench(options: BenchOptions = {}): Promise<Bench> {
     async stop() {
       if (stopped) return
       stopped = true
-      await channel.stop()
-      await worker.stop(1000)
-      await background.idle()
-      await store.close()
+      await endAll([() => channel.stop(), () => worker.stop(1000), () => background.idle(), () => store.close()])
     },
-    async end() {
-      await bench.stop()
-      await emulator.stop()
-    },
+    end: () => endAll([bench.stop, () => emulator.stop()]),
   }
   return bench
 }

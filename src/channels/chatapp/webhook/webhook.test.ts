@@ -4,6 +4,7 @@ import { createServer } from "node:http"
 import { connect } from "node:net"
 import { once } from "node:events"
 import { afterEach, beforeEach, describe, test } from "node:test"
+import { endAll } from "../../../../test/support/ends.ts"
 import { freePort } from "../../../../test/support/gateway.ts"
 import { type Emulator, startEmulator } from "../../../../emulator/index.ts"
 import type { ChannelAccountStatus } from "../../contract.ts"
@@ -22,10 +23,7 @@ beforeEach(async () => {
   emulator.control.addUser({ id: owner })
 })
 
-afterEach(async () => {
-  await bench.end()
-  await emulator.stop()
-})
+afterEach(() => endAll([() => bench.end(), () => emulator.stop()]))
 
 const url = (path = "/chatapp-webhook") => `http://127.0.0.1:${port}${path}`
 const webhook = (more: Record<string, unknown> = {}) => ({
@@ -265,9 +263,24 @@ describe("the listener", () => {
     assert.equal(response.status, 503)
     assert.ok(Number(response.headers.get("retry-after")) >= 1)
     assert.equal(bench.jobs().length, 0)
+    write("by the platform")
+    const probed = async () => {
+      const [now] = await bench.channel.status({ probe: true, signal: AbortSignal.timeout(5000) })
+      return now?.probe?.webhook
+    }
+    let told = await probed()
+    while (told?.lastErrorAt === undefined) told = await probed()
+    const asked = await fetch(`${emulator.url}/bot${emulator.token}/getWebhookInfo`)
+    const { result } = (await asked.json()) as { result: Record<string, number | string> }
+    assert.deepEqual(told, {
+      url: result["url"],
+      pending: 1,
+      lastErrorAt: Number(result["last_error_date"]) * 1000,
+      lastError: result["last_error_message"],
+    })
     full = false
     assert.equal((await post(JSON.stringify(update(3, "full")), headers)).status, 200)
-    assert.deepEqual(texts(), ["full"])
+    assert.equal(texts()[0], "full")
   })
 
   test("whose port is taken ends the start, naming port and key; at a change it only stops its account", async () => {

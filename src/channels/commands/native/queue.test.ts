@@ -30,7 +30,8 @@ test("a pause is a time, bare numbers are milliseconds, and limits are said", as
     await answer("followup debounce:1500 cap:3"),
     /^From now on: `followup`.* pause of 1\.5 s\. At most 3 of/,
   )
-  assert.match(await answer("collect debounce:10m"), /pause of 600 s/)
+  assert.match(await answer("collect debounce:10m cap:1000"), /pause of 600 s\. At most 1000 of/)
+  assert.match(await answer("debounce:0 cap:1"), /one next turn\. At most 1 of/)
   assert.doesNotMatch(await answer("interrupt"), /pause/)
   for (const [args, reason] of [
     ["debounce:11m", /up to 10m/],
