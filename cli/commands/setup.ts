@@ -9,6 +9,7 @@ import type { GatewayLink, SetupAnswers, SetupReport, runSetup as RunSetup } fro
 import { siblingProgram, stateFolder, type CliContext } from "../context.ts"
 import { connectGateway } from "../gateway/client.ts"
 import { readItems } from "../gateway/items.ts"
+import type { Terminal } from "../setup/terminal.ts"
 import { addExamples, addLocalOptions } from "../options.ts"
 import { printable } from "../terminal-text.ts"
 
@@ -79,11 +80,13 @@ async function runSetup(context: CliContext, options: Options): Promise<number> 
   terminal?.onEnd(() => controller.abort())
   const signal = terminal ? controller.signal : context.interrupted()
   const gateway = await findGateway(context, options.stateDir)
+  let isSetUp = false
   try {
     const variables = { ...context.environment, SVC_STATE_DIR: stateFolder(context, options.stateDir) }
     const report = await run({ variables, answers, conversation: terminal, say, signal, gateway })
-    // Whoever only changes one thing has been asked before.
-    const asker = report.changed.length > 1 ? terminal : undefined
+    isSetUp = true
+    // Whoever only changes something has been asked before.
+    const asker = report.wasComplete ? undefined : terminal
     const service = await runService(context, options, { terminal: asker, isRunning: gateway !== undefined })
     const isStarting =
       !service && gateway === undefined && (options.start ?? (terminal !== undefined && report.changed.length > 0))
@@ -91,6 +94,16 @@ async function runSetup(context: CliContext, options: Options): Promise<number> 
     terminal?.end()
     if (!isStarting) return 0
     return await runSelf(context, ["gateway", ...stateWords(options)])
+  } catch (error) {
+    if (terminal && error instanceof Error && (error as Partial<AppError>).code === "aborted") {
+      const words = (name: string) => ["svc", name, ...stateWords(options)].join(" ")
+      output.note(
+        isSetUp
+          ? `Stopped. Everything else is set up; ${words("gateway")} starts it`
+          : `Stopped. Answers that worked are kept; ${words("setup")} goes on`,
+      )
+    }
+    throw error
   } finally {
     terminal?.end()
   }
@@ -159,19 +172,26 @@ function stateWords({ stateDir }: Options): string[] {
 async function runService(
   context: CliContext,
   options: Options,
-  { terminal, isRunning }: { terminal: { ask(question: string): Promise<string> } | undefined; isRunning: boolean },
+  { terminal, isRunning }: { terminal: Terminal | undefined; isRunning: boolean },
 ): Promise<boolean> {
   const { commandGroups } = await import("../groups.ts")
   const isThere = commandGroups.some(({ name }) => name === "service")
   if (!isThere && options.service) throw new AppError("bad-request", "This release installs no service")
   if (!isThere || isRunning || options.service === false) return false
-  const answer = options.service
-    ? "y"
-    : await terminal?.ask("\nService\nRun it as a service of this machine, from now on? [y/N] ")
-  if (!/^y(es)?$/i.test(answer ?? "")) return false
+  if (!options.service && !(terminal && (await wantsService(terminal)))) return false
   const code = await runSelf(context, ["service", "install", ...stateWords(options)])
   if (code !== 0) throw new AppError("internal", "The service could not be installed; everything else is set up")
   return true
+}
+
+async function wantsService(terminal: Terminal): Promise<boolean> {
+  terminal.say("\nService")
+  for (;;) {
+    const answer = await terminal.ask("Run it as a service of this machine, from now on? [y/N] ")
+    if (/^y(es)?$/i.test(answer)) return true
+    if (/^(no?)?$/i.test(answer)) return false
+    terminal.say("  Please answer y or n.")
+  }
 }
 
 interface Outcome {

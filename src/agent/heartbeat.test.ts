@@ -352,6 +352,10 @@ test("somebody who wants a heartbeat now gets one at night and with an empty fil
   assert.deepEqual([last?.runId, last?.reason, last?.outcome], [job.run_id, "manual", "queued for test chat 5"])
   // What has been looked through is not read again: the last stays, until a later one has ended.
   assert.deepEqual(agent.heartbeat.look("main").last, last)
+  await agent.store.write(async (write) =>
+    write.prepare("update outbox set state = 'dead', error = 'the bot was blocked' where job_id = ?").run(job.id),
+  )
+  assert.equal(agent.heartbeat.look("main").last?.outcome, "not delivered to test chat 5: the bot was blocked")
   const next = await agent.wake()
   const looked = agent.heartbeat.look("main")
   assert.deepEqual([looked.last?.runId, looked.last?.reason], [next.run_id, "interval"])

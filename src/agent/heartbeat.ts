@@ -4,7 +4,17 @@ import { BudgetExceeded } from "../budget/index.ts"
 import { durationMs } from "../kernel/duration.ts"
 import { type Clock, type Ids, type Log, readInside } from "../kernel/index.ts"
 import { type Route, type SessionSettings, type Sessions, mainKey } from "../sessions/index.ts"
-import { type JobEnd, type JobRow, type Store, type Write, hasEvents, openJobs, readSteps } from "../store/index.ts"
+import {
+  type JobEnd,
+  type JobRow,
+  type Store,
+  type Write,
+  describeRunDelivery,
+  hasEvents,
+  openJobs,
+  readRunDelivery,
+  readSteps,
+} from "../store/index.ts"
 import type { HeartbeatConfig } from "./config.ts"
 import { endEvents } from "./events.ts"
 import { type LastHeartbeat, createLastHeartbeat } from "./last-heartbeat.ts"
@@ -143,18 +153,29 @@ function look(
     shows: options.visibility(route),
     waitingEvents: hasEvents(store, session),
     ...(wouldSkip === undefined ? {} : { wouldSkip }),
-    ...(row ? { last: lastOf(row) } : {}),
+    ...(row ? { last: lastOf(store, row) } : {}),
     ...(open?.state === "ready" || open?.state === "running" ? { open: open.state } : {}),
   }
 }
 
-function lastOf(row: JobRow): NonNullable<HeartbeatState["last"]> {
+function lastOf(store: Store, row: JobRow): NonNullable<HeartbeatState["last"]> {
   const { reason } = JSON.parse(row.payload) as { reason: Reason }
-  return { runId: row.run_id, at: row.finished_at ?? 0, reason, outcome: heartbeatOutcome(row) }
+  return { runId: row.run_id, at: row.finished_at ?? 0, reason, outcome: heartbeatOutcome(store, row).words }
 }
 
-/** What came of one that has ended, in a few words. */
-export function heartbeatOutcome(row: Pick<JobRow, "state" | "error" | "result">): string {
+/** What came of one that has ended, in a few words. `isSettled: false` while something that it said waits to be sent. */
+export function heartbeatOutcome(
+  store: Pick<Store, "handle">,
+  row: Pick<JobRow, "id" | "state" | "error" | "result">,
+): { words: string; isSettled: boolean } {
+  const told = outcomeOfJob(row)
+  if (!told.startsWith("queued for ")) return { words: told, isSettled: true }
+  // What was queued when the turn ended may have arrived since then, or never will.
+  const delivery = readRunDelivery(store, row.id)
+  return { words: describeRunDelivery(delivery) ?? told, isSettled: delivery.state !== "queued" }
+}
+
+function outcomeOfJob(row: Pick<JobRow, "state" | "error" | "result">): string {
   if (row.state !== "done") return `${row.state === "dead" ? "failed" : row.state}: ${row.error ?? "no reason given"}`
   try {
     const { skipped, delivered } = JSON.parse(row.result ?? "{}") as { skipped?: string; delivered?: string }

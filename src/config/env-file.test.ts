@@ -1,5 +1,15 @@
 import assert from "node:assert/strict"
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import { spawnSync } from "node:child_process"
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
 import { join } from "node:path"
 import { describe, it } from "node:test"
 import { Command } from "commander"
@@ -25,6 +35,20 @@ function load(folder: string, env: Record<string, string> = {}, missingVariables
 
 const usesToken = '{ channels: { chatapp: { botToken: "${BOT_TOKEN}" } } }'
 
+const isRoot = process.getuid?.() === 0
+/** Users that own nothing here. */
+const [nobody, somebody] = [65_534, 65_533]
+
+/** What an ordinary user's program reads there, in a process that becomes that user once its program is loaded. */
+function readAsNobody(folder: string): ReturnType<typeof readEnvFile> {
+  const program = `const { readEnvFile } = await import(${JSON.stringify(import.meta.resolve("./env-file.ts"))})
+    process.setuid(${nobody})
+    process.stdout.write(JSON.stringify(readEnvFile(${JSON.stringify(folder)})))`
+  const child = spawnSync(process.execPath, ["--input-type=module", "--eval", program], { encoding: "utf8" })
+  assert.equal(child.status, 0, child.stderr)
+  return JSON.parse(child.stdout) as ReturnType<typeof readEnvFile>
+}
+
 describe(".env of the state folder", () => {
   it("gives variables to the configuration; the environment wins over it, and it wins over the env section", () => {
     const config = '{ env: { A: "section", B: "section" }, messages: { responsePrefix: "${A} ${B} ${C}" } }'
@@ -35,6 +59,25 @@ describe(".env of the state folder", () => {
     }
     assert.equal(prefix({}), "file section of file")
     assert.equal(prefix({ A: "set", C: "" }), "set section of file")
+  })
+
+  it("of another user is not used, root's is", { skip: isRoot ? false : "only root can give files away" }, () => {
+    const folder = stateFolder({ ".env": "TOKEN=planted\n" })
+    const path = join(folder, ".env")
+    chmodSync(folder, 0o755)
+    chmodSync(path, 0o644)
+    for (const [owner, isUsed] of [
+      [somebody, false],
+      [nobody, true],
+      [0, true],
+    ] as const) {
+      chownSync(path, owner, owner)
+      const { values, problem } = readAsNobody(folder)
+      assert.deepEqual(values, isUsed ? { TOKEN: "planted" } : {}, `of user ${owner}`)
+      assert.equal(problem?.kind, isUsed ? "readable" : "foreign")
+    }
+    chownSync(path, somebody, somebody)
+    assert.equal(readEnvFile(folder).problem?.kind, "readable", "root reads everybody's")
   })
 
   it("has the variables that the product itself reads, but does not say where its own folder is", () => {

@@ -33,18 +33,19 @@ export function createHeartbeatActions(core: Core, heartbeat: Heartbeat): Heartb
   }
 }
 
-/** Undefined while it has not ended. */
+/** Waits for the turn, and then for what it says to be sent. Undefined while the turn has not ended. */
 async function outcomeOf(
   { store, clock }: Core,
   runId: string,
   { waitMs, signal }: { waitMs: number; signal: AbortSignal },
 ): Promise<string | undefined> {
   const end = clock.monotonic() + waitMs
-  const sql = "select state, error, result from job where run_id = ? and finished_at is not null"
+  const sql = "select id, state, error, result from job where run_id = ? and finished_at is not null"
   for (;;) {
-    const row = store.handle.prepare(sql).get(runId) as Pick<JobRow, "state" | "error" | "result"> | undefined
-    if (row) return heartbeatOutcome(row)
-    if (clock.monotonic() >= end || signal.aborted) return undefined
+    const row = store.handle.prepare(sql).get(runId) as Pick<JobRow, "id" | "state" | "error" | "result"> | undefined
+    const outcome = row && heartbeatOutcome(store, row)
+    if (outcome?.isSettled) return outcome.words
+    if (clock.monotonic() >= end || signal.aborted) return outcome?.words
     await delay(lookMs)
   }
 }

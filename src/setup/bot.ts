@@ -24,6 +24,7 @@ export const botStep: Step = {
     const found = tokenOf(snapshot)
     return found && `bot ${found.token.slice(0, found.token.indexOf(":"))} (token in ${found.where})`
   },
+  applies: () => true,
   run: chooseBot,
 }
 

@@ -20,6 +20,7 @@ export const browserStep: Step = {
     const { executablePath, defaultProfile } = config.browser
     return `profile ${defaultProfile}${executablePath === undefined ? "" : `, ${executablePath}`}`
   },
+  applies: () => true,
   run: chooseBrowser,
 }
 

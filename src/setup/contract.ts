@@ -39,6 +39,8 @@ export interface SetupReport {
   settings: Partial<Record<StepName, string>>
   /** Which of them this run has set. */
   changed: StepName[]
+  /** Whether all of it was settled before this run. */
+  wasComplete: boolean
   stateFolder: string
   configPath: string
   envPath: string

@@ -7,6 +7,7 @@ import type { ModelCheck } from "../models/check/contract.ts"
 import {
   type Place,
   entryOf,
+  hasAddress,
   keyProblem,
   keyVariableOf,
   neededPlace,
@@ -27,6 +28,7 @@ export const modelStep: Step = {
   flags: "--model <provider/model|offline> [--model-key <key>]",
   isGiven: ({ model, modelKey }) => model !== undefined || modelKey !== undefined,
   current: (snapshot) => (snapshot.source["agents"] === undefined ? undefined : describe(snapshot)),
+  applies: () => true,
   run: chooseModel,
 }
 
@@ -45,15 +47,19 @@ async function chooseModel(context: StepContext): Promise<string> {
   let given: string | undefined =
     answers.model ?? (answers.modelKey === undefined ? undefined : describe(settings.read()))
   let key = answers.modelKey
+  let place: Place = { url: answers.modelUrl, region: answers.region, project: answers.project }
+  if (place.url !== undefined && !isAddress(place.url)) {
+    tellWrong(context, noAddress(place.url))
+    place = { ...place, url: undefined }
+  }
   if (given === undefined) showProviders(context)
   for (;;) {
     try {
-      const choice = await readChoice(context, given)
-      const id = `${choice.provider}/${choice.model}`
-      const answer = await tryModel(context, choice, { config: changesFor(settings.read(), id, choice), key })
+      const choice = await readChoice(context, given, place)
+      const answer = await tryModel(context, choice, key)
       if (answer) {
         settings.write(answer)
-        return id
+        return `${choice.provider}/${choice.model}`
       }
     } catch (error) {
       if (!(error instanceof AppError) || error.code === "aborted") throw error
@@ -64,13 +70,13 @@ async function chooseModel(context: StepContext): Promise<string> {
   }
 }
 
-async function readChoice(context: StepContext, given: string | undefined): Promise<Choice> {
+async function readChoice(context: StepContext, given: string | undefined, placed: Place): Promise<Choice> {
   const { config } = context.settings.read()
   const providers = config.models.providers
   const text = given ?? (await askWhich(context))
   const { provider, model } = readModelAnswer(text === "" ? "offline" : text, Object.keys(providers))
   if (provider === "offline") return { provider, model: offlineModel.slice("offline/".length), place: {} }
-  const place = await readPlace(context, provider, neededPlace(provider, providers[provider]))
+  const place = await readPlace(context, provider, { placed, needed: neededPlace(provider, providers[provider]) })
   return { provider, model: model ?? (await askName(context, provider, place)), place }
 }
 
@@ -89,24 +95,53 @@ function showProviders({ conversation, settings }: StepContext): void {
 }
 
 async function readPlace(
-  { conversation, answers }: StepContext,
+  context: StepContext,
   provider: string,
-  needed: (keyof Place)[],
+  { placed, needed }: { placed: Place; needed: (keyof Place)[] },
 ): Promise<Place> {
-  const place: Place = { url: answers.modelUrl, region: answers.region, project: answers.project }
+  const { conversation } = context
+  const place: Place = { ...placed }
   const questions = {
-    url: { flag: "--model-url <address>", words: `Address of ${provider}, such as http://127.0.0.1:8000/v1: ` },
     region: { flag: "--region <name>", words: "Region, such as eu-central-1: " },
     project: { flag: "--project <id>", words: "Id of the project: " },
   }
   for (const name of needed) {
     if (place[name] !== undefined) continue
-    if (!conversation) throw missing(questions[name].flag)
-    const answer = await conversation.ask(questions[name].words)
-    if (answer === "") throw new AppError("bad-request", `${provider} cannot be used without it`)
-    place[name] = answer
+    if (name === "url") place.url = await askAddress(context, provider)
+    else {
+      if (!conversation) throw missing(questions[name].flag)
+      place[name] = needsWords(provider, await conversation.ask(questions[name].words))
+    }
   }
   return place
+}
+
+async function askAddress(context: StepContext, provider: string): Promise<string> {
+  const { conversation } = context
+  if (!conversation) throw missing("--model-url <address>")
+  for (;;) {
+    const answer = needsWords(
+      provider,
+      await conversation.ask(`Address of ${provider}, such as http://127.0.0.1:8000/v1: `),
+    )
+    if (isAddress(answer)) return answer
+    tellWrong(context, noAddress(answer))
+  }
+}
+
+function needsWords(provider: string, answer: string): string {
+  if (answer === "") throw new AppError("bad-request", `${provider} cannot be used without it`)
+  return answer
+}
+
+function isAddress(text: string): boolean {
+  return URL.canParse(text) && /^https?:\/\/\S+$/.test(text)
+}
+
+function noAddress(text: string): AppError {
+  return new AppError("bad-request", `${JSON.stringify(text)} is no address`, {
+    hint: "Write it whole, such as http://127.0.0.1:8000/v1",
+  })
 }
 
 async function askName({ conversation, say }: StepContext, provider: string, place: Place): Promise<string> {
@@ -120,7 +155,9 @@ async function askName({ conversation, say }: StepContext, provider: string, pla
   )
   const chosen =
     (/^\d{1,2}$/.test(answer) ? known[Number(answer) - 1] : undefined) ?? (answer === "" ? known[0] : answer)
-  if (chosen === undefined) throw new AppError("bad-request", "A model has a name, as its provider writes it")
+  if (chosen === undefined || /\s/.test(chosen)) {
+    throw new AppError("bad-request", "A model has a name without spaces, as its provider writes it")
+  }
   return chosen.startsWith(`${provider}/`) ? chosen.slice(provider.length + 1) : chosen
 }
 
@@ -128,7 +165,7 @@ function missing(flag: string): AppError {
   return new AppError("bad-request", `The model is not settled: pass ${flag}`, { hint: "see: svc setup --help" })
 }
 
-function changesFor(snapshot: ConfigSnapshot, id: string, { provider, place }: Choice): Change[] {
+function changesFor(snapshot: ConfigSnapshot, { provider, model, place }: Choice): Change[] {
   const entry = provider === "offline" ? undefined : entryOf(provider, place)
   const isConfigured = snapshot.config.models.providers[provider] !== undefined
   const placed = Object.entries({ baseUrl: place.url, region: place.region, project: place.project })
@@ -144,53 +181,58 @@ function changesFor(snapshot: ConfigSnapshot, id: string, { provider, place }: C
   const { agents } = snapshot.source
   const defaults = isJsonObject(agents) ? agents["defaults"] : undefined
   const hasFallbacks = isJsonObject(defaults) && isJsonObject(defaults["model"])
-  return [...entries, { key: ["agents", "defaults", "model", ...(hasFallbacks ? ["primary"] : [])], value: id }]
+  return [
+    ...entries,
+    { key: ["agents", "defaults", "model", ...(hasFallbacks ? ["primary"] : [])], value: `${provider}/${model}` },
+  ]
 }
 
 /** Undefined: another model is wanted. */
 async function tryModel(
   context: StepContext,
   choice: Choice,
-  given: { config: Change[]; key: string | undefined },
+  givenKey: string | undefined,
 ): Promise<Answer | undefined> {
-  const { settings, conversation, say, signal } = context
-  const id = `${choice.provider}/${choice.model}`
-  const variable = keyVariableOf(choice.provider)
-  const { config } = given
-  let { key } = given
+  const { settings, conversation, signal } = context
+  const { provider } = choice
+  const variable = keyVariableOf(provider)
+  let key = givenKey
+  let { place } = choice
   for (;;) {
-    if (key !== undefined) {
-      const problem = keyProblem(key)
-      if (problem !== undefined) throw new AppError("bad-request", problem)
+    const problem = key === undefined ? undefined : keyProblem(key)
+    if (problem !== undefined) throw new AppError("bad-request", problem)
+    const answer: Answer = {
+      config: changesFor(settings.read(), { ...choice, place }),
+      variables: key === undefined ? {} : { [variable]: key },
     }
-    const answer: Answer = { config, variables: key === undefined ? {} : { [variable]: key } }
-    const check = await checkModel(context, answer, id)
+    const check = await checkModel(context, answer, `${provider}/${choice.model}`)
     if (check.usable) {
       tellWorks(context, check)
-      if (key !== undefined && settings.isSetOutside(variable)) {
-        say(`  ${variable} is also set at this terminal, and wins over ${settings.envPath} here`)
-      }
+      if (key !== undefined) tellIfSetOutside(context, variable)
       return answer
     }
-    const { message, hint, kind } = check.failure ?? {
-      message: "it does not work",
-      hint: null,
-      kind: "broken" as const,
-    }
-    const isKeys = kind === "key-missing" || kind === "key"
+    const told = check.failure ?? { message: "it does not work", hint: null, kind: "broken" as const }
+    const isKeys = told.kind === "key-missing" || told.kind === "key"
     const failure = new AppError(
-      kind === "key-missing" ? "model-key-missing" : "model-failed",
-      message,
-      hintOf(hint, isKeys, variable),
+      told.kind === "key-missing" ? "model-key-missing" : "model-failed",
+      told.message,
+      hintOf(told.hint, isKeys, variable),
     )
     if (!conversation) throw failure
-    if (kind !== "key-missing") tellWrong(context, failure)
-    const next = isKeys ? await askKey(context, choice.provider, variable) : await askNext(context)
+    if (told.kind !== "key-missing") tellWrong(context, failure)
+    const isElsewhere = told.kind === "network" && hasAddress(provider)
+    const next = isKeys ? await askKey(context, provider, variable) : await askNext(context, isElsewhere)
     if (next.kind === "other") return undefined
     if (next.kind === "keep") return answer
-    key = next.key ?? key
+    if (next.kind === "address") place = { ...place, url: await askAddress(context, provider) }
+    else key = next.key ?? key
     signal.throwIfAborted()
   }
+}
+
+function tellIfSetOutside({ settings, say }: StepContext, variable: string): void {
+  if (!settings.isSetOutside(variable)) return
+  say(`  ${variable} is also set at this terminal, and wins over ${settings.envPath} here`)
 }
 
 function hintOf(hint: string | null, isKeys: boolean, variable: string): { hint?: string } {
@@ -198,7 +240,7 @@ function hintOf(hint: string | null, isKeys: boolean, variable: string): { hint?
   return hint === null ? {} : { hint }
 }
 
-type Next = { kind: "again"; key?: string } | { kind: "other" } | { kind: "keep" }
+type Next = { kind: "again"; key?: string } | { kind: "address" } | { kind: "other" } | { kind: "keep" }
 
 async function askKey({ conversation }: StepContext, provider: string, variable: string): Promise<Next> {
   for (;;) {
@@ -211,10 +253,17 @@ async function askKey({ conversation }: StepContext, provider: string, variable:
   }
 }
 
-async function askNext({ conversation }: StepContext): Promise<Next> {
-  const answer = (await conversation?.ask("Enter: try again, o: another model, k: keep it all the same: ")) ?? "o"
-  if (answer === "k") return { kind: "keep" }
-  return answer === "" ? { kind: "again" } : { kind: "other" }
+async function askNext({ conversation }: StepContext, isElsewhere: boolean): Promise<Next> {
+  const address = isElsewhere ? "a: another address, " : ""
+  for (;;) {
+    const question = `Enter: try again, ${address}o: another model, k: keep it all the same: `
+    const answer = ((await conversation?.ask(question)) ?? "o").toLowerCase()
+    if (answer === "") return { kind: "again" }
+    if (answer === "a" && isElsewhere) return { kind: "address" }
+    if (answer === "o") return { kind: "other" }
+    if (answer === "k") return { kind: "keep" }
+    conversation?.say(`  Please press Enter, or answer ${isElsewhere ? "a, o or k" : "o or k"}.`)
+  }
 }
 
 async function checkModel({ settings, say, signal }: StepContext, answer: Answer, id: string): Promise<ModelCheck> {

@@ -37,6 +37,7 @@ export const ownerStep: Step = {
     const ids = config.channels.chatapp.allowFrom
     return ids.length === 0 ? undefined : ids.join(", ")
   },
+  applies: (snapshot) => tokenOf(snapshot) !== undefined && snapshot.config.channels.chatapp.enabled,
   run: chooseOwner,
 }
 
@@ -44,7 +45,10 @@ async function chooseOwner(context: StepContext): Promise<string | undefined> {
   const { settings, answers, conversation, say } = context
   const snapshot = settings.read()
   const bot = tokenOf(snapshot)
-  if (bot === undefined || !snapshot.config.channels.chatapp.enabled) return undefined
+  if (bot === undefined || !ownerStep.applies(snapshot)) {
+    say("  There is no bot yet that somebody could own: svc setup --bot-token <token>")
+    return undefined
+  }
   const { owner } = answers
   if (owner === undefined && !conversation)
     throw new AppError("bad-request", `The owner is not settled: pass ${ownerStep.flags}`)

@@ -56,6 +56,11 @@ export function neededPlace(provider: string, existing: ProviderSettings | undef
   return wellKnown.includes(provider) || presets.includes(provider) ? [] : ["url"]
 }
 
+/** Whether it is found by an address, and not by the region of a cloud. */
+export function hasAddress(provider: string): boolean {
+  return provider !== "bedrock" && provider !== "vertex"
+}
+
 /** The entry of the configuration; undefined where none is needed. */
 export function entryOf(provider: string, place: Place): JsonObject | undefined {
   const baseUrl: JsonObject = place.url === undefined ? {} : { baseUrl: place.url }

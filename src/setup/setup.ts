@@ -31,16 +31,20 @@ export async function runSetup(options: SetupOptions): Promise<SetupReport> {
   const settings = openSettings(variables)
   makeFolder(settings.stateFolder)
   const context: StepContext = { settings, answers, ...rest }
+  const before = settings.read()
+  const wasComplete = steps.every((step) => step.current(before) !== undefined || !step.applies(before))
   const chosen = await choose(context)
   const changed: Step[] = []
   for (const step of chosen) {
+    // A bot that was switched off just now has no owner to ask for.
+    if (chosen.length > 1 && !step.applies(settings.read())) continue
     if (options.conversation) options.say(`\n${step.title}`)
     if ((await step.run(context)) !== undefined) changed.push(step)
   }
-  return report(settings, changed)
+  return { ...report(settings, changed), wasComplete }
 }
 
-function report(settings: Settings, changed: readonly Step[]): SetupReport {
+function report(settings: Settings, changed: readonly Step[]): Omit<SetupReport, "wasComplete"> {
   const snapshot = settings.read()
   const told = steps
     .map((step) => [step.name, step.current(snapshot)] as const)

@@ -24,7 +24,9 @@ export interface Step {
   isGiven(answers: SetupAnswers): boolean
   /** Undefined: not set up yet. */
   current(snapshot: ConfigSnapshot): string | undefined
-  /** Undefined: it does not come into question, as the owner of a gateway without a chat. */
+  /** False: it does not come into question, as the owner of a gateway without a chat. */
+  applies(snapshot: ConfigSnapshot): boolean
+  /** Undefined: it does not apply. */
   run(context: StepContext): Promise<string | undefined>
 }
 

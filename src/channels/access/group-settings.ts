@@ -115,6 +115,8 @@ function derivePlace(layers: readonly Layer<PlaceConfig>[], prefixes: readonly s
   const systemPrompt = find("systemPrompt")?.trim()
   const tools = find("tools")
   const toolsBySender = find("toolsBySender")
+  // A place's own `tools` win over what is said elsewhere of everybody, not over what is said there of one by id.
+  const isOverruled = isNearer(layers, "tools", "toolsBySender")
   return {
     enabled: find("enabled") ?? true,
     requireMention: find("requireMention") ?? true,
@@ -122,13 +124,25 @@ function derivePlace(layers: readonly Layer<PlaceConfig>[], prefixes: readonly s
     ...(skills === undefined ? {} : { skills }),
     ...(systemPrompt ? { systemPrompt } : {}),
     ...(tools === undefined ? {} : { tools }),
-    ...(toolsBySender === undefined ? {} : { toolsBySender: bySender(toolsBySender, prefixes) }),
+    ...(toolsBySender === undefined ? {} : { toolsBySender: bySender(toolsBySender, { prefixes, isOverruled }) }),
     sources,
   }
 }
 
-function bySender(policies: Record<string, ToolPolicy>, prefixes: readonly string[]): Map<string, ToolPolicy> {
-  return new Map(Object.entries(policies).map(([key, policy]) => [stripPrefixes(key.trim(), prefixes).trim(), policy]))
+/** Whether the one is set in a more particular place than the other. */
+function isNearer(layers: readonly Layer<PlaceConfig>[], one: PlaceField, other: PlaceField): boolean {
+  const first = layers.find(({ config }) => config[one] !== undefined || config[other] !== undefined)
+  return first?.config[one] !== undefined && first.config[other] === undefined
+}
+
+function bySender(
+  policies: Record<string, ToolPolicy>,
+  { prefixes, isOverruled }: { prefixes: readonly string[]; isOverruled: boolean },
+): Map<string, ToolPolicy> {
+  const entries = Object.entries(policies).map(
+    ([key, policy]) => [stripPrefixes(key.trim(), prefixes).trim(), policy] as const,
+  )
+  return new Map(entries.filter(([key]) => !(isOverruled && key === everywhere)))
 }
 
 /** What one sender may use in a place; undefined: everything. */

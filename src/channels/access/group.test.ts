@@ -275,6 +275,18 @@ describe("settings of a place", () => {
     assert.equal(toolsOf(undefined, "7"), undefined)
   })
 
+  test("are a group's own where all groups say of everybody what else holds, and stay a named sender's", () => {
+    const [few, none, all] = [{ allow: ["message"] }, { deny: ["*"] }, {}]
+    const tools = createGroupBook(
+      { "*": { toolsBySender: { "7": all, "*": none } }, "-100": { tools: few, topics: { "5": {} } }, "-200": {} },
+      [],
+    )
+    const of = (chat: string, sender: string) => toolsOf(tools.of(chat), sender)
+    assert.deepEqual([of("-100", "7"), of("-100", "8")], [all, few])
+    assert.equal(toolsOf(tools.of("-100")?.topics.get("5"), "8"), few)
+    assert.deepEqual([of("-200", "7"), of("-200", "8"), of("-300", "8")], [all, none, none])
+  })
+
   test("need a mention unless somebody says otherwise", () => {
     assert.equal(createGroupBook(undefined, []).of("-1")?.requireMention, true)
   })
