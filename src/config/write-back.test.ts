@@ -16,7 +16,7 @@ import { join } from "node:path"
 import { afterEach, beforeEach, describe, it } from "node:test"
 import type { Json } from "../kernel/json.ts"
 import { loadConfigFile } from "./load.ts"
-import { renameConfigEntries, setConfigValue, unsetConfigValue, writeConfigChanges } from "./write-back.ts"
+import { renameConfigEntries, setConfigValue, unsetConfigValue } from "./write-back.ts"
 
 let folder: string
 let path: string
@@ -326,28 +326,6 @@ describe("the files", () => {
     unset("channels.chatapp.replyToMode")
     unset("channels.chatapp.linkPreview")
     assert.equal(readFileSync(included, "utf8"), "{\n  // chat\n}\n")
-  })
-})
-
-describe("a change of many files at once", () => {
-  it("writes each of them, however many there are", () => {
-    const sections: Record<string, [key: string, value: Json]> = {
-      messages: ["responsePrefix", "mine"],
-      gateway: ["bind", "loopback"],
-      browser: ["color", "#ff0000"],
-      hooks: ["path", "/in"],
-      session: ["mainKey", "main"],
-      commands: ["text", true],
-      storage: ["keepDays", 7],
-    }
-    const texts = Object.keys(sections).map((name) => `${name}: {$include: '${name}.json'}`)
-    writeFileSync(path, `{\n  ${texts.join(",\n  ")},\n}\n`)
-    for (const name of Object.keys(sections)) writeFileSync(join(folder, `${name}.json`), "{\n  // ours\n}\n")
-    const changes = Object.entries(sections).map(([name, [key, value]]) => ({ key: [name, key], value }))
-    assert.equal(writeConfigChanges({ path, env, changes, isWanted: () => true }).kind, "ok")
-    for (const [name, [key]] of Object.entries(sections)) {
-      assert.match(readFileSync(join(folder, `${name}.json`), "utf8"), new RegExp(`${key}"?: `), name)
-    }
   })
 })
 
