@@ -7,7 +7,7 @@ import { type TestContext, test } from "node:test"
 import { startEmulator } from "../../emulator/index.ts"
 import { freePort } from "../../test/support/gateway.ts"
 import { startModelServer } from "../../test/support/model-server/index.ts"
-import { openPseudoTerminal } from "../../test/support/pseudo-terminal.ts"
+import { type PseudoTerminal, openPseudoTerminal } from "../../test/support/pseudo-terminal.ts"
 import { temporaryFolder } from "../../test/support/temporary.ts"
 import { inherited, runProgram, testedProgram } from "../testing/run-program.ts"
 
@@ -34,6 +34,14 @@ async function open(context: TestContext) {
       environment: { ...inherited(), ...environment },
     })
   return { stateFolder, emulator, model, environment, read, terminal }
+}
+
+/** What is waited for, and what is typed then. */
+async function converse(screen: PseudoTerminal, lines: readonly [shown: string, typed?: string][]): Promise<void> {
+  for (const [shown, typed] of lines) {
+    await screen.shows(shown)
+    if (typed !== undefined) screen.type(typed)
+  }
 }
 
 test("from nothing to the first answer in the chat, with wrong answers asked again; then one thing is changed", async (context) => {
@@ -115,34 +123,25 @@ test("from nothing to the first answer in the chat, with wrong answers asked aga
 test("an answer that cannot be is asked for again, each question by itself, and another address is offered", async (context) => {
   const { model, read, terminal } = await open(context)
   const screen = terminal()
-  await screen.shows("Number, provider, or provider/model")
-  screen.type("ollama")
-  await screen.shows("Name of the model at ollama")
-  screen.type("two words")
-  await screen.shows("a name without spaces")
-  await screen.shows("Number, provider, or provider/model")
-  screen.type("box/m")
-  await screen.shows("Address of box")
-  screen.type("nowhere")
-  await screen.shows('"nowhere" is no address')
-  await screen.shows("Address of box")
-  screen.type("http://127.0.0.1:1/v1")
-  await screen.shows("a: another address")
-  screen.type("what?")
-  await screen.shows("answer a, o or k")
-  await screen.shows("a: another address")
-  screen.type("a")
-  await screen.shows("Address of box")
-  screen.type(model.baseUrl)
-  await screen.shows("box/m works")
-  await screen.shows("Token of the bot")
-  screen.type("")
-  await screen.shows("May the agent use a browser")
-  screen.type("n")
-  await screen.shows("Run it as a service")
-  screen.type("perhaps")
-  await screen.shows("Please answer y or n")
-  await screen.shows("Run it as a service")
+  await converse(screen, [
+    ["Number, provider, or provider/model", "ollama"],
+    ["Name of the model at ollama", "two words"],
+    ["a name without spaces"],
+    ["Number, provider, or provider/model", "box/m"],
+    ["Address of box", "nowhere"],
+    ['"nowhere" is no address'],
+    ["Address of box", "http://127.0.0.1:1/v1"],
+    ["a: another address", "what?"],
+    ["answer a, o or k"],
+    ["a: another address", "a"],
+    ["Address of box", model.baseUrl],
+    ["box/m works"],
+    ["Token of the bot", ""],
+    ["May the agent use a browser", "n"],
+    ["Run it as a service", "perhaps"],
+    ["Please answer y or n"],
+    ["Run it as a service"],
+  ])
   screen.child.stdin?.write("\u0003")
   await screen.shows(/Stopped\. Everything else is set up; .*svc gateway/)
   assert.equal(await screen.ended, 130)
