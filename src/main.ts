@@ -289,8 +289,6 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
     },
   })
   stack.push("folder watch", () => folder.stop())
-  const memory = watchIdleMemory({ onQuiet: () => core.store.freeCache() })
-  stack.push("idle memory", () => memory.stop())
   const token = loadGatewayToken({
     configured: config.gateway.auth.token,
     hookToken: config.hooks.enabled ? config.hooks.token : undefined,
@@ -302,6 +300,13 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
   core.redactor.add(token.token.reveal())
   const parts = compose(core, options, stop, { token, failures: await openFailures(core.store) })
   const { states, browser, agent, chatapp, server } = parts
+  const memory = watchIdleMemory({
+    onQuiet() {
+      core.store.freeCache()
+      agent.sessions.shrink()
+    },
+  })
+  stack.push("idle memory", () => memory.stop())
   if (options.selfTest) parts.drain()
   // The listeners open before anything works, so that a port in use ends the start at once.
   parts.ports.gateway = (await server.start()).port

@@ -91,3 +91,27 @@ test("what was read once and what is read anew is the same, whatever has changed
   await turn()
   same()
 })
+
+test("what is kept for the next turns is let go, but for the conversation that was talked in last", async (context) => {
+  const store = await testStore(context)
+  const sessions = createSessions({ store, ids: systemIds, config: () => sessionSchema.parse({}) })
+  const said = assistant("w".repeat(400_000))
+  const [first, second, last] = await Promise.all(
+    ["one", "two", "three"].map((name) =>
+      store.write(async (write) => {
+        const session = sessions.open(write, `agent:main:${name}`, "main")
+        const messages = [user("tell me"), said, user("more"), said]
+        const entries = messages.map((message) => ({ message, origin: "owner" as const, trusted: true }))
+        sessions.append(write, session, 1, entries)
+        return session.sessionId
+      }),
+    ),
+  )
+  const read = (sessionId = "") => sessions.history(sessionId, { budget: 1e6, room: 1e6 }).messages
+  const before = [first, second, last].map(read)
+  const isKept = () => [first, second, last].map((sessionId, index) => read(sessionId)[1] === before[index]?.[1])
+  assert.deepEqual(isKept(), [true, true, true])
+  sessions.shrink()
+  assert.deepEqual([last, first, second].map((sessionId) => read(sessionId).length), [4, 4, 4])
+  assert.deepEqual(isKept(), [false, false, true])
+})

@@ -15,6 +15,8 @@ export interface HistoryOptions {
 export interface History {
   /** The newest messages that fit, oldest first, starting with a user's, and the summary of what was before them. */
   read(sessionId: string, options: HistoryOptions): ReadHistory
+  /** Lets go of most that is kept in memory for the next turns. */
+  shrink(): void
 }
 
 export interface ReadHistory {
@@ -54,6 +56,7 @@ export function createHistory(store: Store): History {
       const isCut = isFull || begun > uncovered
       return { summary, entries: trimToBudget(shown, Math.min(room, budget)), isCut }
     },
+    shrink: () => newest.shrink(),
   }
 }
 

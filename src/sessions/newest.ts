@@ -15,6 +15,8 @@ export interface Entry extends TranscriptEntry {
 export interface NewestMessages {
   /** Oldest first, back to the row `from`, or as far as it takes for more than `budget` tokens. */
   read(sessionId: string, options: { from: number; budget: number }): Entry[]
+  /** Keeps little but the conversation that was talked in last: the others cost one reading when they are talked in again. */
+  shrink(): void
 }
 
 /** What is kept of one conversation: all of its messages from `from` on, up to the last one here. */
@@ -29,6 +31,8 @@ interface Kept {
 const page = 50
 /** Characters that are kept of all conversations: of the one that is talked in, and of some in which little was said. */
 const maxKept = 3_000_000
+/** Part of them that is kept while nobody is served. */
+const quietShare = 0.2
 /** About what the objects of a message take besides its text. */
 const frameOfEntry = 400
 
@@ -46,8 +50,11 @@ export function createNewestMessages(store: Store, most = maxKept): NewestMessag
     conversations.set(sessionId, kept)
     sizes.set(sessionId, size)
     total += size
+    forget(most)
+  }
+  const forget = (above: number): void => {
     for (const oldest of conversations.keys()) {
-      if (total <= most) return
+      if (total <= above) return
       conversations.delete(oldest)
       total -= sizes.get(oldest) ?? 0
       sizes.delete(oldest)
@@ -59,6 +66,10 @@ export function createNewestMessages(store: Store, most = maxKept): NewestMessag
       const kept = collect(store, sessionId, options, known && brought(store, sessionId, known))
       keep(sessionId, kept)
       return [...kept.entries]
+    },
+    shrink() {
+      const last = [...conversations.keys()].at(-1)
+      forget(Math.max(most * quietShare, sizes.get(last ?? "") ?? 0))
     },
   }
 }

@@ -44,6 +44,8 @@ export interface Sessions {
   lastRoute(key: string): Route | null
   /** The newest messages that fit the budget, oldest first, starting with a user's; `maxTurns` counts the user's. */
   history(sessionId: string, options: HistoryOptions & { maxTurns?: number | undefined }): Past
+  /** Lets go of most that is kept in memory for the next turns, which then read it once more. */
+  shrink(): void
   append(write: Write, session: Session, jobId: number, entries: readonly TranscriptEntry[]): void
   /** Marks the session as used now; a heartbeat that found nothing does not. */
   touch(write: Write, session: Session): void
@@ -106,6 +108,7 @@ export function createSessions(options: { store: Store; ids: Ids; config: () => 
         foreign: shown.find((entry) => !entry.trusted)?.origin,
       }
     },
+    shrink: () => history.shrink(),
     append(write, session, jobId, entries) {
       const statement = write.prepare(
         `insert into message (session_id, job_id, message, tokens, created_at, origin, trusted)
