@@ -1,5 +1,7 @@
 // What a person who looks at a tab costs the gateway: a page that never stands still, its screencast at the full pace, and
 // the time of processors that the gateway's own process takes for it. The browser is not counted: it draws for whoever it is.
+// And what that page costs in the browser while nobody uses it.
+import { readFileSync, readdirSync } from "node:fs"
 import { createServer } from "node:http"
 import { once } from "node:events"
 import type { AddressInfo } from "node:net"
@@ -12,6 +14,8 @@ import { round } from "./statistics.ts"
 const fullPace = 20
 const warmMs = 3_000
 const measuredMs = 10_000
+/** A tab that was not used for half a minute rests. */
+const restAfterMs = 30_000
 /** Bytes in front of a record of the stream: its kind and its length. */
 const head = 5
 const picture = 1
@@ -40,6 +44,9 @@ export const liveView: Bench = {
       await gateway.configure({})
       await gateway.start()
       await gateway.svc("browser", "open", `http://127.0.0.1:${(site.address() as AddressInfo).port}/`)
+      const used = await browserShare(gateway)
+      await delay(restAfterMs)
+      const unused = await browserShare(gateway)
       const { url } = JSON.parse(await gateway.svc("browser", "takeover", "--json")) as { url: string }
       const view = await look(url)
       const watched = await share(gateway, () => view.frames)
@@ -56,6 +63,12 @@ export const liveView: Bench = {
           measured: `${round(cost * 100)} % (${round(perFrame * 1000, 2)} ms for a frame of ${kilobytes} KB; ${round(watched.perSecond)} frames a second came)`,
           met: cost <= 0.15,
         },
+        {
+          what: "the browser, with a tab that never stands still and that nobody uses any more",
+          target: "at most a fifth of what it takes while it is used",
+          measured: `${round(unused * 100)} % of a core; ${round(used * 100)} % in the half minute before`,
+          met: unused <= used / 5,
+        },
       ]
     } finally {
       await gateway.stop()
@@ -71,6 +84,32 @@ async function share(gateway: BenchGateway, frames: () => number): Promise<{ sha
   await delay(measuredMs)
   const ms = performance.now() - began
   return { share: (workOf(gateway) - work) / ms, perSecond: ((frames() - seen) * 1000) / ms }
+}
+
+/** What all processes of the browser take, of one core. */
+async function browserShare({ process: gateway }: BenchGateway): Promise<number> {
+  await delay(warmMs)
+  const [work, began] = [workBelow(gateway?.pid), performance.now()]
+  await delay(measuredMs)
+  return (workBelow(gateway?.pid) - work) / (performance.now() - began)
+}
+
+/** Milliseconds of processors, of all that a process has started and that still runs. */
+function workBelow(pid: number | undefined): number {
+  const all = readdirSync("/proc").filter((name) => /^\d+$/.test(name))
+  const processes = all.flatMap((name) => {
+    try {
+      const fields = readFileSync(`/proc/${name}/stat`, "utf8")
+        .replace(/^.*\) /, "")
+        .split(" ")
+      return [{ pid: Number(name), parent: Number(fields[1]), ms: (Number(fields[11]) + Number(fields[12])) * 10 }]
+    } catch {
+      return []
+    }
+  })
+  const below = (parent: number | undefined): number =>
+    processes.filter((each) => each.parent === parent).reduce((sum, each) => sum + each.ms + below(each.pid), 0)
+  return below(pid)
 }
 
 /** Follows a link as the page does, and reads as fast as pictures come. */

@@ -82,6 +82,8 @@ export interface BrowserServiceOptions {
   environment: Readonly<Record<string, string | undefined>>
   /** How long a browser may say nothing after its start; 20 seconds when not given. */
   startTimeoutMs?: number
+  /** How long nobody uses a tab before its window rests; half a minute when not given. */
+  restAfterMs?: number
   /** How names are looked up; the machine's own way when not given. */
   resolve?: Resolve
   /** How many guests keep their places in a browser; eight when not given. */
@@ -420,7 +422,7 @@ function createRegistry(
     redactor,
     hostname: hostname(),
     userId: process.getuid?.(),
-    startTimeoutMs: options.startTimeoutMs,
+    waits: options,
     network: hasProxy(options.environment) ? undefined : guard.ownProxy,
   })
 }
@@ -462,7 +464,7 @@ function composeSandboxed(
     ...sealed,
     machine,
     executablePath: () => options.settings().executablePath,
-    startTimeoutMs: options.startTimeoutMs,
+    waits: options,
     core: {
       get settings() {
         return options.settings()

@@ -112,6 +112,9 @@ test("what is kept for the next turns is let go, but for the conversation that w
   const isKept = () => [first, second, last].map((sessionId, index) => read(sessionId)[1] === before[index]?.[1])
   assert.deepEqual(isKept(), [true, true, true])
   sessions.shrink()
-  assert.deepEqual([last, first, second].map((sessionId) => read(sessionId).length), [4, 4, 4])
+  assert.deepEqual(
+    [last, first, second].map((sessionId) => read(sessionId).length),
+    [4, 4, 4],
+  )
   assert.deepEqual(isKept(), [false, false, true])
 })

@@ -115,6 +115,7 @@ class Cast {
     this.#stops.push(
       () => this.#tab.closed.removeEventListener("abort", closed),
       this.#session.on("Page.screencastFrame", (frame: ScreencastFrame) => this.#take(frame)),
+      this.#tab.stayAwake(),
     )
     const limit = { timeoutMs: startTimeoutMs }
     await concealWords(this.#tab, AbortSignal.timeout(startTimeoutMs))

@@ -9,9 +9,11 @@ import { type Frame, Frames } from "./frames.ts"
 import { Credentials } from "./credentials.ts"
 import type { LifecycleEvent, NavigationEvent, RequestEvent } from "./events.ts"
 import type { RefBook } from "./refs.ts"
+import type { Operation, OperationOptions } from "./operation.ts"
 import { Overrides } from "./overrides.ts"
 import { dialogOpen, notBegun, tabTaken } from "./obstacles.ts"
 import { Recorder } from "./recorder.ts"
+import type { Rest } from "./rest.ts"
 import { SnapshotMemory } from "./snapshot/memory.ts"
 
 export interface TargetInfo {
@@ -46,27 +48,13 @@ export interface TabOptions {
   headless: boolean
   /** Paused requests are answered elsewhere: answering them here too would let them pass. */
   sharedSession: boolean
+  /** Where windows rest that nobody uses. */
+  rest?: Rest | undefined
   nextKey(): string
   /** The tab whose page opened this one, and whose settings it takes over. */
   opener?: Tab | undefined
   /** The same tab as an earlier connection knew it, whose settings it goes on with. */
   earlier?: Tab | undefined
-}
-
-export interface Operation {
-  /** Aborted when the time is up, the caller gives up, a dialog opens, the page crashes or the tab closes. */
-  signal: AbortSignal
-  /** Monotonic time at which the signal aborts: checks that are repeated give up just before, with a better reason. */
-  deadline: number
-}
-
-export interface OperationOptions {
-  /** For messages: "The click". */
-  what: string
-  timeoutMs: number
-  signal?: AbortSignal | undefined
-  /** Works on a crashed page too, because it brings another. */
-  renews?: boolean
 }
 
 const attachTimeoutMs = 10_000
@@ -185,6 +173,7 @@ export class Tab {
     this.#checkFree(options)
     const controller = new AbortController()
     this.#running.add(controller)
+    const leave = this.#options.rest?.use(this)
     const before = this.#running.size > 1 ? this.#line : undefined
     const { promise: turn, resolve: done } = Promise.withResolvers<void>()
     this.#line = before ? before.then(() => turn) : turn
@@ -194,8 +183,14 @@ export class Tab {
     } finally {
       this.#movedAt = this.clock.monotonic()
       this.#running.delete(controller)
+      leave?.()
       done()
     }
+  }
+
+  /** Until what it returns is called, its window draws though nothing is done in it: somebody looks on. */
+  stayAwake(): () => void {
+    return this.#options.rest?.hold(this) ?? (() => undefined)
   }
 
   /** Waits for as long as those in front come along: only a line that stands still for the whole limit is given up. */
@@ -233,6 +228,7 @@ export class Tab {
     const signal = AbortSignal.any([limit, interrupted, this.#life.signal])
     try {
       await raceAbort(this.attach(), signal)
+      if (this.#options.rest) await raceAbort(this.#options.rest.awake(this), signal)
       this.#checkFree(options)
       if (options.renews) this.#crashed = false
       return await raceAbort(work({ signal, deadline }), signal)
@@ -490,4 +486,4 @@ export class Tab {
   }
 }
 
-export type { Frame, LifecycleEvent }
+export type { Frame, LifecycleEvent, Operation, OperationOptions }

@@ -2,6 +2,7 @@
 import { AppError, type Background, type Clock, describeError, type Log } from "../../kernel/index.ts"
 import type { CdpConnection } from "../cdp/index.ts"
 import { RefBook } from "./refs.ts"
+import { Rest, type RestOptions } from "./rest.ts"
 import { Tab, type TargetInfo } from "./tab.ts"
 
 export interface TabsOptions {
@@ -14,6 +15,8 @@ export interface TabsOptions {
   headless: boolean
   /** Requests are held up in one place for all: each tab has one session, which everybody shares. */
   sharedSession?: boolean
+  /** Lets windows rest that nobody uses. Only where no other program works in them. */
+  rests?: false | Pick<RestOptions, "afterMs">
   /** Of the connection before this one to the same profile. */
   memory?: TabsMemory | undefined
 }
@@ -42,10 +45,13 @@ export class Tabs {
   #ended: ReadonlyMap<string, Tab> | undefined
   #lastId: string | undefined
   #keys = 0
+  readonly #rest: Rest | undefined
 
   constructor(options: TabsOptions) {
     const { memory, ...rest } = options
     this.#options = rest
+    const { rests = false, connection, background, clock } = options
+    if (rests) this.#rest = new Rest({ connection, background, clock, tabs: () => this.list, ...rests })
     this.refs = new RefBook(memory?.nextRef, memory?.firstRef)
     this.#lastId = memory?.lastTargetId
     this.#earlier = memory?.tabs
@@ -209,11 +215,13 @@ export class Tabs {
       emulateFocus: owned,
       headless,
       sharedSession,
+      rest: this.#rest,
       nextKey,
       opener: info.openerId === undefined ? undefined : this.#tabs.get(info.openerId),
       earlier: this.#earlier?.get(info.targetId),
     })
     this.#tabs.set(info.targetId, tab)
+    this.#rest?.add(tab)
     for (const listener of this.#onTab) listener(tab)
     this.#waiting.get(info.targetId)?.(tab)
     if (!owned) return

@@ -69,6 +69,12 @@ export class Trace {
       // With a listener the library leaves questions open, which are then answered as always. Without one it would
       // dismiss them.
       context.on("dialog", () => {})
+      const leaves: (() => void)[] = []
+      const leave = options.tabs.onTab((tab) => void leaves.push(tab.stayAwake()))
+      browser.on("disconnected", () => {
+        leave()
+        for (const each of leaves) each()
+      })
       await context.tracing.start(content)
       return new Trace(browser, context, content, options.log)
     } catch (error) {

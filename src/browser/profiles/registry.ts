@@ -17,7 +17,7 @@ import { BrowserStarter, type StarterOptions } from "./starter.ts"
 
 export interface RegistryOptions extends Pick<
   StarterOptions,
-  "machine" | "hostname" | "userId" | "startTimeoutMs" | "network" | "clock" | "ids" | "log" | "background"
+  "machine" | "hostname" | "userId" | "waits" | "network" | "clock" | "ids" | "log" | "background"
 > {
   settings: BrowserConfig
   stateFolder: string
@@ -132,7 +132,7 @@ export class ProfileRegistry {
   #create(definition: Definition, after: Promise<unknown> | undefined): BrowserProfile {
     const { name } = definition
     const { stateFolder, redactor, clock, ids, log, background, ...rest } = this.#options
-    const { machine, hostname, userId, startTimeoutMs, network } = rest
+    const { machine, hostname, userId, waits, network } = rest
     const color = () => this.#settings.profiles[name]?.color ?? this.#settings.color
     if (definition.kind === "relay") {
       return new RelayProfile({
@@ -187,7 +187,7 @@ export class ProfileRegistry {
       machine,
       hostname,
       userId,
-      startTimeoutMs,
+      waits,
       network,
       clock,
       ids,

@@ -46,12 +46,18 @@ export interface StarterOptions {
   /** Undefined where the machine has a proxy of its own that browsers must use. */
   network: OwnNetwork | undefined
   userId: number | undefined
-  /** How long a browser may say nothing after its start. */
-  startTimeoutMs: number | undefined
+  waits: BrowserWaits
   clock: Clock
   ids: Ids
   log: Log
   background: Background
+}
+
+export interface BrowserWaits {
+  /** How long a browser may say nothing after its start. */
+  startTimeoutMs?: number
+  /** How long nobody uses a tab before its window rests. */
+  restAfterMs?: number
 }
 
 export interface Running {
@@ -203,7 +209,7 @@ export class BrowserStarter {
   }
 
   async #words(path: string, way: LaunchArguments["way"], { signal }: StartContext) {
-    const { machine, noSandbox, network, startTimeoutMs } = this.#options
+    const { machine, noSandbox, network, waits } = this.#options
     return {
       path,
       arguments: browserArguments({
@@ -215,7 +221,7 @@ export class BrowserStarter {
         platform: machine.platform,
       }),
       environment: browserEnvironment(machine.environment),
-      timeoutMs: startTimeoutMs ?? defaultStartMs,
+      timeoutMs: waits.startTimeoutMs ?? defaultStartMs,
       signal,
     }
   }
@@ -269,10 +275,12 @@ export class BrowserStarter {
     network: OwnNetwork | undefined,
     { signal, memory }: StartContext,
   ): Promise<LiveBrowser> {
-    const { background, clock, log } = this.#options
+    const { background, clock, log, waits } = this.#options
     try {
       if (network) await this.#introduce(connection, network, signal)
-      const tabs = new Tabs({ connection, background, clock, log, owned: true, headless, memory })
+      // At an open port others may work in its tabs too.
+      const rests = headless && connection.endpoint === undefined && { afterMs: waits.restAfterMs }
+      const tabs = new Tabs({ connection, background, clock, log, owned: true, headless, rests, memory })
       const downloads = new Downloads({ connection, tabs, background, isOurs: true })
       await Promise.all([tabs.start(signal), downloads.start(signal)])
       return { connection, tabs, downloads, guarded: network !== undefined }

@@ -11,6 +11,7 @@ import type { BrowserProfile } from "../profiles/contract.ts"
 import type { Machine } from "../profiles/detect/index.ts"
 import { ManagedProfile } from "../profiles/managed.ts"
 import { profileFolder } from "../profiles/registry.ts"
+import type { BrowserWaits } from "../profiles/starter.ts"
 import { Traces } from "../running-traces.ts"
 import { SandboxStarter } from "./starter.ts"
 
@@ -31,7 +32,7 @@ export interface SandboxBrowsersOptions {
   proxySocket(): Promise<string>
   machine: Machine
   executablePath(): string | undefined
-  startTimeoutMs: number | undefined
+  waits: BrowserWaits
   core: Pick<CoreOptions, "settings" | "relay" | "stateFolder" | "secrets" | "hidden" | "hasAutomationLibrary">
   clock: Clock
   ids: Ids
@@ -85,7 +86,7 @@ export class SandboxBrowsers {
   }
 
   #make(key: string, sessionId: string, agentId: string): Entry {
-    const { links, guard, machine, core, proxySocket, executablePath, startTimeoutMs, ...rest } = this.#options
+    const { links, guard, machine, core, proxySocket, executablePath, waits, ...rest } = this.#options
     const { clock, log, background, ids } = rest
     const starter = new SandboxStarter({
       sandbox: links.sandbox,
@@ -96,7 +97,7 @@ export class SandboxBrowsers {
       executablePath: executablePath(),
       proxySocket,
       hostname: hostname(),
-      startTimeoutMs,
+      waits,
       clock,
       log,
       background,

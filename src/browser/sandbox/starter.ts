@@ -11,7 +11,7 @@ import { Tabs } from "../page/tabs.ts"
 import { browserArguments } from "../profiles/arguments.ts"
 import { type Machine, detectBrowser } from "../profiles/detect/index.ts"
 import type { Starter } from "../profiles/managed.ts"
-import type { Running, StartContext } from "../profiles/starter.ts"
+import type { BrowserWaits, Running, StartContext } from "../profiles/starter.ts"
 
 export interface SandboxStarterOptions {
   sandbox: Sandbox
@@ -22,7 +22,7 @@ export interface SandboxStarterOptions {
   executablePath: string | undefined
   proxySocket(): Promise<string>
   hostname: string
-  startTimeoutMs: number | undefined
+  waits: BrowserWaits
   clock: Clock
   log: Log
   background: Background
@@ -53,13 +53,14 @@ export class SandboxStarter implements Starter {
 
   /** Throws `sandbox-unavailable`, `browser-start-failed`, `browser-not-found`. */
   async launch({ signal, memory }: StartContext): Promise<Running> {
-    const { sandbox, settings, clock, log, background, session, hostname } = this.#options
+    const { sandbox, settings, clock, log, background, session, hostname, waits } = this.#options
     const startedAt = clock.monotonic()
     const path = await this.#program()
     const box = await sandbox.start(await this.#spec(path), settings)
     try {
       const connection = await this.#connect(box, signal)
-      const tabs = new Tabs({ connection, background, clock, log, owned: true, headless: true, memory })
+      const rests = { afterMs: waits.restAfterMs }
+      const tabs = new Tabs({ connection, background, clock, log, owned: true, headless: true, rests, memory })
       const downloads = new Downloads({ connection, tabs, background, isOurs: true })
       await Promise.all([tabs.start(signal), downloads.start(signal)])
       const { pid = 0 } = box.child
@@ -108,7 +109,7 @@ export class SandboxStarter implements Starter {
     const [to, from] = pipesAreStandard ? [child.stdin, child.stdout] : [child.stdio[3], child.stdio[4]]
     const lastWords = readTail(child.stderr)
     const connection = new CdpConnection(overPipe(to as Writable, from as Readable))
-    const timeoutMs = this.#options.startTimeoutMs ?? defaultStartMs
+    const timeoutMs = this.#options.waits.startTimeoutMs ?? defaultStartMs
     const limit = withTimeout(timeoutMs, "Starting the browser in its sandbox", signal)
     const ended = new Promise<never>((_resolve, reject) => {
       child.once("error", (error) => reject(failed(error.message, lastWords())))
