@@ -28,7 +28,10 @@ export interface PageStyle {
   position: string
   zIndex: string
   pointerEvents: string
+  backgroundColor: string
   backgroundImage: string
+  fill: string
+  stroke: string
   overflowX: string
   clip: string
   clipPath: string
@@ -42,6 +45,12 @@ export interface PageElement extends PageNode {
   readonly id: string
   readonly shadowRoot: PageRoot | null
   readonly assignedSlot: PageElement | null
+  /** Of a part of a drawing. */
+  readonly ownerSVGElement?: PageElement | null
+  /** Of a shape: points of its line, in the drawing's own measure. */
+  getTotalLength?(): number
+  getPointAtLength?(length: number): { x: number; y: number }
+  getScreenCTM?(): { a: number; b: number; c: number; d: number; e: number; f: number } | null
   readonly ownerDocument: PageDocument
   readonly firstElementChild: PageElement | null
   readonly lastElementChild: PageElement | null

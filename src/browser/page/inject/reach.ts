@@ -361,7 +361,23 @@ function findPoint(agent: PageAgent, element: PageElement): Reach {
       other ??= point
     } else cover ??= hit
   }
-  return other ?? coveredBy(agent, cover)
+  const onLine = other ? null : pointOnLine(element)
+  return other ?? (onLine ? { kind: "ready", ...onLine, scrolled: false } : coveredBy(agent, cover))
+}
+
+/** A line, an outline: nothing is drawn in the middle of its box. */
+function pointOnLine(element: PageElement): { x: number; y: number } | null {
+  const matrix = element.getPointAtLength && element.getScreenCTM?.()
+  const length = matrix ? (element.getTotalLength?.() ?? 0) : 0
+  for (const share of length > 0 ? [0.5, 0.25, 0.75, 0.1, 0.9] : []) {
+    const on = element.getPointAtLength?.(length * share)
+    if (!on || !matrix) return null
+    const x = matrix.a * on.x + matrix.c * on.y + matrix.e
+    const y = matrix.b * on.x + matrix.d * on.y + matrix.f
+    const hit = elementAt(x, y)
+    if (hit && isHit(element, hit)) return { x, y }
+  }
+  return null
 }
 
 function coveredBy(agent: PageAgent, cover: PageElement | null): Reach {
@@ -431,6 +447,7 @@ export const reachFunctions = [
   wordsPoint,
   scrollAndFind,
   findPoint,
+  pointOnLine,
   pointThroughFrame,
   placeInside,
 ]

@@ -20,8 +20,10 @@ const maxTypes = 20
  */
 const makeLooker = `({
   ask: getEventListeners, now: performance.now.bind(performance), seen: new WeakSet(), way: null, quiet: 0,
-  plain: new Set(("a article aside b blockquote circle code dd div dl dt em figure footer g h1 h2 h3 h4 h5 h6 header i img " +
-    "label li ol p path pre rect section small span strong svg table tbody td text th time tr u ul video").split(" ")),
+  plain: new Set(("a abbr address article aside b blockquote caption circle cite code data dd del div dl dt ellipse em fieldset " +
+    "figcaption figure footer form g h1 h2 h3 h4 h5 h6 header hgroup i image img ins kbd label legend li line main mark menu nav " +
+    "ol output p path picture polygon polyline pre q rect s samp search section small span strong sub sup svg table tbody td " +
+    "text tfoot th thead time tr tspan u ul use var video").split(" ")),
   // Open shadow roots that were met, to be gone through after the document.
   roots: [],
   // A list of all elements of a large page takes longer to make than the whole walk: this goes from one to the next.

@@ -62,11 +62,34 @@ test("gives fields and buttons a ref whatever role the page has put on them", as
 test("gives refs to the words and parts of a drawing that listens, and to what a framework handles at its root", async () => {
   await click(/"South"/)
   await click(/"North"/, "full")
-  await click(/^- generic \[ref=\w+\] \[nth=\d\]$/)
+  await click(/\[hint="circle black"\]$/)
   await click(/"Kept at the element"/)
   const { body } = await bench.call("POST", "/act", { kind: "evaluate", fn: "() => done.textContent" })
   assert.equal(body.result, "South;North;dot;South;react;")
   assert.doesNotMatch((await look("efficient")).join("\n"), /"Only words"/)
+})
+
+test("tells boxes and parts of drawings without words by their looks, and half hours by the hour they stand behind", async () => {
+  await bench.call("POST", "/navigate", { url: `${pages.url}/looks.html` })
+  // A look for listeners takes a few milliseconds of each snapshot.
+  for (let looks = 0; looks < 5 && !(await look("efficient")).some((each) => /Marked/.test(each)); looks += 1);
+  await click(/^- generic .*\[hint="polygon lime"\]$/)
+  await click(/^- generic .*\[hint="rect black"\]$/)
+  await click(/^- generic .*\[hint="ellipse blue"\]$/)
+  await click(/"Main words"/)
+  await click(/"Marked words"/)
+  const lines = await look("efficient")
+  for (const line of [/\[hint="swatch red"\]$/, /\[hint="swatch #1f5fae"\]$/, /\[hint="swatch"\]$/])
+    assert.equal(lines.filter((each) => line.test(each)).length, 1, `${line} in:\n${lines.join("\n")}`)
+  assert.deepEqual(
+    lines.flatMap((each) => /\(of (\w+)\) \[hint="slot"\]/.exec(each)?.[1] ?? []),
+    ["9am", "9am", "10am", "10am"],
+  )
+  await click(/\(of 10am\)/)
+  const graph = /\[ref=(\w+)\] \[120x80\]/.exec((await look("full")).join("\n"))?.[1]
+  await bench.call("POST", "/act", { kind: "hover", ref: graph, x: 60, y: 20 })
+  const { body } = await bench.call("POST", "/act", { kind: "evaluate", fn: "() => done.textContent" })
+  assert.equal(body.result, "polygon;rect;ellipse;main;mark;slot 2;over 60,20;")
 })
 
 test("finds a box that only its cursor makes a control, wherever the page says so", async () => {

@@ -1,6 +1,6 @@
 // Tells equal controls of a list apart: by the words of what each stands in, or by its place among its sisters. Runs in the page.
 import type { PageElement } from "../dom.ts"
-import { textOf, tidy } from "../names.ts"
+import { isHidden, textOf, tidy } from "../names.ts"
 import { plainWords, type Walk } from "./state.ts"
 import { gatherItems } from "./targets.ts"
 
@@ -29,7 +29,8 @@ export function tellApart(walk: Walk): void {
       const isRepeated = besides(items, place).some((other) => isSister(item, other))
       return isRepeated ? wordsAround(walk, element, item.element) : [wordsNear(walk, element, item.element)]
     })
-    const around = tellingOf(told)
+    const telling = tellingOf(told)
+    const around = telling.length > 0 ? telling : tellingOf(rowsOf(elements).map((words) => [words]))
     for (const [place, words] of around.entries()) {
       const [line = 0] = walk.refs[group[place] as number] ?? []
       if (words === "") continue
@@ -124,6 +125,35 @@ function wordsNear(walk: Walk, element: PageElement, item: PageElement): string 
   return ""
 }
 
+/** Of places side by side, such as the half hours of a day: the words that several of them stand behind in one row. */
+function rowsOf(elements: readonly PageElement[]): string[] {
+  const words = elements.map((element) => wordsBefore(element, elements))
+  const isShared = (one: string) => words.filter((other) => other === one).length > 1
+  return words.every((each) => each !== "" && isShared(each)) ? words : []
+}
+
+/** Among what stands before it and, where it is in a box with its likes, before that box. */
+function wordsBefore(element: PageElement, group: readonly PageElement[]): string {
+  const most = 8
+  for (const place of [element, element.parentElement]) {
+    let node = place?.previousSibling
+    for (let looked = 0; node && looked < most; looked += 1, node = node.previousSibling) {
+      const part = node as PageElement
+      const isText = node.nodeType === 3
+      if (!isText && (node.nodeType !== 1 || (place === element && group.includes(part)))) continue
+      if (!isText && (isHidden(part) || hasControl(part) || group.some((other) => part.contains(other)))) return ""
+      const words = tidy(isText ? (node.nodeValue ?? "") : textOf(part, { left: 200 }), 40)
+      if (words !== "") return words
+    }
+  }
+  return ""
+}
+
+function hasControl(part: PageElement): boolean {
+  const controls = "input,select,textarea,button,a"
+  return part.matches(controls) || part.querySelector(controls) !== null
+}
+
 /** The stars of a rating, the dots of a carousel: alike, without names, and side by side, they are told by their place. */
 export function tellPlaces(walk: Walk): void {
   const [fewest, most] = [3, 31]
@@ -170,6 +200,9 @@ export const apartFunctions = [
   wordsAround,
   wordsBetween,
   wordsNear,
+  rowsOf,
+  wordsBefore,
+  hasControl,
   tellPlaces,
   isAlike,
   rowOf,

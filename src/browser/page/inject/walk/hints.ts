@@ -137,7 +137,48 @@ function signsOf(element: PageElement): string {
   const told = [...new Set(signs.map((sign) => tidy(sign, 40)))].filter((sign) => sign.length > 2)
   // One that only begins another says nothing more.
   const own = told.filter((sign) => !told.some((other) => other !== sign && other.startsWith(sign)))
-  return tidy(own.slice(0, 3).join(" "), 60)
+  return tidy([...own.slice(0, 3), ...(icon || says ? [] : [looksOf(element)])].join(" "), 60)
+}
+
+/** Of a box or a part of a drawing that holds nothing: what people tell it from others by, `circle red` or `#1f5fae`. */
+function looksOf(element: PageElement): string {
+  const style = getComputedStyle(element)
+  if (!element.ownerSVGElement) {
+    const isPlain = element.childElementCount === 0 && style.backgroundImage === "none"
+    const colour = isPlain ? colourOf(style.backgroundColor) : ""
+    // Whitish boxes are what is left of a page where nothing is painted.
+    return /^(white|#([ef].){3})$/.test(colour) ? "" : colour
+  }
+  const shape = /^(g|path|use|image|svg)$/.test(element.localName) ? "" : element.localName
+  const colour = element.localName === "g" ? "" : colourOf(style.fill) || colourOf(style.stroke)
+  return `${shape} ${colour}`.trim()
+}
+
+/** `rgb(255, 0, 0)` as `red`, others as `#1f5fae`; "" for what cannot be seen. */
+function colourOf(computed: string): string {
+  const parts = /^rgba?\((\d+), (\d+), (\d+)(?:, ([\d.]+))?\)$/.exec(computed)
+  if (!parts || Number(parts[4] ?? 1) < 0.2) return ""
+  const hex = parts
+    .slice(1, 4)
+    .map((part) => Number(part).toString(16).padStart(2, "0"))
+    .join("")
+  const names: Record<string, string> = {
+    "000000": "black",
+    ffffff: "white",
+    ff0000: "red",
+    "00ff00": "lime",
+    "008000": "green",
+    "0000ff": "blue",
+    ffff00: "yellow",
+    "00ffff": "cyan",
+    ff00ff: "magenta",
+    "808080": "gray",
+    ffa500: "orange",
+    "800080": "purple",
+    a52a2a: "brown",
+    ffc0cb: "pink",
+  }
+  return names[hex] ?? `#${hex}`
 }
 
 /** `trash` of `/icons/trash.svg?v=2`, also where a style sheet wraps it in `url("...")`. */
@@ -166,6 +207,8 @@ export const hintsFunctions = [
   wordsOnSide,
   holds,
   signsOf,
+  looksOf,
+  colourOf,
   fileName,
   unhashed,
 ]

@@ -37,8 +37,13 @@ export function addCanvas(walk: Walk, element: PageElement, depth: number): void
   flushText(walk)
   if (width < smallest || height < smallest) return
   const name = tidy(element.getAttribute("aria-label") ?? element.getAttribute("title") ?? "", 200)
-  const size = ` [${Math.round(width)}x${Math.round(height)}]`
-  addLine(walk, { element, role: "canvas", name, depth, states: size, ref: true })
+  addLine(walk, { element, role: "canvas", name, depth, states: sizeOf(element), ref: true })
+}
+
+/** ` [320x200]`, in the pixels of the page: points of it are said in them. */
+export function sizeOf(element: PageElement): string {
+  const { width, height } = element.getBoundingClientRect()
+  return ` [${Math.round(width)}x${Math.round(height)}]`
 }
 
 /** The checkbox or radio of a label that is drawn by the label alone. */
@@ -73,6 +78,7 @@ export const specialFunctions = [
   addFrame,
   isCanvas,
   addCanvas,
+  sizeOf,
   drawnControl,
   addDrawnControl,
   isChart,

@@ -5,7 +5,17 @@ import { hiddenBy, isCutAway, nameOf, tidy, textOf } from "../names.ts"
 import { factsOf, hasRole, roleOf, statesOf, takesInput } from "../roles.ts"
 import { drawnFor, innerField, isHiddenField, isSaidBy } from "./drawn.ts"
 import { passBy, visitChildren } from "./children.ts"
-import { addCanvas, addDrawnControl, addFrame, drawnControl, isCanvas, isPicture, seenOf } from "./special.ts"
+import {
+  addCanvas,
+  addDrawnControl,
+  addFrame,
+  drawnControl,
+  isCanvas,
+  isChart,
+  isPicture,
+  seenOf,
+  sizeOf,
+} from "./special.ts"
 import { addLine, flushText, type Inherited, note, type Walk } from "./state.ts"
 import { cursorOf, hasOwnHand, isPart, isTarget, lookInside, plainRole } from "./targets.ts"
 import { addValue } from "./values.ts"
@@ -126,13 +136,15 @@ function visitTreeRole(walk: Walk, element: PageElement, role: string, place: Pl
   const start = walk.lines.length
   const isNamed =
     walk.options.contentRefs && name !== "" && walk.tables.content.has(role) && !wrapsControl(walk, element)
+  // As a canvas it is worked at points of it, by what moves and what listens in none of its parts.
+  const isDrawing = walk.options.contentRefs && role === "img" && isChart(element)
   addLine(walk, {
     element,
     role,
     name,
     depth,
-    states: statesOf(walk.tables, element, role),
-    ref: isInteractive || isOwn || isNamed,
+    states: statesOf(walk.tables, element, role) + (isDrawing ? sizeOf(element) : ""),
+    ref: isInteractive || isOwn || isNamed || isDrawing,
   })
   if (isPicture(element)) return
   if (addValue(walk, element, role, depth + 1, start)) return
