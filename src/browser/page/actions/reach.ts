@@ -15,6 +15,8 @@ export interface ReachNeeds {
   enabled?: boolean
   /** A point of the element's box instead of where people click it. */
   at?: Spot
+  /** The middle of its box, and not its words. */
+  middle?: boolean
 }
 
 /** What an action names: an element, a point of its box, or a point of the view. */

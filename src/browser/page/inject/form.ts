@@ -2,6 +2,7 @@
 import { elementOf, type PageAgent } from "./agent.ts"
 import type { PageElement } from "./dom.ts"
 import { hasFocus } from "./edit.ts"
+import { isTiny } from "./walk/hints.ts"
 
 export type FieldKind = "text" | "checkbox" | "radio" | "select" | "other"
 
@@ -45,7 +46,8 @@ export function selectOptions(agent: PageAgent, id: number, values: string[]): S
   )
   const index = wanted.indexOf(undefined)
   if (index >= 0) return { kind: "missing", index }
-  element.focus({ preventScroll: true })
+  // A field that a component keeps at no size never has the focus: the component would open its own list.
+  if (!isTiny(element)) element.focus({ preventScroll: true })
   const before = all.map((option) => option.selected).join()
   for (const option of all) option.selected = wanted.includes(option)
   if (all.map((option) => option.selected).join() === before) return { kind: "selected" }

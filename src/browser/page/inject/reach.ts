@@ -23,6 +23,8 @@ export interface ReachOptions {
   enabled?: boolean
   /** A point of the element's box instead of where people click it. */
   at?: Spot
+  /** The middle of its box where nothing lies over it: things are put there, and not on the words. */
+  middle?: boolean
 }
 
 export type Spot =
@@ -66,15 +68,15 @@ async function reachKnown(agent: PageAgent, element: PageElement, options: Reach
   if ((options.settle || isAnimated(target)) && !(await isStill(target))) return { kind: "not-stable" }
   if (!options.point) return { kind: "ready", x: 0, y: 0, scrolled: false }
   if (options.at) return reachSpot(agent, target, options.at, options.arm)
-  let found = options.attempt > 0 ? scrollAndFind(agent, target, options.attempt) : findPoint(agent, target)
-  if (found.kind !== "ready" && options.attempt === 0) found = scrollAndFind(agent, target, 0)
+  let found = options.attempt > 0 ? scrollAndFind(agent, target, options) : findPoint(agent, target, options)
+  if (found.kind !== "ready" && options.attempt === 0) found = scrollAndFind(agent, target, options)
   if (found.kind === "ready" && options.arm) armClick(agent, target)
   if (found.kind === "ready") return found
   // What is drawn in place of the control takes the mouse for it.
   const cover = found.kind === "covered" ? elementOf(agent, found.byId) : null
   const drawn = target === element ? drawnInstead(element, cover) : null
   if (!drawn) return found
-  const instead = scrollAndFind(agent, drawn, options.attempt)
+  const instead = scrollAndFind(agent, drawn, options)
   if (instead.kind !== "ready") return found
   if (options.arm) armClick(agent, drawn)
   return instead
@@ -320,15 +322,15 @@ function wordsPoint(element: PageElement): { x: number; y: number } | null {
   return null
 }
 
-function scrollAndFind(agent: PageAgent, element: PageElement, attempt: number): Reach {
+function scrollAndFind(agent: PageAgent, element: PageElement, options: ReachOptions): Reach {
   const blocks = ["center", "end", "start"]
-  element.scrollIntoView({ block: blocks[attempt % 3] as string, inline: "center", behavior: "instant" })
-  const found = findPoint(agent, element)
+  element.scrollIntoView({ block: blocks[options.attempt % 3] as string, inline: "center", behavior: "instant" })
+  const found = findPoint(agent, element, options)
   return found.kind === "ready" ? { ...found, scrolled: true } : found
 }
 
 /** The middle of the element's first box, or a corner region of it when something lies over the middle. */
-function findPoint(agent: PageAgent, element: PageElement): Reach {
+function findPoint(agent: PageAgent, element: PageElement, { middle = false }: ReachOptions): Reach {
   const box = firstBox(element)
   if (!box) return { kind: "not-visible" }
   const left = Math.max(0, box.x)
@@ -346,7 +348,7 @@ function findPoint(agent: PageAgent, element: PageElement): Reach {
   let cover: PageElement | null = null
   let other: Reach | undefined
   const isHolder = mayHoldOthers(element)
-  const words = isHolder ? wordsPoint(element) : null
+  const words = isHolder && !middle ? wordsPoint(element) : null
   if (words && words.x > left && words.y > top && words.x < left + width && words.y < top + height) {
     const hit = elementAt(words.x, words.y)
     if (hit && isHit(element, hit)) return { kind: "ready", ...words, scrolled: false }

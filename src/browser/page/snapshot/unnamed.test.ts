@@ -69,7 +69,7 @@ test("gives refs to the words and parts of a drawing that listens, and to what a
   assert.doesNotMatch((await look("efficient")).join("\n"), /"Only words"/)
 })
 
-test("tells boxes and parts of drawings without words by their looks, and half hours by the hour they stand behind", async () => {
+test("tells boxes and parts of drawings without words by their looks, half hours by their hour, and works them", async () => {
   await bench.call("POST", "/navigate", { url: `${pages.url}/looks.html` })
   // A look for listeners takes a few milliseconds of each snapshot.
   for (let looks = 0; looks < 5 && !(await look("efficient")).some((each) => /Marked/.test(each)); looks += 1);
@@ -88,8 +88,14 @@ test("tells boxes and parts of drawings without words by their looks, and half h
   await click(/\(of 10am\)/)
   const graph = /\[ref=(\w+)\] \[120x80\]/.exec((await look("full")).join("\n"))?.[1]
   await bench.call("POST", "/act", { kind: "hover", ref: graph, x: 60, y: 20 })
-  const { body } = await bench.call("POST", "/act", { kind: "evaluate", fn: "() => done.textContent" })
-  assert.equal(body.result, "polygon;rect;ellipse;main;mark;slot 2;over 60,20;")
+  const said = async () => (await bench.call("POST", "/act", { kind: "evaluate", fn: "() => done.textContent" })).body
+  assert.equal((await said()).result, "polygon;rect;ellipse;main;mark;slot 2;over 60,20;")
+  await bench.call("POST", "/act", { kind: "evaluate", fn: "() => { done.textContent = '' }" })
+  const refOf = (line: RegExp) => /\[ref=(\w+)\]/.exec(lines.find((each) => line.test(each)) ?? "")?.[1]
+  // What is put somewhere goes to the middle, not onto the words.
+  await bench.call("POST", "/act", { kind: "drag", startRef: refOf(/"s"/), endRef: refOf(/"L"/) })
+  await bench.call("POST", "/act", { kind: "select", ref: refOf(/^- combobox/), values: ["long"] })
+  assert.equal((await said()).result, "put 50,50;long;")
 })
 
 test("finds a box that only its cursor makes a control, wherever the page says so", async () => {
