@@ -72,7 +72,13 @@ export class BenchGateway {
 
   /** As the service starts it. */
   environment(): NodeJS.ProcessEnv {
-    return { ...process.env, ...memoryVariables, SVC_STATE_DIR: this.stateFolder, SVC_GATEWAY_PORT: "", CHATAPP_BOT_TOKEN: "" }
+    return {
+      ...process.env,
+      ...memoryVariables,
+      SVC_STATE_DIR: this.stateFolder,
+      SVC_GATEWAY_PORT: "",
+      CHATAPP_BOT_TOKEN: "",
+    }
   }
 
   async svc(...parameters: string[]): Promise<string> {

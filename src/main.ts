@@ -282,9 +282,9 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
   const config = core.config()
   const folder = watchStateFolder({
     folder: core.environment.stateFolder,
-    onLost(error) {
+    onLost(error, lost) {
       core.log.fatal({ err: error }, "state folder lost: nothing more is accepted, the gateway stops")
-      core.store.abandon(error)
+      core.store.abandon(error, lost)
       stop.fail(error)
     },
   })

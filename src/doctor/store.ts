@@ -7,11 +7,15 @@ import { wayOut } from "../store/damage.ts"
 import { newerStore } from "../store/migrate.ts"
 import { migrations } from "../store/migrations/index.ts"
 import { inspectInThread } from "../store/inspect-database.ts"
-import { storageMissing, wasUsed } from "../store/used-folder.ts"
+import { isNoFile, noFile, storageMissing, wasUsed } from "../store/used-folder.ts"
 import { type Finding, finding } from "./contract.ts"
 
 export async function lookAtStore(stateFolder: string, signal: AbortSignal): Promise<Finding[]> {
   const path = join(stateFolder, "svc.db")
+  if (isNoFile(path)) {
+    const { message, hint } = noFile(path)
+    return [finding("file-unreadable", `${message}. ${hint ?? ""}`, { command: `ls -ld ${path}` })]
+  }
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
   if (size === 0) {
     if (!existsSync(stateFolder) || !wasUsed(stateFolder)) return []

@@ -120,7 +120,8 @@ function mcpProblem(name: string): Problem {
 
 function storeProblems(core: Core, disk: Problem | undefined): Problem[] {
   const { accepting, problem } = storeHealth(core)
-  if (problem !== undefined) return [{ part: "store", problem, ...(disk?.next ? { next: disk.next } : {}) }]
+  // Says by itself what to do, which of a full disk is the same.
+  if (problem !== undefined) return [{ part: "store", problem }]
   if (!accepting) return [{ part: "store", problem: "nothing is accepted", next: "svc logs" }]
   return disk ? [disk] : []
 }

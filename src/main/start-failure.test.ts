@@ -13,7 +13,7 @@ const spoiled: Record<string, { spoil: (folder: string) => void; words: RegExp }
   },
   "whose store is a folder": {
     spoil: (folder) => mkdirSync(join(folder, "svc.db"), { recursive: true }),
-    words: /^error: The store cannot be opened \([^\n]*svc\.db: [^\n]+\)\nhint: [^\n]*rights[^\n]*\n$/,
+    words: /^error: The store cannot be opened: [^\n]*svc\.db is a folder[^\n]*\nhint: Move it away[^\n]*\n$/,
   },
   "whose store is no database": {
     spoil(folder) {

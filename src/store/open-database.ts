@@ -7,7 +7,7 @@ import { repairIndexes, storageDamaged } from "./damage.ts"
 import { migrate, recordedMigrations } from "./migrate.ts"
 import { migrations, readableFrom } from "./migrations/index.ts"
 import { type SqliteHandle, explainStoreError, isCorruption, openSqlite } from "./sqlite.ts"
-import { markAsUsed, storageMissing, wasUsed } from "./used-folder.ts"
+import { isNoFile, markAsUsed, noFile, storageMissing, wasUsed } from "./used-folder.ts"
 
 export interface OpenOptions {
   folder: string
@@ -45,6 +45,7 @@ function explainOpening(error: unknown, path: string): unknown {
   if (explained.code === "storage-damaged")
     return storageDamaged(`The store is damaged, or no database (${met})`, error)
   if (explained.code !== "storage-failed") return explained
+  if (isNoFile(path)) return noFile(path)
   return new AppError("storage-failed", `The store cannot be opened (${met})`, {
     cause: error,
     hint: "Check the rights of the state folder and of svc.db in it, and their file system (svc doctor)",
