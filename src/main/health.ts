@@ -29,12 +29,11 @@ export interface Health {
   look(waitMs?: number): Promise<{ parts: Record<string, PartState>; problems: Problem[] }>
 }
 
-/** Of a person who asks once and wants to know how it is now. */
-export const personWaitMs = 1_000
-
 /** Nobody looks more often. With what an answer may take, whatever fails is seen within five seconds. */
 const freshMs = 2_500
 const askTimeoutMs = 2_000
+/** Of a person who asks once and wants to know how it is now: until what gives no answer is known to give none. */
+export const personWaitMs = askTimeoutMs + 200
 /** With less, what is written next may fail: the reserve of the store itself is a megabyte. */
 const leastDiskBytes = 2 * 1024 * 1024
 
