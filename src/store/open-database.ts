@@ -4,6 +4,8 @@ import { chmodSync, existsSync, renameSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { AppError, type Clock, type CrashPoint, type Log, describeError } from "../kernel/index.ts"
 import { repairIndexes, storageDamaged } from "./damage.ts"
+import { findLogDamage, keepDamagedLog } from "./log-damage.ts"
+import { type LostLog, noteLostLog } from "./lost-log.ts"
 import { migrate, recordedMigrations } from "./migrate.ts"
 import { migrations, readableFrom } from "./migrations/index.ts"
 import { type SqliteHandle, explainStoreError, isCorruption, openSqlite } from "./sqlite.ts"
@@ -28,13 +30,28 @@ type OnDamage = (error: unknown) => void
 export async function openDatabase(options: OpenOptions, onDamage: OnDamage): Promise<SqliteHandle> {
   const { folder, clock, log } = options
   try {
+    const lost = keepWhatIsLost(options)
     const handle = await openUsable(options, onDamage)
     markAsUsed(folder, isoTime(clock))
+    if (lost) noteLostLog(handle, lost)
     giveBackFreedPages(handle, log)
     return handle
   } catch (error) {
     throw explainOpening(error, join(folder, databaseFileName))
   }
+}
+
+/** Before SQLite reads the log, as far as it can, and writes it anew. */
+function keepWhatIsLost({ folder, clock, log }: OpenOptions): LostLog | undefined {
+  const path = join(folder, databaseFileName)
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return undefined
+  const damage = findLogDamage(path)
+  if (!damage) return undefined
+  const kept = keepDamagedLog(path, damage, `.damaged-${isoTime(clock).replaceAll(":", "-")}`)
+  const { at, lost } = damage
+  const hint = "Look at the backups (svc backup list)"
+  log.error({ at, lost, kept, hint }, "store log damaged: what stands behind is left out")
+  return { at: clock.now(), lost, kept }
 }
 
 /** Names the file: nothing else does before there is a gateway to ask. */

@@ -1,9 +1,20 @@
 // Files of the store that are taken away or cut while the gateway runs on them.
 import assert from "node:assert/strict"
-import { cpSync, readdirSync, renameSync, rmSync, statSync, truncateSync } from "node:fs"
+import {
+  closeSync,
+  cpSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from "node:fs"
 import { join } from "node:path"
 import { test } from "node:test"
 import { DatabaseSync } from "node:sqlite"
+import { examine } from "../../src/doctor/doctor.ts"
 import { type RunningGateway, startGateway } from "../support/gateway.ts"
 import { temporaryFolder } from "../support/temporary.ts"
 import { hookToken, rowsOf, until } from "../support/world.ts"
@@ -121,4 +132,36 @@ test("a log that was emptied and written on is in the database before a kill can
   await gateway.kill("SIGKILL")
   await startGateway(context, { stateFolder, config })
   assert.deepEqual(eventsIn(stateFolder), ["before", "after", "later"])
+})
+
+test("what a damaged log has lost by the next start is told before it, and until somebody has seen it", async (context) => {
+  const stateFolder = join(temporaryFolder(), "state")
+  const first = await startGateway(context, { stateFolder, config })
+  takeOver(stateFolder)
+  for (let n = 0; n < 20; n += 1) assert.equal(await wake(first, `event ${n}`), 200)
+  await first.kill("SIGKILL")
+  const file = openSync(join(stateFolder, "svc.db-wal"), "r+")
+  // In its thirtieth page: each of the events has some.
+  writeSync(file, Buffer.alloc(16, 0xa5), 0, 16, 32 + 30 * (24 + 4096) - 1_000)
+  closeSync(file)
+  const found = await examine({
+    variables: { SVC_STATE_DIR: stateFolder, HOME: stateFolder, SVC_GATEWAY_PORT: String(first.port) },
+    nodeVersion: process.versions.node,
+    gateway: undefined,
+    signal: AbortSignal.timeout(30_000),
+    lookMs: 30_000,
+  })
+  const told = found.find(({ code }) => code === "store-damaged")
+  assert.match(told?.cause ?? "", /svc\.db-wal, at byte \d+\. The next start .* goes on without \d+ changes/)
+  const second = await startGateway(context, { stateFolder, config })
+  const left = eventsIn(stateFolder).length
+  assert.ok(left > 0 && left < 20, `${left} are left`)
+  const status = () => second.call<Status>("GET", "/api/status")
+  const { parts, problems } = await status()
+  assert.equal(parts["store"], "ready", "it works")
+  const kept = /(\d+) changes in it are lost; a copy is (.*\.damaged-.*)$/.exec(problems[0]?.problem ?? "")
+  assert.ok(Number(kept?.[1]) >= 20 - left - 1)
+  assert.equal(statSync(kept?.[2] ?? "").isFile(), true)
+  await second.call("POST", "/api/status/dismiss")
+  assert.deepEqual((await status()).problems, [])
 })
