@@ -70,7 +70,7 @@ function inodeOf(status: BigIntStats): string {
 
 function lost(path: string, what: "removed" | "replaced"): AppError {
   return new AppError("storage-lost", `${path} was ${what} while the gateway ran on it; nothing more is accepted`, {
-    hint: "The gateway stops. Put the folder back as it was, or restore a backup, and start again",
+    hint: "The gateway stops. Put the folder back as it was, or restore a backup, and start again; a store that was lost is saved beside its place as svc.db.saved-...",
     retryAfterSeconds: 60,
   })
 }

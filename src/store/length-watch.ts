@@ -15,6 +15,8 @@ const logMagic = 0x377f0682
 export interface LengthWatch {
   /** Whether another file stands in the place of the log. */
   isLogReplaced(): boolean
+  /** Whether the database that is open is not the one at its place any more, or there is none. */
+  isDatabaseLost(): boolean
   stop(): void
   /** To be called when the database is closed: closing a file takes away SQLite's locks on it. */
   close(): void
@@ -48,16 +50,21 @@ export function watchLengths(options: {
   const timer = setInterval(look, options.everyMs ?? everyMs)
   timer.unref()
   return {
-    isLogReplaced() {
-      const there = statSync(`${path}-wal`, { throwIfNoEntry: false })
-      const { dev, ino } = fstatSync(log)
-      return there !== undefined && (there.dev !== dev || there.ino !== ino)
-    },
+    isLogReplaced: () => placeOf(`${path}-wal`, log) === "another",
+    isDatabaseLost: () => placeOf(path, database) !== "same",
     stop: () => clearInterval(timer),
     close() {
       for (const file of [database, log, index]) closeSync(file)
     },
   }
+}
+
+/** What stands at the place of an open file. */
+function placeOf(path: string, file: number): "same" | "another" | "nothing" {
+  const there = statSync(path, { throwIfNoEntry: false })
+  if (!there) return "nothing"
+  const { dev, ino } = fstatSync(file)
+  return there.dev === dev && there.ino === ino ? "same" : "another"
 }
 
 /** An empty file has lost its header, too. */

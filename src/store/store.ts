@@ -1,6 +1,6 @@
 // The store of one gateway: opens the database, brings its schema up to date, recovers what a dead process left,
 // and gives the rest of the product its few ways in. Nothing accepted is lost, nothing is done twice.
-import { chmodSync, mkdirSync, renameSync } from "node:fs"
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import type { StatementSync } from "node:sqlite"
 import type { Kysely } from "kysely"
@@ -11,6 +11,7 @@ import { type IngestEntry, type IngestResult, type NewEvent, type NewJob, type N
 import { ingestEntry, insertEvent, insertJob, insertOutbox } from "./ingest.ts"
 import { type DamageWatch, createDamageWatch, storageDamaged } from "./damage.ts"
 import type { Lost } from "./folder-watch.ts"
+import { lockFileName } from "./lock.ts"
 import { type LengthWatch, watchLengths } from "./length-watch.ts"
 import { databaseFileName, openDatabase } from "./open-database.ts"
 import { createPruner } from "./prune.ts"
@@ -173,9 +174,9 @@ async function close(parts: Parts, path: string): Promise<void> {
     .catch((error: unknown) => options.log.error({ err: error }, "store closed before the disk took all"))
   // A request whose connection was cut by the stop may come to its end now.
   if (!parts.abandoned) parts.closed = new AppError("not-ready", "The gateway has stopped")
-  const isLost = parts.abandoned?.lost === "store"
   // Where something is damaged the log is what is left as it was: taken over, it may spoil the database.
-  if (isLost || damage.problem() !== undefined) return
+  if (damage.problem() !== undefined) return
+  if (parts.abandoned?.lost === "store") return saveLostStore(parts, path)
   // Closing removes files by their names, which may be somebody else's by now.
   if (parts.abandoned) return takeOverLostLog(parts, path)
   // Whoever reads at this moment, such as a backup, is not waited for.
@@ -282,6 +283,32 @@ function takeOverLostLog({ handle, lengths, options }: Parts, path: string): voi
     log.warn({ movedTo }, "store log of others set aside")
   }
 }
+
+/** What is open still holds everything, though its name is gone: beside the place it had, a start tells a person of it. */
+function saveLostStore({ handle, lengths, options }: Parts, path: string): void {
+  const { log, clock, folder } = options
+  // The folder itself may be what was lost, and another stand there.
+  if (!existsSync(join(folder, lockFileName)) || !lengths.isDatabaseLost()) return
+  const number = (name: string) => Number(Object.values(handle.raw.prepare(`pragma ${name}`).get() ?? {})[0])
+  const bytes = number("page_count") * number("page_size")
+  if (bytes > mostSavedBytes) return log.error({ bytes }, "store that was lost is too large to be saved at a stop")
+  const suffix = new Date(clock.now()).toISOString().replaceAll(":", "-")
+  const saved = `${path}.saved-${suffix}`
+  try {
+    closeSync(openSync(saved, "wx", 0o600))
+    handle.raw.prepare("vacuum into ?").run(saved)
+    // What is saved has no log, and would be spoilt by this one.
+    if (existsSync(`${path}-wal`) && !lengths.isLogReplaced())
+      renameSync(`${path}-wal`, `${path}-wal.set-aside-${suffix}`)
+    log.warn({ saved, hint: `put it back: mv ${saved} ${path}` }, "store that was lost is saved beside its place")
+  } catch (error) {
+    log.error({ err: error, saved }, "store that was lost could not be saved")
+    rmSync(saved, { force: true })
+  }
+}
+
+/** Written in less than the ten seconds that a stop may take. */
+const mostSavedBytes = 512 * 1024 * 1024
 
 /** A stop has no time to wait for a backup; other programs read for a moment. */
 const longestReaderMs = 1_500

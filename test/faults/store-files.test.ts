@@ -9,13 +9,14 @@ import {
   rmSync,
   statSync,
   truncateSync,
+  writeFileSync,
   writeSync,
 } from "node:fs"
 import { join } from "node:path"
 import { test } from "node:test"
 import { DatabaseSync } from "node:sqlite"
 import { examine } from "../../src/doctor/doctor.ts"
-import { type RunningGateway, startGateway } from "../support/gateway.ts"
+import { type RunningGateway, spawnGateway, startGateway } from "../support/gateway.ts"
 import { temporaryFolder } from "../support/temporary.ts"
 import { hookToken, rowsOf, until } from "../support/world.ts"
 
@@ -74,6 +75,35 @@ for (const [what, lose] of Object.entries(losses)) {
       readdirSync(stateFolder).filter((name) => /^svc\.db-wal./.test(name)).length,
       what.includes("replaced") ? 1 : 0,
     )
+  })
+}
+
+const takings: Record<string, (path: string) => void> = {
+  removed: (path) => rmSync(path),
+  "removed with its log": (path) => ["", "-wal", "-shm"].forEach((suffix) => rmSync(`${path}${suffix}`)),
+  "replaced by an empty file": (path) => {
+    rmSync(path)
+    writeFileSync(path, "")
+  },
+}
+for (const [how, take] of Object.entries(takings)) {
+  test(`a store that was ${how} is saved beside its place, and goes on when it is put back`, async (context) => {
+    const stateFolder = join(temporaryFolder(), "state")
+    const first = await startGateway(context, { stateFolder, config })
+    assert.equal(await wake(first, "before"), 200)
+    const path = join(stateFolder, "svc.db")
+    take(path)
+    assert.equal(await wake(first, "after"), 200)
+    assert.equal(await first.ended, 1)
+    assert.match(first.output(), /hint: .*svc\.db\.saved-/)
+    const second = await spawnGateway(context, { stateFolder, config })
+    assert.equal(await second.ended, 1)
+    const [saved = ""] = /svc\.db\.saved-[\w.-]+Z/.exec(second.output()) ?? []
+    assert.equal(statSync(join(stateFolder, saved)).mode & 0o777, 0o600)
+    renameSync(join(stateFolder, saved), path)
+    const third = await startGateway(context, { stateFolder, config })
+    assert.equal(await wake(third, "again"), 200)
+    assert.deepEqual(eventsIn(stateFolder), ["before", "after", "again"])
   })
 }
 
