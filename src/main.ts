@@ -5,7 +5,13 @@ import type { BackupSchedule } from "./backup/index.ts"
 import type { BrowserService } from "./browser/index.ts"
 import type { Channel } from "./channels/contract.ts"
 import { type ChatappOptions, type Pairing, createChatappChannel, createPairing } from "./channels/index.ts"
-import { createGatewayServer, loadGatewayToken, removeGatewayFile, writeGatewayFile } from "./gateway/index.ts"
+import {
+  createGatewayServer,
+  keepGatewayFile,
+  loadGatewayToken,
+  removeGatewayFile,
+  writeGatewayFile,
+} from "./gateway/index.ts"
 import type { GatewayServer, GatewayToken, PartState, Readiness } from "./gateway/index.ts"
 import type { Hooks } from "./hooks/index.ts"
 import { auditConfigChanges, auditRestore, composeAccess } from "./main/access.ts"
@@ -364,7 +370,7 @@ function announce(
   const { stateFolder } = core.environment
   const { bind } = core.config().gateway
   stack.push("gateway file", () => removeGatewayFile(stateFolder, core.bootId))
-  writeGatewayFile(stateFolder, {
+  const file = {
     pid: process.pid,
     bootId: core.bootId,
     host: bind === "loopback" || bind === "lan" ? "127.0.0.1" : bind,
@@ -373,7 +379,9 @@ function announce(
     tokenFile: ready.tokenFile,
     startedAt: core.startedAt,
     version: version(),
-  })
+  }
+  writeGatewayFile(stateFolder, file)
+  stack.push("gateway file kept", keepGatewayFile(stateFolder, file, core.log.child({ part: "gateway" })))
   core.eventLoop.begin()
   core.log.info({ port: ready.port, controlPort: ready.controlPort, state: stateFolder }, "gateway ready")
   options.onReady?.({ pid: process.pid, port: ready.port, controlPort: ready.controlPort, stateFolder })

@@ -22,6 +22,13 @@ const spoiled: Record<string, { spoil: (folder: string) => void; words: RegExp }
     },
     words: /^error: Damaged: svc\.db \(file is not a database\)[^\n]*--new-store[^\n]*\n$/,
   },
+  "whose lock holds something else": {
+    spoil(folder) {
+      mkdirSync(folder)
+      writeFileSync(join(folder, "gateway.lock"), Buffer.alloc(3_000, 0x5a))
+    },
+    words: /^error: The lock [^\n]*gateway\.lock cannot be used[^\n]*\nhint: [^\n]*rm [^\n]*gateway\.lock\n$/,
+  },
   "whose store was removed": {
     spoil(folder) {
       mkdirSync(folder)
