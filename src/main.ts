@@ -5,7 +5,13 @@ import type { BackupSchedule } from "./backup/index.ts"
 import type { BrowserService } from "./browser/index.ts"
 import type { Channel } from "./channels/contract.ts"
 import { type ChatappOptions, type Pairing, createChatappChannel, createPairing } from "./channels/index.ts"
-import { createGatewayServer, loadGatewayToken, removeGatewayFile, writeGatewayFile } from "./gateway/index.ts"
+import {
+  createGatewayServer,
+  keepGatewayFile,
+  loadGatewayToken,
+  removeGatewayFile,
+  writeGatewayFile,
+} from "./gateway/index.ts"
 import type { GatewayServer, GatewayToken, PartState, Readiness } from "./gateway/index.ts"
 import type { Hooks } from "./hooks/index.ts"
 import { auditConfigChanges, auditRestore, composeAccess } from "./main/access.ts"
@@ -282,9 +288,9 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
   const config = core.config()
   const folder = watchStateFolder({
     folder: core.environment.stateFolder,
-    onLost(error) {
+    onLost(error, lost) {
       core.log.fatal({ err: error }, "state folder lost: nothing more is accepted, the gateway stops")
-      core.store.abandon(error)
+      core.store.abandon(error, lost)
       stop.fail(error)
     },
   })
@@ -369,7 +375,7 @@ function announce(
   const { stateFolder } = core.environment
   const { bind } = core.config().gateway
   stack.push("gateway file", () => removeGatewayFile(stateFolder, core.bootId))
-  writeGatewayFile(stateFolder, {
+  const file = {
     pid: process.pid,
     bootId: core.bootId,
     host: bind === "loopback" || bind === "lan" ? "127.0.0.1" : bind,
@@ -378,7 +384,9 @@ function announce(
     tokenFile: ready.tokenFile,
     startedAt: core.startedAt,
     version: version(),
-  })
+  }
+  writeGatewayFile(stateFolder, file)
+  stack.push("gateway file kept", keepGatewayFile(stateFolder, file, core.log.child({ part: "gateway" })))
   core.eventLoop.begin()
   core.log.info({ port: ready.port, controlPort: ready.controlPort, state: stateFolder }, "gateway ready")
   options.onReady?.({ pid: process.pid, port: ready.port, controlPort: ready.controlPort, stateFolder })

@@ -67,6 +67,14 @@ test("status tells what runs and what is wrong", async (context) => {
   assert.match(result.stdout, /hooks\.token: too short/)
 })
 
+test("status says once why the store takes nothing", async (context) => {
+  const problem = "The disk is full; nothing was accepted. Free some space"
+  const told = { store: { accepting: false, problem }, problems: [{ part: "store", problem }] }
+  const result = await ask(context, ["status"], { ...status, ...told })
+  assert.match(result.stdout, /^problem {3}store: The disk is full; nothing was accepted\. Free some space$/m)
+  assert.equal(result.stdout.match(/Free some space/g)?.length, 1)
+})
+
 test("status --json prints the gateway's own answer", async (context) => {
   assert.deepEqual(JSON.parse((await ask(context, ["status", "--json"], status)).stdout), status)
 })

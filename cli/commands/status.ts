@@ -54,8 +54,11 @@ function describeStatus(status: GatewayStatus): [string, string][] {
     rows.push(["problem", `${part}: ${problem}${next === undefined ? "" : ` (${next})`}`])
   }
   if (store.unwritten !== undefined) rows.push(["store", `${store.unwritten} results wait to be written`])
-  if (!store.accepting) rows.push(["store", `not accepting: ${store.problem ?? "look at the log (svc logs)"}`])
-  else if (store.problem !== undefined) rows.push(["store", store.problem])
+  // Told among the problems already, where what keeps it has a word of its own.
+  const isTold = status.problems?.some(({ part, problem }) => part === "store" && problem === store.problem) ?? false
+  if (!isTold && !store.accepting) {
+    rows.push(["store", `not accepting: ${store.problem ?? "look at the log (svc logs)"}`])
+  }
   if (status.configProblem !== undefined) {
     rows.push(["problem", `the configuration file is not in force: ${status.configProblem}`])
   }

@@ -1,6 +1,6 @@
 // The database in a backup: copied by SQLite's online backup from one moment's snapshot, checked, and made safe to start
 // from after a restore. Runs in the process of the command, never in the gateway's.
-import { closeSync, fdatasyncSync, openSync } from "node:fs"
+import { closeSync, fdatasyncSync, openSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync, backup } from "node:sqlite"
 import { AppError, describeError } from "../kernel/index.ts"
@@ -31,7 +31,10 @@ export async function copyDatabase(
   target: string,
   options: { now: () => number; signal?: AbortSignal | undefined; progress: Progress },
 ): Promise<DatabaseFacts> {
-  const source = new DatabaseSync(join(stateFolder, "svc.db"), { readOnly: true })
+  const path = join(stateFolder, "svc.db")
+  // Beside an empty database SQLite removes the log, which may be all that is left.
+  if (statSync(path, { throwIfNoEntry: false })?.size === 0) throw explain(new Error(`${path} is empty`))
+  const source = new DatabaseSync(path, { readOnly: true })
   try {
     source.exec("pragma busy_timeout = 5000; begin")
     const facts = readFacts(source, options.now)

@@ -15,6 +15,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, it } from "node:test"
 import pino from "pino"
+import { until } from "../../test/support/world.ts"
 import { changedPaths, createConfigHolder, lastGoodFileName } from "./holder.ts"
 import type { ConfigHolder } from "./holder.ts"
 import { loadConfigOrThrow } from "./load.ts"
@@ -102,6 +103,30 @@ describe("the configuration of a running gateway", () => {
     const change = changed()
     writeFileSync(path, `{gateway: {${quick}, port: 2}}`)
     assert.deepEqual(await change, ["gateway", "channels"])
+  })
+
+  it("says that the file is gone until it is back, be it the same, and a start without it asks what is meant", async () => {
+    const text = `{gateway: {${quick}, port: 4711}}`
+    writeFileSync(path, text)
+    const running = start()
+    for (const take of [() => rmSync(path), () => (rmSync(path), symlinkSync(join(folder, "nowhere"), path))]) {
+      const warning = logged(gone)
+      take()
+      await warning
+      assert.match(
+        running.issues()[0]?.message ?? "",
+        /no configuration at .*there was one before.*last-good: copy it to/,
+      )
+      assert.throws(() => start(), { code: "config-emptied", message: /there was one before/ })
+      rmSync(path, { force: true })
+      writeFileSync(path, text)
+      await until("it is in force again", () => (running.issues().length === 0 ? true : undefined))
+      assert.equal(running.current().gateway.port, 4711)
+    }
+    running.stop()
+    rmSync(path)
+    rmSync(join(folder, "state", lastGoodFileName))
+    assert.equal(start().current().gateway.port, 18_789, "none was meant")
   })
 
   it("keeps the last good one when the file is bad, says why, and recovers", async () => {

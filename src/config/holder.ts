@@ -50,15 +50,18 @@ export const lastGoodFileName = `${configFileName}.last-good`
 
 /**
  * Throws AppError `config-invalid`, listing every issue, when the first read fails, and `config-emptied` when the file
- * says nothing while the last good one did.
+ * is gone or says nothing while the last good one did.
  */
 export function createConfigHolder(options: HolderOptions): ConfigHolder {
   const snapshot = loadConfigOrThrow({ path: options.path, env: options.env })
   narrowRights(snapshot.files, options.log)
   const { problem } = snapshot.environment.envFile
   if (problem) options.log.warn({ hint: problem.fix }, problem.message)
-  if (isEmptied(snapshot, options.stateFolder)) {
-    throw new AppError("config-emptied", emptiedMessage(options), { hint: emptiedHint(options) })
+  // One that is nowhere says as little as an empty one.
+  const isGone = snapshot.files.length === 0 && hasLastGood(options.stateFolder)
+  if (isGone || isEmptied(snapshot, options.stateFolder)) {
+    const message = isGone ? goneMessage(options) : emptiedMessage(options)
+    throw new AppError("config-emptied", message, { hint: emptiedHint(options) })
   }
   const holder = new Holder(options, snapshot)
   holder.start()
@@ -94,7 +97,10 @@ class Holder implements ConfigHolder {
         } else this.#use(snapshot)
       },
       onInvalid: (issues) => this.#refuse(issues),
-      onMissing: () => log.warn({ file: path }, "config file is gone; the last good configuration stays in use"),
+      onMissing: () => {
+        this.#issues = [issueOf(path, `${goneMessage(this.#options)}. ${emptiedHint(this.#options)}`)]
+        log.warn({ file: path }, "config file is gone; the last good configuration stays in use")
+      },
     })
   }
 
@@ -168,7 +174,7 @@ class Holder implements ConfigHolder {
 
   #refuseEmptied(): void {
     const message = `${emptiedMessage(this.#options)}. ${emptiedHint(this.#options)}`
-    this.#refuse([{ file: this.#options.path, line: 0, column: 0, path: "", message }])
+    this.#refuse([issueOf(this.#options.path, message)])
   }
 
   #keepLastGood(snapshot: ConfigSnapshot): void {
@@ -192,7 +198,20 @@ function saysSomething({ source }: ConfigSnapshot): boolean {
 
 /** A file of `{}` while the last good one said something: most likely an accident of whoever wrote it. */
 function isEmptied(snapshot: ConfigSnapshot, stateFolder: string): boolean {
-  return snapshot.files.length > 0 && !saysSomething(snapshot) && existsSync(join(stateFolder, lastGoodFileName))
+  return snapshot.files.length > 0 && !saysSomething(snapshot) && hasLastGood(stateFolder)
+}
+
+function hasLastGood(stateFolder: string): boolean {
+  return existsSync(join(stateFolder, lastGoodFileName))
+}
+
+/** Of the whole file. */
+function issueOf(file: string, message: string): ConfigIssue {
+  return { file, line: 0, column: 0, path: "", message }
+}
+
+function goneMessage({ path }: HolderOptions): string {
+  return `There is no configuration at ${path}, though there was one before`
 }
 
 function emptiedMessage({ path }: HolderOptions): string {
@@ -201,7 +220,7 @@ function emptiedMessage({ path }: HolderOptions): string {
 
 function emptiedHint({ path, stateFolder }: HolderOptions): string {
   const lastGood = join(stateFolder, lastGoodFileName)
-  return `What it said is kept in ${lastGood}: copy it to ${path}. If it is meant to be empty, remove ${lastGood} and start the gateway again`
+  return `What it said is kept in ${lastGood}: copy it to ${path}. If nothing is to be configured, remove ${lastGood} and start the gateway again`
 }
 
 /** Half of the keys gone at once looks like an accident. */

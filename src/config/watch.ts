@@ -109,6 +109,8 @@ class FileWatcher implements ConfigWatcher {
     if (statSync(this.#options.path, { throwIfNoEntry: false }) === undefined) {
       if (!this.#missing) this.#options.onMissing()
       this.#missing = true
+      // The same file, when it is back, is to be told of, too.
+      this.#hash = ""
       return
     }
     this.#missing = false

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { readFileSync, statSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { test } from "node:test"
 import { temporaryFolder } from "../../test/support/temporary.ts"
@@ -108,4 +108,10 @@ test("what could not be recorded stays noted, however much is sent after it", as
   const next = new FlightLog(path)
   assert.deepEqual(next.endOf(row(1)), { kind: "sent", remoteId: "1" })
   next.close()
+})
+
+test("one that cannot be opened is named, with what follows from moving it away", () => {
+  const path = join(temporaryFolder(), "in-flight")
+  mkdirSync(path)
+  assert.throws(() => new FlightLog(path), { code: "storage-failed", message: /in-flight cannot be/, hint: /in doubt/ })
 })

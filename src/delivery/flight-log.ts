@@ -4,6 +4,7 @@
 // the operating system itself has gone down the file may lack its end, and then only answers count.
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs"
 import { z } from "zod"
+import { AppError, describeError } from "../kernel/index.ts"
 import type { OutboxRow } from "../store/index.ts"
 
 /** Told of a row that was being sent when a process ended. */
@@ -41,10 +42,17 @@ export class FlightLog {
 
   /** Reads what the process before has left, then begins anew with `clear`. */
   constructor(path: string) {
-    const { ends, isWhole } = read(path)
-    this.#ends = ends
-    this.#isWhole = isWhole
-    this.#file = openSync(path, "a", 0o600)
+    try {
+      const { ends, isWhole } = read(path)
+      this.#ends = ends
+      this.#isWhole = isWhole
+      this.#file = openSync(path, "a", 0o600)
+    } catch (error) {
+      throw new AppError("storage-failed", `${path} cannot be read and written: ${describeError(error)}`, {
+        cause: error,
+        hint: "Correct its rights, or move it away and start again: what was being sent at the end counts as in doubt then",
+      })
+    }
   }
 
   endOf({ id, attempts }: Flight): FlightEnd {

@@ -90,7 +90,7 @@ function rights({ files, config }: ConfigSnapshot, { stateFolder }: Environment)
   if (process.platform === "win32") return []
   const open = (path: string, wanted: number): Finding[] => {
     const mode = modeOf(path)
-    if (mode === undefined || (mode & 0o077) === 0) return []
+    if (mode === undefined || (mode & 0o077) === 0 || (wanted === 0o600 && !statSync(path).isFile())) return []
     const fix = { kind: "rights" as const, path, from: mode, to: wanted }
     const command = `chmod ${wanted.toString(8)} ${path}`
     return [finding("file-open", `others may look into ${path} (mode ${mode.toString(8)})`, { command, fix })]

@@ -154,6 +154,17 @@ describe("svc doctor", () => {
     assert.equal(damage?.command, "svc backup list")
   })
 
+  test("tells of a folder in the place of the store, once, and of no way that would not lead out", async () => {
+    const folder = stateFolder({ "svc.json": JSON.stringify({ ...quiet, gateway: { port: await freePort() } }) })
+    mkdirSync(join(folder, "svc.db"), { mode: 0o755 })
+    const { findings } = await look(folder)
+    assert.deepEqual(
+      findings.map(({ code }) => code),
+      ["file-unreadable"],
+    )
+    assert.match(findings[0]?.cause ?? "", /svc\.db is a folder.*put svc\.db back or restore a backup/)
+  })
+
   test("tells of a store that a newer release has made, and of nothing else in it", async () => {
     const folder = stateFolder({ "svc.json": JSON.stringify({ ...quiet, gateway: { port: await freePort() } }) })
     fillStore(folder)

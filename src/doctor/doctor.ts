@@ -14,7 +14,7 @@ import {
   lookAtSandbox,
   lookAtService,
 } from "./machine.ts"
-import { lookAtStore } from "./store.ts"
+import { lookAtLog, lookAtStore } from "./store.ts"
 
 export type { Finding, Fix } from "./contract.ts"
 export { applyFix, describeFix } from "./fix.ts"
@@ -55,6 +55,7 @@ export async function examine({
     sandbox: () => (config ? lookAtSandbox(config, environment, signal) : []),
     clock: () => lookAtClock(stateFolder, chat?.enabled ? chat.apiRoot : undefined, signal),
     store: () => lookAtStore(stateFolder, signal),
+    log: () => (gateway ? [] : lookAtLog(stateFolder)),
   }
   const found = await Promise.all(Object.entries(looks).map(([what, look]) => guarded(what, look)))
   const problems = (gateway?.problems ?? []).filter(({ part }) => part !== "outbox")

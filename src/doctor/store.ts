@@ -4,14 +4,19 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { describeError } from "../kernel/index.ts"
 import { wayOut } from "../store/damage.ts"
+import { findLogDamage } from "../store/log-damage.ts"
 import { newerStore } from "../store/migrate.ts"
 import { migrations } from "../store/migrations/index.ts"
 import { inspectInThread } from "../store/inspect-database.ts"
-import { storageMissing, wasUsed } from "../store/used-folder.ts"
+import { isNoFile, noFile, storageMissing, wasUsed } from "../store/used-folder.ts"
 import { type Finding, finding } from "./contract.ts"
 
 export async function lookAtStore(stateFolder: string, signal: AbortSignal): Promise<Finding[]> {
   const path = join(stateFolder, "svc.db")
+  if (isNoFile(path)) {
+    const { message, hint } = noFile(path)
+    return [finding("file-unreadable", `${message}. ${hint ?? ""}`, { command: `ls -ld ${path}` })]
+  }
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
   if (size === 0) {
     if (!existsSync(stateFolder) || !wasUsed(stateFolder)) return []
@@ -20,6 +25,15 @@ export async function lookAtStore(stateFolder: string, signal: AbortSignal): Pro
   }
   const newer = newness(path)
   return newer.length > 0 ? newer : [...waiting(path), ...(await damage(path, signal))]
+}
+
+/** While no gateway runs: what the next start has to leave out of the log. */
+export function lookAtLog(stateFolder: string): Finding[] {
+  const path = join(stateFolder, "svc.db")
+  const damage = findLogDamage(path)
+  if (!damage) return []
+  const cause = `damaged: ${path}-wal, at byte ${damage.at}. The next start keeps a copy of it and goes on without ${damage.lost} changes that stand behind`
+  return [finding("store-damaged", cause, { command: "svc backup list" })]
 }
 
 /** A store of a newer release is whole, and nothing else of it can be told by this one. */

@@ -1,6 +1,7 @@
 // `<state>/gateway.json`: how the CLI finds the running gateway. Written when it is ready, removed on a clean stop.
-import { readFileSync, rmSync } from "node:fs"
+import { existsSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
+import type { Log } from "../kernel/log.ts"
 import { writePrivateFile } from "../kernel/private-file.ts"
 import type { GatewayFile } from "./contract.ts"
 
@@ -10,6 +11,28 @@ export function gatewayFilePath(stateFolder: string): string {
 
 export function writeGatewayFile(stateFolder: string, content: GatewayFile): void {
   writePrivateFile(gatewayFilePath(stateFolder), `${JSON.stringify(content, null, 2)}\n`)
+}
+
+const everyMs = 2_000
+
+/**
+ * Writes it again when somebody has removed it: without it the command line would say that no gateway runs. Gives the way to
+ * end that, which comes before the file is removed.
+ */
+export function keepGatewayFile(stateFolder: string, content: GatewayFile, log: Log): () => void {
+  const look = () => {
+    try {
+      if (existsSync(gatewayFilePath(stateFolder)) || !existsSync(stateFolder)) return
+      writeGatewayFile(stateFolder, content)
+      log.warn({ file: gatewayFilePath(stateFolder) }, "gateway file was removed, and is written again")
+    } catch (error) {
+      // A disk that is full, say: the next look tries again.
+      log.debug({ err: error }, "gateway file not written again")
+    }
+  }
+  const timer = setInterval(look, everyMs)
+  timer.unref()
+  return () => clearInterval(timer)
 }
 
 /** Undefined when there is none; one that was left by a killed gateway is returned as it is. */

@@ -3,7 +3,13 @@ export * from "./access/index.ts"
 export type * from "./api.ts"
 export * from "./audit/index.ts"
 export type * from "./contract.ts"
-export { gatewayFilePath, readGatewayFile, removeGatewayFile, writeGatewayFile } from "./gateway-file.ts"
+export {
+  gatewayFilePath,
+  keepGatewayFile,
+  readGatewayFile,
+  removeGatewayFile,
+  writeGatewayFile,
+} from "./gateway-file.ts"
 export type { McpCaller, MountedMcp } from "./mcp.ts"
 export { type GatewayServer, type GatewayServerOptions, type MountedHooks, createGatewayServer } from "./server.ts"
 export { type GatewayToken, type GatewayTokenOptions, loadGatewayToken } from "./token.ts"

@@ -98,7 +98,9 @@ function checkForm(token: string, where: string): void {
   }
   // It travels in a header: anything else could never be sent and would lock everyone out.
   if (!/^[\x21-\x7e]+$/.test(token)) {
-    throw new AppError("config-invalid", `The gateway token (${where}) may have printable ASCII characters only`)
+    throw new AppError("config-invalid", `The gateway token (${where}) may have printable ASCII characters only`, {
+      hint: "Write another one there; a token file that is removed is made anew by the next start",
+    })
   }
 }
 

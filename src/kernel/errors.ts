@@ -67,7 +67,8 @@ export const errorTable = {
   "config-invalid": { status: 400, meaning: "The configuration has errors; each is named with key, value and line." },
   "config-emptied": {
     status: 409,
-    meaning: "The configuration says nothing any more, though it did before; nothing is started on it unasked.",
+    meaning:
+      "The configuration is gone or says nothing any more, though it did before; nothing is started without it unasked.",
   },
   "config-write-refused": { status: 403, meaning: "This configuration key cannot be written this way." },
   "already-running": { status: 409, meaning: "Another gateway owns this state folder." },

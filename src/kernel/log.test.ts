@@ -1,6 +1,17 @@
 import assert from "node:assert/strict"
 import { execFileSync } from "node:child_process"
-import { chmodSync, mkdtempSync, readFileSync, rmSync, rmdirSync, statSync, writeFileSync } from "node:fs"
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  rmdirSync,
+  statSync,
+  writeFileSync,
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { test } from "node:test"
@@ -41,6 +52,26 @@ test(
     assert.equal(whole.find(({ msg }) => msg === "log lines lost")?.lines, lost().file)
   },
 )
+
+test("lines go on in a new file when the old one was removed or moved, and nowhere when the state folder was", () => {
+  const home = join(temporaryFolder(), "state")
+  const folder = join(home, "logs")
+  const path = join(folder, "gateway.log")
+  const { log } = createLog({ folder, level: "info", redactor: createRedactor(), lookEveryMs: 0 })
+  const takings = [() => rmSync(path), () => renameSync(path, `${path}.old`), () => rmSync(folder, { recursive: true })]
+  for (const [round, take] of takings.entries()) {
+    log.info(`before ${round}`)
+    take()
+    log.info(`after ${round}`)
+    assert.match(readFileSync(path, "utf8"), new RegExp(`^[^\\n]*after ${round}[^\\n]*\\n$`))
+    assert.equal(statSync(path).mode & 0o777, 0o600)
+  }
+  renameSync(home, `${home}-away`)
+  mkdirSync(home)
+  log.info("away")
+  assert.match(readFileSync(join(`${home}-away`, "logs", "gateway.log"), "utf8"), /"away"/)
+  assert.deepEqual(readdirSync(home), [])
+})
 
 test("a console that takes no line is counted, and the file has them all", () => {
   const folder = temporaryFolder()

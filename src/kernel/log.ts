@@ -1,8 +1,11 @@
 // The log: pino JSON lines into <state>/logs, rotated, redacted as whole lines; optionally a form for people
 // on the console. Rule of use: one line per decision, named noun-verb, with ids (session, chat, run).
 import {
+  type Stats,
   closeSync,
+  existsSync,
   fchmodSync,
+  fstatSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -12,7 +15,7 @@ import {
   statSync,
   writeSync,
 } from "node:fs"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import pino from "pino"
 import type { Redactor } from "./redact.ts"
 import { formatLogLine } from "./log-format.ts"
@@ -29,11 +32,14 @@ export interface LogOptions {
   console?: { write(text: string): boolean | void; colour: boolean; level: LogLevel }
   maxFileBytes?: number
   keepFiles?: number
+  /** How often it is looked whether the file is still the one at its place. */
+  lookEveryMs?: number
 }
 
 export const logFileName = "gateway.log"
 const defaultMaxFileBytes = 10 * 1024 * 1024
 const defaultKeepFiles = 5
+const usualLookEveryMs = 1_000
 
 export interface LogHandle {
   log: Log
@@ -55,6 +61,7 @@ export function createLog(options: LogOptions): LogHandle {
     path,
     options.maxFileBytes ?? defaultMaxFileBytes,
     options.keepFiles ?? defaultKeepFiles,
+    options.lookEveryMs ?? usualLookEveryMs,
   )
   const consoleLevel = pino.levels.values[options.console?.level ?? "silent"] ?? Number.POSITIVE_INFINITY
   let lostOnConsole = 0
@@ -72,6 +79,10 @@ export function createLog(options: LogOptions): LogHandle {
   return { log, flush: () => file.flush(), lost: () => ({ file: file.lost, console: lostOnConsole }) }
 }
 
+function placeOf(status: Stats | undefined): string | undefined {
+  return status && `${status.dev}:${status.ino}`
+}
+
 /**
  * Appends lines; past the size the file moves to `.1`, `.1` to `.2` and so on, and the oldest is removed. A full disk
  * must not take the gateway down: the line is lost, the work goes on, and the next line that is kept says how many were.
@@ -87,9 +98,16 @@ class RotatingFile {
   #untold = 0
   /** The last line was written in part. */
   #torn = false
+  #lookedAt = performance.now()
+  /** What the folder of the log stands in. Another that has its path now is not ours. */
+  readonly #home: string | undefined
 
-  constructor(path: string, maxBytes: number, keep: number) {
+  readonly #lookEveryMs: number
+
+  constructor(path: string, maxBytes: number, keep: number, lookEveryMs: number) {
     this.#path = path
+    this.#lookEveryMs = lookEveryMs
+    this.#home = placeOf(statSync(dirname(dirname(path)), { throwIfNoEntry: false }))
     this.#maxBytes = maxBytes
     this.#keep = keep
     this.#bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0
@@ -103,6 +121,7 @@ class RotatingFile {
   write(line: string): void {
     try {
       if (this.#bytes + line.length > this.#maxBytes && this.#bytes > 0) this.#rotate()
+      if (this.#descriptor !== undefined) this.#follow(this.#descriptor)
       this.#descriptor ??= this.#open()
       this.#append(this.#descriptor, line)
     } catch {
@@ -117,6 +136,21 @@ class RotatingFile {
     } catch {
       // The lines are in the file all the same, as far as anybody can tell.
     }
+  }
+
+  /** A file that somebody has removed or moved takes no more lines, where another can be begun in its place. */
+  #follow(descriptor: number): void {
+    const now = performance.now()
+    if (now - this.#lookedAt < this.#lookEveryMs) return
+    this.#lookedAt = now
+    if (placeOf(statSync(this.#path, { throwIfNoEntry: false })) === placeOf(fstatSync(descriptor))) return
+    const folder = dirname(this.#path)
+    if (placeOf(statSync(dirname(folder), { throwIfNoEntry: false })) !== this.#home) return
+    if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 })
+    const next = this.#open()
+    closeSync(descriptor)
+    this.#descriptor = next
+    this.#bytes = fstatSync(next).size
   }
 
   #append(descriptor: number, line: string): void {

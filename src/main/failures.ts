@@ -1,6 +1,6 @@
 // Which failures still count: those of the last week that nobody has dismissed. The rows themselves stay.
 import { isJsonObject } from "../kernel/index.ts"
-import type { FailureWindow, Store } from "../store/index.ts"
+import { type FailureWindow, type Store, forgetLostLog } from "../store/index.ts"
 
 const windowMs = 7 * 24 * 60 * 60 * 1000
 const key = "failures.dismissed"
@@ -18,6 +18,7 @@ export async function openFailures(store: Store): Promise<Failures> {
     window: () => ({ ...seen, since: store.clock.now() - windowMs }),
     async dismiss() {
       const next = { outboxId: newest(store, "outbox"), jobId: newest(store, "job") }
+      await store.write(async () => forgetLostLog(store.handle))
       await store.meta.set(key, next)
       seen = next
     },

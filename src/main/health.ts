@@ -4,7 +4,7 @@ import { statfs } from "node:fs/promises"
 import type { Channel, ChannelAccountStatus } from "../channels/contract.ts"
 import type { PartState, Problem } from "../gateway/index.ts"
 import { AppError, describeError } from "../kernel/index.ts"
-import { type FailureWindow, countJobs, countOutbox } from "../store/index.ts"
+import { type FailureWindow, countJobs, countOutbox, readLostLog } from "../store/index.ts"
 import type { AgentParts } from "./agent.ts"
 import { capProblems } from "./budget.ts"
 import type { Core } from "./core.ts"
@@ -29,12 +29,11 @@ export interface Health {
   look(waitMs?: number): Promise<{ parts: Record<string, PartState>; problems: Problem[] }>
 }
 
-/** Of a person who asks once and wants to know how it is now. */
-export const personWaitMs = 1_000
-
 /** Nobody looks more often. With what an answer may take, whatever fails is seen within five seconds. */
 const freshMs = 2_500
 const askTimeoutMs = 2_000
+/** Of a person who asks once and wants to know how it is now: until what gives no answer is known to give none. */
+export const personWaitMs = askTimeoutMs + 200
 /** With less, what is written next may fail: the reserve of the store itself is a megabyte. */
 const leastDiskBytes = 2 * 1024 * 1024
 
@@ -120,7 +119,8 @@ function mcpProblem(name: string): Problem {
 
 function storeProblems(core: Core, disk: Problem | undefined): Problem[] {
   const { accepting, problem } = storeHealth(core)
-  if (problem !== undefined) return [{ part: "store", problem, ...(disk?.next ? { next: disk.next } : {}) }]
+  // Says by itself what to do, which of a full disk is the same.
+  if (problem !== undefined) return [{ part: "store", problem }]
   if (!accepting) return [{ part: "store", problem: "nothing is accepted", next: "svc logs" }]
   return disk ? [disk] : []
 }
@@ -200,12 +200,22 @@ function waitingProblems(accounts: readonly ChannelAccountStatus[]): Problem[] {
     }))
 }
 
+/** The store works; what it lacks a person may have to look for. */
+function lostLogProblems({ handle }: Core["store"], { since }: FailureWindow): Problem[] {
+  const found = readLostLog(handle)
+  if (!found || found.at < since) return []
+  const when = new Date(found.at).toISOString()
+  const problem = `the store's log was damaged at the start of ${when}: ${found.lost} changes in it are lost; a copy is ${found.kept}`
+  return [{ part: "store", problem, next: "svc backup list; svc status --dismiss when seen" }]
+}
+
 function failureProblems({ store }: Core, window: FailureWindow): Problem[] {
   const outbox = countOutbox(store, window)
   const { dead } = countJobs(store, window)
   const told = (part: string, count: number, problem: string, next: string): Problem[] =>
     count === 0 ? [] : [{ part, problem: `${count} ${problem}`, next: `${next}; svc status --dismiss when seen` }]
   return [
+    ...lostLogProblems(store, window),
     ...told("outbox", outbox.dead, "messages will never arrive", "svc outbox list --state dead"),
     ...told("outbox", outbox.uncertain, "messages may not have arrived", "svc outbox list --state uncertain"),
     ...told("agent", dead, "runs have failed for good", "svc runs list --state dead"),

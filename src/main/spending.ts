@@ -1,7 +1,7 @@
 // The models with what bounds and counts their calls: registry -> governor -> ledger.
 import { type Governor, type Ledger, createLedger } from "../budget/index.ts"
 import { AppError } from "../kernel/index.ts"
-import { type ModelRegistry, createModelRegistry, isModelAway } from "../models/index.ts"
+import { ModelFailure, type ModelRegistry, createModelRegistry, isModelAway } from "../models/index.ts"
 import { type BudgetParts, composeBudget } from "./budget.ts"
 import { type Core, userTimeZone } from "./core.ts"
 import { modelsView } from "./models/view.ts"
@@ -54,7 +54,8 @@ function watchModels({ clock }: Core, registry: ModelRegistry) {
         last = undefined
         return reply
       } catch (error) {
-        if (error instanceof AppError && isModelAway(error)) last = { error, at: clock.monotonic() }
+        const isAway = isModelAway(error) || (error instanceof ModelFailure && error.isOfPlace)
+        if (error instanceof AppError && isAway) last = { error, at: clock.monotonic() }
         throw error
       }
     },

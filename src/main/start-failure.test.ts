@@ -13,7 +13,7 @@ const spoiled: Record<string, { spoil: (folder: string) => void; words: RegExp }
   },
   "whose store is a folder": {
     spoil: (folder) => mkdirSync(join(folder, "svc.db"), { recursive: true }),
-    words: /^error: The store cannot be opened \([^\n]*svc\.db: [^\n]+\)\nhint: [^\n]*rights[^\n]*\n$/,
+    words: /^error: The store cannot be opened: [^\n]*svc\.db is a folder[^\n]*\nhint: Move it away[^\n]*\n$/,
   },
   "whose store is no database": {
     spoil(folder) {
@@ -21,6 +21,13 @@ const spoiled: Record<string, { spoil: (folder: string) => void; words: RegExp }
       writeFileSync(join(folder, "svc.db"), Buffer.alloc(40_000, 0x5a))
     },
     words: /^error: Damaged: svc\.db \(file is not a database\)[^\n]*--new-store[^\n]*\n$/,
+  },
+  "whose lock holds something else": {
+    spoil(folder) {
+      mkdirSync(folder)
+      writeFileSync(join(folder, "gateway.lock"), Buffer.alloc(3_000, 0x5a))
+    },
+    words: /^error: The lock [^\n]*gateway\.lock cannot be used[^\n]*\nhint: [^\n]*rm [^\n]*gateway\.lock\n$/,
   },
   "whose store was removed": {
     spoil(folder) {

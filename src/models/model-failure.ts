@@ -9,6 +9,8 @@ export class ModelFailure extends AppError {
   readonly reason: string
   /** Plain words without addresses, ids and names of hosts. */
   readonly chatMessage: string
+  /** Whether what failed would fail whatever it was asked: nothing but the model and the way to it was at fault. */
+  readonly isOfPlace: boolean
   /** Tokens that the conversation may have, where a provider has named them. */
   readonly contextLimit: number | undefined
 
@@ -18,18 +20,20 @@ export class ModelFailure extends AppError {
       kind: FailureKind
       reason: string
       chatMessage: string
+      isOfPlace?: boolean
       contextLimit?: number
       hint?: string
       status?: number
       cause?: unknown
     },
   ) {
-    const { kind, reason, chatMessage, contextLimit, ...rest } = options
+    const { kind, reason, chatMessage, isOfPlace = false, contextLimit, ...rest } = options
     super("model-failed", message, rest)
     this.name = "ModelFailure"
     this.kind = kind
     this.reason = reason
     this.chatMessage = chatMessage
+    this.isOfPlace = isOfPlace
     this.contextLimit = contextLimit
   }
 }

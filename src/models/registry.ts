@@ -110,6 +110,9 @@ function withFailed(reply: ModelReply, failures: readonly { id: string; failure:
 /** What a later try may well do: the conversation itself was not refused. */
 const awayKinds = new Set<Failure["kind"]>(["network", "busy", "silent", "key", "credit", "empty"])
 
+/** The same for whatever is asked, until somebody changes something. */
+const placeKinds = new Set<Failure["kind"]>(["unknown-model", "broken"])
+
 /** 413 tells a conversation that is too long for every model, 503 one that some model may yet answer. */
 function allFailed(failures: readonly { id: string; failure: Failure }[]): ModelFailure {
   const told = failures.map(({ id, failure }) => `${id}: ${failure.message}`).join("; ")
@@ -124,6 +127,7 @@ function allFailed(failures: readonly { id: string; failure: Failure }[]): Model
     kind: first?.kind ?? "refused",
     reason: first?.message ?? "No model could answer",
     chatMessage: first?.chatMessage ?? "No model could answer.",
+    isOfPlace: failures.some(({ failure }) => placeKinds.has(failure.kind) || failure.isElsewhere === true),
     ...(isTooLong && limits.length > 0 ? { contextLimit: Math.min(...limits) } : {}),
     ...(hint === undefined ? {} : { hint }),
     ...(isTooLong ? { status: 413 } : isAway ? { status: 503 } : {}),

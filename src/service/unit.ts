@@ -13,7 +13,7 @@ export function renderUnit(plan: ServicePlan): string {
   const isSystem = plan.scope === "system"
   const parts = [
     `# ${writtenBy} Changes of your own: systemctl edit (they are kept apart).`,
-    about(isSystem),
+    about(plan),
     run(plan),
     ends,
     limits,
@@ -24,11 +24,14 @@ export function renderUnit(plan: ServicePlan): string {
   return `${parts.join("\n\n")}\n`
 }
 
-function about(isSystem: boolean): string {
-  const network = isSystem ? "\nWants=network-online.target\nAfter=network-online.target" : ""
+function about({ scope, stateFolder, configPath }: ServicePlan): string {
+  const network = scope === "system" ? "\nWants=network-online.target\nAfter=network-online.target" : ""
+  const folders = [stateFolder, ...(configPath === undefined ? [] : [configPath])]
   return `[Unit]
 Description=svc, a gateway for an AI agent
 Documentation=man:systemd.service(5)${network}
+# Never without the disk that they are on: in the empty place of a mount a new state folder would be begun.
+RequiresMountsFor=${folders.map((folder) => argument(path(folder), "environment")).join(" ")}
 # Five starts in two minutes that fail: something is wrong that another start does not change.
 StartLimitIntervalSec=120
 StartLimitBurst=5`

@@ -95,6 +95,7 @@ test("damage that more statements meet meanwhile is looked for once", async (con
       repairs += 1
       return work()
     },
+    checkpoint: () => Promise.resolve(),
     onRepaired: repaired.resolve,
   })
   context.after(watch.stop)
@@ -210,7 +211,7 @@ test(
     chmodSync(path, 0o700)
     await assert.rejects(
       testStore(context, { folder, newStore: true }),
-      refusedWith("storage-failed", /svc\.db: .*rights/),
+      refusedWith("storage-failed", /svc\.db is a folder.*Move it away, and put svc\.db back/s),
     )
     assert.ok(statSync(path).isDirectory())
     assert.deepEqual(

@@ -16,6 +16,8 @@ export interface DamageOptions {
   log: Log
   /** Does the work while nobody writes. */
   hold: <T>(work: () => Promise<T>) => Promise<T>
+  /** Takes the log over into the database, once everything is found to be sound: a log that was cut survives no start. */
+  checkpoint: () => Promise<void>
   /** Everything works again. */
   onRepaired: () => void
 }
@@ -36,6 +38,7 @@ export function createDamageWatch(options: DamageOptions): DamageWatch {
       options.log.error({ problem, found: outcome.found }, "store damaged")
       return
     }
+    await options.checkpoint().catch((error: unknown) => options.log.warn({ err: error }, "store log not taken over"))
     repairs += 1
     problem = undefined
     if (outcome.rebuilt.length > 0) options.log.warn({ indexes: outcome.rebuilt }, "store repaired: indexes made anew")

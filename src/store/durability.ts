@@ -36,6 +36,8 @@ export interface DurabilityOptions {
   path: string
   clock: Clock
   log: Log
+  /** False once damage was met: a damaged log that is taken over spoils the database, too. */
+  isSound?: () => boolean
   /** Told when the disk does not take what was written. */
   onFailure: (error: AppError) => void
   sync?: SyncFile | undefined
@@ -84,7 +86,7 @@ export function createDurability(options: DurabilityOptions): Durability {
       return flushed()
     },
     isCheckpointDue() {
-      if (isClosed) return false
+      if (isClosed || options.isSound?.() === false) return false
       return commits >= checkpointCommits || fstatSync(files.log).size > Math.max(checkpointBytes, sizeAtCheckpoint)
     },
     async checkpoint() {

@@ -10,26 +10,37 @@ import { databaseFileName } from "./open-database.ts"
 /** Within five seconds, also when one look comes late. */
 const defaultEveryMs = 2_000
 
+/** The write-ahead log of an open database, and the index of it that its readers share. */
+const logFiles = ["-wal", "-shm"] as const
+
 export interface FolderWatch {
   stop(): void
 }
 
+/** `log`: only what stands beside the database, whose content an open database can still take over. */
+export type Lost = "store" | "log"
+
 /** `onLost` is called once, with a `storage-lost` that says what has gone. Takes what is there now for right. */
 export function watchStateFolder(options: {
   folder: string
-  onLost: (error: AppError) => void
+  onLost: (error: AppError, lost: Lost) => void
   everyMs?: number
 }): FolderWatch {
   const { folder } = options
-  const paths = [folder, join(folder, lockFileName), join(folder, databaseFileName)]
-  const opened = paths.map((path) => ({ path, inode: inodeOf(statSync(path, { bigint: true })) }))
+  const database = join(folder, databaseFileName)
+  const paths = [folder, join(folder, lockFileName), database, ...logFiles.map((suffix) => `${database}${suffix}`)]
+  const opened = paths.flatMap((path) => {
+    const status = statSync(path, { bigint: true, throwIfNoEntry: false })
+    return status ? [{ path, inode: inodeOf(status) }] : []
+  })
   let looking = false
   const look = async () => {
     for (const { path, inode } of opened) {
       const what = await changeOf(path, inode)
       if (what === undefined) continue
       clearInterval(timer)
-      options.onLost(lost(path, what))
+      const isLog = logFiles.some((suffix) => path.endsWith(suffix))
+      options.onLost(isLog ? logLost(path, what) : lost(path, what), isLog ? "log" : "store")
       return
     }
   }
@@ -59,7 +70,14 @@ function inodeOf(status: BigIntStats): string {
 
 function lost(path: string, what: "removed" | "replaced"): AppError {
   return new AppError("storage-lost", `${path} was ${what} while the gateway ran on it; nothing more is accepted`, {
-    hint: "The gateway stops. Put the folder back as it was, or restore a backup, and start again",
+    hint: "The gateway stops. Put the folder back as it was, or restore a backup, and start again; a store that was lost is saved beside its place as svc.db.saved-...",
+    retryAfterSeconds: 60,
+  })
+}
+
+function logLost(path: string, what: "removed" | "replaced"): AppError {
+  return new AppError("storage-lost", `${path} was ${what} while the gateway ran on it; nothing more is accepted`, {
+    hint: "The gateway stops, and what the file held is written into svc.db first. Start again; nobody but the gateway may touch this file",
     retryAfterSeconds: 60,
   })
 }

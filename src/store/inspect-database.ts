@@ -173,6 +173,8 @@ function readEach(findings: Findings, database: Connection, schema: readonly Ent
 
 function look(findings: Findings, path: string): void {
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
+  // Beside an empty database SQLite removes the log, which may be all that is left.
+  if (process.getBuiltinModule("node:fs").statSync(path).size === 0) throw new Error("the file is empty")
   const database = new DatabaseSync(path, { readOnly: true })
   try {
     const schema = readSchema(database)

@@ -2,6 +2,7 @@
 // again. Whoever waits for such a write keeps the place it works in, so there are never more of them than places.
 // Also the one to know whether the store works: every write that is watched says so.
 import { AppError, type Clock, type Log } from "../kernel/index.ts"
+import { describeRefusal } from "./sqlite.ts"
 import type { Store } from "./store.ts"
 
 const firstPauseMs = 100
@@ -45,7 +46,7 @@ export class KeptWrites {
   /** What keeps the store from being written; undefined while it works. */
   problem(): StorageProblem | undefined {
     if (!this.#failure) return undefined
-    return { error: this.#failure.message, waiting: this.#waiting.length }
+    return { error: describeRefusal(this.#failure), waiting: this.#waiting.length }
   }
 
   /** Called when writing works again. */

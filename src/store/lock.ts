@@ -26,6 +26,10 @@ export interface FolderLock {
 
 export const lockFileName = "gateway.lock"
 
+// SQLite's result codes: https://www.sqlite.org/rescode.html
+const busyCode = 5
+const notADatabaseCode = 26
+
 /** Undefined while another process holds it, or another part of this one. The file stays; only the lock comes and goes. */
 export function tryFileLock(path: string): StateLock | undefined {
   // SQLite would make it as wide as the umask allows, and a lock that others can open is one that they can hold.
@@ -36,8 +40,13 @@ export function tryFileLock(path: string): StateLock | undefined {
     database.exec("pragma busy_timeout = 0; pragma locking_mode = exclusive; begin exclusive")
   } catch (error) {
     database.close()
-    if ((error as { errcode?: number }).errcode !== 5) throw error
-    return undefined
+    const { errcode } = error as { errcode?: number }
+    if (errcode === busyCode) return undefined
+    if (errcode !== notADatabaseCode) throw error
+    throw new AppError("storage-failed", `The lock ${path} cannot be used: it holds something else`, {
+      cause: error,
+      hint: `There is nothing of yours in it. Remove it and try again: rm ${path}`,
+    })
   }
   return {
     release() {

@@ -4,10 +4,12 @@ import { chmodSync, existsSync, renameSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { AppError, type Clock, type CrashPoint, type Log, describeError } from "../kernel/index.ts"
 import { repairIndexes, storageDamaged } from "./damage.ts"
+import { findLogDamage, keepDamagedLog } from "./log-damage.ts"
+import { type LostLog, noteLostLog } from "./lost-log.ts"
 import { migrate, recordedMigrations } from "./migrate.ts"
 import { migrations, readableFrom } from "./migrations/index.ts"
 import { type SqliteHandle, explainStoreError, isCorruption, openSqlite } from "./sqlite.ts"
-import { markAsUsed, storageMissing, wasUsed } from "./used-folder.ts"
+import { isNoFile, markAsUsed, noFile, storageMissing, wasUsed } from "./used-folder.ts"
 
 export interface OpenOptions {
   folder: string
@@ -28,13 +30,28 @@ type OnDamage = (error: unknown) => void
 export async function openDatabase(options: OpenOptions, onDamage: OnDamage): Promise<SqliteHandle> {
   const { folder, clock, log } = options
   try {
+    const lost = keepWhatIsLost(options)
     const handle = await openUsable(options, onDamage)
     markAsUsed(folder, isoTime(clock))
+    if (lost) noteLostLog(handle, lost)
     giveBackFreedPages(handle, log)
     return handle
   } catch (error) {
     throw explainOpening(error, join(folder, databaseFileName))
   }
+}
+
+/** Before SQLite reads the log, as far as it can, and writes it anew. */
+function keepWhatIsLost({ folder, clock, log }: OpenOptions): LostLog | undefined {
+  const path = join(folder, databaseFileName)
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return undefined
+  const damage = findLogDamage(path)
+  if (!damage) return undefined
+  const kept = keepDamagedLog(path, damage, `.damaged-${isoTime(clock).replaceAll(":", "-")}`)
+  const { at, lost } = damage
+  const hint = "Look at the backups (svc backup list)"
+  log.error({ at, lost, kept, hint }, "store log damaged: what stands behind is left out")
+  return { at: clock.now(), lost, kept }
 }
 
 /** Names the file: nothing else does before there is a gateway to ask. */
@@ -45,6 +62,7 @@ function explainOpening(error: unknown, path: string): unknown {
   if (explained.code === "storage-damaged")
     return storageDamaged(`The store is damaged, or no database (${met})`, error)
   if (explained.code !== "storage-failed") return explained
+  if (isNoFile(path)) return noFile(path)
   return new AppError("storage-failed", `The store cannot be opened (${met})`, {
     cause: error,
     hint: "Check the rights of the state folder and of svc.db in it, and their file system (svc doctor)",

@@ -133,6 +133,11 @@ export function explainStoreError(error: unknown): unknown {
   return error
 }
 
+/** What is wrong and what to do about it, once each. */
+export function describeRefusal({ message, hint }: AppError): string {
+  return hint === undefined || message.includes(hint) ? message : `${message}. ${hint}`
+}
+
 /** Of SQLite's own errors and of ours that were made of them. */
 export function isCorruption(error: unknown): boolean {
   if (error instanceof AppError) return error.code === "storage-damaged"

@@ -1,6 +1,6 @@
 // The store of one gateway: opens the database, brings its schema up to date, recovers what a dead process left,
 // and gives the rest of the product its few ways in. Nothing accepted is lost, nothing is done twice.
-import { chmodSync, mkdirSync } from "node:fs"
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import type { StatementSync } from "node:sqlite"
 import type { Kysely } from "kysely"
@@ -10,11 +10,14 @@ import { type GroupCommit, type Trx, type WriteOptions, createGroupCommit } from
 import { type IngestEntry, type IngestResult, type NewEvent, type NewJob, type NewOutbox } from "./ingest.ts"
 import { ingestEntry, insertEvent, insertJob, insertOutbox } from "./ingest.ts"
 import { type DamageWatch, createDamageWatch, storageDamaged } from "./damage.ts"
+import type { Lost } from "./folder-watch.ts"
+import { lockFileName } from "./lock.ts"
+import { type LengthWatch, watchLengths } from "./length-watch.ts"
 import { databaseFileName, openDatabase } from "./open-database.ts"
 import { createPruner } from "./prune.ts"
 import { type Reserve, createReserve } from "./reserve.ts"
 import type { Database } from "./schema.ts"
-import { type SqliteHandle, isCorruption } from "./sqlite.ts"
+import { type SqliteHandle, describeRefusal, isCorruption } from "./sqlite.ts"
 import type { KeepTimes } from "./sweeps.ts"
 
 export interface StoreOptions {
@@ -78,8 +81,11 @@ export interface Store {
   accepting(): boolean
   /** Why nothing is accepted, and what to do; undefined while everything is. */
   problem(): string | undefined
-  /** Nothing more is accepted, for this reason: its files are no longer ours. They stay as they are, also at the end. */
-  abandon(reason: AppError): void
+  /**
+   * Nothing more is accepted, for this reason: its files are no longer ours. They stay as they are, also at the end; where
+   * only the log was lost, what it held is written into the database.
+   */
+  abandon(reason: AppError, lost?: Lost): void
   /** Lets go of pages of the database that are kept in memory, up to 8 MB; they are read again when they are needed. */
   freeCache(): void
   /** Removes what is older than it is kept; done by itself every ten minutes. */
@@ -107,13 +113,15 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     if (isCorruption(error)) met.damage?.met(error)
   }
   const path = join(options.folder, databaseFileName)
-  const durability = createDurability({ ...options, handle, path, onFailure })
+  const isSound = () => met.damage?.problem() === undefined
+  const durability = createDurability({ ...options, handle, path, isSound, onFailure })
   const commit = createGroupCommit({ handle, monotonic: options.clock.monotonic, onFailure, durability })
   const { hold } = commit
   const damage = createDamageWatch({
     path,
     log: options.log,
     hold,
+    checkpoint: () => commit.checkpoint(),
     onRepaired: onRecovered,
   })
   met.damage = damage
@@ -126,6 +134,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     reserve,
     damage,
     notify,
+    lengths: watchLengths({ path, onShortened: (error) => damage.met(error) }),
     abandoned: undefined,
     closed: undefined,
   }
@@ -140,30 +149,41 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     write: (work, options) => write(parts, work, options),
     onAdded: (listener) => void listeners.push(listener),
     accepting: () => refusal(parts) === undefined,
-    problem: () => describeRefusal(refusal(parts)),
-    abandon: (reason) => void (parts.abandoned ??= reason),
+    problem() {
+      const refused = refusal(parts)
+      return refused && describeRefusal(refused)
+    },
+    abandon: (reason, lost = "store") => void (parts.abandoned ??= { reason, lost }),
     freeCache: () => handle.raw.exec("pragma shrink_memory"),
     prune: () => pruner.prune(),
     pruneTime: () => pruner.now(),
     meta: createMeta(handle, (work) => write(parts, work)),
     async close() {
       await pruner.stop()
-      parts.damage.stop()
-      reserve.stop()
-      durability.giveUp()
-      await commit
-        .idle()
-        .catch((error: unknown) => options.log.error({ err: error }, "store closed before the disk took all"))
-      // Closing removes files by their names, which may be somebody else's by now.
-      if (parts.abandoned) return
-      // A request whose connection was cut by the stop may come to its end now.
-      parts.closed = new AppError("not-ready", "The gateway has stopped")
-      // Whoever reads at this moment, such as a backup, is not waited for.
-      handle.raw.exec("pragma synchronous = full; pragma busy_timeout = 0; pragma wal_checkpoint(truncate)")
-      await handle.db.destroy()
-      durability.close()
+      await close(parts, path)
     },
   }
+}
+
+async function close(parts: Parts, path: string): Promise<void> {
+  const { options, handle, damage, lengths, reserve, durability, commit } = parts
+  for (const part of [damage, lengths, reserve]) part.stop()
+  durability.giveUp()
+  await commit
+    .idle()
+    .catch((error: unknown) => options.log.error({ err: error }, "store closed before the disk took all"))
+  // A request whose connection was cut by the stop may come to its end now.
+  if (!parts.abandoned) parts.closed = new AppError("not-ready", "The gateway has stopped")
+  // Where something is damaged the log is what is left as it was: taken over, it may spoil the database.
+  if (damage.problem() !== undefined) return
+  if (parts.abandoned?.lost === "store") return saveLostStore(parts, path)
+  // Closing removes files by their names, which may be somebody else's by now.
+  if (parts.abandoned) return takeOverLostLog(parts, path)
+  // Whoever reads at this moment, such as a backup, is not waited for.
+  handle.raw.exec("pragma synchronous = full; pragma busy_timeout = 0; pragma wal_checkpoint(truncate)")
+  await handle.db.destroy()
+  durability.close()
+  lengths.close()
 }
 
 interface Parts {
@@ -173,8 +193,9 @@ interface Parts {
   durability: Durability
   reserve: Reserve
   damage: DamageWatch
+  lengths: LengthWatch
   /** Why the files are given up. */
-  abandoned: AppError | undefined
+  abandoned: { reason: AppError; lost: Lost } | undefined
   /** What is said to whoever comes after the end. */
   closed: AppError | undefined
   notify: (what: Added) => void
@@ -239,7 +260,7 @@ function writer(parts: Parts, trx: Trx, now: number, added: Adding): Write {
 
 /** Why nothing may be accepted now. */
 function refusal({ abandoned, closed, damage, durability, reserve }: Parts): AppError | undefined {
-  const ended = abandoned ?? closed
+  const ended = abandoned?.reason ?? closed
   if (ended) return ended
   const unforced = durability.problem()
   if (unforced) return unforced
@@ -250,12 +271,47 @@ function refusal({ abandoned, closed, damage, durability, reserve }: Parts): App
   return new AppError("storage-full", "The disk is full; nothing was accepted", { retryAfterSeconds: 10, hint })
 }
 
-function describeRefusal(refused: AppError | undefined): string | undefined {
-  if (refused === undefined || refused.hint === undefined || refused.message.includes(refused.hint)) {
-    return refused?.message
+/** Into the database, as no file of its name holds it any more; another that stands there is not to be taken for it. */
+function takeOverLostLog({ handle, lengths, options }: Parts, path: string): void {
+  const { log, clock } = options
+  handle.raw.exec(`pragma synchronous = full; pragma busy_timeout = ${longestReaderMs}`)
+  const isWhole = handle.raw.prepare("pragma wal_checkpoint(truncate)").get()?.["busy"] === 0
+  if (!isWhole) log.error("store log that was lost could not be written into the database: another program reads it")
+  if (lengths.isLogReplaced()) {
+    const movedTo = `${path}-wal.set-aside-${new Date(clock.now()).toISOString().replaceAll(":", "-")}`
+    renameSync(`${path}-wal`, movedTo)
+    log.warn({ movedTo }, "store log of others set aside")
   }
-  return `${refused.message}. ${refused.hint}`
 }
+
+/** What is open still holds everything, though its name is gone: beside the place it had, a start tells a person of it. */
+function saveLostStore({ handle, lengths, options }: Parts, path: string): void {
+  const { log, clock, folder } = options
+  // The folder itself may be what was lost, and another stand there.
+  if (!existsSync(join(folder, lockFileName)) || !lengths.isDatabaseLost()) return
+  const number = (name: string) => Number(Object.values(handle.raw.prepare(`pragma ${name}`).get() ?? {})[0])
+  const bytes = number("page_count") * number("page_size")
+  if (bytes > mostSavedBytes) return log.error({ bytes }, "store that was lost is too large to be saved at a stop")
+  const suffix = new Date(clock.now()).toISOString().replaceAll(":", "-")
+  const saved = `${path}.saved-${suffix}`
+  try {
+    closeSync(openSync(saved, "wx", 0o600))
+    handle.raw.prepare("vacuum into ?").run(saved)
+    // What is saved has no log, and would be spoilt by this one.
+    if (existsSync(`${path}-wal`) && !lengths.isLogReplaced())
+      renameSync(`${path}-wal`, `${path}-wal.set-aside-${suffix}`)
+    log.warn({ saved, hint: `put it back: mv ${saved} ${path}` }, "store that was lost is saved beside its place")
+  } catch (error) {
+    log.error({ err: error, saved }, "store that was lost could not be saved")
+    rmSync(saved, { force: true })
+  }
+}
+
+/** Written in less than the ten seconds that a stop may take. */
+const mostSavedBytes = 512 * 1024 * 1024
+
+/** A stop has no time to wait for a backup; other programs read for a moment. */
+const longestReaderMs = 1_500
 
 function createMeta(handle: SqliteHandle, writeMeta: Store["write"]): Store["meta"] {
   return {

@@ -35,6 +35,18 @@ export function storageMissing(folder: string, what: "missing" | "empty"): AppEr
   )
 }
 
+/** Whether something stands there that can be no database, such as a folder. */
+export function isNoFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === false
+}
+
+/** Nobody but a person knows what that is, so it is neither opened nor set aside. */
+export function noFile(path: string): AppError {
+  return new AppError("storage-failed", `The store cannot be opened: ${path} is a folder, or no ordinary file`, {
+    hint: "Move it away, and put svc.db back or restore a backup (svc backup list)",
+  })
+}
+
 /** Older copies that a person may restore, newest first. */
 export function findBackups(folder: string): string[] {
   const isCopy = (name: string) =>

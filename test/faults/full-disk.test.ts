@@ -93,7 +93,10 @@ test(
     assert.match(refused.headers.get("retry-after") ?? "", /^\d+$/)
     assert.equal((refused.body["error"] as { code: string }).code, "storage-full")
     assert.equal((await wake("again")).status, 503)
-    assert.equal((await status(world)).store.accepting, false)
+    const { store, problems } = await status(world)
+    assert.equal(store.accepting, false)
+    const told = problems.filter(({ part }) => part === "store").map(({ problem, next }) => `${problem} ${next ?? ""}`)
+    assert.deepEqual(told.join("\n").match(/free some space/gi)?.length, 1, "what to do is said once")
     assert.equal((await fetch(`${world.gateway.url}/healthz`)).status, 200, "the process lives")
 
     rmSync(join(world.stateFolder, "filler"))

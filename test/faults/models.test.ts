@@ -107,6 +107,40 @@ test("tells the chat once when nothing listens at the model's address, and works
   )
 })
 
+const elsewhere: { name: string; fault: ScriptedReply; expected: RegExp }[] = [
+  { name: "a web page", fault: { kind: "html" }, expected: /could not be read|web page|text\/html/ },
+  {
+    name: "a redirect",
+    fault: { kind: "status", status: 307, headers: { location: "http://127.0.0.1:1/v1" } },
+    expected: /sends requests on to another one/,
+  },
+  { name: "an error of no such model", fault: { kind: "status", status: 404 }, expected: /404/ },
+]
+for (const { name, fault, expected } of elsewhere) {
+  test(`the status says what keeps the model from answering when ${name} is its answer, until it has another`, async () => {
+    const world = await worldOf(20)
+    const problemOf = async () => {
+      const status = await world.gateway.call<{
+        parts: Record<string, string>
+        problems: { part: string; problem: string; next?: string }[]
+      }>("GET", "/api/status")
+      const told = status.problems.find(({ part, problem }) => part === "agent" && problem.startsWith("No model"))
+      assert.equal(status.parts["agent"], told ? "failed" : "ready")
+      return told
+    }
+    world.model.script(() => fault)
+    const first = world.say(`before ${name}`)
+    await world.reply(/^Sorry, I could not answer/, { after: first })
+    const told = await problemOf()
+    assert.match(told?.problem ?? "", expected)
+    assert.ok(told?.next, "with the next step")
+    world.model.script(() => text("ok"))
+    const second = world.say(`after ${name}`)
+    await world.reply("ok", { after: second })
+    assert.equal(await problemOf(), undefined)
+  })
+}
+
 test("waits as long as a busy model asks, then answers as if nothing had been", async (context) => {
   const world = await createWorld(context)
   world.model.enqueue(busy("1"))

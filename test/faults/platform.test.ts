@@ -176,6 +176,32 @@ test("a second gateway of the same bot waits, names the first, and takes over wh
   assert.deepEqual(conflicts, [])
 })
 
+test("a platform that has gone silent is told at the first look, also while a poll is held open", async (context) => {
+  const world = await echoWorld(context)
+  await world.start()
+  world.say("before")
+  await world.reply("echo before")
+  await world.settle()
+  assert.equal((await status(world)).channels[0]?.state, "running")
+  const answered = () => world.emulator.control.calls({ method: "getMe" }).length
+  const before = answered()
+  world.emulator.control.fault({ kind: "hang", times: 0 })
+  // Nobody has looked for longer than what is known stays fresh.
+  await world.until("the platform is asked anew", async () => {
+    await world.gateway.call("GET", "/api/channels")
+    return answered() > before ? true : undefined
+  })
+  const [account] = (await status(world)).channels
+  assert.equal(account?.state, "waiting")
+  assert.match(account.error ?? "", /no answer/)
+  world.emulator.control.clearFaults()
+  await world.until("it runs again", async () =>
+    (await status(world)).channels[0]?.state === "running" ? true : undefined,
+  )
+  world.say("after")
+  await world.reply("echo after")
+})
+
 test("a refused token stops the account, and nothing else", async (context) => {
   const world = await echoWorld(context)
   await world.start()

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { openSync, readFileSync, renameSync } from "node:fs"
+import { existsSync, openSync, readFileSync, renameSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { type TestContext, test } from "node:test"
 import { bundleGateway } from "../support/gateway-bundle.ts"
@@ -98,6 +98,18 @@ test("when its state folder is moved away the gateway accepts nothing more, says
   assert.equal(await gateway.ended, 1)
   assert.match(gateway.output(), /error: .*(removed|replaced) while the gateway ran on it; nothing more is accepted/)
   assert.match(gateway.output(), /hint: .*restore a backup/)
+})
+
+test("a gateway whose file for the command line was removed writes it again, and its own alone", async (context) => {
+  const stateFolder = join(temporaryFolder(), "state")
+  const gateway = await startGateway(context, { stateFolder, config })
+  const path = join(stateFolder, "gateway.json")
+  const before = readFileSync(path, "utf8")
+  rmSync(path)
+  await until("it is there again", () => (existsSync(path) ? true : undefined))
+  assert.equal(readFileSync(path, "utf8"), before)
+  assert.equal(await gateway.kill("SIGTERM"), 0)
+  assert.equal(existsSync(path), false, "gone with the gateway")
 })
 
 test("the figures of the event loop and the memory are for whoever has the token", async (context) => {

@@ -217,8 +217,9 @@ export class CdpConnection {
     if (!this.#transport.ping()) this.forward({ method: "Browser.getVersion" })
   }
 
-  #lose(reason: AppError): void {
+  #lose(cause: AppError): void {
     if (this.#lost) return
+    const reason = withNextStep(cause)
     this.#lost = reason
     clearInterval(this.#beat)
     this.#transport.close()
@@ -226,6 +227,15 @@ export class CdpConnection {
     this.#handlers.clear()
     this.#closed.resolve(reason)
   }
+}
+
+/** Whoever was in the middle of something learns that nothing has to be mended first. */
+function withNextStep(cause: AppError): AppError {
+  if (cause.hint !== undefined) return cause
+  return new AppError("browser-lost", cause.message, {
+    cause,
+    hint: "The next call starts it or connects to it again; then open the page once more and take a new snapshot",
+  })
 }
 
 function answerTooLarge(method: string): AppError {

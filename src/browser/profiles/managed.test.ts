@@ -98,6 +98,7 @@ test("notices a crash at once, says so, and starts again past the lock that is l
   process.kill(pid, "SIGKILL")
   const lost = await pending
   assert.deepEqual([lost.status, lost.body.error.code], [503, "browser-lost"])
+  assert.match(lost.body.error.hint, /The next call starts it .*new snapshot/)
   await until("it is noticed", isNoticed)
   assert.match((await status()).lastError, /ended|pipe/)
   assert.equal(await lockOf(stateFolder), `${hostname()}-${pid}`)
@@ -113,6 +114,7 @@ test("ends a browser of its own that froze, and the next action starts another u
   process.kill(-pid, "SIGSTOP")
   const lost = await bench.call("POST", "/act", { kind: "wait", text: "never", timeoutMs: 100_000 })
   assert.deepEqual([lost.status, lost.body.error.code], [503, "browser-lost"])
+  assert.match(lost.body.error.hint, /The next call starts it .*new snapshot/)
   const { body } = await bench.call("POST", "/tabs/open", { url: `${pages.url}/forms.html` })
   assert.equal(isProcessAlive(pid), false)
   await bench.refOf("Send form")

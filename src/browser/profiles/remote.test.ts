@@ -156,7 +156,9 @@ test("takes a lost connection up again with the next action, in the same tab, an
     const pending = bench.call("POST", "/act", { kind: "wait", text: "never to be seen", timeoutMs: 60_000 })
     await until(() => proxy.commands.at(-1) === "Runtime.evaluate", "the wait has begun")
     lose()
-    assert.deepEqual(errorOf(await pending), [503, "browser-lost"])
+    const lost = await pending
+    assert.deepEqual(errorOf(lost), [503, "browser-lost"])
+    assert.match(lost.body.error?.hint ?? "", /connects to it again/)
     // Without naming the tab: it is still the one that was used last, not the first of the browser.
     const stale = await bench.call("POST", "/act", { kind: "click", ref })
     assert.deepEqual(errorOf(stale), [409, "stale-ref"])

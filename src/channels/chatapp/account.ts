@@ -53,7 +53,8 @@ export interface AccountOptions {
 
 /** Taking in waits so long for the first answer, and then goes on without a name. */
 const nameWaitMs = 2_000
-const checkTimeoutMs = 2_500
+/** Less than whoever asks waits, so that silence is an answer, too. */
+const checkTimeoutMs = 1_800
 
 interface Running {
   bot: BotKey
@@ -91,6 +92,8 @@ export class Account {
   #isReplaced = false
   /** What the platform said of the token when it was last asked. */
   #refusal: string | undefined
+  /** Why it gave no answer when it was last asked. */
+  #silence: string | undefined
 
   constructor(options: AccountOptions) {
     this.#options = options
@@ -187,14 +190,19 @@ export class Account {
     }
   }
 
-  /** Asks the platform whether it still knows the bot, which a poll that it holds open learns only later. Never rejects. */
+  /**
+   * Asks the platform whether it is there and still knows the bot, which a poll that it holds open learns only later, and one
+   * whose connection has died without a word only when its time is over. Never rejects.
+   */
   async check(signal: AbortSignal): Promise<void> {
     const running = this.#running
     if (!running || running.abort.signal.aborted) return
     const me = await running.calls.call("getMe", {}, { timeoutMs: checkTimeoutMs, signal })
     if (this.#running !== running || running.abort.signal.aborted || signal.aborted) return
     if (me.ok) this.#identified()
-    this.#refusal = !me.ok && isTokenRefused(me.failure) ? describeFailure(me.failure) : undefined
+    const isRefused = !me.ok && isTokenRefused(me.failure)
+    this.#refusal = isRefused ? describeFailure(me.failure) : undefined
+    this.#silence = me.ok || me.failure.kind === "refused" ? undefined : describeFailure(me.failure)
   }
 
   /** The bot is known to the platform: it works, though its first poll is still held open. */
@@ -260,8 +268,12 @@ export class Account {
   }
 
   #stateNow(): AccountState {
-    if (this.#refusal === undefined || this.#state.state === "off") return this.#state
-    return { state: "stopped", error: this.#options.redactor.redact(this.#refusal) }
+    const { redact } = this.#options.redactor
+    if (this.#refusal !== undefined && this.#state.state !== "off") {
+      return { state: "stopped", error: redact(this.#refusal) }
+    }
+    if (this.#silence === undefined || this.#state.state !== "running") return this.#state
+    return { state: "waiting", error: redact(this.#silence) }
   }
 
   #resolveToken(own: AccountSettings): TokenResult {
@@ -309,7 +321,10 @@ export class Account {
       signal: running.abort.signal,
       named: () => waitForName(running),
       onState: (state) => this.#follow(state),
-      onAnswer: () => (this.#lastPollAt = clock.now()),
+      onAnswer: () => {
+        this.#lastPollAt = clock.now()
+        this.#silence = undefined
+      },
       onReport: (report) => (this.#webhook = report),
     }
     if (own.webhookUrl !== undefined) return await openWebhook(options, own.webhookUrl)

@@ -92,7 +92,7 @@ export function createWebChannel(options: WebOptions): { channel: Channel; chat:
     now: () => nowOf(options),
   })
   const take = (source: string, signal: AbortSignal) =>
-    takeMedia({ source, mediaRoot, maxMb: settings().mediaMaxMb, signal })
+    takeMedia({ source, mediaRoot, maxMb: settings().mediaMaxMb, signal, store })
   const tool = createWebTool({ store, takeMedia: take, waitFor: options.waitForDeliveries })
   const channel: Channel = {
     name: webChannel,

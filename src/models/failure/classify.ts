@@ -136,5 +136,6 @@ function plain(verdict: Verdict, message: string, hint?: string): Failure {
     ...(next === undefined ? {} : { hint: next }),
     retryable: false,
     otherKeyMayHelp: verdict.kind === "key",
+    ...(verdict.because === "page" ? { isElsewhere: true } : {}),
   }
 }

@@ -42,6 +42,8 @@ export interface Failure {
   retryAfterMs?: number
   /** Whether another key of the same provider may do better. */
   otherKeyMayHelp: boolean
+  /** What answered is not the model's server: a page of a proxy or a portal, or a way to somewhere else. */
+  isElsewhere?: true
   /** Kind `context`: the limit in tokens that the provider named. */
   contextLimit?: number
   /** Kind `context`: the limit is the model's own, not one of a minute. */

@@ -73,6 +73,7 @@ export function createSender(options: SenderOptions): ChannelSender {
         mediaRoot: join(options.stateFolder, "media"),
         maxMb,
         signal,
+        store: options.store,
         fetching: options.fetching,
       })
     },

@@ -193,13 +193,13 @@ export class Operations {
   }
 
   async #media(source: string, maxMb: number, context: ToolContext): Promise<ReplyMedia> {
-    const { mediaRoot, fetching } = this.#options
+    const { mediaRoot, store, fetching } = this.#options
     // Files of the machine are the owner's; whoever else may command the agent has what it makes for him.
     const { trusted, origin, approved, made } = context
     const isAllowed = trusted && (origin === "owner" || approved || made?.(source) === true)
     if (!isAddress(source) && !isAllowed)
       throw new AppError("media-refused", "This turn may not send files of this machine")
-    return await takeMedia({ source, mediaRoot, maxMb, signal: context.signal, fetching })
+    return await takeMedia({ source, mediaRoot, maxMb, signal: context.signal, store, fetching })
   }
 
   async #put(rows: NewOutbox[], route: Route, context: ToolContext, key?: SendKey): Promise<ToolResult> {

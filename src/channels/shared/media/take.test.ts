@@ -2,7 +2,9 @@ import assert from "node:assert/strict"
 import { existsSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { test } from "node:test"
+import { testStore } from "../../../../test/support/store.ts"
 import { temporaryFolder } from "../../../../test/support/temporary.ts"
+import { systemClock } from "../../../kernel/index.ts"
 import { openMedia } from "./open.ts"
 import { isAddress, takeMedia } from "./take.ts"
 
@@ -47,24 +49,60 @@ test("what leads out, is no file, empty, too large or not there is refused, and 
   await (await openMedia({ path: join(root, "large.txt"), root, maxMb: 1 / 1024 })).close()
 })
 
-test("a path is taken where it lies, and what was fetched a day ago is removed by the way", async () => {
+test("a path is taken where it lies, and what was fetched a day ago is removed by the way", async (context) => {
   const { root } = place()
-  const old = join(root, "outgoing", "old")
-  const recent = join(root, "outgoing", "recent")
-  for (const folder of [old, recent]) mkdirSync(folder, { recursive: true })
-  const at = (hours: number) => (Date.now() - hours * 3_600_000) / 1000
-  utimesSync(old, at(25), at(25))
-  utimesSync(recent, at(23), at(23))
+  const store = await testStore(context)
+  const folderOf = (name: string, hours: number) => {
+    const folder = join(root, "outgoing", name)
+    mkdirSync(folder, { recursive: true })
+    const at = (store.clock.now() - hours * 3_600_000) / 1000
+    utimesSync(folder, at, at)
+    return folder
+  }
+  const [old, recent, waiting, doubted] = [
+    folderOf("old", 25),
+    folderOf("recent", 23),
+    folderOf("waiting", 50),
+    folderOf("doubted", 50),
+  ]
+  const send = (folder: string) => ({
+    channel: "chatapp",
+    account: "default",
+    laneKey: "chatapp:default:5",
+    chatId: "5",
+    route: {},
+    kind: "document",
+    payload: { path: join(folder, "a.pdf") },
+  })
+  await store.write(async ({ addOutbox, prepare }) => {
+    addOutbox(send(waiting))
+    const id = addOutbox(send(doubted))
+    prepare("update outbox set state = 'uncertain' where id = ?").run(id)
+    prepare("update outbox set state = 'sent' where id = ?").run(addOutbox(send(old)))
+  })
   const source = join(root, "below", "a.pdf")
   const signal = new AbortController().signal
-  assert.deepEqual(await takeMedia({ source, mediaRoot: root, maxMb: 1, signal }), {
+  assert.deepEqual(await takeMedia({ source, mediaRoot: root, maxMb: 1, signal, store }), {
     path: source,
     mediaType: "application/pdf",
   })
-  assert.deepEqual([existsSync(old), existsSync(recent)], [false, true])
+  assert.deepEqual([old, recent, waiting, doubted].map(existsSync), [false, true, true, true])
   for (const address of ["http://x", "file:///etc/passwd", "data:text/plain,x"]) assert.ok(isAddress(address), address)
   for (const path of ["/a/b", "a.pdf", "./x", "../http:", ""]) assert.ok(!isAddress(path), path)
-  await assert.rejects(takeMedia({ source: "file:///etc/passwd", mediaRoot: root, maxMb: 1, signal }), {
+  await assert.rejects(takeMedia({ source: "file:///etc/passwd", mediaRoot: root, maxMb: 1, signal, store }), {
     code: "media-refused",
   })
+})
+
+test("a clock that is days ahead makes no file old", async (context) => {
+  const { root } = place()
+  const clock = { ...systemClock, now: () => Date.now() + jumpMs }
+  let jumpMs = 0
+  const store = await testStore(context, { clock })
+  const fetched = join(root, "outgoing", "fetched")
+  mkdirSync(fetched, { recursive: true })
+  jumpMs = 5 * 24 * 3_600_000
+  const signal = new AbortController().signal
+  await takeMedia({ source: join(root, "below", "a.pdf"), mediaRoot: root, maxMb: 1, signal, store })
+  assert.ok(existsSync(fetched))
 })
