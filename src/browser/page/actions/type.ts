@@ -43,7 +43,8 @@ export async function type(tab: Tab, request: TypeRequest, operation: Operation,
   progress.sent = true
   if (state.kind === "dial") await turnDial({ ...typing, ...request, id })
   else {
-    await enterText(typing, state, request.slowly ? slowKeyMs : undefined)
+    const isByKeys = state.isHelper === true && request.text.length <= mendableChars
+    await enterText(typing, state, request.slowly ? slowKeyMs : isByKeys ? 0 : undefined)
     await checkHeld(typing, state)
   }
   progress.rested = !request.submit

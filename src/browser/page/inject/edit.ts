@@ -11,8 +11,11 @@ export type EditMode = "replace" | "append" | "caret"
 
 export type EditState =
   | { kind: "gone" | "not-editable" | "bad-value" }
-  /** `id`: the field that has the focus now, or has been `written` into; `before`: what it held, null where that cannot be read. */
-  | { kind: "focused" | "keys" | "set" | "dial" | "written"; id: number; before: string | null }
+  /**
+   * `id`: the field that has the focus now, or has been `written` into; `before`: what it held, null where that cannot be read.
+   * `isHelper`: it only catches keys for something else, which may look at nothing but the keys.
+   */
+  | { kind: "focused" | "keys" | "set" | "dial" | "written"; id: number; before: string | null; isHelper?: boolean }
 
 /**
  * Focuses the element and puts the text cursor where the text has to go.
@@ -34,7 +37,7 @@ export function editElement(
   const element = hasFocus(known) ? known : swappedFor(known)
   if (!element) return { kind: "not-editable" }
   const before = readField(element)
-  const found = { id: numberOf(agent, element), before }
+  const found = { id: numberOf(agent, element), before, isHelper: isHelper(element) }
   const direct =
     element.localName === "input" && /^(color|date|datetime-local|month|range|time|week)$/.test(element.type)
   if (direct) return setValue(element, options.value) ? { kind: "set", ...found } : { kind: "bad-value" }
@@ -100,7 +103,9 @@ function watchTyping(agent: PageAgent, element: PageElement, text: string): void
   const plain = (words: string | null) => (words ?? "").replace(/\s+/g, "")
   const typing = { seen: false, stop: () => removeEventListener("input", onInput, true) }
   const onInput = () => {
-    if (text !== "" && plain(readField(element)).includes(plain(text))) typing.seen = true
+    const held = plain(readField(element))
+    // A helper may be emptied after each key.
+    if (text !== "" && (held.includes(plain(text)) || (held !== "" && isHelper(element)))) typing.seen = true
   }
   agent.typing?.stop()
   agent.typing = typing
@@ -121,7 +126,9 @@ export function heldText(agent: PageAgent, id: number, typed: string): Held {
   const element = isShown ? known : focused && isEditable(focused) ? focused : known
   if (!element) return { kind: "gone" }
   const text = readField(element)
-  const isAway = text?.trim() === "" && typing?.seen === true && (isHelper(element) || showsWords(typed))
+  const rest = text?.trim() ?? typed
+  const isOnItsWay = isHelper(element) ? typed !== rest && typed.endsWith(rest) : rest === "" && showsWords(typed)
+  const isAway = typing?.seen === true && isOnItsWay
   const taken = isAway || isSplit(element, typed)
   return {
     kind: "held",

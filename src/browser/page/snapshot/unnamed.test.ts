@@ -95,7 +95,13 @@ test("tells boxes and parts of drawings without words by their looks, half hours
   // What is put somewhere goes to the middle, not onto the words.
   await bench.call("POST", "/act", { kind: "drag", startRef: refOf(/"s"/), endRef: refOf(/"L"/) })
   await bench.call("POST", "/act", { kind: "select", ref: refOf(/^- combobox/), values: ["long"] })
-  assert.equal((await said()).result, "put 50,50;long;")
+  for (const slowly of [false, true]) {
+    const typing = { kind: "type", ref: refOf(/"Terminal"/), text: "ls -l", slowly, submit: true }
+    assert.equal((await bench.call("POST", "/act", typing)).status, 200)
+  }
+  assert.equal((await said()).result, "put 50,50;long;ran ls -l;ran ls -lls -l;")
+  assert.ok(lines.some((each) => /\[hint="post"\]$/.test(each)))
+  assert.ok(lines.some((each) => /^- menuitem "Export" \[ref=\w+\] \[haspopup\]$/.test(each)))
 })
 
 test("finds a box that only its cursor makes a control, wherever the page says so", async () => {

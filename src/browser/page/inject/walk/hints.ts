@@ -128,7 +128,8 @@ function signsOf(element: PageElement): string {
       signs.push(part.getAttribute(name) ?? "")
     const link = part.localName === "use" ? part : part.querySelector("use")
     signs.push((link?.getAttribute("href") ?? link?.getAttribute("xlink:href") ?? "").split("#")[1] ?? "")
-    signs.push(fileName(part.getAttribute("src") ?? ""), fileName(getComputedStyle(part).backgroundImage))
+    const style = getComputedStyle(part)
+    signs.push(fileName(part.getAttribute("src") ?? ""), fileName(style.backgroundImage), fileName(style.content))
   }
   // What the makers say it does leaves nothing for the names of its looks to tell.
   const says = parts.some((part) => part.hasAttribute("data-direction") || part.hasAttribute("data-action"))
