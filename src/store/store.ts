@@ -209,7 +209,7 @@ async function ingestBatch(
   const refused = refusal(parts)
   if (refused) throw refused
   const added = nothingAdded()
-  const results = await parts.commit.write(
+  return await parts.commit.write(
     async (trx) => {
       const now = parts.options.clock.now()
       const settled = entries.map((entry) => ingestEntry(parts.handle, entry, now))
@@ -224,10 +224,14 @@ async function ingestBatch(
       return settled
     },
     // Plain inserts fail only when the disk does, and then the whole transaction has failed.
-    { savepoint: also !== undefined, onCommitted: () => parts.notify(added) },
+    {
+      savepoint: also !== undefined,
+      onCommitted: () => {
+        parts.options.crashPoint("ingest.committed")
+        parts.notify(added)
+      },
+    },
   )
-  parts.options.crashPoint("ingest.committed")
-  return results
 }
 
 async function write<T>(parts: Parts, work: (write: Write) => Promise<T>, options?: WriteOptions): Promise<T> {

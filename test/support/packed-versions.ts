@@ -23,7 +23,7 @@ export function addMigration(folder: string, name: string, body: string): void {
 
 /** Ends the gateway when all of it has been started, and before anybody learns that it has. */
 export function endBeforeReady(folder: string): void {
-  const last = "writeGatewayFile(stateFolder, {"
+  const last = "writeGatewayFile(stateFolder, file"
   replaceInBundles(folder, last, `process.exit(3); ${last}`)
 }
 

@@ -100,7 +100,7 @@ test("tells boxes and parts of drawings without words by their looks, half hours
     assert.equal((await bench.call("POST", "/act", typing)).status, 200)
   }
   assert.equal((await said()).result, "put 50,50;long;ran ls -l;ran ls -lls -l;")
-  assert.ok(lines.some((each) => /\[hint="post"\]$/.test(each)))
+  assert.ok(lines.some((each) => each.endsWith('[hint="post"]')))
   assert.ok(lines.some((each) => /^- menuitem "Export" \[ref=\w+\] \[haspopup\]$/.test(each)))
 })
 
