@@ -1,6 +1,6 @@
 // Caps in words, for chats and terminals.
 import { formatCount, formatDollars } from "./amounts.ts"
-import type { CapAmount, CapScope, CapState } from "./contract.ts"
+import type { CapAmount, CapNotice, CapScope, CapState } from "./contract.ts"
 
 const names: Readonly<Record<CapScope, (key: string) => string>> = {
   day: () => "the cap of the day",
@@ -40,10 +40,19 @@ export function mostOf({ limit, allowed }: CapAmount): number {
   return limit + allowed
 }
 
-/** `The cap of the day leaves no room for another call: $4.97 of $5 is used`. */
-export function describeReached(cap: CapState): string {
+/** `, for which $0.0421 and 12,000 tokens must be free`, in the units of the cap. */
+export function describeNeeded({ dollars, tokens }: CapState, needed: CapNotice["needed"]): string {
+  if (!needed) return ""
+  const parts = []
+  if (dollars) parts.push(formatDollars(needed.dollars))
+  if (tokens) parts.push(`${formatCount(needed.tokens)} tokens`)
+  return `, for which ${parts.join(" and ")} must be free`
+}
+
+/** `The cap of the day leaves no room for another call, for which $0.0421 must be free: $4.97 of $5 is used`. */
+export function describeReached(cap: CapState, needed: Required<CapNotice>["needed"]): string {
   const name = describeCap(cap)
   const held =
     (cap.dollars?.held ?? 0) > 0 || (cap.tokens?.held ?? 0) > 0 ? ", and some is held for calls under way" : ""
-  return `${name[0]?.toUpperCase()}${name.slice(1)} leaves no room for another call: ${describeUsed(cap)}${held}`
+  return `${name[0]?.toUpperCase()}${name.slice(1)} leaves no room for another call${describeNeeded(cap, needed)}: ${describeUsed(cap)}${held}`
 }

@@ -139,6 +139,11 @@ function replyRoom(plan: PlannedCall, limits: CapLimits, used: { tokens: number;
   return Math.min(tokens, bought)
 }
 
+/** Without this much room the call is not made. */
+export function leastOf(plan: PlannedCall): { tokens: number; nanoDollars: number } {
+  return worstOf(plan, Math.min(leastReply, plan.outputTokens))
+}
+
 /** What is held for a call whose reply is this long at most. */
 export function worstOf(plan: PlannedCall, outputTokens: number): { tokens: number; nanoDollars: number } {
   return {

@@ -119,4 +119,6 @@ export interface CapNotice {
   /** Of a call that was not made: its model, and that its price is not known. */
   model?: string
   isPriceUnknown?: boolean
+  /** What must be free for it, with the shortest reply that is worth a call. */
+  needed?: { dollars: number; tokens: number }
 }

@@ -11,7 +11,7 @@ import { BudgetExceeded } from "./exceeded.ts"
 import { type LateWrites, type LateWritesOptions, createLateWrites } from "./late-writes.ts"
 import type { Ledger } from "./ledger.ts"
 import { type Look, capState, findCap, listCaps } from "./look.ts"
-import { type Telling, type TellingOptions, createTelling } from "./telling.ts"
+import { type Telling, type TellingOptions, createTelling, neededBy } from "./telling.ts"
 import {
   addGrant,
   addStopped,
@@ -234,7 +234,7 @@ function roomOf(store: Store, write: Write, cap: Cap, holds: ReturnType<typeof o
 
 function refusal(state: CapState, plan: PlannedCall, toldAt: string | undefined): BudgetExceeded {
   const price = plan.pricedBy === "model" ? "" : priceUnknown(plan)
-  return new BudgetExceeded(`${describeReached(state)}${price}`, {
+  return new BudgetExceeded(`${describeReached(state, neededBy(plan))}${price}`, {
     toldAt,
     hint: `Allow more with: svc usage allow ${state.id} --dollars 1; or --until-tomorrow. The caps are budget.* of the configuration`,
   })

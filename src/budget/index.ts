@@ -4,6 +4,7 @@ export {
   describeAmounts,
   describeCap,
   describeReached,
+  describeNeeded,
   describeUsed,
   mostOf,
   noCapIsNear,

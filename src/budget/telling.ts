@@ -2,7 +2,7 @@
 import type { Clock } from "../kernel/index.ts"
 import type { PlannedCall, Spent } from "../models/contract.ts"
 import type { Store, Write } from "../store/index.ts"
-import { type Calendar, type Cap, calendarAt, capsOf, isTimer, placesOf } from "./caps.ts"
+import { type Calendar, type Cap, calendarAt, capsOf, isTimer, leastOf, placesOf } from "./caps.ts"
 import type { BudgetConfig } from "./config.ts"
 import type { CapNotice, CapState } from "./contract.ts"
 import { type Look, capState, limitText } from "./look.ts"
@@ -45,7 +45,7 @@ export function createTelling(options: TellingOptions): Telling {
       return undefined
     }
     if (!addNotice(write, cap, 100, limitText(state))) return undefined
-    const refused = plan ? { model: plan.model, isPriceUnknown: plan.pricedBy !== "model" } : {}
+    const refused = plan ? { model: plan.model, isPriceUnknown: plan.pricedBy !== "model", needed: neededBy(plan) } : {}
     return options.tell(write, { ...noticeOf(state, 100, call), ...refused })
   }
 
@@ -82,6 +82,12 @@ function calendarCache({ timeZone }: TellingOptions): (at: number) => Calendar {
     if (!known || !isNow) known = { zone, calendar: calendarAt(at, zone) }
     return known.calendar
   }
+}
+
+/** What must be free for a call to be made. */
+export function neededBy(plan: PlannedCall): Required<CapNotice>["needed"] {
+  const { tokens, nanoDollars } = leastOf(plan)
+  return { tokens, dollars: nanoDollars / 1e9 }
 }
 
 function noticeOf(cap: CapState, percent: CapNotice["percent"], { agentId, usedFor }: Caller): CapNotice {

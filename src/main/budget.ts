@@ -1,6 +1,6 @@
 // Spending within its caps, with what it needs of the rest: the chat in which an owner is told, and the runs that go on.
 import { type CapNotice, type CapState, type Governor, type Ledger, createGovernor } from "../budget/index.ts"
-import { describeAmounts, describeCap, describeUsed } from "../budget/index.ts"
+import { describeAmounts, describeCap, describeNeeded, describeUsed } from "../budget/index.ts"
 import type { Channel } from "../channels/contract.ts"
 import { capButtons } from "../channels/index.ts"
 import type { ChannelSender } from "../delivery/contract.ts"
@@ -63,7 +63,7 @@ function tell(core: Core, parts: BudgetParts, write: Write, notice: CapNotice): 
   return rows.length === 0 ? undefined : `${route.channel} ${route.account} ${route.chatId}`
 }
 
-function describeStop({ cap, model, isPriceUnknown }: CapNotice): string {
+function describeStop({ cap, model, isPriceUnknown, needed }: CapNotice): string {
   const what = {
     day: "I have stopped for today",
     month: "I have stopped for this month",
@@ -78,7 +78,7 @@ function describeStop({ cap, model, isPriceUnknown }: CapNotice): string {
     isPriceUnknown && cap.dollars
       ? ` The price of \`${model ?? ""}\` is not known, so it counts as the dearest that is: set it with \`models.providers.*.models.*.prices\`.`
       : ""
-  return `**${what}**: ${describeCap(cap)}${whose} leaves no room for the next call. ${describeUsed(cap)}.${price}`
+  return `**${what}**: ${describeCap(cap)}${whose} leaves no room for the next call${describeNeeded(cap, needed)}. ${describeUsed(cap)}.${price}`
 }
 
 function describeWarning({ cap, percent }: CapNotice, timersUpTo: number): string {

@@ -37,7 +37,7 @@ test("an owner is warned, told once with buttons, and what was stopped goes on w
 
   const fifth = world.say("five")
   const stop = await world.reply(
-    /^I have stopped for today: the cap of the day leaves no room .*\$0\.9960 of \$1\.00 is used/,
+    /^I have stopped for today: the cap of the day leaves no room for the next call, for which \$\d\.\d+ must be free\. \$0\.9960 of \$1\.00 is used/,
     {
       after: fifth,
     },
