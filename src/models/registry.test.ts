@@ -245,10 +245,12 @@ describe("a provider that is broken", () => {
   for (const [what, scripted, message] of cases) {
     test(`that ${what} ends in a coded error in bounded time`, async () => {
       server.script(() => scripted)
-      const { registry } = registryFor({ limits: { idleTimeoutMs: 1_000 } })
+      // Only of what falls silent the silence is short: whatever sends is read on a machine that does other work too.
+      const idleTimeoutMs = scripted.kind === "hang" ? 1_000 : 20_000
+      const { registry } = registryFor({ limits: { idleTimeoutMs } })
       const startedAt = performance.now()
       await assert.rejects(registry.complete(main, userRequest("hello")), { code: "model-failed", message })
-      assert.ok(performance.now() - startedAt < 5000)
+      assert.ok(performance.now() - startedAt < 15_000)
     })
   }
 

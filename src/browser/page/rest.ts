@@ -20,7 +20,10 @@ export interface RestOptions {
   afterMs?: number | undefined
 }
 
-/** A model thinks for longer than that now and then; to wake takes some milliseconds. */
+/**
+ * A model thinks for longer than that now and then; to wake takes some milliseconds. Not below four seconds: until then
+ * Chromium lets a window that was filmed draw again by itself.
+ */
 const defaultAfterMs = 30_000
 const answerMs = 2_000
 
