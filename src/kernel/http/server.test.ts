@@ -114,3 +114,22 @@ test("connections beyond the limit are closed, and those before go on", async (c
   const [data] = (await once(first, "data")) as [Buffer]
   assert.match(String(data), /^HTTP\/1\.1 200 /)
 })
+
+test("a connection that is kept for a further request gives its place to who comes", async (context) => {
+  const { port, server } = await listening(context, { maxConnections: 4 })
+  assert.ok(server.keepAliveTimeout > 120_000, "longer than proxies keep theirs")
+  const kept: Socket[] = []
+  for (let count = 0; count < 3; count++) {
+    const socket = await open(context, port)
+    socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+    assert.match(String((await once(socket, "data"))[0]), /^HTTP\/1\.1 200 /)
+    kept.push(socket)
+  }
+  const given = Promise.all(kept.map((socket) => once(socket, "close")))
+  for (let count = 0; count < 3; count++) {
+    const socket = await open(context, port)
+    socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+    assert.match(String((await once(socket, "data"))[0]), /^HTTP\/1\.1 200 /)
+  }
+  await given
+})

@@ -26,13 +26,21 @@ export interface Listener {
   stop(graceMs?: number): Promise<void>
 }
 
+/**
+ * Longer than proxies keep a connection that nobody uses (nginx 60 s, Caddy 2 minutes): a request never meets the end that
+ * the server makes of it. https://nodejs.org/api/http.html#serverkeepalivetimeout
+ */
+const keepAliveMs = 125_000
+/** The part of the connections above which those that wait for nothing are closed. */
+const crowded = 0.75
+
 /** Rejects with `port-in-use` naming port and purpose. */
 export async function listen(options: ListenOptions): Promise<Listener> {
   const server = createAdaptorServer({ fetch: options.fetch, overrideGlobalObjects: false }) as Server
   // A client may take its time over a body (read-body has its own limit) but not over the headers.
   server.headersTimeout = 15_000
   server.requestTimeout = 120_000
-  server.keepAliveTimeout = 10_000
+  server.keepAliveTimeout = keepAliveMs
   if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections
   let isStopping = false
   server.on("request", (_request, response) => {
@@ -50,6 +58,8 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   server.on("connection", (socket: Socket) => {
     sockets.add(socket)
     socket.on("close", () => sockets.delete(socket))
+    // Who only keeps a connection for later gives way to who comes.
+    if (sockets.size > (options.maxConnections ?? Infinity) * crowded) server.closeIdleConnections()
   })
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => reject(explain(error, options)))
