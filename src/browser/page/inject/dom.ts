@@ -54,6 +54,7 @@ export interface PageElement extends PageNode {
   readonly ownerDocument: PageDocument
   readonly firstElementChild: PageElement | null
   readonly lastElementChild: PageElement | null
+  readonly children: ArrayLike<PageElement>
   readonly childElementCount: number
   readonly nextElementSibling: PageElement | null
   readonly previousElementSibling: PageElement | null

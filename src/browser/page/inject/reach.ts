@@ -301,16 +301,19 @@ function firstDrawn(node: PageElement): PageNode[] {
   return node.localName === "slot" ? node.assignedNodes({ flatten: true }) : []
 }
 
-/** People click a plain row or box on its words, and pages listen there: the middle may be empty space. */
+/**
+ * People click a plain row or box on its words, and pages listen there: the middle may be empty space. A sign before the
+ * words is often a control of its own: the arrow that opens a branch.
+ */
 function wordsPoint(element: PageElement): { x: number; y: number } | null {
   let left = 80
+  let sign: { x: number; y: number } | null = null
   const waiting: PageNode[] = [element]
   for (let node = waiting.pop(); node && left > 0; node = waiting.pop(), left -= 1) {
     if (node.nodeType === 3 && (node.nodeValue ?? "").trim() !== "") {
-      const range = document.createRange()
-      range.selectNodeContents(node)
-      const box = range.getClientRects()[0]
-      return box && box.width > 0 && box.height > 0 ? { x: box.x + box.width / 2, y: box.y + box.height / 2 } : null
+      const point = middleOf(node)
+      if (/[\p{L}\p{N}]/u.test(node.nodeValue ?? "")) return point ?? sign
+      sign ??= point
     }
     if (node.nodeType !== 1 || (node !== element && isAnother(node as PageElement, element))) continue
     const children: PageNode[] = firstDrawn(node as PageElement).slice(0, left)
@@ -319,7 +322,15 @@ function wordsPoint(element: PageElement): { x: number; y: number } | null {
     for (; child && children.length < left; child = child.nextSibling) children.push(child)
     waiting.push(...children.toReversed())
   }
-  return null
+  return sign
+}
+
+/** The middle of the first line of some words; null where they are not drawn. */
+function middleOf(words: PageNode): { x: number; y: number } | null {
+  const range = document.createRange()
+  range.selectNodeContents(words)
+  const box = range.getClientRects()[0]
+  return box && box.width > 0 && box.height > 0 ? { x: box.x + box.width / 2, y: box.y + box.height / 2 } : null
 }
 
 function scrollAndFind(agent: PageAgent, element: PageElement, options: ReachOptions): Reach {
@@ -447,6 +458,7 @@ export const reachFunctions = [
   isAnother,
   firstDrawn,
   wordsPoint,
+  middleOf,
   scrollAndFind,
   findPoint,
   pointOnLine,

@@ -247,6 +247,28 @@ test("clicks what was meant where its middle is another control, and types into 
   assert.match(await snapshot("efficient"), /textbox "Tag" .*: vegan$/m)
 })
 
+test("says a day once, of which row a box is, and what is drawn to be pulled; a row is clicked beside the sign in it", async () => {
+  await bench.call("POST", "/navigate", { url: `${pages.url}/signs.html` })
+  for (let looks = 0; looks < 5 && !(await look()).some((line) => line.includes('"Kitchen"')); looks += 1);
+  const lines = (await look()).map((line) => line.replaceAll(/ \[(?:ref|nth)=\w+\]/g, ""))
+  assert.deepEqual(lines, [
+    '- gridcell "1 May 2027"',
+    '- gridcell "2 May 2027"',
+    '- treeitem "🗀 Kitchen"',
+    '- generic "🗀"',
+    "- checkbox (of Jazz)",
+    "- checkbox (of Blues)",
+    '- generic "Out"',
+    '- button "Bold"',
+    '- button "Quote"',
+    '- textbox "Code": let a = 1',
+  ])
+  await click("efficient", /gridcell "2 May/)
+  await click("efficient", /treeitem/)
+  await click("efficient", /generic "Out"/)
+  assert.match(await snapshot("efficient"), /: day 2;chosen;pulled;$/m)
+})
+
 test("puts each function into the page under a name of its own", () => {
   const names = [...agentSource("key").matchAll(/^(?:async )?function (\w+)/gm)].map(([, name]) => name)
   assert.deepEqual(

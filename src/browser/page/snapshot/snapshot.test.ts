@@ -345,6 +345,18 @@ test("tells what has changed since the snapshot that was shown, whatever was sea
   assert.match(changes, /^\+- textbox "Full name" \[ref=e\d+\]: Berta$/m)
 })
 
+test("shows what is there now instead of its changes, where these would only take more words", async () => {
+  await go("controls.html?n=40")
+  await snapshot("?mode=efficient")
+  await evaluate("() => document.querySelector('button').remove()")
+  assert.match((await snapshot("?mode=efficient&diff=true")).snapshot, /^-- button [^\n]+$/)
+  await evaluate("() => void (document.body.innerHTML = '<button>Only one</button><p>done</p>')")
+  const { snapshot: text, refs } = await snapshot("?mode=efficient&diff=true")
+  assert.match(text, /^\(most of it has changed: this is all that is there now\)\n- button "Only one" \[ref=e\d+\]$/)
+  assert.equal(Object.keys(refs).length, 1)
+  assert.equal((await snapshot("?mode=efficient&diff=true")).snapshot, "(no changes)")
+})
+
 test("says that nothing has changed only when nothing has that any mode shows", async () => {
   await go("forms.html")
   const efficient = async () => (await snapshot("?mode=efficient&diff=true")).snapshot as string

@@ -74,7 +74,7 @@ export async function takeSnapshot(tab: Tab, operation: Operation, options: Snap
   if (options.compact && !options.interactive) lines = compact(lines)
   if (options.find !== "") lines = find(lines, options.find)
   if (options.diff && before?.key === key && before.url === taken.url) {
-    return { ...showChanges(before, taken, options), title: taken.title }
+    return { ...showChanges(before, taken, lines, options), title: taken.title }
   }
   const shown = shorten(lines, options)
   return { ...finish(shown, options, taken.folded), title: taken.title }
@@ -235,7 +235,8 @@ function noteOf({ left }: Cut, options: SnapshotOptions): string {
   return most < 600 ? `\n[truncated: ${left}]` : `\n[truncated: ${left}; ${adviceFor(options)}]`
 }
 
-function showChanges(before: Remembered, now: Remembered, options: SnapshotOptions): Shown {
+/** `lines`: what would be shown of all that is there now. */
+function showChanges(before: Remembered, now: Remembered, lines: Line[], options: SnapshotOptions): Shown {
   const changes =
     before === now
       ? []
@@ -248,11 +249,18 @@ function showChanges(before: Remembered, now: Remembered, options: SnapshotOptio
     return finish({ lines: [], left: "" }, options, 0, isElsewhere ? changedElsewhere : "(no changes)")
   }
   const signed = changes.map((change) => toLine(change))
+  // Another view of a page under the same address: telling what is gone would only take more words.
+  if (options.find === "" && signed.length >= fewestForWhole && lengthOf(signed) > lengthOf(lines)) {
+    const note: Line = { text: changedThroughout, depth: 0 }
+    return finish(shorten([note, ...lines], options), options, now.folded)
+  }
   const words = options.find.toLowerCase()
   const wanted = words === "" ? signed : signed.filter((line) => line.text.toLowerCase().includes(words))
   return finish(shorten(wanted, options), options, 0, "(no changes)")
 }
 
+const fewestForWhole = 20
+const changedThroughout = "(most of it has changed: this is all that is there now)"
 const changedElsewhere =
   "(nothing of what this kind of snapshot shows has changed, but something else on the page: see mode full)"
 

@@ -30,8 +30,9 @@ export function tellApart(walk: Walk): void {
       return isRepeated ? wordsAround(walk, element, item.element) : [wordsNear(walk, element, item.element)]
     })
     const telling = tellingOf(told)
-    const around = telling.length > 0 ? telling : tellingOf(rowsOf(elements).map((words) => [words]))
-    for (const [place, words] of around.entries()) {
+    const around = [telling, tellingOf(rowsOf(elements).map((words) => [words]))].find((found) => found.length > 0)
+    const rows = around ?? tellingOf(elements.map((element) => wordsAcross(walk, element)))
+    for (const [place, words] of rows.entries()) {
       const [line = 0] = walk.refs[group[place] as number] ?? []
       if (words === "") continue
       const before = walk.lines[line] ?? ""
@@ -132,6 +133,24 @@ function rowsOf(elements: readonly PageElement[]): string[] {
   return words.every((each) => each !== "" && isShared(each)) ? words : []
 }
 
+/** Tables that keep some columns in place are two side by side: what is told in the same row of the other. */
+function wordsAcross(walk: Walk, element: PageElement): string[] {
+  const [highest, mostTables] = [6, 10]
+  const row = element.closest("tr,[role=row]")
+  const rows = row?.parentElement
+  if (!row || !rows) return []
+  const place = Array.from(rows.children).indexOf(row)
+  const kind = rows.getAttribute("role") === "rowgroup" ? "[role=rowgroup]" : rows.localName
+  let around = rows.parentElement
+  for (let steps = 0; around && steps < highest; steps += 1, around = around.parentElement) {
+    const tables = Array.from(around.querySelectorAll(kind)).slice(0, mostTables)
+    const other = tables.find((table) => table !== rows && table.childElementCount === rows.childElementCount)
+    const words = other?.children[place] ? wordsAround(walk, element, other.children[place]) : []
+    if (words.length > 0) return words
+  }
+  return []
+}
+
 /** Among what stands before it and, where it is in a box with its likes, before that box. */
 function wordsBefore(element: PageElement, group: readonly PageElement[]): string {
   const most = 8
@@ -201,6 +220,7 @@ export const apartFunctions = [
   wordsBetween,
   wordsNear,
   rowsOf,
+  wordsAcross,
   wordsBefore,
   hasControl,
   tellPlaces,

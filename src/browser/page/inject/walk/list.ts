@@ -125,7 +125,8 @@ function addBetween(walk: Walk, element: PageElement): void {
   )
     return
   const text = tidy(textOf(element, { left: 2 * longest }), 2 * longest)
-  if (text === "" || text.length > longest || element.querySelector("a,button,input,select")) return
+  // A line between two groups of buttons tells nothing.
+  if (!/[\p{L}\p{N}]/u.test(text) || text.length > longest || element.querySelector("a,button,input,select")) return
   if (walk.lines.at(-1)?.includes(JSON.stringify(text))) return
   const isNext = walk.agent.listening.has(next) || hasRole(walk.tables, next, walk.tables.interactive)
   if (isNext || isTarget(walk, next, false)) walk.lines.push(`- text: ${plainWords(text)}`)
@@ -276,7 +277,9 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
       walk.lines[walk.lines.length - 1] += `: ${plainWords(words)}`
   }
   const parts = isMenu || hasChart || areMany
-  visitChildren(walk, element, depth + 1, { ...inherited, silent: true, parts })
+  // A day of a calendar draws its number in a box of its own.
+  const within = !parts && role !== "" && label !== "" && items === 1 ? { within: label, control: element } : {}
+  visitChildren(walk, element, depth + 1, { ...inherited, silent: true, parts, ...within })
 }
 
 /** A plain part of something that has a line of its own, which says what the part says: what draws a control. */

@@ -17,7 +17,7 @@ export function hasOwnHand(cursor: string, inherited: Inherited): boolean {
 }
 
 export function isHandCursor(cursor: string): boolean {
-  return /^(pointer|grab|grabbing|move|all-scroll|cell|copy|alias|zoom-in|zoom-out|context-menu|\w+-resize|url\(.*\), ?pointer)$/.test(
+  return /^(pointer|grab|grabbing|move|all-scroll|cell|copy|alias|zoom-in|zoom-out|context-menu|crosshair|\w+-resize|url\(.*\), ?pointer)$/.test(
     cursor,
   )
 }
@@ -147,6 +147,7 @@ export function gatherItems(walk: Walk, element: PageElement, found: PageElement
     if (chart) state.hasChart = true
     const start = state.own?.length ?? 0
     if (child.localName === "img" || (child.localName === "svg" && !chart)) {
+      if (!child.checkVisibility(walk.asSeen)) return
       found.push(child)
       // An icon that nobody is told of only decorates.
       if (hiddenBy(child) === "") state.own?.push(child)
@@ -157,7 +158,7 @@ export function gatherItems(walk: Walk, element: PageElement, found: PageElement
   assigned.forEach(take)
   for (let node = assigned.length > 0 ? null : firstInside(element); node && state.left > 0; node = node.nextSibling)
     take(node)
-  if (found.length > before || !hasWords || rootOf(element)) return
+  if (found.length > before || !hasWords || rootOf(element) || !element.checkVisibility(walk.asSeen)) return
   found.push(element)
   state.own?.push(element)
 }
