@@ -137,3 +137,29 @@ test("drags to a place that no view shows together with the first, by the mouse 
   await done({ kind: "drag", startRef: await bench.refOf("Near letter"), endRef: goal })
   assert.deepEqual(await log(), ["parcel", "letter"])
 })
+
+test("drags with a finger on a device that has a touch screen", async () => {
+  const device = await bench.call("POST", "/set/device", { name: "iPhone 13" })
+  assert.equal(device.status, 200, JSON.stringify(device.body))
+  try {
+    await evaluate(`() => {
+      const row = document.createElement("div")
+      row.textContent = "Swipe me"
+      row.style.cssText = "width: 300px; height: 60px; background: gold; touch-action: none"
+      row.tabIndex = 0
+      const said = []
+      let from
+      row.addEventListener("touchstart", ({ touches }) => (from = touches[0].clientX))
+      row.addEventListener("touchmove", ({ touches }) => (row.dataset.by = Math.round(touches[0].clientX - from)))
+      for (const type of ["touchstart", "touchend", "mousedown"]) row.addEventListener(type, () => said.push(type))
+      row.addEventListener("touchend", () => (row.dataset.said = said))
+      document.body.prepend(row)
+    }`)
+    const ref = await bench.refOf("Swipe me")
+    await done({ kind: "drag", startRef: ref, startX: 250, startY: 30, endRef: ref, endX: 50, endY: 30 })
+    const seen = await evaluate("() => ({ ...document.querySelector('[data-by]').dataset })")
+    assert.deepEqual(seen, { by: "-200", said: "touchstart,touchend" })
+  } finally {
+    assert.equal((await bench.call("POST", "/set/device", { clear: true })).status, 200)
+  }
+})

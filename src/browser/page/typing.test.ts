@@ -75,6 +75,24 @@ test("is content with text that the page has put elsewhere", async () => {
   assert.match((await bench.call("GET", "/snapshot")).body.snapshot, /red,/)
 })
 
+test("is content with keys that a terminal has taken, whatever its field keeps of them", async () => {
+  await bench.call("POST", "/act", {
+    kind: "evaluate",
+    fn: `() => {
+      document.body.insertAdjacentHTML("beforeend", '<div><textarea aria-label="Console" style="opacity: 0"></textarea><p id="painted"></p></div>')
+      const field = document.querySelector("[aria-label=Console]")
+      field.addEventListener("keydown", (event) => {
+        if (event.key.length > 1) return
+        painted.textContent += event.key
+        event.stopPropagation()
+        if (event.key !== " ") event.preventDefault()
+      })
+    }`,
+  })
+  assert.deepEqual((await type("Console", "count files")).error, undefined)
+  assert.match((await bench.call("GET", "/snapshot")).body.snapshot, /: count files$/m)
+})
+
 test("brings a slider that is made of plain boxes to a number, by keys, and says where it stands instead", async () => {
   for (const [name, text] of [
     ["Volume", "75"],

@@ -76,6 +76,7 @@ describe("updates", () => {
     const { counters } = await status()
     assert.equal(counters["skipped-unreadable"], 1)
     assert.equal(counters["skipped-other-kind"], 1)
+    assert.equal(logged('"kind":"some_future_kind"'), 1)
     const rows = bench.store.handle.prepare("select count(*) as n from inbox").get()
     assert.equal(rows?.["n"], 3)
   })
@@ -169,6 +170,21 @@ describe("a failing platform", () => {
     server.close()
     assert.equal(logged("no answer to getUpdates"), 1)
     assert.equal(logged("polling failed unexpectedly"), 0)
+  })
+
+  test("that answers every poll at once, with nothing, is asked more slowly", async () => {
+    const asked: number[] = []
+    const server = await platform((answers) => {
+      asked.push(performance.now())
+      return { ok: true, result: answers === 5 ? [update("hi")] : [] }
+    })
+    const pollTiming = { holdSeconds: 1, quickMs: 60_000, minBackoffMs: 100, maxBackoffMs: 100 }
+    await begin({ chatapp: { ...allowOwner, apiRoot: server.url }, pollTiming })
+    await bench.until(() => texts().includes("hi"), "the message after four empty answers")
+    await bench.channel.stop()
+    server.close()
+    const [, second = 0, third = 0, fourth = 0, fifth = 0] = asked
+    assert.ok(Math.min(third - second, fourth - third, fifth - fourth) >= 75, asked.join())
   })
 
   test("that takes the token back stops this account with a clear state, until it takes it again", async () => {

@@ -17,6 +17,7 @@ export async function drag(acting: Acting, request: DragRequest): Promise<void> 
   const { tab, operation, progress } = acting
   const { signal } = operation
   const { begin, end, findEndAgain } = await findEnds(acting, request)
+  if (tab.overrides.state.device?.touch) return await swipe(acting, { begin, end, findEndAgain })
   const start = request.startRef === undefined ? undefined : tab.refs.resolve(request.startRef, tab)
   const world = start?.world ?? (await tab.frames.world(tab.frames.main, signal))
   const native = await interceptDrags(tab, signal)
@@ -39,6 +40,22 @@ export async function drag(acting: Acting, request: DragRequest): Promise<void> 
     await sendMouse(tab, { type: "mouseReleased", point: way.at(-1) ?? end, clickCount: 1 }, signal)
   } finally {
     await native.stop()
+  }
+}
+
+/** On a device with a touch screen people drag with a finger, and pages listen for that alone. */
+async function swipe({ tab, operation, progress }: Acting, { begin, end, findEndAgain }: Ends): Promise<void> {
+  const { signal } = operation
+  const touch = (type: "touchStart" | "touchMove", { x, y }: Point) =>
+    tab.session.send("Input.dispatchTouchEvent", { type, touchPoints: [{ x, y }] }, { signal, timeoutMs: 0 })
+  progress.sent = true
+  try {
+    await touch("touchStart", begin)
+    for (const point of wayBetween(begin, end)) await touch("touchMove", point)
+    for (const point of findEndAgain ? wayBetween(end, await findEndAgain()) : []) await touch("touchMove", point)
+  } finally {
+    // Also when it was ended early: no finger stays on the page.
+    await tab.session.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] }, { timeoutMs: 1_000 })
   }
 }
 

@@ -46,7 +46,7 @@ export interface PageAgent {
   listening: WeakSet<PageElement>
   armed: ArmedClick | null
   /** Set while text is being typed into a field: whether the field has held it. */
-  typing: { seen: boolean; stop(): void } | null
+  typing: { seen: boolean; areKeysTaken(): boolean; stop(): void } | null
   /** Whether the page has let the browser begin a drag since it was asked to watch. */
   dragBegan: boolean
   /** Closed shadow roots by their host; the gateway hands them in. */

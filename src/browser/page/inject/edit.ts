@@ -3,7 +3,7 @@
 import { elementOf, type PageAgent, numberOf } from "./agent.ts"
 import { fieldFor, isCatcher, isEditable, isHelper } from "./catcher.ts"
 import { isDial } from "./dial.ts"
-import type { PageDocument, PageElement, PageRoot, PageWindow } from "./dom.ts"
+import type { PageDocument, PageElement, PageEvent, PageRoot, PageWindow } from "./dom.ts"
 import { focusedElement } from "./walk/walk.ts"
 
 /** Where the text goes: over all that is there, behind it, or where the text cursor is. */
@@ -101,15 +101,32 @@ function readField(element: PageElement): string | null {
 /** Notes whether the field has held the text at all: pages may take it out again at once (a terminal, a row of tags). */
 function watchTyping(agent: PageAgent, element: PageElement, text: string): void {
   const plain = (words: string | null) => (words ?? "").replace(/\s+/g, "")
-  const typing = { seen: false, stop: () => removeEventListener("input", onInput, true) }
   const onInput = () => {
     const held = plain(readField(element))
     // A helper may be emptied after each key.
     if (text !== "" && (held.includes(plain(text)) || (held !== "" && isHelper(element)))) typing.seen = true
   }
+  // A terminal takes most keys before they become text.
+  const keys: PageEvent[] = []
+  const enough = 100
+  const onKey = (event: PageEvent) => {
+    if (keys.length < enough) keys.push(event)
+  }
+  const typing = {
+    seen: false,
+    areKeysTaken: () => keys.some(({ defaultPrevented }) => defaultPrevented),
+    stop() {
+      removeEventListener("input", onInput, true)
+      removeEventListener("keydown", onKey, true)
+      removeEventListener("keypress", onKey, true)
+    },
+  }
   agent.typing?.stop()
   agent.typing = typing
   addEventListener("input", onInput, true)
+  if (!isHelper(element)) return
+  addEventListener("keydown", onKey, true)
+  addEventListener("keypress", onKey, true)
 }
 
 export type Held =
@@ -128,7 +145,7 @@ export function heldText(agent: PageAgent, id: number, typed: string): Held {
   const text = readField(element)
   const rest = text?.trim() ?? typed
   const isOnItsWay = isHelper(element) ? typed !== rest && typed.endsWith(rest) : rest === "" && showsWords(typed)
-  const isAway = typing?.seen === true && isOnItsWay
+  const isAway = isOnItsWay && (typing?.seen === true || typing?.areKeysTaken() === true)
   const taken = isAway || isSplit(element, typed)
   return {
     kind: "held",
@@ -222,7 +239,8 @@ declare const document: PageDocument & {
   hasFocus(): boolean
 }
 declare const window: { parent: unknown }
-declare const addEventListener: (type: string, handler: () => void, capture: boolean) => void
-declare const removeEventListener: (type: string, handler: () => void, capture: boolean) => void
+type Listening = (type: string, handler: (event: PageEvent) => void, capture: boolean) => void
+declare const addEventListener: Listening
+declare const removeEventListener: Listening
 declare const getSelection: PageWindow["getSelection"]
 declare const Event: new (type: string, options: object) => object

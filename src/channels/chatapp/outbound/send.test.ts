@@ -214,6 +214,10 @@ describe("a text", () => {
     assert.deepEqual(states(), ["dead"])
     assert.match(rows()[0]?.error ?? "", /403 Forbidden: bot was blocked by the user/)
     assert.equal(calls().length, 1)
+    bench.emulator.control.block({ userId: person, blocked: false })
+    await send({ text: "welcome back" })
+    await settled()
+    assert.deepEqual(states(), ["dead", "sent"], "the refusal slows nothing down that comes after it")
   })
 
   test("to a chat that does not exist is given up at once", async () => {

@@ -6,6 +6,7 @@ import { once } from "node:events"
 import { afterEach, beforeEach, describe, test } from "node:test"
 import { endAll } from "../../../../test/support/ends.ts"
 import { freePort } from "../../../../test/support/gateway.ts"
+import { until } from "../../../../test/support/world.ts"
 import { type Emulator, startEmulator } from "../../../../emulator/index.ts"
 import type { ChannelAccountStatus } from "../../contract.ts"
 import { type Bench, type BenchOptions, startBench } from "../test-bench/bench.ts"
@@ -256,7 +257,10 @@ describe("the listener", () => {
     const failing = () => {
       if (full) throw new Error("database or disk is full")
     }
-    await begin({ crashPoint: (label) => (label === "ingest.beforeCommit" ? failing() : undefined) })
+    await begin({
+      crashPoint: (label) => (label === "ingest.beforeCommit" ? failing() : undefined),
+      pollTiming: { webhookCheckMs: 50 },
+    })
     await registered()
     const headers = { "x-telegram-bot-api-secret-token": await secretOf() }
     const response = await post(JSON.stringify(update(3, "full")), headers)
@@ -278,6 +282,11 @@ describe("the listener", () => {
       lastErrorAt: Number(result["last_error_date"]) * 1000,
       lastError: result["last_error_message"],
     })
+    const looked = await until("a look at what the platform has met", async () => {
+      const { webhook } = await status()
+      return webhook?.lastErrorAt === undefined ? undefined : webhook
+    })
+    assert.equal(looked.lastError, result["last_error_message"])
     full = false
     assert.equal((await post(JSON.stringify(update(3, "full")), headers)).status, 200)
     assert.equal(texts()[0], "full")
