@@ -205,6 +205,14 @@ describe("formatting", () => {
     assert.ok((rest?.text.length ?? 0) > 20_000 && pieces.length > 1_000)
     // Whatever it means, its words are all there.
     assert.equal(render("[[".repeat(500_000))[0]?.text.length, 1_000_000)
+    // Entries of a list and addresses take the parser longer than other marks: fewer of them are a bound.
+    for (const [dear, most] of [
+      ["1. a\n", 2_700],
+      ["http://a.b\n\n", 700],
+    ] as const) {
+      const left = render(dear.repeat(10_000)).at(-1)?.text ?? ""
+      assert.ok(left.split(dear.trim()).length - 1 >= 10_000 - most, dear)
+    }
   })
 
   test("shows what a question to an owner is about to the letter, whatever a page has named", () => {
