@@ -3,6 +3,7 @@ import { type CapNotice, type CapState, type Governor, type Ledger, createGovern
 import { describeAmounts, describeCap, describeNeeded, describeUsed } from "../budget/index.ts"
 import type { Channel } from "../channels/contract.ts"
 import { capButtons } from "../channels/index.ts"
+import { formatConfigPath } from "../config/index.ts"
 import type { ChannelSender } from "../delivery/contract.ts"
 import type { GatewayActions } from "../gateway/index.ts"
 import type { Sessions } from "../sessions/index.ts"
@@ -76,9 +77,15 @@ function describeStop({ cap, model, isPriceUnknown, needed }: CapNotice): string
   const whose = cap.scope === "session" ? ` (\`${cap.key}\`)` : ""
   const price =
     isPriceUnknown && cap.dollars
-      ? ` The price of \`${model ?? ""}\` is not known, so it counts as the dearest that is: set it with \`models.providers.*.models.*.prices\`.`
+      ? ` The price of \`${model ?? ""}\` is not known, so it counts as the dearest that is: set it with \`${pricesOf(model ?? "")}\`.`
       : ""
   return `**${what}**: ${describeCap(cap)}${whose} leaves no room for the next call${describeNeeded(cap, needed)}. ${describeUsed(cap)}.${price}`
+}
+
+/** The key that takes the prices of a model, which is named `provider/model`. */
+function pricesOf(model: string): string {
+  const [provider = "", ...name] = model.split("/")
+  return formatConfigPath(["models", "providers", provider, "models", name.join("/"), "prices"])
 }
 
 function describeWarning({ cap, percent }: CapNotice, timersUpTo: number): string {

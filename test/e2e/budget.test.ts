@@ -98,6 +98,22 @@ test("an owner is warned, told once with buttons, and what was stopped goes on w
   assert.equal(world.botTexts(bob).length, 0)
 })
 
+test("a model whose price is not known counts as the dearest, until the key that the message names is set", async (context) => {
+  const world = await createWorld(context, { config: { budget: { day: { dollars: 0.01 } } } })
+  await world.start()
+  const asked = world.say("hello")
+  const stop = await world.reply(/^I have stopped for today/, { after: asked })
+  const key = /price of test\/small is not known, .*: set it with (\S+)\.$/.exec(stop.text ?? "")?.[1]
+  assert.equal(key, "models.providers.test.models.small.prices")
+  const set = await runProgram(["config", "set", key, '{"input": 0, "output": 0}'], {
+    environment: { SVC_STATE_DIR: world.stateFolder },
+  })
+  assert.equal(set.code, 0, set.stderr)
+  await world.until("it is taken up", () => (/config changed/.test(world.gateway.log()) ? true : undefined))
+  const again = world.say("hello again")
+  await world.reply("ok", { after: again })
+})
+
 test("a kill during a call counts as what was held, so that crashes do not pass a cap", async (context) => {
   const world = await createWorld(context, { config: { models, budget: { day: { tokens: 60_000 } } } })
   world.model.script(() => text("an answer"))
