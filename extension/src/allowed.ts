@@ -159,7 +159,10 @@ const browserMethods: ReadonlyMap<string, Check> = new Map([
 ])
 
 /** What a tab that shows no page of the web is still good for: being sent to one. */
-const elsewhere = new Set(["Page.navigate", "Page.enable", "Target.setAutoAttach", "Runtime.enable", "Network.enable"])
+const elsewhere = new Set([
+  ...["Page.navigate", "Page.enable", "Target.setAutoAttach"],
+  ...["Runtime.enable", "Network.enable", "Log.enable"],
+])
 
 export const allowedMethods = { tab: [...tabMethods.keys()], browser: [...browserMethods.keys()] }
 

@@ -9,6 +9,7 @@ import { join } from "node:path"
 import { after, before, beforeEach, describe, test } from "node:test"
 import { setTimeout } from "node:timers/promises"
 import { type BrowserBench, type Reply, startBrowserBench } from "../../test/support/browser-service.ts"
+import { until } from "../../test/support/world.ts"
 import { type PagesServer, startPagesServer } from "../../test/support/pages-server.ts"
 import { safeName } from "./files/safe-name.ts"
 
@@ -93,6 +94,24 @@ test("keeps console messages with their level and place", async () => {
   ])
     assert.equal((await get(`/console?level=${level}`)).messages.length, count, String(level))
   assert.equal((await bench.call("GET", "/console?level=loud")).status, 400)
+})
+
+test("keeps what the browser itself says of a page: what does not come, and what a policy keeps from it", async () => {
+  await post("/tabs/open", { url: `${pages.url}/sent.html` })
+  await evaluate(`() => new Promise((done) => {
+    document.head.innerHTML = '<meta http-equiv="Content-Security-Policy" content="img-src none.example">'
+    document.body.innerHTML = '<link rel="stylesheet" href="/nowhere.css"><img src="/shut-out.png">'
+    document.querySelector("link").onerror = () => setTimeout(done, 50)
+  })`)
+  const { messages } = (await get("/console?level=error")) as {
+    messages: { text: string; location: { url: string } }[]
+  }
+  const missing = messages.find(({ text }) => text.includes("404"))
+  assert.match(missing?.location.url ?? "", /\/nowhere\.css$/)
+  assert.ok(
+    messages.some(({ text }) => /shut-out\.png.* violates .*Content Security Policy/.test(text)),
+    JSON.stringify(messages),
+  )
 })
 
 test("keeps errors until they are cleared", async () => {

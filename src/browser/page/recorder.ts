@@ -55,6 +55,19 @@ interface ConsoleEvent {
   stackTrace?: { callFrames: CallFrame[] }
 }
 
+/** What the browser itself says of a page: resources that do not come, what a policy has kept from it, mixed content. */
+interface LogEvent {
+  entry: {
+    source: string
+    level: "verbose" | "info" | "warning" | "error"
+    text: string
+    timestamp: number
+    url?: string
+    lineNumber?: number
+    args?: RemoteValue[]
+  }
+}
+
 interface ExceptionEvent {
   timestamp: number
   exceptionDetails: { text: string; exception?: RemoteValue & { className?: string } }
@@ -85,6 +98,10 @@ export class Recorder {
       if (!this.isPaused) push(this.#console, toMessage(event), maxConsole)
       if (event.args.some((value) => value.objectId !== undefined)) release(session)
     })
+    session.on("Log.entryAdded", ({ entry }: LogEvent) => {
+      if (!this.isPaused && !isOfNobody(entry)) push(this.#console, fromBrowser(entry), maxConsole)
+      if (entry.args?.some((value) => value.objectId !== undefined)) release(session)
+    })
     session.on("Runtime.exceptionThrown", (event: ExceptionEvent) => {
       if (!this.isPaused) push(this.#errors, toError(event), maxErrors)
     })
@@ -98,7 +115,9 @@ export class Recorder {
       this.#open.delete(event.requestId)
     })
     session.on("Network.loadingFinished", (event: { requestId: string }) => this.#open.delete(event.requestId))
-    await session.send("Runtime.enable", {}, { signal })
+    // An extension of an earlier version refuses the log where a tab shows no page of the web: that is no reason to fail.
+    const log = session.send("Log.enable", {}, { signal }).catch(() => undefined)
+    await Promise.all([session.send("Runtime.enable", {}, { signal }), log])
   }
 
   #began(event: RequestEvent): void {
@@ -164,6 +183,20 @@ function toMessage({ type, args, timestamp, stackTrace }: ConsoleEvent): Console
           location: { url: frame.url.slice(0, maxUrl), lineNumber: frame.lineNumber, columnNumber: frame.columnNumber },
         }
       : {}),
+  }
+}
+
+/** Workers have consoles of their own; for the icon of the tab the browser asks by itself. */
+function isOfNobody({ source, url = "" }: LogEvent["entry"]): boolean {
+  return source === "worker" || (source === "network" && URL.parse(url)?.pathname === "/favicon.ico")
+}
+
+function fromBrowser({ level, text, timestamp, url, lineNumber = 0 }: LogEvent["entry"]): ConsoleMessage {
+  return {
+    type: level === "verbose" ? "debug" : level,
+    text: text.slice(0, maxText),
+    timestamp: new Date(timestamp).toISOString(),
+    ...(url === undefined ? {} : { location: { url: url.slice(0, maxUrl), lineNumber, columnNumber: 0 } }),
   }
 }
 
