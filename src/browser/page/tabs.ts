@@ -35,6 +35,8 @@ export class Tabs {
   readonly #options: Omit<TabsOptions, "memory">
   readonly #tabs = new Map<string, Tab>()
   readonly #waiting = new Map<string, (tab: Tab) => void>()
+  /** Closed, and not yet destroyed: what is still told of them must not bring them back. */
+  readonly #closing = new Set<string>()
   readonly refs: RefBook
   /** Contexts apart from the browser's own, whose tabs only those are given who name them; and the tab used last there. */
   readonly #spaces = new Map<string, string | undefined>()
@@ -61,7 +63,10 @@ export class Tabs {
     const { root, closed } = this.#options.connection
     root.on("Target.targetCreated", (event: { targetInfo: TargetInfo }) => this.#changed(event.targetInfo))
     root.on("Target.targetInfoChanged", (event: { targetInfo: TargetInfo }) => this.#changed(event.targetInfo))
-    root.on("Target.targetDestroyed", (event: { targetId: string }) => this.#gone(event.targetId))
+    root.on("Target.targetDestroyed", ({ targetId }: { targetId: string }) => {
+      this.#closing.delete(targetId)
+      this.#gone(targetId)
+    })
     root.on("Target.targetCrashed", (event: { targetId: string }) => this.#tabs.get(event.targetId)?.crash())
     void closed.then((reason) => {
       for (const tab of this.#tabs.values()) tab.close(reason)
@@ -193,12 +198,19 @@ export class Tabs {
   }
 
   async close(tab: Tab): Promise<void> {
-    await this.#options.connection.root.send("Target.closeTarget", { targetId: tab.targetId })
-    this.#gone(tab.targetId)
+    const { targetId } = tab
+    this.#closing.add(targetId)
+    try {
+      await this.#options.connection.root.send("Target.closeTarget", { targetId })
+    } catch (error) {
+      this.#closing.delete(targetId)
+      throw error
+    }
+    this.#gone(targetId)
   }
 
   #changed(info: TargetInfo): void {
-    if (info.type !== "page" || info.url.startsWith("devtools://")) return
+    if (info.type !== "page" || info.url.startsWith("devtools://") || this.#closing.has(info.targetId)) return
     const known = this.#tabs.get(info.targetId)
     if (known) {
       known.info = info

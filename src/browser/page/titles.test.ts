@@ -51,3 +51,21 @@ test("tells the title of the next page when a click has loaded one", async () =>
   const { title } = await click("Go on")
   assert.notEqual(title, "First")
 })
+
+test("a tab that was closed is not there again by what it has still said of itself", async () => {
+  const fn = `() => {
+    addEventListener("pagehide", () => (document.title = "going"))
+    setInterval(() => (document.title = String(Math.random())), 1)
+  }`
+  for (let count = 0; count < 10; count += 1) {
+    const { targetId } = (await bench.call("POST", "/tabs/open", { url: "about:blank" })).body
+    await bench.call("POST", "/act", { kind: "evaluate", targetId, fn })
+    assert.equal((await bench.call("DELETE", `/tabs/${targetId}`)).status, 200)
+    for (let looks = 0; looks < 5; looks += 1) {
+      const { tabs } = (await bench.call("GET", "/tabs")).body as { tabs: { targetId: string }[] }
+      assert.ok(!tabs.some((tab) => tab.targetId === targetId))
+    }
+    const next = await bench.call("POST", "/navigate", { url: "about:blank" })
+    assert.equal(next.status, 200, JSON.stringify(next.body))
+  }
+})
