@@ -265,6 +265,13 @@ test("names what covers an element, waits for it to go, and scrolls out from und
   assert.equal(covered.code, "covered")
   assert.match(covered.message, /<div id="veil">/)
   assert.match(covered.message, /\(ref \d+\)/)
+  await bench.call("POST", "/act", {
+    kind: "evaluate",
+    fn: "() => { veil.remove(); document.body.style.pointerEvents = 'none' }",
+  })
+  const off = await refusal({ kind: "click", ref: await bench.refOf("Under the veil") })
+  assert.equal(off.code, "covered")
+  assert.match(off.message, /takes no clicks now/)
   await go("sent.html")
   await go("covered.html#lift")
   assert.equal((await click("At the bottom", { timeoutMs: 30_000 })).status, 200)

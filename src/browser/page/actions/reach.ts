@@ -198,6 +198,10 @@ export function failure(found: Failure, number: number, cover?: number): AppErro
         hint: "Wait for the animation to end and try again",
       })
     case "covered":
+      if (found.isOff)
+        return new AppError("covered", `${element} takes no clicks now: the page has turned them off there`, {
+          hint: "Mostly a menu, a list or a dialog is open: choose in it, or close it (Escape); then take a new snapshot",
+        })
       return new AppError(
         "covered",
         `${element} is covered by ${found.by}${cover === undefined ? "" : ` (ref ${cover})`}`,

@@ -40,8 +40,11 @@ export type Reach =
    */
   | { kind: "ready"; x: number; y: number; scrolled: boolean; plain?: boolean }
   | { kind: "gone" | "not-visible" | "disabled" | "not-editable" | "not-stable" }
-  /** `byId`: the number of what lies over it; 0 for nothing of this document. */
-  | { kind: "covered"; by: string; byId: number }
+  /**
+   * `byId`: the number of what lies over it; 0 for nothing of this document. `isOff`: nothing does, but the page lets no
+   * click through to it, as pages do outside an open menu.
+   */
+  | { kind: "covered"; by: string; byId: number; isOff?: boolean }
 
 export async function reachElement(agent: PageAgent, id: number, options: ReachOptions): Promise<Reach> {
   const element = elementOf(agent, id)
@@ -375,7 +378,9 @@ function findPoint(agent: PageAgent, element: PageElement, { middle = false }: R
     } else cover ??= hit
   }
   const onLine = other ? null : pointOnLine(element)
-  return other ?? (onLine ? { kind: "ready", ...onLine, scrolled: false } : coveredBy(agent, cover))
+  if (other || onLine) return other ?? { kind: "ready", ...(onLine as { x: number; y: number }), scrolled: false }
+  const isOff = getComputedStyle(element).pointerEvents === "none"
+  return isOff ? { ...coveredBy(agent, cover), isOff } : coveredBy(agent, cover)
 }
 
 /** A line, an outline: nothing is drawn in the middle of its box. */
@@ -393,7 +398,7 @@ function pointOnLine(element: PageElement): { x: number; y: number } | null {
   return null
 }
 
-function coveredBy(agent: PageAgent, cover: PageElement | null): Reach {
+function coveredBy(agent: PageAgent, cover: PageElement | null): Extract<Reach, { kind: "covered" }> {
   const by = cover ? describe(cover) : "something outside the page"
   return { kind: "covered", by, byId: cover ? numberOf(agent, cover) : 0 }
 }
