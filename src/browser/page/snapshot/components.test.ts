@@ -247,9 +247,10 @@ test("clicks what was meant where its middle is another control, and types into 
   assert.match(await snapshot("efficient"), /textbox "Tag" .*: vegan$/m)
 })
 
-test("says a day once, of which row a box is, and what is drawn to be pulled; a row is clicked beside the sign in it", async () => {
+test("says a day once, of which row a box is, where things are pulled from and dropped, and the years round the chosen one; a row is clicked beside the sign in it", async () => {
   await bench.call("POST", "/navigate", { url: `${pages.url}/signs.html` })
   for (let looks = 0; looks < 5 && !(await look()).some((line) => line.includes('"Kitchen"')); looks += 1);
+  const years = Array.from({ length: 25 }, (_, index) => 2015 + index)
   const lines = (await look()).map((line) => line.replaceAll(/ \[(?:ref|nth)=\w+\]/g, ""))
   assert.deepEqual(lines, [
     '- gridcell "1 May 2027"',
@@ -259,6 +260,13 @@ test("says a day once, of which row a box is, and what is drawn to be pulled; a 
     "- checkbox (of Jazz)",
     "- checkbox (of Blues)",
     '- generic "Out"',
+    '- generic "Drop here"',
+    '- generic "Or here"',
+    '- listitem "Draft"',
+    '- button "Remove"',
+    '- combobox "Year"',
+    ...years.map((year) => `  - option "${year}"${year === 2027 ? " [selected]" : ""}`),
+    "  - text: (175 more options)",
     '- button "Bold"',
     '- button "Quote"',
     '- textbox "Code": let a = 1',

@@ -76,7 +76,8 @@ const makeLooker = `({
     for (const key of Object.keys(element)) {
       if (!key.startsWith("__reactProps$")) continue
       const props = element[key]
-      return Boolean(props && (props.onClick || props.onMouseDown || props.onPointerDown || props.onMouseUp || props.onDoubleClick))
+      if (!props) return false
+      return Boolean(props.onClick || props.onMouseDown || props.onPointerDown || props.onMouseUp || props.onDoubleClick || props.onDrop)
     }
     return false
   },
@@ -103,7 +104,8 @@ const makeLooker = `({
       const types = this.ask(element)
       const clicks = types.click || types.mousedown || types.mouseup || types.pointerdown || types.pointerup || types.dblclick
       const delegates = clicks || this.delegated(element)
-      if (!delegates && !types.contextmenu && !types.touchstart && !types.dragstart) continue
+      // What is dragged has to be dropped somewhere.
+      if (!delegates && !types.contextmenu && !types.touchstart && !types.dragstart && !types.drop) continue
       this.seen.add(element)
       if (clicks && this.noteMeant(element)) continue
       // Who listens for everything listens for what is inside: the root of a framework's page or of its overlays.

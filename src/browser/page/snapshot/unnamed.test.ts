@@ -41,6 +41,8 @@ test("hints at what a control without a name is: the words beside a field, what 
     /^- textbox .*\[hint="Town"\]$/,
     /^- combobox .*\[hint="Toppings"\]$/,
     /^- checkbox .*\[hint="Keep me signed in"\]$/,
+    /^- radio .*\[hint="Small letters"\]$/,
+    /^- radio .*\[hint="huge"\]$/,
     // What stands beside it are the words of another control.
     /^- switch \[ref=\w+\]$/,
   ])
@@ -66,7 +68,9 @@ test("gives refs to the words and parts of a drawing that listens, and to what a
   await click(/"Kept at the element"/)
   const { body } = await bench.call("POST", "/act", { kind: "evaluate", fn: "() => done.textContent" })
   assert.equal(body.result, "South;North;dot;South;react;")
-  assert.doesNotMatch((await look("efficient")).join("\n"), /"Only words"/)
+  const text = (await look("efficient")).join("\n")
+  assert.doesNotMatch(text, /"Only words"/)
+  assert.match(text, /^- generic "Put cards here" \[ref=\w+\]$/m)
 })
 
 test("tells boxes and parts of drawings without words by their looks, half hours by their hour, and works them", async () => {

@@ -25,7 +25,9 @@ function wordsBeside(element: PageElement, role: string): string {
   const described = (element.getAttribute("aria-describedby") ?? "").split(/\s+/)
   const part = described.map((id) => root.getElementById?.(id)).find(Boolean)
   const description = part ? tidy(textOf(part, { left: 300 }), most) : ""
-  if (description !== "") return description
+  const tip = Array.from(element.labels ?? []).map((label) => label.getAttribute("title") ?? "")
+  const told = description || tidy(tip.find((words) => words !== "") ?? "", most)
+  if (told !== "") return told
   // Of a box to tick the words come behind, of all others before.
   const isTick = role === "checkbox" || role === "radio"
   const sides = isTick ? (["nextSibling", "previousSibling"] as const) : (["previousSibling", "nextSibling"] as const)
@@ -38,7 +40,10 @@ function wordsBeside(element: PageElement, role: string): string {
     place = place.parentElement
     if (place && hasOtherFields(place, element)) break
   }
-  return ""
+  // One of several pictures to choose from: what the form is told of it.
+  return role === "radio" && element.localName === "input" && element.hasAttribute("value")
+    ? tidy(element.value, most)
+    : ""
 }
 
 /** Components keep fields that nobody sees beside the one that is drawn: these do not count. */

@@ -260,7 +260,7 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
   const isContainer = (isMenu || isFrame) && label === "" && !isFocused
   if (!isContainer) {
     // A box of many things is told by its beginning; what has a role by its name alone, if it is one for several things.
-    const own = role === "" || (items < 2 && words.length <= 60) ? words : ""
+    const own = role === "" || ((items < 2 || inside.own.length < 2) && words.length <= 60) ? words : ""
     const name = label || (items > 3 || inside.hasControls ? tidy(own, 60) : own)
     const shownRole = role === "" ? plainRole(walk, element) : role
     addLine(walk, {

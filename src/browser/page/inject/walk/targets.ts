@@ -30,7 +30,9 @@ export function isTarget(walk: Walk, element: PageElement, hand: boolean): boole
   if (element.hasAttribute("tabindex") && Number(element.getAttribute("tabindex")) >= 0) return !isGuard(element)
   if (element.hasAttribute("onclick") || element.getAttribute("draggable") === "true") return true
   if (/\bclick\b|(^|;)\s*[\w.]+\s*(;|$)/.test(element.getAttribute("jsaction") ?? "")) return true
-  return element.hasAttribute("aria-grabbed") || walk.agent.listening.has(element)
+  // One of the libraries for dragging listens at the window alone, and marks where things may be dropped.
+  if (element.hasAttribute("aria-grabbed") || element.hasAttribute("data-drop-target-for-element")) return true
+  return walk.agent.listening.has(element)
 }
 
 /** Dialogs and lists keep the focus inside by an empty element at each end: nobody sees it, and a click does nothing. */

@@ -85,10 +85,13 @@ function addOptions(walk: Walk, element: PageElement, inside: number): void {
   const options = element.options
   if (!options) return
   const indent = walk.interactive ? "  " : "  ".repeat(inside)
+  // Of many those around the chosen one: of two centuries of years the first are not what is looked for.
+  const last = Math.max(0, options.length - limit)
+  const first = Math.min(last, Math.max(0, element.selectedIndex - Math.floor(limit / 2)))
   let left = 0
   for (let index = 0; index < options.length; index += 1) {
     const option = options[index] as PageElement
-    if (index < limit || option.selected) {
+    if ((index >= first && index < first + limit) || option.selected) {
       const { name } = nameOf(walk.tables, option, "option")
       walk.lines.push(`${indent}- option ${JSON.stringify(name)}${statesOf(walk.tables, option, "option")}`)
     } else left += 1
