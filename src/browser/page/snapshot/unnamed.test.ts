@@ -70,7 +70,7 @@ test("gives refs to the words and parts of a drawing that listens, and to what a
   assert.equal(body.result, "South;North;dot;South;react;")
   const text = (await look("efficient")).join("\n")
   assert.doesNotMatch(text, /"Only words"/)
-  assert.match(text, /^- generic "Put cards here" \[ref=\w+\]$/m)
+  assert.match(text, /^- paragraph "Put cards here" \[ref=\w+\]$/m)
 })
 
 test("tells boxes and parts of drawings without words by their looks, half hours by their hour, and works them", async () => {
