@@ -98,6 +98,7 @@ test("from nothing to the first answer in the chat, with wrong answers asked aga
     assert.ok(!read("svc.json").includes(secret))
   }
   assert.ok(!first.screen().includes("\u001b[2J"), "a stranger's name cannot clear the screen")
+  assert.ok(!first.screen().includes("t.me/"), "the bot of that name at the platform is another one")
   assert.equal(statSync(join(stateFolder, ".env")).mode & 0o777, 0o600)
   assert.match(read(".env"), new RegExp(`OPENAI_API_KEY=${goodKey}\nCHATAPP_BOT_TOKEN=${emulator.token}\n`))
   assert.match(read("svc.json"), new RegExp(`"allowFrom": \\[${ann.id}\\]`))
@@ -165,6 +166,22 @@ test("Ctrl-C says what is kept, and the rest is asked next time, the service too
   await second.shows("Run it as a service")
   second.type("")
   assert.equal(await second.ended, 0)
+})
+
+test("where no service can be installed the gateway starts in the terminal", async (context) => {
+  const { stateFolder, environment } = await open(context)
+  const words = ["--model", "offline", "--bot-token", "none", "--browser", "no", "--state-dir", stateFolder]
+  // Without a PATH there is no systemctl either.
+  const screen = openPseudoTerminal(["env", "PATH=/nowhere", process.execPath, testedProgram, "setup", ...words], {
+    environment: { ...inherited(), ...environment },
+  })
+  await screen.shows("Run it as a service")
+  screen.type("y")
+  await screen.shows("The service could not be installed; everything else is set up")
+  await screen.shows("Starting the gateway")
+  await screen.shows(/gateway ready/)
+  screen.child.stdin?.write("\u0003")
+  await screen.ended
 })
 
 const isRoot = process.getuid?.() === 0

@@ -180,8 +180,11 @@ async function runService(
   if (!isThere || isRunning || options.service === false) return false
   if (!options.service && !(terminal && (await wantsService(terminal)))) return false
   const code = await runSelf(context, ["service", "install", ...stateWords(options)])
-  if (code !== 0) throw new AppError("internal", "The service could not be installed; everything else is set up")
-  return true
+  if (code === 0) return true
+  if (options.service) throw new AppError("internal", "The service could not be installed; everything else is set up")
+  // Asked and answered at a terminal: the gateway can still run there.
+  terminal?.say("  The service could not be installed; everything else is set up.")
+  return false
 }
 
 async function wantsService(terminal: Terminal): Promise<boolean> {
