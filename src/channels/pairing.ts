@@ -161,7 +161,11 @@ export function createPairing(options: PairingOptions): Pairing {
     async revoke(channel, senderId, account) {
       const plain = senderId.trim()
       const holders = booksOf(channel, account).filter((each) => each.paired.has(plain))
-      if (holders.length === 0) throw new AppError("not-found", `Nobody with id ${plain} was let in by pairing`)
+      if (holders.length === 0) {
+        throw new AppError("not-found", `Nobody with id ${plain} was let in by pairing`, {
+          hint: `Their ids stand in: svc pairing list ${channel} --approved`,
+        })
+      }
       await options.store.write(async (write) => {
         for (const each of holders) deletePaired(write, channel, each.account, plain)
       })
