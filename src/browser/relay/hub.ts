@@ -175,8 +175,8 @@ export class Hub {
     if (!this.link) await this.#comeBack()
   }
 
-  receive(link: ExtensionLink, message: FromExtension): void {
-    if (this.#link !== link) return
+  receive(link: ExtensionLink, message: FromExtension | undefined): void {
+    if (this.#link !== link || message === undefined) return
     if ("id" in message) return this.#answer(message)
     if ("got" in message) return this.#arrived(message.got)
     if ("method" in message) return this.#event(message)
