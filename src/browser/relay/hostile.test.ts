@@ -5,7 +5,7 @@ import { createHmac } from "node:crypto"
 import { once } from "node:events"
 import { after, before, test } from "node:test"
 import { WebSocket } from "ws"
-import { type BrowserBench, startBrowserBench } from "../../../test/support/browser-service.ts"
+import { type BrowserBench, startBrowserBench, testToken } from "../../../test/support/browser-service.ts"
 import { freePort } from "../../../test/support/gateway.ts"
 import { extensionOrigin, parsePairingCode, proofText } from "./contract.ts"
 
@@ -112,4 +112,31 @@ test("what makes no sense ends the connection that it came on and nothing else",
   assert.deepEqual([connected, known], [true, [{ targetId: "T1", title: "One", url: tab.url, by: "person" }]])
   next.socket.terminate()
   await next.closed
+})
+
+test("a client with a token gets an error for what makes no sense, however deep it is nested", async () => {
+  const extension = await proven("nested")
+  extension.say(tabs)
+  extension.say({ type: "ping" })
+  assert.equal((await extension.next()).type, "pong")
+  const headers = { authorization: `Bearer ${testToken}` }
+  const client = new WebSocket(`ws://127.0.0.1:${controlPort + 1}/cdp`, { headers })
+  await once(client, "open")
+  const ask = async (text: string) => {
+    client.send(text)
+    const { error } = JSON.parse(String((await once(client, "message"))[0])) as { error?: { message: string } }
+    return error?.message ?? "no error"
+  }
+  const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`
+  assert.match(await ask(`{"id":1,"method":"Page.reload","sessionId":${deep}}`), /sessionId must be text/)
+  assert.match(await ask(`{"id":2,"method":"Page.reload","params":null}`), /params an object/)
+  assert.match(await ask(`{"id":3,"method":"Page.reload","params":{"a":${deep}}}`), /call stack/)
+  assert.match(await ask(`{"id":4,"method":"Target.attachToTarget","params":{"targetId":${deep}}}`), /call stack/)
+  assert.match(await ask(`{"id":5,"method":"Target.attachToTarget","params":{"targetId":{}}}`), /No target/)
+  // Nobody waits for what was never sent.
+  extension.socket.terminate()
+  await extension.closed
+  while ((await bench.call("GET", "/extension")).body.connected) continue
+  client.terminate()
+  await once(client, "close")
 })

@@ -153,8 +153,9 @@ export class Hub {
     const id = this.#nextId++
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const isRepeatable = !onlyOnce.test(command.method)
-    this.#pending.set(id, { resolve, reject, isRepeatable, hasArrived: false })
+    // First, because it throws for what is nested too deep: nobody would wait for an answer then.
     link.send({ id, ...command })
+    this.#pending.set(id, { resolve, reject, isRepeatable, hasArrived: false })
     return promise
   }
 
