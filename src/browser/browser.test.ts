@@ -1,6 +1,7 @@
 // The control service against a real browser: the main road, what is kept of pages, and files in both directions with the
 // attacks on their paths.
 import assert from "node:assert/strict"
+import { execFileSync } from "node:child_process"
 import { once } from "node:events"
 import { link, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises"
 import { createServer, type ServerResponse } from "node:http"
@@ -353,7 +354,8 @@ describe("files", () => {
 
   test("gives no file but plain ones of the uploads folder, and looks again when they are used", async () => {
     await symlink("/etc/passwd", join(uploads, "soft"))
-    for (const path of ["/etc/passwd", "../gateway-token", "soft", "missing", "."]) {
+    execFileSync("mkfifo", [join(uploads, "pipe")])
+    for (const path of ["/etc/passwd", "../gateway-token", "soft", "pipe", "missing", "."]) {
       assert.equal((await post("/hooks/file-chooser", { paths: [path] })).status, 400, path)
     }
     await writeFile(join(uploads, "swap.txt"), "fine")
