@@ -102,17 +102,16 @@ test("keeps what the browser itself says of a page: what does not come, and what
   await evaluate(`() => new Promise((done) => {
     document.head.innerHTML = '<meta http-equiv="Content-Security-Policy" content="img-src none.example">'
     document.body.innerHTML = '<link rel="stylesheet" href="/nowhere.css"><img src="/shut-out.png">'
-    document.querySelector("link").onerror = () => setTimeout(done, 50)
+    document.querySelector("link").onerror = done
   })`)
-  const { messages } = (await get("/console?level=error")) as {
-    messages: { text: string; location: { url: string } }[]
+  const said = (words: RegExp) => async () => {
+    const { messages } = (await get("/console?level=error")) as {
+      messages: { text: string; location: { url: string } }[]
+    }
+    return messages.find(({ text, location }) => words.test(`${text} ${location.url}`))
   }
-  const missing = messages.find(({ text }) => text.includes("404"))
-  assert.match(missing?.location.url ?? "", /\/nowhere\.css$/)
-  assert.ok(
-    messages.some(({ text }) => /shut-out\.png.* violates .*Content Security Policy/.test(text)),
-    JSON.stringify(messages),
-  )
+  await until("what does not come", said(/status of 404 .*\/nowhere\.css$/))
+  await until("what was kept away", said(/shut-out\.png.* violates .*Content Security Policy/))
 })
 
 test("keeps errors until they are cleared", async () => {
