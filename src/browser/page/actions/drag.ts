@@ -16,8 +16,9 @@ const interceptMs = 1_000
 export async function drag(acting: Acting, request: DragRequest): Promise<void> {
   const { tab, operation, progress } = acting
   const { signal } = operation
-  const { begin, end, findEndAgain } = await findEnds(acting, request)
-  if (tab.overrides.state.device?.touch) return await swipe(acting, { begin, end, findEndAgain })
+  const ends = await findEnds(acting, request)
+  if (tab.overrides.state.device?.touch) return await swipe(acting, ends)
+  const { begin, end, findEndAgain } = ends
   const start = request.startRef === undefined ? undefined : tab.refs.resolve(request.startRef, tab)
   const world = start?.world ?? (await tab.frames.world(tab.frames.main, signal))
   const native = await interceptDrags(tab, signal)
