@@ -202,8 +202,10 @@ test("answers Digest, for the site that was named only", async (context) => {
   await bench.call("POST", "/navigate", { targetId, url: `${site.here}/` })
   assert.notEqual(await textOf(targetId), "ada")
   assert.equal(site.seen.length, 0)
-  await bench.call("POST", "/navigate", { targetId, url: `${site.there}/` })
-  assert.equal(await textOf(targetId), "ada")
+  for (const page of ["", "again"]) {
+    await bench.call("POST", "/navigate", { targetId, url: `${site.there}/${page}` })
+    assert.equal(await textOf(targetId), "ada")
+  }
   assert.ok(site.seen.every((given) => given.startsWith("Digest ")))
 })
 
