@@ -182,6 +182,7 @@ describe("formatting", () => {
   const table = "| k | v | w |\n|---|---|---|\n| **a** | 1 | [x](https://y.z) |\n| b |  | 2 |"
   test("shows tables as bullets where it is told to, with their formatting", () => {
     const [chunk] = chunkPieces(render(table, "bullets"), 4000)
+    assert.equal(chunkPieces(render("| k | v |\n|---|---|", "bullets"), 4000)[0]?.html, "• <b>k</b>\n  • v")
     assert.equal(chunk?.html, '• <b>a</b>\n  • v: 1\n  • w: <a href="https://y.z">x</a>\n• <b>b</b>\n  • w: 2')
   })
 
