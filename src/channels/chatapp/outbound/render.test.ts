@@ -294,6 +294,12 @@ describe("cutting", () => {
     assert.deepEqual(chunks, ["x".repeat(30), '<a href="https://a.b">one two three four</a>'])
   })
 
+  test("cuts a link where it must, whatever it is made of, when no message holds it", () => {
+    const link = `[**${"b".repeat(20)}**${"c".repeat(29)}](https://a.b)`
+    const [first] = chunkPieces(render(`${"a".repeat(30)}${link}`), 40)
+    assert.equal(first?.plain.length, 40)
+  })
+
   test("keeps the markup of many long links below the platform's byte limit", () => {
     const link = `[a](https://a.b/${"c".repeat(1500)}) `
     const chunks = chunkPieces(render(link.repeat(60)), 4000)
