@@ -486,6 +486,8 @@ test("writes a snapshot to a file and prints where", async () => {
   const out = join(bench.stateFolder, "snapshot.txt")
   assert.equal((await svc("snapshot", "--out", out)).text, `${out}\n`)
   assert.match(await readFile(out, "utf8"), /Get zip/)
+  await svc("snapshot", "--format", "aria", "--out", out)
+  assert.equal(JSON.parse(await readFile(out, "utf8")).format, "aria")
 })
 
 test("lists the tabs when it is only said that it is about tabs", async () => {

@@ -89,6 +89,16 @@ test("who acts on words of others has tabs and cookies of its own on a node too,
   boxes.configure({ mode: "off", browser: { allowHostControl: true } })
 })
 
+test("what is asked about names the element and the page of a node's browser too", async () => {
+  const { targetId } = JSON.parse(textOf(await use({ action: "open", url: `${site}/own` }))) as { targetId: string }
+  const ref = /link "away" \[ref=(\w+)\]/.exec(textOf(await use({ action: "snapshot", targetId, mode: "full" })))?.[1]
+  const { tool } = home.service
+  const input = tool.input.parse({ node: "studio", action: "act", request: { kind: "click", ref, targetId } })
+  const deed = await tool.describe?.(input, toolContext())
+  assert.match(deed?.summary ?? "", /click the link "away" on a page of 127\.0\.0\.1/)
+  assert.match(JSON.stringify(deed?.action), /"page":"http:\/\/127\.0\.0\.1:\d+\/own"/)
+})
+
 test("an address that such a turn has made itself stays on named sites on a node too", async () => {
   const tainted = { tainted: true, sites: memorySites([siteOf(site) ?? ""]) }
   const before = calls.length

@@ -179,7 +179,7 @@ describe("a failing platform", () => {
       asked.push(performance.now())
       return { ok: true, result: answers === 5 ? [update("hi")] : [] }
     })
-    const pollTiming = { holdSeconds: 1, quickMs: 60_000, minBackoffMs: 100, maxBackoffMs: 100 }
+    const pollTiming = { holdSeconds: 1, quickMs: 1_000, minBackoffMs: 100, maxBackoffMs: 100 }
     await begin({ chatapp: { ...allowOwner, apiRoot: server.url }, pollTiming })
     await bench.until(() => texts().includes("hi"), "the message after four empty answers")
     await bench.channel.stop()

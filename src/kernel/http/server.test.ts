@@ -169,3 +169,10 @@ test("a connection on which every request offers another protocol gathers nothin
   }
   assert.equal(counts.size, 1, [...counts].join(" "))
 })
+
+test("who takes no WebSockets answers a request that offers to speak otherwise", async (context) => {
+  const { port } = await listening(context)
+  const socket = await open(context, port)
+  socket.write("GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n")
+  assert.match(String((await once(socket, "data"))[0]), /^HTTP\/1\.1 200 /)
+})

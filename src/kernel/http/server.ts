@@ -51,15 +51,17 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     // Else a connection that is kept alive would hold the stop up for its grace, with nothing left to finish.
     response.once("close", () => isStopping && setImmediate(() => server.closeIdleConnections()))
   })
+  const sockets = new Set<Socket>()
+  const silent = new SilentConnections(options.silentMs ?? defaultSilentMs)
+  server.on("request", ({ socket }: IncomingMessage) => silent.delete(socket))
   const { upgrade } = options
   if (upgrade) {
     server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      silent.delete(request.socket)
       if (isWebSocket(request)) upgrade(request, socket, head)
       else readAgain(server, request, socket, head)
     })
   }
-  const sockets = new Set<Socket>()
-  const silent = new SilentConnections(options.silentMs ?? defaultSilentMs)
   // Who only keeps a connection for later, or has asked for nothing yet, gives way to who comes.
   const makeRoom = () => {
     server.closeIdleConnections()
@@ -78,8 +80,6 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     if (sockets.size > (options.maxConnections ?? Infinity) * crowded) makeRoom()
   })
   server.on("drop", makeRoom)
-  for (const event of ["request", "upgrade"] as const)
-    server.on(event, ({ socket }: IncomingMessage) => silent.delete(socket))
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => reject(explain(error, options)))
     server.listen({ host: options.host, port: options.port }, resolve)
