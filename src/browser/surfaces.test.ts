@@ -366,8 +366,8 @@ const cases: Record<string, Case> = {
   "scripts list": { prints: /^read-link: 2 steps on 127\.0\.0\.1:\d+, run 0 times; takes greeting$/m },
   "scripts show": { words: () => ["read-link"], prints: /"find": "link zip"/ },
   "scripts run": {
-    words: () => ["read-link", "--value", "greeting=again"],
-    prints: /^3 steps done\n[^]*said: again$/m,
+    words: () => ["read-link", "--value", "greeting=again", "--snapshot", "efficient"],
+    prints: /^3 steps done\n[^]*said: again$[^]*- link "Get zip"/m,
   },
   "scripts remove": {
     async words() {
