@@ -2,12 +2,12 @@
 // early (`svc logs | head`) ends the program quietly.
 import type { AppError } from "../src/kernel/errors.ts"
 import { toErrorBody } from "../src/kernel/errors.ts"
-import { printable } from "./terminal-text.ts"
+import { printable, printableJson } from "../src/kernel/terminal-text.ts"
 
 export interface Output {
-  /** Writes to stdout as it is. */
+  /** Writes to stdout as it is: what is from outside has been made safe for a terminal by then. */
   write(text: string): void
-  /** A line on stdout. */
+  /** A line on stdout, made safe for a terminal as all that follows. */
   line(text: string): void
   /** Advice of our own words for a line on stdout: commands in it get the name by which they can be called here. */
   named(text: string): string
@@ -40,12 +40,12 @@ export function createOutput(environment: NodeJS.ProcessEnv, named: (text: strin
   const noColour = (environment["NO_COLOR"] ?? "") !== "" || environment["TERM"] === "dumb"
   return {
     write: (text) => void stdout().write(text),
-    line: (text) => void stdout().write(`${text}\n`),
+    line: (text) => void stdout().write(`${printable(text)}\n`),
     named,
-    json: (value) => void stdout().write(`${JSON.stringify(value, null, 2)}\n`),
-    note: (text) => void stderr().write(`${named(text)}\n`),
+    json: (value) => void stdout().write(inJson(value)),
+    note: (text) => void stderr().write(`${printable(named(text))}\n`),
     error(error, json) {
-      if (json) return void stdout().write(`${JSON.stringify(toErrorBody(error), null, 2)}\n`)
+      if (json) return void stdout().write(inJson(toErrorBody(error)))
       const paint = (code: string, text: string) =>
         process.stderr.isTTY && !noColour ? `\u001b[${code}m${text}\u001b[0m` : text
       stderr().write(`${paint("31", "error:")} ${printable(named(error.message))}\n`)
@@ -55,6 +55,10 @@ export function createOutput(environment: NodeJS.ProcessEnv, named: (text: strin
     drained: () =>
       stdout().writableNeedDrain ? new Promise((resolve) => stdout().once("drain", resolve)) : Promise.resolve(),
   }
+}
+
+function inJson(value: unknown): string {
+  return `${printableJson(JSON.stringify(value, null, 2) ?? "")}\n`
 }
 
 function endQuietlyWhenClosed(stream: NodeJS.WriteStream): void {

@@ -1,5 +1,5 @@
 // Rows as aligned columns. Cells come from outside and are made safe for a terminal here.
-import { printableLine } from "./terminal-text.ts"
+import { printableLine } from "../src/kernel/terminal-text.ts"
 
 export type Cell = string | number | boolean | null | undefined
 
@@ -12,7 +12,7 @@ export function formatTable(
   rows: readonly (readonly Cell[])[],
   { numbersFrom = headings.length }: { numbersFrom?: number } = {},
 ): string {
-  const lines = [headings, ...rows.map((row) => row.map(cellText))]
+  const lines = [headings.map(printableLine), ...rows.map((row) => row.map(cellText))]
   const widths = headings.map((_, column) => Math.max(...lines.map((line) => [...(line[column] ?? "")].length)))
   return lines.map((line) => `${formatLine(line, widths, numbersFrom)}\n`).join("")
 }

@@ -78,12 +78,13 @@ async function judge(mutation: Mutation, source: string): Promise<Verdict> {
   const why = harmlessOf(mutation, source)
   if (why !== undefined) return { kind: "harmless", why }
   const near = related.of(mutation.file)
-  const seen = await runner.comingTo(mutation, near)
+  const senders = related.sendersOf(mutation.file)
+  const seen = await runner.comingTo(mutation, near, senders)
   const units = seen.length > 0 ? seen.slice(0, ask).map(({ test }) => test) : unseen(mutation.file, near)
   for (const test of units) {
     if (await runner.notices(test, mutation)) return { kind: "noticed", by: test }
   }
-  const whole = affordable(await runner.comingTo(mutation, related.whole))
+  const whole = affordable(await runner.comingTo(mutation, related.whole, senders))
   for (const test of whole) {
     if (await runner.notices(test, mutation)) return { kind: "noticed", by: test }
   }

@@ -8,7 +8,7 @@ import { type AskOptions, type Followed, followRun, restOf, sendQuestion, stopRu
 import { stateFolder, type CliContext } from "../context.ts"
 import { type MediaFile, isAddress, prepareMedia } from "../media-file.ts"
 import { addExamples, addGatewayOptions, type GatewayOptions } from "../options.ts"
-import { printable } from "../terminal-text.ts"
+import { printable } from "../../src/kernel/terminal-text.ts"
 
 interface Options extends GatewayOptions {
   session?: string

@@ -6,7 +6,7 @@ import type { CliContext } from "../context.ts"
 import { connectGateway } from "../gateway/client.ts"
 import { addExamples, addGatewayOptions, type GatewayOptions, wholeNumber } from "../options.ts"
 import { formatTable } from "../table.ts"
-import { printableLine } from "../terminal-text.ts"
+import { printableLine } from "../../src/kernel/terminal-text.ts"
 import { describeTime } from "../time.ts"
 
 interface AuditOptions extends GatewayOptions {

@@ -5,7 +5,7 @@ import type { BackupProgramIo, registerBackupCommands } from "../../src/main/bac
 import { siblingProgram, type CliContext } from "../context.ts"
 import { addExamples, addLocalOptions } from "../options.ts"
 import { formatTable } from "../table.ts"
-import { printable } from "../terminal-text.ts"
+import { printable } from "../../src/kernel/terminal-text.ts"
 import { describeTime } from "../time.ts"
 
 interface BackupCommands {

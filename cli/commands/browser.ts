@@ -5,7 +5,7 @@ import { lendFile, placeFile } from "../browser-files.ts"
 import { type CliContext, stateFolder } from "../context.ts"
 import { connectGateway } from "../gateway/client.ts"
 import { defaultTimeoutMs, wholeNumber } from "../options.ts"
-import { printable } from "../terminal-text.ts"
+import { printable } from "../../src/kernel/terminal-text.ts"
 import { addTakeover } from "./takeover.ts"
 
 export function addBrowser(program: Command, context: CliContext): void {

@@ -13,7 +13,7 @@ import {
   wholeNumber,
 } from "../options.ts"
 import { formatTable } from "../table.ts"
-import { printable } from "../terminal-text.ts"
+import { printable } from "../../src/kernel/terminal-text.ts"
 import { describeTime } from "../time.ts"
 
 export function addUpdates(channels: Command, context: CliContext): void {

@@ -10,7 +10,7 @@ import { connectGateway } from "../gateway/client.ts"
 import { readItems } from "../gateway/items.ts"
 import { addExamples, addGatewayOptions, type GatewayOptions } from "../options.ts"
 import { formatTable } from "../table.ts"
-import { printableLine } from "../terminal-text.ts"
+import { printableLine } from "../../src/kernel/terminal-text.ts"
 import { describeDuration } from "../time.ts"
 import { addUpdates } from "./channel-updates.ts"
 

@@ -12,7 +12,7 @@ import { AppError } from "../../src/kernel/errors.ts"
 import { siblingProgram, stateFolder, type CliContext } from "../context.ts"
 import { connectGateway } from "../gateway/client.ts"
 import { addExamples, addLocalOptions } from "../options.ts"
-import { printableLine } from "../terminal-text.ts"
+import { printableLine } from "../../src/kernel/terminal-text.ts"
 
 interface Options {
   json?: true

@@ -5,7 +5,7 @@ import type { CliContext } from "../context.ts"
 import { connectGateway } from "../gateway/client.ts"
 import { readItems } from "../gateway/items.ts"
 import { addExamples, addGatewayOptions, type GatewayOptions, wholeNumber } from "../options.ts"
-import { printableLine } from "../terminal-text.ts"
+import { printableLine } from "../../src/kernel/terminal-text.ts"
 import { describeDuration, describeTime } from "../time.ts"
 
 interface NowOptions extends GatewayOptions {
@@ -70,5 +70,5 @@ function describe(item: HeartbeatItem): string {
     ],
     ["last", last ? `${describeTime(last.at)} (${last.reason}): ${last.outcome}` : "none yet"],
   ]
-  return rows.map(([name, value]) => `${name.padEnd(10)}${printableLine(value)}\n`).join("")
+  return rows.map(([name, value]) => printableLine(`${name.padEnd(10)}${value}`) + "\n").join("")
 }

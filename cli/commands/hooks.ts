@@ -7,7 +7,7 @@ import type { CliContext } from "../context.ts"
 import { connectGateway } from "../gateway/client.ts"
 import { wholeNumber } from "../options.ts"
 import { formatTable } from "../table.ts"
-import { printable } from "../terminal-text.ts"
+import { printable } from "../../src/kernel/terminal-text.ts"
 import { describeTime } from "../time.ts"
 
 export function addHooks(program: Command, context: CliContext): void {

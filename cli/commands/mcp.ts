@@ -10,7 +10,7 @@ import { readGatewayFile, readToken } from "../gateway/file.ts"
 import { readItems } from "../gateway/items.ts"
 import { addExamples, addGatewayOptions, type GatewayOptions } from "../options.ts"
 import { formatTable } from "../table.ts"
-import { printable, printableLine } from "../terminal-text.ts"
+import { printable, printableLine } from "../../src/kernel/terminal-text.ts"
 
 export function addMcp(program: Command, context: CliContext): void {
   const mcp = program.command("mcp").description("Give the gateway's tools to other programs, and use those of others")
@@ -31,7 +31,7 @@ function addServe(mcp: Command, context: CliContext): void {
       const token = options.tokenFile === undefined ? undefined : readTokenFile(options.tokenFile)
       await runBridge({
         input: process.stdin,
-        write: (line) => context.output.line(line),
+        write: (line) => context.output.write(`${line}\n`),
         find() {
           const file = readGatewayFile(stateFolder(context, options.stateDir))
           const host = file.host.includes(":") ? `[${file.host}]` : file.host

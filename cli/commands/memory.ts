@@ -8,7 +8,7 @@ import { connectGateway } from "../gateway/client.ts"
 import { readItems } from "../gateway/items.ts"
 import { type GatewayOptions, addExamples, addGatewayOptions, wholeNumber } from "../options.ts"
 import { formatTable } from "../table.ts"
-import { printable, printableLine } from "../terminal-text.ts"
+import { printable, printableLine } from "../../src/kernel/terminal-text.ts"
 import { describeTime } from "../time.ts"
 
 export function addMemory(program: Command, context: CliContext): void {

@@ -9,7 +9,7 @@ import { connectGateway } from "../gateway/client.ts"
 import { readItems } from "../gateway/items.ts"
 import { isAddress, prepareMedia } from "../media-file.ts"
 import { addExamples, addGatewayOptions, type GatewayOptions } from "../options.ts"
-import { printableLine } from "../terminal-text.ts"
+import { printableLine } from "../../src/kernel/terminal-text.ts"
 
 interface Options extends GatewayOptions {
   channel?: string

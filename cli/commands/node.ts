@@ -6,7 +6,7 @@ import type { runNodeHost } from "../../src/main/node-host.ts"
 import { type CliContext, siblingProgram, stateFolder } from "../context.ts"
 import { addExamples } from "../options.ts"
 import { version } from "../version.ts"
-import { printable } from "../terminal-text.ts"
+import { printable } from "../../src/kernel/terminal-text.ts"
 
 interface Options {
   gateway: string

@@ -13,7 +13,7 @@ import {
   type PageOptions,
 } from "../options.ts"
 import { formatTable } from "../table.ts"
-import { printable } from "../terminal-text.ts"
+import { printable } from "../../src/kernel/terminal-text.ts"
 import { describeTime } from "../time.ts"
 
 const states = ["new", "sending", "sent", "uncertain", "dead", "dropped"] as const

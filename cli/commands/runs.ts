@@ -15,7 +15,7 @@ import {
   wholeNumber,
 } from "../options.ts"
 import { formatTable } from "../table.ts"
-import { printable } from "../terminal-text.ts"
+import { printable } from "../../src/kernel/terminal-text.ts"
 import { describeTime } from "../time.ts"
 
 const states = ["ready", "running", "done", "dead", "cancelled"] as const

@@ -4,7 +4,7 @@ import type { Command } from "commander"
 import type { registerServiceCommands } from "../../src/main/service-cli.ts"
 import { siblingProgram, type CliContext } from "../context.ts"
 import { addExamples, addLocalOptions, wholeNumber } from "../options.ts"
-import { printable } from "../terminal-text.ts"
+import { printable } from "../../src/kernel/terminal-text.ts"
 import { describeTime } from "../time.ts"
 
 interface ServiceCommands {

@@ -24,7 +24,7 @@ import {
   type PageOptions,
 } from "../options.ts"
 import { formatTable } from "../table.ts"
-import { printable, printableLine } from "../terminal-text.ts"
+import { printable, printableLine } from "../../src/kernel/terminal-text.ts"
 import { describeTime } from "../time.ts"
 
 const main = "agent:main:main"
@@ -231,7 +231,9 @@ async function exportTo(
 }
 
 function terminalSink({ output }: CliContext): Sink {
-  return { write: async (text) => output.write(text), end: async () => undefined }
+  // What goes into a pipe or a file stays what was said.
+  const form = process.stdout.isTTY ? printable : (text: string) => text
+  return { write: async (text) => output.write(form(text)), end: async () => undefined }
 }
 
 async function fileSink(path: string): Promise<Sink> {

@@ -11,7 +11,7 @@ import { connectGateway } from "../gateway/client.ts"
 import { readItems } from "../gateway/items.ts"
 import type { Terminal } from "../setup/terminal.ts"
 import { addExamples, addLocalOptions } from "../options.ts"
-import { printable } from "../terminal-text.ts"
+import { printable } from "../../src/kernel/terminal-text.ts"
 
 interface Options {
   json?: true

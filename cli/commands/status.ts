@@ -5,7 +5,7 @@ import type { GatewayStatus } from "../../src/gateway/contract.ts"
 import type { CliContext } from "../context.ts"
 import { connectGateway } from "../gateway/client.ts"
 import { addExamples, addGatewayOptions, type GatewayOptions } from "../options.ts"
-import { printableLine } from "../terminal-text.ts"
+import { printableLine } from "../../src/kernel/terminal-text.ts"
 import { describeDuration } from "../time.ts"
 
 export function addStatus(program: Command, context: CliContext): void {

@@ -6,7 +6,7 @@ import { readItems } from "../gateway/items.ts"
 import { addExamples, type GatewayOptions } from "../options.ts"
 import { drawQrCode } from "../qr-code.ts"
 import { formatTable } from "../table.ts"
-import { printableLine } from "../terminal-text.ts"
+import { printableLine } from "../../src/kernel/terminal-text.ts"
 import { describeTime } from "../time.ts"
 
 interface TakeoverOptions extends GatewayOptions {

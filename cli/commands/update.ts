@@ -4,7 +4,7 @@ import type { Command } from "commander"
 import type { registerUpdateCommands } from "../../src/main/update-cli.ts"
 import { siblingProgram, type CliContext } from "../context.ts"
 import { addExamples, addLocalOptions } from "../options.ts"
-import { printable } from "../terminal-text.ts"
+import { printable } from "../../src/kernel/terminal-text.ts"
 
 interface UpdateCommands {
   registerUpdateCommands: typeof registerUpdateCommands

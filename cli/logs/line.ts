@@ -1,6 +1,6 @@
 // One line of the log file, as it is printed: for people (made safe for a terminal) or as JSON, one object a line.
 import { formatLogLine } from "../../src/kernel/log-format.ts"
-import { printable } from "../terminal-text.ts"
+import { printable, printableJson } from "../../src/kernel/terminal-text.ts"
 
 const levelNumbers: Record<string, number> = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, fatal: 60 }
 
@@ -17,11 +17,11 @@ export function acceptsLevel(level: string | undefined): (line: string) => boole
 export function formatForPeople(line: string, colour: boolean): string {
   const record = parseRecord(line)
   if (!record) return `${printable(line)}\n`
-  return formatLogLine(makePrintable(record, "") as object, colour)
+  return formatLogLine(record, colour)
 }
 
 export function formatAsJson(line: string): string {
-  return `${parseRecord(line) ? line.trim() : JSON.stringify({ msg: line, raw: true })}\n`
+  return `${printableJson(parseRecord(line) ? line.trim() : JSON.stringify({ msg: line, raw: true }))}\n`
 }
 
 function parseRecord(line: string): Record<string, unknown> | undefined {
@@ -31,12 +31,4 @@ function parseRecord(line: string): Record<string, unknown> | undefined {
   } catch {
     return undefined
   }
-}
-
-/** Strings without control characters; only a stack keeps its lines. */
-function makePrintable(value: unknown, key: string): unknown {
-  if (typeof value === "string") return printable(key === "stack" ? value : value.replaceAll("\n", "\\n"))
-  if (Array.isArray(value)) return value.map((item) => makePrintable(item, ""))
-  if (typeof value !== "object" || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [printable(name), makePrintable(item, name)]))
 }

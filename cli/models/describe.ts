@@ -3,7 +3,7 @@ import { formatCount, formatDollars, unknownAmount } from "../../src/budget/amou
 import type { ContextFact, ModelCheck } from "../../src/models/check/contract.ts"
 import type { ModelRow } from "../../src/models/list.ts"
 import { formatTable } from "../table.ts"
-import { printableLine } from "../terminal-text.ts"
+import { printableLine } from "../../src/kernel/terminal-text.ts"
 
 const states = { ready: "ready", "key-missing": "no key", "not-configured": "not configured" } as const
 

@@ -159,10 +159,9 @@ const browserMethods: ReadonlyMap<string, Check> = new Map([
 ])
 
 /** What a tab that shows no page of the web is still good for: being sent to one. */
-const elsewhere = new Set([
-  ...["Page.navigate", "Page.enable", "Target.setAutoAttach"],
-  ...["Runtime.enable", "Network.enable", "Log.enable"],
-])
+const elsewhere = new Set(
+  "Page.navigate Page.enable Target.setAutoAttach Runtime.enable Network.enable Log.enable".split(" "),
+)
 
 export const allowedMethods = { tab: [...tabMethods.keys()], browser: [...browserMethods.keys()] }
 

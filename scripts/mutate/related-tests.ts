@@ -11,7 +11,12 @@ export interface RelatedTests {
   of(file: string): string[]
   /** Tests of the whole program: what they come to, only their running tells. */
   whole: readonly string[]
+  /** What is sent to pages runs where no coverage is: those sources that send it and read its answers, the nearest. */
+  sendersOf(file: string): readonly string[]
 }
+
+/** These are sent to a page as text and run there, where Node does not look. */
+export const inPages = /^src\/browser\/page\/inject\//
 
 export function relateTests(root: string): RelatedTests {
   const imports = new Map<string, string[]>()
@@ -24,7 +29,18 @@ export function relateTests(root: string): RelatedTests {
   }
   const tests = globSync(["src/**/*.test.ts", "cli/**/*.test.ts", "emulator/**/*.test.ts"], { cwd: root })
   const reached = new Map(tests.map((test) => [test, distances(test, importsOf)]))
+  const pages = globSync("src/browser/page/**/*.ts", { cwd: root }).filter((path) => !path.endsWith(".test.ts"))
   return {
+    sendersOf(file) {
+      const parts = new Set([file])
+      for (const part of parts) {
+        const importing = pages.filter((path) => importsOf(path).includes(part))
+        const senders = importing.filter((path) => !inPages.test(path))
+        if (senders.length > 0) return senders
+        for (const path of importing) parts.add(path)
+      }
+      return []
+    },
     whole: globSync("test/{e2e,faults,recordings}/*.test.ts", { cwd: root }).toSorted(),
     of(file) {
       return tests

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os"
 import { dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { hashesOf } from "../unit-tests.mjs"
+import { inPages } from "./related-tests.ts"
 import type { Mutation } from "./sites.ts"
 
 /** What a test did without any change. Intervals are of characters of the source, the end left out. */
@@ -23,8 +24,6 @@ interface ScriptCoverage {
 const startsPrograms = /^(?:test|cli)\//
 const programs = ["test/support/gateway-process.ts", "cli/main.ts"]
 const soundMs = 120_000
-/** These are sent to a page as text and run there, where Node does not look. */
-const inPages = /^src\/browser\/page\/inject\//
 
 export class TestRunner {
   readonly #root: string
@@ -42,9 +41,14 @@ export class TestRunner {
 
   /**
    * Those of the tests that come to the place. First the one that bears the name of the file, then those that come to most
-   * of it: what is about a file takes its branches too, while what only passes through keeps to the main way.
+   * of it: what is about a file takes its branches too, while what only passes through keeps to the main way. Of what runs
+   * in pages nothing is seen: there they come first that come to most of its `senders`.
    */
-  async comingTo(mutation: Mutation, tests: readonly string[]): Promise<{ test: string; ms: number }[]> {
+  async comingTo(
+    mutation: Mutation,
+    tests: readonly string[],
+    senders: readonly string[],
+  ): Promise<{ test: string; ms: number }[]> {
     const found: { test: string; first: number; ms: number }[] = []
     const sounds = await Promise.all(tests.map(async (test) => ({ test, ...(await this.#sound(test)) })))
     for (const { test, failed, ms, reached } of sounds) {
@@ -53,8 +57,10 @@ export class TestRunner {
       const places = reached[mutation.file] ?? []
       const comes = places.some(([start, end]) => start <= mutation.start && mutation.start < end)
       const bears = test === mutation.file.replace(/\.ts$/, ".test.ts")
-      const first = bears ? Infinity : places.reduce((sum, [start, end]) => sum + end - start, 0)
-      if (comes || inPages.test(mutation.file)) found.push({ test, first, ms })
+      const isInPages = inPages.test(mutation.file)
+      const seen = isInPages ? senders.flatMap((file) => reached[file] ?? []) : places
+      const first = bears ? Infinity : seen.reduce((sum, [start, end]) => sum + end - start, 0)
+      if (isInPages ? first > 0 : comes) found.push({ test, first, ms })
     }
     return found.toSorted((a, b) => (a.first === b.first ? a.ms - b.ms : b.first - a.first))
   }

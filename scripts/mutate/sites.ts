@@ -43,8 +43,9 @@ export function findMutations(file: string, source: string): Mutation[] {
     BinaryExpression: (node) => pushAll(found, operator(plain, node as BinaryExpression)),
     LogicalExpression: (node) => pushAll(found, logical(plain, node as LogicalExpression)),
     UnaryExpression(node) {
-      const { operator: sign, argument, start } = node as AnyNode & { type: "UnaryExpression" }
-      if (sign === "!") found.push({ start, end: argument.start, replacement: "", what: "! is gone" })
+      const { operator: sign, start } = node as AnyNode & { type: "UnaryExpression" }
+      // Brackets around what follows stay.
+      if (sign === "!") found.push({ start, end: start + 1, replacement: "", what: "! is gone" })
     },
     IfStatement(node) {
       const { test, consequent } = node as AnyNode & { type: "IfStatement" }
@@ -99,7 +100,8 @@ function operator(text: string, { left, right, operator: sign }: BinaryExpressio
 }
 
 function logical(text: string, { left, right, operator: sign }: LogicalExpression): Found | undefined {
-  if (sign === "??") return { start: left.end, end: right.end, replacement: "", what: "the value after ?? is gone" }
+  if (sign === "??")
+    return { start: right.start, end: right.end, replacement: "undefined", what: "the value after ?? is gone" }
   return between(text, left.end, right.start, sign, swapped[sign] ?? sign)
 }
 

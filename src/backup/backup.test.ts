@@ -1,10 +1,12 @@
 import assert from "node:assert/strict"
+import { execFileSync } from "node:child_process"
 import { createHash } from "node:crypto"
 import {
   existsSync,
   mkdirSync,
   readFileSync,
   readdirSync,
+  rmSync,
   statSync,
   symlinkSync,
   truncateSync,
@@ -395,6 +397,32 @@ test("a file that changes all the time is named, and nothing is left", async (co
   const outcome = await place.create({ progress }).catch((error: unknown) => error)
   if (outcome instanceof Error) assert.match(outcome.message, /diary\.txt changes while it is backed up/)
   assert.ok(readdirSync(join(place.stateFolder, "backups")).every((name) => !name.includes("partial")))
+})
+
+test("what is put in the place of a file that was listed is neither followed nor waited for", async (context) => {
+  const outside = temporaryFolder()
+  mkdirSync(join(outside, "folder"))
+  for (const name of ["key", "folder/a.txt"]) writeFileSync(join(outside, name), "secret of the host")
+  const files = { "workspace/work/a.txt": "a", "workspace/work/b.txt": "b", "workspace/work/folder/a.txt": "c" }
+  const place = await stateFolderWith(context, { ...files, "workspace/work/good.txt": "good" })
+  const work = join(place.stateFolder, "workspace", "work")
+  let isDone = false
+  const progress = (step: string) => {
+    if (step !== "reading files" || isDone) return
+    isDone = true
+    for (const name of ["a.txt", "b.txt", "folder"]) rmSync(join(work, name), { recursive: true })
+    symlinkSync(join(outside, "key"), join(work, "a.txt"))
+    execFileSync("mkfifo", [join(work, "b.txt")])
+    symlinkSync(join(outside, "folder"), join(work, "folder"))
+  }
+  const { archive } = await place.create({ progress })
+  const content = gunzipSync(readFileSync(archive)).toString("latin1")
+  assert.match(content, /state\/workspace\/work\/good\.txt/)
+  assert.doesNotMatch(content, /secret of the host/)
+  assert.deepEqual(
+    ["a.txt: a link", "b.txt: not a file", "folder: a link"].filter((line) => !content.includes(`work/${line}`)),
+    [],
+  )
 })
 
 test("of scheduled backups the newest are kept; those made by hand and those of others stay", async (context) => {

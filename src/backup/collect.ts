@@ -21,8 +21,16 @@ const excluded = new Set([
 ])
 const databaseOrLock = /^svc\.db|\.lock(-\w+)?$/
 
+export interface CollectedFile {
+  /** In the archive. */
+  path: string
+  file: string
+  /** Where it lay without links when it was listed: whatever its name leads to by the time it is read, only this counts. */
+  real: string
+}
+
 export interface Collected {
-  files: { path: string; file: string }[]
+  files: CollectedFile[]
   leftOut: string[]
 }
 
@@ -34,12 +42,18 @@ export function collectFiles(options: {
   backupFolder: string
 }): Collected {
   const found: Collected = { files: [], leftOut: [] }
-  walk(options.stateFolder, stateRoot, options, found)
+  walk({ folder: options.stateFolder, real: realpathSync(options.stateFolder), path: stateRoot }, options, found)
   addConfiguration(options, found)
   return found
 }
 
-function walk(folder: string, path: string, options: { backupFolder: string }, found: Collected): void {
+interface Place {
+  folder: string
+  real: string
+  path: string
+}
+
+function walk({ folder, real, path }: Place, options: { backupFolder: string }, found: Collected): void {
   const isTop = path === stateRoot
   for (const entry of readdirSync(folder, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const file = join(folder, entry.name)
@@ -47,8 +61,11 @@ function walk(folder: string, path: string, options: { backupFolder: string }, f
     if (isTop && (excluded.has(entry.name) || databaseOrLock.test(entry.name))) continue
     if (isTop && entry.name === "browser") {
       found.leftOut.push(`${file}: data of managed browsers, which only a closed browser could give away`)
-    } else if (entry.isDirectory()) walk(file, `${path}/${entry.name}`, options, found)
-    else if (entry.isFile()) add(found, `${path}/${entry.name}`, file)
+      continue
+    }
+    const inside = { path: `${path}/${entry.name}`, real: join(real, entry.name) }
+    if (entry.isDirectory()) walk({ folder: file, ...inside }, options, found)
+    else if (entry.isFile()) add(found, { file, ...inside })
     else found.leftOut.push(`${file}: ${entry.isSymbolicLink() ? "a link; links are not followed" : "not a file"}`)
   }
 }
@@ -58,13 +75,13 @@ function isTemporary(name: string): boolean {
   return (name.startsWith(".") && name.endsWith(".tmp")) || name.endsWith(".partial")
 }
 
-function add(found: Collected, path: string, file: string): void {
+function add(found: Collected, file: CollectedFile): void {
   if (found.files.length >= maxMembers - 1) {
     throw new AppError("backup-failed", `The state folder holds more than ${maxMembers} files`, {
       hint: "move what does not belong there out of it",
     })
   }
-  found.files.push({ path, file })
+  found.files.push(file)
 }
 
 /** Files of the configuration that the walk has not met: those outside the state folder, and linked ones. */
@@ -80,7 +97,8 @@ function addConfiguration(options: Parameters<typeof collectFiles>[0], found: Co
     const shown = file === main ? resolve(configPath) : file
     const inside = relative(stateFolder, shown)
     const isInside = !inside.startsWith("..") && !inside.startsWith(sep)
-    add(found, isInside ? `${stateRoot}/${slashes(inside)}` : `${elsewhereRoot}${slashes(resolve(shown))}`, file)
+    const path = isInside ? `${stateRoot}/${slashes(inside)}` : `${elsewhereRoot}${slashes(resolve(shown))}`
+    add(found, { path, file, real: realPathOf(file) })
   }
   found.leftOut = found.leftOut.filter((line) => !line.startsWith(`${resolve(configPath)}: a link`))
 }

@@ -1,15 +1,16 @@
 // Makes a backup: lock -> copy of the database -> the other files, hashed -> manifest -> archive -> read back -> retention.
 // Runs in a process of its own (`svc backup create`), beside a running gateway or without one.
 import { createHash } from "node:crypto"
-import { existsSync, readFileSync } from "node:fs"
+import { constants, existsSync, readFileSync, realpathSync } from "node:fs"
 import { type FileHandle, open, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
 import type { Variables } from "../config/index.ts"
 import { AppError, type Clock, type Ids } from "../kernel/index.ts"
 import { isProcessAlive } from "../kernel/process-alive.ts"
+import { realPathOfOpen } from "../kernel/read-inside.ts"
 import { type StateLock, tryFileLock } from "../store/index.ts"
 import { type Source, writeArchive } from "./archive/write.ts"
-import { type Collected, collectFiles } from "./collect.ts"
+import { type Collected, type CollectedFile, collectFiles } from "./collect.ts"
 import { type BackupFacts, type Manifest, type Progress, databaseMember, manifestMember } from "./contract.ts"
 import { copyDatabase } from "./database.ts"
 import { archiveName, originOf, partialName, removeLeftovers, removeOldBackups } from "./folder.ts"
@@ -129,7 +130,8 @@ async function pack(options: CreateOptions, { database, copy, partial, file }: W
   const { stateFolder, configPath, progress, signal } = options
   const found = collectFiles({ stateFolder, configPath, variables: options.variables, backupFolder: options.folder })
   // Last, so that a file which changes on the way is met before the long part.
-  const hashed = await hashFiles([...found.files, { path: databaseMember, file: copy }], options)
+  const ofDatabase = { path: databaseMember, file: copy, real: realpathSync(copy) }
+  const hashed = await hashFiles([...found.files, ofDatabase], options)
   const manifest = describe(options, database, found, hashed)
   const text = Buffer.from(`${JSON.stringify(manifest, null, 1)}\n`)
   const first: Source = { path: manifestMember, size: text.length, mtimeMs: database.createdAt, read: () => once(text) }
@@ -175,11 +177,12 @@ interface HashedSource extends Source {
 }
 
 async function hashFiles(
-  files: readonly { path: string; file: string }[],
+  files: readonly CollectedFile[],
   { signal, progress }: CreateOptions,
 ): Promise<HashedSource[]> {
   const sources: HashedSource[] = []
-  for (const { path, file } of files) {
+  for (const { path, ...found } of files) {
+    const { file } = found
     signal?.throwIfAborted()
     progress("reading files", sources.length, files.length)
     const hash = createHash("sha256")
@@ -187,22 +190,23 @@ async function hashFiles(
     const mtimeMs = (await stat(file).catch(() => undefined))?.mtimeMs
     // Removed since the folder was listed.
     if (mtimeMs === undefined) continue
-    for await (const chunk of readWhole(file)) {
+    for await (const chunk of readWhole(found)) {
       signal?.throwIfAborted()
       hash.update(chunk)
       size += chunk.length
     }
     const sha256 = hash.digest("hex")
-    sources.push({ path, size, mtimeMs, sha256, read: () => readAsHashed(file, { size, sha256 }) })
+    sources.push({ path, size, mtimeMs, sha256, read: () => readAsHashed(found, { size, sha256 }) })
   }
   return sources
 }
 
 /** Throws ChangedFile rather than give more, less or other bytes than were hashed. */
-async function* readAsHashed(file: string, expected: { size: number; sha256: string }): AsyncGenerator<Buffer> {
+async function* readAsHashed(found: Found, expected: { size: number; sha256: string }): AsyncGenerator<Buffer> {
+  const { file } = found
   const hash = createHash("sha256")
   let size = 0
-  for await (const chunk of readWhole(file)) {
+  for await (const chunk of readWhole(found)) {
     size += chunk.length
     if (size > expected.size) throw new ChangedFile(file)
     hash.update(chunk)
@@ -211,15 +215,26 @@ async function* readAsHashed(file: string, expected: { size: number; sha256: str
   if (size !== expected.size || hash.digest("hex") !== expected.sha256) throw new ChangedFile(file)
 }
 
-async function* readWhole(file: string): AsyncGenerator<Buffer> {
+type Found = Omit<CollectedFile, "path">
+
+const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants
+/** Gone, a link, or reached by what is no folder any more. */
+const changedCodes = new Set(["ENOENT", "ELOOP", "ENOTDIR", "ENXIO"])
+
+/**
+ * Commands in a sandbox may put a link or a pipe in the place of a file that was listed: neither is followed, nor waited for.
+ */
+async function* readWhole({ file, real }: Found): AsyncGenerator<Buffer> {
   let handle: FileHandle
   try {
-    handle = await open(file, "r")
+    handle = await open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") throw new ChangedFile(file)
+    if (changedCodes.has((error as NodeJS.ErrnoException).code ?? "")) throw new ChangedFile(file)
     throw error
   }
   try {
+    const isThere = (await handle.stat()).isFile() && realPathOfOpen(handle.fd, file) === real
+    if (!isThere) throw new ChangedFile(file)
     for (;;) {
       const { bytesRead, buffer } = await handle.read({ buffer: Buffer.allocUnsafe(256 * 1024) })
       if (bytesRead === 0) return

@@ -1,6 +1,7 @@
 // The control service against a real browser: the main road, what is kept of pages, and files in both directions with the
 // attacks on their paths.
 import assert from "node:assert/strict"
+import { execFileSync } from "node:child_process"
 import { once } from "node:events"
 import { link, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises"
 import { createServer, type ServerResponse } from "node:http"
@@ -101,17 +102,16 @@ test("keeps what the browser itself says of a page: what does not come, and what
   await evaluate(`() => new Promise((done) => {
     document.head.innerHTML = '<meta http-equiv="Content-Security-Policy" content="img-src none.example">'
     document.body.innerHTML = '<link rel="stylesheet" href="/nowhere.css"><img src="/shut-out.png">'
-    document.querySelector("link").onerror = () => setTimeout(done, 50)
+    document.querySelector("link").onerror = done
   })`)
-  const { messages } = (await get("/console?level=error")) as {
-    messages: { text: string; location: { url: string } }[]
+  const said = (words: RegExp) => async () => {
+    const { messages } = (await get("/console?level=error")) as {
+      messages: { text: string; location: { url: string } }[]
+    }
+    return messages.find(({ text, location }) => words.test(`${text} ${location.url}`))
   }
-  const missing = messages.find(({ text }) => text.includes("404"))
-  assert.match(missing?.location.url ?? "", /\/nowhere\.css$/)
-  assert.ok(
-    messages.some(({ text }) => /shut-out\.png.* violates .*Content Security Policy/.test(text)),
-    JSON.stringify(messages),
-  )
+  await until("what does not come", said(/status of 404 .*\/nowhere\.css$/))
+  await until("what was kept away", said(/shut-out\.png.* violates .*Content Security Policy/))
 })
 
 test("keeps errors until they are cleared", async () => {
@@ -353,7 +353,8 @@ describe("files", () => {
 
   test("gives no file but plain ones of the uploads folder, and looks again when they are used", async () => {
     await symlink("/etc/passwd", join(uploads, "soft"))
-    for (const path of ["/etc/passwd", "../gateway-token", "soft", "missing", "."]) {
+    execFileSync("mkfifo", [join(uploads, "pipe")])
+    for (const path of ["/etc/passwd", "../gateway-token", "soft", "pipe", "missing", "."]) {
       assert.equal((await post("/hooks/file-chooser", { paths: [path] })).status, 400, path)
     }
     await writeFile(join(uploads, "swap.txt"), "fine")

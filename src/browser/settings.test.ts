@@ -202,8 +202,10 @@ test("answers Digest, for the site that was named only", async (context) => {
   await bench.call("POST", "/navigate", { targetId, url: `${site.here}/` })
   assert.notEqual(await textOf(targetId), "ada")
   assert.equal(site.seen.length, 0)
-  await bench.call("POST", "/navigate", { targetId, url: `${site.there}/` })
-  assert.equal(await textOf(targetId), "ada")
+  for (const page of ["", "again"]) {
+    await bench.call("POST", "/navigate", { targetId, url: `${site.there}/${page}` })
+    assert.equal(await textOf(targetId), "ada")
+  }
   assert.ok(site.seen.every((given) => given.startsWith("Digest ")))
 })
 
@@ -233,7 +235,9 @@ test("makes a tab look like a device, in other processes and popups too, and lik
   assert.deepEqual(await see(look), plain)
   const wrong = await bench.call("POST", "/set/device", { targetId, name: "Pixl 7" })
   assert.equal(wrong.status, 400)
-  assert.match(wrong.body.error.hint, /Pixel 7/)
+  assert.match(wrong.body.error.hint, /^These come close: .*Pixel 7/)
+  const strange = await bench.call("POST", "/set/device", { targetId, name: "zzzzzzzzzzzz" })
+  assert.match(strange.body.error.hint, /^Give a name such as/)
   await set("device", {}, 400)
 })
 

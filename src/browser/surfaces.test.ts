@@ -366,8 +366,8 @@ const cases: Record<string, Case> = {
   "scripts list": { prints: /^read-link: 2 steps on 127\.0\.0\.1:\d+, run 0 times; takes greeting$/m },
   "scripts show": { words: () => ["read-link"], prints: /"find": "link zip"/ },
   "scripts run": {
-    words: () => ["read-link", "--value", "greeting=again"],
-    prints: /^3 steps done\n[^]*said: again$/m,
+    words: () => ["read-link", "--value", "greeting=again", "--snapshot", "efficient"],
+    prints: /^3 steps done\n[^]*said: again$[^]*- link "Get zip"/m,
   },
   "scripts remove": {
     async words() {
@@ -486,6 +486,8 @@ test("writes a snapshot to a file and prints where", async () => {
   const out = join(bench.stateFolder, "snapshot.txt")
   assert.equal((await svc("snapshot", "--out", out)).text, `${out}\n`)
   assert.match(await readFile(out, "utf8"), /Get zip/)
+  await svc("snapshot", "--format", "aria", "--out", out)
+  assert.equal(JSON.parse(await readFile(out, "utf8")).format, "aria")
 })
 
 test("lists the tabs when it is only said that it is about tabs", async () => {

@@ -25,3 +25,18 @@ test("colours are there for a terminal only, and what a record lacks leaves no g
   assert.equal(formatLogLine({ msg: "no level" }, false), "info  no level\n")
   assert.equal(formatLogLine({ level: 35, msg: "own level" }, true), "\u001b[0m35   \u001b[0m own level\n")
 })
+
+test("what strangers have sent steers no terminal and makes no line of its own", () => {
+  const evil = "a\u001b[2J\u009b2J\u202e\n00:00:00.000 info  all is well"
+  const err = { message: evil, stack: `Error\n at ${evil}` }
+  const line = formatLogLine(
+    { level: 40, msg: evil, part: evil, [evil]: 1, from: evil, list: [{ [evil]: evil }], err },
+    true,
+  )
+  const shown = "a\\x1b[2J\\x9b2J\\u202e\\n00:00:00.000 info  all is well"
+  assert.ok(line.includes(`from=\u001b[0m${shown}`), line)
+  // Our own colours are left; of the lines those of the stack.
+  // oxlint-disable-next-line no-control-regex
+  assert.doesNotMatch(line.replaceAll(/\u001b\[\d+m/g, ""), /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
+  assert.equal(line.split("\n").length, 5)
+})

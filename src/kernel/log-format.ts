@@ -1,5 +1,6 @@
 // A log record as one line for people: time, level, what happened, then the ids. Shared by the gateway's console
-// and `svc logs`, so it imports nothing.
+// and `svc logs`, so it imports next to nothing. Made safe for a terminal: what strangers send stands in some records.
+import { printable } from "./terminal-text.ts"
 
 const levelNames: Record<number, string> = {
   10: "trace",
@@ -12,7 +13,7 @@ const levelNames: Record<number, string> = {
 const colours: Record<number, string> = { 10: "90", 20: "90", 30: "36", 40: "33", 50: "31", 60: "35" }
 
 export function formatLogLine(record: object, colour: boolean): string {
-  const { level, time, msg, part, err, ...fields } = record as Record<string, unknown>
+  const { level, time, msg, part, err, ...fields } = inOneLine(record, "") as Record<string, unknown>
   const paint = (code: string, text: string) => (colour ? `\u001b[${code}m${text}\u001b[0m` : text)
   const number = typeof level === "number" ? level : 30
   const clock = typeof time === "string" ? time.slice(11, 23) : ""
@@ -31,4 +32,16 @@ function describe(err: unknown): string {
   const { message, code, stack } = err as { message?: string; code?: string; stack?: string }
   const where = code === undefined && stack ? `\n${stack}` : ""
   return `(${[code, message].filter(Boolean).join(": ")})${where}`
+}
+
+/** Strings without control characters; only a stack keeps its lines. */
+function inOneLine(value: unknown, key: string): unknown {
+  if (typeof value === "string") return key === "stack" ? printable(value) : printableWord(value)
+  if (Array.isArray(value)) return value.map((item) => inOneLine(item, ""))
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [printableWord(name), inOneLine(item, name)]))
+}
+
+function printableWord(text: string): string {
+  return printable(text.replaceAll("\n", "\\n"))
 }

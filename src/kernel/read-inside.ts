@@ -26,7 +26,7 @@ export function readInside(root: string, name: string, maxBytes: number): Inside
   try {
     const info = fstatSync(descriptor)
     if (!info.isFile()) return refused("is not a file")
-    const real = realPathOf(descriptor, path)
+    const real = realPathOfOpen(descriptor, path)
     if (real === undefined || !real.startsWith(realpathSync(root) + sep)) {
       return refused("is reached by a link that leads out of its folder")
     }
@@ -58,7 +58,7 @@ function openOrNothing(path: string): number | undefined {
 }
 
 /** Where the open file really lies; undefined when that cannot be told for certain. */
-function realPathOf(descriptor: number, path: string): string | undefined {
+export function realPathOfOpen(descriptor: number, path: string): string | undefined {
   if (process.platform === "linux") return readlinkSync(`/proc/self/fd/${descriptor}`)
   // Elsewhere the name is followed once more, and must still lead to what is open.
   const real = realpathSync(path)

@@ -1,11 +1,12 @@
 // What a person reads at the terminal when the gateway does not start: what is wrong, and one line of what to do.
 import { AppError, describeError } from "../kernel/index.ts"
+import { printable } from "../kernel/terminal-text.ts"
 
 export function describeStartFailure(error: unknown): string {
   const { message, hint } = explain(error)
   // Damage names its way out by itself.
   const next = hint === undefined || message.includes(hint) ? "" : `hint: ${hint}\n`
-  return `error: ${message}\n${next}`
+  return printable(`error: ${message}\n${next}`)
 }
 
 const sqliteFull = 13

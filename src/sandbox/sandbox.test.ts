@@ -1,11 +1,24 @@
 // The sandbox as it runs: what a command inside can and cannot reach, its limits, and the tools of the workspace.
 import assert from "node:assert/strict"
+import { type StdioOptions, spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { once } from "node:events"
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
 import { createServer } from "node:http"
 import { type AddressInfo, createServer as createSocketServer } from "node:net"
 import { join } from "node:path"
+import type { Readable } from "node:stream"
+import { text } from "node:stream/consumers"
 import { after, before, describe, test } from "node:test"
 import { AppError } from "../kernel/index.ts"
 import { isProcessAlive } from "../kernel/process-alive.ts"
@@ -66,6 +79,25 @@ describe("a command in the sandbox", { skip }, () => {
     assert.deepEqual(processesWith(marker), before)
     assert.equal(await exec("cat kept.txt; ls /tmp"), "kept")
     assert.deepEqual(bench.sandbox.list(), [])
+  })
+
+  test("is given no file that the gateway was started with", async () => {
+    const file = join(temporaryFolder(), "left-open")
+    writeFileSync(file, "words that were left open")
+    const left = openSync(file, "r")
+    const bench = JSON.stringify(new URL("../../test/support/sandbox.ts", import.meta.url).href)
+    const program = `const { startSandboxBench, textOf } = await import(${bench})
+      const bench = startSandboxBench()
+      const command = "ls -l /proc/self/fd; perl -e 'open F, \\"<&=40\\"; print <F>'"
+      console.log(textOf(await bench.use("exec", { command })))
+      await bench.sandbox.stop()`
+    const stdio = Array.from({ length: 41 }, (_, handle) => (handle < 3 ? "pipe" : handle === 40 ? left : "ignore"))
+    const child = spawn(process.execPath, ["--input-type=module", "-e", program], { stdio: stdio as StdioOptions })
+    const output = child.stdout as Readable
+    const [said] = await Promise.all([text(output), once(child, "close")])
+    closeSync(left)
+    assert.match(said, / 40 -> \/dev\/null/)
+    assert.doesNotMatch(said, /left/)
   })
 
   test("is ended at its limits of time, memory, tasks and output, and with its turn", async () => {

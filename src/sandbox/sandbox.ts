@@ -1,7 +1,7 @@
 // The one launcher of everything that runs in a sandbox: browsers of sandboxed sessions, and commands of the agent.
 // probe -> box (arguments, limits) -> a process, known by id until it has ended. Where the backend does not work nothing is
 // started in another way.
-import { type ChildProcess, type StdioOptions, spawn } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { lstatSync, mkdirSync, mkdtempSync, readlinkSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -9,6 +9,7 @@ import { AppError, type Clock, type Ids, type Log } from "../kernel/index.ts"
 import { boxHome, bubblewrapArguments } from "./bubblewrap.ts"
 import type { Backend, BoxSpec, Launch, Probe, RunningBox } from "./contract.ts"
 import { dockerArguments } from "./docker.ts"
+import { withoutInherited } from "./inherited.ts"
 import { type LimiterFound, findLimiter, limited, limitedInside } from "./limits.ts"
 import { type Look, createLook } from "./look.ts"
 import { type MachineFacts, thisMachine } from "./mend.ts"
@@ -132,12 +133,13 @@ export class Sandbox {
       .replace(/[^a-zA-Z0-9]/g, "x")
       .toLowerCase()
     const launch = await this.#launch(spec, settings, id)
-    const pipes: StdioOptions = !spec.hasPipes
-      ? ["pipe", "pipe", "pipe"]
-      : launch.pipesAreStandard
-        ? ["pipe", "pipe", "pipe"]
-        : ["ignore", "ignore", "pipe", "pipe", "pipe"]
-    const child = spawn(launch.path, launch.arguments, { env: launch.environment, stdio: pipes, detached: true })
+    const areApart = spec.hasPipes && !launch.pipesAreStandard
+    const pipes = areApart
+      ? (["ignore", "ignore", "pipe", "pipe", "pipe"] as const)
+      : (["pipe", "pipe", "pipe"] as const)
+    const child = withoutInherited(pipes, (stdio) =>
+      spawn(launch.path, launch.arguments, { env: launch.environment, stdio, detached: true }),
+    )
     const ended = hasEnded(child)
       .then(() => launch.dispose())
       .catch((error: unknown) => log.warn({ err: error, box: id }, "sandbox not cleaned up"))

@@ -23,11 +23,12 @@ test("conversations are looked at, searched, exported, compacted and deleted; ag
     bindings: [{ agentId: "home", match: { channel: "chatapp", peer: { kind: "dm", id: ben.id } } }],
     channels: { chatapp: { allowFrom: [world.ada.id, ben.id] } },
   })
-  const slow = Promise.withResolvers<void>()
+  const [slow, slowAgain] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   world.model.script(async (request) => {
     const prompt = lastPrompt(request)
     if (prompt.includes("Write the summary of both")) return text("Ada wants the Überfahrt on Friday.")
     if (prompt.includes("think long")) await slow.promise
+    if (prompt.includes("think on")) await slowAgain.promise
     return text(`about ${prompt.includes("Queued #2") ? "both" : "it"} ${"tea ".repeat(900)}`)
   })
   await world.start()
@@ -87,6 +88,21 @@ test("conversations are looked at, searched, exported, compacted and deleted; ag
   await world.reply(/about both/, { after: third as never })
   const collected = lastPrompt(world.model.requests.at(-1) as never)
   assert.match(collected, /1 message was dropped[^]*Queued #1[^]*wait two[^]*Queued #2[^]*wait three/)
+
+  // Another choice counts from the next message on.
+  await world.reply(/At most 9 of a person wait/, { after: world.say("/queue collect debounce:50ms cap:9 drop:old") })
+  world.say("think on")
+  await world.until("it thinks on", () =>
+    lastPrompt(world.model.requests.at(-1) as never).includes("think on") ? true : undefined,
+  )
+  const last = ["four", "five", "six"].map((word) => world.say(`wait ${word}`)).at(-1)
+  const waiting = "select 1 from job where kind = 'turn' and state = 'ready'"
+  await world.until("all wait", () => (world.rows(waiting).length === 3 ? true : undefined))
+  slowAgain.resolve()
+  await world.reply(/about both/, { after: last as never })
+  const all = lastPrompt(world.model.requests.at(-1) as never)
+  assert.doesNotMatch(all, /dropped/)
+  assert.match(all, /Queued #1[^]*wait four[^]*Queued #2[^]*wait five[^]*Queued #3[^]*wait six/)
 
   assert.match((await svc("delete", "agent:home:main")).err, /cannot be taken back[^]*--yes/)
   assert.match((await svc("delete", "agent:home:main", "--yes")).out, /deleted agent:home:main: 1 conversation/)

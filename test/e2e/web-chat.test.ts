@@ -281,7 +281,7 @@ describe("files", () => {
 
 describe("what a chat can do", () => {
   test("buttons of the agent come back as what was pressed, and count for no more than who made them", async () => {
-    const buttons = [[{ text: "Yes", callback_data: "go:yes" }]]
+    const buttons = [[], [{ text: "Yes", callback_data: "go:yes" }]]
     let calls = 0
     world.model.script((request) => {
       const said = lastPrompt(request)

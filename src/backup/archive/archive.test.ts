@@ -8,7 +8,7 @@ import fc from "fast-check"
 import { temporaryFolder } from "../../../test/support/temporary.ts"
 import { AppError } from "../../kernel/index.ts"
 import { packed } from "../backup.fixture.ts"
-import { encodeHeaders } from "./header.ts"
+import { blockBytes, encodeHeaders } from "./header.ts"
 import { readArchive } from "./read.ts"
 import { type Source, writeArchive } from "./write.ts"
 
@@ -89,6 +89,18 @@ test("links, devices, folders and the forms of other archivers are refused", asy
     writeFileSync(file, packed([{ path: "state/x", content: Buffer.alloc(0), header: withType(type) }]))
     await assert.rejects(readAll(file), { code: "backup-damaged" }, type)
   }
+})
+
+test("an extended header is that of one file: a row of them, or one at the end, is refused at once", async () => {
+  const file = join(temporaryFolder(), "a.tar.gz")
+  const long = encodeHeaders({ path: `state/${"b".repeat(150)}`, size: 0 }, 0)
+  const extended = long.subarray(0, 2 * blockBytes)
+  writeFileSync(file, gzipSync(Buffer.concat([extended, long, Buffer.alloc(2 * blockBytes)])))
+  await assert.rejects(readAll(file), /an extended header has no file/)
+  writeFileSync(file, gzipSync(Buffer.concat([extended, Buffer.alloc(2 * blockBytes)])))
+  await assert.rejects(readAll(file), /an extended header has no file/)
+  writeFileSync(file, gzipSync(Buffer.concat([long, Buffer.alloc(2 * blockBytes)])))
+  assert.deepEqual(Object.keys(await readAll(file)), [`state/${"b".repeat(150)}`])
 })
 
 test("an archive is refused that lacks its last bytes, or in which more follows its end", async () => {

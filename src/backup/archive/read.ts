@@ -29,11 +29,13 @@ export async function* readArchive(file: string, signal?: AbortSignal): AsyncGen
 }
 
 async function readEntry(bytes: Bytes): Promise<Entry | undefined> {
-  let extended: Partial<Entry> = {}
+  let extended: Partial<Entry> | undefined
   for (;;) {
     const header = decodeHeader(await bytes.take(blockBytes))
-    if (header.kind === "end") return undefined
+    if (header.kind === "end" && extended === undefined) return undefined
     if (header.kind === "file") return { ...header.entry, ...extended }
+    // One tells all: a row of them is some megabytes that unpack to hours of reading.
+    if (header.kind === "end" || extended !== undefined) throw damaged("an extended header has no file")
     extended = decodeExtended(await bytes.take(header.size))
     await bytes.take(padding(header.size))
   }

@@ -212,6 +212,19 @@ test("a client of the door has sessions of its own, and sees nothing of ours", a
   await connection.root.send("Target.closeTarget", { targetId })
 })
 
+test("a client of the door that nests without end loses its connection, and nobody else anything", async () => {
+  const door = await openPrivateDoor(browser.connection, systemIds)
+  const client = new WebSocket(door.url)
+  await once(client, "open")
+  client.send('{"id":1,"method":"Browser.getVersion"}')
+  await once(client, "message")
+  const gone = once(client, "close")
+  const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`
+  client.send(`{"id":2,"method":"Runtime.evaluate","params":{"expression":${deep}}}`)
+  await gone
+  assert.match((await browser.connection.root.send<{ product: string }>("Browser.getVersion")).product, /Chrome/)
+})
+
 test("says that the browser is lost when its process ends", async () => {
   const pending = browser.connection.root.send("Browser.getVersion", {}, { timeoutMs: 0 }).catch((error) => error)
   process.kill(browser.pid, "SIGKILL")

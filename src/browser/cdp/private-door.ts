@@ -55,9 +55,13 @@ async function serve(connection: CdpConnection, client: WebSocket): Promise<void
   const early: Message[] = []
   let forward = (message: Message): void => void early.push(message)
   client.on("message", (data) => {
-    const message = parse(String(data))
-    if (message) forward(message)
-    else client.terminate()
+    try {
+      const message = parse(String(data))
+      if (message) return forward(message)
+    } catch {
+      // Nested so deep that it cannot be passed on.
+    }
+    client.terminate()
   })
   try {
     const { sessionId } = await connection.root.send<{ sessionId: string }>("Target.attachToBrowserTarget")

@@ -6,7 +6,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { after, before, test } from "node:test"
 import type { ToolContext } from "../../agent/tool.ts"
-import { siteOf } from "../../kernel/index.ts"
+import { errorTable, siteOf } from "../../kernel/index.ts"
 import { type BrowserBench, startBrowserBench } from "../../../test/support/browser-service.ts"
 import { startSandboxBench, textOf } from "../../../test/support/sandbox.ts"
 import { memorySites, toolContext } from "../../../test/support/tool-context.ts"
@@ -80,13 +80,25 @@ test("who acts on words of others has tabs and cookies of its own on a node too,
   )
   for (const action of ["snapshot", "screenshot", "focus", "close"]) {
     const { isError, note = "" } = await use({ action, targetId: own.targetId }, asStranger)
-    assert.deepEqual([isError, /tab-not-found/.test(note)], [true, true], `${action}: ${note}`)
+    // No word of the other machine's.
+    const known = `This was the browser of the node studio.\ntab-not-found: ${errorTable["tab-not-found"].meaning}`
+    assert.deepEqual([isError, note], [true, known], action)
   }
   const code = { action: "act", request: { kind: "evaluate", fn: "() => document.cookie" } }
   await assert.rejects(use(code, asStranger), { code: "forbidden" })
   boxes.configure({ mode: "off" })
   await assert.rejects(use({ action: "tabs" }, asStranger), { code: "forbidden" })
   boxes.configure({ mode: "off", browser: { allowHostControl: true } })
+})
+
+test("what is asked about names the element and the page of a node's browser too", async () => {
+  const { targetId } = JSON.parse(textOf(await use({ action: "open", url: `${site}/own` }))) as { targetId: string }
+  const ref = /link "away" \[ref=(\w+)\]/.exec(textOf(await use({ action: "snapshot", targetId, mode: "full" })))?.[1]
+  const { tool } = home.service
+  const input = tool.input.parse({ node: "studio", action: "act", request: { kind: "click", ref, targetId } })
+  const deed = await tool.describe?.(input, toolContext())
+  assert.match(deed?.summary ?? "", /click the link "away" on a page of 127\.0\.0\.1/)
+  assert.match(JSON.stringify(deed?.action), /"page":"http:\/\/127\.0\.0\.1:\d+\/own"/)
 })
 
 test("an address that such a turn has made itself stays on named sites on a node too", async () => {

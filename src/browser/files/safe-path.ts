@@ -25,8 +25,8 @@ export async function pathToRead(root: string, wanted: string): Promise<string> 
   const path = below(root, realRoot, wanted)
   try {
     if ((await realpath(path)) !== path) throw outside(root)
-    // Opened without following a link, so that what was looked at is what is meant.
-    const file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
+    // Opened without following a link, so that what was looked at is what is meant, and without waiting at a pipe.
+    const file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
     try {
       const state = await file.stat()
       if (!state.isFile() || state.nlink > 1) throw outside(root)

@@ -378,6 +378,24 @@ test("takes picture after picture of a tab in the background", async () => {
   await bench.call("DELETE", `/tabs/${targetId}`)
 })
 
+test("shows live what changes in a tab behind one that it has opened", async () => {
+  const { targetId } = (await bench.call("POST", "/tabs/open", { url: `${pages.url}/sent.html` })).body
+  await done({ kind: "evaluate", targetId, fn: "() => void open('/dialogs.html')" })
+  const stop = new AbortController()
+  const stream = await bench.service.view().watch("managed", targetId, stop.signal)
+  const images = new Set<string>()
+  for await (const line of stream) {
+    const { image } = JSON.parse(new TextDecoder().decode(line).trim() || "{}")
+    if (image === undefined) continue
+    images.add(image)
+    // More than the browser sends before one is acknowledged.
+    if (images.size === 8) stop.abort()
+    else await done({ kind: "evaluate", targetId, fn: `void (document.body.style.background = "#${images.size}00")` })
+  }
+  assert.equal(images.size, 8)
+  await bench.call("DELETE", `/tabs/${targetId}`)
+})
+
 test("hovers over an element, so that what opens under the mouse is there", async () => {
   await go("actions.html")
   assert.doesNotMatch(await page(), /In the menu/)

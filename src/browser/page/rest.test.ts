@@ -97,12 +97,15 @@ test("a tab that nobody uses rests and is not told so; whoever uses it finds it 
   const seen = reports("/first", draws)
   const look = new AbortController()
   const stream = await bench.service.view().watch("managed", targetId, look.signal)
+  const lines: string[] = []
   const reading = (async () => {
-    for await (const line of stream) assert.ok(line.length > 0)
+    for await (const line of stream) lines.push(new TextDecoder().decode(line))
   })()
   assert.deepEqual((await seen).told, [])
   look.abort()
   await reading
+  const { url: shown, title, image } = JSON.parse(lines[0] ?? "{}")
+  assert.deepEqual([shown, title, typeof image], [`${url}/first`, "moves", "string"])
   await reports("/first", rests)
 })
 

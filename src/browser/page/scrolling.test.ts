@@ -38,6 +38,8 @@ test("scrolls the page by views, by pixels, to its ends, and says when there was
   await scroll({ direction: "up", to: "start" })
   await scroll({ pixels: 321 })
   assert.equal(await evaluate("scrollY"), 321)
+  await scroll({ direction: "up", pixels: 21 })
+  assert.equal(await evaluate("scrollY"), 300)
   await scroll({ to: "end" })
   assert.ok(Number(await evaluate("document.scrollingElement.scrollHeight - innerHeight - scrollY")) < 2)
   assert.equal(await scroll({ pages: 2 }), false)
@@ -48,7 +50,8 @@ test("scrolls the page by views, by pixels, to its ends, and says when there was
 test("scrolls the box that an element is or stands in, both ways, and leaves the page where it is", async () => {
   const ref = await bench.refOf("First in the box")
   await scroll({ ref, to: "end" })
-  await scroll({ ref, direction: "right", pixels: 50 })
+  await scroll({ ref, direction: "right", pixels: 80 })
+  await scroll({ ref, direction: "left", pixels: 30 })
   assert.deepEqual(
     await evaluate(
       "() => { const box = document.getElementById('box'); return [box.scrollLeft, box.scrollTop > 800, scrollY] }",
@@ -71,6 +74,9 @@ test("goes on where a list brings more, and says so when the words never come", 
   assert.match(await page(), /Post 95\b/)
   const { error } = (await act({ kind: "scroll", ref: feed, text: "Post 101" })).body
   assert.equal(error.code, "not-found")
+  const hidden =
+    '<p style="display: none">Words at the very end</p><p style="visibility: hidden">Words at the very end</p>'
+  await evaluate(`document.body.insertAdjacentHTML("afterbegin", ${JSON.stringify(hidden)})`)
   await scroll({ text: "Words at the very end" })
   assert.ok(Number(await evaluate("scrollY")) > 1_000)
 })

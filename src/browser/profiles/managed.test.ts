@@ -61,6 +61,18 @@ test("starts once for callers at the same time, and leaves nothing behind when i
   assert.equal((await bench.call("POST", "/stop")).body.stopped, false)
 })
 
+test("shows a window where somebody can see one, and none elsewhere, when nothing is set", async (t) => {
+  const { DISPLAY: _x11, WAYLAND_DISPLAY: _wayland, ...environment } = process.env
+  const screens = [{}, { DISPLAY: ":0" }, { WAYLAND_DISPLAY: "wayland-0" }]
+  const found = []
+  for (const screen of screens) {
+    const other = await startBrowserBench({ headless: "auto" }, { environment: { ...environment, ...screen } })
+    t.after(() => other.stop())
+    found.push((await other.call("GET", "/")).body.headless)
+  }
+  assert.deepEqual(found, [true, false, false])
+})
+
 test("decides about the missing automation library before it starts anything", async (t) => {
   await bench.call("POST", "/stop")
   hasLibrary = false

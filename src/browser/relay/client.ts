@@ -55,7 +55,14 @@ export class RelayClient implements HubEvents {
     }
     if (typeof message?.id !== "number" || typeof message.method !== "string")
       return this.#options.deliver({ error: { code: -32_600, message: "Message must have an id and a method" } })
-    void this.#serve({ ...message, id: message.id, method: message.method })
+    const { id, method, params, sessionId } = message
+    const isSession = sessionId === undefined || typeof sessionId === "string"
+    if (!isSession || (params !== undefined && (typeof params !== "object" || params === null)))
+      return this.#options.deliver({
+        id,
+        error: { code: -32_600, message: "sessionId must be text, params an object" },
+      })
+    void this.#serve({ ...message, id, method })
   }
 
   async #serve(message: Message & { id: number; method: string }): Promise<void> {

@@ -2,7 +2,7 @@
 // overheard is worth nothing, and whoever does not answer in time is let go.
 import type { WebSocket } from "ws"
 import { z } from "zod"
-import { type FromExtension, type FromRelay, type Refusal, relayProtocol, silentMs } from "./contract.ts"
+import { type FromRelay, type Refusal, relayProtocol, silentMs } from "./contract.ts"
 import type { Pairing } from "./pairing.ts"
 
 const hello = z.object({
@@ -38,7 +38,7 @@ export interface Acceptance {
   version: string
   check: boolean
   /** Hands on what comes from here on, and ends a connection that has fallen silent. */
-  listen(onMessage: (message: FromExtension) => void): void
+  listen(onMessage: (said: object) => void): void
 }
 
 const handshakeMs = 5_000
@@ -86,15 +86,15 @@ function turnAway(socket: WebSocket, reason: Refusal): undefined {
 
 /** Nothing that comes between two steps is lost. */
 function inOrder(socket: WebSocket) {
-  const come: unknown[] = []
+  const come: object[] = []
   let waiting: PromiseWithResolvers<unknown> | undefined
-  let onMessage: ((message: FromExtension) => void) | undefined
+  let onMessage: ((said: object) => void) | undefined
   let silence: NodeJS.Timeout | undefined
   socket.on("message", (data) => {
     silence?.refresh()
     const message = parse(String(data))
     if (message === undefined) return socket.terminate()
-    if (onMessage) onMessage(message as FromExtension)
+    if (onMessage) onMessage(message)
     else if (waiting) waiting.resolve(message)
     else come.push(message)
     waiting = undefined
@@ -109,8 +109,8 @@ function inOrder(socket: WebSocket) {
       waiting = Promise.withResolvers()
       return waiting.promise
     },
-    listen(handler: (message: FromExtension) => void) {
-      for (const message of come.splice(0)) handler(message as FromExtension)
+    listen(handler: (said: object) => void) {
+      for (const message of come.splice(0)) handler(message)
       onMessage = handler
       silence = setTimeout(() => socket.terminate(), silentMs)
       silence.unref()

@@ -55,6 +55,19 @@ test("what the extension had not taken is sent again, unless a page would notice
   assert.equal(await answers[0], 1)
 })
 
+test("what may be done already fails as soon as the extension goes; an older connection that ends takes nothing along", async () => {
+  const hub = new Hub({ log: silentLog, patience: 60_000 })
+  const first = extension(hub)
+  const cut = hub.command(click)
+  first.leave()
+  await assert.rejects(cut, (error) => codeOf(error) === "browser-lost")
+  const [older, newer] = [extension(hub), extension(hub)]
+  const answer = hub.command(read)
+  older.leave()
+  newer.say({ id: newer.sent[0]?.id ?? 0, result: 1 })
+  assert.equal(await answer, 1)
+})
+
 test("tabs stay known through an absence; those that are not told of again, and those of another browser, are gone", () => {
   const hub = new Hub({ log: silentLog })
   const other: RelayTab = { ...tab, session: "T2", targetId: "B" }

@@ -153,8 +153,9 @@ export class Hub {
     const id = this.#nextId++
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const isRepeatable = !onlyOnce.test(command.method)
-    this.#pending.set(id, { resolve, reject, isRepeatable, hasArrived: false })
+    // First, because it throws for what is nested too deep: nobody would wait for an answer then.
     link.send({ id, ...command })
+    this.#pending.set(id, { resolve, reject, isRepeatable, hasArrived: false })
     return promise
   }
 
@@ -175,8 +176,8 @@ export class Hub {
     if (!this.link) await this.#comeBack()
   }
 
-  receive(link: ExtensionLink, message: FromExtension): void {
-    if (this.#link !== link) return
+  receive(link: ExtensionLink, message: FromExtension | undefined): void {
+    if (this.#link !== link || message === undefined) return
     if ("id" in message) return this.#answer(message)
     if ("got" in message) return this.#arrived(message.got)
     if ("method" in message) return this.#event(message)

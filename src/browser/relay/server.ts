@@ -19,6 +19,7 @@ import { RelayClient } from "./client.ts"
 import { type Closing, extensionOrigin } from "./contract.ts"
 import { type Acceptance, welcome } from "./handshake.ts"
 import { type ExtensionLink, type Hub, notConnected } from "./hub.ts"
+import { readMessage } from "./messages.ts"
 import type { Pairing } from "./pairing.ts"
 
 export interface RelayServerOptions {
@@ -40,6 +41,8 @@ export interface RelayServerOptions {
   background: Background
 }
 
+/** More than hello and proof take: whoever has not proven itself fills no memory. */
+const greetingBytes = 16 * 1024
 /** How often it is looked whether the token of a client is good still. */
 const askEveryMs = 1_000
 
@@ -143,7 +146,7 @@ export class RelayServer {
       if (pathname === "/extension") {
         this.#checkExtension(request)
         this.#sockets.handleUpgrade(request, socket, head, (open) =>
-          this.#options.background.run("browser extension", () => this.#greet(open)),
+          this.#options.background.run("browser extension", () => this.#greet(open, socket)),
         )
         return
       }
@@ -171,15 +174,19 @@ export class RelayServer {
     checkOrigin(rest, { port: this.port })
   }
 
-  async #greet(socket: WebSocket): Promise<void> {
+  async #greet(socket: WebSocket, wire: Duplex): Promise<void> {
     socket.on("error", () => socket.terminate())
+    const freed = holdTo(greetingBytes, wire)
     const { pairing, boot, newTabs, background } = this.#options
     const accepted = await welcome(socket, {
       pairing,
       port: this.port,
       nonce: this.#options.ids.token(32),
       isTaken: (instance) => this.#extension !== undefined && this.#extension.link.instance !== instance,
-      welcome: () => ({ type: "welcome", boot, newTabs: newTabs() }),
+      welcome() {
+        freed()
+        return { type: "welcome", boot, newTabs: newTabs() }
+      },
       onWrongSecret: () => this.#options.log.warn("the browser extension does not have the secret of the pairing"),
       onRightSecret: () => background.run("relay pairing", () => pairing.keepProven()),
     })
@@ -205,7 +212,17 @@ export class RelayServer {
       hub.disconnect(link)
       log.info("browser extension disconnected")
     })
-    listen((message) => hub.receive(link, message))
+    listen((said) => this.#hear(socket, link, said))
+  }
+
+  /** Whatever it sends ends at most its connection. */
+  #hear(socket: WebSocket, link: ExtensionLink, said: object): void {
+    try {
+      this.#options.hub.receive(link, readMessage(said))
+    } catch (error) {
+      this.#options.log.warn({ err: error }, "the browser extension said what makes no sense")
+      socket.terminate()
+    }
   }
 
   /** As long as the token is good. */
@@ -248,6 +265,17 @@ export class RelayServer {
     await closed
     clearTimeout(cut)
   }
+}
+
+/** Cuts the connection when more than this comes on it. Gives the function that ends the watch. */
+function holdTo(bytes: number, wire: Duplex): () => void {
+  let left = bytes
+  const count = (chunk: Buffer) => {
+    left -= chunk.length
+    if (left < 0) wire.destroy()
+  }
+  wire.on("data", count)
+  return () => wire.off("data", count)
 }
 
 function end(socket: WebSocket, reason: Closing | undefined): void {

@@ -47,17 +47,19 @@ test("works a shop by words alone, with a loop over a list, and answers with wha
       },
       { kind: "wait", find: "Basket: 2 items" },
       { kind: "read", find: "status", as: "basket" },
+      { kind: "read", find: "paragraph EUR", in: "sea", as: "part" },
     ],
     { values: { times: "twice" } },
   )
   assert.equal(answer.stopped, undefined, JSON.stringify(answer.stopped))
   assert.deepEqual(answer.values.prices, ["4.20 EUR", "5.50 EUR", "2.10 EUR"])
   assert.equal(answer.values.basket, "Basket: 2 items")
+  assert.equal(answer.values.part, "2.10 EUR", "a part of the words tells where too")
   assert.deepEqual(pages.basket, [
     { product: "Green Tea", note: "Ring twice" },
     { product: "Sea Salt", note: "Ring twice" },
   ])
-  assert.equal(answer.done, 1 + 3 * 2 + 2 + 2)
+  assert.equal(answer.done, 1 + 3 * 2 + 2 + 3)
   assert.match(answer.snapshot, /^-.*textbox "Note"[^]*^\+.*Ring twice/m)
   assert.doesNotMatch(answer.snapshot, /Black Coffee/)
 })
@@ -134,7 +136,11 @@ test("reads scripts as models write them: as text, with words for refs, one step
       { kind: "click", ref },
       { kind: "wait", find: "heading Cid", timeoutMs: "3000" },
       '{"kind": "click", "ref": "button \\"Details\\"", "in": "Dee"}',
-      { kind: "if", when: "Dee", ["then" as string]: { kind: "fill", fields: [{ find: "Note", value: "{{note}}" }] } },
+      {
+        kind: "if",
+        when: "Dee",
+        ["then" as string]: { kind: "fill", fields: [{ ref: { find: "Note" }, value: "{{note}}" } as object] },
+      },
     ]),
     { values: { note: "late" } },
   )

@@ -270,6 +270,30 @@ test("a bot knows after a restart by which name it is called, also before the pl
   assert.equal(lines(second, "bot identified").length, 0)
 })
 
+test("a bot is asked for its name again where the platform fails", async () => {
+  const { emulator } = await platform()
+  emulator.control.fault({ kind: "status", status: 500, method: "getMe" })
+  const bench = await begin({ emulator, chatapp: {} })
+  await bench.until(() => lines(bench, "bot identified").length === 1, "its name")
+  assert.equal(emulator.control.calls({ method: "getMe" }).length, 2)
+})
+
+test("a bot that is not answered waits, and says why, until it is answered again", async () => {
+  const { emulator } = await platform()
+  const bench = await begin({ emulator, chatapp: {} })
+  await bench.until(() => lines(bench, "bot identified").length === 1, "its name")
+  const told = async () => {
+    await bench.channel.check(AbortSignal.timeout(5000))
+    const { default: account } = await accountsOf(bench)
+    return account?.state
+  }
+  await emulator.control.waitForCall({ method: "getUpdates", phase: "started" })
+  assert.equal(await told(), "running")
+  emulator.control.fault({ kind: "cut", method: "getMe" })
+  assert.equal(await told(), "waiting")
+  assert.equal(await told(), "running")
+})
+
 describe("a listed @name", () => {
   const named = (emulator: Emulator, username: string) => emulator.control.addUser({ username })
 

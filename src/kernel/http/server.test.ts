@@ -133,3 +133,46 @@ test("a connection that is kept for a further request gives its place to who com
   }
   await given
 })
+
+test("who connects and asks for nothing gives way in a crowd, also where every place is taken", async (context) => {
+  const { port } = await listening(context, { maxConnections: 4, silentMs: 0 })
+  // One that says nothing, and one that is for ever in the middle of its headers.
+  const silent = [await open(context, port), await open(context, port)]
+  silent[1]?.write("GET / HTTP/1.1\r\nHost: ")
+  const gone = Promise.all(silent.map((socket) => once(socket, "close")))
+  for (let count = 0; count < 8; count++) {
+    const socket = await open(context, port)
+    socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+    const [answer] = await Promise.race([once(socket, "data"), once(socket, "close")])
+    // The one for whom there was no place has made some.
+    if (!Buffer.isBuffer(answer)) continue
+    assert.match(String(answer), /^HTTP\/1\.1 200 /)
+  }
+  await gone
+  const patient = await listening(context, { maxConnections: 4, silentMs: 60_000 })
+  const waits = await open(context, patient.port)
+  for (let count = 0; count < 3; count++) await open(context, patient.port)
+  waits.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+  assert.match(String((await once(waits, "data"))[0]), /^HTTP\/1\.1 200 /)
+})
+
+test("a connection on which every request offers another protocol gathers nothing", async (context) => {
+  const { port, server } = await listening(context, { upgrade: (_request, socket) => socket.destroy() })
+  const connected = once(server, "connection")
+  const socket = await open(context, port)
+  const [served] = (await connected) as [Socket]
+  const counts = new Set<number>()
+  for (let count = 0; count < 15; count++) {
+    socket.write("GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n\r\n")
+    assert.match(String((await once(socket, "data"))[0]), /^HTTP\/1\.1 200 /)
+    if (count > 1) counts.add(served.listenerCount("close"))
+  }
+  assert.equal(counts.size, 1, [...counts].join(" "))
+})
+
+test("who takes no WebSockets answers a request that offers to speak otherwise", async (context) => {
+  const { port } = await listening(context)
+  const socket = await open(context, port)
+  socket.write("GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n")
+  assert.match(String((await once(socket, "data"))[0]), /^HTTP\/1\.1 200 /)
+})

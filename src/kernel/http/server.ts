@@ -15,6 +15,8 @@ export interface ListenOptions {
   maxConnections?: number | undefined
   /** What to do when the port is taken; default: about gateway.port. */
   hint?: string
+  /** How long who connects may say nothing when places are rare. */
+  silentMs?: number
   /** Takes WebSockets; without it they are requests like others. */
   upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
 }
@@ -33,6 +35,8 @@ export interface Listener {
 const keepAliveMs = 125_000
 /** The part of the connections above which those that wait for nothing are closed. */
 const crowded = 0.75
+/** Who means to ask has asked by then; the rest gives way in a crowd, long before its headers are too late. */
+const defaultSilentMs = 2_000
 
 /** Rejects with `port-in-use` naming port and purpose. */
 export async function listen(options: ListenOptions): Promise<Listener> {
@@ -47,20 +51,35 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     // Else a connection that is kept alive would hold the stop up for its grace, with nothing left to finish.
     response.once("close", () => isStopping && setImmediate(() => server.closeIdleConnections()))
   })
+  const sockets = new Set<Socket>()
+  const silent = new SilentConnections(options.silentMs ?? defaultSilentMs)
+  server.on("request", ({ socket }: IncomingMessage) => silent.delete(socket))
   const { upgrade } = options
   if (upgrade) {
     server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      silent.delete(request.socket)
       if (isWebSocket(request)) upgrade(request, socket, head)
       else readAgain(server, request, socket, head)
     })
   }
-  const sockets = new Set<Socket>()
+  // Who only keeps a connection for later, or has asked for nothing yet, gives way to who comes.
+  const makeRoom = () => {
+    server.closeIdleConnections()
+    silent.end()
+  }
   server.on("connection", (socket: Socket) => {
-    sockets.add(socket)
-    socket.on("close", () => sockets.delete(socket))
-    // Who only keeps a connection for later gives way to who comes.
-    if (sockets.size > (options.maxConnections ?? Infinity) * crowded) server.closeIdleConnections()
+    // It comes once more where a request is read again.
+    if (!sockets.has(socket)) {
+      sockets.add(socket)
+      silent.add(socket)
+      socket.on("close", () => {
+        sockets.delete(socket)
+        silent.delete(socket)
+      })
+    }
+    if (sockets.size > (options.maxConnections ?? Infinity) * crowded) makeRoom()
   })
+  server.on("drop", makeRoom)
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => reject(explain(error, options)))
     server.listen({ host: options.host, port: options.port }, resolve)
@@ -78,6 +97,33 @@ export async function listen(options: ListenOptions): Promise<Listener> {
       await closed
       clearTimeout(timer)
     },
+  }
+}
+
+/** Those on which no request has come, in the order in which they came. */
+class SilentConnections {
+  readonly #since = new Map<Socket, number>()
+  readonly #mostMs: number
+
+  constructor(mostMs: number) {
+    this.#mostMs = mostMs
+  }
+
+  add(socket: Socket): void {
+    this.#since.set(socket, performance.now())
+  }
+
+  delete(socket: Socket): void {
+    this.#since.delete(socket)
+  }
+
+  /** Cuts those that have had their time. */
+  end(): void {
+    const before = performance.now() - this.#mostMs
+    for (const [socket, since] of this.#since) {
+      if (since > before) return
+      socket.destroy()
+    }
   }
 }
 

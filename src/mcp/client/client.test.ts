@@ -214,6 +214,20 @@ test("a program that cannot start, ends, floods, is silent or lies is told with 
       { timeoutSeconds: 1 },
     ],
     [
+      "nests without end",
+      answering(
+        "if (method) process.stdout.write('{\"jsonrpc\":\"2.0\",\"id\":' + '['.repeat(2e4) + ']'.repeat(2e4) + '}\\n')",
+      ),
+      /one does not work/,
+    ],
+    [
+      "nests without end in its answers",
+      answering(
+        "return process.stdout.write('{\"jsonrpc\":\"2.0\",\"id\":' + id + ',\"result\":{\"tools\":' + '['.repeat(2e4) + ']'.repeat(2e4) + '}}\\n')",
+      ),
+      /one does not work/,
+    ],
+    [
       "lists nonsense",
       answering("if (method === 'tools/list') return send({ result: { tools: 5 } })"),
       /one does not work/,

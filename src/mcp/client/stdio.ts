@@ -156,6 +156,12 @@ export class StdioTransport implements Transport {
       this.onerror?.(new AppError("mcp-unavailable", "The server sent a line that is no JSON"))
       return
     }
-    this.onmessage?.(message)
+    try {
+      this.onmessage?.(message)
+    } catch (cause) {
+      // Nested so deep that nobody can even say what is wrong with it.
+      this.onerror?.(new AppError("mcp-unavailable", "The server sent a message that cannot be read", { cause }))
+      this.#signal("SIGKILL")
+    }
   }
 }

@@ -16,8 +16,9 @@ const interceptMs = 1_000
 export async function drag(acting: Acting, request: DragRequest): Promise<void> {
   const { tab, operation, progress } = acting
   const { signal } = operation
-  const { begin, end, findEndAgain } = await findEnds(acting, request)
-  if (tab.overrides.state.device?.touch) return await swipe(acting, { begin, end, findEndAgain })
+  const ends = await findEnds(acting, request)
+  const { begin, end, findEndAgain } = ends
+  if (tab.overrides.state.device?.touch) return await swipe(acting, ends)
   const start = request.startRef === undefined ? undefined : tab.refs.resolve(request.startRef, tab)
   const world = start?.world ?? (await tab.frames.world(tab.frames.main, signal))
   const native = await interceptDrags(tab, signal)
@@ -46,16 +47,21 @@ export async function drag(acting: Acting, request: DragRequest): Promise<void> 
 /** On a device with a touch screen people drag with a finger, and pages listen for that alone. */
 async function swipe({ tab, operation, progress }: Acting, { begin, end, findEndAgain }: Ends): Promise<void> {
   const { signal } = operation
-  const touch = (type: "touchStart" | "touchMove", { x, y }: Point) =>
-    tab.session.send("Input.dispatchTouchEvent", { type, touchPoints: [{ x, y }] }, { signal, timeoutMs: 0 })
+  const send = (type: string, points: Point[], limits: { signal?: AbortSignal; timeoutMs: number }) =>
+    tab.session.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(({ x, y }) => ({ x, y })) }, limits)
+  // The operation has the limit.
+  const limits = { signal, timeoutMs: 0 }
   progress.sent = true
   try {
-    await touch("touchStart", begin)
-    for (const point of wayBetween(begin, end)) await touch("touchMove", point)
-    for (const point of findEndAgain ? wayBetween(end, await findEndAgain()) : []) await touch("touchMove", point)
-  } finally {
-    // Also when it was ended early: no finger stays on the page.
-    await tab.session.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] }, { timeoutMs: 1_000 })
+    await send("touchStart", [begin], limits)
+    for (const point of wayBetween(begin, end)) await send("touchMove", [point], limits)
+    for (const point of findEndAgain ? wayBetween(end, await findEndAgain()) : [])
+      await send("touchMove", [point], limits)
+    await send("touchEnd", [], limits)
+  } catch (error) {
+    // No finger stays on the page.
+    await send("touchCancel", [], { timeoutMs: 1_000 }).catch(() => undefined)
+    throw error
   }
 }
 

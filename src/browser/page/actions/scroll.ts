@@ -57,7 +57,7 @@ async function scrollToWords(
   { tab, operation }: Acting,
   world: World,
   words: string,
-  step: () => Promise<{ moved: boolean; atEnd: boolean }>,
+  step: () => Promise<{ moved: boolean }>,
 ): Promise<boolean> {
   const { signal } = operation
   const isThere = () => callAgent<boolean>(world, "showWords", words, signal)

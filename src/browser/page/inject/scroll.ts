@@ -15,7 +15,7 @@ export interface ScrollOptions {
   to: "start" | "end" | null
 }
 
-export type Scrolled = { kind: "gone" } | { kind: "scrolled"; moved: boolean; atEnd: boolean }
+export type Scrolled = { kind: "gone" } | { kind: "scrolled"; moved: boolean }
 
 export async function scrollBox(agent: PageAgent, options: ScrollOptions): Promise<Scrolled> {
   const element = options.id === 0 ? null : elementOf(agent, options.id)
@@ -34,8 +34,7 @@ export async function scrollBox(agent: PageAgent, options: ScrollOptions): Promi
   await nextFrame()
   await nextFrame()
   const after = across ? box.scrollLeft : box.scrollTop
-  const left = (across ? box.scrollWidth : box.scrollHeight) - after - view
-  return { kind: "scrolled", moved: after !== before, atEnd: sign < 0 ? after <= 0 : left <= 1 }
+  return { kind: "scrolled", moved: after !== before }
 }
 
 /**

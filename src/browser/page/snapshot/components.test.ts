@@ -277,6 +277,14 @@ test("says a day once, of which row a box is, where things are pulled from and d
   assert.match(await snapshot("efficient"), /: day 2;chosen;pulled;$/m)
 })
 
+test("gives all that takes clicks on a board a ref of its own, also behind more than is looked at of it", async () => {
+  await bench.call("POST", "/navigate", { url: `${pages.url}/board.html` })
+  for (let looks = 0; looks < 5 && !(await look()).some((line) => line.includes('"Pump"')); looks += 1);
+  await click("full", /"Tank"/)
+  await click("efficient", /"Pump"/)
+  assert.match(await snapshot("efficient"), /: tank;pump;$/m)
+})
+
 test("puts each function into the page under a name of its own", () => {
   const names = [...agentSource("key").matchAll(/^(?:async )?function (\w+)/gm)].map(([, name]) => name)
   assert.deepEqual(

@@ -186,9 +186,12 @@ test("names groups by their captions, and notices what is written into every kin
   await go("sent.html")
   await evaluate(`() => void (document.body.innerHTML = '<fieldset><legend>Address</legend><textarea aria-label="Street"></textarea></fieldset>' +
     '<table><caption>Prices</caption><tr><td>1</td></tr></table><figure><img alt=""><figcaption>Our house</figcaption></figure>' +
+    '<table><tr><td>2</td></tr></table><figure>' + '<hr>'.repeat(30) + '<figcaption>Far below</figcaption></figure>' +
     '<select aria-label="Size"><option>S<option>L</select>')`)
   const { snapshot: text } = await snapshot("?diff=true")
-  for (const name of ['group "Address"', 'table "Prices"', 'figure "Our house"']) assert.ok(text.includes(name), text)
+  for (const name of ['group "Address"', 'table "Prices"', 'figure "Our house"', 'figure "Far below"'])
+    assert.ok(text.includes(name), text)
+  assert.doesNotMatch(text, /table "2"/)
   await evaluate("() => void (document.querySelector('select').selectedIndex = 1)")
   await snapshot("?diff=true")
   await evaluate("() => void (document.querySelector('textarea').value = 'Ring 2')")

@@ -3,6 +3,7 @@ import assert from "node:assert/strict"
 import { afterEach, describe, test } from "node:test"
 import type { Update } from "grammy/types"
 import type { TurnInput, TurnView } from "../../../agent/turn-input.ts"
+import { systemClock } from "../../../kernel/index.ts"
 import type { Route } from "../../../sessions/route.ts"
 import { type Bench, type BenchOptions, startBench } from "../test-bench/bench.ts"
 import { planStopped } from "../inbound/stopped.ts"
@@ -91,6 +92,23 @@ describe("a draft", () => {
     })
     await bench.until(() => bench.outbox().every((row) => row.state === "sent"), "the answer")
   }
+
+  test("waits while nothing is written, and shows what comes then", async () => {
+    const idle = Promise.withResolvers<void>()
+    const sleep: typeof systemClock.sleep = (ms, signal) => {
+      // The pause after which a draft is shown again, so that it does not fade.
+      if (ms === 20_000) idle.resolve()
+      return systemClock.sleep(ms, signal)
+    }
+    const observer = observe(await begin({ clock: { ...systemClock, sleep } }))
+    observer.onDelta?.({ kind: "text", text: "one" })
+    await nextDraft((text) => text === "one")
+    await idle.promise
+    observer.onDelta?.({ kind: "text", text: " two" })
+    await nextDraft((text) => text === "one two")
+    observer.end()
+    assert.equal(drafts().length, 2)
+  })
 
   test("shows the newest text in its thread, a few times a second, and nothing after the end", async () => {
     const route = await begin()

@@ -35,6 +35,10 @@ test("what one refusal is about is left away for the next try, and nothing else 
   assert.equal(quoted.payload?.quote, undefined)
   assert.equal(quoted.payload?.replyTo, "4")
   assert.equal(judged(refused(400, "Bad Request: QUOTE_TEXT_INVALID")).kind, "rejected")
+  const unreadable = refused(400, "Bad Request: can't parse entities: Unsupported start tag")
+  const { parseMode, ...plain } = judged(unreadable).payload ?? {}
+  assert.deepEqual([parseMode, plain.text], [undefined, "a"])
+  assert.equal(judged(unreadable, { parseMode: undefined as never }).kind, "rejected", "there is nothing plainer")
   const topic = refused(400, "Bad Request: message thread not found")
   assert.deepEqual(judged(topic, { threadId: "7" }).payload?.threadId, undefined)
   assert.equal(judged(topic, { threadId: "7" }).kind, "replace")

@@ -183,6 +183,21 @@ describe("with the platform's limits on", () => {
     assert.deepEqual(asked, ["1"], "asked to wait once, it kept to it, and no other chat was refused")
   })
 
+  test("what is refused for another reason leaves its chat the pace that it had", async () => {
+    await begin(1)
+    const { control } = bench.emulator
+    const group = control.addChat({ type: "supergroup", members: [1] })
+    control.fault({ kind: "status", method: "sendMessage", status: 400, description: "Bad Request: not now" })
+    await put(Array.from({ length: 12 }, (_, n): [number, string] => [group.id, `${n}`]))
+    await bench.until(() => calls().length === 8, "a burst")
+    await put([[1, "another chat"]])
+    await bench.until(() => bench.outbox().at(-1)?.state === "sent", "the other chat")
+    assert.deepEqual(
+      bench.outbox().map(({ state }) => state),
+      ["dead", ...Array(7).fill("sent"), ...Array(4).fill("new"), "sent"],
+    )
+  })
+
   test("a hundred chats get every message once and in order, and only those wait that were refused", async () => {
     await begin(100)
     const textsFor = (chat: number) => (chat % 20 === 0 ? ["a", "b"] : ["a"])

@@ -182,6 +182,7 @@ describe("formatting", () => {
   const table = "| k | v | w |\n|---|---|---|\n| **a** | 1 | [x](https://y.z) |\n| b |  | 2 |"
   test("shows tables as bullets where it is told to, with their formatting", () => {
     const [chunk] = chunkPieces(render(table, "bullets"), 4000)
+    assert.equal(chunkPieces(render("| k | v |\n|---|---|", "bullets"), 4000)[0]?.html, "• <b>k</b>\n  • v")
     assert.equal(chunk?.html, '• <b>a</b>\n  • v: 1\n  • w: <a href="https://y.z">x</a>\n• <b>b</b>\n  • w: 2')
   })
 
@@ -299,6 +300,12 @@ describe("cutting", () => {
   test("does not cut a link that fits into the next message", () => {
     const chunks = html(`${"x".repeat(30)} [one two three four](https://a.b)`, 40)
     assert.deepEqual(chunks, ["x".repeat(30), '<a href="https://a.b">one two three four</a>'])
+  })
+
+  test("cuts a link where it must, whatever it is made of, when no message holds it", () => {
+    const link = `[**${"b".repeat(20)}**${"c".repeat(29)}](https://a.b)`
+    const [first] = chunkPieces(render(`${"a".repeat(30)}${link}`), 40)
+    assert.equal(first?.plain.length, 40)
   })
 
   test("keeps the markup of many long links below the platform's byte limit", () => {

@@ -48,7 +48,7 @@ export function createRenderer(): Renderer {
 function createParser() {
   const parser = new MarkdownIt({ html: false, linkify: true, breaks: false, typographer: false, maxNesting })
   // Only written-out addresses: the platform links the rest by itself, and `file.md` is no address.
-  parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false })
+  parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false })
   // Models write `---` under a paragraph as a rule, hardly ever as an underline.
   parser.disable(["lheading", "reference"])
   addMarks(parser)

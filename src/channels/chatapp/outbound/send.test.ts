@@ -5,7 +5,7 @@ import { createServer } from "node:net"
 import { once } from "node:events"
 import { join } from "node:path"
 import { after, before, describe, test } from "node:test"
-import type { Reply } from "../../../delivery/contract.ts"
+import type { MessageChange, Reply } from "../../../delivery/contract.ts"
 import type { Route } from "../../../sessions/route.ts"
 import { type Bench, startBench } from "../test-bench/bench.ts"
 import type { TextPayload } from "./payload.ts"
@@ -48,6 +48,11 @@ async function send(reply: Partial<Reply>, to: Route = route()): Promise<void> {
   await bench.store.write(async (write) => {
     for (const row of bench.channel.sender.plan(to, { text: "", media: [], ...reply })) write.addOutbox(row)
   })
+}
+
+async function change(made: MessageChange): Promise<void> {
+  const row = bench.channel.sender.planChange?.(route(), made)
+  await bench.store.write(async (write) => void (row && write.addOutbox(row)))
 }
 
 const rows = () => bench.outbox().filter(({ id }) => id > since.row)
@@ -150,14 +155,26 @@ describe("a text", () => {
     ] as const) {
       bench.emulator.control.fault({ ...fault, method: "deleteMessage" })
     }
-    const row = bench.channel.sender.planChange?.(route(), {
-      action: "delete",
-      messageId: String(message?.message_id),
-    })
-    await bench.store.write(async (write) => void (row && write.addOutbox(row)))
+    await change({ action: "delete", messageId: String(message?.message_id) })
     await settled()
     assert.deepEqual(states(), ["sent", "sent"])
     assert.deepEqual(received(), [])
+  })
+
+  test("is edited once more as plain text where its HTML is refused; where the edit is, it ends", async () => {
+    begin()
+    await send({ text: "hello" })
+    await settled()
+    const messageId = String(received()[0]?.message_id)
+    for (const words of ["can't parse entities: Unsupported start tag", "message can't be edited"]) {
+      const description = `Bad Request: ${words}`
+      bench.emulator.control.fault({ kind: "status", method: "editMessageText", status: 400, description })
+      await change({ action: "edit", messageId, text: `**${words.length}**` })
+      await settled()
+    }
+    assert.deepEqual(states(), ["sent", "sent", "dead"])
+    assert.deepEqual([received()[0]?.text, received()[0]?.entities], ["43", undefined])
+    assert.equal(calls("editMessageText").length, 3)
   })
 
   for (const kind of ["cut-after-accept", "cut-body", "cut"] as const) {
@@ -321,6 +338,17 @@ describe("a text", () => {
     await send({ text: "https://example.com" })
     await settled()
     assert.deepEqual(calls()[0]?.parameters["link_preview_options"], { is_disabled: true })
+  })
+})
+
+test("buttons have the colour that they were given, and the platform's own where they were given none", async () => {
+  begin()
+  const one = { text: "Delete", data: "delete" }
+  await send({ text: "choose", buttons: [[{ ...one, style: "danger" }, one]] })
+  await settled()
+  const shown = { text: "Delete", callback_data: "delete" }
+  assert.deepEqual(calls()[0]?.parameters["reply_markup"], {
+    inline_keyboard: [[{ ...shown, style: "danger" }, shown]],
   })
 })
 

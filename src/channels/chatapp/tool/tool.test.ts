@@ -270,9 +270,15 @@ describe("a target", () => {
 describe("a turn that has read words of others", () => {
   const tainted = { tainted: true } as const
 
+  const toolOf = (name: string) =>
+    bench.channel.tools(context()).find((each) => each.name === name) ?? assert.fail(name)
   const gateOf = (name: string, given: Record<string, unknown>, more: Partial<ToolContext> = {}) => {
-    const tool = bench.channel.tools(context()).find((each) => each.name === name)
-    return tool?.gate?.(tool.input.parse(given), context({ ...tainted, ...more }))
+    const tool = toolOf(name)
+    return tool.gate?.(tool.input.parse(given), context({ ...tainted, ...more }))
+  }
+  const describedOf = (name: string, given: Record<string, unknown>) => {
+    const tool = toolOf(name)
+    return tool.describe?.(tool.input.parse(given), context(tainted))
   }
 
   test("does in its own chat, to its own messages, what it likes, and makes no previews", async () => {
@@ -315,6 +321,9 @@ describe("a turn that has read words of others", () => {
       const gated = await gateOf(name, given)
       assert.match(gated?.reason ?? "", reason, JSON.stringify(given))
       actions.add(`${name} ${JSON.stringify(gated?.action)}`)
+      // What an owner's rule looks at is what the question shows.
+      const { summary, action } = { ...(await describedOf(name, given)) }
+      assert.deepEqual([summary, action], [gated?.summary, gated?.action])
       await assert.rejects(use(name, given, tainted), { code: "forbidden", message: reason })
     }
     assert.equal(actions.size, calls.length)

@@ -287,6 +287,7 @@ describe("the listener", () => {
       return webhook?.lastErrorAt === undefined ? undefined : webhook
     })
     assert.equal(looked.lastError, result["last_error_message"])
+    assert.equal(looked.lastErrorAt, Number(result["last_error_date"]) * 1000)
     full = false
     assert.equal((await post(JSON.stringify(update(3, "full")), headers)).status, 200)
     assert.equal(texts()[0], "full")

@@ -1,5 +1,5 @@
 // Files to send: only regular files below the media root, by their real path, within the size that is allowed.
-// The file is opened once and checked open, so what was checked is what is sent.
+// The file is opened once, without waiting at a pipe, and checked open, so what was checked is what is sent.
 import { type FileHandle, constants, open, realpath } from "node:fs/promises"
 import { basename, sep } from "node:path"
 import type { Readable } from "node:stream"
@@ -24,7 +24,7 @@ export async function openMedia(options: { path: string; root: string; maxMb: nu
   try {
     const [path, root] = await Promise.all([realpath(options.path), realpath(options.root)])
     if (!path.startsWith(root + sep)) throw refuse("it is outside the media folder")
-    file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+    file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     const info = await file.stat()
     if (!info.isFile()) throw refuse("it is not a regular file")
     if (info.size === 0) throw refuse("it is empty")

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict"
+import { execFileSync } from "node:child_process"
 import { existsSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { test } from "node:test"
@@ -34,11 +35,14 @@ test("a file below the media folder is opened once, and read from its beginning 
 
 test("what leads out, is no file, empty, too large or not there is refused, and why is said", async () => {
   const { folder, root } = place()
+  execFileSync("mkfifo", [join(root, "pipe")])
   const cases: [string, RegExp][] = [
     [join(folder, "media-other.txt"), /media-other\.txt cannot be sent: it is outside the media folder/],
     [join(root, "link.txt"), /outside/],
     [root, /outside/],
     [join(root, "below"), /not a regular file/],
+    // Nobody writes into it: opening it would wait for ever.
+    [join(root, "pipe"), /not a regular file/],
     [join(root, "empty.txt"), /it is empty/],
     [join(root, "large.txt"), /larger than 0\.0009765625 MB/],
     [join(root, "nothing"), /ENOENT/],

@@ -60,11 +60,11 @@ export function addDrawnControl(walk: Walk, label: PageElement, control: PageEle
   addLine(walk, { element: label, role, name, depth, states: statesOf(walk.tables, control, role), ref: true })
 }
 
-/** A drawing that is large enough to have words and parts of its own; small ones are icons. */
+/** A drawing with words, or so large that it has parts of its own; other small ones are icons. */
 export function isChart(element: PageElement): boolean {
-  if (element.localName !== "svg") return false
+  if (element.localName !== "svg" || element.firstElementChild === null) return false
   const { width, height } = element.getBoundingClientRect()
-  return width >= 64 && height >= 64 && element.firstElementChild !== null
+  return (width >= 64 && height >= 64) || element.querySelector("text,foreignObject") !== null
 }
 
 /** Nothing inside it can be read: an image, or a drawing as small as an icon. */

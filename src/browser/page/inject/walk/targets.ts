@@ -60,6 +60,8 @@ export interface Inside {
   words: string
   /** The words are all that people read in it. */
   isWhole: boolean
+  /** There is more inside than was looked at: what was not may be anything. */
+  isCut: boolean
   /** Elements with words or pictures of their own that stand on their own: one for `<div>Reply</div>`, two for a menu. */
   items: number
   /** The items are children of one parent, of one kind, and short: entries of a menu rather than parts of a card. */
@@ -86,6 +88,7 @@ export function lookInside(walk: Walk, element: PageElement): Inside {
   return {
     words: tidy(all, 200),
     isWhole,
+    isCut: state.left <= 0,
     items: found.length,
     isMenu,
     hasControls: state.hasControls,

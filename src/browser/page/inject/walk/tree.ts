@@ -95,9 +95,9 @@ function cutOff(walk: Walk, element: PageElement, depth: number): void {
 /** A plain element that takes clicks, or a part of one: no role tells it. What is inside it stays in the snapshot. */
 function visitTarget(walk: Walk, element: PageElement, depth: number, inherited: Inherited): void {
   flushText(walk)
-  const { words, isWhole, items, hasControls } = lookInside(walk, element)
+  const { words, isWhole, isCut, items, hasControls } = lookInside(walk, element)
   const label = tidy(element.getAttribute("aria-label") ?? element.getAttribute("title") ?? "", 200)
-  const isSimple = items <= 1 && !hasControls && isWhole
+  const isSimple = items <= 1 && !hasControls && isWhole && !isCut
   const name = label || (isSimple ? words : "")
   // So it is of one that is drawn beside it.
   const drawn =
