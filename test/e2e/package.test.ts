@@ -37,6 +37,11 @@ test("the packed program installs and runs by itself, without git and without a 
     env: { HOME: folder, PATH: dirname(process.execPath), npm_command: "exec" },
   })
   assert.match(refused.stderr, /hint: .*npx svc-gateway config validate/)
+  const checked = spawnSync(process.execPath, [realpathSync(join(tried.bin, "svc")), "config", "validate"], {
+    encoding: "utf8",
+    env: { HOME: folder, PATH: dirname(process.execPath), npm_command: "exec", SVC_CONFIG_PATH: config },
+  })
+  assert.match(checked.stderr, /npx svc-gateway config validate checks it/)
   // With the optional library it is 14 MB more; 80 MB are allowed.
   assert.ok(tried.bytes < 40_000_000, `${tried.bytes} bytes`)
   const listed = spawnSync("tar", ["tzf", tarball], { encoding: "utf8" }).stdout.trim().split("\n")
