@@ -117,7 +117,7 @@ test("from nothing to the first answer in the chat, with wrong answers asked aga
   again.type("offline")
   await again.shows("fixed commands")
   assert.equal(await again.ended, 0)
-  assert.match(again.screen(), /Start it with: svc gateway/)
+  assert.match(again.screen(), new RegExp(`Start it with: svc gateway --state-dir ${stateFolder}`))
   assert.equal(read("svc.json"), config.replace('"openai/gpt-5"', '"offline/commander"'))
 })
 
@@ -202,6 +202,9 @@ test("without a terminal says what to pass, takes every answer as an option, and
   assert.match(asked.stderr, /no terminal/)
   assert.match(asked.stderr, /--bot-token <token\|none> --browser <yes\|no\|path> --owner <user id\|first\|none>/)
   assert.doesNotMatch(asked.stderr, /--model </)
+  const empty = await run("--model", "offline", "--bot-token", "-", "--browser", "no", "--owner", "none")
+  assert.equal(empty.code, 2)
+  assert.match(empty.stderr, /standard input should hold the token, one a line; it holds 0/)
 
   const rest = ["--api-root", emulator.url, "--browser", "yes", "--no-browser-sandbox"]
   model.enqueue(keyRefused)
