@@ -1,6 +1,8 @@
 import assert from "node:assert/strict"
 import { spawnSync } from "node:child_process"
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { once } from "node:events"
+import { globSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { before, after, test } from "node:test"
@@ -11,6 +13,7 @@ import { commandGroups } from "./groups.ts"
 import { createOutput } from "./output.ts"
 import { renderReference } from "./reference.ts"
 import { runProgram, sourceProgram, startProgram } from "./testing/run-program.ts"
+import { answerJson, startStandIn } from "./testing/stand-in-gateway.ts"
 
 const root = join(import.meta.dirname, "..")
 const context = createContext({ environment: {}, output: createOutput({}), programFile: sourceProgram })
@@ -225,6 +228,52 @@ test("the emulator gets its flags and the signals, and its exit code is ours", a
   running.child.kill("SIGTERM")
   const { code, stdout } = await running.ended
   assert.deepEqual([code, stdout.split("\n")[1]], [3, "tidying"])
+})
+
+test("the emulator explains its flags itself, and says what to do where another one runs", async (t) => {
+  const help = await runProgram(["emulator", "--help"])
+  assert.equal(help.code, 0)
+  assert.match(help.stdout, /--control-token <text>/)
+  const other = createServer().listen(0, "127.0.0.1")
+  t.after(() => other.close())
+  await once(other, "listening")
+  const { port } = other.address() as AddressInfo
+  const { code, stderr } = await runProgram(["emulator", "--port", String(port)])
+  assert.equal(code, 1)
+  assert.match(stderr, new RegExp(`port ${port} is in use, .* pass --port 0`))
+})
+
+test("advice names the program as whoever reads it can call it, also what is no error", async (t) => {
+  const answers: Record<string, unknown> = {
+    "/api/schedules/morning/run": { ok: true, id: "8f3a61c2", runId: "r1" },
+    "/api/pairing/chatapp/approve": { ok: true, senderId: "42", sharesWith: 1 },
+    "/api/heartbeat/now": { ok: true, agent: "main", runId: "r1" },
+    "/api/mcp/servers/search": { name: "search", items: [{ name: "find", state: "new", description: "" }] },
+  }
+  const gateway = await startStandIn((request, response) => answerJson(answers[request.path])(request, response))
+  t.after(() => gateway.stop())
+  // The bundle stands in no clone, and is called as `npx svc-gateway` calls it.
+  const environment = { ...gateway.environment, npm_command: "exec" }
+  const say = async (...words: string[]) => (await runProgram(words, { program: bundle, environment })).stdout
+  assert.match(await say("cron", "run", "morning"), /look with: npx svc-gateway runs show r1$/m)
+  assert.match(await say("pairing", "approve", "chatapp", "AB3DEF7H"), /: npx svc-gateway config set session/)
+  assert.match(await say("heartbeat", "now"), /: npx svc-gateway runs show r1$/m)
+  assert.match(await say("mcp", "servers", "search"), /: npx svc-gateway mcp accept search$/m)
+})
+
+test("advice that ends with a command gives it the arguments that it needs", async () => {
+  const leaves = walk(await readCommandTree(context)).filter(({ commands }) => commands.length === 0)
+  const needy = leaves.filter(({ help }) => /^Usage: svc .*<\w+>/.test(help)).map(({ path }) => path.join(" "))
+  assert.ok(needy.includes("pairing list"))
+  const ended = new RegExp(`(?<![\\w/.-])svc (?:${needy.join("|")})(?:["'\`;:,.)]|$)`)
+  const sources = globSync("{src,cli}/**/*.ts", { cwd: root }).filter((path) => !/\.test\.ts$|\/testing\//.test(path))
+  const lacking = sources.flatMap((path) =>
+    readFileSync(join(root, path), "utf8")
+      .split("\n")
+      .filter((line) => !/^\s*(?:\/\/|\/?\*)/.test(line) && ended.test(line))
+      .map((line) => `${path}: ${line.trim()}`),
+  )
+  assert.deepEqual(lacking, [])
 })
 
 test("names what is missing of an installation", async () => {

@@ -24,7 +24,7 @@ const options = {
   limits: { type: "boolean" },
   local: { type: "boolean" },
   json: { type: "boolean" },
-  help: { type: "boolean" },
+  help: { type: "boolean", short: "h" },
 } as const
 
 type Values = ReturnType<typeof parseArgs<{ options: typeof options }>>["values"]
@@ -85,10 +85,16 @@ async function main(argv: string[]): Promise<void> {
   process.once("SIGINT", stop)
 }
 
+function explain(error: unknown, message: string): string {
+  const { code, port } = error as { code?: unknown; port?: unknown }
+  if (code !== "EADDRINUSE") return message
+  return `port ${String(port)} is in use, perhaps by another emulator. Stop that one, or pass --port 0 for a free port`
+}
+
 function fail(error: unknown): void {
   const message = error instanceof Error ? error.message : String(error)
   const isUsage = error instanceof UsageError
-  process.stderr.write(isUsage ? `${message}\nTry --help.\n` : `The emulator cannot run: ${message}\n`)
+  process.stderr.write(isUsage ? `${message}\nTry --help.\n` : `The emulator cannot run: ${explain(error, message)}\n`)
   process.exitCode = isUsage ? 2 : 1
 }
 

@@ -67,7 +67,7 @@ async function runOnce(options: GatewayOptions): Promise<number | "restart"> {
   try {
     core = await openCore(options)
   } catch (error) {
-    return reportStartFailure(error)
+    return reportStartFailure(error, options)
   }
   const stop = listenForStop(core, () => process.exit(1))
   const stack = new AsyncStack(core)
@@ -77,11 +77,11 @@ async function runOnce(options: GatewayOptions): Promise<number | "restart"> {
     core.log.info({ reason }, "gateway stopping")
     await stack.unwind()
     const failure = stop.failure()
-    if (failure) return reportStartFailure(failure)
+    if (failure) return reportStartFailure(failure, options)
     return reason.startsWith("restart") ? "restart" : 0
   } catch (error) {
     await stack.unwind()
-    return reportStartFailure(error)
+    return reportStartFailure(error, options)
   } finally {
     stop.dispose()
     core.flushLog()
@@ -393,7 +393,7 @@ function announce(
 }
 
 /** The log may not stand yet, and the person is looking at the terminal. */
-function reportStartFailure(error: unknown): number {
-  process.stderr.write(describeStartFailure(error))
+function reportStartFailure(error: unknown, { named = (text) => text }: GatewayOptions): number {
+  process.stderr.write(named(describeStartFailure(error)))
   return 1
 }

@@ -16,7 +16,7 @@ export async function addBackup(program: Command, context: CliContext): Promise<
   const path = siblingProgram(context, "backup-commands.mjs", "src/main/backup-cli.ts")
   const commands = (await import(pathToFileURL(path).href)) as BackupCommands
   const io: BackupProgramIo = {
-    print: (text) => context.output.line(printable(text)),
+    print: (text) => context.output.line(printable(context.output.named(text))),
     printJson: (value) => context.output.json(value),
     note: (text) => context.output.note(printable(text)),
     table: (headings, rows) => formatTable(headings, rows).trimEnd(),

@@ -415,6 +415,19 @@ test("pairing deny sends the code or the sender", async (context) => {
   assert.equal(result.stdout, "denied Eve 42\n")
 })
 
+test("every command of the configuration takes the state folder that is named, as others do", async () => {
+  const folder = temporaryFolder()
+  const config = (...words: string[]) => runProgram(["config", ...words, "--state-dir", folder])
+  assert.equal((await config("path")).stdout, `${join(folder, "svc.json")}\n`)
+  const set = await config("set", "gateway.port", "19000")
+  assert.equal(set.code, 0, set.stderr)
+  assert.match(readFileSync(join(folder, "svc.json"), "utf8"), /"port": 19000/)
+  assert.equal((await config("get", "gateway.port")).stdout.trim(), "19000")
+  assert.match((await config("validate")).stdout, new RegExp(`^${join(folder, "svc.json")}: no errors`))
+  assert.equal((await config("unset", "gateway.port")).code, 0)
+  assert.doesNotMatch(readFileSync(join(folder, "svc.json"), "utf8"), /19000/)
+})
+
 test("config is read from the file, without a gateway", async (context) => {
   const result = await ask(context, ["config", "path"], {})
   assert.equal(result.code, 0)

@@ -16,7 +16,7 @@ export async function addConfig(program: Command, context: CliContext): Promise<
   const commands = (await import(pathToFileURL(path).href)) as ConfigCommands
   const io: ConfigCommandIo = {
     stdout: (text) => context.output.write(text),
-    stderr: (text) => void process.stderr.write(text),
+    stderr: (text) => void process.stderr.write(context.output.named(text)),
     env: context.environment,
     exit: (code) => {
       context.exitCode = code

@@ -116,7 +116,9 @@ function addAct(cron: Command, context: CliContext, action: keyof typeof done, d
     if (options.json) return context.output.json(answer)
     const { runId, id: whole } = answer as { runId?: string; id?: string }
     context.output.line(
-      runId === undefined ? `${whole} ${done[action]}` : `${done[action]}; look with: svc runs show ${runId}`,
+      runId === undefined
+        ? `${whole} ${done[action]}`
+        : context.output.named(`${done[action]}; look with: svc runs show ${runId}`),
     )
   })
   addExamples(command, `svc cron ${action} 8f3a61c2`)

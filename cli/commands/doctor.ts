@@ -83,7 +83,9 @@ async function askGateway(context: CliContext, stateDir: string | undefined): Pr
     if (!(error instanceof AppError) || error.code === "gateway-unreachable") return undefined
     return {
       problems: [
-        { part: "gateway", problem: error.message, ...(error.hint === undefined ? {} : { next: error.hint }) },
+        error.code === "timeout"
+          ? { part: "gateway", problem: `no answer within ${statusMs} ms: it is busy, or it hangs`, next: "svc logs" }
+          : { part: "gateway", problem: error.message, ...(error.hint === undefined ? {} : { next: error.hint }) },
       ],
     }
   }

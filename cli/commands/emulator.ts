@@ -10,7 +10,9 @@ export function addEmulator(program: Command, context: CliContext): void {
   const command = program
     .command("emulator")
     .description("Run the chat platform emulator, for trying things out without the real platform")
-    .argument("[flags...]", "flags of the emulator; list them with: svc emulator -- --help")
+    .argument("[flags...]", "flags of the emulator; list them with: svc emulator --help")
+    // The emulator explains its flags itself.
+    .helpOption(false)
     .allowUnknownOption()
     .passThroughOptions()
     .action(async (flags: string[]) => {

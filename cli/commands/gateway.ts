@@ -24,6 +24,7 @@ interface GatewayProgram {
     quiet?: boolean
     logLevel?: string
     program?: string
+    named?: (text: string) => string
     newStore?: boolean
     selfTest?: boolean
   }): Promise<number>
@@ -49,6 +50,7 @@ export function addGateway(program: Command, context: CliContext): void {
       const gateway = (await import(pathToFileURL(path).href)) as GatewayProgram
       const code = await gateway.runGateway({
         program: context.programFile,
+        named: (text) => context.output.named(text),
         ...(options.stateDir === undefined ? {} : { stateDir: options.stateDir }),
         ...(options.config === undefined ? {} : { configPath: options.config }),
         ...(options.port === undefined ? {} : { port: options.port }),

@@ -34,7 +34,7 @@ export function addHeartbeat(program: Command, context: CliContext): void {
       const gateway = connectGateway(context, { ...options, timeout })
       const run = (await gateway.call("POST", "/api/heartbeat/now", { body })) as HeartbeatRun
       if (options.json) return context.output.json(run)
-      const open = `not done yet; look with: svc runs show ${run.runId}`
+      const open = context.output.named(`not done yet; look with: svc runs show ${run.runId}`)
       context.output.line(`heartbeat of ${run.agent}: ${printableLine(run.outcome ?? open)}`)
     })
   addExamples(now, "svc heartbeat now", "svc heartbeat now --agent main --wait 0")

@@ -67,7 +67,7 @@ function addServers(mcp: Command, context: CliContext): void {
     if (name !== undefined) {
       const answer = await client.call("GET", pathOf(name), { timeoutMs: Math.max(options.timeout, openMs) })
       if (options.json) return context.output.json(answer)
-      return context.output.write(describeServer(answer as ServerDetail))
+      return context.output.write(describeServer(context, answer as ServerDetail))
     }
     const answer = await client.call("GET", "/api/mcp/servers")
     if (options.json) return context.output.json(answer)
@@ -91,7 +91,7 @@ function addAccept(mcp: Command, context: CliContext): void {
       timeoutMs,
     })
     if (options.json) return context.output.json(answer)
-    context.output.write(describeServer(answer as ServerDetail))
+    context.output.write(describeServer(context, answer as ServerDetail))
   })
   addExamples(accept, "svc mcp servers search", "svc mcp accept search")
 }
@@ -112,7 +112,7 @@ function describeServers(servers: readonly ServerState[]): string {
   return formatTable(["Server", "Kind", "Now", "Accepted tools", "Problem"], rows)
 }
 
-function describeServer({ name, revision, items }: ServerDetail): string {
+function describeServer({ output }: CliContext, { name, revision, items }: ServerDetail): string {
   const rows = items.map((tool) => [
     printableLine(tool.name),
     tool.state,
@@ -123,7 +123,7 @@ function describeServer({ name, revision, items }: ServerDetail): string {
     state === "changed" ? [`\n${printableLine(tool)}, accepted:\n${whole(accepted)}\nnow:\n${whole(now)}\n`] : [],
   )
   const waits = items.some(({ state }) => state !== "accepted")
-  const next = waits ? `\nto take them as they are now: svc mcp accept ${name}\n` : ""
+  const next = waits ? output.named(`\nto take them as they are now: svc mcp accept ${name}\n`) : ""
   return `${name} speaks ${revision ?? "an unknown revision"}\n${table}${changes.join("")}${next}`
 }
 

@@ -104,7 +104,7 @@ function addApprove(pairing: Command, context: CliContext): void {
       const body = { code, account, owner, notify }
       const answer = await gateway.call("POST", `${path}/approve`, { body })
       if (options.json) return context.output.json(answer)
-      context.output.line(describeGrant(answer as Partial<PairingGranted>, code, notify))
+      context.output.line(describeGrant(context, answer as Partial<PairingGranted>, { code, notify }))
     })
   addExamples(
     approve,
@@ -129,7 +129,7 @@ async function mayShare(
   const name = printableLine(request.label || request.senderId)
   const reader = createInterface({ input: process.stdin, output: process.stderr })
   try {
-    const question = `${sharingText(others, name)}\nLet ${name} in all the same? [y/N] `
+    const question = `${sharingText(context, others, name)}\nLet ${name} in all the same? [y/N] `
     const said = await reader.question(question, { signal: context.interrupted() })
     if (/^y(?:es)?$/i.test(said.trim())) return true
   } finally {
@@ -140,7 +140,11 @@ async function mayShare(
   return false
 }
 
-function describeGrant(granted: Partial<PairingGranted>, code: string, notify: boolean): string {
+function describeGrant(
+  context: CliContext,
+  granted: Partial<PairingGranted>,
+  { code, notify }: { code: string; notify: boolean },
+): string {
   const { senderId, label, isOwner, isAnswered, sharesWith = 0 } = granted
   const name = printableLine([label, senderId].filter(Boolean).join(" ") || code)
   const told = notify ? "They are told in the chat" : "They are not told"
@@ -148,16 +152,16 @@ function describeGrant(granted: Partial<PairingGranted>, code: string, notify: b
   return [
     `approved ${name}${isOwner ? ", as an owner" : ""}`,
     `${told}; ${next}.`,
-    ...(sharesWith > 0 ? [sharingText(sharesWith, "this person")] : []),
+    ...(sharesWith > 0 ? [sharingText(context, sharesWith, "this person")] : []),
   ].join("\n")
 }
 
-function sharingText(others: number, name: string): string {
+function sharingText({ output }: CliContext, others: number, name: string): string {
   const people = others === 1 ? "one other person" : `${others} other people`
   return [
     `Direct chats are one conversation here: ${name} shares it with ${people}. Each gets their own answers, but the agent`,
     "remembers what all of them have said, and may tell it to any of them.",
-    "To give each person a conversation of their own: svc config set session.dmScope per-peer",
+    output.named("To give each person a conversation of their own: svc config set session.dmScope per-peer"),
   ].join("\n")
 }
 

@@ -75,7 +75,13 @@ function addSet(secrets: Command, context: CliContext): void {
 }
 
 async function readValue(name: string): Promise<string> {
-  if (!process.stdin.isTTY) return (await readAll(process.stdin)).replace(/\r?\n$/, "")
+  if (!process.stdin.isTTY) {
+    const value = (await readAll(process.stdin)).replace(/\r?\n$/, "")
+    if (value !== "") return value
+    throw new AppError("bad-request", "Standard input was empty", {
+      hint: `For example: pass show shop | head -1 | svc secrets set ${name} ...; or at a terminal, where it is asked for`,
+    })
+  }
   const { openTerminal } = await import("../setup/terminal.ts")
   const terminal = openTerminal({ input: process.stdin, output: process.stderr })
   try {

@@ -98,6 +98,7 @@ test("from nothing to the first answer in the chat, with wrong answers asked aga
     assert.ok(!read("svc.json").includes(secret))
   }
   assert.ok(!first.screen().includes("\u001b[2J"), "a stranger's name cannot clear the screen")
+  assert.ok(!first.screen().includes("t.me/"), "the bot of that name at the platform is another one")
   assert.equal(statSync(join(stateFolder, ".env")).mode & 0o777, 0o600)
   assert.match(read(".env"), new RegExp(`OPENAI_API_KEY=${goodKey}\nCHATAPP_BOT_TOKEN=${emulator.token}\n`))
   assert.match(read("svc.json"), new RegExp(`"allowFrom": \\[${ann.id}\\]`))
@@ -116,7 +117,7 @@ test("from nothing to the first answer in the chat, with wrong answers asked aga
   again.type("offline")
   await again.shows("fixed commands")
   assert.equal(await again.ended, 0)
-  assert.match(again.screen(), /Start it with: svc gateway/)
+  assert.match(again.screen(), new RegExp(`Start it with: svc gateway --state-dir ${stateFolder}`))
   assert.equal(read("svc.json"), config.replace('"openai/gpt-5"', '"offline/commander"'))
 })
 
@@ -167,6 +168,22 @@ test("Ctrl-C says what is kept, and the rest is asked next time, the service too
   assert.equal(await second.ended, 0)
 })
 
+test("where no service can be installed the gateway starts in the terminal", async (context) => {
+  const { stateFolder, environment } = await open(context)
+  const words = ["--model", "offline", "--bot-token", "none", "--browser", "no", "--state-dir", stateFolder]
+  // Without a PATH there is no systemctl either.
+  const screen = openPseudoTerminal(["env", "PATH=/nowhere", process.execPath, testedProgram, "setup", ...words], {
+    environment: { ...inherited(), ...environment },
+  })
+  await screen.shows("Run it as a service")
+  screen.type("y")
+  await screen.shows("The service could not be installed; everything else is set up")
+  await screen.shows("Starting the gateway")
+  await screen.shows(/gateway ready/)
+  screen.child.stdin?.write("\u0003")
+  await screen.ended
+})
+
 const isRoot = process.getuid?.() === 0
 
 test("as root, names the option that agrees to a browser without its sandbox", { skip: !isRoot }, async (context) => {
@@ -185,6 +202,9 @@ test("without a terminal says what to pass, takes every answer as an option, and
   assert.match(asked.stderr, /no terminal/)
   assert.match(asked.stderr, /--bot-token <token\|none> --browser <yes\|no\|path> --owner <user id\|first\|none>/)
   assert.doesNotMatch(asked.stderr, /--model </)
+  const empty = await run("--model", "offline", "--bot-token", "-", "--browser", "no", "--owner", "none")
+  assert.equal(empty.code, 2)
+  assert.match(empty.stderr, /standard input should hold the token, one a line; it holds 0/)
 
   const rest = ["--api-root", emulator.url, "--browser", "yes", "--no-browser-sandbox"]
   model.enqueue(keyRefused)

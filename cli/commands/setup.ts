@@ -96,11 +96,10 @@ async function runSetup(context: CliContext, options: Options): Promise<number> 
     return await runSelf(context, ["gateway", ...stateWords(options)])
   } catch (error) {
     if (terminal && error instanceof Error && (error as Partial<AppError>).code === "aborted") {
-      const words = (name: string) => ["svc", name, ...stateWords(options)].join(" ")
       output.note(
         isSetUp
-          ? `Stopped. Everything else is set up; ${words("gateway")} starts it`
-          : `Stopped. Answers that worked are kept; ${words("setup")} goes on`,
+          ? `Stopped. Everything else is set up; ${commandOf(options, "gateway")} starts it`
+          : `Stopped. Answers that worked are kept; ${commandOf(options, "setup")} goes on`,
       )
     }
     throw error
@@ -111,8 +110,10 @@ async function runSetup(context: CliContext, options: Options): Promise<number> 
 
 async function readAnswers(options: Options): Promise<SetupAnswers> {
   const { model, modelKey, modelUrl, region, project, botToken, apiRoot, browser, owner } = options
-  const wanted = [modelKey, botToken].filter((value) => value === "-").length
-  const lines = wanted > 0 ? await readLines(wanted) : []
+  const wanted = Object.entries({ key: modelKey, token: botToken }).flatMap(([name, value]) =>
+    value === "-" ? name : [],
+  )
+  const lines = wanted.length > 0 ? await readLines(wanted) : []
   const read = (value: string | undefined) => (value === "-" ? lines.shift() : value)
   const given = {
     model,
@@ -131,11 +132,13 @@ async function readAnswers(options: Options): Promise<SetupAnswers> {
 }
 
 /** The key first, then the token. */
-async function readLines(count: number): Promise<string[]> {
+async function readLines(wanted: readonly string[]): Promise<string[]> {
   const { text } = await import("node:stream/consumers")
   const lines = (await text(process.stdin)).split("\n").map((line) => line.trim())
-  if (lines.filter((line) => line !== "").length >= count) return lines.filter((line) => line !== "")
-  throw new AppError("bad-request", `The standard input should hold ${count} lines: the key, then the token`)
+  const said = lines.filter((line) => line !== "")
+  if (said.length >= wanted.length) return said
+  const names = wanted.map((name) => `the ${name}`).join(", then ")
+  throw new AppError("bad-request", `The standard input should hold ${names}, one a line; it holds ${said.length}`)
 }
 
 /** Undefined while none runs for this state folder. */
@@ -168,6 +171,14 @@ function stateWords({ stateDir }: Options): string[] {
   return stateDir === undefined ? [] : ["--state-dir", stateDir]
 }
 
+/** As it is typed for the same state folder. */
+function commandOf(options: Options, name: string): string {
+  const quoted = stateWords(options).map((word) =>
+    /^[\w@%+=:,./~-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`,
+  )
+  return ["svc", name, ...quoted].join(" ")
+}
+
 /** Question 5, where this program can: whether a service was installed. */
 async function runService(
   context: CliContext,
@@ -180,8 +191,11 @@ async function runService(
   if (!isThere || isRunning || options.service === false) return false
   if (!options.service && !(terminal && (await wantsService(terminal)))) return false
   const code = await runSelf(context, ["service", "install", ...stateWords(options)])
-  if (code !== 0) throw new AppError("internal", "The service could not be installed; everything else is set up")
-  return true
+  if (code === 0) return true
+  if (options.service) throw new AppError("internal", "The service could not be installed; everything else is set up")
+  // Asked and answered at a terminal: the gateway can still run there.
+  terminal?.say("  The service could not be installed; everything else is set up.")
+  return false
 }
 
 async function wantsService(terminal: Terminal): Promise<boolean> {
@@ -206,9 +220,10 @@ function tell({ output }: CliContext, options: Options, { report, service, isSta
   output.line("")
   for (const [name, words] of Object.entries(report.settings)) output.line(printable(`${name.padEnd(8)} ${words}`))
   output.line(`config   ${report.configPath}`)
-  if (isStarting) output.line(output.named("\nStarting the gateway; Ctrl-C ends it. Later: svc gateway"))
-  else if (isRunning) output.line(output.named("\nThe gateway that runs takes it up by itself: svc status"))
-  else if (!service) output.line(output.named("\nStart it with: svc gateway"))
+  const words = (name: string) => output.named(commandOf(options, name))
+  if (isStarting) output.line(`\nStarting the gateway; Ctrl-C ends it. Later: ${words("gateway")}`)
+  else if (isRunning) output.line(`\nThe gateway that runs takes it up by itself: ${words("status")}`)
+  else if (!service) output.line(`\nStart it with: ${words("gateway")}`)
 }
 
 /** Another command of ours, at this terminal; resolves with its exit code. */

@@ -14,7 +14,7 @@ export async function addUpdate(program: Command, context: CliContext): Promise<
   const path = siblingProgram(context, "update-commands.mjs", "src/main/update-cli.ts")
   const commands = (await import(pathToFileURL(path).href)) as UpdateCommands
   commands.registerUpdateCommands(program, {
-    print: (text) => context.output.line(printable(text)),
+    print: (text) => context.output.line(printable(context.output.named(text))),
     printJson: (value) => context.output.json(value),
     note: (text) => context.output.note(printable(text)),
     variables: context.environment,

@@ -8,7 +8,7 @@ export function describeRestore(report: RestoreReport): string[] {
     ...aboutMessages(report),
     `Chat messages that came after ${since} and were taken by the gateway of then are not delivered again by the platform; those that nobody has taken yet are.`,
     "Webhooks accepted since then are not known any more: a sender that repeats one gets it done again. Older ones are still recognised, for as long as they are remembered.",
-    "Who was approved since then has to be approved again, and who was revoked since then is let in again: look at svc pairing list.",
+    "Who was approved since then has to be approved again, and who was revoked since then is let in again: look at svc pairing list chatapp once it runs.",
     ...aboutPlaces(report),
   ]
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { afterEach, beforeEach, test } from "node:test"
 import pino from "pino"
 import { newStateFolder } from "../../test/support/state-folder.ts"
-import { type Clock, noCrash, systemClock, systemIds } from "../kernel/index.ts"
+import { type AppError, type Clock, noCrash, systemClock, systemIds } from "../kernel/index.ts"
 import { type Store, openStore } from "../store/index.ts"
 import { maxMessageCharacters, maxRequests, maxRequestsOfAll } from "./pairing-book.ts"
 import { type Pairing, createPairing } from "./pairing.ts"
@@ -220,7 +220,10 @@ test("who is revoked is unknown again", async () => {
   await pairing.revoke("chatapp", " 1 ")
   assert.ok(!pairing.book("chatapp", "default").paired.has("1"))
   assert.deepEqual(pairing.list("chatapp").approved, [])
-  await assert.rejects(pairing.revoke("chatapp", "1"), (error: never) => code(error) === "not-found")
+  await assert.rejects(pairing.revoke("chatapp", "1"), (error: AppError) => {
+    assert.match(error.hint ?? "", /svc pairing list chatapp --approved/)
+    return error.code === "not-found"
+  })
 })
 
 test("a request whose transaction failed leaves no trace", async () => {

@@ -161,7 +161,7 @@ export function createPairing(options: PairingOptions): Pairing {
     async revoke(channel, senderId, account) {
       const plain = senderId.trim()
       const holders = booksOf(channel, account).filter((each) => each.paired.has(plain))
-      if (holders.length === 0) throw new AppError("not-found", `Nobody with id ${plain} was let in by pairing`)
+      if (holders.length === 0) throw notLetIn(channel, plain)
       await options.store.write(async (write) => {
         for (const each of holders) deletePaired(write, channel, each.account, plain)
       })
@@ -169,6 +169,12 @@ export function createPairing(options: PairingOptions): Pairing {
       options.log.info({ channel, account, sender: plain }, "pairing revoked")
     },
   }
+}
+
+function notLetIn(channel: string, senderId: string): AppError {
+  return new AppError("not-found", `Nobody with id ${senderId} was let in by pairing`, {
+    hint: `Ids stand in: svc pairing list ${channel} --approved`,
+  })
 }
 
 interface Found {

@@ -18,15 +18,20 @@ export interface ConfigWarning {
   message: string
 }
 
-interface JsonOption {
+interface CommonOptions {
   json?: boolean
+  stateDir?: string
 }
 
+const stateHelp = "state folder (default: $SVC_STATE_DIR, else ~/.svc)"
 const keyHelp = 'key such as channels.chatapp.dmPolicy or groups["-100.1"].enabled'
 
 export function registerConfigCommands(program: Command, io: ConfigCommandIo): void {
   const config = program.command("config").description("Read, change and check the configuration file")
   const load = () => import("./cli-actions.ts")
+  /** The same with the state folder that the command line names. */
+  const at = ({ stateDir }: CommonOptions): ConfigCommandIo =>
+    stateDir === undefined ? io : { ...io, env: { ...io.env, SVC_STATE_DIR: stateDir } }
 
   config
     .command("get")
@@ -34,10 +39,11 @@ export function registerConfigCommands(program: Command, io: ConfigCommandIo): v
     .description("Print the configuration in use, or one key of it, with defaults; secrets are masked")
     .option("--reveal", "print secrets as they are")
     .option("--json", "print JSON")
+    .option("--state-dir <dir>", stateHelp)
     .addHelpText("after", "\nExample:\n  svc config get gateway.port\n")
-    .action(async (key: string | undefined, options: JsonOption & { reveal?: boolean }) => {
+    .action(async (key: string | undefined, options: CommonOptions & { reveal?: boolean }) => {
       const { getConfigValue } = await load()
-      getConfigValue(io, { key, reveal: options.reveal === true, json: options.json === true })
+      getConfigValue(at(options), { key, reveal: options.reveal === true, json: options.json === true })
     })
 
   config
@@ -46,10 +52,11 @@ export function registerConfigCommands(program: Command, io: ConfigCommandIo): v
     .argument("<value>", "JSON5 value; anything else is taken as text")
     .description("Change one key in the file; comments and placeholders stay")
     .option("--json", "print JSON")
+    .option("--state-dir <dir>", stateHelp)
     .addHelpText("after", "\nExample:\n  svc config set channels.chatapp.dmPolicy allowlist\n")
-    .action(async (key: string, value: string, options: JsonOption) => {
+    .action(async (key: string, value: string, options: CommonOptions) => {
       const { setConfigFromText } = await load()
-      await setConfigFromText(io, { key, value, json: options.json === true })
+      await setConfigFromText(at(options), { key, value, json: options.json === true })
     })
 
   config
@@ -57,20 +64,22 @@ export function registerConfigCommands(program: Command, io: ConfigCommandIo): v
     .argument("<key>", keyHelp)
     .description("Remove one key from the file, and the sections that become empty")
     .option("--json", "print JSON")
+    .option("--state-dir <dir>", stateHelp)
     .addHelpText("after", "\nExample:\n  svc config unset messages.responsePrefix\n")
-    .action(async (key: string, options: JsonOption) => {
+    .action(async (key: string, options: CommonOptions) => {
       const { unsetConfigKey } = await load()
-      unsetConfigKey(io, { key, json: options.json === true })
+      unsetConfigKey(at(options), { key, json: options.json === true })
     })
 
   config
     .command("validate")
     .description("Check the file; every error is named with key, value and line, and models that may not work")
     .option("--json", "print JSON")
+    .option("--state-dir <dir>", stateHelp)
     .addHelpText("after", "\nExample:\n  svc config validate\n")
-    .action(async (options: JsonOption) => {
+    .action(async (options: CommonOptions) => {
       const { validateConfigFile } = await load()
-      await validateConfigFile(io, { json: options.json === true })
+      await validateConfigFile(at(options), { json: options.json === true })
     })
 
   config
@@ -87,9 +96,10 @@ export function registerConfigCommands(program: Command, io: ConfigCommandIo): v
     .command("path")
     .description("Print where the file is")
     .option("--json", "print JSON")
+    .option("--state-dir <dir>", stateHelp)
     .addHelpText("after", "\nExample:\n  svc config path\n")
-    .action(async (options: JsonOption) => {
+    .action(async (options: CommonOptions) => {
       const { printConfigPath } = await load()
-      printConfigPath(io, { json: options.json === true })
+      printConfigPath(at(options), { json: options.json === true })
     })
 }

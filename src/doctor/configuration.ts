@@ -47,7 +47,10 @@ export function lookAtConfiguration(variables: Variables, environment: Environme
 }
 
 function doubts(snapshot: ConfigSnapshot): Finding[] {
-  return findConfigWarnings(snapshot).map(({ path, message, title }) => {
+  // What a missing variable leaves empty is told as that already.
+  const missing = new Set(snapshot.missing.map(({ at }) => formatConfigPath(at)))
+  const found = findConfigWarnings(snapshot).filter(({ path }) => !missing.has(formatConfigPath(path)))
+  return found.map(({ path, message, title }) => {
     const isToken = /form of a bot token/.test(message)
     const code: FindingCode = isToken
       ? "token-malformed"

@@ -9,6 +9,7 @@ import { type TestContext, describe, test } from "node:test"
 import { freePort } from "../../test/support/gateway.ts"
 import { temporaryFolder } from "../../test/support/temporary.ts"
 import { runProgram } from "../../cli/testing/run-program.ts"
+import { startStandIn } from "../../cli/testing/stand-in-gateway.ts"
 import { findingTable } from "./contract.ts"
 import { type DoctorOptions, applyFix, describeFix, examine } from "./doctor.ts"
 import { lookAtClock, lookAtNode } from "./machine.ts"
@@ -187,6 +188,24 @@ describe("svc doctor", () => {
     assert.deepEqual(findings, [
       { code: "gateway-problem", severity: "warning", cause: "agent: no key", command: "svc models test" },
     ])
+  })
+
+  test("tells of a gateway that gives no answer in words that fit the doctor, whose time cannot be changed", async (context: TestContext) => {
+    const gateway = await startStandIn(() => undefined)
+    context.after(() => gateway.stop())
+    writeFileSync(join(gateway.stateFolder, "svc.json"), JSON.stringify(quiet), { mode: 0o600 })
+    const { stdout } = await runProgram(["doctor", "--json"], { environment: gateway.environment })
+    const { findings } = JSON.parse(stdout) as { findings: { code: string; cause: string; command?: string }[] }
+    const found = findings.find(({ code }) => code === "gateway-problem")
+    assert.match(found?.cause ?? "", /^gateway: no answer within \d+ ms/)
+    assert.equal(found?.command, "svc logs")
+  })
+
+  test("calls a secret whose variable is missing missing, and not weak as well", async () => {
+    const config = { ...quiet, gateway: { port: await freePort() }, hooks: { enabled: true, token: "${NO_SUCH}" } }
+    const { codes } = await look(stateFolder({ "svc.json": JSON.stringify(config) }))
+    assert.ok(codes.includes("variable-missing"), codes.join(" "))
+    assert.ok(!codes.includes("secret-weak"), codes.join(" "))
   })
 
   test("compares the clock with that of the platform, and without one with the newest file", async (context: TestContext) => {

@@ -263,7 +263,7 @@ function guard(path: ConfigPath, { route, sender }: CommandCall, mayWrite: (rout
   }
   if (!isProtectedPath(path)) return
   throw new AppError("config-write-refused", `${formatConfigPath(path)} cannot be changed from a chat`, {
-    hint: "It guards who may do what. Change it in the configuration file, or with svc config set",
+    hint: "It guards who may do what. Change it in the configuration file, or on its machine: svc config set <key> <value>",
   })
 }
 

@@ -54,6 +54,8 @@ export interface GatewayOptions {
   selfTest?: boolean
   /** File of the command line, for work that is done by a process of its own. */
   program?: string
+  /** Advice with the name by which this program can be called here. */
+  named?: (text: string) => string
   /** Called once everything is ready. */
   onReady?: (ready: { pid: number; port: number; controlPort: number; stateFolder: string }) => void
   /** Where a test may kill the process; the shipped program has none. */

@@ -158,7 +158,7 @@ export function createSchedules(options: SchedulesOptions): Schedules {
       change(id, (write, row) => {
         if (row.source === "config") {
           throw new AppError("conflict", `${row.id} stands in the configuration`, {
-            hint: "Take it out of cron.jobs, set enabled: false there, or pause it: svc cron pause",
+            hint: "Take it out of cron.jobs, set enabled: false there, or pause it: svc cron pause <id>",
           })
         }
         updateSchedule(write, row.id, { ended_at: row.ended_at ?? write.now })
@@ -221,7 +221,9 @@ async function add(state: State, wish: ScheduleWish, maker: Maker): Promise<Sche
   }
   await store.write(async (write) => {
     if (countSchedules(store.handle) >= mostSchedules) {
-      throw new AppError("conflict", `There are ${mostSchedules} schedules already`, { hint: "svc cron remove" })
+      throw new AppError("conflict", `There are ${mostSchedules} schedules already`, {
+        hint: "Remove one: svc cron remove <id>; what there is: svc cron list",
+      })
     }
     insertSchedule(write, row)
   })

@@ -51,7 +51,7 @@ function closeToOthers(path: string, log: Log): void {
 
 function keyTrouble(message: string, cause?: unknown): AppError {
   return new AppError("secret-unavailable", message, {
-    hint: "Bring the file back from a backup, or set the secrets anew: svc secrets set",
+    hint: "Bring the file back from a backup, or set the secrets anew: svc secrets set <name> --origin <origin>",
     ...(cause === undefined ? {} : { cause }),
   })
 }

@@ -92,7 +92,7 @@ export function createSecrets(options: SecretsOptions): Secrets {
         const text = unseal(keyFile.read(true), boundTo(row as SecretRow), sealed ?? "")
         if (text !== undefined) return new Secret(text)
         throw new AppError("secret-unavailable", `The secret ${name} does not open with the key ${keyFile.path}`, {
-          hint: "The key or the row was changed: set the secret anew with svc secrets set",
+          hint: "The key or the row was changed: set the secret anew: svc secrets set <name> --origin <origin>",
         })
       }
     },

@@ -3,6 +3,7 @@
 // them again and answers them.
 import { setTimeout as delay } from "node:timers/promises"
 import { type Client, createClient } from "../channels/chatapp/client.ts"
+import { platformRoot } from "../channels/chatapp/config.ts"
 import { describeFailure } from "../channels/chatapp/failure.ts"
 import { takePollerLock } from "../channels/chatapp/poller-lock.ts"
 import { type ConfigSnapshot, readEnvironment } from "../config/index.ts"
@@ -99,7 +100,9 @@ async function waitForPerson(
   const { conversation, say, signal, gateway } = context
   const me = await bot.client.call("getMe", {}, { timeoutMs: askMs, signal })
   const name = me.ok ? `@${me.value.username}` : "the bot"
-  const link = me.ok ? ` (https://t.me/${me.value.username})` : ""
+  // On another server, such as the emulator, the bot of that name is not the one behind the platform's link.
+  const isPlatform = bot.snapshot.config.channels.chatapp.apiRoot === platformRoot
+  const link = me.ok && isPlatform ? ` (https://t.me/${me.value.username})` : ""
   say(`  Write anything to ${name}${link}; waiting for your message, Ctrl-C ends it ...`)
   const beganAt = Date.now()
   const look = gateway ? requestsOf(gateway) : await updatesOf(context, bot)

@@ -44,7 +44,7 @@ export function readVersion(folder: string): string {
 }
 
 function refuse(what: string, instead: string): never {
-  throw new AppError("update-refused", `This svc runs from ${what}`, { hint: instead })
+  throw new AppError("update-refused", `This program runs from ${what}`, { hint: instead })
 }
 
 function requireWritable(modules: string): void {

@@ -82,11 +82,14 @@ function copyVariables(stateFolder: string, copy: string, owner: UpdateParts["ow
 }
 
 /** An error of a step with its number, and what that means for what runs. */
-async function passing<T>(step: string, { place }: UpdateParts, work: () => Promise<T>): Promise<T> {
+async function passing<T>(step: string, { place, progress }: UpdateParts, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    if (error instanceof AppError && error.code === "aborted") throw error
+    if (error instanceof AppError && error.code === "aborted") {
+      progress(`stopped in step ${step}; nothing was changed: svc ${place.version} goes on as before`)
+      throw error
+    }
     throw new AppError("update-failed", `Step ${step}, did not pass: ${describeError(error)}`, {
       cause: error,
       hint: `nothing was changed: svc ${place.version} goes on as before`,

@@ -50,6 +50,7 @@ test("a secret that was kept by the command line signs in, and stands in nothing
   const set = await svc(words, "tea-and-honey-9\n")
   assert.equal(set.stdout, `kept shop for ${site.url}\n`, set.stderr)
   assert.match((await svc(["secrets", "set", "shop"], "x")).stderr, /--origin/)
+  assert.match((await svc([...words], "")).stderr, /Standard input was empty/)
   assert.match((await svc(["secrets", "set", "Shop!", "--origin", site.url], "x")).stderr, /lower-case/)
   assert.match((await svc(["secrets", "set", "far", "--origin", "http://shop.example"], "x")).stderr, /not encrypted/)
   obey(world, {

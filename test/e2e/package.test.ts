@@ -2,7 +2,7 @@
 // the steps of the images, as far as they can be judged without making one (npm run test:image does).
 import assert from "node:assert/strict"
 import { spawnSync } from "node:child_process"
-import { readFileSync, realpathSync } from "node:fs"
+import { readFileSync, realpathSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { test } from "node:test"
 import { fileURLToPath } from "node:url"
@@ -30,6 +30,18 @@ test("the packed program installs and runs by itself, without git and without a 
     env: { HOME: folder, PATH: dirname(process.execPath), npm_command: "exec" },
   })
   assert.match(set.stdout, /Start it with: npx svc-gateway gateway/, set.stderr)
+  const config = join(folder, "wrong.json")
+  writeFileSync(config, "{ hoks: {} }")
+  const refused = spawnSync(process.execPath, [realpathSync(join(tried.bin, "svc")), "gateway", "--config", config], {
+    encoding: "utf8",
+    env: { HOME: folder, PATH: dirname(process.execPath), npm_command: "exec" },
+  })
+  assert.match(refused.stderr, /hint: .*npx svc-gateway config validate/)
+  const checked = spawnSync(process.execPath, [realpathSync(join(tried.bin, "svc")), "config", "validate"], {
+    encoding: "utf8",
+    env: { HOME: folder, PATH: dirname(process.execPath), npm_command: "exec", SVC_CONFIG_PATH: config },
+  })
+  assert.match(checked.stderr, /npx svc-gateway config validate checks it/)
   // With the optional library it is 14 MB more; 80 MB are allowed.
   assert.ok(tried.bytes < 40_000_000, `${tried.bytes} bytes`)
   const listed = spawnSync("tar", ["tzf", tarball], { encoding: "utf8" }).stdout.trim().split("\n")

@@ -77,6 +77,19 @@ class Installation {
     return spawnSync("svc", ["update", "--background", ...words], options)
   }
 
+  /** Ctrl-C as soon as the update says `words`. */
+  async stopAt(words: string, ...more: string[]) {
+    const child = spawn("svc", ["update", "--background", ...more], { env: this.env, cwd: "/" })
+    const ended = once(child, "close")
+    let stderr = ""
+    child.stderr.setEncoding("utf8").on("data", (piece: string) => {
+      if (!stderr.includes(words) && (stderr + piece).includes(words)) child.kill("SIGINT")
+      stderr += piece
+    })
+    const [status] = (await ended) as [number | null]
+    return { status, stderr }
+  }
+
   async accept(text: string): Promise<void> {
     const answer = await fetch(`http://127.0.0.1:${this.port}/hooks/wake`, {
       method: "POST",
@@ -181,6 +194,11 @@ test("an update brings the newer version with all data, and a broken one changes
     installation.configure({})
     await installation.accept(name)
   }
+  const { pid } = installation.gateway() ?? {}
+  const stopped = await installation.stopAt("2/5", "--from", old, "--force")
+  assert.equal(stopped.status, 130, stopped.stderr)
+  assert.match(stopped.stderr, /stopped in step 2, .*; nothing was changed: svc 1\.0\.0 goes on as before/)
+  assert.equal(installation.gateway()?.pid, pid)
   const kept = installation.events()
   assert.equal(kept.length, 1 + broken.filter(({ long }) => isLong || !long).length)
   const columns = () =>

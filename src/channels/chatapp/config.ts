@@ -3,6 +3,9 @@
 import { trimBoth } from "../../kernel/index.ts"
 import { z } from "zod"
 
+/** The platform's own address; another one is a server of somebody's own, or the emulator. */
+export const platformRoot = "https://api.telegram.org"
+
 const id = z.union([z.string().trim().min(1), z.int()]).transform(String)
 const allowList = z.array(id)
 const dmPolicy = z.enum(["pairing", "allowlist", "open", "disabled"])
@@ -348,7 +351,7 @@ export const chatappSchema = z
     blockStreaming: overridable.blockStreaming.default(false),
     mediaMaxMb: overridable.mediaMaxMb.default(5),
     timeoutSeconds: overridable.timeoutSeconds.default(500),
-    apiRoot: overridable.apiRoot.default("https://api.telegram.org"),
+    apiRoot: overridable.apiRoot.default(platformRoot),
     webhookPath: overridable.webhookPath.default("/chatapp-webhook"),
     webhookBind: overridable.webhookBind.default("0.0.0.0:8787"),
     reactionNotifications: overridable.reactionNotifications.default("own"),

@@ -36,6 +36,8 @@ const understood: [string, Command[]][] = [
     ],
   ],
   ["SCREENSHOT, please", [{ kind: "screenshot" }]],
+  ["@my_bot, please say hi", [{ kind: "say", text: "hi" }]],
+  ["say @my_bot is here", [{ kind: "say", text: "@my_bot is here" }]],
   ["go to localhost:3000/x", [{ kind: "open", url: "http://localhost:3000/x" }]],
   ["visit example.org!", [{ kind: "open", url: "https://example.org" }]],
   [

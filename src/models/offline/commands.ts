@@ -26,11 +26,14 @@ export const maxWaitSeconds = 60
 
 /** A command longer than this is none; only free text (say, think) may be as long as it likes. */
 const maxCommandLength = 2000
+/** In a group the bot is called by its name first. */
+const calling = /^\s{0,9}@\w{1,64}[\s,:]{1,9}/
 const freeText = /^(?:please\s{1,5})?(?:say|think)\s/i
 
 /** Commands in the order written. Never throws: what is not understood is a command of kind `unknown`. */
 export function parseCommands(text: string): Command[] {
   return text
+    .replace(calling, "")
     .split("\n")
     .flatMap(splitHard)
     .flatMap((segment) => {

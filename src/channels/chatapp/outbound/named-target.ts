@@ -36,7 +36,7 @@ export async function findNamedTarget(route: Route, options: NamedTargetOptions)
     "target-invalid",
     `${route.chatId} is nobody whom the bot can write to: ${chat.failure.description}`,
     {
-      hint: "A channel or group must have the bot as a member. A person must have written to the bot and be listed or paired; then the numeric id works too (svc pairing list)",
+      hint: "A channel or group must have the bot as a member. A person must have written to the bot and be listed or paired; then the numeric id works too (svc pairing list chatapp)",
     },
   )
 }
