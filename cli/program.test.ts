@@ -105,6 +105,8 @@ test("bad usage ends with 2, an error and a hint", async () => {
   const wrong = [
     ["stattus"],
     ["status", "--jsn"],
+    ["help", "stattus"],
+    ["help", "pairing", "aprove"],
     ["status", "more"],
     ["logs", "--limit", "-1"],
     ["logs", "--level", "loud"],

@@ -32,7 +32,7 @@ export async function runProgram(words: readonly string[], context: CliContext):
       context.output.line(version)
       return 0
     }
-    const route = words[0] === "help" ? [...words.slice(1), "--help"] : [...words]
+    const route = words[0] === "help" ? await helpRoute(words.slice(1), context) : [...words]
     const group = findGroup(route[0])
     const done = group !== undefined && (await runLean(route, group, context))
     if (!done) {
@@ -43,6 +43,15 @@ export async function runProgram(words: readonly string[], context: CliContext):
   } catch (thrown) {
     return await report(thrown, words, json, context)
   }
+}
+
+/** Asks a command for its help. What is no command stays alone, and is told as wherever else it is typed. */
+async function helpRoute(asked: readonly string[], context: CliContext): Promise<string[]> {
+  const [first = "-"] = asked
+  if (!first.startsWith("-") && !findGroup(first)) return [first]
+  const { path, next = "-", commands } = await locate(asked, context)
+  if (commands.length > 0 && !next.startsWith("-")) throw unknownCommand(next, path, commands)
+  return [...asked, "--help"]
 }
 
 function findGroup(word: string | undefined): CommandGroup | undefined {
@@ -149,16 +158,19 @@ async function locate(words: readonly string[], context: CliContext): Promise<Lo
   return { path, commands: [] }
 }
 
+function unknownCommand(word: string, path: string, commands: readonly string[]): AppError {
+  const meant = mostSimilar(word, commands)
+  const advice = meant === undefined ? `Commands: ${commands.join(", ")}.` : `Did you mean ${meant}?`
+  return new AppError("bad-request", `unknown command '${word}'`, { hint: `${advice} see: ${path} --help` })
+}
+
 async function usageError(error: CommanderError, words: readonly string[], context: CliContext): Promise<AppError> {
   const { path, next = "", commands } = await locate(words, context)
   const hint = `see: ${path} --help`
   if (error.code === "commander.help") return new AppError("bad-request", `${path} needs a command`, { hint })
   // A group with a command that may be left out takes a wrong one for that one's arguments.
-  if (error.code === "commander.excessArguments" && commands.length > 0 && !next.startsWith("-")) {
-    const meant = mostSimilar(next, commands)
-    const advice = meant === undefined ? `Commands: ${commands.join(", ")}.` : `Did you mean ${meant}?`
-    return new AppError("bad-request", `unknown command '${next}'`, { hint: `${advice} ${hint}` })
-  }
+  if (error.code === "commander.excessArguments" && commands.length > 0 && !next.startsWith("-"))
+    return unknownCommand(next, path, commands)
   const [message = "", ...suggestion] = error.message.replace(/^error: /, "").split("\n")
   const more = suggestion.join(" ").replace(/^\(|\)$/g, "")
   return new AppError("bad-request", message, { hint: more === "" ? hint : `${more} ${hint}` })
