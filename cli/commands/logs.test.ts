@@ -122,6 +122,22 @@ test("--follow goes on through several rotations without losing or repeating a l
   assert.deepEqual(numbers(result.stdout), range(1, 7))
 })
 
+test("--follow misses no file of a log that rotates while it looks", async (context) => {
+  const { file, environment } = stateFolder(context)
+  writeFileSync(file, line(1))
+  const running = startProgram(["logs", "--follow"], { environment })
+  await running.printed("line-1\n")
+  const last = 150
+  for (let number = 2; number <= last; number += 1) {
+    for (let age = number - 2; age > 0; age -= 1) renameSync(`${file}.${age}`, `${file}.${age + 1}`)
+    renameSync(file, `${file}.1`)
+    writeFileSync(file, line(number))
+  }
+  await running.printed(`line-${last}\n`)
+  running.child.kill("SIGINT")
+  assert.deepEqual(numbers((await running.ended).stdout), range(1, last))
+})
+
 test("--follow waits for a log that does not exist yet", async (context) => {
   const { file, environment } = stateFolder(context)
   const running = startProgram(["logs", "--follow", "--json"], { environment })

@@ -49,16 +49,33 @@ export async function followLog(options: FollowOptions): Promise<void> {
   }
 }
 
-/** The files that came after `current`, oldest first, open; usually none. */
+/**
+ * The files that came after `current`, oldest first, open; usually none. Taken only when nothing was renamed meanwhile:
+ * else a file could move past the look.
+ */
 function newerLogs(folder: string, current: OpenLog | undefined): OpenLog[] {
-  const paths = listLogs(folder)
-  const newer: string[] = []
-  for (const path of paths) {
+  const mostTries = 20
+  for (let tries = 0; tries < mostTries; tries += 1) {
+    const there = namesOf(folder)
     // When the current file has been rotated out altogether, all that are left are newer.
-    if (statSync(path, { throwIfNoEntry: false })?.ino === current?.inode) break
-    newer.unshift(path)
+    const known = there.findIndex(({ inode }) => inode === current?.inode)
+    const newer = there.slice(0, known < 0 ? there.length : known).toReversed()
+    const opened = newer.map(({ path }) => openLog(path))
+    const logs = opened.filter((log) => log !== undefined)
+    const areThose = newer.every(({ inode }, index) => opened[index]?.inode === inode)
+    if (areThose && JSON.stringify(namesOf(folder)) === JSON.stringify(there)) return logs
+    logs.forEach(closeLog)
   }
-  return newer.map((path) => openLog(path)).filter((log) => log !== undefined)
+  // The next look may find them still.
+  return []
+}
+
+/** Newest first. One that has gone since it was listed is left out. */
+function namesOf(folder: string): { path: string; inode: number }[] {
+  return listLogs(folder).flatMap((path) => {
+    const inode = statSync(path, { throwIfNoEntry: false })?.ino
+    return inode === undefined ? [] : [{ path, inode }]
+  })
 }
 
 async function pause(signal: AbortSignal): Promise<void> {
