@@ -1,5 +1,7 @@
 // What the page is told of the log: whole lines, from files that are cut, grow and are moved on meanwhile.
 import assert from "node:assert/strict"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
 import { appendFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -35,6 +37,41 @@ test("nothing is lost when the file is moved on between two questions, and a lin
   const next = read({ after: cursor })
   assert.deepEqual([next.said, next.cut], [["second", "third"], false])
   assert.deepEqual(read({ after: next.cursor }).said, [])
+})
+
+test("nothing is lost while files are moved on during the question", async () => {
+  const last = 150
+  writeFileSync(file(), line("1"))
+  const { cursor } = read()
+  const rotate = `
+    const { renameSync, writeFileSync } = require("node:fs")
+    const file = ${JSON.stringify(file())}
+    const idle = new Int32Array(new SharedArrayBuffer(4))
+    for (let number = 2; number <= ${last}; number += 1) {
+      for (let age = number - 2; age > 0; age -= 1) renameSync(file + "." + age, file + "." + (age + 1))
+      renameSync(file, file + ".1")
+      writeFileSync(file, JSON.stringify({ level: 30, time: 1, msg: String(number) }) + "\\n")
+      Atomics.wait(idle, 0, 0, 3)
+    }`
+  const child = spawn(process.execPath, ["-e", rotate], { stdio: ["ignore", "ignore", "inherit"] })
+  const ended = once(child, "exit")
+  const said: unknown[] = []
+  let after = cursor
+  const ask = () => {
+    const page = read({ after, limit: last })
+    said.push(...page.said)
+    after = page.cursor
+  }
+  while (child.exitCode === null) {
+    ask()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  await ended
+  ask()
+  assert.deepEqual(
+    said.map(Number),
+    Array.from({ length: last - 1 }, (_, index) => index + 2),
+  )
 })
 
 test("more than one question reads begins with the first whole line, and says that there is more", () => {

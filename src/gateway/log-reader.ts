@@ -1,6 +1,6 @@
 // Reads the gateway's log files for the page: the last lines, then what has come since. A cursor names a file by its inode
 // and a place in it, so that a rotation between two questions loses nothing.
-import { closeSync, fstatSync, openSync, readSync, readdirSync } from "node:fs"
+import { closeSync, fstatSync, openSync, readSync, readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 
 export interface LogQuery {
@@ -74,24 +74,43 @@ interface OpenFile {
   size: number
 }
 
-/** Oldest first. They stay the same files while we read, whatever they are called meanwhile. */
+/**
+ * Oldest first. They stay the same files while we read, whatever they are called meanwhile. Taken only when nothing was
+ * renamed while they were opened: else a file could move past the look.
+ */
 function openFiles(folder: string): OpenFile[] {
+  const mostTries = 20
+  for (let tries = 1; ; tries += 1) {
+    const files = namesOf(folder).flatMap((path) => open(path) ?? [])
+    const there = namesOf(folder).map((path) => statSync(path, { throwIfNoEntry: false })?.ino)
+    const areThose = there.length === files.length && files.every(({ inode }, index) => inode === there[index])
+    if (areThose) return files
+    const isLast = tries === mostTries
+    const kept = files.filter((file, index) => isLast && files.findIndex(({ inode }) => inode === file.inode) === index)
+    for (const file of files) if (!kept.includes(file)) closeSync(file.descriptor)
+    if (isLast) return kept
+  }
+}
+
+/** Oldest first. */
+function namesOf(folder: string): string[] {
   const age = (name: string) => Number(name.split(".")[2] ?? 0)
-  const names = readdirSync(folder).filter((name) => /^gateway\.log(\.\d{1,4})?$/.test(name))
-  const found = names
+  return readdirSync(folder)
+    .filter((name) => /^gateway\.log(\.\d{1,4})?$/.test(name))
     .toSorted((a, b) => age(b) - age(a))
-    .flatMap((name) => {
-      try {
-        const descriptor = openSync(join(folder, name), "r")
-        const { ino: inode, size } = fstatSync(descriptor)
-        return [{ descriptor, inode, size }]
-      } catch (error) {
-        // It has just been moved on or removed.
-        if ((error as NodeJS.ErrnoException).code === "ENOENT") return []
-        throw error
-      }
-    })
-  return found.filter(({ inode }, index) => found.findIndex((other) => other.inode === inode) === index)
+    .map((name) => join(folder, name))
+}
+
+/** Undefined for one that has just been moved on or removed. */
+function open(path: string): OpenFile | undefined {
+  try {
+    const descriptor = openSync(path, "r")
+    const { ino: inode, size } = fstatSync(descriptor)
+    return { descriptor, inode, size }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined
+    throw error
+  }
 }
 
 function tail(files: readonly OpenFile[]): { pieces: Piece[]; isCut: boolean } {
