@@ -91,7 +91,7 @@ test("the bundle holds nothing but this program, commander and what the import r
     /^src\/gateway\/access\/contract\.ts$/,
     /^src\/gateway\/access\/contract\.ts$/,
     /^src\/hooks\/cli/,
-    /^src\/kernel\/(durable-file|errors|home|log-format|process-alive|terminal-text|trim)\.ts$/,
+    /^src\/kernel\/(durable-file|errors|home|log-format|process-alive|shell-word|terminal-text|trim)\.ts$/,
     /^src\/sessions\/archive\/render\.ts$/,
     /^src\/store\/run-delivery\.ts$/,
     /^node_modules\/commander\//,

@@ -11,6 +11,7 @@ import { connectGateway } from "../gateway/client.ts"
 import { readItems } from "../gateway/items.ts"
 import type { Terminal } from "../setup/terminal.ts"
 import { addExamples, addLocalOptions } from "../options.ts"
+import { shellWord } from "../../src/kernel/shell-word.ts"
 import { printable } from "../../src/kernel/terminal-text.ts"
 
 interface Options {
@@ -173,10 +174,7 @@ function stateWords({ stateDir }: Options): string[] {
 
 /** As it is typed for the same state folder. */
 function commandOf(options: Options, name: string): string {
-  const quoted = stateWords(options).map((word) =>
-    /^[\w@%+=:,./~-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`,
-  )
-  return ["svc", name, ...quoted].join(" ")
+  return ["svc", name, ...stateWords(options)].map(shellWord).join(" ")
 }
 
 /** Question 5, where this program can: whether a service was installed. */

@@ -1,6 +1,7 @@
 // The completion script for bash: finds the path of commands before the cursor, then offers what may follow it.
 import type { CommandNode } from "../command-tree.ts"
 import { listChoices, listEntries } from "./entries.ts"
+import { inQuotes as quote } from "../../src/kernel/shell-word.ts"
 
 export function bashCompletion(tree: CommandNode): string {
   const entries = listEntries(tree)
@@ -32,8 +33,4 @@ complete -o default -F _svc svc
 
 function join(words: readonly { word: string }[]): string {
   return words.map(({ word }) => word).join(" ")
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`
 }

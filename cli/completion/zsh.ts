@@ -1,6 +1,7 @@
 // The completion script for zsh; works from a folder of $fpath (as `_svc`) and when sourced.
 import type { CommandNode } from "../command-tree.ts"
 import { listChoices, listEntries } from "./entries.ts"
+import { inQuotes as quote } from "../../src/kernel/shell-word.ts"
 
 export function zshCompletion(tree: CommandNode): string {
   const entries = listEntries(tree)
@@ -38,8 +39,4 @@ fi
 
 function describe({ word, description }: { word: string; description: string }): string {
   return quote(`${word}:${description.replaceAll(":", "\\:")}`)
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -54,6 +54,9 @@ export async function followLog(options: FollowOptions): Promise<void> {
  * else a file could move past the look.
  */
 function newerLogs(folder: string, current: OpenLog | undefined): OpenLog[] {
+  const [newest] = listLogs(folder)
+  // The usual look.
+  if (newest === undefined || (current && inodeOf(newest) === current.inode)) return []
   const mostTries = 20
   for (let tries = 0; tries < mostTries; tries += 1) {
     const there = namesOf(folder)
@@ -73,9 +76,13 @@ function newerLogs(folder: string, current: OpenLog | undefined): OpenLog[] {
 /** Newest first. One that has gone since it was listed is left out. */
 function namesOf(folder: string): { path: string; inode: number }[] {
   return listLogs(folder).flatMap((path) => {
-    const inode = statSync(path, { throwIfNoEntry: false })?.ino
+    const inode = inodeOf(path)
     return inode === undefined ? [] : [{ path, inode }]
   })
+}
+
+function inodeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.ino
 }
 
 async function pause(signal: AbortSignal): Promise<void> {

@@ -7,7 +7,9 @@ type Stdio = IOType | StdioNull | StdioPipe | number
 
 const closeOnExec = 0o2_000_000
 
-/** Those that a new process would get, of this one. None where it cannot be told. */
+let known: readonly number[] | undefined
+
+/** Those that a new process would get, of this one: what it was started with stays. None where it cannot be told. */
 function inheritedHandles(): number[] {
   const folder = "/proc/self/fdinfo"
   try {
@@ -30,7 +32,7 @@ function flagsOf(path: string): number {
 
 /** Calls `start` with these and an empty file for everything else that the process would get. */
 export function withoutInherited<Started>(wanted: readonly Stdio[], start: (stdio: Stdio[]) => Started): Started {
-  const handles = inheritedHandles().filter((handle) => handle >= wanted.length)
+  const handles = (known ??= inheritedHandles()).filter((handle) => handle >= wanted.length)
   if (handles.length === 0) return start([...wanted])
   const empty = openSync("/dev/null", "r")
   try {

@@ -2,6 +2,7 @@
 import type { Command as Program } from "commander"
 import { readEnvironment, type Variables } from "../config/index.ts"
 import { AppError } from "../kernel/index.ts"
+import { shellWord } from "../kernel/shell-word.ts"
 import { chooseManager } from "./choose.ts"
 import type { Command, ServicePlan } from "./contract.ts"
 import { makePlan, ownerOf } from "./plan.ts"
@@ -216,7 +217,7 @@ function printPlan(io: ServiceCommandIo, options: Options, { manager }: ServiceP
 
 /** For people: as one would type it. */
 function commandLine(command: Command): string {
-  return command.map((part) => (/^[\w@%+=:,./-]+$/.test(part) ? part : `'${part.replaceAll("'", `'\\''`)}'`)).join(" ")
+  return command.map(shellWord).join(" ")
 }
 
 function readyFacts(ready: Ready | undefined) {

@@ -83,16 +83,17 @@ function copyVariables(stateFolder: string, copy: string, owner: UpdateParts["ow
 
 /** An error of a step with its number, and what that means for what runs. */
 async function passing<T>(step: string, { place, progress }: UpdateParts, work: () => Promise<T>): Promise<T> {
+  const untouched = `nothing was changed: svc ${place.version} goes on as before`
   try {
     return await work()
   } catch (error) {
     if (error instanceof AppError && error.code === "aborted") {
-      progress(`stopped in step ${step}; nothing was changed: svc ${place.version} goes on as before`)
+      progress(`stopped in step ${step}; ${untouched}`)
       throw error
     }
     throw new AppError("update-failed", `Step ${step}, did not pass: ${describeError(error)}`, {
       cause: error,
-      hint: `nothing was changed: svc ${place.version} goes on as before`,
+      hint: untouched,
     })
   }
 }

@@ -35,6 +35,8 @@ export interface Listener {
 const keepAliveMs = 125_000
 /** The part of the connections above which those that wait for nothing are closed. */
 const crowded = 0.75
+/** All connections are looked through for those that give way: in a crowd not for each that comes. */
+const betweenLooksMs = 50
 /** Who means to ask has asked by then; the rest gives way in a crowd, long before its headers are too late. */
 const defaultSilentMs = 2_000
 
@@ -63,7 +65,11 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     })
   }
   // Who only keeps a connection for later, or has asked for nothing yet, gives way to who comes.
+  let lastLookAt = -Infinity
   const makeRoom = () => {
+    const now = performance.now()
+    if (now - lastLookAt < betweenLooksMs) return
+    lastLookAt = now
     server.closeIdleConnections()
     silent.end()
   }

@@ -31,7 +31,7 @@ export function tellApart(walk: Walk): void {
     })
     const telling = tellingOf(told)
     const around = [telling, tellingOf(rowsOf(elements).map((words) => [words]))].find((found) => found.length > 0)
-    const rows = around ?? tellingOf(elements.map((element) => wordsAcross(walk, element)))
+    const rows = around ?? tellingOf(wordsAcross(walk, elements))
     for (const [place, words] of rows.entries()) {
       const [line = 0] = walk.refs[group[place] as number] ?? []
       if (words === "") continue
@@ -134,21 +134,31 @@ function rowsOf(elements: readonly PageElement[]): string[] {
 }
 
 /** Tables that keep some columns in place are two side by side: what is told in the same row of the other. */
-function wordsAcross(walk: Walk, element: PageElement): string[] {
-  const [highest, mostTables] = [6, 10]
-  const row = element.closest("tr,[role=row]")
-  const rows = row?.parentElement
-  if (!row || !rows) return []
-  const place = Array.from(rows.children).indexOf(row)
+function wordsAcross(walk: Walk, elements: readonly PageElement[]): string[][] {
+  // Each table is looked for once, however many of its rows are asked about.
+  const tables = new Map<PageElement, PageElement | null>()
+  return elements.map((element) => {
+    const row = element.closest("tr,[role=row]")
+    const rows = row?.parentElement
+    if (!row || !rows) return []
+    if (!tables.has(rows)) tables.set(rows, tableBeside(rows))
+    const beside = tables.get(rows)?.children[Array.from(rows.children).indexOf(row)]
+    return beside ? wordsAround(walk, element, beside) : []
+  })
+}
+
+/** With as many rows, not far from it in the page. Longer ones draw only a part of their rows. */
+function tableBeside(rows: PageElement): PageElement | null {
+  const [highest, mostTables, mostRows] = [6, 10, 500]
+  if (rows.childElementCount > mostRows) return null
   const kind = rows.getAttribute("role") === "rowgroup" ? "[role=rowgroup]" : rows.localName
   let around = rows.parentElement
   for (let steps = 0; around && steps < highest; steps += 1, around = around.parentElement) {
     const tables = Array.from(around.querySelectorAll(kind)).slice(0, mostTables)
     const other = tables.find((table) => table !== rows && table.childElementCount === rows.childElementCount)
-    const words = other?.children[place] ? wordsAround(walk, element, other.children[place]) : []
-    if (words.length > 0) return words
+    if (other) return other
   }
-  return []
+  return null
 }
 
 /** Among what stands before it and, where it is in a box with its likes, before that box. */
@@ -221,6 +231,7 @@ export const apartFunctions = [
   wordsNear,
   rowsOf,
   wordsAcross,
+  tableBeside,
   wordsBefore,
   hasControl,
   tellPlaces,
