@@ -3,8 +3,16 @@
 import type { ComponentChildren } from "preact"
 import { Code } from "./parts.tsx"
 
+/** Far more than an answer has. What is behind them is shown as it is: its elements alone would freeze the page. */
+const mostFormatted = 65_536
+
 export function Markdown({ text }: { text: string }) {
-  return <div class="markdown">{blocks(text.split("\n"))}</div>
+  return (
+    <div class="markdown">
+      {blocks(text.slice(0, mostFormatted).split("\n"))}
+      {text.length > mostFormatted && <pre>{text.slice(mostFormatted)}</pre>}
+    </div>
+  )
 }
 
 const fencePattern = /^ {0,3}(```+|~~~+)/
@@ -96,7 +104,7 @@ const tags: Record<string, string> = { "**": "strong", __: "strong", "~~": "s", 
  * marks without an end costs no more than that for each of them.
  */
 const token =
-  /\\([!-/:-@[-`{-~])|(`+)([^]{1,999}?)\2|\[([^\]\n]{1,300})\]\(<?((?:https?|mailto):[^\s()<>]{1,2000})>?\)|(?<!\w)(https?:\/\/[^\s<>"'`*]{1,2000})|(?<!\w)(\*\*|__|~~|\*|_)(?=\S)([^]{0,400}?\S)\7(?!\w)/g
+  /\\([!-/:-@[-`{-~])|(?<!`)(`{1,9})(?!`)([^]{0,999}?[^`])\2(?!`)|\[([^[\]\n]{1,300})\]\(<?((?:https?|mailto):[^\s()<>]{1,2000})>?\)|(?<!\w)(https?:\/\/[^\s<>"'`*]{1,2000})|(?<!\w)(\*\*|__|~~|\*|_)(?=\S)([^]{0,400}?\S)\7(?!\w)/g
 
 function inline(text: string): ComponentChildren[] {
   const out: ComponentChildren[] = []

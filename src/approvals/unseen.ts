@@ -3,8 +3,8 @@ import { codesOf } from "../kernel/index.ts"
 
 const unseen = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
 const unseenInLine = /[^\P{C}\n]|[\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
-/** By UTF-16 code, found when it is first met: 0 not yet known, 1 seen, 2 unseen. */
-const known = new Uint8Array(0x1_0000)
+/** By code point, found when it is first met: 0 not yet known, 1 seen, 2 unseen. */
+const known = new Uint8Array(0x11_0000)
 /** `\u{10ffff}` */
 const mostPer = 10
 
@@ -27,7 +27,7 @@ export function escapeUnseen(text: string, lines: "escaped" | "kept" = "escaped"
     if ((code & 0xfc00) === 0xd800 && (low & 0xfc00) === 0xdc00) {
       const point = ((code & 0x3ff) << 10) + (low & 0x3ff) + 0x1_0000
       at += 1
-      if (unseen.test(String.fromCodePoint(point))) written = writeEscape(result, written, point)
+      if (isUnseen(point)) written = writeEscape(result, written, point)
       else {
         result[written++] = code
         result[written++] = low
@@ -38,9 +38,9 @@ export function escapeUnseen(text: string, lines: "escaped" | "kept" = "escaped"
   return bytes.toString("utf16le", 0, written * 2)
 }
 
-function isUnseen(code: number): boolean {
-  if (known[code] === 0) known[code] = unseen.test(String.fromCharCode(code)) ? 2 : 1
-  return known[code] === 2
+function isUnseen(point: number): boolean {
+  if (known[point] === 0) known[point] = unseen.test(String.fromCodePoint(point)) ? 2 : 1
+  return known[point] === 2
 }
 
 /** `\u{`, the number in hexadecimal digits, `}`; the place behind it. */

@@ -10,15 +10,36 @@ export interface Fence {
 
 const fenceLine = /^[ \t]{0,8}(`{3,}(?!`)|~{3,}(?!~))([^\n]*)/gm
 
+/** A line that opens a block of code or ends one, and the block that stands open behind it. */
+export interface FenceChange {
+  at: number
+  open: Fence | undefined
+}
+
+/** All such lines in order; `before` is the block that the beginning of the text lies in. */
+export function fenceChanges(text: string, before?: Fence): FenceChange[] {
+  const changes: FenceChange[] = []
+  readFences(text, before, changes)
+  return changes
+}
+
 /** The block of code that the end of the text lies in; `before` is the one that its beginning lies in. */
 export function openFence(text: string, before?: Fence): Fence | undefined {
+  return readFences(text, before)
+}
+
+function readFences(text: string, before?: Fence, changes?: FenceChange[]): Fence | undefined {
   let open = before
   for (const match of text.matchAll(fenceLine)) {
-    const [line, mark = "", rest = ""] = match
-    if (!open) {
+    const mark = match[1] ?? ""
+    const rest = match[2] ?? ""
+    if (open) {
+      if (!mark.startsWith(open.mark) || rest.trim() !== "") continue
+      open = undefined
       // A line such as ```code``` is no fence.
-      if (!(mark.startsWith("`") && rest.includes("`"))) open = { opening: line.trim(), mark }
-    } else if (mark.startsWith(open.mark) && rest.trim() === "") open = undefined
+    } else if (mark.startsWith("`") && rest.includes("`")) continue
+    else open = { opening: match[0].trim(), mark }
+    changes?.push({ at: match.index, open })
   }
   return open
 }

@@ -7,6 +7,9 @@ import { AppError, type Json, parseJson } from "../kernel/index.ts"
 
 type Unpack = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
 
+/** Far more than any form has; each of them is an entry of the payload that is kept. */
+const mostFields = 5_000
+
 const unpackers: Record<string, Unpack> = {
   gzip: promisify(gunzip) as Unpack,
   "x-gzip": promisify(gunzip) as Unpack,
@@ -38,7 +41,7 @@ export async function readHookBody(request: IncomingMessage, limits: BodyLimits)
 }
 
 /**
- * An empty body is `{}`. Forms are read for mappings only, as flat text fields; the first of several counts. What begins
+ * An empty body is `{}`. Forms are read for mappings only, as at most 5,000 flat text fields; the first of several counts. What begins
  * like JSON is JSON whatever its Content-Type says: `curl -d` calls everything a form, and no form begins with a brace.
  */
 export function parsePayload(body: Buffer, contentType: string | undefined, forms: boolean): Json {
@@ -46,7 +49,14 @@ export function parsePayload(body: Buffer, contentType: string | undefined, form
   const text = decodeUtf8(body)
   const isForm = forms && /^application\/x-www-form-urlencoded\b/i.test(contentType ?? "")
   if (!isForm || /^\s*[[{]/.test(text)) return parseJson(text, { bigIntegers: "text" })
+  checkFields(text)
   const fields = Object.create(null) as Record<string, string>
   for (const [name, value] of new URLSearchParams(text)) fields[name] ??= value
   return { ...fields }
+}
+
+function checkFields(form: string): void {
+  let fields = 1
+  for (let at = form.indexOf("&"); at >= 0 && fields <= mostFields; at = form.indexOf("&", at + 1)) fields += 1
+  if (fields > mostFields) throw new AppError("bad-request", `The form has more than ${mostFields} fields`)
 }

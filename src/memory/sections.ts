@@ -18,17 +18,27 @@ interface Line {
 }
 
 const headingLine = /^(#{1,6})[ \t]+(\S.*)$/
-const fenceLine = /^ {0,3}(```|~~~)/
+/** The beginning or end of a block of code, or a heading. */
+const markedLine = /^(?: {0,3}(```|~~~)|(#{1,6})[ \t]+\S)/
 
-/** What looks like a heading inside of a code block is none. */
-function linesOf(note: string): Line[] {
+/** Tells the level of each line, which come in order. What looks like a heading inside of a code block is none. */
+function levelReader(): (line: string) => number {
   let fence: string | undefined
-  return note.split("\n").map((text) => {
-    const mark = fenceLine.exec(text)?.[1]
-    if (mark !== undefined && (fence === undefined || fence === mark)) fence = fence === undefined ? mark : undefined
-    const level = fence === undefined ? (headingLine.exec(text)?.[1]?.length ?? 0) : 0
-    return { text, level }
-  })
+  return (line) => {
+    // Most lines, and a note of nothing but ends of lines, are neither.
+    const found = line === "" ? null : markedLine.exec(line)
+    if (!found) return 0
+    const mark = found[1]
+    if (mark === undefined) return fence === undefined ? (found[2]?.length ?? 0) : 0
+    if (fence === undefined) fence = mark
+    else if (fence === mark) fence = undefined
+    return 0
+  }
+}
+
+function linesOf(note: string): Line[] {
+  const levelOf = levelReader()
+  return note.split("\n").map((text) => ({ text, level: levelOf(text) }))
 }
 
 function headingOf(line: string): string {
@@ -40,16 +50,28 @@ function headingOf(line: string): string {
 }
 
 export function sectionsOf(note: string): Section[] {
-  const sections: { heading: string; lines: string[] }[] = [{ heading: "", lines: [] }]
-  for (const { text, level } of linesOf(note.replaceAll("\r\n", "\n"))) {
-    if (level > 0) sections.push({ heading: headingOf(text), lines: [] })
-    else sections.at(-1)?.lines.push(text)
+  const text = note.replaceAll("\r\n", "\n")
+  const levelOf = levelReader()
+  const sections: Section[] = []
+  let heading = ""
+  let from = 0
+  const close = (end: number) => {
+    const body = text.slice(from, end).trim()
+    if (body !== "" || heading !== "") sections.push(...partsOf(body).map((part) => ({ heading, text: part })))
   }
-  return sections.flatMap(({ heading, lines }) => {
-    const text = lines.join("\n").trim()
-    if (text === "" && heading === "") return []
-    return partsOf(text).map((part) => ({ heading, text: part }))
-  })
+  for (let at = 0; at < text.length;) {
+    const found = text.indexOf("\n", at)
+    const end = found < 0 ? text.length : found
+    const line = text.slice(at, end)
+    if (levelOf(line) > 0) {
+      close(at)
+      heading = headingOf(line)
+      from = end
+    }
+    at = end + 1
+  }
+  close(text.length)
+  return sections
 }
 
 /** Cut between lines where that is possible. */

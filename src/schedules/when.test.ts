@@ -45,9 +45,11 @@ describe("a time as it is written", () => {
     [{ cron: "61 * * * *" }, /is no time/],
     [{ cron: "* * * * * *" }, /has not five fields/],
     [{ cron: "0 0 30 2 *" }, /never comes/],
+    [{ at: `${"9".repeat(200)}:00` }, /at: has 203 characters, and no time has more than 200/],
   ]
   for (const [wish, reason] of wrong) {
-    test(`${JSON.stringify(wish)} is refused`, () => assert.throws(() => readWhen(wish, noon, berlin), reason))
+    test(`${JSON.stringify(wish).slice(0, 80)} is refused`, () =>
+      assert.throws(() => readWhen(wish, noon, berlin), reason))
   }
 
   test("a time zone that there is not is refused", () => {

@@ -5,6 +5,8 @@ import type { ScheduleWish, When } from "./contract.ts"
 
 const minuteMs = 60_000
 const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: minuteMs, h: 60 * minuteMs, d: 24 * 60 * minuteMs }
+/** No time is longer; what is would be shown whole in the error. */
+const longestText = 200
 /** A year: what is further away is a mistake. */
 const longestMs = 366 * 24 * 60 * minuteMs
 
@@ -20,6 +22,12 @@ export function readWhen(
     throw new AppError("bad-request", "A schedule needs exactly one of cron, every, at and in")
   }
   const text = (wish[name] as string).trim()
+  if (text.length > longestText) {
+    throw new AppError(
+      "bad-request",
+      `${name}: has ${text.length} characters, and no time has more than ${longestText}`,
+    )
+  }
   checkZone(timeZone)
   if (name === "cron") return { kind: "cron", cron: readCron(text, timeZone, now) }
   if (name === "every") {

@@ -19,6 +19,8 @@ export interface TextMatch {
 }
 
 const maxTerms = 12
+/** Of a question; its first words say what it is about. */
+const maxQuestion = 4_000
 /** Three characters are the least that an index of parts knows. */
 const partLength = 3
 /** Beginnings of shorter words are those of too many others. */
@@ -49,7 +51,11 @@ export function matchesFor(handle: Pick<SqliteHandle, "prepare">, index: TextInd
 
 /** The words of a question, each once, without what stands around them. */
 export function termsOf(question: string): string[] {
-  const words = question.normalize("NFC").match(/[\p{L}\p{N}\p{M}]+(?:['’._@-][\p{L}\p{N}\p{M}]+)*/gu) ?? []
+  const words =
+    question
+      .slice(0, maxQuestion)
+      .normalize("NFC")
+      .match(/[\p{L}\p{N}\p{M}]+(?:['’._@-][\p{L}\p{N}\p{M}]+)*/gu) ?? []
   return [...new Map(words.map((word) => [folded(word), word])).values()].slice(0, maxTerms)
 }
 

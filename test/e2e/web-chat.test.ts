@@ -506,6 +506,15 @@ describe("in a browser", () => {
     assert.deepEqual(visitor.complaints(), [])
   })
 
+  test("an answer that is too long to be formatted is shown to its end", async () => {
+    replies.set("show much", text(`**bold** ${"`a ".repeat(30_000)}**the end**`))
+    await visitor.open("#/chat")
+    await write("show much")
+    const answer = messages().locator("article", { hasText: "**the end**" })
+    await answer.locator("pre").waitFor()
+    assert.equal(await answer.locator(".markdown strong").first().textContent(), "bold")
+  })
+
   test("fits every width, light and dark, without barriers", async () => {
     const { page } = visitor
     const found: string[] = []

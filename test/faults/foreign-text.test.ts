@@ -1,45 +1,10 @@
 // No text can stop the process: every function that sees text of strangers, fed with texts that grow, of every shape that
 // has ever made one slow. Growth is asserted, not time. A longer run: FOREIGN_TEXT_SIZE=20000.
-import { build } from "esbuild"
 import { after, before, test } from "node:test"
-import { fileURLToPath } from "node:url"
-import { describeAction } from "../../src/approvals/index.ts"
-import { isHeartbeatAck, wrapUntrusted } from "../../src/agent/index.ts"
-import { neutralize } from "../../src/agent/boundary.ts"
-import { mark } from "../../src/agent/prompt/segments.ts"
-import { safeName } from "../../src/browser/files/safe-name.ts"
-import { chunkPieces } from "../../src/channels/chatapp/outbound/chunk.ts"
-import { createRenderer } from "../../src/channels/chatapp/outbound/render.ts"
-import { draftText } from "../../src/channels/shared/live-text.ts"
-import { toHtml, toPlain } from "../../src/channels/chatapp/outbound/spans.ts"
-import { readCommand } from "../../src/channels/commands/read.ts"
-import { compileMentions } from "../../src/channels/mentions.ts"
-import { browserName } from "../../src/gateway/page/browser-name.ts"
-import { closeFence, openFence } from "../../src/delivery/fence.ts"
-import { nextCut } from "../../src/delivery/early/cut.ts"
-import { parseReply } from "../../src/delivery/reply.ts"
-import { parsePayload } from "../../src/hooks/body.ts"
-import { decodeEntities, htmlToText } from "../../src/hooks/gmail/mail-text.ts"
-import { AppError, createRedactor, systemIds } from "../../src/kernel/index.ts"
-import { sectionsOf } from "../../src/memory/sections.ts"
-import { oneLine, stripTags } from "../../src/models/failure/clean.ts"
-import { readBody } from "../../src/models/failure/cause.ts"
-import { stripHiddenReasoning } from "../../src/models/reply/index.ts"
-import { splitText } from "../../src/models/offline/reading.ts"
-import { parseSnapshot } from "../../src/models/offline/snapshot.ts"
-import { plainName } from "../../src/nodes/gateway/messages.ts"
-import { readWhen } from "../../src/schedules/when.ts"
-import { recallMessages } from "../../src/sessions/archive/recall.ts"
-import { renderMessage } from "../../src/sessions/archive/render.ts"
 import type { Store } from "../../src/store/index.ts"
+import { foreignReaders, hostileShapes } from "../support/foreign-readers.ts"
 import { assertGrowsInLine } from "../support/growth.ts"
 import { testStore } from "../support/store.ts"
-
-const redactor = createRedactor()
-redactor.add("a-known-secret-0123")
-const render = createRenderer()
-const named = compileMentions({ name: "Molty", emoji: "🦞" })
-const chosen = compileMentions({ patterns: ["^(a+)+$", "(\\s|x)*bot"] })
 
 let store: Store
 const ends: (() => unknown)[] = []
@@ -48,167 +13,12 @@ after(async () => {
   for (const end of ends) await end()
 })
 
-/** The Markdown of the page, as it is bundled for browsers; what it makes is looked at to its last element. */
-const { outputFiles } = await build({
-  entryPoints: [fileURLToPath(new URL("../../dashboard/ui/markdown.tsx", import.meta.url))],
-  bundle: true,
-  write: false,
-  format: "esm",
-  jsx: "automatic",
-  jsxImportSource: "preact",
-  // The frame round code is drawn with the rest of the page, which wants a browser.
-  plugins: [
-    {
-      name: "without the page",
-      setup(bundle) {
-        bundle.onResolve({ filter: /\/parts\.tsx$/ }, () => ({ path: "parts", namespace: "frame" }))
-        bundle.onLoad({ filter: /./, namespace: "frame" }, () => ({ contents: "export const Code = () => null" }))
-      },
-    },
-  ],
-})
-const page = (await import(
-  `data:text/javascript;base64,${Buffer.from(outputFiles[0]?.contents ?? "").toString("base64")}`
-)) as { Markdown: (given: { text: string }) => unknown }
-
-/** Bad times are told with an error. */
-function refusedOr(read: () => unknown): void {
-  try {
-    read()
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error
-  }
-}
-
-const readers: Record<string, (text: string) => unknown> = {
-  neutralize,
-  wrapUntrusted: (text) => wrapUntrusted(systemIds, { source: "webhook", about: { name: text }, text }),
-  mark,
-  describeAction: (text) => describeAction(text, { [text]: [text, text.split("")] }),
-  redact: (text) => redactor.redact(text),
-  isHeartbeatAck: (text) => isHeartbeatAck(text, false, 300),
-  mentions: (text) => named.match(text) || chosen.match(text),
-  readCommand: (text) => readCommand(text, { botName: "ship_bot" }),
-  parseReply: (text) => parseReply({ text, allowedMedia: new Set(), currentMessageId: "1" }),
-  parseMarkedReply: (text) =>
-    parseReply({ text: `[[audio_as_voice]]${text}\nMEDIA:a`, allowedMedia: new Set(), currentMessageId: "1" }),
-  earlyParts: (text) => {
-    let open: ReturnType<typeof openFence>
-    for (let from = 0; ;) {
-      const rest = text.slice(from)
-      const cut = nextCut(rest, open, { minChars: 100, maxChars: 400 }, "complete")
-      if (cut === undefined) return
-      open = openFence(rest.slice(0, cut), open)
-      from += cut
-    }
-  },
-  fences: (text) => [openFence(text), closeFence(text)],
-  draftText: (text) => draftText(text, 4_000),
-  render: (text) => [toHtml(render(text)), toPlain(render(text))],
-  messages: (text) => chunkPieces(render(text), 400),
-  safeName,
-  parsePayload: (text) =>
-    parsePayload(Buffer.from(new URLSearchParams([["a", text]]).toString()), "application/x-www-form-urlencoded", true),
-  htmlToText,
-  decodeEntities,
-  stripTags,
-  oneLine,
-  readBody,
-  hiddenReasoning: (text) => stripHiddenReasoning(text, "auto"),
-  exported: (text) =>
-    renderMessage("markdown", {
-      id: 1,
-      sessionId: "s",
-      runId: null,
-      at: 0,
-      origin: "webhook",
-      trusted: false,
-      isSummary: false,
-      message: {
-        role: "tool",
-        results: [{ callId: "1", toolName: "read", content: [{ type: "text", text }], isError: false }],
-      },
-    }),
-  splitText,
-  parseSnapshot,
-  markdownOfThePage: (text) => page.Markdown({ text }),
-  sectionsOf,
-  timesOfSchedules: (text) => {
-    for (const name of ["in", "at", "cron"] as const)
-      refusedOr(() => readWhen({ [name]: text }, 1_790_000_000_000, "UTC"))
-  },
-  questions: (text) => recallMessages(store, { question: text, limit: 5, excerpt: 100, exceptTool: "none" }),
-  browserName,
-  plainName: (text) => plainName(text, "0123456789abcdef"),
-}
-
-const shapes = [
-  "a",
-  " ",
-  "\n",
-  "<",
-  "<a",
-  "</",
-  "<!--",
-  "&",
-  "&#0",
-  "[",
-  "[[",
-  "[](",
-  "[[reply_to:",
-  "*",
-  "*a",
-  "_",
-  "`",
-  "``` ",
-  "~~~\n",
-]
-shapes.push(
-  "|",
-  "||a",
-  "|a",
-  "\n|-",
-  "> ",
-  "\n- ",
-  "://a",
-  "a.",
-  "=",
-  "&key=",
-  "1:",
-  "MEDIA: ",
-  '"',
-  "\\",
-  "{",
-  "\u202e",
-  "\u200b",
-  "\u{e0041}",
-  "a\ud800",
-  "ﬃ",
-  "HEARTBEAT_OK ",
-  "System: ",
-  "1s",
-  "9m 9",
-  "*/",
-  "'a",
-  "\u0301",
-  "**a",
-  "~~",
-  "__(",
-  "1. ",
-  "# ",
-  '- a "',
-  "![](",
-  "&amp;",
-  "👩\u200d",
-  "\n~~~js\nMEDIA:a",
-  "\n\n",
-)
-
 const size = Number(process.env["FOREIGN_TEXT_SIZE"] ?? 1_500)
-for (const [name, read] of Object.entries(readers)) {
+for (const name of Object.keys(foreignReaders({} as Store))) {
   test(`${name} takes time in proportion to its text, whatever the shape`, async () => {
-    for (const shape of shapes) {
-      const work = (length: number) => read(`x ${shape.repeat(length / shape.length)} x`)
+    const read = foreignReaders(store)[name]
+    for (const shape of hostileShapes) {
+      const work = (length: number) => read?.(`x ${shape.repeat(length / shape.length)} x`)
       await assertGrowsInLine(work, { size, what: `${name} ${JSON.stringify(shape)}` })
     }
   })

@@ -2,11 +2,14 @@
 import { trimBoth } from "../../kernel/trim.ts"
 
 const maxNameLength = 150
+const maxReadLength = 1_000
 
 /** A file name without folders, control characters and what some system takes for something else. */
 export function safeName(suggested: string): string {
-  const last = suggested.split(/[/\\]/).at(-1) ?? ""
-  const shown = last
+  const last = suggested.slice(Math.max(suggested.lastIndexOf("/"), suggested.lastIndexOf("\\")) + 1)
+  // Of a longer one the beginning and the extension are kept.
+  const read = last.length <= maxReadLength ? last : last.slice(0, maxReadLength / 2) + last.slice(-maxReadLength / 2)
+  const shown = read
     // oxlint-disable-next-line no-control-regex
     .replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069<>:"|?*]/g, "_")
     .replace(/\s/g, " ")

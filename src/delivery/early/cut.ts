@@ -1,6 +1,6 @@
 // Where a text that is still being written may be cut, so that its beginning can be sent: at a paragraph, else a line, a
 // sentence, a word. A block of code is cut only when it alone is longer than a part may be.
-import { type Fence, closeFence, openFence } from "../fence.ts"
+import { type Fence, type FenceChange, closeFence, fenceChanges, openFence } from "../fence.ts"
 
 export interface PartSize {
   minChars: number
@@ -59,10 +59,17 @@ function unsafeFrom(rest: string, open: Fence | undefined): number {
 
 /** The last break of the first kind that has one, outside of code and tables. */
 function lastBreak(text: string, open: Fence | undefined, kinds: readonly RegExp[], least: number): number | undefined {
+  const changes = fenceChanges(text, open)
   for (const kind of kinds) {
-    const ends = [...text.matchAll(kind)].map((match) => match.index + match[0].length)
-    const cut = ends.findLast((end) => end >= least && !openFence(text.slice(0, end), open) && !isInTable(text, end))
-    if (cut !== undefined) return cut
+    // Both lists are gone through once, from their ends.
+    let before = changes.length - 1
+    for (const match of [...text.matchAll(kind)].toReversed()) {
+      const end = match.index + match[0].length
+      if (end < least) break
+      while (before >= 0 && (changes[before] as FenceChange).at >= end) before -= 1
+      const isInCode = before < 0 ? open !== undefined : changes[before]?.open !== undefined
+      if (!isInCode && !isInTable(text, end)) return end
+    }
   }
   return undefined
 }

@@ -77,25 +77,32 @@ const silent = new Set(["script", "style", "head", "title", "template", "noscrip
 const breaking = new Set("br p div tr li ul ol table h1 h2 h3 h4 h5 h6 blockquote hr section article pre".split(" "))
 
 export function htmlToText(html: string): string {
-  let text = ""
+  const pieces: string[] = []
   let at = 0
-  while (at < html.length) {
-    const open = html.indexOf("<", at)
-    const end = open < 0 ? html.length : open
-    text += html.slice(at, end).replace(/\s+/g, " ")
-    if (open < 0) break
-    const next = afterTag(html, open)
-    text += next.text
-    at = next.at
+  for (let open = html.indexOf("<"); open >= 0;) {
+    const next = beginsTag(html, open) ? afterTag(html, open) : undefined
+    if (next) {
+      pieces.push(html.slice(at, open).replace(/\s+/g, " "), next.text)
+      at = next.at
+    }
+    // A lone "<" is text.
+    open = html.indexOf("<", next?.at ?? open + 1)
   }
-  return decodeEntities(text)
+  pieces.push(html.slice(at).replace(/\s+/g, " "))
+  return decodeEntities(pieces.join(""))
+}
+
+/** A letter, with a slash before it or not, or a declaration. */
+function beginsTag(html: string, open: number): boolean {
+  const code = html.charCodeAt(open + 1)
+  if (code === 0x21) return true
+  const letter = (code === 0x2f ? html.charCodeAt(open + 2) : code) | 0x20
+  return letter >= 0x61 && letter <= 0x7a
 }
 
 function afterTag(html: string, open: number): { at: number; text: string } {
   if (html.startsWith("<!--", open)) return { at: endOf(html, "-->", open + 4), text: "" }
   const name = /^<\/?([a-z][a-z0-9]*)/i.exec(html.slice(open, open + 20))?.[1]?.toLowerCase()
-  // A lone "<" is text; looking for its end as well would make a mail full of them cost its length squared.
-  if (name === undefined && html[open + 1] !== "!") return { at: open + 1, text: "<" }
   const at = endOf(html, ">", open)
   if (name === undefined) return { at, text: "" }
   const isClosing = html[open + 1] === "/"

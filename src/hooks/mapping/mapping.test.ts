@@ -234,6 +234,16 @@ describe("a mapping", () => {
     assert.equal(inputs()[0].text, "hello there null")
   })
 
+  test("refuses a form of more fields than any has, and takes one of as many as there may be", async () => {
+    map({ match: { path: "form" }, messageTemplate: "{{n}}" })
+    const headers = { ...bearer, "content-type": "application/x-www-form-urlencoded" }
+    const post = (fields: number) => server.send("/hooks/form", { headers, body: `n=1${"&a".repeat(fields - 1)}` })
+    const refused = await post(5_001)
+    assert.equal(refused.status, 400)
+    assert.match(JSON.stringify(refused.json), /The form has more than 5000 fields/)
+    assert.equal((await post(5_000)).status, 202)
+  })
+
   test("reads JSON that its sender calls a form, as curl does", async () => {
     map({ match: { path: "form" }, messageTemplate: "order {{payload.id}}" })
     const headers = { ...bearer, "content-type": "application/x-www-form-urlencoded" }

@@ -82,8 +82,13 @@ function readOwnLines(
   { own, events, isBehindEvent }: { own: string[]; events: string[]; isBehindEvent: boolean },
 ): void {
   let inEvent = isBehindEvent
+  // Neither an event nor a header.
+  if (!inEvent && !text.includes("System:") && !text.includes("[")) return void own.push(text)
   for (const line of text.split("\n")) {
-    const event = /^System:\s{0,9}(?:\[[^\]]*\]\s{0,9})?(?:from [a-z-]+:\s{0,9})?([^]*)/.exec(line.trimStart())
+    const begun = line.trimStart()
+    const event = begun.startsWith("System:")
+      ? /^System:\s{0,9}(?:\[[^\]]*\]\s{0,9})?(?:from [a-z-]+:\s{0,9})?([^]*)/.exec(begun)
+      : undefined
     if (event) {
       inEvent = true
       // What ends like this only announces the block that follows, which is the event.
@@ -92,8 +97,7 @@ function readOwnLines(
       events.push(`${events.pop() ?? ""}\n${line.trim()}`.trim())
     } else {
       inEvent = false
-      const plain = line.trim()
-      if (!(plain.startsWith("[") && plain.endsWith("]"))) own.push(line)
+      if (!(begun.startsWith("[") && begun.trimEnd().endsWith("]"))) own.push(line)
     }
   }
 }
@@ -105,6 +109,7 @@ interface Piece {
 }
 
 function splitBoundaries(text: string): Piece[] {
+  if (!text.includes("<untrusted-content")) return [{ source: undefined, text }]
   const pieces: Piece[] = []
   let open: { source: string; end: string } | undefined
   let lines: string[] = []
@@ -114,7 +119,10 @@ function splitBoundaries(text: string): Piece[] {
     lines = []
   }
   for (const line of text.split("\n")) {
-    const start = open ? null : /^\s*<untrusted-content\s+id="([^"]*)"(?:\s+source="([^"]*)")?[^>]*>/.exec(line)
+    const start =
+      open || !line.includes("<untrusted-content")
+        ? null
+        : /^\s*<untrusted-content\s+id="([^"]*)"(?:\s+source="([^"]*)")?[^>]*>/.exec(line)
     if (start) {
       close(undefined)
       open = { source: start[2] ?? "", end: `</untrusted-content id="${start[1]}">` }

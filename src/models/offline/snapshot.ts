@@ -16,20 +16,20 @@ const linePattern = /^(\s*)-\s{1,9}([A-Za-z]+)(?:\s{1,9}"((?:[^"\\]|\\.)*)")?([^
 const refPattern = /\[(?:aria-)?ref=([A-Za-z0-9]+)\]/
 
 export function parseSnapshot(text: string): SnapshotElement[] {
-  return text.split("\n").flatMap((line) => {
-    const match = linePattern.exec(line)
-    if (!match) return []
+  const elements: SnapshotElement[] = []
+  for (const line of text.split("\n")) {
+    const match = line === "" ? null : linePattern.exec(line)
+    if (!match) continue
     const rest = match[4] ?? ""
-    return [
-      {
-        role: (match[2] ?? "").toLowerCase(),
-        name: (match[3] ?? "").replaceAll(/\\(.)/g, "$1"),
-        value: /:\s([^]*)/.exec(rest.replaceAll(/\[[^[\]]*\]/g, ""))?.[1]?.trim() ?? "",
-        ref: refPattern.exec(rest)?.[1],
-        depth: (match[1] ?? "").length,
-      },
-    ]
-  })
+    elements.push({
+      role: (match[2] ?? "").toLowerCase(),
+      name: (match[3] ?? "").replaceAll(/\\(.)/g, "$1"),
+      value: /:\s([^]*)/.exec(rest.replaceAll(/\[[^[\]]*\]/g, ""))?.[1]?.trim() ?? "",
+      ref: refPattern.exec(rest)?.[1],
+      depth: (match[1] ?? "").length,
+    })
+  }
+  return elements
 }
 
 const textRoles = new Set(["textbox", "searchbox", "combobox", "spinbutton"])

@@ -61,10 +61,10 @@ const tokens: Readonly<Record<string, Mark>> = {
 /** By their first characters, fewer than the shortest has: a reply may be full of what begins like one. */
 const keyLength = 3
 const tokensAt = Map.groupBy(Object.entries(tokens), ([raw]) => raw.slice(0, keyLength))
-/** Where a mark may begin: what most replies are full of, such as `[` of links, is passed over. */
-const starts = /[<[◁](?=[\s/a-z|]|$)/gi
 /** What may stand behind the `<` of a tag: white space, a slash, the first letter of a name. */
 const firstLetters = new Set(Object.keys(tagNames).map((name) => name.charAt(0)))
+/** Where a mark may begin, by its first character and the letters that follow it: a reply may be full of `[` and `<`. */
+const starts = /[<[◁](?=\/?(?:[\s|cmrst]|$))/gi
 const isTagStart = (character: string) =>
   character === "/" || space.test(character) || firstLetters.has(character.toLowerCase())
 const space = /\s/

@@ -21,7 +21,7 @@ export function renderMessage(format: ExportFormat, entry: TranscriptMessage): s
 }
 
 function quoted(text: string): string {
-  return `> ${text.replaceAll("\r\n", "\n").replaceAll("\r", "\n").replaceAll("\n", "\n> ")}`
+  return `> ${text.replace(/\r\n?|\n/g, "\n> ")}`
 }
 
 const names: Record<ModelMessage["role"], string> = { user: "User", assistant: "Agent", tool: "Results of tools" }

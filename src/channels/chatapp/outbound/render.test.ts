@@ -223,7 +223,7 @@ describe("formatting", () => {
     assert.ok(
       shown.includes("**Deny** [bank](") && shown.includes("||x|| ~~y~~ &lt;u&gt;z&lt;/u&gt; `w` \\* __v__ ```"),
     )
-    assert.match(shown, /<pre>{\n {2}&quot;ref&quot;: &quot;1&quot;\n}<\/pre>$/)
+    assert.match(shown, /<pre>{\n {2}"ref": "1"\n}<\/pre>$/)
   })
 
   test("formats what stands behind a long block of code", () => {

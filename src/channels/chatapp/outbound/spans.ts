@@ -34,8 +34,8 @@ const openTags: Record<SpanStyle, (detail: string) => string> = {
   underline: () => "<u>",
   spoiler: () => "<tg-spoiler>",
   code: () => "<code>",
-  pre: (language) => (language === "" ? "<pre>" : `<pre><code class="language-${escapeHtml(language)}">`),
-  link: (address) => `<a href="${escapeHtml(address)}">`,
+  pre: (language) => (language === "" ? "<pre>" : `<pre><code class="language-${escapeAttribute(language)}">`),
+  link: (address) => `<a href="${escapeAttribute(address)}">`,
   quote: () => "<blockquote>",
   longQuote: () => "<blockquote expandable>",
 }
@@ -54,11 +54,16 @@ const closeTags: Record<SpanStyle, (detail: string) => string> = {
   longQuote: () => "</blockquote>",
 }
 
-const special = /[&<>"]/
+const special = /[&<>]/
 
-export function escapeHtml(text: string): string {
+/** Of a text: quotes mean something in attributes alone. */
+function escapeText(text: string): string {
   if (!special.test(text)) return text
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
+}
+
+function escapeAttribute(value: string): string {
+  return escapeText(value).replaceAll('"', "&quot;")
 }
 
 /** The platform's HTML of the pieces. */
@@ -76,7 +81,7 @@ export function toHtml(pieces: readonly Piece[]): string {
       }
       open = spans
     }
-    html += escapeHtml(text)
+    html += escapeText(text)
   }
   return html + closeFrom(open, 0)
 }
