@@ -7,7 +7,11 @@ import type { ServicePlan } from "./contract.ts"
 export const writtenBy = "Written by: svc service install."
 
 /** For the C library of GNU; others leave them aside. */
-export const memoryVariables = { MALLOC_ARENA_MAX: "2", MALLOC_TRIM_THRESHOLD_: "131072" }
+export const memoryVariables = {
+  MALLOC_ARENA_MAX: "2",
+  MALLOC_TRIM_THRESHOLD_: "131072",
+  MALLOC_MMAP_THRESHOLD_: "65536",
+}
 
 export function renderUnit(plan: ServicePlan): string {
   const isSystem = plan.scope === "system"
@@ -52,7 +56,9 @@ Type=exec${user === undefined ? "" : `\nUser=${word(user)}`}
 ExecStart=${[plan.node, "--disable-sigusr1", plan.program, "gateway"].map((each) => argument(each)).join(" ")}
 WorkingDirectory=${specifiers(path(plan.home))}
 # Two arenas: the C library would keep memory apart for each of Node's threads, most of which work one after the other.
-# The threshold is its own, but said here it stays: by itself it grows to 64 MB that are kept where nobody uses them.
+# The threshold for trimming is its own, but said here it stays: by itself it grows to 64 MB that are kept where nobody uses
+# them. What is as large as a read from a socket, 64 KiB, is mapped apart and goes back when it is freed: in between what
+# lives longer such pieces leave holes that never do.
 # Secrets do not belong here, where everybody can read them: they go into .env in the state folder, mode 600.
 ${variables.map((variable) => `Environment=${argument(variable, "environment")}`).join("\n")}
 UMask=0077`
