@@ -1,6 +1,6 @@
 // Tells equal controls of a list apart: by the words of what each stands in, or by its place among its sisters. Runs in the page.
 import type { PageElement } from "../dom.ts"
-import { isHidden, textOf, tidy } from "../names.ts"
+import { isCutAway, isHidden, textOf, tidy } from "../names.ts"
 import { plainWords, type Walk } from "./state.ts"
 import { gatherItems } from "./targets.ts"
 
@@ -90,7 +90,7 @@ function wordsAround(walk: Walk, element: PageElement, item: PageElement): strin
   gatherItems(walk, item, found, { left: 60, hasControls: false })
   const told: string[] = []
   for (const part of found) {
-    if (part === element || element.contains(part) || part.contains(element)) continue
+    if (part === element || element.contains(part) || part.contains(element) || isCutAway(part)) continue
     const words = tidy(textOf(part, { left: 200 }), 40)
     if (words !== "" && told.push(words) === most) break
   }
@@ -117,7 +117,7 @@ function wordsNear(walk: Walk, element: PageElement, item: PageElement): string 
     if (around.localName === "body") return ""
     const own: PageElement[] = []
     gatherItems(walk, around, [], { left: 60, hasControls: false, own })
-    const part = own.find((each) => !element.contains(each) && !each.contains(element))
+    const part = own.find((each) => !element.contains(each) && !each.contains(element) && !isCutAway(each))
     const words = part ? tidy(textOf(part, { left: 200 }), 40) : ""
     if (words !== "") return words
     const between = wordsBetween(element, around)

@@ -33,7 +33,7 @@ import {
   ownWords,
   plainRole,
 } from "./targets.ts"
-import { addValue } from "./values.ts"
+import { addValue, rangeValue } from "./values.ts"
 
 /** A list of controls has no words of its own. */
 export function visitListText(): void {}
@@ -126,7 +126,12 @@ function addBetween(walk: Walk, element: PageElement): void {
     return
   const text = tidy(textOf(element, { left: 2 * longest }), 2 * longest)
   // A line between two groups of buttons tells nothing.
-  if (!/[\p{L}\p{N}]/u.test(text) || text.length > longest || element.querySelector("a,button,input,select")) return
+  if (
+    !/[\p{L}\p{N}]/u.test(text) ||
+    text.length > longest ||
+    element.querySelector("a,button,input,select,[role=option]")
+  )
+    return
   if (walk.lines.at(-1)?.includes(JSON.stringify(text))) return
   const isNext = walk.agent.listening.has(next) || hasRole(walk.tables, next, walk.tables.interactive)
   if (isNext || isTarget(walk, next, false)) walk.lines.push(`- text: ${plainWords(text)}`)
@@ -271,6 +276,8 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
       states: statesOf(walk.tables, element, shownRole),
       ref: true,
     })
+    const place = rangeValue(element, role)
+    if (place !== "") walk.lines[walk.lines.length - 1] += `: ${plainWords(tidy(place, 100))}`
     // What is called "edit" shows what there is to edit.
     const isShort = items < 2 && words !== "" && words.length <= 60
     if (label !== "" && isShort && !label.includes(words) && !inside.hasControls)
@@ -289,7 +296,8 @@ function isOnlyDrawn(
   { label, words, hasControls }: { label: string; words: string; hasControls: boolean },
   { within, of, control }: Inherited,
 ): boolean {
-  if (label !== "" || takesFocus(element)) return false
+  if (takesFocus(element)) return false
+  if (label !== "") return label.includes(words) && isTip(walk, element, label)
   const listens = walk.agent.listening.has(element)
   const isUnmarked = !listens && !element.hasAttribute("tabindex")
   if (within !== undefined && isUnmarked && within.includes(words)) return true
@@ -320,6 +328,14 @@ function isNothing(element: PageElement, { words, items, hasControls }: Inside):
   const most = 10
   const parts = Array.from(element.querySelectorAll("*"))
   return isFlat(element) && parts.length <= most && parts.every(isFlat) && !isDrawnByStyle(element)
+}
+
+/** What a label around a control shows under the mouse: `Rectangle (R)` of "Rectangle". */
+function isTip(walk: Walk, element: PageElement, tip: string): boolean {
+  const control = element.localName === "label" ? labelled(element) : null
+  if (!control) return false
+  const { name } = nameOf(walk.tables, control, roleOf(walk.tables, control))
+  return name !== "" && tip.includes(name)
 }
 
 function isLabelOnly(walk: Walk, label: PageElement, words: string): boolean {
@@ -392,6 +408,7 @@ export const listFunctions = [
   isOnlyDrawn,
   isAllOf,
   isNothing,
+  isTip,
   isLabelOnly,
   hasTwin,
   listBox,
