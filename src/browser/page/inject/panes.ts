@@ -11,6 +11,8 @@ export function isPlain(element: PageElement): boolean {
 export /** What takes the mouse for a canvas: its upper layer, or an empty pane of the same component over all of it. */
 function isPaneOver(canvas: PageElement, pane: PageElement): boolean {
   if (canvas.localName !== "canvas" || !isPlain(pane)) return false
+  // One that only draws: the mouse works what it lies over.
+  if (getComputedStyle(canvas).pointerEvents === "none") return canvas.parentElement?.contains(pane) === true
   const [box, over] = [canvas.getBoundingClientRect(), pane.getBoundingClientRect()]
   const slack = 2
   const isWhole =

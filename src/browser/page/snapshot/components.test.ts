@@ -304,6 +304,8 @@ test("says where one is, what a range is of, and what canvases show, and nothing
     '- button "Pause"',
     '- listitem "Urgent"',
     '- button "Remove"',
+    '- button "Pick" of "Lamp"',
+    '- button "Pick" of "Desk"',
     '- radio "Rectangle"',
     '- button "Bold"',
     '- button "Italic"',
@@ -316,6 +318,13 @@ test("says where one is, what a range is of, and what canvases show, and nothing
     '- canvas "Sheet" [200x60]',
     "- generic",
     '- canvas "Locked" [200x60]',
+    "- generic",
+    '- canvas "Ink" [200x60]',
+    '- checkbox "Pick Ann"',
+    '- gridcell "Ann"',
+    '- row "Bob" [selected]',
+    '- checkbox "Pick Bob" [checked]',
+    '- gridcell "Bob"',
     '- button "Later" [collapsed]',
   ])
   const text = await snapshot("full")
@@ -331,7 +340,8 @@ test("clicks a picture of several layers, sets a divider, and shows what a page 
   await act(/canvas \[/, { kind: "click", x: 20, y: 30 })
   await act(/canvas \[/, { kind: "click" })
   await act(/"Sheet"/, { kind: "click", x: 50, y: 10 })
-  assert.match(await snapshot("efficient"), /: top 20,30;top 100,30;pane 50,10;$/m)
+  await act(/"Ink"/, { kind: "click", x: 60, y: 20 })
+  assert.match(await snapshot("efficient"), /: top 20,30;top 100,30;pane 50,10;under 60,20;$/m)
   assert.equal((await act(/"Locked"/, { kind: "click", x: 50, y: 10 })).error.code, "covered")
   assert.equal((await act(/"Divider"/, { kind: "type", text: "65" })).ok, true)
   assert.match(await snapshot("efficient"), /"Divider".*: 65$/m)

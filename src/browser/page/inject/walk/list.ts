@@ -262,7 +262,8 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
   // A list without a role takes the focus with a click on any entry.
   const isFocused =
     role !== "" && (isMenu || !isFrame) ? element.hasAttribute("tabindex") : !isMenu && takesFocus(element)
-  const isContainer = (isMenu || isFrame) && label === "" && !isFocused
+  const isContainer =
+    ((isMenu || isFrame) && label === "" && !isFocused) || isToldInside(walk, element, role, { label, inside })
   if (!isContainer) {
     // A box of many things is told by its beginning; what has a role by its name alone, if it is one for several things.
     const own = role === "" || ((items < 2 || inside.own.length < 2) && words.length <= 60) ? words : ""
@@ -287,6 +288,24 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
   // A day of a calendar draws its number in a box of its own.
   const within = !parts && role !== "" && label !== "" && items === 1 ? { within: label, control: element } : {}
   visitChildren(walk, element, depth + 1, { ...inherited, silent: true, parts, ...within })
+}
+
+/** A row without a name or a state, whose cells have lines; a cell that is called as the one control in it. */
+function isToldInside(
+  walk: Walk,
+  element: PageElement,
+  role: string,
+  { label, inside }: { label: string; inside: Inside },
+): boolean {
+  if (!/^(row|gridcell|columnheader|rowheader)$/.test(role)) return false
+  if (role === "row") {
+    const cells = isInGrid(element) ? "[role=gridcell],[role=columnheader]" : "[role=gridcell]"
+    const isBare = label === "" && !element.hasAttribute("draggable") && statesOf(walk.tables, element, role) === ""
+    return walk.options.context && isBare && element.querySelector(cells) !== null
+  }
+  const [control, other] = inside.controls
+  if (!control || other || inside.own.length > 0) return false
+  return nameOf(walk.tables, control, roleOf(walk.tables, control)).name === label
 }
 
 /** A plain part of something that has a line of its own, which says what the part says: what draws a control. */
@@ -405,6 +424,7 @@ export const listFunctions = [
   listTarget,
   isSaidByControls,
   isFieldTag,
+  isToldInside,
   isOnlyDrawn,
   isAllOf,
   isNothing,
