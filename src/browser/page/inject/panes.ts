@@ -1,4 +1,4 @@
-// What lies over a canvas and takes the mouse for it. Runs in the page (see agent.ts).
+// What lies over a canvas, or over the middle of a thing, and takes the mouse for it. Runs in the page (see agent.ts).
 import type { PageElement, PageStyle } from "./dom.ts"
 
 /** No button, link or field of the browser's or by its role. */
@@ -32,6 +32,13 @@ function isPaneOver(canvas: PageElement, pane: PageElement): boolean {
   return (pane.textContent ?? "").trim() === "" && getComputedStyle(pane).backgroundColor === "rgba(0, 0, 0, 0)"
 }
 
-export const panesFunctions = [isPlain, isPaneOver]
+/** A part that is pulled to make the whole larger, say, and may lie over its middle. */
+export function isHandle(part: PageElement, whole: PageElement): boolean {
+  if (part === whole) return false
+  const { cursor } = getComputedStyle(part)
+  return cursor.endsWith("-resize") && getComputedStyle(whole).cursor !== cursor
+}
+
+export const panesFunctions = [isPlain, isPaneOver, isHandle]
 
 declare const getComputedStyle: (element: PageElement) => PageStyle

@@ -7,7 +7,7 @@ import type { Box, PageAnimation, PageDocument, PageElement, PageNode, PageWindo
 import { firstInside } from "./names.ts"
 import { isTiny } from "./walk/hints.ts"
 import { describe, drawnIn, elementAt, isHit, isInside } from "./hit.ts"
-import { isPaneOver, isPlain } from "./panes.ts"
+import { isHandle, isPaneOver, isPlain } from "./panes.ts"
 
 export interface ReachOptions {
   /** 0 for the first try; later ones scroll differently, out from under headers that stick. */
@@ -362,7 +362,7 @@ function findPoint(agent: PageAgent, element: PageElement, { middle = false }: R
   const words = isHolder && !middle ? wordsPoint(element) : null
   if (words && words.x > left && words.y > top && words.x < left + width && words.y < top + height) {
     const hit = elementAt(words.x, words.y)
-    if (hit && isHit(element, hit)) return { kind: "ready", ...words, scrolled: false }
+    if (hit && isHit(element, hit) && !isHandle(hit, element)) return { kind: "ready", ...words, scrolled: false }
   }
   for (const [across, down] of shares as [number, number][]) {
     const x = left + width * across
@@ -370,7 +370,7 @@ function findPoint(agent: PageAgent, element: PageElement, { middle = false }: R
     const hit = elementAt(x, y)
     if (hit && isHit(element, hit)) {
       const point: Reach = { kind: "ready", x, y, scrolled: false }
-      if (!isHolder || !isOfAnother(hit, element)) return point
+      if (!isHolder || (!isOfAnother(hit, element) && !isHandle(hit, element))) return point
       other ??= point
     } else cover ??= hit
   }

@@ -325,6 +325,8 @@ test("says where one is, what a range is of, and what canvases show, and nothing
     '- row "Bob" [selected]',
     '- checkbox "Pick Bob" [checked]',
     '- gridcell "Bob"',
+    '- generic "Task"',
+    "- generic (of Task)",
     '- button "Later" [collapsed]',
   ])
   const text = await snapshot("full")
@@ -332,19 +334,20 @@ test("says where one is, what a range is of, and what canvases show, and nothing
   assert.doesNotMatch(text, /Three of nine/)
 })
 
-test("clicks a picture of several layers, sets a divider, and shows what a page draws in the next frame", async () => {
-  const act = async (line: RegExp, body: object) => {
-    const reply = await bench.call("POST", "/act", { ref: refIn(await snapshot("efficient"), line), ...body })
-    return reply.body
-  }
+test("clicks a picture of several layers and a bar beside its handle, sets a divider, and shows what a page draws in the next frame", async () => {
+  const before = await snapshot("efficient")
+  const act = async (line: RegExp, body: object) =>
+    (await bench.call("POST", "/act", { ref: refIn(before, line), ...body })).body
   await act(/canvas \[/, { kind: "click", x: 20, y: 30 })
   await act(/canvas \[/, { kind: "click" })
   await act(/"Sheet"/, { kind: "click", x: 50, y: 10 })
   await act(/"Ink"/, { kind: "click", x: 60, y: 20 })
-  assert.match(await snapshot("efficient"), /: top 20,30;top 100,30;pane 50,10;under 60,20;$/m)
-  assert.equal((await act(/"Locked"/, { kind: "click", x: 50, y: 10 })).error.code, "covered")
+  await act(/"Task"/, { kind: "click" })
+  assert.equal((await act(/"Locked"/, { kind: "click", x: 50, y: 10, timeoutMs: 500 })).error.code, "covered")
   assert.equal((await act(/"Divider"/, { kind: "type", text: "65" })).ok, true)
-  assert.match(await snapshot("efficient"), /"Divider".*: 65$/m)
+  const text = await snapshot("efficient")
+  assert.match(text, /: top 20,30;top 100,30;pane 50,10;under 60,20;bar;$/m)
+  assert.match(text, /"Divider".*: 65$/m)
   for (const state of ["expanded", "collapsed", "expanded"]) {
     const { snapshot: shown } = await act(/"Later"/, { kind: "click", snapshot: "efficient" })
     assert.match(shown, new RegExp(`"Later" .*\\[${state}\\]`))
