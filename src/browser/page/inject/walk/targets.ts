@@ -166,7 +166,7 @@ export function gatherItems(walk: Walk, element: PageElement, found: PageElement
   assigned.forEach(take)
   for (let node = assigned.length > 0 ? null : firstInside(element); node && state.left > 0; node = node.nextSibling)
     take(node)
-  if (found.length > before || !hasWords || rootOf(element) || !element.checkVisibility(walk.asSeen)) return
+  if (found.length > before || !hasWords || !element.checkVisibility(walk.asSeen)) return
   found.push(element)
   state.own?.push(element)
 }
