@@ -120,6 +120,34 @@ test("carries the data of the browser's own drag over the page to where it is dr
   assert.deepEqual(await log(), ["drop words of the paper 7 text/plain+application/x-paper true", "dragend move"])
 })
 
+test("drops where the mouse has come to on a page that looks at a drag only now and then", async () => {
+  await evaluate(`() => {
+    document.body.insertAdjacentHTML("afterbegin", "<div id=letter role=button draggable=true>Slow letter</div><div id=parcel role=button>Slow parcel</div><div id=shelf role=button style='height: 60px'>Shelf</div>")
+    let over = ""
+    let due
+    const look = (event) => {
+      if (due === undefined) due = setTimeout(() => ((due = undefined), (over = look.last)), 30)
+      look.last = event.target.id
+    }
+    letter.ondragstart = (event) => event.dataTransfer.setData("text/plain", "letter")
+    addEventListener("dragover", (event) => (event.preventDefault(), look(event)))
+    addEventListener("mousemove", look)
+    const log = (words) => {
+      document.getElementById("log").textContent += words + " " + over + ";"
+      over = ""
+    }
+    addEventListener("drop", () => log("letter"))
+    parcel.onmousedown = (event) => {
+      event.preventDefault()
+      shelf.onmouseup = () => log("parcel")
+    }
+  }`)
+  const shelf = await bench.refOf("Shelf")
+  await done({ kind: "drag", startRef: await bench.refOf("Slow letter"), endRef: shelf })
+  await done({ kind: "drag", startRef: await bench.refOf("Slow parcel"), endRef: shelf })
+  assert.deepEqual(await log(), ["letter shelf", "parcel shelf"])
+})
+
 test("drags to a place that no view shows together with the first, by the mouse and by the browser's own drag", async () => {
   await evaluate(`() => {
     const tall = "<div id=from1 role=button>Near parcel</div><div id=from2 role=button draggable=true>Near letter</div><div style='height: 4000px'></div><div id=goal role=button style='height: 60px'>Far shelf</div>"

@@ -12,6 +12,8 @@ const steps = 10
 /** The first move is short: it is the one that begins the drag, and belongs to what is taken. */
 const firstMove = 4
 const interceptMs = 1_000
+/** At the end, before the last move and the release: many pages follow a drag only so many times a second. */
+const restMs = 50
 
 export async function drag(acting: Acting, request: DragRequest): Promise<void> {
   const { tab, operation, progress } = acting
@@ -34,11 +36,15 @@ export async function drag(acting: Acting, request: DragRequest): Promise<void> 
       await sendMouse(tab, { type: "mouseMoved", point: taken, held: true }, signal)
       way.splice(0, Infinity, taken, ...wayBetween(taken, await findEndAgain()))
     }
-    for (const point of way) await sendMouse(tab, { type: "mouseMoved", point, held: true }, signal)
+    const last = way.at(-1) ?? end
+    for (const point of way.slice(0, -1)) await sendMouse(tab, { type: "mouseMoved", point, held: true }, signal)
     if (await callAgent<boolean>(world, "dragBegan", null, signal)) {
       await carry(tab, way, await native.data(), signal)
+    } else {
+      await tab.clock.sleep(restMs, signal)
+      await sendMouse(tab, { type: "mouseMoved", point: last, held: true }, signal)
     }
-    await sendMouse(tab, { type: "mouseReleased", point: way.at(-1) ?? end, clickCount: 1 }, signal)
+    await sendMouse(tab, { type: "mouseReleased", point: last, clickCount: 1 }, signal)
   } finally {
     await native.stop()
   }
@@ -132,6 +138,9 @@ async function carry(tab: Tab, way: readonly Point[], data: unknown, signal: Abo
     tab.session.send("Input.dispatchDragEvent", { type, x, y, data }, { signal, timeoutMs: 0 })
   const [first, ...others] = way as [Point, ...Point[]]
   await send("dragEnter", first)
-  for (const point of others) await send("dragOver", point)
-  await send("drop", others.at(-1) ?? first)
+  for (const point of others.slice(0, -1)) await send("dragOver", point)
+  const last = others.at(-1) ?? first
+  await tab.clock.sleep(restMs, signal)
+  await send("dragOver", last)
+  await send("drop", last)
 }

@@ -8,7 +8,10 @@ export type Dial = { kind: "gone" } | { kind: "dial"; now: number | null; min: n
 
 /** Takes a number by keys, and no text. */
 export function isDial(element: PageElement): boolean {
-  return /^(slider|spinbutton)$/.test(element.getAttribute("role") ?? "") && element.hasAttribute("aria-valuenow")
+  const role = element.getAttribute("role") ?? ""
+  // A divider between two parts of the page, where it is one to move.
+  const isDivider = /^(separator|scrollbar)$/.test(role) && Number(element.getAttribute("tabindex") ?? -1) >= 0
+  return (isDivider || /^(slider|spinbutton)$/.test(role)) && element.hasAttribute("aria-valuenow")
 }
 
 export function readDial(agent: PageAgent, id: number): Dial {

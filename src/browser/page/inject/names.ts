@@ -1,7 +1,7 @@
 // Accessible names and visible text. Runs in the page (see agent.ts).
 import { internalsOf, type PageAgent, rootOf } from "./agent.ts"
 import type { PageElement, PageNode, PageStyle } from "./dom.ts"
-import { factsOf, type RoleTables } from "./roles.ts"
+import { factsOf, isReplaced, type RoleTables } from "./roles.ts"
 
 /** Whether neither the element nor anything in it is shown to people. */
 export function isHidden(element: PageElement): boolean {
@@ -109,6 +109,7 @@ function textOfChild(child: PageElement, budget: TextBudget): string {
   if (tag === "img") return ` ${child.getAttribute("alt") ?? ""} `
   if (tag === "svg") return ` ${child.querySelector("title")?.textContent ?? ""} `
   if (tag === "br") return " "
+  if (isReplaced(tag)) return ""
   const text = textOf(child, budget)
   // Only what flows within a line continues a word.
   const flows =

@@ -7,6 +7,7 @@ import type { Box, PageAnimation, PageDocument, PageElement, PageNode, PageWindo
 import { firstInside } from "./names.ts"
 import { isTiny } from "./walk/hints.ts"
 import { describe, drawnIn, elementAt, isHit, isInside } from "./hit.ts"
+import { isHandle, isPaneOver, isPlain } from "./panes.ts"
 
 export interface ReachOptions {
   /** 0 for the first try; later ones scroll differently, out from under headers that stick. */
@@ -53,12 +54,6 @@ export async function reachElement(agent: PageAgent, id: number, options: ReachO
   return found.kind === "ready" && isPlain(element) ? { ...found, plain: true } : found
 }
 
-function isPlain(element: PageElement): boolean {
-  if (/^(a|button|input|select|textarea|label|summary|option|iframe)$/.test(element.localName)) return false
-  const role = element.getAttribute("role") ?? ""
-  return !/^(button|link|checkbox|radio|switch|tab|option|textbox|searchbox|combobox|menuitem\w*|treeitem)$/.test(role)
-}
-
 async function reachKnown(agent: PageAgent, element: PageElement, options: ReachOptions): Promise<Reach> {
   const { target, isBoxed } = targetFor(element)
   // A field may be without a box and take keys all the same: some editors draw everything themselves.
@@ -91,6 +86,7 @@ async function reachKnown(agent: PageAgent, element: PageElement, options: Reach
  */
 export function drawnInstead(element: PageElement, cover: PageElement | null): PageElement | null {
   if (element.localName === "text") return groupOf(element, cover)
+  if (element.localName === "canvas") return cover && isPaneOver(element, cover) ? cover : null
   for (let index = 0; element.labels && index < element.labels.length; index += 1) {
     const label = element.labels[index] as PageElement
     // One that lies over the field, and lets the mouse through to what is drawn for it.
@@ -229,8 +225,9 @@ function reachSpot(agent: PageAgent, element: PageElement, spot: Spot, arm: bool
   }
   if (!isInView(point)) return { kind: "not-visible" }
   const hit = elementAt(point.x, point.y)
-  if (inside && (!hit || !isHit(element, hit))) return coveredBy(agent, hit)
-  if (arm) armClick(agent, inside ? element : hit)
+  const isOn = hit !== null && isHit(element, hit)
+  if (inside && !isOn && !(hit && isPaneOver(element, hit))) return coveredBy(agent, hit)
+  if (arm) armClick(agent, inside && isOn ? element : hit)
   return { kind: "ready", ...point, scrolled }
 }
 
@@ -365,7 +362,7 @@ function findPoint(agent: PageAgent, element: PageElement, { middle = false }: R
   const words = isHolder && !middle ? wordsPoint(element) : null
   if (words && words.x > left && words.y > top && words.x < left + width && words.y < top + height) {
     const hit = elementAt(words.x, words.y)
-    if (hit && isHit(element, hit)) return { kind: "ready", ...words, scrolled: false }
+    if (hit && isHit(element, hit) && !isHandle(hit, element)) return { kind: "ready", ...words, scrolled: false }
   }
   for (const [across, down] of shares as [number, number][]) {
     const x = left + width * across
@@ -373,7 +370,7 @@ function findPoint(agent: PageAgent, element: PageElement, { middle = false }: R
     const hit = elementAt(x, y)
     if (hit && isHit(element, hit)) {
       const point: Reach = { kind: "ready", x, y, scrolled: false }
-      if (!isHolder || !isOfAnother(hit, element)) return point
+      if (!isHolder || (!isOfAnother(hit, element) && !isHandle(hit, element))) return point
       other ??= point
     } else cover ??= hit
   }
@@ -440,7 +437,6 @@ export function placeInside(frame: PageElement, point: { x: number; y: number })
 
 export const reachFunctions = [
   reachElement,
-  isPlain,
   reachKnown,
   clickTarget,
   targetFor,

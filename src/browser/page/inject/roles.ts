@@ -17,6 +17,8 @@ export interface TagFacts {
   disables: boolean
   /** A native field or button, which is worked whatever role the page has given it. */
   worked: boolean
+  /** The browser draws it: what is inside is not shown. */
+  replaced: boolean
 }
 
 export interface RoleTables {
@@ -113,9 +115,15 @@ export function factsOf(tables: RoleTables, tag: string): TagFacts {
       /^(button|meter|output|progress|select|textarea|input|img|area|svg|option|fieldset|table|figure)$/.test(tag),
     disables: custom || /^(button|input|select|textarea|option|optgroup|fieldset)$/.test(tag),
     worked: /^(button|input|select|textarea)$/.test(tag),
+    replaced: isReplaced(tag),
   }
   tables.tags.set(tag, facts)
   return facts
+}
+
+/** Drawn by the browser itself: the words inside are for browsers that cannot, and nobody sees them. */
+export function isReplaced(tag: string): boolean {
+  return /^(progress|meter|video|audio|canvas|iframe)$/.test(tag)
 }
 
 /** Whether the element's role is one of these. */
@@ -207,6 +215,8 @@ export function statesOf(tables: RoleTables, element: PageElement, role: string)
   flag("selected", aria("selected") === "true" || (element.localName === "option" && element.selected))
   flag("disabled", (disables && element.matches(":disabled")) || aria("disabled") === "true")
   flag("pressed", aria("pressed") === "true")
+  // The page that one is on, the step that one is at.
+  flag("current", /^(?!false$)./.test(aria("current") ?? ""))
   const expanded = element.localName === "summary" ? String(element.parentElement?.open ?? false) : aria("expanded")
   if (expanded === "true") states += " [expanded]"
   else if (expanded === "false") states += " [collapsed]"
@@ -236,4 +246,14 @@ export function sizeOfList(element: PageElement, role: string): string {
   return ""
 }
 
-export const rolesFunctions = [roleTables, factsOf, hasRole, takesInput, roleOf, inputRole, statesOf, sizeOfList]
+export const rolesFunctions = [
+  roleTables,
+  factsOf,
+  isReplaced,
+  hasRole,
+  takesInput,
+  roleOf,
+  inputRole,
+  statesOf,
+  sizeOfList,
+]

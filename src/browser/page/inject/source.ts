@@ -15,6 +15,7 @@ import { hitFunctions } from "./hit.ts"
 import { boxesOf, drawLabels, frameBox, labelsFunctions, removeLabels } from "./labels.ts"
 import { namesFunctions } from "./names.ts"
 import { answerPicker, openPicker, pickersFunctions } from "./pickers.ts"
+import { panesFunctions } from "./panes.ts"
 import { nextFrame, nextTask, placeInside, pointThroughFrame, reachElement, reachFunctions } from "./reach.ts"
 import { scrollBox, scrollFunctions, scrollRest, showWords } from "./scroll.ts"
 import { rolesFunctions } from "./roles.ts"
@@ -47,6 +48,7 @@ const all = [
   ...listFunctions,
   ...apartFunctions,
   ...hitFunctions,
+  ...panesFunctions,
   ...reachFunctions,
   ...clickGuardFunctions,
   ...editFunctions,

@@ -285,6 +285,75 @@ test("gives all that takes clicks on a board a ref of its own, also behind more 
   assert.match(await snapshot("efficient"), /: tank;pump;$/m)
 })
 
+test("says where one is, what a range is of, and what canvases show, and nothing that is not seen", async () => {
+  await bench.call("POST", "/navigate", { url: `${pages.url}/layers.html` })
+  for (let looks = 0; looks < 5 && !(await look()).some((line) => line.includes('"0:30"')); looks += 1);
+  const lines = (await look()).map((line) => line.replaceAll(/ \[(?:ref|nth)=\w+\]/g, ""))
+  assert.deepEqual(lines, [
+    '- heading "Layers" [level=1]',
+    '- link "One"',
+    '- link "Two" [current]',
+    '- link "Three"',
+    '- slider [hint="Price range"]: 10',
+    '- slider [hint="Price range"]: 90',
+    '- separator "Divider": 50',
+    '- generic "0:30"',
+    '- button "Mute"',
+    '- button "Pause"',
+    '- button "Share"',
+    '- button "Pause"',
+    '- listitem "Urgent"',
+    '- button "Remove"',
+    '- button "Pick" of "Lamp"',
+    '- button "Pick" of "Desk"',
+    '- radio "Rectangle"',
+    '- button "Bold"',
+    '- button "Italic"',
+    "- textbox",
+    '- button "Open"',
+    '- listbox "Food"',
+    '- option "Soup"',
+    '- button "Close"',
+    "- canvas [200x60]",
+    '- canvas "Sheet" [200x60]',
+    "- generic",
+    '- canvas "Locked" [200x60]',
+    "- generic",
+    '- canvas "Ink" [200x60]',
+    '- checkbox "Pick Ann"',
+    '- gridcell "Ann"',
+    '- row "Bob" [selected]',
+    '- checkbox "Pick Bob" [checked]',
+    '- gridcell "Bob"',
+    '- generic "Task"',
+    "- generic (of Task)",
+    '- button "Later" [collapsed]',
+  ])
+  const text = await snapshot("full")
+  assert.match(text, /- canvas "Sheet" .*\n +- text: Name \| Age\n +- text: Ann \| 31\n/)
+  assert.doesNotMatch(text, /Three of nine/)
+})
+
+test("clicks a picture of several layers and a bar beside its handle, sets a divider, and shows what a page draws in the next frame", async () => {
+  const before = await snapshot("efficient")
+  const act = async (line: RegExp, body: object) =>
+    (await bench.call("POST", "/act", { ref: refIn(before, line), ...body })).body
+  await act(/canvas \[/, { kind: "click", x: 20, y: 30 })
+  await act(/canvas \[/, { kind: "click" })
+  await act(/"Sheet"/, { kind: "click", x: 50, y: 10 })
+  await act(/"Ink"/, { kind: "click", x: 60, y: 20 })
+  await act(/"Task"/, { kind: "click" })
+  assert.equal((await act(/"Locked"/, { kind: "click", x: 50, y: 10, timeoutMs: 500 })).error.code, "covered")
+  assert.equal((await act(/"Divider"/, { kind: "type", text: "65" })).ok, true)
+  const text = await snapshot("efficient")
+  assert.match(text, /: top 20,30;top 100,30;pane 50,10;under 60,20;bar;$/m)
+  assert.match(text, /"Divider".*: 65$/m)
+  for (const state of ["expanded", "collapsed", "expanded"]) {
+    const { snapshot: shown } = await act(/"Later"/, { kind: "click", snapshot: "efficient" })
+    assert.match(shown, new RegExp(`"Later" .*\\[${state}\\]`))
+  }
+})
+
 test("puts each function into the page under a name of its own", () => {
   const names = [...agentSource("key").matchAll(/^(?:async )?function (\w+)/gm)].map(([, name]) => name)
   assert.deepEqual(

@@ -2,6 +2,7 @@
 import { AppError } from "../../../kernel/index.ts"
 import { callAgent, type Frame } from "../frames.ts"
 import type { Operation, Tab } from "../tab.ts"
+import { inMain } from "../watch-effects.ts"
 import { composeLines } from "./compose.ts"
 import type { Line } from "./line.ts"
 import { type Change, diffLines } from "./diff.ts"
@@ -66,8 +67,12 @@ export async function takeSnapshot(tab: Tab, operation: Operation, options: Snap
   const { inputAt } = tab.memory
   const walked = { ...options, isFolded: isFolded(options) }
   let taken = await takeAgain(tab, walked, key, signal)
-  if (inputAt !== undefined && before && (options.patient || !taken.changed) && isSameAs(before, taken))
-    taken = await takeAnswer(tab, walked, { seen: taken, until: inputAt + answerMs }, operation)
+  if (inputAt !== undefined && before && isSameAs(before, taken)) {
+    const isAwaited = options.patient || !taken.changed
+    taken = isAwaited
+      ? await takeAnswer(tab, walked, { seen: taken, until: inputAt + answerMs }, operation)
+      : await takeDrawn(tab, walked, taken, signal)
+  }
   // A search shows a few lines only: what has changed is told since the snapshot that was shown.
   if (options.find !== "" && !options.diff) tab.memory.restore(before)
   let { lines } = taken
@@ -112,6 +117,15 @@ async function takeAnswer(
     if (!isSameAs(seen, now)) return now
   }
   return seen
+}
+
+/** Something has changed, but nothing of what is shown: many pages put what they have to show into the next frame. */
+async function takeDrawn(tab: Tab, options: WalkedAs, seen: Remembered, signal: AbortSignal): Promise<Remembered> {
+  for (let frames = 0; frames < 2; frames += 1) await inMain(tab, "frame", signal)
+  if (await tab.memory.unchanged(tab, seen.key, signal)) return seen
+  const now = await take(tab, options, seen.key, signal)
+  now.changed ||= seen.changed
+  return now
 }
 
 function isSameAs(before: Remembered, now: Remembered): boolean {

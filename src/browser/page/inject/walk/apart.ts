@@ -1,6 +1,7 @@
 // Tells equal controls of a list apart: by the words of what each stands in, or by its place among its sisters. Runs in the page.
 import type { PageElement } from "../dom.ts"
-import { isHidden, textOf, tidy } from "../names.ts"
+import { isInside } from "../hit.ts"
+import { isCutAway, isHidden, textOf, tidy } from "../names.ts"
 import { plainWords, type Walk } from "./state.ts"
 import { gatherItems } from "./targets.ts"
 
@@ -66,11 +67,16 @@ function itemOf(element: PageElement, others: readonly PageElement[]): Item {
   let item = element
   let steps = 0
   for (; steps < 20; steps += 1) {
-    const { parentElement: parent } = item
-    if (!parent || others.some((other) => parent.contains(other))) break
+    const parent = item.parentElement ?? item.getRootNode().host
+    if (!parent || others.some((other) => isDrawnInside(parent, other))) break
     item = parent
   }
   return { element: item, steps }
+}
+
+/** Also what is in the shadow roots of the components inside. */
+function isDrawnInside(container: PageElement, element: PageElement): boolean {
+  return container.contains(element) || (element.getRootNode().host !== undefined && isInside(element, container))
 }
 
 /** Rows of one table, cards of one list: what stands first in each tells it. */
@@ -90,7 +96,7 @@ function wordsAround(walk: Walk, element: PageElement, item: PageElement): strin
   gatherItems(walk, item, found, { left: 60, hasControls: false })
   const told: string[] = []
   for (const part of found) {
-    if (part === element || element.contains(part) || part.contains(element)) continue
+    if (part === element || element.contains(part) || part.contains(element) || isCutAway(part)) continue
     const words = tidy(textOf(part, { left: 200 }), 40)
     if (words !== "" && told.push(words) === most) break
   }
@@ -117,7 +123,7 @@ function wordsNear(walk: Walk, element: PageElement, item: PageElement): string 
     if (around.localName === "body") return ""
     const own: PageElement[] = []
     gatherItems(walk, around, [], { left: 60, hasControls: false, own })
-    const part = own.find((each) => !element.contains(each) && !each.contains(element))
+    const part = own.find((each) => !element.contains(each) && !each.contains(element) && !isCutAway(each))
     const words = part ? tidy(textOf(part, { left: 200 }), 40) : ""
     if (words !== "") return words
     const between = wordsBetween(element, around)
@@ -225,6 +231,7 @@ export const apartFunctions = [
   tellApart,
   tellingOf,
   itemOf,
+  isDrawnInside,
   isSister,
   wordsAround,
   wordsBetween,

@@ -26,6 +26,7 @@ function visitInside(walk: Walk, element: PageElement, depth: number, inherited:
     for (const node of assigned) visitNode(walk, node, depth, inherited)
     return
   }
+  if (factsOf(walk.tables, element.localName).replaced) return
   const shadow = rootOf(element)
   if (shadow) {
     walk.agent.roots.push(shadow)

@@ -35,6 +35,8 @@ function wordsBeside(element: PageElement, role: string): string {
   for (let steps = 0; place && place.localName !== "body" && steps < 4; steps += 1) {
     for (const side of sides) {
       const words = wordsOnSide(place, side, most)
+      // The numbers along a slider are its scale.
+      if (role === "slider" && !/\p{L}/u.test(words.text)) continue
       if (words.text !== "" && !(side === "nextSibling" && isLabelOfNext(words.node, isTick))) return words.text
     }
     place = place.parentElement
@@ -51,9 +53,17 @@ function hasOtherFields(place: PageElement, element: PageElement): boolean {
   const fields = place.querySelectorAll(fieldsSelector())
   for (let index = 0; index < fields.length; index += 1) {
     const field = fields[index] as PageElement
-    if (field !== element && !isTiny(field) && !field.contains(element)) return true
+    if (field !== element && !isTiny(field) && !field.contains(element) && !isOnTrack(field, element)) return true
   }
   return false
+}
+
+/** The other handle of a slider for a range: both have the words beside them in common. */
+function isOnTrack(one: PageElement, other: PageElement): boolean {
+  const isHandle = (element: PageElement) => element.getAttribute("role") === "slider" || element.type === "range"
+  if (!isHandle(one) || !isHandle(other)) return false
+  const [a, b] = [one.getBoundingClientRect(), other.getBoundingClientRect()]
+  return a.width === b.width && a.height === b.height && (a.y === b.y || a.x === b.x)
 }
 
 /** Drawn so small, itself or what it stands in, that it is there for screen readers and scripts alone. */
@@ -96,7 +106,7 @@ function wordsOnSide(
     if (node.nodeType !== 1) continue
     const sibling = node as PageElement
     if (/^(script|style|template)$/.test(sibling.localName) || !sibling.checkVisibility()) continue
-    const others = `${fieldsSelector()},button,[tabindex]`
+    const others = `${fieldsSelector()},button,[role=button],[tabindex]`
     if (sibling.matches(others) || holds(sibling, others)) return none
     const text = tidy(textOf(sibling, { left: 300 }), most)
     if (text !== "") return { text, node }
@@ -208,6 +218,7 @@ export const hintsFunctions = [
   wordsBeside,
   isLabelOfNext,
   hasOtherFields,
+  isOnTrack,
   isTiny,
   fieldsSelector,
   wordsOnSide,

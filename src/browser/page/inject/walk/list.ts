@@ -33,7 +33,7 @@ import {
   ownWords,
   plainRole,
 } from "./targets.ts"
-import { addValue } from "./values.ts"
+import { addValue, rangeValue } from "./values.ts"
 
 /** A list of controls has no words of its own. */
 export function visitListText(): void {}
@@ -126,7 +126,12 @@ function addBetween(walk: Walk, element: PageElement): void {
     return
   const text = tidy(textOf(element, { left: 2 * longest }), 2 * longest)
   // A line between two groups of buttons tells nothing.
-  if (!/[\p{L}\p{N}]/u.test(text) || text.length > longest || element.querySelector("a,button,input,select")) return
+  if (
+    !/[\p{L}\p{N}]/u.test(text) ||
+    text.length > longest ||
+    element.querySelector("a,button,input,select,[role=option]")
+  )
+    return
   if (walk.lines.at(-1)?.includes(JSON.stringify(text))) return
   const isNext = walk.agent.listening.has(next) || hasRole(walk.tables, next, walk.tables.interactive)
   if (isNext || isTarget(walk, next, false)) walk.lines.push(`- text: ${plainWords(text)}`)
@@ -257,7 +262,8 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
   // A list without a role takes the focus with a click on any entry.
   const isFocused =
     role !== "" && (isMenu || !isFrame) ? element.hasAttribute("tabindex") : !isMenu && takesFocus(element)
-  const isContainer = (isMenu || isFrame) && label === "" && !isFocused
+  const isContainer =
+    ((isMenu || isFrame) && label === "" && !isFocused) || isToldInside(walk, element, role, { label, inside })
   if (!isContainer) {
     // A box of many things is told by its beginning; what has a role by its name alone, if it is one for several things.
     const own = role === "" || ((items < 2 || inside.own.length < 2) && words.length <= 60) ? words : ""
@@ -271,6 +277,8 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
       states: statesOf(walk.tables, element, shownRole),
       ref: true,
     })
+    const place = rangeValue(element, role)
+    if (place !== "") walk.lines[walk.lines.length - 1] += `: ${plainWords(tidy(place, 100))}`
     // What is called "edit" shows what there is to edit.
     const isShort = items < 2 && words !== "" && words.length <= 60
     if (label !== "" && isShort && !label.includes(words) && !inside.hasControls)
@@ -282,6 +290,24 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
   visitChildren(walk, element, depth + 1, { ...inherited, silent: true, parts, ...within })
 }
 
+/** A row without a name or a state, whose cells have lines; a cell that is called as the one control in it. */
+function isToldInside(
+  walk: Walk,
+  element: PageElement,
+  role: string,
+  { label, inside }: { label: string; inside: Inside },
+): boolean {
+  if (!/^(row|gridcell|columnheader|rowheader)$/.test(role)) return false
+  if (role === "row") {
+    const cells = isInGrid(element) ? "[role=gridcell],[role=columnheader]" : "[role=gridcell]"
+    const isBare = label === "" && !element.hasAttribute("draggable") && statesOf(walk.tables, element, role) === ""
+    return walk.options.context && isBare && element.querySelector(cells) !== null
+  }
+  const [control, other] = inside.controls
+  if (!control || other || inside.own.length > 0) return false
+  return nameOf(walk.tables, control, roleOf(walk.tables, control)).name === label
+}
+
 /** A plain part of something that has a line of its own, which says what the part says: what draws a control. */
 function isOnlyDrawn(
   walk: Walk,
@@ -289,7 +315,8 @@ function isOnlyDrawn(
   { label, words, hasControls }: { label: string; words: string; hasControls: boolean },
   { within, of, control }: Inherited,
 ): boolean {
-  if (label !== "" || takesFocus(element)) return false
+  if (takesFocus(element)) return false
+  if (label !== "") return label.includes(words) && isTip(walk, element, label)
   const listens = walk.agent.listening.has(element)
   const isUnmarked = !listens && !element.hasAttribute("tabindex")
   if (within !== undefined && isUnmarked && within.includes(words)) return true
@@ -320,6 +347,14 @@ function isNothing(element: PageElement, { words, items, hasControls }: Inside):
   const most = 10
   const parts = Array.from(element.querySelectorAll("*"))
   return isFlat(element) && parts.length <= most && parts.every(isFlat) && !isDrawnByStyle(element)
+}
+
+/** What a label around a control shows under the mouse: `Rectangle (R)` of "Rectangle". */
+function isTip(walk: Walk, element: PageElement, tip: string): boolean {
+  const control = element.localName === "label" ? labelled(element) : null
+  if (!control) return false
+  const { name } = nameOf(walk.tables, control, roleOf(walk.tables, control))
+  return name !== "" && tip.includes(name)
 }
 
 function isLabelOnly(walk: Walk, label: PageElement, words: string): boolean {
@@ -389,9 +424,11 @@ export const listFunctions = [
   listTarget,
   isSaidByControls,
   isFieldTag,
+  isToldInside,
   isOnlyDrawn,
   isAllOf,
   isNothing,
+  isTip,
   isLabelOnly,
   hasTwin,
   listBox,

@@ -4,7 +4,7 @@ import { numberOf } from "../agent.ts"
 import type { PageElement } from "../dom.ts"
 import { hasShownChildren, nameOf, textOf, tidy } from "../names.ts"
 import { statesOf } from "../roles.ts"
-import { addLine, flushText, type Walk } from "./state.ts"
+import { addLine, flushText, note, plainWords, type Walk } from "./state.ts"
 
 /** Whether people see the element itself, only something in it, or nothing of it. */
 export function seenOf(walk: Walk, element: PageElement): "shown" | "inside" | "nothing" {
@@ -30,6 +30,24 @@ export function isCanvas(element: PageElement, role: string): boolean {
   return role === "" || element.getBoundingClientRect().height >= 40
 }
 
+/** What a canvas holds for screen readers is what it draws: of a table row by row, without refs, since it is no place to click. */
+function addDrawnWords(walk: Walk, canvas: PageElement, depth: number): void {
+  const [most, longest] = [50, 200]
+  const rows = Array.from(canvas.querySelectorAll("tr,[role=row]"))
+  const wordsOf = (element: PageElement) => tidy(element.textContent ?? "", longest)
+  const told = rows.map((row) => Array.from(row.children).map(wordsOf).filter(Boolean).join(" | "))
+  const lines = (rows.length > 0 ? told : Array.from(canvas.children).map(wordsOf)).filter((words) => words !== "")
+  const indent = "  ".repeat(depth)
+  for (const words of lines.slice(0, most)) walk.lines.push(`${indent}- text: ${plainWords(words)}`)
+  if (lines.length > most) note(walk, depth, `${lines.length - most} more lines of the canvas`)
+}
+
+/** Layers of one picture: it is worked by its first, whichever of them is on top. */
+function isOver(canvas: PageElement, under: PageElement): boolean {
+  const [one, other] = [canvas.getBoundingClientRect(), under.getBoundingClientRect()]
+  return one.x === other.x && one.y === other.y && one.width === other.width && one.height === other.height
+}
+
 /** A canvas is worked at coordinates, so its size is told. Small ones are decoration. */
 export function addCanvas(walk: Walk, element: PageElement, depth: number): void {
   const smallest = 40
@@ -37,7 +55,10 @@ export function addCanvas(walk: Walk, element: PageElement, depth: number): void
   flushText(walk)
   if (width < smallest || height < smallest) return
   const name = tidy(element.getAttribute("aria-label") ?? element.getAttribute("title") ?? "", 200)
+  const under = walk.elements.at(-1)
+  if (name === "" && under?.localName === "canvas" && isOver(element, under)) return
   addLine(walk, { element, role: "canvas", name, depth, states: sizeOf(element), ref: true })
+  if (!walk.interactive && element.firstElementChild) addDrawnWords(walk, element, depth + 1)
 }
 
 /** ` [320x200]`, in the pixels of the page: points of it are said in them. */
@@ -77,6 +98,8 @@ export const specialFunctions = [
   isPicture,
   addFrame,
   isCanvas,
+  addDrawnWords,
+  isOver,
   addCanvas,
   sizeOf,
   drawnControl,

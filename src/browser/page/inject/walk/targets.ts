@@ -2,7 +2,7 @@
 import { rootOf } from "../agent.ts"
 import type { PageElement, PageNode, PageStyle } from "../dom.ts"
 import { firstInside, hiddenBy, isHidden, type TextBudget, textOf, tidy } from "../names.ts"
-import { hasRole } from "../roles.ts"
+import { hasRole, isReplaced } from "../roles.ts"
 import { isChart } from "./special.ts"
 import type { Inherited, Walk } from "./state.ts"
 
@@ -141,6 +141,9 @@ export function gatherItems(walk: Walk, element: PageElement, found: PageElement
     if (node.nodeType === 3) hasWords ||= (node.nodeValue ?? "").trim() !== ""
     if (node.nodeType !== 1 || state.left <= 0) return
     const child = node as PageElement
+    // What a slot is given stands where the slot does.
+    const given = child.localName === "slot" ? child.assignedNodes({ flatten: true }) : []
+    if (given.length > 0) return given.forEach(take)
     state.left -= 1
     if (walk.tables.skippedTags.has(child.localName) || isHidden(child)) return
     const control = isControl(walk, child) && hiddenBy(child) === ""
@@ -156,14 +159,14 @@ export function gatherItems(walk: Walk, element: PageElement, found: PageElement
       found.push(child)
       // An icon that nobody is told of only decorates.
       if (hiddenBy(child) === "") state.own?.push(child)
-    } else gatherItems(walk, child, found, state)
+    } else if (!isReplaced(child.localName)) gatherItems(walk, child, found, state)
     if (control && state.own) state.own.length = start
   }
   const assigned = element.localName === "slot" ? element.assignedNodes({ flatten: true }) : []
   assigned.forEach(take)
   for (let node = assigned.length > 0 ? null : firstInside(element); node && state.left > 0; node = node.nextSibling)
     take(node)
-  if (found.length > before || !hasWords || rootOf(element) || !element.checkVisibility(walk.asSeen)) return
+  if (found.length > before || !hasWords || !element.checkVisibility(walk.asSeen)) return
   found.push(element)
   state.own?.push(element)
 }
