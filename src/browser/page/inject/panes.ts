@@ -8,8 +8,8 @@ export function isPlain(element: PageElement): boolean {
   return !/^(button|link|checkbox|radio|switch|tab|option|textbox|searchbox|combobox|menuitem\w*|treeitem)$/.test(role)
 }
 
-export /** What takes the mouse for a canvas: its upper layer, or an empty pane of the same component over all of it. */
-function isPaneOver(canvas: PageElement, pane: PageElement): boolean {
+/** What takes the mouse for a canvas: its upper layer, or an empty pane of the same component over all of it. */
+export function isPaneOver(canvas: PageElement, pane: PageElement): boolean {
   if (canvas.localName !== "canvas" || !isPlain(pane)) return false
   // One that only draws: the mouse works what it lies over.
   if (getComputedStyle(canvas).pointerEvents === "none") return canvas.parentElement?.contains(pane) === true
