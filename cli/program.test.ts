@@ -242,7 +242,10 @@ test("the emulator explains its flags itself, and says what to do where another 
   const { port } = other.address() as AddressInfo
   const { code, stderr } = await runProgram(["emulator", "--port", String(port)])
   assert.equal(code, 1)
-  assert.match(stderr, new RegExp(`port ${port} is in use, .* pass --port 0`))
+  assert.match(stderr, new RegExp(`^error: .*port ${port} is in use, .*\nhint: .* pass --port 0`))
+  const asJson = await runProgram(["emulator", "--port", String(port), "--json"])
+  const { ok, error } = JSON.parse(asJson.stdout) as { ok: boolean; error: { code: string } }
+  assert.deepEqual([asJson.code, asJson.stderr, ok, error.code], [1, "", false, "port-in-use"])
 })
 
 test("advice names the program as whoever reads it can call it, also what is no error", async (t) => {

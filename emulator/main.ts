@@ -85,17 +85,27 @@ async function main(argv: string[]): Promise<void> {
   process.once("SIGINT", stop)
 }
 
-function explain(error: unknown, message: string): string {
-  const { code, port } = error as { code?: unknown; port?: unknown }
-  if (code !== "EADDRINUSE") return message
-  return `port ${String(port)} is in use, perhaps by another emulator. Stop that one, or pass --port 0 for a free port`
-}
-
-function fail(error: unknown): void {
+/** In the form of every command of svc. */
+function explain(error: unknown): { code: string; message: string; hint?: string } {
   const message = error instanceof Error ? error.message : String(error)
-  const isUsage = error instanceof UsageError
-  process.stderr.write(isUsage ? `${message}\nTry --help.\n` : `The emulator cannot run: ${explain(error, message)}\n`)
-  process.exitCode = isUsage ? 2 : 1
+  if (error instanceof UsageError) return { code: "bad-request", message, hint: "Try --help" }
+  const { code, port } = error as { code?: unknown; port?: unknown }
+  if (code !== "EADDRINUSE") return { code: "internal", message: `The emulator cannot run: ${message}` }
+  return {
+    code: "port-in-use",
+    message: `The emulator cannot run: port ${String(port)} is in use, perhaps by another emulator`,
+    hint: "Stop that one, or pass --port 0 for a free port",
+  }
 }
 
-main(process.argv.slice(2)).catch(fail)
+const words = process.argv.slice(2)
+
+function fail(problem: unknown): void {
+  const error = explain(problem)
+  process.exitCode = problem instanceof UsageError ? 2 : 1
+  if (words.includes("--json")) return void process.stdout.write(`${JSON.stringify({ ok: false, error })}\n`)
+  const hint = error.hint === undefined ? "" : `hint: ${error.hint}\n`
+  process.stderr.write(`error: ${error.message}\n${hint}`)
+}
+
+main(words).catch(fail)

@@ -352,7 +352,7 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
   stack.push("intake", parts.drain)
   auditConfigChanges(core)
   core.background.run("audit a restore", () => auditRestore(core))
-  followConfig(core, {
+  const unfollow = followConfig(core, {
     restartHeartbeat: () => agent.heartbeat.start(),
     restartSchedules: () => parts.schedules.start(),
     async reconfigureBrowser() {
@@ -363,6 +363,7 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
     restartMailWatch: () => gmail.restart(),
     restartGateway: (reason) => stop.request(`restart: ${reason}`),
   })
+  stack.push("configuration changes", unfollow)
   announce(core, options, stack, { port: parts.ports.gateway, controlPort: parts.ports.control, tokenFile: token.file })
 }
 

@@ -77,7 +77,10 @@ function addDecision(nodes: Command, context: CliContext, decision: Decision): v
   addGatewayOptions(command).action(async (node: string, options: GatewayOptions) => {
     const answer = await connectGateway(context, options).call("POST", `/api/nodes/${word}`, { body: { node } })
     if (options.json) return context.output.json(answer)
-    context.output.line(said(printableLine(nodeOf(answer).name)))
+    const { name, state, connected } = nodeOf(answer)
+    context.output.line(said(printableLine(name)))
+    if (state === "approved" && !connected)
+      context.output.note("It connects by itself within a minute, where svc node run runs on it.")
   })
   addExamples(command, example)
 }

@@ -16,6 +16,7 @@ export async function addService(program: Command, context: CliContext): Promise
   const commands = (await import(pathToFileURL(path).href)) as ServiceCommands
   commands.registerServiceCommands(program, {
     print: (text) => context.output.line(printable(context.output.named(text))),
+    printContent: (text) => context.output.line(printable(text)),
     printJson: (value) => context.output.json(value),
     note: (text) => context.output.note(printable(text)),
     time: describeTime,

@@ -1,5 +1,6 @@
 // `svc browser takeover`: a link by which a person has a tab of the gateway's browser in their hands, for a login or a captcha.
 import type { Command } from "commander"
+import { AppError } from "../../src/kernel/errors.ts"
 import type { CliContext } from "../context.ts"
 import { connectGateway } from "../gateway/client.ts"
 import { readItems } from "../gateway/items.ts"
@@ -62,9 +63,12 @@ export function addTakeover(browser: Command, context: CliContext): void {
         return output.write(describeList(readItems<Summary>(answer, "takeovers")))
       }
       if (end) {
-        const answer = await gateway.call("POST", `/api/browser/takeovers/${encodeURIComponent(id ?? "")}/end`, {
-          body: {},
-        })
+        if (id === undefined) {
+          throw new AppError("bad-request", "Say which tab to take back: its id", {
+            hint: "svc browser takeover --list",
+          })
+        }
+        const answer = await gateway.call("POST", `/api/browser/takeovers/${encodeURIComponent(id)}/end`, { body: {} })
         if (json) return output.json(answer)
         return output.line("taken back")
       }

@@ -22,6 +22,15 @@ test("sends the token of the token file to the gateway of the state folder", asy
   assert.equal(gateway.requests[0]?.authorization, `Bearer ${standInToken}`)
 })
 
+test("an empty id is said to be empty, and is no question about something else", async (context) => {
+  const gateway = await standIn(context, answerJson({}))
+  for (const words of ["cron show", "runs show", "approvals allow", "mcp accept"]) {
+    const { code, stderr } = await runProgram([...words.split(" "), ""], { environment: gateway.environment })
+    assert.deepEqual([code, gateway.requests.length], [2, 0], words)
+    assert.match(stderr, /^error: .*empty\nhint: /, words)
+  }
+})
+
 test("prefers --state-dir to the environment", async (context) => {
   const gateway = await standIn(context, answerJson({ items: [] }))
   const environment = { SVC_STATE_DIR: "/nonexistent" }

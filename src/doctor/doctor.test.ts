@@ -68,6 +68,18 @@ describe("svc doctor", () => {
     assert.deepEqual(readdirSync(folder), before)
   })
 
+  test("says of what there was no time for that there was none", async () => {
+    const sandboxed = {
+      ...quiet,
+      gateway: { port: await freePort() },
+      agents: { defaults: { sandbox: { mode: "all" } } },
+    }
+    const { findings } = await look(stateFolder({ "svc.json": JSON.stringify(sandboxed) }), { lookMs: 1 })
+    const [unseen] = findings.filter(({ code }) => code === "check-failed")
+    assert.match(unseen?.cause ?? "", /^sandbox: there was no time/)
+    assert.equal(unseen?.command, "svc doctor")
+  })
+
   test("works where there is nothing at all", async () => {
     const folder = join(temporaryFolder(), "not", "there")
     const { codes } = await look(folder, {}, { SVC_GATEWAY_PORT: String(await freePort()) })

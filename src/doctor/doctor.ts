@@ -57,7 +57,7 @@ export async function examine({
     store: () => lookAtStore(stateFolder, signal),
     log: () => (gateway ? [] : lookAtLog(stateFolder)),
   }
-  const found = await Promise.all(Object.entries(looks).map(([what, look]) => guarded(what, look)))
+  const found = await Promise.all(Object.entries(looks).map(([what, look]) => guarded(what, look, signal)))
   const problems = (gateway?.problems ?? []).filter(({ part }) => part !== "outbox")
   const told = problems.map(({ part, problem, next }) => {
     const isCommand = next?.startsWith("svc ") === true
@@ -69,10 +69,17 @@ export async function examine({
 
 const weights = { error: 0, warning: 1, note: 2 }
 
-async function guarded(what: string, look: () => Finding[] | Promise<Finding[]>): Promise<Finding[]> {
+async function guarded(
+  what: string,
+  look: () => Finding[] | Promise<Finding[]>,
+  signal: AbortSignal,
+): Promise<Finding[]> {
   try {
     return await look()
   } catch (error) {
+    if (signal.aborted && error === signal.reason) {
+      return [finding("check-failed", `${what}: there was no time to look at it to its end`, { command: "svc doctor" })]
+    }
     return [finding("check-failed", `${what} could not be looked at: ${describeError(error)}`)]
   }
 }

@@ -250,7 +250,11 @@ export async function listUpdates(store: Store, query: PageQuery): Promise<Page<
 
 export async function readUpdate(store: Store, id: number): Promise<UpdateDetail> {
   const row = await store.db.selectFrom("unreadable_update").selectAll().where("id", "=", id).executeTakeFirst()
-  if (!row) throw new AppError("not-found", `There is no update ${id} that was set aside`)
+  if (!row) {
+    throw new AppError("not-found", `There is no update ${id} that was set aside`, {
+      hint: "Those that were: svc channels updates",
+    })
+  }
   return { ...updateSummary(row), botId: row.bot_id, body: bodyOf(row.body) }
 }
 
@@ -405,7 +409,7 @@ const isOpenJob = (state: JobState): boolean => state === "ready" || state === "
 const isOpenRow = (state: OutboxState): boolean => state === "new" || state === "sending"
 
 export function noDelivery(id: number): AppError {
-  return new AppError("not-found", `There is no delivery ${id}`)
+  return new AppError("not-found", `There is no delivery ${id}`, { hint: "Those that are kept: svc outbox list" })
 }
 
 /** Those that are still there, oldest first. */

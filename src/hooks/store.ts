@@ -92,7 +92,11 @@ export function readDelivery(store: Store, runs: Pick<HookRuns, "read">, id: num
 
 export function findRow(store: Store, id: number): HookDeliveryRow {
   const row = store.handle.prepare("select * from hook_delivery where id = ?").get(id)
-  if (!row) throw new AppError("not-found", `There is no webhook delivery ${id}`)
+  if (!row) {
+    throw new AppError("not-found", `There is no webhook delivery ${id}`, {
+      hint: "Those that are kept: svc hooks deliveries",
+    })
+  }
   return row as unknown as HookDeliveryRow
 }
 

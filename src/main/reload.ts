@@ -22,11 +22,12 @@ export function takesRestart(path: string): boolean {
   return restartKeys.some((key) => path === key || path.startsWith(`${key}.`))
 }
 
-export function followConfig(core: Core, targets: ReloadTargets): void {
+/** To be ended before the first part is: one that has stopped would begin anew, and outlive its store where the process goes on. */
+export function followConfig(core: Core, targets: ReloadTargets): () => void {
   const warn = createConfigWarner(core.log)
   warnOfUnknownTools(core.config(), core.log)
   warn(core.holder.snapshot())
-  core.holder.subscribe((_changed, change) => {
+  return core.holder.subscribe((_changed, change) => {
     warn(core.holder.snapshot())
     apply(core, targets, change)
   })

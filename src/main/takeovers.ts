@@ -174,12 +174,12 @@ function takeoverActions(
       const tab = await links.browser().takeoverTab(profile, targetId)
       return made(await takeovers.create({ profile: tab.profile, targetId: tab.targetId, reason, url: tab.url }))
     },
-    async end(prefix) {
-      const found = takeovers.list(200).find(({ id }) => id.startsWith(prefix.toLowerCase()))
-      if (!found) throw new AppError("not-found", `There is no takeover ${prefix}`)
-      await release(found.id)
-      if (!(await takeovers.end(found.id, "given-back"))) throw new AppError("conflict", "It is over already")
-      return summaryOf(found.id)
+    async end(idOrPrefix) {
+      const isWhole = takeovers.list(200).some((each) => each.id === idOrPrefix)
+      const id = isWhole ? idOrPrefix : takeovers.resolve(idOrPrefix).id
+      await release(id)
+      if (!(await takeovers.end(id, "given-back"))) throw new AppError("conflict", "It is over already")
+      return summaryOf(id)
     },
   }
 }

@@ -20,7 +20,7 @@ import {
 import type { Place, Runner, UpdateParts } from "../update/index.ts"
 
 export interface RunnerOptions extends Pick<UpdateParts, "stateFolder" | "owner" | "progress" | "signal"> {
-  words: { system?: true; name: string; background?: true }
+  words: { system?: true; name: string; background?: true; keep?: true; back?: true }
   variables: NodeJS.ProcessEnv
   place: Place
 }
@@ -33,17 +33,22 @@ const stopMs = 20_000
 /** Throws `update-refused` for a gateway that nobody would start again. */
 export async function findRunner(options: RunnerOptions): Promise<Runner> {
   const { stateFolder, words } = options
+  const nobody: Runner = { kind: "none", stop: async () => undefined, start: async () => undefined }
+  // To stay with what is in place nothing is stopped or started.
+  if (words.keep) return nobody
   const gateway = readGatewayFile(stateFolder)
   const isRunning = gateway !== undefined && isProcessAlive(gateway.pid)
   const service = await findService(options)
   if (service && (await service.manager.state()).pid === gateway?.pid && isRunning) return serviceRunner(service)
-  if (!isRunning) return { kind: "none", stop: async () => undefined, start: async () => undefined }
+  if (!isRunning) return nobody
   if (words.background) return backgroundRunner(options)
   throw new AppError(
     "update-refused",
     `The gateway (process ${gateway.pid}) runs in a terminal, or under something else`,
     {
-      hint: "make it a service (svc stop; svc service install), stop it for the update (svc stop), or let it go on in the background: svc update --background; a service of another name or of the machine: --name <name>, --system",
+      hint: words.back
+        ? "stop it first (svc stop; svc update --back; then start it again), or let it go on in the background: svc update --back --background; a service of another name or of the machine: --name <name>, --system"
+        : "make it a service (svc stop; svc service install), stop it for the update (svc stop), or let it go on in the background: svc update --background; a service of another name or of the machine: --name <name>, --system",
     },
   )
 }

@@ -21,6 +21,8 @@ import {
 export interface ServiceCommandIo {
   /** One or more lines for people. */
   print(text: string): void
+  /** Content of a file: no word of it is changed. */
+  printContent(text: string): void
   printJson(value: unknown): void
   /** Progress, on stderr. */
   note(text: string): void
@@ -212,7 +214,9 @@ function printPlan(io: ServiceCommandIo, options: Options, { manager }: ServiceP
   const commands = [...load, ...(options.start === false ? [] : start)]
   const content = manager.render(plan)
   if (options.json) return io.printJson({ dryRun: true, file: manager.file, content, commands, logs: manager.logs })
-  io.print(`would write ${manager.file}:\n\n${content}\nwould run:\n${commands.map(commandLine).join("\n")}`)
+  io.print(`would write ${manager.file}:\n`)
+  io.printContent(content)
+  io.print(`would run:\n${commands.map(commandLine).join("\n")}`)
 }
 
 /** For people: as one would type it. */

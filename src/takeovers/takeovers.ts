@@ -39,6 +39,8 @@ export interface Takeovers {
   create(wanted: NewTakeover): Promise<TakeoverLink>
   /** A new link to one that waits; the old one is void. Throws `not-found`, `conflict`. */
   renew(idOrPrefix: string): Promise<TakeoverLink>
+  /** One that is not over. Throws `not-found`, `conflict`. */
+  resolve(idOrPrefix: string): TakeoverRow
   list(limit: number): TakeoverSummary[]
   /** Those that are not over. */
   open(): TakeoverRow[]
@@ -84,6 +86,7 @@ export function createTakeovers(options: TakeoversOptions): Takeovers {
       await store.write(async (write) => setLink(write, row.id, hashOf(token), row.expires_at))
       return { row, token }
     },
+    resolve: (idOrPrefix) => resolveTakeover(handle, idOrPrefix),
     open: () => openTakeovers(handle),
     linked: (token) => findByLink(handle, hashOf(token), clock.now()),
     claimGone: (token) => store.write(async (write) => takeGone(write, hashOf(token))),

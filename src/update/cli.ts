@@ -1,8 +1,8 @@
 // The command `svc update`, and what a new version is asked by the old one: `svc update migrate`.
 import type { Command } from "commander"
 import { AppError } from "../kernel/index.ts"
-import type { UpdateParts, UpdateReport } from "./contract.ts"
-import { settleInterrupted, update } from "./update.ts"
+import type { Runner, UpdateParts, UpdateReport } from "./contract.ts"
+import { describeBack, settleInterrupted, update } from "./update.ts"
 
 export interface UpdateWords {
   json?: true
@@ -51,7 +51,7 @@ export function registerUpdateCommands(program: Command, io: UpdateCommandIo): v
       if (words.keep || words.back) {
         const back = await settleInterrupted(parts, words.keep ? "keep" : "back")
         if (words.json) return io.printJson({ ok: true, settled: words.keep ? "keep" : "back", database: back ?? null })
-        return io.print(words.keep ? "the new version stays" : "the version before is in place again")
+        return io.print(back ? describeBack(back, wentBack(parts.runner)) : "the new version stays")
       }
       const { from, force, check } = words
       const report = await update(parts, { from, force: force === true, check: check === true })
@@ -72,6 +72,11 @@ function addMigrate(update_: Command, io: UpdateCommandIo): void {
     if (stateDir === undefined) throw new AppError("bad-request", "Name the folder: --state-dir <copy>")
     io.printJson({ ok: true, migrations: await io.migrate(stateDir) })
   })
+}
+
+function wentBack({ kind }: Runner): string {
+  const place = "the version before is in place again"
+  return kind === "none" ? `${place}, and not started` : `${place} and ready`
 }
 
 function describe(report: UpdateReport): string {

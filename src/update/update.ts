@@ -118,7 +118,7 @@ async function switchOver(parts: UpdateParts, to: string): Promise<void> {
   const back = await goBack(parts)
   throw new AppError("update-failed", `Step 5, the switch, did not pass: ${describeError(trouble)}`, {
     cause: trouble,
-    hint: describeBack(back, from),
+    hint: describeBack(back, `svc ${from} is in place again and ready`),
   })
 }
 
@@ -134,8 +134,8 @@ async function goBack(parts: UpdateParts): Promise<DatabaseBack> {
   return back
 }
 
-function describeBack(back: DatabaseBack, from: string): string {
-  const running = `svc ${from} is in place again and ready`
+/** What became of the database, behind what runs now. */
+export function describeBack(back: DatabaseBack, running: string): string {
   if (back.kind === "old") return `${running}, with its own database`
   if (back.kind === "kept") {
     return `${running}; the database of the new version is kept, as ${back.accepted} things were accepted meanwhile and this version can read it; the one before: ${back.copy}`

@@ -157,6 +157,7 @@ test("what is said of a message or a run is what the platform did with it", asyn
   assert.match(await succeed(world, "runs", "show", bad.runId), /Delivery\s+not delivered to .*blocked by the user/)
   const kept = await json<{ items: { id: number }[] }>(world, "hooks", "list")
   assert.match(await succeed(world, "hooks", "show", String(kept.items[0]?.id)), /done, not delivered to .*blocked/)
+  assert.match((await svc(world.stateFolder, "hooks", "show", "999999")).stderr, /hint: .*svc hooks deliveries/)
 
   world.model.script(() => ({ kind: "status", status: 401, message: "wrong key" }))
   const failed = (await hook("?wait=60", world.ada.id)).body as { state?: string; error?: string }

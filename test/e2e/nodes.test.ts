@@ -360,11 +360,13 @@ describe("what fails comes back", () => {
     const revoked = await svc("nodes", "revoke", "studio")
     assert.equal(revoked.stdout, "may not connect any more: studio\n")
     const again = runNode()
-    await again.printed("has revoked this node", "stderr")
+    await again.printed("has revoked this node; it is asked again every minute", "stderr")
     assert.deepEqual(
       (await nodes()).map(({ state, connected }) => [state, connected]),
       [["revoked", false]],
     )
+    const back = await svc("nodes", "approve", "studio")
+    assert.deepEqual([back.stdout, /within a minute/.test(back.stderr)], ["let in: studio\n", true])
   })
 })
 

@@ -137,4 +137,6 @@ test("where systemd runs nothing, the next step is named", async () => {
   assert.equal(file, "/etc/systemd/system/svc.service")
   assert.deepEqual(commands[1], ["systemctl", "enable", "svc.service"])
   assert.match(content, /\nUser=daemon\n(.*\n)*ReadWritePaths=.*"-\/srv\/svc"/)
+  const shown = await runProgram(words.slice(0, -1), { program, environment })
+  assert.ok(shown.stdout.includes(content), "as it would be written")
 })

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict"
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { dirname, join } from "node:path"
 import { type TestContext, test } from "node:test"
@@ -171,6 +171,24 @@ const broken: Broken[] = [
   },
 ]
 
+/** As a kill between the switch and its end leaves it, beside a gateway that nobody's service runs. */
+async function settlesWhatWasCutOff(installation: Installation): Promise<void> {
+  const { pid } = installation.gateway() ?? {}
+  const modules = join(installation.prefix, "lib", "node_modules")
+  cpSync(join(modules, "svc-gateway"), join(modules, ".svc-gateway-before"), { recursive: true })
+  const svc = (...words: string[]) => spawnSync("svc", words, { env: installation.env, encoding: "utf8", cwd: "/" })
+  const back = svc("update", "--back")
+  assert.equal(back.status, 1)
+  assert.match(back.stderr, /runs in a terminal.*\nhint: .*svc update --back --background/)
+  const keep = svc("update", "--keep")
+  assert.deepEqual([keep.status, keep.stdout], [0, "the new version stays\n"], keep.stderr)
+  assert.equal(installation.gateway()?.pid, pid)
+  assert.deepEqual(
+    installation.leftovers().filter((file) => !file.endsWith(".lock")),
+    [],
+  )
+}
+
 test("an update brings the newer version with all data, and a broken one changes nothing that lasts", async (context) => {
   const old = packVersion("1.0.0")
   const installation = new Installation()
@@ -199,6 +217,7 @@ test("an update brings the newer version with all data, and a broken one changes
   assert.equal(stopped.status, 130, stopped.stderr)
   assert.match(stopped.stderr, /stopped in step 2, .*; nothing was changed: svc 1\.0\.0 goes on as before/)
   assert.equal(installation.gateway()?.pid, pid)
+  await settlesWhatWasCutOff(installation)
   const kept = installation.events()
   assert.equal(kept.length, 1 + broken.filter(({ long }) => isLong || !long).length)
   const columns = () =>

@@ -175,10 +175,19 @@ test("a configuration that breaks while the gateway runs keeps the last good one
 test("a changed gateway port takes effect in the same process, and nothing is lost on the way", async (context) => {
   const port = await freePort()
   const world = await createWorld(context, { config: { gateway: { port } } })
+  const hold = holdFirst(world)
   await world.start({ environment: { SVC_GATEWAY_PORT: "" } })
   const { pid } = world.gateway.process
+  world.say("slow")
+  await hold.asked()
   const next = await freePort()
   world.configure({ gateway: { port: next } })
+  await until("it stops", () => world.gateway.log().includes("gateway stopping") || undefined)
+  // What changes meanwhile is for the next run; nothing of the one that ends begins anew.
+  const at = new Date(Date.now() + 3_000).toISOString()
+  await world.reconfigure({ cron: { jobs: [{ id: "soon", at, text: "is it time?", session: "main" }] } })
+  hold.letGo()
+  await world.reply("slowly done")
   const file = await until("the gateway is at the new port", async () => {
     const ready = await fetch(`http://127.0.0.1:${next}/readyz`).catch(() => undefined)
     return ready?.ok
@@ -188,5 +197,10 @@ test("a changed gateway port takes effect in the same process, and nothing is lo
   assert.deepEqual([file.pid, file.port], [pid, next])
   await assert.rejects(fetch(`http://127.0.0.1:${port}/healthz`))
   world.say("still there?")
-  await world.reply("ok")
+  await world.reply("fine")
+  await until(
+    "the schedule has run",
+    () => world.rows("select 1 from job where state = 'done' and payload like '%is it time%'")[0],
+  )
+  assert.doesNotMatch(world.gateway.log(), /background work failed/)
 })

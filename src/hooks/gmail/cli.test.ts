@@ -187,6 +187,8 @@ test("setup names what is missing or wrong", async (context) => {
     assert.equal(outcome.code, 1)
     assert.match(outcome.stderr, message)
   }
+  const missing = await run([...setupArguments, "--client-file", "/nonexistent.json"])
+  assert.match(missing.stderr, /ENOENT.*\nhint: .*Desktop app.*--client-file/s)
   writeFileSync(clientFile, `{"client_secret":"${testClient.client_secret}"`)
   const damaged = await run([...setupArguments, "--client-file", clientFile])
   assert.ok(damaged.code === 1 && !damaged.stderr.includes(testClient.client_secret))

@@ -153,6 +153,9 @@ export async function readClient(
   return { clientId, ...(clientSecret === "" ? {} : { clientSecret }) }
 }
 
+const clientFileHint =
+  'Make an OAuth client of type "Desktop app" at https://console.cloud.google.com/apis/credentials, download its JSON, and give its path: --client-file <path>'
+
 function readClientFile(file: string): OAuthClient {
   let parsed: z.infer<typeof clientFileSchema> | undefined
   try {
@@ -160,10 +163,8 @@ function readClientFile(file: string): OAuthClient {
   } catch (error) {
     // The parser's message would quote the file, which holds a secret; the system's names only the path.
     const why = error instanceof SyntaxError ? "it is not JSON" : (error as Error).message
-    throw new AppError("bad-request", `${file} cannot be read: ${why}`)
+    throw new AppError("bad-request", `${file} cannot be read: ${why}`, { hint: clientFileHint })
   }
   if (parsed) return { clientId: parsed.client_id, clientSecret: parsed.client_secret }
-  throw new AppError("bad-request", `${file} is not an OAuth client of type "Desktop app"`, {
-    hint: "Make one at https://console.cloud.google.com/apis/credentials and download its JSON",
-  })
+  throw new AppError("bad-request", `${file} is not an OAuth client of type "Desktop app"`, { hint: clientFileHint })
 }

@@ -196,9 +196,10 @@ export class Connection {
     this.#link?.send({ type: "offers", offers: this.#options.offers() })
   }
 
-  #tellRefusal({ message, hint, code }: Omit<Refused, "type">): void {
+  #tellRefusal({ message, hint, code, final }: Omit<Refused, "type">): void {
     if (code === "stopping") return this.#tell("the gateway has stopped; waiting for it")
-    this.#tell(`the gateway says: ${message}${hint === undefined ? "" : `\nhint: ${hint}`}`)
+    const next = final && code !== "replaced" ? "; it is asked again every minute" : ""
+    this.#tell(`the gateway says: ${message}${next}${hint === undefined ? "" : `\nhint: ${hint}`}`)
   }
 
   #tell(text: string): void {

@@ -162,6 +162,7 @@ test("refuses the gateway's own ports on this machine, whatever it is called, in
         await assert.rejects(policy.checkRequest(`${scheme}://${host}:18789/`), { code: "navigation-refused" }, host)
     }
   }
+  assert.throws(() => own({}).checkOpen("http://127.0.0.1:18789/"), { hint: /svc dashboard/ })
   assert.deepEqual(await own({}).checkRequest("http://127.0.0.1:3000/"), ["127.0.0.1"])
   assert.ok((await own({}).checkRequest("http://app.localhost:3000/")).includes("127.0.0.1"))
   assert.deepEqual(await own({}).checkRequest("http://inside.example:18789/"), ["10.1.2.3"], "another machine's")

@@ -62,6 +62,7 @@ export function createUrlPolicy(
       throw new AppError(
         "navigation-refused",
         `Port ${port} of this machine is the gateway's own and may not be opened`,
+        { hint: "The agent's browser never sees it; for a person, svc dashboard opens the gateway's page" },
       )
     }
     if (deny.matches(hostname, port, known)) {
