@@ -7,6 +7,7 @@ import type { Route } from "../../../sessions/route.ts"
 import type { OutboxRow } from "../../../store/index.ts"
 import { type Bench, startBench } from "../test-bench/bench.ts"
 import { DecorationPlaces, judgeDecoration, reactRow } from "./decoration.ts"
+import { type ActionContext, sendAction } from "./action.ts"
 import { callTimeoutMs } from "./limits.ts"
 
 const person = 4242
@@ -151,4 +152,21 @@ test("a call ends after a minute, an upload later by its size, and none after wh
   assert.equal(callTimeoutMs(20), 20_000)
   assert.equal(callTimeoutMs(500, 5_000_000), 160_000)
   assert.equal(callTimeoutMs(500, 500_000_000), 500_000)
+})
+
+test("a reaction that is slow is given up soon, an edit and a deletion have the time of any call", async () => {
+  const timeouts: number[] = []
+  const context = {
+    client: {
+      call: async (_method: string, _payload: object, { timeoutMs }: { timeoutMs: number }) => (
+        timeouts.push(timeoutMs),
+        { ok: true }
+      ),
+    },
+    settings: { timeoutSeconds: 20 },
+    begin: () => undefined,
+  } as unknown as ActionContext
+  const row = { chat_id: "7", payload: JSON.stringify({ messageId: "1", text: "x", emoji: null }) } as OutboxRow
+  for (const kind of ["react", "edit", "delete"] as const) await sendAction(row, kind, context)
+  assert.deepEqual(timeouts, [5_000, 20_000, 20_000])
 })
