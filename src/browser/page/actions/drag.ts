@@ -27,18 +27,19 @@ export async function drag(acting: Acting, request: DragRequest): Promise<void> 
     progress.sent = true
     await sendMouse(tab, { type: "mouseMoved", point: begin }, signal)
     await sendMouse(tab, { type: "mousePressed", point: begin, clickCount: 1 }, signal)
-    const way = wayBetween(begin, end)
+    let [way, last] = [wayBetween(begin, end), end]
     if (findEndAgain) {
       // The first move takes hold; then the other place is brought into view, as a wheel does it under a held mouse.
       const taken = { x: begin.x + firstMove, y: begin.y }
       await sendMouse(tab, { type: "mouseMoved", point: taken, held: true }, signal)
-      way.splice(0, Infinity, taken, ...wayBetween(taken, await findEndAgain()))
+      last = await findEndAgain()
+      way = [taken, ...wayBetween(taken, last)]
     }
     for (const point of way) await sendMouse(tab, { type: "mouseMoved", point, held: true }, signal)
     if (await callAgent<boolean>(world, "dragBegan", null, signal)) {
       await carry(tab, way, await native.data(), signal)
     }
-    await sendMouse(tab, { type: "mouseReleased", point: way.at(-1) ?? end, clickCount: 1 }, signal)
+    await sendMouse(tab, { type: "mouseReleased", point: last, clickCount: 1 }, signal)
   } finally {
     await native.stop()
   }
