@@ -55,20 +55,22 @@ export interface CodePiece {
   isCode: boolean
 }
 
+function lineEnd(text: string, at: number): number {
+  const end = text.indexOf("\n", at)
+  return end < 0 ? text.length : end
+}
+
 /** The text in pieces: fenced code and what stands between backticks, and everything else. */
 export function splitCode(text: string): CodePiece[] {
   const blocks: { start: number; end: number }[] = []
-  let open: { mark: string; start: number } | undefined
-  for (const match of text.matchAll(fenceLine)) {
-    const [line, mark = "", rest = ""] = match
-    if (!open) {
-      if (!(mark.startsWith("`") && rest.includes("`"))) open = { mark, start: match.index }
-    } else if (mark.startsWith(open.mark) && rest.trim() === "") {
-      blocks.push({ start: open.start, end: match.index + line.length })
-      open = undefined
-    }
+  let start = 0
+  let isOpen = false
+  for (const { at, open } of fenceChanges(text)) {
+    isOpen = open !== undefined
+    if (isOpen) start = at
+    else blocks.push({ start, end: lineEnd(text, at) })
   }
-  if (open) blocks.push({ start: open.start, end: text.length })
+  if (isOpen) blocks.push({ start, end: text.length })
   let done = 0
   const pieces = blocks.flatMap(({ start, end }) => {
     const before = splitInline(text.slice(done, start))

@@ -35,7 +35,7 @@ export async function act(
   request: PageAction,
   options: OperationOptions & Pick<Acting, "reveal">,
 ): Promise<ActOutcome> {
-  const progress: Acting["progress"] = { sent: false }
+  const progress: Acting["progress"] = { sent: false, rested: false }
   const timeoutMs = options.timeoutMs + ownMs(request)
   try {
     return await tab.operate({ ...options, timeoutMs }, async (operation) => {
@@ -44,7 +44,7 @@ export async function act(
       try {
         const result = await perform({ tab, operation, progress, reveal: options.reveal }, request)
         if (answered.has(request.kind)) tab.memory.expectAnswer(tab.clock.monotonic())
-        const isCalm = request.kind !== "wait" && (await watch.settle(operation.signal, progress.rested === true))
+        const isCalm = request.kind !== "wait" && (await watch.settle(operation.signal, progress.rested))
         if (request.kind === "scroll") return { scrolled: result === true }
         if (request.kind === "evaluate") return { result }
         return isCalm && progress.title ? { title: progress.title } : {}

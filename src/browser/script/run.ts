@@ -47,7 +47,7 @@ export interface Outcome {
   /** What pages and the browser said beside. */
   notes: string[]
   /** Addresses at which steps were done. */
-  urls: string[]
+  urls: Set<string>
   /** Places of acts that were never done: in branches that were not taken, loops that did not turn. */
   untried: string[]
 }
@@ -78,7 +78,7 @@ export async function runScript(
     values: new Values(options.values),
     records: options.records,
     limit,
-    outcome: { done: 0, values: {}, notes: [], urls: [], untried: [] },
+    outcome: { done: 0, values: {}, notes: [], urls: new Set(), untried: [] },
     tried: new Set(),
     at: undefined,
     round: undefined,
@@ -377,5 +377,5 @@ function note(running: Running, deed: Deed): void {
 }
 
 function visit({ outcome }: Running, url: string): void {
-  if (outcome.urls.at(-1) !== url && outcome.urls.length < 1_000) outcome.urls.push(url)
+  outcome.urls.add(url)
 }

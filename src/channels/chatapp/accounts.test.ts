@@ -316,6 +316,7 @@ describe("a listed @name", () => {
     await bench.until(() => bench.jobs().length === 1, "the first")
     say(2, "ALICE", "somebody else")
     await bench.until(() => lines(bench, "name belongs to another id").length === 1, "the refusal")
+    say(2, "ALICE", "and again")
     say(1, "renamed", "still me")
     await bench.until(() => bench.jobs().length === 2, "the renamed one")
     assert.deepEqual(
@@ -327,7 +328,8 @@ describe("a listed @name", () => {
       account?.pins.map(({ name, id }) => [name, id]),
       [["@alice", "1"]],
     )
-    assert.equal(account?.counters["name-refused"], 1)
+    assert.equal(account?.counters["name-refused"], 2)
+    assert.equal(lines(bench, "name belongs to another id").length, 1, "the log does not fill with it")
     assert.deepEqual(await bench.channel.unpin("@alice"), ["default"])
     say(2, "alice", "the new alice")
     await bench.until(() => bench.jobs().length === 3, "the new one")

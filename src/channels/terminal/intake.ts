@@ -127,7 +127,7 @@ function pictureAt({ mediaRoot, maxPictureBytes }: IntakeOptions, path: string):
   const file = readInside(root, path.slice(below.length + 1), maxPictureBytes())
   if (file.kind === "none") throw refuse("does not exist")
   if (file.kind === "refused") throw refuse(file.reason)
-  const { mediaType } = sniff(file.data.subarray(0, 64), undefined)
+  const { mediaType } = sniff(file.data, undefined)
   if (!isPicture(mediaType)) throw refuse("is no picture that models take")
   return { path: file.path, mediaType }
 }

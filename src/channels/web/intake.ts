@@ -1,14 +1,14 @@
 // What comes from the page -> who is meant -> one durable entry: the message as people see it, and the turn or command
 // that it begins. The route is fixed here; the same id is taken in once, however often it is sent.
 import { type TurnInput, turnJob, turnJobKind } from "../../agent/turn-input.ts"
-import { droppedText, keepToCap, pauseKeyPrefix } from "../../agent/queue/index.ts"
+import { droppedText, keepToCap } from "../../agent/queue/index.ts"
 import { resendJob } from "../../delivery/doubt.ts"
 import { AppError, type Ids, type Json, isJsonObject } from "../../kernel/index.ts"
 import type { Origin, Route } from "../../sessions/index.ts"
 import { mainKey } from "../../sessions/index.ts"
 import { type IngestEntry, type NewJob, type Store, type Write, isRunning, openJobs } from "../../store/index.ts"
 import { commandJob, findCommand, planTyped, readCommand } from "../commands/index.ts"
-import type { QueueSettings } from "../queue.ts"
+import { type QueueSettings, queuedBy } from "../queue.ts"
 import { type WebAccepted, type WebClick, type WebSaying, webAccount, webChannel } from "./contract.ts"
 import type { WebFiles } from "./files.ts"
 import { type Place, type PlaceOptions, placeOf, routeOf } from "./place.ts"
@@ -31,8 +31,6 @@ export interface IntakeOptions extends PlaceOptions {
   /** The time of now, as the model is shown it. */
   now: () => { ms: number; text: string }
 }
-
-const maxHolds = 10
 
 export class WebIntake {
   readonly #options: IntakeOptions
@@ -106,11 +104,8 @@ export class WebIntake {
     const { store, ids, queueOf } = this.#options
     const isOpen = openJobs(store, input.sessionKey).some(({ kind }) => kind === turnJobKind)
     if (!isOpen) return turnJob(ids.uuid(), input)
-    const { debounceMs, ...rule } = queueOf(input.sessionKey)
-    const queued = { ...input, queue: rule }
-    if (debounceMs === 0 || rule.mode === "interrupt") return turnJob(ids.uuid(), queued)
-    const key = `${pauseKeyPrefix}${webChannel}:${input.sessionKey}`
-    return turnJob(ids.uuid(), queued, { key, holdMs: debounceMs, maxHoldMs: debounceMs * maxHolds })
+    const { rule, hold } = queuedBy(`${webChannel}:${input.sessionKey}`, queueOf(input.sessionKey))
+    return turnJob(ids.uuid(), { ...input, queue: rule }, hold)
   }
 
   /** Without `shown` nothing of it stands in the chat. */

@@ -29,12 +29,13 @@ export async function drag(acting: Acting, request: DragRequest): Promise<void> 
     progress.sent = true
     await sendMouse(tab, { type: "mouseMoved", point: begin }, signal)
     await sendMouse(tab, { type: "mousePressed", point: begin, clickCount: 1 }, signal)
-    const way = wayBetween(begin, end)
+    let [way, last] = [wayBetween(begin, end), end]
     if (findEndAgain) {
       // The first move takes hold; then the other place is brought into view, as a wheel does it under a held mouse.
       const taken = { x: begin.x + firstMove, y: begin.y }
       await sendMouse(tab, { type: "mouseMoved", point: taken, held: true }, signal)
-      way.splice(0, Infinity, taken, ...wayBetween(taken, await findEndAgain()))
+      last = await findEndAgain()
+      way = [taken, ...wayBetween(taken, last)]
     }
     const last = way.at(-1) ?? end
     for (const point of way.slice(0, -1)) await sendMouse(tab, { type: "mouseMoved", point, held: true }, signal)

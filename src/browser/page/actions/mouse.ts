@@ -83,7 +83,7 @@ export interface Progress {
   /** Input has gone to the page: from then on a dialog is the action's result, not its failure. */
   sent: boolean
   /** The page has had its turn since the last input, and done what that had queued. */
-  rested?: boolean
+  rested: boolean
   /** Of the tab's page, after that. */
   title?: string
 }

@@ -58,6 +58,7 @@ test("gives fields and buttons a ref whatever role the page has put on them", as
     const text = (await look(mode)).join("\n")
     assert.match(text, /- textbox "Foreign role" \[ref=\w+\]: 3/)
     assert.match(text, /- button "Not plain" \[ref=\w+\]/)
+    assert.match(text, /- switch "Quiet" \[ref=\w+\] \[checked\]/)
   }
 })
 

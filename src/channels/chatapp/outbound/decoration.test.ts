@@ -7,6 +7,7 @@ import type { Route } from "../../../sessions/route.ts"
 import type { OutboxRow } from "../../../store/index.ts"
 import { type Bench, startBench } from "../test-bench/bench.ts"
 import { DecorationPlaces, judgeDecoration, reactRow } from "./decoration.ts"
+import { type ActionContext, sendAction } from "./action.ts"
 import { callTimeoutMs } from "./limits.ts"
 
 const person = 4242
@@ -151,4 +152,23 @@ test("a call ends after a minute, an upload later by its size, and none after wh
   assert.equal(callTimeoutMs(20), 20_000)
   assert.equal(callTimeoutMs(500, 5_000_000), 160_000)
   assert.equal(callTimeoutMs(500, 500_000_000), 500_000)
+})
+
+test("a reaction that is slow is given up soon, an edit and a deletion have the time of any call; of a flood all are told", async () => {
+  const [timeouts, floods]: number[][] = [[], []]
+  const failure = { kind: "refused", code: 429, description: "Too Many Requests", retryAfterSeconds: 3 }
+  const call = async (_method: string, _payload: object, { timeoutMs }: { timeoutMs: number }) => {
+    timeouts?.push(timeoutMs)
+    return { ok: false, failure }
+  }
+  const context = {
+    client: { call },
+    settings: { timeoutSeconds: 20 },
+    begin: () => undefined,
+    onFlood: (ms: number) => floods?.push(ms),
+  } as unknown as ActionContext
+  const row = { chat_id: "7", payload: JSON.stringify({ messageId: "1", text: "x", emoji: null }) } as OutboxRow
+  for (const kind of ["react", "edit", "delete"] as const) await sendAction(row, kind, context)
+  assert.deepEqual(timeouts, [5_000, 20_000, 20_000])
+  assert.deepEqual(floods, [3_000, 3_000, 3_000])
 })

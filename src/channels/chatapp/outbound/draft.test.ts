@@ -97,7 +97,7 @@ describe("a draft", () => {
     const idle = Promise.withResolvers<void>()
     const sleep: typeof systemClock.sleep = (ms, signal) => {
       // The pause after which a draft is shown again, so that it does not fade.
-      if (ms === 20_000) idle.resolve()
+      if (ms === 20_000 && drafts().length > 0) idle.resolve()
       return systemClock.sleep(ms, signal)
     }
     const observer = observe(await begin({ clock: { ...systemClock, sleep } }))

@@ -99,7 +99,6 @@ export function startDraft(options: DraftOptions): Required<TurnObserver> {
   background.run("draft", async () => {
     let shown = ""
     let shownAt = -Infinity
-    await changed.promise
     while (!ended.signal.aborted) {
       changed = Promise.withResolvers<void>()
       const text = wanted()
@@ -142,7 +141,6 @@ export function startDraft(options: DraftOptions): Required<TurnObserver> {
     },
     end() {
       ended.abort()
-      changed.resolve()
     },
   }
 }

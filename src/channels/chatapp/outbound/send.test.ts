@@ -161,18 +161,20 @@ describe("a text", () => {
     assert.deepEqual(received(), [])
   })
 
-  test("is edited once more as plain text where its HTML is refused; where the edit is, it ends", async () => {
+  test("is given a reaction; is edited once more as plain text where its HTML is refused; where the edit is, it ends", async () => {
     begin()
     await send({ text: "hello" })
     await settled()
     const messageId = String(received()[0]?.message_id)
+    await change({ action: "react", messageId, emoji: "👍" })
     for (const words of ["can't parse entities: Unsupported start tag", "message can't be edited"]) {
       const description = `Bad Request: ${words}`
       bench.emulator.control.fault({ kind: "status", method: "editMessageText", status: 400, description })
       await change({ action: "edit", messageId, text: `**${words.length}**` })
       await settled()
     }
-    assert.deepEqual(states(), ["sent", "sent", "dead"])
+    assert.deepEqual(states(), ["sent", "sent", "sent", "dead"])
+    assert.equal(calls("setMessageReaction").length, 1)
     assert.deepEqual([received()[0]?.text, received()[0]?.entities], ["43", undefined])
     assert.equal(calls("editMessageText").length, 3)
   })
