@@ -30,7 +30,7 @@ export function connectGateway(context: CliContext, options: { stateDir?: string
   const token = readToken(file)
   const request = async (host: string, port: number, method: string, path: string, call: CallOptions) => {
     // Such as "$ID" of a variable that is not set: the path would be that of something else.
-    if (/\/\/|.\/$/.test(path)) throw new AppError("bad-request", "The id or name is empty")
+    if (/\/\/|.\/$/.test(path.split("?", 1).join())) throw new AppError("bad-request", "The id or name is empty")
     const response = await sendRequest({
       host,
       port,
