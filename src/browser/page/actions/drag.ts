@@ -37,7 +37,6 @@ export async function drag(acting: Acting, request: DragRequest): Promise<void> 
       last = await findEndAgain()
       way = [taken, ...wayBetween(taken, last)]
     }
-    const last = way.at(-1) ?? end
     for (const point of way.slice(0, -1)) await sendMouse(tab, { type: "mouseMoved", point, held: true }, signal)
     if (await callAgent<boolean>(world, "dragBegan", null, signal)) {
       await carry(tab, way, await native.data(), signal)
