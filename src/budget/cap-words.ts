@@ -33,11 +33,25 @@ export function describeUsed(cap: Pick<CapState, "dollars" | "tokens">): string 
 /** Where caps are set and none is listed. */
 export const noCapIsNear = "one for each task; none is near it"
 
-/** What one touch allows beyond a cap. */
+/** What one touch allows beyond a cap at least. */
 export const oneMore = { dollars: 1, tokens: 100_000 } as const
 
 export function mostOf({ limit, allowed }: CapAmount): number {
   return limit + allowed
+}
+
+/** What to allow beyond a cap: as many of `oneMore` as the call takes that was not made. */
+export function enoughMore(
+  cap: Pick<CapState, "dollars" | "tokens" | "nearest">,
+  needed?: CapNotice["needed"],
+): { unit: CapState["nearest"]; amount: number } {
+  const missing = (unit: CapState["nearest"]): number => {
+    const amount = cap[unit]
+    return amount && needed ? Math.max(0, needed[unit] - (mostOf(amount) - amount.spent - amount.held)) : 0
+  }
+  const other = cap.nearest === "dollars" ? "tokens" : "dollars"
+  const unit = missing(cap.nearest) === 0 && missing(other) > 0 ? other : cap.nearest
+  return { unit, amount: Math.max(1, Math.ceil(missing(unit) / oneMore[unit])) * oneMore[unit] }
 }
 
 /** `, for which $0.0421 and 12,000 tokens must be free`, in the units of the cap. */

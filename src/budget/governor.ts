@@ -4,7 +4,7 @@
 import { AppError, type Background, type Ids, type Log, raceAbort } from "../kernel/index.ts"
 import type { AdmitCall, AdmittedCall, PlannedCall, Spent } from "../models/contract.ts"
 import type { Store, Write } from "../store/index.ts"
-import { describeCap, describeReached, mostOf } from "./cap-words.ts"
+import { describeCap, describeReached, enoughMore, mostOf } from "./cap-words.ts"
 import { type Calendar, type Cap, type CapPlace, capId, capsOf, fitCall, placesOf, worstOf } from "./caps.ts"
 import type { Allowed, CapAllowance, CapScope, CapState } from "./contract.ts"
 import { BudgetExceeded } from "./exceeded.ts"
@@ -234,9 +234,10 @@ function roomOf(store: Store, write: Write, cap: Cap, holds: ReturnType<typeof o
 
 function refusal(state: CapState, plan: PlannedCall, toldAt: string | undefined): BudgetExceeded {
   const price = plan.pricedBy === "model" ? "" : priceUnknown(plan)
+  const { unit, amount } = enoughMore(state, neededBy(plan))
   return new BudgetExceeded(`${describeReached(state, neededBy(plan))}${price}`, {
     toldAt,
-    hint: `Allow more with: svc usage allow ${state.id} --dollars 1; or --until-tomorrow. The caps are budget.* of the configuration`,
+    hint: `Allow more with: svc usage allow ${state.id} --${unit} ${amount}; or --until-tomorrow. The caps are budget.* of the configuration`,
   })
 }
 

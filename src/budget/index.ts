@@ -8,6 +8,7 @@ export {
   describeUsed,
   mostOf,
   noCapIsNear,
+  enoughMore,
   oneMore,
 } from "./cap-words.ts"
 export type { BudgetConfig } from "./config.ts"

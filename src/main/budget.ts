@@ -47,7 +47,7 @@ function tell(core: Core, parts: BudgetParts, write: Write, notice: CapNotice): 
   const sender = route && parts.senders().get(route.channel)
   if (!route || !sender) return undefined
   const isReached = notice.percent === 100
-  const buttons = isReached ? capButtons(notice.cap) : []
+  const buttons = isReached ? capButtons(notice.cap, notice.needed) : []
   const canTouch = parts.channels().get(route.channel)?.commands.canShowButtons(route) ?? false
   const typed =
     canTouch || buttons.length === 0

@@ -98,6 +98,27 @@ test("an owner is warned, told once with buttons, and what was stopped goes on w
   assert.equal(world.botTexts(bob).length, 0)
 })
 
+test("the button allows as much as the call takes that was not made", async (context) => {
+  const prices = { input: 1000, output: 2000 }
+  const dear = { providers: { test: { models: { small: { prices } } } } }
+  const world = await createWorld(context, { config: { models: dear, budget: { day: { dollars: 2 } } } })
+  world.model.script(() => text("answered in the end"))
+  await world.start()
+  const asked = world.say("hello")
+  const stop = await world.reply(/^I have stopped for today/, { after: asked })
+  const needed = Number(/for which \$([\d.]+) must be free/.exec(stop.text ?? "")?.[1])
+  assert.ok(needed > 3, `a dollar more would not do: ${needed}`)
+  const more = Math.ceil(needed - 2)
+  const button = { userId: world.ada.id, chatId: stop.chat.id, messageId: stop.message_id, text: `Allow $${more} more` }
+  world.emulator.control.click(button)
+  await world.reply(`The cap of the day is now: $0 of $${2 + more}.00 used. What I had stopped goes on (1).`, {
+    after: asked,
+  })
+  await world.reply("answered in the end", { after: asked })
+  const typed = world.say("/usage more day 100,000 tokens")
+  await world.reply(/is in dollars, not in tokens/, { after: typed })
+})
+
 test("a model whose price is not known counts as the dearest, until the key that the message names is set", async (context) => {
   const world = await createWorld(context, { config: { budget: { day: { dollars: 0.01 } } } })
   await world.start()

@@ -44,8 +44,8 @@ test("the button of a cap of both units raises the one that is used up", () => {
   const tokens = { limit: 1_000, allowed: 0, spent: 1_000, held: 0 }
   const of = (nearest: CapState["nearest"]) => capButtons({ ...cap("day", "", 1), tokens, nearest })[0]?.[0]
   assert.equal(of("tokens")?.text, "Allow 100,000 tokens more")
-  assert.equal(of("tokens")?.data, "/usage more day at:1000")
-  assert.equal(of("dollars")?.data, "/usage more day at:1")
+  assert.equal(of("tokens")?.data, "/usage more day 100000 tokens at:1000")
+  assert.equal(of("dollars")?.data, "/usage more day $1 at:1")
 })
 
 test("an owner allows an amount of either unit, one more of the nearest, or everything until tomorrow", async () => {

@@ -1,9 +1,12 @@
 // `/usage`: what the calls of models took, and how the caps stand; an owner allows more with the buttons below.
 import {
+  type CapAllowance,
+  type CapNotice,
   type CapState,
   describeAmounts,
   describeCap,
   describeUsage,
+  enoughMore,
   mostOf,
   noCapIsNear,
   oneMore,
@@ -40,18 +43,19 @@ export const usage: ChatCommand = {
       ...capLines(caps),
     ]
     const reached = caps.filter(({ state }) => state === "reached").slice(0, 3)
-    const buttons = reached.flatMap(capButtons)
+    const buttons = reached.flatMap((cap) => capButtons(cap))
     return { text: lines.join("\n"), ...(buttons.length > 0 ? { buttons } : {}) }
   },
 }
 
-/** Below the message that a cap is used, and below `/usage`. */
-export function capButtons(cap: CapState): ReplyButton[][] {
-  const { id, scope, nearest } = cap
-  const amountNow = cap[nearest]
+/** Below the message that a cap is used, with what the call needs that was not made, and below `/usage`. */
+export function capButtons(cap: CapState, needed?: CapNotice["needed"]): ReplyButton[][] {
+  const { id, scope } = cap
+  const more = enoughMore(cap, needed)
+  const amountNow = cap[more.unit]
+  const amount = more.unit === "dollars" ? `$${more.amount}` : `${more.amount.toLocaleString("en-US")} tokens`
   // A second touch finds another cap than this, and allows nothing.
-  const seen = amountNow ? ` at:${mostOf(amountNow)}` : ""
-  const amount = nearest === "dollars" ? `$${oneMore.dollars}` : `${oneMore.tokens.toLocaleString("en-US")} tokens`
+  const seen = amountNow ? ` ${amount.replaceAll(",", "")} at:${mostOf(amountNow)}` : ""
   const lift = scope === "job" ? "No cap for this task" : "No cap until tomorrow"
   return [
     [
@@ -78,17 +82,20 @@ async function allow(args: string, by: string, { budget }: CommandServices): Pro
 function allowanceOf(word: string, amount: string, id: string, budget: CommandServices["budget"]) {
   if (word === "lift") return amount === "" ? { untilTomorrow: true } : undefined
   if (word !== "more") return undefined
-  const dollars = /^\$(\d{1,6}(?:\.\d{1,2})?)$/.exec(amount)?.[1]
-  const tokens = /^(\d{1,9}) tokens?$/.exec(amount.replaceAll(",", ""))?.[1]
-  if (dollars !== undefined || tokens !== undefined) {
-    const asked = Number(dollars ?? tokens)
-    return asked > 0 ? { [dollars === undefined ? "tokens" : "dollars"]: asked } : undefined
+  const seen = /(?:^| )at:(\d+(?:\.\d+)?)$/.exec(amount)
+  const asked = amountOf(seen ? amount.slice(0, seen.index) : amount, id, budget)
+  return asked && seen ? { ...asked, ifMostIs: Number(seen[1]) } : asked
+}
+
+function amountOf(words: string, id: string, budget: CommandServices["budget"]): CapAllowance | undefined {
+  if (words === "") {
+    const unit = budget.list().find((cap) => cap.id === id)?.nearest ?? "dollars"
+    return { [unit]: oneMore[unit] }
   }
-  const seen = /^at:(\d+(?:\.\d+)?)$/.exec(amount)?.[1]
-  if (amount !== "" && seen === undefined) return undefined
-  const unit = budget.list().find((cap) => cap.id === id)?.nearest ?? "dollars"
-  const more = { [unit]: oneMore[unit] }
-  return seen === undefined ? more : { ...more, ifMostIs: Number(seen) }
+  const dollars = /^\$(\d{1,6}(?:\.\d{1,2})?)$/.exec(words)?.[1]
+  const tokens = /^(\d{1,9}) tokens?$/.exec(words.replaceAll(",", ""))?.[1]
+  const asked = Number(dollars ?? tokens ?? 0)
+  return asked > 0 ? { [dollars === undefined ? "tokens" : "dollars"]: asked } : undefined
 }
 
 function capLines(caps: readonly CapState[]): string[] {
