@@ -139,6 +139,24 @@ test("replaces, puts behind, and puts where the text cursor is", async () => {
   }
 })
 
+test("an answer that the page asks for a task after the Enter is there when the typing is told as done", async () => {
+  const fn = `() => {
+    document.body.insertAdjacentHTML("afterbegin", '<input id="ask" aria-label="Ask"><output id="told"></output>')
+    const later = new MessageChannel()
+    later.port1.onmessage = async ({ data }) => {
+      const answers = Array.from({ length: 6 }, () => fetch(location.href).then((answer) => answer.text()))
+      await Promise.all(answers)
+      told.textContent = data
+    }
+    ask.onkeydown = ({ key }) => key === "Enter" && later.port2.postMessage("told " + ask.value)
+  }`
+  assert.equal((await bench.call("POST", "/act", { kind: "evaluate", fn })).body.ok, true)
+  for (const word of ["one", "two"]) {
+    assert.equal((await type("Ask", word, { submit: true })).ok, true)
+    assert.ok((await bench.call("GET", "/snapshot")).body.snapshot.includes(`told ${word}`), word)
+  }
+})
+
 test("a key is for what the click before it gives the focus to with the next frame", async () => {
   const fn = `() => {
     document.body.insertAdjacentHTML("afterbegin", '<button id="next">Go on</button><input id="late" aria-label="Late">')

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { describe, test } from "node:test"
 import { AppError } from "../../kernel/index.ts"
 import { mayUse } from "./access.ts"
-import type { ChatCommand } from "./contract.ts"
+import type { ChatCommand, CommandServices } from "./contract.ts"
 import { readAssignment } from "./native/config.ts"
 import { renderCommandReference } from "./reference.ts"
 import { afterResetWord, isStopWord, readCommand } from "./read.ts"
@@ -185,4 +185,15 @@ describe("the lists of commands", () => {
     assert.match(await listOf("help", { chatKind: "group" }), /^Mention me/)
     assert.deepEqual(namesIn(await listOf("help", {})).toSorted(), ["commands", "model", "new", "status", "stop"])
   })
+})
+
+test("who stops is told what was under way and what waited, or that there was nothing", async () => {
+  const told = async (running: number, waiting: number) => {
+    const services = { lanes: { stop: async () => ({ running, waiting }) } } as unknown as CommandServices
+    return (await findCommand("stop")?.run({} as never, services))?.text
+  }
+  assert.equal(await told(0, 0), "Nothing to stop.")
+  assert.equal(await told(1, 0), "Stopped.")
+  assert.equal(await told(0, 1), "Nothing was under way. 1 waiting message was dropped.")
+  assert.equal(await told(1, 2), "Stopped. 2 waiting messages were dropped.")
 })

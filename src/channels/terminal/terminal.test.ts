@@ -2,6 +2,8 @@ import assert from "node:assert/strict"
 import { type TestContext, test } from "node:test"
 import { testStore } from "../../../test/support/store.ts"
 import type { TurnObserver } from "../../agent/turn-input.ts"
+import { systemIds } from "../../kernel/index.ts"
+import { planTerminalMessage } from "./intake.ts"
 import { type TerminalOptions, createTerminal, createTerminalOutlet } from "./terminal.ts"
 
 async function begin(context: TestContext) {
@@ -92,4 +94,23 @@ test("only a run that has not ended is stopped", async (context) => {
   await set("done")
   assert.equal((await terminal.stop("run-1")).state, "done")
   assert.deepEqual(stopped, ["run-1", "run-1"])
+})
+
+test("a message is for an agent that there is, and for a session of that agent", () => {
+  const options = {
+    ids: systemIds,
+    mediaRoot: "/media",
+    defaultAgentId: () => "main",
+    isAgent: (agentId: string) => agentId !== "nobody",
+    isModel: () => false,
+    maxPictureBytes: () => 1,
+    now: () => ({ ms: 0, text: "noon" }),
+  }
+  const session = (more: object) => planTerminalMessage(options, { id: "1", message: "hello", ...more }).answer.session
+  assert.equal(session({}), "agent:main:main")
+  assert.equal(session({ agent: "work" }), "agent:work:main")
+  assert.equal(session({ session: " Notes " }), "agent:main:terminal:notes")
+  assert.throws(() => session({ agent: "nobody" }), /no agent named "nobody"/)
+  assert.throws(() => session({ agent: "main", session: "agent:work:main" }), /another agent/)
+  assert.throws(() => session({ session: "a b" }), /no name of a session/)
 })

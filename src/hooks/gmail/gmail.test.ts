@@ -237,14 +237,18 @@ test("goes on after a crash between the delivery and its note, with the same del
   )
 })
 
-test("does not let a batch that is refused for good keep back the next", async (context) => {
+test("does not let a batch that is refused for good keep back the next, nor hands it on again in part", async (context) => {
+  const refused: string[] = []
   const { delivered, endpoint, google, messages, watch } = await rig(context, {
     async deliver({ payload }) {
-      if (payload.messages[0]?.subject === "bad") throw new AppError("bad-request", "no message")
+      const [first] = payload.messages
+      if (first?.subject !== "bad") return
+      refused.push(first.body)
+      throw new AppError("bad-request", "no message")
     },
   })
   await startAndSettle({ google, watch })
-  google.state.mail.add({ subject: "bad" })
+  google.state.mail.add({ subject: "bad", text: "words" })
   const skipped = google.state.next("/messages/")
   await google.push(endpoint(), publicAddress)
   await skipped
@@ -259,6 +263,7 @@ test("does not let a batch that is refused for good keep back the next", async (
       .filter((subject) => subject === "good"),
     ["good"],
   )
+  assert.deepEqual(refused, ["words"])
 })
 
 test("hands on mail by mail what is too large together, and without its body what is too large alone", async (context) => {
