@@ -34,7 +34,8 @@ function call(
   payload: EditPayload | DeletePayload | ReactPayload,
   { client, settings, signal }: ActionContext,
 ): Promise<CallResult<unknown>> {
-  const timeoutMs = kind === "react" ? decorationTimeoutMs : callTimeoutMs(settings.timeoutSeconds)
+  const longestMs = callTimeoutMs(settings.timeoutSeconds)
+  const timeoutMs = kind === "react" ? Math.min(decorationTimeoutMs, longestMs) : longestMs
   const limits = { timeoutMs, signal }
   const message = { chat_id: row.chat_id, message_id: Number(payload.messageId) }
   if (kind === "delete") return client.call("deleteMessage", message, limits)
