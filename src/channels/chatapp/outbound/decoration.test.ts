@@ -161,14 +161,17 @@ test("a reaction that is slow is given up soon, an edit and a deletion have the 
     timeouts?.push(timeoutMs)
     return { ok: false, failure }
   }
+  const settings = { timeoutSeconds: 20 }
   const context = {
     client: { call },
-    settings: { timeoutSeconds: 20 },
+    settings,
     begin: () => undefined,
     onFlood: (ms: number) => floods?.push(ms),
   } as unknown as ActionContext
   const row = { chat_id: "7", payload: JSON.stringify({ messageId: "1", text: "x", emoji: null }) } as OutboxRow
   for (const kind of ["react", "edit", "delete"] as const) await sendAction(row, kind, context)
-  assert.deepEqual(timeouts, [5_000, 20_000, 20_000])
-  assert.deepEqual(floods, [3_000, 3_000, 3_000])
+  settings.timeoutSeconds = 2
+  await sendAction(row, "react", context)
+  assert.deepEqual(timeouts, [5_000, 20_000, 20_000, 2_000])
+  assert.deepEqual(floods, [3_000, 3_000, 3_000, 3_000])
 })
