@@ -253,6 +253,7 @@ test("advice names the program as whoever reads it can call it, also what is no 
     "/api/schedules/morning/run": { ok: true, id: "8f3a61c2", runId: "r1" },
     "/api/pairing/chatapp/approve": { ok: true, senderId: "42", sharesWith: 1 },
     "/api/heartbeat/now": { ok: true, agent: "main", runId: "r1" },
+    "/extension": { path: null, paired: false, codeWaits: false, port: 1, connected: false, tabs: [] },
     "/api/mcp/servers/search": { name: "search", items: [{ name: "find", state: "new", description: "" }] },
   }
   const gateway = await startStandIn((request, response) => answerJson(answers[request.path])(request, response))
@@ -263,6 +264,7 @@ test("advice names the program as whoever reads it can call it, also what is no 
   assert.match(await say("cron", "run", "morning"), /look with: npx svc-gateway runs show r1$/m)
   assert.match(await say("pairing", "approve", "chatapp", "AB3DEF7H"), /: npx svc-gateway config set session/)
   assert.match(await say("heartbeat", "now"), /: npx svc-gateway runs show r1$/m)
+  assert.match(await say("browser", "extension", "status"), /: no: npx svc-gateway browser extension install$/m)
   assert.match(await say("mcp", "servers", "search"), /: npx svc-gateway mcp accept search$/m)
 })
 

@@ -23,6 +23,7 @@ export function addBrowser(program: Command, context: CliContext): void {
     place: placeFile,
     // A page's own words are in it.
     print: (text) => context.output.line(printable(text)),
+    named: (text) => context.output.named(text),
     printJson: (value) => context.output.json(value),
     failed: () => void (context.exitCode = 1),
     note: (text) => context.output.note(printable(text)),

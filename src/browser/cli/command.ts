@@ -21,6 +21,8 @@ export interface BrowserCommandIo {
   place(from: string, wanted: string, suggestedName: string): Promise<string>
   /** One or more lines for people. */
   print(text: string): void
+  /** Advice of our own words for a line that is printed: commands in it get the name by which they can be called here. */
+  named(text: string): string
   printJson(value: unknown): void
   /** What was asked for was not done, though there is an answer: the program does not end with 0. */
   failed(): void

@@ -16,7 +16,7 @@ export const explainCommand: CommandSpec = {
     const { target, node, agent, for: whom, browserProfile } = options
     const query = { target, node, agent, for: whom, profile: browserProfile } as Record<string, string | undefined>
     const reply = await send<Reply<"Explanation">>("GET", "/explain", { query })
-    return { reply, show: () => io.print(wordsOf(reply)) }
+    return { reply, show: () => io.print(wordsOf(reply, io.named)) }
   },
 }
 
@@ -26,12 +26,15 @@ const places = {
   none: "nowhere: it would be refused",
 }
 
-function wordsOf({ place, node, why, hint, mode, nodes }: Reply<"Explanation">): string {
+function wordsOf(
+  { place, node, why, hint, mode, nodes }: Reply<"Explanation">,
+  named: (text: string) => string,
+): string {
   const where = place === "node" ? `the browser of the node ${node ?? ""}` : places[place]
   const lines = [`a call would go to: ${where}`, `because: ${plain(why)}`]
-  if (hint !== null) lines.push(`hint: ${plain(hint)}`)
+  if (hint !== null) lines.push(named(`hint: ${plain(hint)}`))
   const offers = nodes.map(({ name, profiles }) => `${name} (${profiles.join(", ")})`)
   lines.push(`gateway.nodes.browser.mode: ${mode}`, `nodes with a browser: ${plain(offers.join("; ")) || "none"}`)
-  lines.push("svc browser itself uses the gateway's machine, unless --node names another one")
+  lines.push(named("svc browser itself uses the gateway's machine, unless --node names another one"))
   return lines.join("\n")
 }

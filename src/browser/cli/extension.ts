@@ -11,7 +11,7 @@ export const extensionCommands: CommandSpec[] = [
     json: "ExtensionStatus",
     perform: async ({ send, io }) => {
       const reply = await send<ExtensionStatus>("GET", "/extension")
-      return { reply, show: () => io.print(statusLines(reply).join("\n")) }
+      return { reply, show: () => io.print(statusLines(reply, io.named).join("\n")) }
     },
   },
   {
@@ -69,15 +69,17 @@ function showInstalled(
   io.note("4. Pin the button to the toolbar. Press it in a tab to attach that tab, and again to detach it.")
 }
 
+const toInstall = "no: svc browser extension install"
+const toPair = "no: svc browser extension pair"
 const waits = "not yet: paste the code into the extension's options (a new one: svc browser extension pair)"
 
-function statusLines(status: ExtensionStatus): string[] {
+function statusLines(status: ExtensionStatus, named: (text: string) => string): string[] {
   const { path, installedVersion, shippedVersion, paired, codeWaits, connected, version, port, problem, tabs } = status
   const isOld = installedVersion !== null && shippedVersion !== null && installedVersion !== shippedVersion
-  const update = isOld ? `; ${shippedVersion} came with this release: svc browser extension install` : ""
+  const update = isOld ? named(`; ${shippedVersion} came with this release: svc browser extension install`) : ""
   return [
-    `installed: ${path === null ? "no: svc browser extension install" : `${path} (${installedVersion}${update})`}`,
-    `paired: ${paired ? "yes" : codeWaits ? waits : "no: svc browser extension pair"}`,
+    `installed: ${path === null ? named(toInstall) : `${path} (${installedVersion}${update})`}`,
+    `paired: ${paired ? "yes" : named(codeWaits ? waits : toPair)}`,
     `relay: ${problem ?? `127.0.0.1:${port}`}`,
     `connected: ${connected ? `yes (${version})` : "no; it connects when you press its button in a tab"}`,
     ...(connected ? tabs : []).map(({ targetId, title, url, by }) => {

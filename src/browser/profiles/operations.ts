@@ -102,9 +102,10 @@ async function deleteProfile(options: CoreOptions, name: string): Promise<Delete
     })
   }
   if (!Object.hasOwn(settings.profiles, name)) {
-    const hint = registry.has(name) ? "It is always there; svc browser reset-profile empties it" : undefined
-    const message = `There is no profile ${name} in the configuration`
-    throw new AppError("profile-not-found", message, hint === undefined ? {} : { hint })
+    const hint = registry.has(name)
+      ? "It is always there; svc browser reset-profile empties it"
+      : "Those that there are: svc browser profiles"
+    throw new AppError("profile-not-found", `There is no profile ${name} in the configuration`, { hint })
   }
   const isOurs = registry.all.some((profile) => profile.name === name && profile.owned)
   await options.changeProfile(name, undefined)
