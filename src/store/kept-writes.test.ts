@@ -131,6 +131,34 @@ test("what fails in the very moment in which the last kept write was written is 
   }
 })
 
+test("what fails while the store is being tried is written, also when the trial succeeds", async (context) => {
+  for (const outcome of ["succeeds", "fails of itself"]) {
+    const store = await testStore(context)
+    const kept = new KeptWrites({ clock: { ...systemClock, sleep: async () => nextTurn() }, log: silentLog })
+    context.after(() => kept.stop())
+    const trial = Promise.withResolvers<void>()
+    const answers = [
+      () => Promise.reject(new AppError("storage-full", "The disk is full")),
+      () => trial.promise.then(() => (outcome === "succeeds" ? undefined : Promise.reject(new Error("a bug")))),
+    ]
+    const observed = kept.observe({
+      ...store,
+      write: (work) => (answers.shift() ?? (() => store.write(work)))() as never,
+    })
+    await assert.rejects(observed.write(async () => undefined))
+    await until(() => answers.length === 0)
+    let attempts = 0
+    const written = kept.write(async () => {
+      attempts += 1
+      if (attempts === 1) throw new AppError("storage-full", "The disk is full")
+    }, AbortSignal.timeout(5_000))
+    await until(() => kept.problem()?.waiting === 1)
+    trial.resolve()
+    await written
+    assert.equal(attempts, 2, outcome)
+  }
+})
+
 test("a stop does not wait for a disk that never works again", async (context) => {
   const store = await testStore(context)
   const kept = new KeptWrites({ clock: systemClock, log: silentLog })

@@ -80,8 +80,7 @@ export class KeptWrites {
     return await new Promise<T>((resolve, reject) => {
       const kept: Kept = { work, resolve, reject }
       const onAbort = () => {
-        const index = this.#waiting.indexOf(kept)
-        if (index >= 0) this.#waiting.splice(index, 1)
+        this.#forget(kept)
         reject(signal.reason)
       }
       signal.addEventListener("abort", onAbort, { once: true })
@@ -144,10 +143,9 @@ export class KeptWrites {
     const kept = this.#waiting[0]
     const work = kept?.work ?? this.#probe
     if (!work) return true
-    const isGone = () => kept !== undefined && this.#waiting[0] !== kept
     try {
       const value = await work()
-      if (!isGone()) this.#waiting.shift()
+      this.#forget(kept)
       kept?.resolve(value as never)
       this.#recovered()
     } catch (error) {
@@ -155,10 +153,16 @@ export class KeptWrites {
         this.#failure = error
         return false
       }
-      if (!isGone()) this.#waiting.shift()
+      this.#forget(kept)
       kept?.reject(error)
     }
     return true
+  }
+
+  /** Nothing but this one: meanwhile it may have been given up, and others may have come. */
+  #forget(kept: Kept | undefined): void {
+    const index = kept === undefined ? -1 : this.#waiting.indexOf(kept)
+    if (index >= 0) this.#waiting.splice(index, 1)
   }
 }
 
