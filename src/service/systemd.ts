@@ -45,7 +45,8 @@ export function createSystemd(options: SystemdOptions): ServiceManager {
       start: [control("start", unit)],
       stop: [control("stop", unit)],
       restart: [control("restart", unit)],
-      disable: [control("disable", "--now", unit)],
+      // A failed unit would be known as failed for as long as the machine runs, also without its file.
+      disable: [control("disable", "--now", unit), control("reset-failed", unit)],
       forget: [control("daemon-reload")],
     },
     async check() {

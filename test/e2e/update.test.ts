@@ -189,7 +189,9 @@ async function settlesWhatWasCutOff(installation: Installation): Promise<void> {
   )
 }
 
-test("an update brings the newer version with all data, and a broken one changes nothing that lasts", async (context) => {
+const timeout = isLong ? 600_000 : 180_000
+
+test("an update brings all data along, and a broken one changes nothing that lasts", { timeout }, async (context) => {
   const old = packVersion("1.0.0")
   const installation = new Installation()
   await installation.start(context, old)
