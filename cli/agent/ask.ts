@@ -1,5 +1,10 @@
 // One question to the agent: taken in once, then followed until its run has ended, across restarts of the gateway.
-import type { TerminalAccepted, TerminalMessage, TerminalProgress } from "../../src/channels/terminal/contract.ts"
+import type {
+  TerminalAccepted,
+  TerminalMessage,
+  TerminalProgress,
+  TerminalWait,
+} from "../../src/channels/terminal/contract.ts"
 import { AppError } from "../../src/kernel/errors.ts"
 import type { CliContext } from "../context.ts"
 import { connectGateway, type GatewayClient } from "../gateway/client.ts"
@@ -20,6 +25,12 @@ export interface AskOptions {
 
 /** How long one question for news is held open by the gateway. */
 const waitSeconds = 20
+/** The first one: whoever has to wait is told for what while it still looks like an answer that takes its time. */
+const firstWaitSeconds = 1
+const reasons: Record<TerminalWait, string> = {
+  pause: "everything is paused; the answer follows after: svc resume",
+  turn: "another message of this conversation is answered first",
+}
 /** A restart takes some seconds, an update up to half a minute. */
 const awayMs = 60_000
 const betweenMs = 500
@@ -41,8 +52,11 @@ export async function followRun(options: AskOptions, runId: string): Promise<Fol
   let stream: string | undefined
   let after = 0
   let streamed: string | undefined = ""
-  for (;;) {
-    const progress = await nextProgress(options, runId, { stream, after })
+  let waitsFor: TerminalWait | undefined
+  for (let seconds = firstWaitSeconds; ; seconds = waitSeconds) {
+    const progress = await nextProgress(options, runId, { stream, after, waitSeconds: seconds })
+    if (progress.waitsFor !== undefined && progress.waitsFor !== waitsFor) options.onNote(reasons[progress.waitsFor])
+    waitsFor = progress.waitsFor
     if (progress.stream !== "") {
       if (stream !== undefined && progress.stream !== stream) streamed = undefined
       stream = progress.stream
@@ -65,12 +79,12 @@ export async function stopRun({ context, gateway }: AskOptions, runId: string): 
 async function nextProgress(
   options: AskOptions,
   runId: string,
-  known: { stream: string | undefined; after: number },
+  known: { stream: string | undefined; after: number; waitSeconds: number },
 ): Promise<TerminalProgress> {
   const ask = (client: GatewayClient) =>
     client.call("GET", `/api/agent/${encodeURIComponent(runId)}`, {
-      query: { ...known, waitSeconds },
-      timeoutMs: options.gateway.timeout + waitSeconds * 1000,
+      query: known,
+      timeoutMs: options.gateway.timeout + known.waitSeconds * 1000,
     })
   try {
     return (await ask(connectGateway(options.context, options.gateway))) as TerminalProgress

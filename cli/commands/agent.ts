@@ -54,7 +54,7 @@ export async function talk(context: CliContext, given: string | undefined, optio
     context,
     gateway: options,
     onText: (piece) => printer.stream(piece),
-    onNote: (line) => context.output.note(line),
+    onNote: (line) => context.output.note(context.output.named(line)),
   }
   const { session, agent, context: words, id = randomUUID() } = options
   const pictures = await takePictures(context, options)

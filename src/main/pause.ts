@@ -43,27 +43,27 @@ const lookedAt = 100
 
 export function createPause(core: Core, parts: PauseParts): Pause {
   const { store, background, log } = core
+  /** As the row has it: changed when that is committed, and by nothing else. */
   let kept: KeptPause | undefined
-  const keep = async (write: Write, next: KeptPause | undefined) => {
-    kept = next
-    if (next === undefined) write.prepare("delete from meta where key = ?").run(metaKey)
-    else {
-      write
-        .prepare("insert into meta (key, value) values (?, ?) on conflict do update set value = excluded.value")
-        .run(metaKey, JSON.stringify(next))
-    }
+  const change = async (work: (write: Write, now: KeptPause | undefined) => KeptPause | undefined): Promise<void> => {
+    kept = await store.write(async (write) => {
+      const now = readRow(write)
+      const next = work(write, now)
+      if (next !== now) keepRow(write, next)
+      return next
+    })
   }
   store.onAdded(({ jobs }) => {
-    if (jobs && kept) background.run("tell of the pause", () => store.write(async (write) => tellWaiting(write)))
+    if (jobs && kept) background.run("tell of the pause", () => change(tellWaiting))
   })
 
-  const tellWaiting = async (write: Write): Promise<void> => {
-    if (!kept) return
+  const tellWaiting = (write: Write, now: KeptPause | undefined): KeptPause | undefined => {
+    if (!now) return now
     const rows = write
       .prepare("select id, payload from job where id > ? and kind = ? order by id limit ?")
-      .all(kept.seen, turnJobKind, lookedAt)
-    if (rows.length === 0) return
-    const told = new Set(kept.told)
+      .all(now.seen, turnJobKind, lookedAt)
+    if (rows.length === 0) return now
+    const told = new Set(now.told)
     for (const row of rows) {
       const input = JSON.parse(String(row["payload"])) as TurnInput
       const place = placeOf(input)
@@ -75,7 +75,7 @@ export function createPause(core: Core, parts: PauseParts): Pause {
       for (const each of parts.senders().get(route.channel)?.plan(route, { text, media: [] }) ?? [])
         write.addOutbox(each)
     }
-    await keep(write, { ...kept, seen: Number(rows.at(-1)?.["id"]), told: [...told] })
+    return { ...now, seen: Number(rows.at(-1)?.["id"]), told: [...told] }
   }
 
   return {
@@ -86,9 +86,9 @@ export function createPause(core: Core, parts: PauseParts): Pause {
     state: () => kept && { at: kept.at, by: kept.by },
     async begin(by) {
       if (kept) return false
-      await store.write(async (write) => {
+      await change((write) => {
         const newest = write.prepare("select max(id) as id from job").get()
-        await keep(write, { at: write.now, by, seen: Number(newest?.["id"] ?? 0), told: [] })
+        return { at: write.now, by, seen: Number(newest?.["id"] ?? 0), told: [] }
       })
       log.warn({ by }, "everything is paused")
       parts.runner().wake()
@@ -96,17 +96,33 @@ export function createPause(core: Core, parts: PauseParts): Pause {
     },
     async end(by) {
       if (!kept) return undefined
-      const waiting = await store.write(async (write) => {
-        await keep(write, undefined)
+      let waiting = 0
+      await change((write) => {
         const row = write
           .prepare("select count(*) as n from job where state = 'ready' and head = 1 and urgent = 0")
           .get()
-        return Number(row?.["n"] ?? 0)
+        waiting = Number(row?.["n"] ?? 0)
+        return undefined
       })
       log.warn({ by, waiting }, "the pause is over")
       parts.runner().wake()
       return waiting
     },
+  }
+}
+
+function readRow({ prepare }: Write): KeptPause | undefined {
+  const row = prepare("select value from meta where key = ?").get(metaKey)
+  return row === undefined ? undefined : (JSON.parse(String(row["value"])) as KeptPause)
+}
+
+function keepRow({ prepare }: Write, next: KeptPause | undefined): void {
+  if (next === undefined) prepare("delete from meta where key = ?").run(metaKey)
+  else {
+    prepare("insert into meta (key, value) values (?, ?) on conflict do update set value = excluded.value").run(
+      metaKey,
+      JSON.stringify(next),
+    )
   }
 }
 

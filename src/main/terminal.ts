@@ -24,6 +24,7 @@ export function terminalActions(core: Core, agent: AgentParts): GatewayActions["
     now: () => ({ ms: clock.now(), text: timeText(clock.now()) }),
     onJobStopped: (listener: (runId: string) => void) => agent.runner.onStopped(listener),
     stopTurn: agent.stopTurn,
+    isPaused: () => agent.pause.state() !== undefined,
   }
   return createTerminal(options, agent.terminal)
 }

@@ -1,7 +1,7 @@
 // A pause of everything: nothing starts, what runs is put back, messages are kept; through a kill, until it is ended.
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { runProgram } from "../../cli/testing/run-program.ts"
+import { runProgram, startProgram } from "../../cli/testing/run-program.ts"
 import { text } from "../support/model-server/index.ts"
 import { createWorld } from "../support/world.ts"
 
@@ -36,10 +36,18 @@ test("messages wait and are told so once, also over a kill; what had begun goes 
   assert.equal(asked, 1)
   assert.equal(world.botTexts(world.ada, begun).filter((words) => words.includes("is kept and waits")).length, 1)
   assert.equal(status.message_id > again.message_id, true)
+  const asking = startProgram(["agent", "--session", "aside", "from a terminal"], {
+    environment: { SVC_STATE_DIR: world.stateFolder },
+  })
+  await asking.printed("everything is paused; the answer follows after: ", "stderr")
   const resumed = world.say("/resume")
-  await world.reply("I go on. Conversations with something waiting: 1.", { after: resumed })
-  await world.reply("answer 4", { after: resumed })
+  await world.reply("I go on. Conversations with something waiting: 2.", { after: resumed })
+  const told = await asking.ended
+  assert.match(told.stdout, /^answer \d\n$/)
+  await world.until("all is answered", () =>
+    world.rows("select 1 from job where state != 'done'").length === 0 ? true : undefined,
+  )
   const answers = world.botTexts(world.ada, resumed).filter((words) => words.startsWith("answer"))
-  assert.deepEqual(answers, ["answer 2", "answer 3", "answer 4"])
+  assert.deepEqual([...answers, told.stdout.trim()].toSorted(), ["answer 2", "answer 3", "answer 4", "answer 5"])
   assert.match((await svc("resume")).stderr, /Nothing is paused\nhint: .*status/)
 })

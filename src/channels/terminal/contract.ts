@@ -33,6 +33,9 @@ export interface TerminalFollow {
   waitSeconds: number
 }
 
+/** `pause`: everything is paused. `turn`: another run of its conversation. */
+export type TerminalWait = "pause" | "turn"
+
 export type TerminalRunState = "waiting" | "running" | "done" | "failed" | "stopped"
 
 export interface TerminalProgress {
@@ -47,6 +50,8 @@ export interface TerminalProgress {
   after: number
   /** What the agent has said for good, in order. */
   messages: TerminalSaid[]
+  /** While it is waiting, and where it is known. */
+  waitsFor?: TerminalWait
   /** Why there is no answer. */
   error?: string
 }

@@ -12,12 +12,14 @@ async function begin(context: TestContext) {
   const stopped: string[] = []
   const outlet = createTerminalOutlet({ newStream: () => `stream-${(streams += 1)}` })
   let streams = 0
+  let isPaused = false
   const options = {
     store,
     onJobStopped(listener: (runId: string) => void) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
+    isPaused: () => isPaused,
     stopTurn: async ({ runId }: { runId: string }) => void stopped.push(runId),
   } as unknown as TerminalOptions
   const route = { channel: "terminal", account: "default", chatId: "1", chatKind: "private" }
@@ -32,7 +34,16 @@ async function begin(context: TestContext) {
   })
   const set = (state: string) =>
     store.write(async ({ prepare }) => void prepare("update job set state = ?, error = 'why' where id = 1").run(state))
-  return { store, outlet, terminal: createTerminal(options, outlet), listeners, stopped, set, route }
+  return {
+    store,
+    outlet,
+    terminal: createTerminal(options, outlet),
+    listeners,
+    stopped,
+    set,
+    route,
+    pause: (value: boolean) => (isPaused = value),
+  }
 }
 const never = new AbortController().signal
 
@@ -57,6 +68,18 @@ test("a run is told as it stands, and whoever has asked leaves nobody listening"
   for (const runId of ["run-2", "nothing"])
     await assert.rejects(terminal.follow(runId, { after: 0, waitSeconds: 0 }, never), { code: "turn-not-found" })
   assert.equal(listeners.size, 0)
+})
+
+test("what a run waits for is told with it", async (context) => {
+  const { terminal, store, pause, set } = await begin(context)
+  const waitsFor = async () => (await terminal.follow("run-1", { after: 0, waitSeconds: 0 }, never)).waitsFor
+  assert.equal(await waitsFor(), undefined)
+  await store.write(async ({ prepare }) => void prepare("update job set state = 'running' where id = 2").run())
+  assert.equal(await waitsFor(), "turn")
+  pause(true)
+  assert.equal(await waitsFor(), "pause")
+  await set("running")
+  assert.equal(await waitsFor(), undefined)
 })
 
 test("whoever waits is told of words, of the end, and may go", async (context) => {

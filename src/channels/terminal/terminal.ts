@@ -22,6 +22,7 @@ export interface TerminalOptions extends IntakeOptions {
   /** Whenever a job stops running; returns the way to leave. */
   onJobStopped: (listener: (runId: string) => void) => () => void
   stopTurn: (turn: { runId: string; laneKey: string }) => Promise<void>
+  isPaused: () => boolean
 }
 
 export interface Terminal {
@@ -52,6 +53,7 @@ export function createTerminalOutlet({ newStream }: { newStream: () => string })
 
 export function createTerminal(options: TerminalOptions, { live }: TerminalOutlet): Terminal {
   const { store, onJobStopped, stopTurn } = options
+  const look = (runId: string, wanted: TerminalFollow) => progressOf(options, live, runId, wanted)
   return {
     async accept(message) {
       const { entry, answer } = planTerminalMessage(options, message)
@@ -63,7 +65,7 @@ export function createTerminal(options: TerminalOptions, { live }: TerminalOutle
       for (;;) {
         const news = nextNews({ live, onJobStopped }, runId)
         try {
-          const progress = look(store, live, runId, wanted)
+          const progress = look(runId, wanted)
           const left = until - performance.now()
           if (isEnded(progress.state) || hasNews(progress, wanted) || left <= 0 || signal.aborted) return progress
           await news.within(left, signal)
@@ -75,7 +77,7 @@ export function createTerminal(options: TerminalOptions, { live }: TerminalOutle
     async stop(runId) {
       const job = jobOf(store, runId)
       if (job.state === "ready" || job.state === "running") await stopTurn({ runId, laneKey: job.lane_key })
-      return look(store, live, runId, { after: 0, waitSeconds: 0 })
+      return look(runId, { after: 0, waitSeconds: 0 })
     },
   }
 }
@@ -141,8 +143,15 @@ const stateOf: Record<JobRow["state"], TerminalRunState> = {
   cancelled: "stopped",
 }
 
-function look(store: Store, live: LiveTexts, runId: string, wanted: TerminalFollow): TerminalProgress {
+function progressOf(
+  { store, isPaused }: TerminalOptions,
+  live: LiveTexts,
+  runId: string,
+  wanted: TerminalFollow,
+): TerminalProgress {
   const job = jobOf(store, runId)
+  const waitsFor =
+    job.state !== "ready" ? undefined : isPaused() ? "pause" : isLaneBusy(store, job) ? "turn" : undefined
   const { stream = "", text = "" } = live.of(runId) ?? {}
   const known = stream === wanted.stream ? wanted.after : 0
   return {
@@ -153,8 +162,16 @@ function look(store: Store, live: LiveTexts, runId: string, wanted: TerminalFoll
     text: text.slice(known),
     after: text.length,
     messages: saidBy(store, job.id),
+    ...(waitsFor === undefined ? {} : { waitsFor }),
     ...(job.error === null || job.state !== "dead" ? {} : { error: job.error }),
   }
+}
+
+function isLaneBusy(store: Store, { lane_key }: JobRow): boolean {
+  return (
+    store.handle.prepare("select 1 from job where lane_key = ? and state = 'running' limit 1").get(lane_key) !==
+    undefined
+  )
 }
 
 function saidBy(store: Store, jobId: number): TerminalSaid[] {
