@@ -121,7 +121,10 @@ export function capProblems(caps: readonly CapState[]): { part: string; problem:
     .filter(({ state }) => state === "reached")
     .map((cap) => ({
       part: "budget",
-      problem: `${describeCap(cap)} is used: ${describeAmounts(cap)}`,
+      problem:
+        cap.share >= 1
+          ? `${describeCap(cap)} is used: ${describeAmounts(cap)}`
+          : `${describeCap(cap)} leaves no room for another call: ${describeUsed(cap)}`,
       next: `svc usage allow ${cap.id} --until-tomorrow`,
     }))
 }

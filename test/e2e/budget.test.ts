@@ -50,7 +50,7 @@ test("an owner is warned, told once with buttons, and what was stopped goes on w
   const problems = await runProgram(["status"], { environment: { SVC_STATE_DIR: world.stateFolder } })
   assert.match(
     problems.stdout,
-    /problem +budget: the cap of the day is used: \$0\.9960 of \$1\.00 \(svc usage allow day --until-tomorrow\)/,
+    /problem +budget: the cap of the day leaves no room for another call: \$0\.9960 of \$1\.00 is used \(svc usage allow day --until-tomorrow\)/,
   )
   assert.doesNotMatch(problems.stdout, /failed for good \(svc/)
 
