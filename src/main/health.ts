@@ -97,6 +97,8 @@ export function createHealth(options: HealthOptions): Health {
       for (const { part } of found) if (parts[part] === "ready") parts[part] = "failed"
       const isStarting = accounts.some(({ state }) => state === "starting")
       if (parts["chatapp"] === "ready" && isStarting) parts["chatapp"] = "starting"
+      const chats = accounts.filter(({ channel }) => channel === "chatapp")
+      if (parts["chatapp"] === "ready" && chats.every(({ state }) => state === "off")) parts["chatapp"] = "off"
       const { budget, pause } = options.agent
       const bounds = [
         ...pauseProblems(pause),

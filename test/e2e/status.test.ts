@@ -93,4 +93,12 @@ test("a browser that cannot start, a dead model and a malformed token that a cha
   assert.match(token.next ?? "", /Correct the bot token/)
   await world.reconfigure({ channels: { chatapp: { botToken } } })
   await gone("chatapp")
+
+  // What is not to run is neither ready nor wrong.
+  await world.reconfigure({ channels: { chatapp: { enabled: false } } })
+  await world.until("the chat is off", async () => {
+    const { parts } = await world.gateway.call<GatewayStatus>("GET", "/api/status")
+    return parts["chatapp"] === "off" || undefined
+  })
+  assert.equal((await fetch(`${world.gateway.url}/readyz`)).status, 200)
 })
