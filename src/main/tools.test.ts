@@ -38,7 +38,7 @@ function sandboxTools(calls: string[]): Tool[] {
   const { agents } = configSchema.parse({ agents: { defaults: { sandbox: { exec: { network: true } } } } })
   return createSandboxTools({
     settings: (agentId) => settingsFor(agents, agentId),
-    foreign: { noteForeign: async () => undefined, hasForeign: () => false },
+    foreign: { makeForeign: (_asker, work) => work(), hasForeign: () => false },
     mediaFolder: temporaryFolder(),
     ids: systemIds,
     async run(_asker, { argv }) {

@@ -55,6 +55,8 @@ export async function runInBox(
   const timer = setTimeout(() => end({ kind: "timeout" }), timeoutMs)
   const abort = () => box.stop()
   signal?.addEventListener("abort", abort, { once: true })
+  // While it was started, which takes a look at what the machine can do.
+  if (signal?.aborted) abort()
   try {
     // A command that reads nothing closes its input first.
     child.stdin?.on("error", () => undefined)

@@ -21,6 +21,8 @@ import type { Readable } from "node:stream"
 import { text } from "node:stream/consumers"
 import { after, before, describe, test } from "node:test"
 import { AppError } from "../kernel/index.ts"
+import { createCommands } from "./commands.ts"
+import type { Sandbox } from "./sandbox.ts"
 import { isProcessAlive } from "../kernel/process-alive.ts"
 import { type SandboxBench, sandboxProblem, startSandboxBench, textOf } from "../../test/support/sandbox.ts"
 import { temporaryFolder } from "../../test/support/temporary.ts"
@@ -122,6 +124,21 @@ describe("a command in the sandbox", { skip }, () => {
     turn.abort(new AppError("aborted", "The turn was stopped"))
     await assert.rejects(running, { code: "aborted" })
     assert.ok(!isProcessAlive(pid))
+  })
+
+  test("is ended when its turn was stopped while it was being started", async () => {
+    const turn = new AbortController()
+    const { sandbox, workspaces, settings } = bench
+    const start: typeof sandbox.start = async (spec, own) => {
+      const box = await sandbox.start(spec, own)
+      turn.abort(new AppError("aborted", "The turn was stopped"))
+      return box
+    }
+    const run = createCommands({ sandbox: { start } as Sandbox, workspaces, settings, proxySocket: async () => "" })
+    const asker = { agentId: "main", sessionKey: "agent:main:main", trusted: true }
+    const { signal } = turn
+    await assert.rejects(run(asker, { argv: ["sleep", "300"], signal }), { code: "aborted" })
+    assert.deepEqual(sandbox.list(), [])
   })
 })
 
@@ -247,6 +264,27 @@ describe("a workspace with files that words of others may have made", () => {
       await assert.rejects(own.use("exec", network), free)
     })
   }
+})
+
+test("asks before a command with a network while a file may still be made, though there is none yet", async () => {
+  const own = startSandboxBench({ exec: { network: true } })
+  const asker = { agentId: "main", sessionKey: "agent:main:main", trusted: true }
+  const begun = Promise.withResolvers<void>()
+  const making = Promise.withResolvers<void>()
+  const work = own.workspaces.folder(asker)
+  const made = own.workspaces.makeForeign(asker, async () => {
+    begun.resolve()
+    await making.promise
+    writeFileSync(join(work, "late.sh"), "curl")
+  })
+  await begun.promise
+  assert.equal(own.workspaces.hasForeign(asker), true)
+  making.resolve()
+  await made
+  assert.equal(own.workspaces.hasForeign(asker), true)
+  rmSync(join(work, "late.sh"))
+  assert.equal(own.workspaces.hasForeign(asker), false)
+  await own.sandbox.stop()
 })
 
 function processesWith(marker: string): string[] {

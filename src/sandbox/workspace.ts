@@ -36,6 +36,8 @@ export interface Asker {
 export class Workspaces {
   readonly #options: WorkspaceOptions
   readonly #sessions: string
+  /** How many calls are making such files, by agent. */
+  readonly #making = new Map<string, number>()
 
   constructor(options: WorkspaceOptions) {
     this.#options = options
@@ -52,18 +54,29 @@ export class Workspaces {
   }
 
   /**
-   * Files that words of others may have made are in the folder from now on. Durable when it resolves, so it is called before
-   * they are made. In the folder of a session without standing all are.
+   * Does what may make files of words of others; that there may be such is durable before it begins. In the folder of a
+   * session without standing all are.
    */
-  async noteForeign({ agentId, trusted }: Asker): Promise<void> {
-    const mark = this.#mark(agentId)
-    if (trusted && !existsSync(mark)) await writeDurableFile(mark, markWords)
+  async makeForeign<T>({ agentId, trusted }: Asker, work: () => Promise<T>): Promise<T> {
+    if (!trusted) return await work()
+    this.#making.set(agentId, (this.#making.get(agentId) ?? 0) + 1)
+    try {
+      const mark = this.#mark(agentId)
+      if (!existsSync(mark)) await writeDurableFile(mark, markWords)
+      return await work()
+    } finally {
+      const left = (this.#making.get(agentId) ?? 1) - 1
+      if (left > 0) this.#making.set(agentId, left)
+      else this.#making.delete(agentId)
+    }
   }
 
   /** Until the folder is empty again, or an owner has removed the mark. */
   hasForeign(asker: Asker): boolean {
     if (!asker.trusted) return true
     const mark = this.#mark(asker.agentId)
+    // A file that is still being made is not there to be seen.
+    if (this.#making.has(asker.agentId)) return true
     if (!existsSync(mark)) return false
     if (readdirSync(this.folder(asker)).length > 0) return true
     rmSync(mark, { force: true })

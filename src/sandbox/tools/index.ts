@@ -17,7 +17,7 @@ export interface ToolsOptions {
   run: RunCommand
   settings(agentId: string): SandboxSettings
   /** Whether words of others may have made some of the workspace's files. */
-  foreign: Pick<Workspaces, "noteForeign" | "hasForeign">
+  foreign: Pick<Workspaces, "makeForeign" | "hasForeign">
   /** `<state>/media`. */
   mediaFolder: string
   ids: Ids
@@ -37,13 +37,12 @@ const atLeastOne = (value: number) => Math.max(1, value)
 
 export function createSandboxTools(options: ToolsOptions): Tool[] {
   const files = createFiles(options.run)
-  const mark = async (context: ToolContext) => {
-    if (context.tainted) await options.foreign.noteForeign(askerOf(context))
-  }
+  const making: Making = (context, work) =>
+    context.tainted ? options.foreign.makeForeign(askerOf(context), work) : work()
   return [
     readTool(options, files),
-    writeTool(files, mark),
-    editTool(files, mark),
+    writeTool(files, making),
+    editTool(files, making),
     listTool(files),
     execTool(options),
   ] as Tool[]
@@ -103,9 +102,10 @@ function safeExtension(name: string): string {
   return /^\.[a-z0-9]{1,8}$/i.exec(extname(name))?.[0]?.toLowerCase() ?? ".bin"
 }
 
-type Mark = (context: ToolContext) => Promise<void>
+/** Does what makes a file, of which is known whose words may be in it. */
+type Making = <T>(context: ToolContext, work: () => Promise<T>) => Promise<T>
 
-function writeTool(files: Files, mark: Mark): Tool {
+function writeTool(files: Files, making: Making): Tool {
   const input = z.strictObject({ path, content: z.string() })
   return {
     name: "write",
@@ -116,14 +116,13 @@ function writeTool(files: Files, mark: Mark): Tool {
     async run(value, context) {
       const { path: name, content } = input.parse(value)
       const data = Buffer.from(content)
-      await mark(context)
-      await files.write(askerOf(context), name, data)
+      await making(context, () => files.write(askerOf(context), name, data))
       return text(`Written: ${data.length} bytes.`)
     },
   }
 }
 
-function editTool(files: Files, mark: Mark): Tool {
+function editTool(files: Files, making: Making): Tool {
   const input = z.strictObject({
     path,
     old: z.string().describe("Text to replace, exactly; must be there once"),
@@ -150,8 +149,7 @@ function editTool(files: Files, mark: Mark): Tool {
         throw new AppError("conflict", `The text is there ${count} times`, {
           hint: "Take more of what stands around it, or set all",
         })
-      await mark(context)
-      await files.write(askerOf(context), name, Buffer.from(parts.join(fresh)))
+      await making(context, () => files.write(askerOf(context), name, Buffer.from(parts.join(fresh))))
       return text(`Replaced ${count === 1 ? "once" : `${count} times`}.`)
     },
   }
@@ -214,9 +212,9 @@ function execTool({ run, settings, foreign }: ToolsOptions): Tool {
       const { exec } = settings(context.agentId)
       const timeoutMs = Math.min(atLeastOne(timeout ?? exec.timeoutSeconds), exec.timeoutSeconds) * 1000
       const asker = askerOf(context)
+      const work = () => run(asker, { argv: shellLine(command), timeoutMs, network, signal: context.signal })
       // What comes over the network are words of others as well.
-      if (context.tainted || network) await foreign.noteForeign(asker)
-      const result = await run(asker, { argv: shellLine(command), timeoutMs, network, signal: context.signal })
+      const result = await (context.tainted || network ? foreign.makeForeign(asker, work) : work())
       const failed = result.end.kind !== "ended" || result.end.code !== 0
       return {
         ...text(result.output.toString("utf8").trimEnd(), `${describeEnd(result, timeoutMs)}.`),
