@@ -3,6 +3,7 @@ import { once } from "node:events"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { type TestContext, describe, test } from "node:test"
+import { setImmediate as nextTurn } from "node:timers/promises"
 import { createTestRegistry, startModelServer, userRequest } from "../../test/support/model-server/index.ts"
 import type { Json } from "../kernel/index.ts"
 import type { PresetName } from "./config.ts"
@@ -10,17 +11,18 @@ import type { PresetName } from "./config.ts"
 const main = { agentId: "main" }
 
 /** A server of one's own: what it tells of itself, and a model behind the same address. */
-async function ownServer(context: TestContext, told: Record<string, Json>) {
+async function ownServer(context: TestContext, told: Record<string, Json>, mayAnswer = Promise.resolve()) {
   const model = await startModelServer()
   context.after(() => model.stop())
   const asked: { path: string; authorization: string | undefined }[] = []
-  const server = createServer((request, response) => {
+  const server = createServer(async (request, response) => {
     const path = request.url ?? ""
     if (path === "/v1/chat/completions") {
       response.writeHead(307, { location: `${model.baseUrl}/chat/completions` }).end()
       return
     }
     asked.push({ path, authorization: request.headers.authorization })
+    await mayAnswer
     const answer = told[path]
     if (answer === undefined) response.writeHead(404).end("{}")
     else if (answer !== "hang") response.end(JSON.stringify(answer))
@@ -87,5 +89,21 @@ describe("how much a server of one's own takes", () => {
     const pending = registry.complete(main, userRequest("x", { signal: stop.signal }))
     stop.abort(new Error("stopped"))
     await assert.rejects(pending, /stopped/)
+  })
+
+  test("is known from then on, also when the request that asked first was aborted", async (context) => {
+    const answer = Promise.withResolvers<void>()
+    const told = { "/api/ps": { models: [{ name: "m", context_length: 4096 }] } }
+    const { baseUrl, asked } = await ownServer(context, told, answer.promise)
+    const provider = { kind: "openai-compatible" as const, preset: "ollama" as const, baseUrl }
+    const { registry } = createTestRegistry({ providers: { own: provider }, defaultModel: "own/m" })
+    const stop = new AbortController()
+    const pending = registry.complete(main, userRequest("x", { signal: stop.signal }))
+    const late = AbortSignal.timeout(10_000)
+    while (asked.length === 0) await nextTurn(undefined, { signal: late })
+    stop.abort(new Error("stopped"))
+    await assert.rejects(pending, /stopped/)
+    answer.resolve()
+    while (registry.describe(main).contextTokens !== 4096) await nextTurn(undefined, { signal: late })
   })
 })

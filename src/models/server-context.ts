@@ -1,7 +1,15 @@
 // How much a server of one's own takes: it is set where the server is started, not by the model, and Ollama cuts what is
 // longer from the front without a word. So it is asked, once in a while, and remembered; a server that does not tell
 // costs nothing but the question.
-import { type Clock, type JsonObject, type Log, type Secret, isJsonObject, trimEnd } from "../kernel/index.ts"
+import {
+  type Clock,
+  type JsonObject,
+  type Log,
+  type Secret,
+  isJsonObject,
+  raceAbort,
+  trimEnd,
+} from "../kernel/index.ts"
 import { presetOf } from "./chat-completions/index.ts"
 import type { PresetName } from "./config.ts"
 import { createGuardedFetch } from "./providers/guarded-fetch.ts"
@@ -67,20 +75,22 @@ export function createServerContext(parts: {
       const told: Told = { tokens: before?.tokens, until: now + keepMs, asks }
       known.set(nameOf(target), told)
       const base = settings.baseUrl ?? (settings.preset === undefined ? "" : presetOf(settings.preset).baseUrl)
-      const within = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+      // Not that of the request, which is only the first to want to know: others count on the answer.
+      const within = AbortSignal.timeout(timeoutMs)
       const key = parts.keyOf(target)
       const auth = key ? { authorization: `Bearer ${key.reveal()}` } : {}
       const headers = { "content-type": "application/json", ...auth, ...settings.headers }
       const get: GetJson = (url, body) => getJson(fetch, url, { body, signal: within, headers })
-      try {
-        const root = trimEnd(base, "/").replace(/\/chat\/completions$/, "")
-        told.tokens = (await find(root, target.modelId, get)) ?? told.tokens
-      } catch (error) {
-        signal.throwIfAborted()
-        // The request itself will say what is wrong with the server.
-        parts.log.debug({ model: target.id, err: error }, "server did not tell how much it takes")
-        told.asks = maxAsks
-      }
+      const root = trimEnd(base, "/").replace(/\/chat\/completions$/, "")
+      const asking = find(root, target.modelId, get).then(
+        (tokens) => void (told.tokens = tokens ?? told.tokens),
+        (error: unknown) => {
+          // The request itself will say what is wrong with the server.
+          parts.log.debug({ model: target.id, err: error }, "server did not tell how much it takes")
+          told.asks = maxAsks
+        },
+      )
+      await raceAbort(asking, signal)
     },
   }
 }
