@@ -624,23 +624,34 @@ describe("in a browser", () => {
     replies.set("be slow", { kind: "drip", text: "cut by a crash ".repeat(100), everyMs: 15 })
     await write("be slow")
     await messages().locator("article[aria-busy]", { hasText: "cut by a crash" }).waitFor()
+    const second = await page.context().newPage()
+    await second.goto(page.url())
+    const secondBox = second.getByRole("textbox", { name: "Message" })
+    await secondBox.waitFor()
     await world.gateway.kill("SIGKILL")
     await page.getByText("Connecting…").waitFor()
     replies.set("be slow", text("whole again"))
     await write("sent while it was down")
     await messages().getByText("The gateway does not answer").waitFor()
+    await secondBox.fill("sent in another tab")
+    await secondBox.press("Enter")
+    await second.getByText("The gateway does not answer").first().waitFor()
+    await second.close()
     await page.reload().catch(() => undefined)
     await world.start()
     // The browser's own error page goes there by itself as soon as somebody answers again, which may come first.
     await page.goto(`${world.gateway.url}/dashboard/#/chat/agent%3Amain%3Aweb%3Akill`).catch(() => undefined)
     await messages().getByText("answer to sent while it was down").waitFor()
+    await messages().getByText("answer to sent in another tab").waitFor()
     await until("everything is there once", async () => {
       const all = await shown()
-      return all.length === 4 ? true : undefined
+      return all.length === 6 ? true : undefined
     })
     assert.deepEqual((await shown()).toSorted(), [
       "in be slow",
+      "in sent in another tab",
       "in sent while it was down",
+      "out answer to sent in another tab",
       "out answer to sent while it was down",
       "out whole again",
     ])

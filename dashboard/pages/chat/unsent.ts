@@ -33,17 +33,19 @@ export function store(key: string, value: unknown): void {
 /** By their ids, in the order in which they were written. */
 export const unsent = signal<Readonly<Record<string, Saying>>>(stored(storageKey, {}))
 
-function put(item: Saying): void {
-  unsent.value = { ...unsent.value, [item.id]: item }
-  store(storageKey, unsent.value)
+/** With what other tabs of this browser have written meanwhile. */
+function keep(all: Readonly<Record<string, Saying>>): void {
+  unsent.value = all
+  store(storageKey, all)
 }
+const known = () => ({ ...stored<typeof unsent.value>(storageKey, {}), ...unsent.value })
+
+const put = (item: Saying) => keep({ ...known(), [item.id]: item })
 
 /** It stands in the conversation, or its writer has taken it back. */
 export function forget(id: string): void {
-  if (!(id in unsent.value)) return
-  const { [id]: _gone, ...others } = unsent.value
-  unsent.value = others
-  store(storageKey, others)
+  const { [id]: gone, ...others } = known()
+  if (gone) keep(others)
 }
 
 export async function say({ problem: _problem, ...item }: Saying): Promise<void> {
