@@ -338,6 +338,35 @@ describe("what the network does", () => {
     await assert.rejects(nodes.call(id, { ...call, signal: early }))
   })
 
+  test("what a lost connection had begun does not take a call of the next one out of reach", async (context) => {
+    const { nodes, port } = await startDoor(context)
+    const proxy = await startProxy(context, port)
+    const performed: { signal: AbortSignal; end: () => void }[] = []
+    const node = startNode(context, proxy.port, {
+      perform: ({ signal }) =>
+        new Promise((resolve) => {
+          performed.push({ signal, end: () => resolve({ status: 200, body: {}, files: [] }) })
+        }),
+    })
+    const { id } = await letIn(nodes, node)
+    const cut = assert.rejects(nodes.call(id, call), { code: "node-lost" })
+    await until("the first has begun", () => performed.length === 1)
+    proxy.cut()
+    await cut
+    await until("it is back", () => nodes.connected.length === 1)
+    const controller = new AbortController()
+    const waiting = assert.rejects(nodes.call(id, { ...call, signal: controller.signal }), { code: "aborted" })
+    await until("the second has begun", () => performed.length === 2)
+    // It was told to stop, and took its time.
+    performed[0]?.end()
+    await new Promise((resolve) => setImmediate(resolve))
+    assert.equal(node.connection.isBusy, true)
+    controller.abort()
+    await waiting
+    await until("the second is stopped", () => performed[1]?.signal.aborted === true)
+    performed[1]?.end()
+  })
+
   test("the same node from a second process takes the first one's place, which ends", async (context) => {
     const { nodes, port } = await startDoor(context)
     const node = startNode(context, port)

@@ -168,7 +168,8 @@ export class Connection {
     } catch (error) {
       done = { status: 502, body: failure(error), files: [] }
     }
-    this.#running.delete(id)
+    // The next connection counts its calls from one again: another may be under way with this number.
+    if (this.#running.get(id) === controller) this.#running.delete(id)
     await this.#answer(link, id, signal.aborted ? { ...done, status: 499, body: failure(undefined) } : done)
   }
 
