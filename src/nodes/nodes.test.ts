@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { createHash, randomBytes } from "node:crypto"
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, readdirSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type TestContext, describe, test } from "node:test"
 import { setTimeout as delay } from "node:timers/promises"
@@ -10,7 +10,7 @@ import { temporaryFolder } from "../../test/support/temporary.ts"
 import { gatewayAddress } from "./host/address.ts"
 import { keyPairOf, newPrivateKey } from "./keys.ts"
 import { letIn, shareStore, startDoor, startNode } from "./node.fixture.ts"
-import { proofText } from "./protocol.ts"
+import { largestFile, proofText } from "./protocol.ts"
 
 shareStore()
 
@@ -375,6 +375,31 @@ describe("what the network does", () => {
     assert.equal(await node.ended, "replaced")
     assert.equal(nodes.connected.length, 1)
   })
+})
+
+test("a file that cannot be sent back is the answer, and nobody waits for it", async (context) => {
+  const { nodes, port } = await startDoor(context)
+  const node = startNode(context, port, {
+    perform: async ({ params }) => {
+      const path = join(node.folder, "back.bin")
+      if (params === "large") {
+        writeFileSync(path, "")
+        truncateSync(path, largestFile + 1)
+      }
+      return { status: 200, body: {}, files: [{ field: "path", path, name: "back.bin" }] }
+    },
+  })
+  const { id } = await letIn(nodes, node)
+  const words = async (params: string) => {
+    const { status, body } = await nodes.call(id, { ...call, params, takes: ["path"] })
+    return [status, (body as { error: { message: string } }).error.message]
+  }
+  assert.deepEqual(await words("gone"), [502, "A file that was to be sent is not there: back.bin"])
+  assert.deepEqual(await words("large"), [
+    502,
+    "The file back.bin is too large to be carried between a node and its gateway",
+  ])
+  await until("it is removed", () => !existsSync(join(node.folder, "back.bin")))
 })
 
 describe("a node that lies", () => {

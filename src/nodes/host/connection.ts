@@ -3,7 +3,7 @@
 import { type Ids, systemIds } from "../../kernel/ids.ts"
 import { type RetryPolicy, backoffMs } from "../../kernel/retry.ts"
 import { AppError, describeError } from "../../kernel/errors.ts"
-import { Link } from "../link/link.ts"
+import { type Announced, Link } from "../link/link.ts"
 import type { PulseTiming } from "../link/pulse.ts"
 import { type FileNotice, type Invoke, type Offers, type Refused, longestMessage } from "../protocol.ts"
 import { Turned, dial, refusalIn } from "./dial.ts"
@@ -182,7 +182,10 @@ export class Connection {
   async #answer(link: Link, id: number, { status, body, files }: Done): Promise<void> {
     try {
       const isWanted = status !== 499
-      const announced = isWanted ? files.map((file) => link.announce(file.path, { ...file, call: id })) : []
+      const announced = isWanted ? this.#announce(link, id, files) : []
+      if (announced instanceof AppError) {
+        return link.send({ type: "result", id, status: 502, body: failure(announced), files: [] })
+      }
       link.send({ type: "result", id, status, body, files: announced.map(({ notice }) => notice) })
       await Promise.all(announced.map((file) => file.start()))
     } catch (error) {
@@ -190,6 +193,16 @@ export class Connection {
       if (link.isOpen && !(error instanceof AppError)) throw error
     } finally {
       for (const { path } of files) await this.#options.removeFile(path)
+    }
+  }
+
+  /** Or why one of them cannot be sent: too large, or gone. */
+  #announce(link: Link, call: number, files: Done["files"]): Announced[] | AppError {
+    try {
+      return files.map((file) => link.announce(file.path, { ...file, call }))
+    } catch (error) {
+      if (error instanceof AppError) return error
+      throw error
     }
   }
 
