@@ -62,6 +62,22 @@ describe("a node is let in once", () => {
     await assert.rejects(nodes.approve("AAAA-AAAA", "test"), { code: "node-not-found" })
   })
 
+  test("who asks and offers something else meanwhile goes on asking, and is let in with that", async (context) => {
+    const { nodes, port } = await startDoor(context)
+    let commands: string[] = []
+    const browser = { profiles: ["managed"], defaultProfile: "managed" }
+    const node = startNode(context, port, { offers: () => ({ commands, browser }) })
+    await node.says(/waiting/)
+    commands = ["browser.proxy"]
+    node.connection.offersChanged()
+    await letIn(nodes, node)
+    await until("it offers its browser", () => nodes.connected[0]?.browser !== undefined)
+    assert.deepEqual(
+      node.said.filter((text) => text.startsWith("connection lost")),
+      [],
+    )
+  })
+
   test("one that was revoked is put out at once, and told at each attempt why", async (context) => {
     const { nodes, port } = await startDoor(context)
     const node = startNode(context, port)
