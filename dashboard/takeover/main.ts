@@ -2,7 +2,7 @@
 import { type HandEvent, Refused, type Shown, ask, enter, follow, forget, sender } from "./connection.ts"
 import { showPicker } from "./picker.ts"
 import { watchKeys, watchMouse, watchTouch } from "./hands.ts"
-import { createView } from "./view.ts"
+import { type View, createView } from "./view.ts"
 
 function make<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
@@ -33,6 +33,12 @@ message.setAttribute("role", "status")
 const stage = make("main", { id: "stage" }, [canvas, keys, question, choice, message])
 document.body.append(header, stage)
 
+/** The tab in hand; another one, with a key of its own, when its page was opened again. */
+let inHand: { key: string; send: ReturnType<typeof sender> } | undefined
+const send = (event: HandEvent) => inHand?.send(event)
+const toTab = () => keys.focus({ preventScroll: true })
+let view: View | undefined
+
 void start()
 
 async function start(again?: string): Promise<void> {
@@ -58,23 +64,28 @@ function openAgain(token: string): HTMLButtonElement {
   return button
 }
 
-async function run(key: string): Promise<void> {
-  const view = createView(stage, canvas)
-  const send = sender(key, say)
-  const toTab = () => keys.focus({ preventScroll: true })
-  /** What is answered here goes on in the tab: the next key is meant for it. */
-  const sendAnswer = (event: HandEvent) => {
-    send(event)
-    toTab()
-  }
-  watchMouse(view, send)
-  watchTouch(view, send, toTab)
+/** Once for all tabs that come to hand: who listens twice sends all of it twice, and the first time to one that is gone. */
+function connect(): View {
+  const made = createView(stage, canvas)
+  watchMouse(made, send)
+  watchTouch(made, send, toTab)
   watchKeys(keys, send)
   canvas.addEventListener("pointerdown", toTab)
   canvas.addEventListener("mousedown", (event) => event.preventDefault())
   typing.addEventListener("click", toTab)
   back.addEventListener("click", () => send({ kind: "back" }))
-  give.addEventListener("click", () => void giveBack(key))
+  give.addEventListener("click", () => inHand && void giveBack(inHand.key))
+  return made
+}
+
+async function run(key: string): Promise<void> {
+  const shown = (view ??= connect())
+  inHand = { key, send: sender(key, say) }
+  /** What is answered here goes on in the tab: the next key is meant for it. */
+  const sendAnswer = (event: HandEvent) => {
+    send(event)
+    toTab()
+  }
   let asked = ""
   let offered = "null"
   const pick = (event: HandEvent) => {
@@ -85,10 +96,10 @@ async function run(key: string): Promise<void> {
   await follow(key, {
     picture(jpeg) {
       message.hidden = true
-      void view.draw(jpeg)
+      void shown.draw(jpeg)
     },
     state(state) {
-      view.resize(state.width, state.height)
+      shown.resize(state.width, state.height)
       show(state, send)
       const now = JSON.stringify(state.dialog)
       if (now !== asked) answer(state.dialog, sendAnswer)
@@ -112,7 +123,7 @@ async function run(key: string): Promise<void> {
   })
 }
 
-function show(state: Shown, send: ReturnType<typeof sender>): void {
+function show(state: Shown, send: (event: HandEvent) => void): void {
   const address = URL.canParse(state.url) ? new URL(state.url) : undefined
   where.textContent = address ? address.host || address.href : ""
   where.title = state.url

@@ -80,12 +80,15 @@ export function createList<Item extends Row>(options: ListOptions<Item>): LiveLi
       if (before === undefined) rows.keep(kept)
       items.value = rows.change(page.items)
       error.value = undefined
-      merge(waiting)
-      waiting = []
     } catch (thrown) {
       if (own === round) error.value = thrown
     } finally {
-      if (own === round) isLoading.value = false
+      if (own === round) {
+        isLoading.value = false
+        // Also where the page did not come: kept for the next one, they would stand in the place of what is newer by then.
+        merge(waiting)
+        waiting = []
+      }
     }
   }
 

@@ -53,8 +53,9 @@ export function createPause(core: Core, parts: PauseParts): Pause {
       return next
     })
   }
+  const tellOfPause = () => void background.run("tell of the pause", () => change(tellWaiting))
   store.onAdded(({ jobs }) => {
-    if (jobs && kept) background.run("tell of the pause", () => change(tellWaiting))
+    if (jobs && kept) tellOfPause()
   })
 
   const tellWaiting = (write: Write, now: KeptPause | undefined): KeptPause | undefined => {
@@ -92,6 +93,8 @@ export function createPause(core: Core, parts: PauseParts): Pause {
       })
       log.warn({ by }, "everything is paused")
       parts.runner().wake()
+      // Of what was taken in while the pause was on its way to the disk, nobody was told of a pause yet.
+      tellOfPause()
       return true
     },
     async end(by) {

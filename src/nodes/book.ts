@@ -83,7 +83,10 @@ export class NodeBook {
     await this.#save({ ...row, platform, version, address, last_seen_at: now })
   }
 
-  /** Asks for a node that is not known, or goes on asking. Undefined where too many ask. */
+  /**
+   * Asks for a node that is not known, or goes on asking. Undefined where too many ask. One that was decided about while this
+   * waited for its turn stays as it is.
+   */
   ask(facts: NodeFacts): Promise<NodeRow | undefined> {
     return this.#inLine(() => this.#ask(facts))
   }
@@ -91,7 +94,7 @@ export class NodeBook {
   async #ask(facts: NodeFacts): Promise<NodeRow | undefined> {
     const { clock, ids } = this.#options
     const known = this.#rows.get(facts.id)
-    if (known && this.isOpen(known)) return known
+    if (known && (known.state !== "asked" || this.isOpen(known))) return known
     await this.#dropLapsed(facts.id)
     const asked = this.all.filter((row) => this.isOpen(row))
     if (asked.length >= mostAsked || this.#rows.size >= mostNodes) return undefined

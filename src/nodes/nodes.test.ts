@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { createHash, randomBytes } from "node:crypto"
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, readdirSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type TestContext, describe, test } from "node:test"
 import { setTimeout as delay } from "node:timers/promises"
@@ -10,7 +10,7 @@ import { temporaryFolder } from "../../test/support/temporary.ts"
 import { gatewayAddress } from "./host/address.ts"
 import { keyPairOf, newPrivateKey } from "./keys.ts"
 import { letIn, shareStore, startDoor, startNode } from "./node.fixture.ts"
-import { proofText } from "./protocol.ts"
+import { largestFile, proofText } from "./protocol.ts"
 
 shareStore()
 
@@ -60,6 +60,22 @@ describe("a node is let in once", () => {
     await assert.rejects(nodes.call(row?.id ?? "", call), { code: "node-not-connected" })
     assert.throws(() => nodes.named("studio"), { code: "node-not-found" })
     await assert.rejects(nodes.approve("AAAA-AAAA", "test"), { code: "node-not-found" })
+  })
+
+  test("who asks and offers something else meanwhile goes on asking, and is let in with that", async (context) => {
+    const { nodes, port } = await startDoor(context)
+    let commands: string[] = []
+    const browser = { profiles: ["managed"], defaultProfile: "managed" }
+    const node = startNode(context, port, { offers: () => ({ commands, browser }) })
+    await node.says(/waiting/)
+    commands = ["browser.proxy"]
+    node.connection.offersChanged()
+    await letIn(nodes, node)
+    await until("it offers its browser", () => nodes.connected[0]?.browser !== undefined)
+    assert.deepEqual(
+      node.said.filter((text) => text.startsWith("connection lost")),
+      [],
+    )
   })
 
   test("one that was revoked is put out at once, and told at each attempt why", async (context) => {
@@ -338,6 +354,35 @@ describe("what the network does", () => {
     await assert.rejects(nodes.call(id, { ...call, signal: early }))
   })
 
+  test("what a lost connection had begun does not take a call of the next one out of reach", async (context) => {
+    const { nodes, port } = await startDoor(context)
+    const proxy = await startProxy(context, port)
+    const performed: { signal: AbortSignal; end: () => void }[] = []
+    const node = startNode(context, proxy.port, {
+      perform: ({ signal }) =>
+        new Promise((resolve) => {
+          performed.push({ signal, end: () => resolve({ status: 200, body: {}, files: [] }) })
+        }),
+    })
+    const { id } = await letIn(nodes, node)
+    const cut = assert.rejects(nodes.call(id, call), { code: "node-lost" })
+    await until("the first has begun", () => performed.length === 1)
+    proxy.cut()
+    await cut
+    await until("it is back", () => nodes.connected.length === 1)
+    const controller = new AbortController()
+    const waiting = assert.rejects(nodes.call(id, { ...call, signal: controller.signal }), { code: "aborted" })
+    await until("the second has begun", () => performed.length === 2)
+    // It was told to stop, and took its time.
+    performed[0]?.end()
+    await new Promise((resolve) => setImmediate(resolve))
+    assert.equal(node.connection.isBusy, true)
+    controller.abort()
+    await waiting
+    await until("the second is stopped", () => performed[1]?.signal.aborted === true)
+    performed[1]?.end()
+  })
+
   test("the same node from a second process takes the first one's place, which ends", async (context) => {
     const { nodes, port } = await startDoor(context)
     const node = startNode(context, port)
@@ -346,6 +391,31 @@ describe("what the network does", () => {
     assert.equal(await node.ended, "replaced")
     assert.equal(nodes.connected.length, 1)
   })
+})
+
+test("a file that cannot be sent back is the answer, and nobody waits for it", async (context) => {
+  const { nodes, port } = await startDoor(context)
+  const node = startNode(context, port, {
+    perform: async ({ params }) => {
+      const path = join(node.folder, "back.bin")
+      if (params === "large") {
+        writeFileSync(path, "")
+        truncateSync(path, largestFile + 1)
+      }
+      return { status: 200, body: {}, files: [{ field: "path", path, name: "back.bin" }] }
+    },
+  })
+  const { id } = await letIn(nodes, node)
+  const words = async (params: string) => {
+    const { status, body } = await nodes.call(id, { ...call, params, takes: ["path"] })
+    return [status, (body as { error: { message: string } }).error.message]
+  }
+  assert.deepEqual(await words("gone"), [502, "A file that was to be sent is not there: back.bin"])
+  assert.deepEqual(await words("large"), [
+    502,
+    "The file back.bin is too large to be carried between a node and its gateway",
+  ])
+  await until("it is removed", () => !existsSync(join(node.folder, "back.bin")))
 })
 
 describe("a node that lies", () => {

@@ -48,16 +48,36 @@ export function forget(id: string): void {
   if (gone) keep(others)
 }
 
-export async function say({ problem: _problem, ...item }: Saying): Promise<void> {
+/** Of each conversation one after the other: of two that are on their way at once, the second may be there first. */
+let lines = new Map<string, Promise<void>>()
+/** Of what is on its way. */
+let control = new AbortController()
+
+export function say({ problem: _problem, ...item }: Saying): Promise<void> {
   put(item)
+  const { signal } = control
+  const said = (lines.get(item.chat) ?? Promise.resolve()).then(() => post(item, signal))
+  lines.set(item.chat, said)
+  return said
+}
+
+async function post(item: Saying, signal: AbortSignal): Promise<void> {
+  // It was sent again by then, stands in the conversation, or was taken back.
+  if (signal.aborted || !(item.id in unsent.value)) return
   try {
-    await call("POST /api/chat/messages", { body: item })
+    await call("POST /api/chat/messages", { body: item, signal })
   } catch (error) {
-    if (item.id in unsent.value) put({ ...item, problem: wordsOf(error) })
+    if (!signal.aborted && item.id in unsent.value) put({ ...item, problem: wordsOf(error) })
   }
 }
 
-const again = () => Object.values(unsent.value).forEach((item) => void say(item))
+/** What hangs on a connection that was lost keeps nothing waiting: each is known by its id, and taken in once. */
+function again(): void {
+  control.abort()
+  control = new AbortController()
+  lines = new Map()
+  Object.values(unsent.value).forEach((item) => void say(item))
+}
 on("ready", again)
 on("reset", again)
 again()

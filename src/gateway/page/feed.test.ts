@@ -159,3 +159,34 @@ test("a reader that does not read is let go, and the others go on", async (conte
   const got = await readUntil(slow, () => false)
   assert.ok(got.length < 30)
 })
+
+test("who has missed more than may wait for it is told, comes again, and ends nobody else's stream", async (context) => {
+  const { feed } = await open(context)
+  const isDraft = (n: number) => (told: Told) => told.event === "draft" && told.data["n"] === n
+  const other = await feed.listen({ scopes: all, lastId: undefined })
+  const [ready] = await readUntil(await feed.listen({ scopes: all, lastId: undefined }), () => true)
+  const text = "x".repeat(700_000)
+  // The other one reads meanwhile: nothing of it waits.
+  const read = readUntil(other, isDraft(1))
+  for (const n of [0, 1]) {
+    feed.publish("draft", () => ({ n, text }))
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  await read
+  const late = await feed.listen({ scopes: all, lastId: ready?.id })
+  const third = await feed.listen({ scopes: all, lastId: undefined })
+  feed.publish("draft", () => ({ n: 2 }))
+  assert.equal((await readUntil(third, isDraft(2))).at(-1)?.data["n"], 2)
+  // All that it has missed, and then its end.
+  const told = await readUntil(late, () => false)
+  assert.deepEqual(
+    told.map(({ event, data }) => [event, data["n"]]),
+    [
+      ["draft", 0],
+      ["draft", 1],
+      ["ready", undefined],
+    ],
+  )
+  const again = await feed.listen({ scopes: all, lastId: told.at(-1)?.id })
+  assert.equal((await readUntil(again, isDraft(2))).length, 1)
+})

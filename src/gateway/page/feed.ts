@@ -90,9 +90,10 @@ class Feed implements PageFeed {
       {
         start: (controller) => {
           listener = { scopes, controller }
+          // Before it is told anything: who has missed too much is closed by that, and must not be listed afterwards.
+          this.#listeners.add(listener)
           this.#tell(listener, this.#greeting(scopes, lastId))
-          if (this.#isStopped) controller.close()
-          else this.#listeners.add(listener)
+          if (this.#isStopped && this.#listeners.has(listener)) this.#close(listener)
         },
         cancel: () => this.#drop(listener),
       },

@@ -56,6 +56,8 @@ interface Entry extends PageSession {
   hash: string
   issuer: string
   writtenUseAt: number
+  /** It opens nothing any more; kept until the disk knows, so that an end that failed can be repeated. */
+  isEnded: boolean
 }
 
 const mostSessions = 200
@@ -70,10 +72,14 @@ export function createPageSessions(options: PageSessionsOptions): PageSessions {
   const links = createLinkCodes(options)
 
   const isGood = (entry: Entry) =>
-    entry.expiresAt > clock.now() && (entry.issuer === options.ownIssuer || options.isIssuer(entry.issuer))
-  const drop = async (id: string) => {
-    entries.delete(id)
+    !entry.isEnded &&
+    entry.expiresAt > clock.now() &&
+    (entry.issuer === options.ownIssuer || options.isIssuer(entry.issuer))
+  const drop = async (entry: Entry) => {
+    const { id } = entry
+    entry.isEnded = true
     await store.write(async ({ prepare }) => void prepare("delete from page_session where id = ?").run(id))
+    entries.delete(id)
   }
   const noteUse = (entry: Entry) => {
     entry.lastUsedAt = clock.now()
@@ -86,7 +92,7 @@ export function createPageSessions(options: PageSessionsOptions): PageSessions {
     )
   }
   for (const entry of entries.values()) {
-    if (!isGood(entry)) background.run("end a page session", () => drop(entry.id))
+    if (!isGood(entry)) background.run("end a page session", () => drop(entry))
   }
 
   return {
@@ -124,8 +130,9 @@ export function createPageSessions(options: PageSessionsOptions): PageSessions {
         .map(plain),
     issuerOf: (id) => entries.get(id)?.issuer,
     async end(id) {
-      if (!entries.has(id)) return false
-      await drop(id)
+      const entry = entries.get(id)
+      if (!entry) return false
+      await drop(entry)
       return true
     },
   }
@@ -135,7 +142,7 @@ export function createPageSessions(options: PageSessionsOptions): PageSessions {
 function newEntry(secret: string, who: { id: string; name: string } & Grant, now: number): Entry {
   const { id, name, scopes, issuer } = who
   const hash = hashOf(secret)
-  const times = { createdAt: now, expiresAt: now, lastUsedAt: now, writtenUseAt: now }
+  const times = { createdAt: now, expiresAt: now, lastUsedAt: now, writtenUseAt: now, isEnded: false }
   return { id, hash, name: name.slice(0, mostNameCharacters), scopes, issuer, ...times }
 }
 
@@ -149,11 +156,8 @@ function isSame(given: string, wanted: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
-function tooMany(entries: ReadonlyMap<string, Entry>): string[] {
-  return [...entries.values()]
-    .toSorted((a, b) => b.lastUsedAt - a.lastUsedAt)
-    .slice(mostSessions)
-    .map(({ id }) => id)
+function tooMany(entries: ReadonlyMap<string, Entry>): Entry[] {
+  return [...entries.values()].toSorted((a, b) => b.lastUsedAt - a.lastUsedAt).slice(mostSessions)
 }
 
 function plain({ id, name, scopes, createdAt, expiresAt, lastUsedAt }: Entry): PageSession {
@@ -191,5 +195,6 @@ function readEntries(store: Store): Entry[] {
     expiresAt: row.expires_at,
     lastUsedAt: row.last_used_at,
     writtenUseAt: row.last_used_at,
+    isEnded: false,
   }))
 }

@@ -243,3 +243,30 @@ test("sessions outlive a restart, end in time, and end when the gateway's own to
   assert.equal(third.sessions.find(me.cookie, me.key), undefined)
   await third.close()
 })
+
+test("an end that the disk did not take can be repeated, and opens nothing meanwhile", async (context) => {
+  const { log } = makeLog(gateway.folder + "-end")
+  const folder = gateway.folder + "-end"
+  const store = await openStore({ folder, bootId: "b", crashPoint: noCrash, clock: systemClock, ids: systemIds, log })
+  const background = createBackground(log)
+  context.after(async () => (await background.idle(), await store.close()))
+  const open = () =>
+    createPageSessions({
+      store,
+      clock: systemClock,
+      ids: systemIds,
+      background,
+      ownIssuer: "own:1",
+      isIssuer: () => false,
+      sessionMs: () => 1_000_000,
+    })
+  const sessions = open()
+  const me = await sessions.enter(sessions.makeLink({ scopes: ["admin"] }).code, "Firefox on Linux")
+  assert.ok(me)
+  store.handle.raw.exec("pragma query_only = on")
+  await assert.rejects(sessions.end(me.id), { code: "storage-failed" })
+  store.handle.raw.exec("pragma query_only = off")
+  assert.deepEqual([sessions.find(me.cookie, me.key), sessions.isGood(me.id), sessions.list()], [undefined, false, []])
+  assert.equal(await sessions.end(me.id), true)
+  assert.deepEqual(open().list(), [])
+})

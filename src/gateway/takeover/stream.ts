@@ -12,8 +12,12 @@ const encoder = new TextEncoder()
 
 export async function streamOf(hands: LiveHands): Promise<Response> {
   const viewer = new StreamViewer()
-  const stop = await hands.watch(viewer)
-  viewer.onGone(stop)
+  try {
+    viewer.onGone(await hands.watch(viewer))
+  } catch (error) {
+    viewer.end()
+    throw error
+  }
   const over = () => viewer.end()
   if (hands.ended.aborted) over()
   else hands.ended.addEventListener("abort", over, { once: true })

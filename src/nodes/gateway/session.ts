@@ -1,6 +1,7 @@
 // One node that is connected: its link, what it offers, and the calls that it has not answered.
 import { join } from "node:path"
 import { AppError, type Ids, describeError } from "../../kernel/index.ts"
+import { removeFile } from "../link/disk.ts"
 import { type Link, type Transfer, lost } from "../link/link.ts"
 import type { FileNotice, Offers } from "../protocol.ts"
 import { fromNode } from "./messages.ts"
@@ -145,7 +146,10 @@ export class NodeSession {
           return { field: notice.field, path, name: notice.name, bytes: notice.bytes }
         }),
       )
-      this.#settle(id)?.resolve({ status, body, files: come })
+      const asked = this.#settle(id)
+      if (asked) return asked.resolve({ status, body, files: come })
+      // Given up when the last of it had just come.
+      for (const { path } of come) await removeFile(path).catch(() => undefined)
     } catch (error) {
       this.#settle(id)?.reject(asNodeError(error))
     }

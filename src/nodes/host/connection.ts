@@ -3,7 +3,7 @@
 import { type Ids, systemIds } from "../../kernel/ids.ts"
 import { type RetryPolicy, backoffMs } from "../../kernel/retry.ts"
 import { AppError, describeError } from "../../kernel/errors.ts"
-import { Link } from "../link/link.ts"
+import { type Announced, Link } from "../link/link.ts"
 import type { PulseTiming } from "../link/pulse.ts"
 import { type FileNotice, type Invoke, type Offers, type Refused, longestMessage } from "../protocol.ts"
 import { Turned, dial, refusalIn } from "./dial.ts"
@@ -55,6 +55,8 @@ export class Connection {
   readonly #stop = new AbortController()
   readonly #running = new Map<number, AbortController>()
   #link: Link | undefined
+  /** The gateway has let this connection in; before, it may say nothing. */
+  #isIn = false
   #said = ""
 
   constructor(options: ConnectionOptions) {
@@ -105,7 +107,6 @@ export class Connection {
   #serve(socket: ConstructorParameters<typeof Link>[0]["socket"], key: string) {
     const { promise, resolve } = Promise.withResolvers<Omit<Refused, "type"> | undefined>()
     let refusal: Omit<Refused, "type"> | undefined
-    let isIn = false
     const link = new Link({
       socket,
       onMessage: (message) => {
@@ -113,12 +114,13 @@ export class Connection {
           refusal = refusalIn(message)
           link.close(refusal.message)
         } else if (message["type"] === "welcome") {
-          isIn = true
+          this.#isIn = true
           this.#welcomed(link, key, message)
-        } else this.#receive(link, message, isIn)
+        } else this.#receive(link, message)
       },
       onClose: (why) => {
         this.#link = undefined
+        this.#isIn = false
         for (const controller of this.#running.values()) controller.abort()
         this.#running.clear()
         if (refusal) this.#tellRefusal(refusal)
@@ -143,7 +145,7 @@ export class Connection {
     link.send({ type: "offers", offers: offers() })
   }
 
-  #receive(link: Link, message: Record<string, unknown>, isIn: boolean): void {
+  #receive(link: Link, message: Record<string, unknown>): void {
     if (message["type"] === "pending") {
       const code = plain(message["code"])
       this.#tell(
@@ -151,7 +153,7 @@ export class Connection {
           `(or touch the button below the message that shows the code ${code}; the key of this node: ${this.#options.identity.fingerprint})`,
       )
     } else if (message["type"] === "cancel") this.#running.get(Number(message["id"]))?.abort()
-    else if (message["type"] === "invoke" && isIn) void this.#perform(link, invokeIn(message))
+    else if (message["type"] === "invoke" && this.#isIn) void this.#perform(link, invokeIn(message))
     // What a newer gateway may say besides is not for this node.
   }
 
@@ -168,7 +170,8 @@ export class Connection {
     } catch (error) {
       done = { status: 502, body: failure(error), files: [] }
     }
-    this.#running.delete(id)
+    // The next connection counts its calls from one again: another may be under way with this number.
+    if (this.#running.get(id) === controller) this.#running.delete(id)
     await this.#answer(link, id, signal.aborted ? { ...done, status: 499, body: failure(undefined) } : done)
   }
 
@@ -181,7 +184,10 @@ export class Connection {
   async #answer(link: Link, id: number, { status, body, files }: Done): Promise<void> {
     try {
       const isWanted = status !== 499
-      const announced = isWanted ? files.map((file) => link.announce(file.path, { ...file, call: id })) : []
+      const announced = isWanted ? this.#announce(link, id, files) : []
+      if (announced instanceof AppError) {
+        return link.send({ type: "result", id, status: 502, body: failure(announced), files: [] })
+      }
       link.send({ type: "result", id, status, body, files: announced.map(({ notice }) => notice) })
       await Promise.all(announced.map((file) => file.start()))
     } catch (error) {
@@ -192,8 +198,18 @@ export class Connection {
     }
   }
 
+  /** Or why one of them cannot be sent: too large, or gone. */
+  #announce(link: Link, call: number, files: Done["files"]): Announced[] | AppError {
+    try {
+      return files.map((file) => link.announce(file.path, { ...file, call }))
+    } catch (error) {
+      if (error instanceof AppError) return error
+      throw error
+    }
+  }
+
   offersChanged(): void {
-    this.#link?.send({ type: "offers", offers: this.#options.offers() })
+    if (this.#isIn) this.#link?.send({ type: "offers", offers: this.#options.offers() })
   }
 
   #tellRefusal({ message, hint, code, final }: Omit<Refused, "type">): void {

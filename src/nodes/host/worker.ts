@@ -48,11 +48,12 @@ const lookMs = 3_000
 interface Running {
   child: ChildProcess
   ready: Promise<void>
+  /** Its calls that are not answered: one that is ending ends none of its successor. */
+  waiting: Map<number, (done: Done) => void>
 }
 
 export class Worker {
   readonly #options: WorkerOptions
-  readonly #waiting = new Map<number, (done: Done) => void>()
   #running: Running | undefined
   #facts: WorkerFacts = { offers: { commands: [] }, files: [], isInUse: false }
   #rest: NodeJS.Timeout | undefined
@@ -76,11 +77,16 @@ export class Worker {
 
   async perform({ params, files, signal }: Command): Promise<Done> {
     await this.#start()
-    const child = this.#running?.child
-    if (!child) throw new AppError("node-lost", "Browser control on the node has ended")
+    // A start takes its time.
+    signal.throwIfAborted()
+    const running = this.#running
+    if (!running) throw new AppError("node-lost", "Browser control on the node has ended")
+    const { child, waiting } = running
     const id = ++this.#last
     const { promise, resolve } = Promise.withResolvers<Done>()
-    this.#waiting.set(id, resolve)
+    waiting.set(id, resolve)
+    // What it has told at its start may have set it: nobody was waiting then.
+    clearTimeout(this.#rest)
     const cancel = () => send(child, { kind: "cancel", id })
     signal.addEventListener("abort", cancel, { once: true })
     send(child, { kind: "run", id, params, files })
@@ -88,7 +94,7 @@ export class Worker {
       return await promise
     } finally {
       signal.removeEventListener("abort", cancel)
-      this.#waiting.delete(id)
+      waiting.delete(id)
       this.#settle()
     }
   }
@@ -108,6 +114,7 @@ export class Worker {
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     })
     const { promise: ready, resolve, reject } = Promise.withResolvers<void>()
+    const running: Running = { child, ready, waiting: new Map() }
     const timer = setTimeout(() => {
       reject(new AppError("not-ready", "Browser control on the node did not start in time"))
       child.kill("SIGKILL")
@@ -116,22 +123,25 @@ export class Worker {
       if (message.kind === "failed") {
         const { hint } = message
         reject(new AppError("config-invalid", message.message, hint === undefined ? {} : { hint }))
-      } else if (message.kind === "done") this.#waiting.get(message.id)?.(message.done)
-      else {
+      } else if (message.kind === "done") running.waiting.get(message.id)?.(message.done)
+      else if (this.#running === running) {
         this.#learn(message.facts)
         if (message.kind === "ready") resolve()
       }
     })
-    child.on("error", () => undefined)
-    child.once("exit", (code, signal) => {
+    const gone = (why: string) => {
       clearTimeout(timer)
-      if (this.#running?.child === child) this.#running = undefined
-      reject(new AppError("not-ready", `Browser control on the node has ended (${signal ?? code})`))
-      this.#lose()
+      reject(new AppError("not-ready", `Browser control on the node has ended (${why})`))
+      this.#lose(running)
+    }
+    // One that could not be started at all says this alone.
+    child.on("error", (error) => {
+      if (child.pid === undefined) gone(error.message)
     })
+    child.once("exit", (code, signal) => gone(String(signal ?? code)))
     // Whoever asks next is told; the first is as well.
     ready.then(() => clearTimeout(timer)).catch(() => clearTimeout(timer))
-    return { child, ready }
+    return running
   }
 
   #learn(facts: WorkerFacts): void {
@@ -143,12 +153,14 @@ export class Worker {
   }
 
   /** Calls of a worker that has gone are answered: their work may have been done. */
-  #lose(): void {
-    for (const resolve of this.#waiting.values()) {
+  #lose(running: Running): void {
+    for (const resolve of running.waiting.values()) {
       const error = { code: "node-lost", message: "Browser control on the node has ended during the operation" }
       resolve({ status: 503, body: { ok: false, error }, files: [] })
     }
-    this.#waiting.clear()
+    running.waiting.clear()
+    if (this.#running !== running) return
+    this.#running = undefined
     if (this.#facts.isInUse && !this.#isStopped) {
       this.#options.say("browser control has ended by itself; it starts again with the next call")
       this.#facts = { ...this.#facts, isInUse: false }
@@ -157,7 +169,7 @@ export class Worker {
 
   #settle(): void {
     clearTimeout(this.#rest)
-    if (!this.#running || this.#waiting.size > 0 || this.#facts.isInUse || this.#isStopped) return
+    if (!this.#running || this.#running.waiting.size > 0 || this.#facts.isInUse || this.#isStopped) return
     this.#rest = setTimeout(() => void this.#end(), this.#options.restMs ?? usualRestMs)
     this.#rest.unref()
   }
