@@ -270,6 +270,31 @@ test("whoever stops a call is not kept waiting, and a program that has ended is 
   await connection.stop()
 })
 
+test("whoever stops while the tools are listed leaves the list to the others who wait for it", async (context) => {
+  // The list is held back until a call lets go of it.
+  const connection = program(
+    answering(`if (method === "tools/list") return void (globalThis.list = () => send({ result: { tools: [{ name: "go", inputSchema: { type: "object" } }] } }))
+    if (method === "tools/call") {
+      send({ result: { content: [{ type: "text", text: "went" }] } })
+      if (params.arguments.release) globalThis.list()
+      return
+    }`),
+  )
+  context.after(() => connection.stop())
+  await connection.call("go", {}, signal())
+  const stop = new AbortController()
+  const first = assert.rejects(connection.tools(stop.signal), /stopped by its caller/)
+  const second = connection.tools(signal())
+  second.catch(() => undefined)
+  // What is answered behind the question for the list says that the server has that question.
+  await connection.call("go", {}, signal())
+  stop.abort(new Error("stopped by its caller"))
+  await first
+  await connection.call("go", { release: true }, signal())
+  assert.deepEqual([...(await second).keys()], ["go"])
+  assert.equal(connection.problem, undefined)
+})
+
 test("a server that changes a tool between the question and the call gets nothing accepted that nobody was shown", async (context) => {
   // Each list is another one, and said to be old as soon as it is read.
   const connection = program(
