@@ -157,6 +157,21 @@ describe("notes", () => {
     await assert.rejects(memory.save("main", { name: "MEMORY.md", text: "x", version: null }), { code: "conflict" })
     assert.equal(file("MEMORY.md"), "all new\n")
   })
+
+  test("agents that share a workspace wait for each other, too", async (context) => {
+    const { memory, file } = await world(context)
+    const agents = Array.from({ length: 10 }, (_, index) => `agent-${index}`)
+    const written = await Promise.all(
+      agents.map((agentId) => memory.write(agentId, { name: "", text: `- of ${agentId}`, mode: "append" })),
+    )
+    assert.deepEqual(new Set(written.map(({ change }) => change)), new Set(["written"]))
+    assert.deepEqual(
+      file("MEMORY.md")
+        .match(/agent-\d/g)
+        ?.toSorted(),
+      agents,
+    )
+  })
 })
 
 describe("the tools", () => {

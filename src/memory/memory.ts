@@ -57,15 +57,16 @@ export function createMemory(options: MemoryOptions): Memory {
   const { store, workspace } = options
   const follow = createFollower(options)
   const lastWrite = new Map<string, Promise<unknown>>()
-  /** One writer of an agent's notes at a time. */
+  /** One writer of a folder's notes at a time: agents share one where none of them has its own. */
   const inTurn = async <T>(agentId: string, work: () => Promise<T>): Promise<T> => {
-    const before = lastWrite.get(agentId) ?? Promise.resolve()
+    const folder = workspace(agentId)
+    const before = lastWrite.get(folder) ?? Promise.resolve()
     const done = before.then(work, work)
-    lastWrite.set(agentId, done)
+    lastWrite.set(folder, done)
     try {
       return await done
     } finally {
-      if (lastWrite.get(agentId) === done) lastWrite.delete(agentId)
+      if (lastWrite.get(folder) === done) lastWrite.delete(folder)
     }
   }
   const put = async (agentId: string, name: string, text: string, before: Note): Promise<WrittenNote> => {

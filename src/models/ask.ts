@@ -122,13 +122,15 @@ async function askUntilDone(state: AskState, question: Question): Promise<Outcom
   const startedAt = state.clock.monotonic()
   let otherKeys = findKeys(target, state.environment).length - 1
   for (let attempt = 1; ; attempt += 1) {
-    const outcome = await askOnce(state, question)
+    // Another run may learn meanwhile that the level is refused; this one was asked with it all the same.
+    const asked = { ...question, thinking: isRefusedLevel(state, question) ? undefined : question.thinking }
+    const outcome = await askOnce(state, asked)
     if (outcome.kind === "reply") return outcome
     const { failure } = outcome
     if (failure.contextLimit !== undefined && failure.isLasting)
       state.contextLimits.learn(target.id, failure.contextLimit)
     const fields = { model: target.id, attempt, ms: Math.round(state.clock.monotonic() - startedAt) }
-    const isUnthinking = leaveThinkingOut(state, question, failure)
+    const isUnthinking = leaveThinkingOut(state, asked, failure)
     const isMended = !isUnthinking && failure.kind === "form" && mendForm(state, question)
     const hasOtherKey = failure.otherKeyMayHelp && otherKeys > 0
     if (hasOtherKey) otherKeys -= 1
@@ -161,7 +163,7 @@ async function askOnce(state: AskState, question: Question): Promise<Outcome> {
       settings,
       ways: waysOf(target, settings),
       key,
-      thinking: isRefusedLevel(state, question) ? undefined : thinking,
+      thinking,
       request,
       plain: state.refusedForms.has(formKey(question)),
       fetch: createGuardedFetch({ idleTimeoutMs, maxResponseBytes: limits.maxResponseBytes }),
@@ -227,9 +229,8 @@ function keepSecret({ redactor, environment }: AskState, { target, settings }: Q
  * True when the same is to be asked without a thinking level. Ollama: '"x" does not support thinking'; LiteLLM:
  * "does not support parameters: ['reasoning_effort']"; strict servers: "Unrecognized request argument".
  */
-function leaveThinkingOut(state: AskState, question: Question, failure: Failure): boolean {
-  const { target, thinking } = question
-  if (failure.kind !== "form" || thinking === undefined || isRefusedLevel(state, question)) return false
+function leaveThinkingOut(state: AskState, { target, thinking }: Question, failure: Failure): boolean {
+  if (failure.kind !== "form" || thinking === undefined) return false
   if (!/thinking|reasoning|effort/i.test(failure.message) || /signature|thinking blocks?\b/i.test(failure.message))
     return false
   state.unthinking.set(`${target.id} ${thinking}`, state.clock.monotonic() + refusedLevelMs)

@@ -364,6 +364,25 @@ describe("a server that refuses the thinking level", () => {
       )
     })
   }
+
+  test("is asked without it by each of those who had asked with it at the same time", async () => {
+    const message = '"one" does not support thinking'
+    server.script(({ body }) => (body.reasoning_effort ? { kind: "status", status: 400, message } : text("Tea.")))
+    const registry = registryFor()
+    const ask = (runId: string) => {
+      const usedFor = { purpose: "chat", sessionKey: `agent:main:${runId}`, runId } as const
+      return registry.complete({ ...main, thinking: "low" }, userRequest("x", { usedFor }))
+    }
+    const replies = await Promise.all([ask("one"), ask("two")])
+    assert.deepEqual(
+      replies.map((reply) => reply.text),
+      ["Tea.", "Tea."],
+    )
+    assert.deepEqual(
+      server.requests.map(({ body }) => body.reasoning_effort),
+      ["low", "low", undefined, undefined],
+    )
+  })
 })
 
 describe("several keys", () => {

@@ -224,6 +224,18 @@ describe("schedules of the configuration", () => {
     assert.equal(schedules.read("morning").occurrences.length, 1)
   })
 
+  test("that are put off at the moment at which they come run at the new time", async (context) => {
+    const jobAt = (at: string) => ({ jobs: [{ id: "call", text: "Call", at }] })
+    const { at, configure, turns } = await begin(context, jobAt("2026-11-21T13:00:00Z"))
+    // The change is written between the look that finds it due and the transaction that claims its time.
+    const changed = configure(jobAt("2026-11-21T14:00:00Z"))
+    await at(noon + 60 * minuteMs)
+    await changed
+    assert.equal(turns().length, 0)
+    await at(noon + 120 * minuteMs)
+    assert.equal(turns().length, 1)
+  })
+
   test("that cannot be are left out, the others run", async (context) => {
     const bad = { id: "bad", cron: "61 * * * *", text: "x" }
     const { schedules } = await begin(context, { jobs: [bad, { ...job, agent: "nobody", id: "nobody" }, job] })

@@ -337,6 +337,8 @@ async function takeTimes(state: State, { id }: ScheduleRow): Promise<void> {
     const now = clock.now()
     const spec = specOf(row)
     const due = dueOf(state, row)
+    // Put off since it was looked at: one that comes once is not over.
+    if (due.length === 0) return
     const { run, skip, tells } = planTimes(due, now, spec, isOpen(store.handle, id))
     const left = skip.filter(({ at, reason }) =>
       claimTime(write, { schedule_id: id, scheduled_at: at, state: "skipped", run_id: null, reason }),

@@ -76,15 +76,18 @@ export function createTakeovers(options: TakeoversOptions): Takeovers {
       }),
     create: (wanted) => store.write(async (write) => insert(options, write, wanted)),
     async renew(idOrPrefix) {
-      const row = resolveTakeover(handle, idOrPrefix)
-      if (row.state === "open") {
-        throw new AppError("conflict", "Somebody has this tab in their hands", {
-          hint: "It waits until they give it back",
-        })
-      }
       const token = ids.token(secretBytes)
-      await store.write(async (write) => setLink(write, row.id, hashOf(token), row.expires_at))
-      return { row, token }
+      return await store.write(async (write) => {
+        // Here, and not before: it may be opened, or over, until it is its turn.
+        const row = resolveTakeover(handle, idOrPrefix)
+        if (row.state === "open") {
+          throw new AppError("conflict", "Somebody has this tab in their hands", {
+            hint: "It waits until they give it back",
+          })
+        }
+        setLink(write, row.id, hashOf(token), row.expires_at)
+        return { row, token }
+      })
     },
     resolve: (idOrPrefix) => resolveTakeover(handle, idOrPrefix),
     open: () => openTakeovers(handle),

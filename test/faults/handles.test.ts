@@ -29,7 +29,7 @@ test("a process without handles has sent nothing, blames nobody, and goes on whe
   const { stdout } = await promisify(execFile)("sh", words, { timeout: 60_000 })
   const { used, without, after } = JSON.parse(stdout) as {
     used: number
-    without: Record<"send" | "model" | "write" | "media", { isOutOfHandles?: boolean }>
+    without: Record<"send" | "model" | "write" | "media" | "mcp", { isOutOfHandles?: boolean }>
     after: object
   }
   assert.ok(used > 5 && used < 64, `${used} handles`)
@@ -37,9 +37,9 @@ test("a process without handles has sent nothing, blames nobody, and goes on whe
   assert.match(reason ?? "", /EMFILE/)
   assert.deepEqual(send, { kind: "unsent", isOutOfHandles: true })
   const ours = { isDone: false, isOurs: true, code: "storage-handles" }
-  assert.deepEqual([without.model, without.write, without.media], [ours, ours, ours])
+  assert.deepEqual([without.model, without.write, without.media, without.mcp], [ours, ours, ours, ours])
   const done = { isDone: true }
-  assert.deepEqual(after, { send: "sent", model: done, write: done, media: done })
+  assert.deepEqual(after, { send: "sent", model: done, write: done, media: done, mcp: done })
   assert.deepEqual(readdirSync(folder).toSorted(), ["file", "written"])
 })
 

@@ -4,8 +4,10 @@ import { closeSync, openSync } from "node:fs"
 import { join } from "node:path"
 import { createClient } from "../../src/channels/chatapp/client.ts"
 import { openMedia } from "../../src/channels/shared/media/open.ts"
-import { explainHandles, isOutOfHandles, writeDurableFile } from "../../src/kernel/index.ts"
+import { explainHandles, isOutOfHandles, systemIds, writeDurableFile } from "../../src/kernel/index.ts"
+import { createMcpServer } from "../../src/mcp/index.ts"
 import { createGuardedFetch } from "../../src/models/providers/guarded-fetch.ts"
+import { silentLog } from "./store.ts"
 
 const [port = "", folder = ""] = process.argv.slice(2)
 const url = `http://127.0.0.1:${port}`
@@ -19,6 +21,17 @@ async function attempt<T>(work: () => Promise<T>): Promise<{ isDone: boolean; is
   } catch (error) {
     return { isDone: false, isOurs: isOutOfHandles(error), code: (explainHandles(error) as { code?: unknown }).code }
   }
+}
+
+const mcp = createMcpServer({ version: "1", browser: () => undefined, ids: systemIds, log: silentLog })
+const caller = { id: "", may: () => true, drives: () => undefined, call: async () => ({}) }
+
+/** Its first request loads what it needs for that. */
+async function listTools() {
+  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" }
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" })
+  const response = await mcp.handle(new Request(`${url}/mcp`, { method: "POST", headers, body }), caller)
+  if (!(await response.text()).includes("deliveries")) throw new Error(`No tools: ${response.status}`)
 }
 
 async function tryAll() {
@@ -40,9 +53,10 @@ try {
 } catch (error) {
   if (!isOutOfHandles(error)) throw error
 }
-const without = await tryAll()
+const without = { ...(await tryAll()), mcp: await attempt(listTools) }
 for (const handle of used) closeSync(handle)
-const after = await tryAll()
+const after = { ...(await tryAll()), mcp: await attempt(listTools) }
+await mcp.stop()
 client.close()
 const line = `${JSON.stringify({ used: used.length, without, after })}\n`
 process.stdout.write(line, () => process.exit(0))

@@ -1,18 +1,21 @@
 // Other servers' tools, in the parts that a whole gateway does not show: forms that no provider takes, results of every kind,
 // what is kept of a definition, and programs that break the rules.
 import assert from "node:assert/strict"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import { test } from "node:test"
 import { temporaryFolder } from "../../../test/support/temporary.ts"
 import { silentLog, testStore } from "../../../test/support/store.ts"
 import { brokenToolRules } from "../../../test/support/tool-rules.ts"
 import { until } from "../../../test/support/world.ts"
 import { toolContext } from "../../../test/support/tool-context.ts"
-import { type AppError, type Json, createRedactor, systemIds } from "../../kernel/index.ts"
+import { type AppError, type Json, createBackground, createRedactor, systemIds } from "../../kernel/index.ts"
 import { runTool, toolSchemas } from "../../agent/tool-runner.ts"
 import type { Tool } from "../../agent/tool.ts"
 import { mcpSchema } from "../config.ts"
 import { type Connection, createConnection } from "./connection.ts"
 import { createPins, hashOf } from "./pins.ts"
+import { McpServers } from "./servers.ts"
 import { resultOf } from "./result.ts"
 import { createMcpTool, nameOf } from "./tool.ts"
 
@@ -270,6 +273,31 @@ test("whoever stops a call is not kept waiting, and a program that has ended is 
   await connection.stop()
 })
 
+test("whoever stops while the tools are listed leaves the list to the others who wait for it", async (context) => {
+  // The list is held back until a call lets go of it.
+  const connection = program(
+    answering(`if (method === "tools/list") return void (globalThis.list = () => send({ result: { tools: [{ name: "go", inputSchema: { type: "object" } }] } }))
+    if (method === "tools/call") {
+      send({ result: { content: [{ type: "text", text: "went" }] } })
+      if (params.arguments.release) globalThis.list()
+      return
+    }`),
+  )
+  context.after(() => connection.stop())
+  await connection.call("go", {}, signal())
+  const stop = new AbortController()
+  const first = assert.rejects(connection.tools(stop.signal), /stopped by its caller/)
+  const second = connection.tools(signal())
+  second.catch(() => undefined)
+  // What is answered behind the question for the list says that the server has that question.
+  await connection.call("go", {}, signal())
+  stop.abort(new Error("stopped by its caller"))
+  await first
+  await connection.call("go", { release: true }, signal())
+  assert.deepEqual([...(await second).keys()], ["go"])
+  assert.equal(connection.problem, undefined)
+})
+
 test("a server that changes a tool between the question and the call gets nothing accepted that nobody was shown", async (context) => {
   // Each list is another one, and said to be old as soon as it is read.
   const connection = program(
@@ -307,6 +335,53 @@ test("a server that changes a tool between the question and the call gets nothin
     if (result.isError) assert.match(JSON.stringify(result.content), /not called|forbidden/)
   }
   assert.match(shown.join(), /Sends all files away/)
+})
+
+test("a turn that goes on while the configuration changes has the server as it is configured by then, or not at all", async (context) => {
+  const starts = join(temporaryFolder(), "starts")
+  const script =
+    answering(`if (method === "tools/list") return send({ result: { tools: [{ name: "go", inputSchema: { type: "object" } }] } })
+    if (method === "tools/call") return send({ result: { content: [{ type: "text", text: "went" }] } })`)
+  const noted = `require("node:fs").appendFileSync(${JSON.stringify(starts)}, "+")\n${script}`
+  const configured = (more: object) => {
+    const one = { allow: { "*": ["*"] }, command: process.execPath, args: ["-e", noted], ...more }
+    return mcpSchema.parse({ firstWaitSeconds: 60, servers: { one } })
+  }
+  let config = configured({})
+  const background = createBackground(silentLog)
+  const servers = new McpServers({
+    config: () => config,
+    version: "1",
+    variables: { PATH: process.env["PATH"], HOME: temporaryFolder() },
+    store: await testStore(context),
+    background,
+    redactor,
+    log: silentLog,
+  })
+  context.after(() => servers.stop())
+  const place = toolContext()
+  await servers.ready(place, signal())
+  const tools = servers.tools(place)
+  const call = async () => {
+    const options = { tools, context: toolContext({ tainted: false }), ids: systemIds, log: silentLog }
+    const { result } = await runTool(options, { id: "1", name: tools[0]?.name ?? "", input: {} })
+    return { words: JSON.stringify(result.content), starts: readFileSync(starts, "utf8") }
+  }
+  const change = async (more: object) => {
+    config = configured(more)
+    servers.look()
+    await background.idle()
+  }
+  assert.match((await call()).words, /went/)
+  await change({ timeoutSeconds: 30 })
+  const after = await call()
+  assert.match(after.words, /went/)
+  assert.equal(after.starts, "++")
+  assert.notEqual(servers.list()[0]?.revision, null)
+  await change({ enabled: false })
+  const off = await call()
+  assert.match(off.words, /mcp-unavailable: .*switched off/)
+  assert.equal(off.starts, "++")
 })
 
 test("a program that has not come up is ended at once, whoever waits for it", async () => {

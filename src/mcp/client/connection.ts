@@ -1,7 +1,15 @@
 // One configured server: started or reached when a tool of it is called, ended when it was not used for a while, and held
 // to its accepted tools by hash.
 import { createHash } from "node:crypto"
-import { AppError, type Log, type Redactor, describeError, isOutOfHandles, withTimeout } from "../../kernel/index.ts"
+import {
+  AppError,
+  type Log,
+  type Redactor,
+  describeError,
+  isOutOfHandles,
+  raceAbort,
+  withTimeout,
+} from "../../kernel/index.ts"
 import type { McpServerConfig } from "../config.ts"
 import { problemOf } from "./definitions.ts"
 import type { CallOutcome, OpenServer } from "./library.ts"
@@ -133,9 +141,10 @@ export function createConnection(options: ConnectionOptions): Connection {
     get problem() {
       return failed && describeFailed(failed)
     },
-    tools: (signal) => use(signal, (each) => listTools(each, options, signal)),
+    // One list for all who wait for it: it does not end with the first of them.
+    tools: (signal) => use(signal, (each) => raceAbort(listTools(each, options), signal)),
     call: (tool, input, signal) =>
-      use(signal, ({ server }) => limited(settings, tool, signal, (limit) => server.call(tool, input, limit))),
+      use(signal, ({ server }) => limited(settings, tool, (limit) => server.call(tool, input, limit), signal)),
     stop: end,
   }
 }
@@ -188,11 +197,11 @@ function usable({ name, log }: ConnectionOptions, found: readonly ToolDefinition
   })
 }
 
-function listTools(each: Open, options: ConnectionOptions, signal: AbortSignal) {
+function listTools(each: Open, options: ConnectionOptions) {
   const { settings } = options
   const now = performance.now()
   if (!each.listed || now - each.listed.at > listMs) {
-    const tools = limited(settings, "The list of its tools", signal, (limit) => each.server.tools(limit)).then(
+    const tools = limited(settings, "The list of its tools", (limit) => each.server.tools(limit)).then(
       (found) => new Map(usable(options, found).map((tool) => [tool.name, { ...tool, hash: hashOf(tool) }])),
     )
     const listed = { at: now, tools }
@@ -207,8 +216,8 @@ function listTools(each: Open, options: ConnectionOptions, signal: AbortSignal) 
 async function limited<Result>(
   settings: McpServerConfig,
   what: string,
-  parent: AbortSignal,
   work: (signal: AbortSignal) => Promise<Result>,
+  parent?: AbortSignal,
 ): Promise<Result> {
   const { signal, clear } = withTimeout(settings.timeoutSeconds * 1_000, what, parent)
   try {

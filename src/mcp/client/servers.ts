@@ -8,7 +8,7 @@ import type { McpConfig, McpServerConfig } from "../config.ts"
 import { type Connection, createConnection, sourceOf } from "./connection.ts"
 import type { ServerDetail, ServerState, ServerTool } from "./contract.ts"
 import { type Pin, type Pins, createPins, hashOf } from "./pins.ts"
-import { type ToolChange, createMcpTool } from "./tool.ts"
+import { type McpToolOptions, type ToolChange, createMcpTool } from "./tool.ts"
 
 export interface McpServersOptions {
   config: () => McpConfig
@@ -51,11 +51,12 @@ export class McpServers {
       const connection = this.#connect(name, settings)
       const accepted = this.#pins.of(name, connection.source)
       if (!accepted) this.#lookSoon(connection)
+      const present = this.#following(connection)
       return (accepted ?? [])
         .filter((pin) => matches(allowed, pin.name))
         .map((pin) => {
           const isFree = matches(settings.free, pin.name)
-          return createMcpTool({ connection, pin, pins: this.#pins, isFree }) as Tool
+          return createMcpTool({ connection: present, pin, pins: this.#pins, isFree }) as Tool
         })
     })
     return found.slice(0, this.#options.config().maxTools)
@@ -164,6 +165,25 @@ export class McpServers {
     const made = createConnection({ ...this.#options, name, settings, ...startOf(this.#options, settings) })
     this.#connections.set(name, made)
     return made
+  }
+
+  /** For a turn, which may go on while the configuration changes: what was ended by that must not be started again. */
+  #following({ name, source, settings }: Connection): McpToolOptions["connection"] {
+    const now = (): Connection => {
+      const { servers } = this.#options.config()
+      const present = Object.hasOwn(servers, name) ? servers[name] : undefined
+      if (present?.enabled && sourceOf(present) === source) return this.#connect(name, present)
+      throw new AppError("mcp-unavailable", `The MCP server ${name} was switched off or made another one meanwhile`, {
+        hint: "Go on without it",
+      })
+    }
+    return {
+      name,
+      source,
+      settings,
+      tools: async (signal) => await now().tools(signal),
+      call: async (tool, input, signal) => await now().call(tool, input, signal),
+    }
   }
 
   #end(connection: Connection): void {

@@ -19,7 +19,7 @@ const maxDescription = 1_000
 const input = z.looseObject({})
 
 export interface McpToolOptions {
-  connection: Connection
+  connection: Pick<Connection, "name" | "source" | "settings" | "tools" | "call">
   pin: Pin
   pins: Pins
   isFree: boolean

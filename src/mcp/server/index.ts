@@ -18,7 +18,11 @@ export function createMcpServer(options: ServerLinks & { ids: Ids; log: Log }): 
   }
   return {
     async handle(request, caller) {
-      served ??= load()
+      served ??= load().catch((error: unknown) => {
+        // Out of handles, say: the next request tries again.
+        served = undefined
+        throw error
+      })
       return await (await served).handle(request, caller)
     },
     async stop() {
