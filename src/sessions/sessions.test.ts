@@ -30,6 +30,13 @@ test("keeps every key that a webhook asks for in the hook namespace", () => {
   assert.equal(hookKey("main", "ＨＯＯＫ:x"), "agent:main:hook:x")
 })
 
+for (const name of ["-1001234567890", "+491701234567", "@ada", "_nightly", "x".repeat(200)]) {
+  test(`takes the session key ${name.slice(0, 20)} of a webhook, with and without hook:`, () => {
+    assert.equal(hookKey("main", name), `agent:main:hook:${name}`)
+    assert.equal(hookKey("main", `hook:${name}`), `agent:main:hook:${name}`)
+  })
+}
+
 for (const key of [
   "main",
   "MAIN",
@@ -45,6 +52,10 @@ for (const key of [
   "",
   "ａｇｅｎｔ:main:main",
   "hook:",
+  "x".repeat(201),
+  ".x",
+  "/x",
+  "hook::x",
 ]) {
   test(`refuses the session key ${JSON.stringify(key)} of a webhook`, () => {
     assert.throws(
