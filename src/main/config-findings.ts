@@ -12,6 +12,7 @@ import { customEntries } from "../channels/chatapp/commands/menu.ts"
 import { idPrefixes } from "../channels/chatapp/settings.ts"
 import { webChannel } from "../channels/web/contract.ts"
 import { hookPresets } from "../hooks/config.ts"
+import { isRequestPath } from "../hooks/path.ts"
 import { type ModelWarning, findModelWarnings } from "./models/warnings.ts"
 import { findSecretWarnings } from "./secret-warnings.ts"
 
@@ -33,6 +34,7 @@ export function findConfigWarnings(snapshot: ConfigSnapshot): ConfigFinding[] {
       ...profileWarnings(config),
       ...commandWarnings(config),
       ...presetWarnings(config),
+      ...mappingPathWarnings(config),
       ...personWarnings(config),
       ...channelWarnings(config),
       ...fileWarnings(snapshot),
@@ -123,6 +125,20 @@ function presetWarnings({ hooks }: Config): ModelWarning[] {
     const near = nearestName(name, hookPresets)
     const hint = near === undefined ? `there are: ${hookPresets.join(", ")}` : `did you mean "${near}"?`
     return [{ path: ["hooks", "presets", index], message: `names a preset that does not exist; ${hint}` }]
+  })
+}
+
+/** The endpoint answers 404, or is another: nobody would learn from that which entry is at fault. */
+function mappingPathWarnings({ hooks }: Config): ModelWarning[] {
+  return hooks.mappings.flatMap(({ match }, index) => {
+    const wanted = match?.path
+    if (wanted === undefined) return []
+    const found = { path: ["hooks", "mappings", index, "match", "path"] }
+    if (wanted === "wake" || wanted === "agent") {
+      return [{ ...found, message: "is never reached: that path is a built-in endpoint" }]
+    }
+    if (isRequestPath(wanted)) return []
+    return [{ ...found, message: "is never reached: a path has no spaces, no encoded or other than ASCII characters" }]
   })
 }
 
