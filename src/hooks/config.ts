@@ -246,7 +246,9 @@ const gmail = z.strictObject({
     })
     .prefault({})
     .meta({ description: "A tunnel of Tailscale from a public address to the listener." }),
-  model: z.string().min(1).optional().meta({ description: "Model of the runs." }),
+  model: z.string().min(1).optional().meta({
+    description: "Model of the runs; where it cannot be had or is not allowed, the agent's own.",
+  }),
   thinking: thinking.optional().meta({ description: "Thinking level of the runs." }),
 })
 

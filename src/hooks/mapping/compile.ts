@@ -36,7 +36,7 @@ export interface CompiledMapping {
   hidden: readonly string[]
 }
 
-export type TemplateField = "name" | "sessionKey" | "message" | "text" | "to" | "model" | "thinking"
+export type TemplateField = "name" | "sessionKey" | "message" | "text" | "to" | "model" | "preferredModel" | "thinking"
 
 export interface CompiledPreset {
   event: Template | undefined
@@ -111,7 +111,8 @@ function compileMapping(view: MappingsView, entry: HookMappingConfig, id: string
       message: compiled(entry.messageTemplate),
       text: compiled(entry.textTemplate),
       to: compiled(entry.to),
-      model: compiled(entry.model ?? gmail?.model),
+      model: compiled(entry.model),
+      preferredModel: compiled(gmail?.model),
       thinking: compiled(entry.thinking ?? gmail?.thinking),
     },
     preset: preset && compilePreset(preset),

@@ -87,6 +87,7 @@ function agentAction(mapping: CompiledMapping, values: TemplateValues, overrides
     channel: overrides.channel ?? mapping.channel,
     to: blank(overrides.to ?? render(templates.to, values)),
     model: blank(overrides.model ?? render(templates.model, values)),
+    preferredModel: blank(render(templates.preferredModel, values)),
     thinking: thinkingLevel(overrides.thinking ?? render(templates.thinking, values)),
     timeoutSeconds: overrides.timeoutSeconds ?? mapping.timeoutSeconds,
     ...(mapping.unwrapped ? { unwrapped: true } : {}),

@@ -132,3 +132,18 @@ describe("the github preset", () => {
     assert.equal(server.rows("select mapping from hook_delivery")[0]?.mapping, "acme")
   })
 })
+
+test("gmail: runs a mail with the agent's own model where hooks.gmail.model cannot be had", async () => {
+  const mail = { messages: [{ id: "m1", from: "a@example.com", subject: "s", snippet: "", body: "" }] }
+  const modelOf = async (change: object) => {
+    server.configure({ presets: ["gmail"], mappings: [], ...change })
+    const answer = await server.post("/hooks/gmail", mail)
+    return answer.status === 202 ? inputs().at(-1).model : answer.status
+  }
+  const [good, gone] = ["offline/commander", "offline/gone"]
+  assert.equal(await modelOf({ gmail: { model: good } }), good)
+  assert.equal(await modelOf({ gmail: { model: gone } }), undefined)
+  const asked = (model: string) => ({ mappings: [{ preset: "gmail", model }], gmail: { model: good } })
+  assert.equal(await modelOf(asked("{{item.none}}")), good)
+  assert.equal(await modelOf(asked(gone)), 400, "a model that a mapping asks for is had or refused")
+})
