@@ -2,7 +2,8 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { plain, testStore } from "../../test/support/store.ts"
 import { AppError } from "../kernel/index.ts"
-import { isFresh } from "./freshness.ts"
+import { sessionSchema } from "./config.ts"
+import { isFresh, resetRuleFor } from "./freshness.ts"
 import { directKey, hookKey } from "./keys.ts"
 import { moveSession } from "./move.ts"
 import { trimToBudget } from "./transcript.ts"
@@ -78,6 +79,17 @@ test("ends an idle session after its minutes, and a daily one by whichever comes
   assert.equal(isFresh({ mode: "idle", atHour: 4, idleMinutes: 60 }, now - 59 * 60_000, now), true)
   assert.equal(isFresh({ mode: "idle", atHour: 4, idleMinutes: 60 }, now - 60 * 60_000, now), false)
   assert.equal(isFresh({ mode: "daily", atHour: 4, idleMinutes: 30 }, now - 31 * 60_000, now), false)
+})
+
+test("a session of a webhook ends by the rule of webhooks alone, and by none without it", () => {
+  const daily = { mode: "daily" as const, atHour: 4 }
+  const ruleOf = (key: string, session: object) => resetRuleFor(sessionSchema.parse(session), key)
+  for (const key of ["agent:main:hook:order:7", "agent:main:hook:x:topic:1", "agent:main:hook:slack:channel:c1"]) {
+    assert.equal(ruleOf(key, { reset: daily, resetByType: { dm: daily, group: daily, thread: daily } }), undefined)
+    assert.deepEqual(ruleOf(key, { resetByChannel: { hook: daily } }), daily)
+  }
+  assert.equal(isFresh(undefined, 0, Number.MAX_SAFE_INTEGER), true)
+  assert.deepEqual(ruleOf("agent:main:main", {}), daily)
 })
 
 test("trims to the newest messages and never begins with an answer or a tool result", () => {
