@@ -39,6 +39,7 @@ export interface CompiledMapping {
 export type TemplateField = "name" | "sessionKey" | "message" | "text" | "to" | "model" | "preferredModel" | "thinking"
 
 export interface CompiledPreset {
+  name: string
   event: Template | undefined
   texts: Map<string, { message: Template; sessionKey: Template }>
   otherwise: Template
@@ -136,6 +137,7 @@ function compilePreset(preset: Preset): CompiledPreset {
     return [event, { message: compileTemplate(message), sessionKey: compileTemplate(sessionKey) }] as const
   })
   return {
+    name: preset.name,
     event: compiled(preset.event),
     texts: new Map(texts),
     otherwise: compileTemplate(preset.otherwise),
