@@ -251,6 +251,20 @@ describe("a mapping", () => {
     assert.equal(inputs()[0].text, "order 17")
   })
 
+  test("reads the JSON that a form has in its one field payload, as GitHub sends it unless told otherwise", async () => {
+    map({ match: { path: "form" }, messageTemplate: "{{action}} {{payload.payload | json}}" })
+    const headers = { ...bearer, "content-type": "application/x-www-form-urlencoded" }
+    const post = async (fields: Record<string, string>) => {
+      const answer = await server.send("/hooks/form", { headers, body: new URLSearchParams(fields).toString() })
+      return answer.status === 202 ? inputs().at(-1).text : answer.status
+    }
+    const json = '{"action":"opened","issue":{"title":"a & b"}}'
+    assert.equal(await post({ payload: json }), "opened null")
+    assert.equal(await post({ payload: json, action: "mine" }), `mine ${JSON.stringify(json)}`)
+    assert.equal(await post({ payload: "just words" }), '"just words"')
+    assert.equal(await post({ payload: '{"action":' }), 400)
+  })
+
   test("keeps the digits of integers that no number holds, in texts and in ids", async () => {
     map({
       match: { path: "big" },
