@@ -121,6 +121,17 @@ describe("a mapping", () => {
     for (const secret of [hookToken, "feed", "glpat", "a=b"]) assert.ok(!text.includes(secret), secret)
   })
 
+  test("shows by which header Bitbucket names its events, unless the mapping hides it", async () => {
+    const bitbucket = { match: { path: "bitbucket" }, messageTemplate: "event {{headers.x-event-key}}" }
+    map(bitbucket)
+    await server.post("/hooks/bitbucket", {}, { "x-event-key": "repo:push", "x-other-key": "secret" })
+    assert.equal(inputs()[0].text, "event repo:push")
+    assert.doesNotMatch(String(server.rows("select headers from hook_delivery")[0]?.headers), /secret/)
+    map({ ...bitbucket, hide: ["X-Event-Key"] })
+    await server.post("/hooks/bitbucket", {}, { "x-event-key": "repo:push" })
+    assert.equal(inputs()[1].text, "event")
+  })
+
   test("shows its message without the boundary only when the configuration says so, and never trusts it", async () => {
     map(
       { match: { path: "own" }, messageTemplate: "{{m}}", allowUnsafeExternalContent: true },
