@@ -50,6 +50,22 @@ test("finds what may not work, each with its key, and nothing in a good configur
       { hooks: { mappings: [{ match: { path: "/agent" } }] } },
       /^hooks\.mappings\[0\]\.match\.path: is never reached: that path is a built-in endpoint/,
     ],
+    [
+      {
+        hooks: {
+          mappings: [
+            { thinking: "High", sessionKey: "hook:{{id}}" },
+            { thinking: "{{level}}", sessionKey: "orders" },
+            { thinking: "ultra" },
+          ],
+        },
+      },
+      /^hooks\.mappings\[2\]\.thinking: is no thinking level; there are: off, minimal, low, medium, high$/,
+    ],
+    [
+      { hooks: { mappings: [{ sessionKey: "agent:main:main" }] } },
+      /^hooks\.mappings\[0\]\.sessionKey: is no key of a webhook's session/,
+    ],
     [{ hooks: { presets: ["github", "gmial"] } }, /^hooks\.presets\[1\]: .*did you mean "gmail"\?/],
     [
       { channels: { chatapp: { allowFrom: [12, "chatapp:34", "@ada_l", "*", "12x"] } } },

@@ -13,6 +13,8 @@ import { idPrefixes } from "../channels/chatapp/settings.ts"
 import { webChannel } from "../channels/web/contract.ts"
 import { hookPresets } from "../hooks/config.ts"
 import { isRequestPath } from "../hooks/path.ts"
+import { thinkingLevels } from "../hooks/payload.ts"
+import { isHookKey } from "../sessions/keys.ts"
 import { type ModelWarning, findModelWarnings } from "./models/warnings.ts"
 import { findSecretWarnings } from "./secret-warnings.ts"
 
@@ -35,6 +37,7 @@ export function findConfigWarnings(snapshot: ConfigSnapshot): ConfigFinding[] {
       ...commandWarnings(config),
       ...presetWarnings(config),
       ...mappingPathWarnings(config),
+      ...mappingValueWarnings(config),
       ...personWarnings(config),
       ...channelWarnings(config),
       ...fileWarnings(snapshot),
@@ -139,6 +142,32 @@ function mappingPathWarnings({ hooks }: Config): ModelWarning[] {
     }
     if (isRequestPath(wanted)) return []
     return [{ ...found, message: "is never reached: a path has no spaces, no encoded or other than ASCII characters" }]
+  })
+}
+
+/** Every delivery would be refused for it. What a mapping takes out of a payload is not known here. */
+function mappingValueWarnings({ hooks }: Config): ModelWarning[] {
+  const isWrong = (text: string | undefined, isKnown: (plain: string) => boolean) => {
+    const plain = text?.trim() ?? ""
+    return plain !== "" && !plain.includes("{{") && !isKnown(plain)
+  }
+  const isLevel = (plain: string) => thinkingLevels.some((level) => level === plain.toLowerCase())
+  return hooks.mappings.flatMap(({ thinking, sessionKey }, index) => {
+    const path = ["hooks", "mappings", index]
+    const levels = thinkingLevels.join(", ")
+    return [
+      ...(isWrong(thinking, isLevel)
+        ? [{ path: [...path, "thinking"], message: `is no thinking level; there are: ${levels}` }]
+        : []),
+      ...(isWrong(sessionKey, isHookKey)
+        ? [
+            {
+              path: [...path, "sessionKey"],
+              message: "is no key of a webhook's session; write one such as hook:orders",
+            },
+          ]
+        : []),
+    ]
   })
 }
 

@@ -2,7 +2,7 @@
 // Nothing here can give a delivery trust: `unwrapped` comes from the mapping's configuration and nowhere else.
 import type { PromptSegment } from "../../agent/turn-input.ts"
 import { AppError, type Json, isJsonObject } from "../../kernel/index.ts"
-import { isHookKey } from "../../sessions/index.ts"
+import { isHookKey } from "../../sessions/keys.ts"
 import type { AgentAction, HookAction } from "../action.ts"
 import { cleanName, thinkingLevels } from "../payload.ts"
 import { type Template, type TemplateValues, lookUp } from "../template.ts"
