@@ -190,3 +190,25 @@ describe("the settings of a chat account", () => {
     )
   })
 })
+
+describe("the token of webhooks", () => {
+  const token = "a-secret-of-the-hooks-0123456789"
+  const issues = (config: object) =>
+    configSchema.safeParse(config).error?.issues.map(({ path, message }) => `${path.join(".")}: ${message}`) ?? []
+
+  it("is not the gateway's own one, with or without spaces at its ends, and not while webhooks are off either", () => {
+    const both = (gateway: string, hooks: object) => issues({ gateway: { auth: { token: gateway } }, hooks })
+    const expected = ["hooks.token: hooks.token and gateway.auth.token must be two different secrets"]
+    assert.deepEqual(both(token, { enabled: true, token }), expected)
+    assert.deepEqual(both(token, { enabled: true, token: ` ${token}\n` }), expected)
+    assert.deepEqual(both(token, { token }), expected)
+    assert.deepEqual(both(token, { enabled: true, token: `${token}0` }), [])
+  })
+
+  it("does not sign results: who gets them would learn it", () => {
+    const signedWith = (callbackSecret: string) =>
+      issues({ hooks: { enabled: true, token, mappings: [{ callbackUrl: "https://x.example/", callbackSecret }] } })
+    assert.match(signedWith(token).join(), /^hooks\.mappings\.0\.callbackSecret: must not be hooks\.token/)
+    assert.deepEqual(signedWith(`${token}0`), [])
+  })
+})

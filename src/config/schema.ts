@@ -110,9 +110,18 @@ export const configSchema = z
     }
   })
   .superRefine((config, context) => {
-    if (config.hooks.token === undefined || config.hooks.token !== config.gateway.auth.token) return
-    const message = "hooks.token and gateway.auth.token must be two different secrets"
-    context.addIssue({ code: "custom", path: ["hooks", "token"], message })
+    // Without the spaces at its ends, as callers send it.
+    const token = config.hooks.token?.trim()
+    if (token === undefined) return
+    if (token === config.gateway.auth.token?.trim()) {
+      const message = "hooks.token and gateway.auth.token must be two different secrets"
+      context.addIssue({ code: "custom", path: ["hooks", "token"], message })
+    }
+    for (const [index, { callbackSecret }] of config.hooks.mappings.entries()) {
+      if (callbackSecret?.trim() !== token) continue
+      const message = "must not be hooks.token: whoever gets the result could post hooks with it"
+      context.addIssue({ code: "custom", path: ["hooks", "mappings", index, "callbackSecret"], message })
+    }
   })
 
 export type Config = z.infer<typeof configSchema>

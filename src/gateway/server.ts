@@ -84,7 +84,7 @@ export interface GatewayServer {
   stop(graceMs?: number): Promise<void>
 }
 
-/** Paths of our own, which no base path of the hooks may take. */
+/** Paths of our own, which no base path of the hooks may take; `hooks.path` refuses them. */
 const ownPaths = ["/healthz", "/readyz", "/metrics", "/api", "/dashboard", "/takeover", "/mcp"]
 
 export function createGatewayServer(options: GatewayServerOptions): GatewayServer {

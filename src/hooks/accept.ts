@@ -127,7 +127,7 @@ export async function turnInput(
   action: AgentAction,
   { mapping = "", tokenId }: Sender = {},
 ): Promise<TurnInput> {
-  if (action.model !== undefined) options.checkModel(action.model)
+  const model = chooseModel(options, action)
   const agentId = options.mainAgentId()
   const { route, problem } = await findRoute(options, action)
   const callback = action.callbackUrl === undefined ? {} : { callback: { url: action.callbackUrl, mapping } }
@@ -150,9 +150,26 @@ export async function turnInput(
       ...callback,
       ...(tokenId === undefined ? {} : { tokenId }),
     },
-    ...(action.model === undefined ? {} : { model: action.model }),
+    ...(model === undefined ? {} : { model }),
     ...(action.thinking === undefined ? {} : { thinking: action.thinking }),
     ...(action.timeoutSeconds === undefined ? {} : { timeoutSeconds: action.timeoutSeconds }),
+  }
+}
+
+/** One that is asked for is had or refused. One that is preferred refuses nothing: the mails of a watch would be lost. */
+function chooseModel(options: AcceptOptions, { model, preferredModel }: AgentAction): string | undefined {
+  if (model !== undefined) {
+    options.checkModel(model)
+    return model
+  }
+  if (preferredModel === undefined) return undefined
+  try {
+    options.checkModel(preferredModel)
+    return preferredModel
+  } catch (error) {
+    // Told with the configuration, at the start and after a change.
+    if (error instanceof AppError) return undefined
+    throw error
   }
 }
 

@@ -30,6 +30,8 @@ export interface AgentAction {
   channel: string
   to: string | undefined
   model: string | undefined
+  /** Taken when none is asked for, as far as it can be had and is allowed. */
+  preferredModel?: string | undefined
   thinking: ThinkingLevel | undefined
   timeoutSeconds: number | undefined
   /** Shown to the model without the boundary for foreign text. Set by the configuration of a mapping alone. */

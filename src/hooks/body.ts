@@ -43,6 +43,7 @@ export async function readHookBody(request: IncomingMessage, limits: BodyLimits)
 /**
  * An empty body is `{}`. Forms are read for mappings only, as at most 5,000 flat text fields; the first of several counts. What begins
  * like JSON is JSON whatever its Content-Type says: `curl -d` calls everything a form, and no form begins with a brace.
+ * So is a form whose one field is `payload`: GitHub, unless told otherwise, and Slack's buttons send their JSON in it.
  */
 export function parsePayload(body: Buffer, contentType: string | undefined, forms: boolean): Json {
   if (body.length === 0) return {}
@@ -52,6 +53,10 @@ export function parsePayload(body: Buffer, contentType: string | undefined, form
   checkFields(text)
   const fields = Object.create(null) as Record<string, string>
   for (const [name, value] of new URLSearchParams(text)) fields[name] ??= value
+  const { payload, ...others } = fields
+  if (payload !== undefined && /^\s*\{/.test(payload) && Object.keys(others).length === 0) {
+    return parseJson(payload, { bigIntegers: "text" })
+  }
   return { ...fields }
 }
 

@@ -204,6 +204,9 @@ const mapping = z
   })
   .meta({ description: "One mapping." })
 
+/** What the gateway serves itself, and would keep from the endpoints. */
+const gatewayPath = /^\/(?:api|dashboard|healthz|mcp|metrics|readyz|takeover)(?:\/|$)/
+
 const gmail = z.strictObject({
   account: z.string().min(1).optional().meta({ description: "Mail account." }),
   label: z.string().min(1).default("INBOX").meta({ description: "Label that is watched." }),
@@ -243,7 +246,9 @@ const gmail = z.strictObject({
     })
     .prefault({})
     .meta({ description: "A tunnel of Tailscale from a public address to the listener." }),
-  model: z.string().min(1).optional().meta({ description: "Model of the runs." }),
+  model: z.string().min(1).optional().meta({
+    description: "Model of the runs; where it cannot be had or is not allowed, the agent's own.",
+  }),
   thinking: thinking.optional().meta({ description: "Thinking level of the runs." }),
 })
 
@@ -258,7 +263,7 @@ export const hooksSchema = z
       .string()
       .trim()
       .overwrite((text) => `/${trimBoth(text, "/")}`)
-      .refine((path) => !/^\/(?:api|healthz|readyz)(?:\/|$)/.test(path), { error: "is a path of the gateway's own" })
+      .refine((path) => !gatewayPath.test(path), { error: "is a path of the gateway's own" })
       .refine((path) => path !== "/", { error: 'must not be "/": give the endpoints a path of their own' })
       .refine((path) => /^[\w./~-]+$/.test(path), { error: "may have letters, digits and the characters . / ~ _ -" })
       .default("/hooks")

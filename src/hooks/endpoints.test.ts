@@ -224,6 +224,8 @@ describe("POST /hooks/agent", () => {
     for (const sessionKey of ["ＨＯＯＫ:x", "hook:x", "x", " Hook:X "]) {
       assert.equal((await acceptedTurn({ message: "m", sessionKey })).input.sessionKey, "agent:main:hook:x")
     }
+    const chat = await acceptedTurn({ message: "m", sessionKey: "-1001234567890" })
+    assert.equal(chat.input.sessionKey, "agent:main:hook:-1001234567890")
   })
 
   test("is not changed by prototype keys or by things that look like files", async () => {

@@ -5,6 +5,11 @@ import { AppError } from "../kernel/index.ts"
 const plainPath = /^(?!\.{1,2}(?:\/|$))[\w.~:@!$&'()*+,;=-]+(?:\/(?!\.{1,2}(?:\/|$))[\w.~:@!$&'()*+,;=-]+)*$/
 const brokenEscape = /%(?![0-9a-f]{2})/i
 
+/** Whether some request has this path: `match.path` of a mapping can be one that none ever has. */
+export function isRequestPath(path: string): boolean {
+  return plainPath.test(path)
+}
+
 /** For whoever has shown a right token or signature: says where paths come from. */
 export function unknownPath(): AppError {
   return new AppError("not-found", "There is no webhook under this path", {

@@ -25,6 +25,13 @@ describe("a template", () => {
     assert.equal(render('{{payload.path}} {{payload["odd key"]}}', payload), "mine quoted")
   })
 
+  test("reads item from the payload where no list gives an element", () => {
+    const payload = { item: { title: "Tea" } }
+    assert.equal(render("{{item.title}} {{a | default(item.title)}}", payload), "Tea Tea")
+    assert.equal(compileTemplate("{{item.title}}").render({ ...values(payload), item: { title: "Cup" } }), "Cup")
+    assert.equal(compileTemplate("[{{item.title}}]").render({ ...values(payload), item: null }), "[]")
+  })
+
   test("leaves missing and null values empty and writes structures as JSON", () => {
     assert.equal(render("[{{a}}{{b.c.d}}{{x[3]}}{{n}}]", { n: null, x: [1] }), "[]")
     assert.equal(render("{{o}} {{l}}", { o: { a: 1 }, l: [1, "2"] }), '{"a":1} [1,"2"]')

@@ -16,7 +16,7 @@ export interface TemplateValues {
   path: string
   /** ISO time of arrival. */
   now: string
-  /** The element in hand, for `forEach`. */
+  /** The element in hand, for `forEach`; without it `item` is a field of the payload. */
   item?: Json
 }
 
@@ -72,6 +72,8 @@ export function compilePath(text: string): TemplatePath {
 export function lookUp(values: TemplateValues, path: TemplatePath): Json | undefined {
   const [first, ...rest] = path
   if (typeof first !== "string" || !roots.has(first)) return descend(values.payload, path)
+  // Only `forEach` has an element in hand: elsewhere the word is a field of the payload like any other.
+  if (first === "item" && values.item === undefined) return descend(values.payload, path)
   return descend((values as unknown as Record<string, Json | undefined>)[first], rest)
 }
 

@@ -38,6 +38,34 @@ test("finds what may not work, each with its key, and nothing in a good configur
       /tokenFile: names a file that does not exist: \/nonexistent/,
     ],
     [{ browser: { defaultProfile: "managd" } }, /^browser\.defaultProfile: .*did you mean "managed"\?/],
+    [
+      { hooks: { mappings: [{ match: { path: "shop/new-order.v2" } }, { match: { path: "my shop" } }] } },
+      /^hooks\.mappings\[1\]\.match\.path: is never reached: a path has no spaces/,
+    ],
+    [
+      { hooks: { mappings: [{ match: { path: "gr\u00f6\u00dfe" } }] } },
+      /^hooks\.mappings\[0\]\.match\.path: is never reached/,
+    ],
+    [
+      { hooks: { mappings: [{ match: { path: "/agent" } }] } },
+      /^hooks\.mappings\[0\]\.match\.path: is never reached: that path is a built-in endpoint/,
+    ],
+    [
+      {
+        hooks: {
+          mappings: [
+            { thinking: "High", sessionKey: "hook:{{id}}" },
+            { thinking: "{{level}}", sessionKey: "orders" },
+            { thinking: "ultra" },
+          ],
+        },
+      },
+      /^hooks\.mappings\[2\]\.thinking: is no thinking level; there are: off, minimal, low, medium, high$/,
+    ],
+    [
+      { hooks: { mappings: [{ sessionKey: "agent:main:main" }] } },
+      /^hooks\.mappings\[0\]\.sessionKey: is no key of a webhook's session/,
+    ],
     [{ hooks: { presets: ["github", "gmial"] } }, /^hooks\.presets\[1\]: .*did you mean "gmail"\?/],
     [
       { channels: { chatapp: { allowFrom: [12, "chatapp:34", "@ada_l", "*", "12x"] } } },

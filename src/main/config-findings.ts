@@ -12,6 +12,9 @@ import { customEntries } from "../channels/chatapp/commands/menu.ts"
 import { idPrefixes } from "../channels/chatapp/settings.ts"
 import { webChannel } from "../channels/web/contract.ts"
 import { hookPresets } from "../hooks/config.ts"
+import { isRequestPath } from "../hooks/path.ts"
+import { thinkingLevels } from "../hooks/payload.ts"
+import { isHookKey } from "../sessions/keys.ts"
 import { type ModelWarning, findModelWarnings } from "./models/warnings.ts"
 import { findSecretWarnings } from "./secret-warnings.ts"
 
@@ -33,6 +36,8 @@ export function findConfigWarnings(snapshot: ConfigSnapshot): ConfigFinding[] {
       ...profileWarnings(config),
       ...commandWarnings(config),
       ...presetWarnings(config),
+      ...mappingPathWarnings(config),
+      ...mappingValueWarnings(config),
       ...personWarnings(config),
       ...channelWarnings(config),
       ...fileWarnings(snapshot),
@@ -123,6 +128,46 @@ function presetWarnings({ hooks }: Config): ModelWarning[] {
     const near = nearestName(name, hookPresets)
     const hint = near === undefined ? `there are: ${hookPresets.join(", ")}` : `did you mean "${near}"?`
     return [{ path: ["hooks", "presets", index], message: `names a preset that does not exist; ${hint}` }]
+  })
+}
+
+/** The endpoint answers 404, or is another: nobody would learn from that which entry is at fault. */
+function mappingPathWarnings({ hooks }: Config): ModelWarning[] {
+  return hooks.mappings.flatMap(({ match }, index) => {
+    const wanted = match?.path
+    if (wanted === undefined) return []
+    const found = { path: ["hooks", "mappings", index, "match", "path"] }
+    if (wanted === "wake" || wanted === "agent") {
+      return [{ ...found, message: "is never reached: that path is a built-in endpoint" }]
+    }
+    if (isRequestPath(wanted)) return []
+    return [{ ...found, message: "is never reached: a path has no spaces, no encoded or other than ASCII characters" }]
+  })
+}
+
+/** Every delivery would be refused for it. What a mapping takes out of a payload is not known here. */
+function mappingValueWarnings({ hooks }: Config): ModelWarning[] {
+  const isWrong = (text: string | undefined, isKnown: (plain: string) => boolean) => {
+    const plain = text?.trim() ?? ""
+    return plain !== "" && !plain.includes("{{") && !isKnown(plain)
+  }
+  const isLevel = (plain: string) => thinkingLevels.some((level) => level === plain.toLowerCase())
+  return hooks.mappings.flatMap(({ thinking, sessionKey }, index) => {
+    const path = ["hooks", "mappings", index]
+    const levels = thinkingLevels.join(", ")
+    return [
+      ...(isWrong(thinking, isLevel)
+        ? [{ path: [...path, "thinking"], message: `is no thinking level; there are: ${levels}` }]
+        : []),
+      ...(isWrong(sessionKey, isHookKey)
+        ? [
+            {
+              path: [...path, "sessionKey"],
+              message: "is no key of a webhook's session; write one such as hook:orders",
+            },
+          ]
+        : []),
+    ]
   })
 }
 

@@ -6,6 +6,7 @@ import { startBrowserBench } from "../../test/support/browser-service.ts"
 import { endAll } from "../../test/support/ends.ts"
 import { send } from "../../test/support/http-client.ts"
 import { controlRoutes } from "../browser/routes/all.ts"
+import { configSchema } from "../config/index.ts"
 import { type Scope, type Surface, createDoor, mcpScopes, routeRules, scopes } from "../gateway/index.ts"
 import { createApp } from "../gateway/server.ts"
 import { gatewayToken, startGateway } from "../gateway/gateway.fixture.ts"
@@ -50,6 +51,18 @@ const call = (route: { surface: Surface; method: string; path: string }, token?:
   })
 
 const filled = (path: string) => path.replaceAll(/:\w+/g, "1")
+
+test("no base path of webhooks is one that the gateway serves itself", () => {
+  const served = registered().filter(({ surface }) => surface === "gateway")
+  const bases = new Set(["/dashboard", "/takeover", ...served.map(({ path }) => `/${path.split("/")[1]}`)])
+  assert.ok(bases.has("/mcp") && bases.has("/metrics"), "the routers were not found")
+  const problem = (path: string) => configSchema.safeParse({ hooks: { path } }).error?.issues[0]?.message
+  for (const base of bases) {
+    for (const path of [base, `${base}/in`, base.slice(1)])
+      assert.equal(problem(path), "is a path of the gateway's own")
+    assert.equal(problem(`${base}s`), undefined)
+  }
+})
 
 test("every registered route stands in the table of scopes", () => {
   const all = registered()

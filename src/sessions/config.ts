@@ -55,10 +55,10 @@ export const sessionSchema = z
       })
       .default({})
       .meta({ description: "Rules by kind of conversation; each wins over `session.reset`." }),
-    resetByChannel: z
-      .record(z.string().min(1), resetRule)
-      .default({})
-      .meta({ description: "Rules by channel; each wins over all others." }),
+    resetByChannel: z.record(z.string().min(1), resetRule).default({}).meta({
+      description:
+        "Rules by channel; each wins over all others. Under `hook` that of webhooks, whose sessions do not end by themselves without it.",
+    }),
     keepDays: z.int().min(1).max(36_500).optional().meta({
       description:
         "Days for which the messages of a conversation are kept after it has ended: by its reset rule, `/new` or `/reset`. What goes on is never touched. Sessions of hooks have `hooks.keepSessionDays`.",

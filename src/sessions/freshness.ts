@@ -3,9 +3,12 @@ import type { ResetRule, SessionConfig } from "./config.ts"
 
 type Kind = "dm" | "group" | "thread"
 
-export function resetRuleFor(config: SessionConfig, key: string): ResetRule {
+/** Undefined: it does not end by itself. */
+export function resetRuleFor(config: SessionConfig, key: string): ResetRule | undefined {
   const channel = /^agent:[^:]+:([^:]+):/.exec(key)?.[1]
   const byChannel = channel === undefined ? undefined : config.resetByChannel[channel]
+  // Whoever posts with the same key goes on with an order or an issue, and these know no nights.
+  if (channel === "hook") return byChannel
   return byChannel ?? config.resetByType[kindOf(key)] ?? config.reset
 }
 
@@ -15,7 +18,8 @@ function kindOf(key: string): Kind {
   return "dm"
 }
 
-export function isFresh(rule: ResetRule, updatedAt: number, now: number): boolean {
+export function isFresh(rule: ResetRule | undefined, updatedAt: number, now: number): boolean {
+  if (!rule) return true
   if (rule.idleMinutes !== undefined && now - updatedAt >= rule.idleMinutes * 60_000) return false
   return rule.mode === "idle" || updatedAt >= lastResetBefore(now, rule.atHour)
 }

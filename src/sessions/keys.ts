@@ -61,19 +61,31 @@ export function groupKey(agentId: string, channel: string, chatId: string, topic
   return topicId === undefined ? group : `${group}:topic:${topicId}`
 }
 
-const hookKeyPattern = /^[a-z0-9][a-z0-9._:@/+-]{0,199}$/
+/** Ids of chats and phone numbers begin with a sign. */
+const hookKeyPattern = /^[a-z0-9_@+-][a-z0-9._:@/+-]{0,199}$/
+
+/** What a requested key names below `hook:`; undefined for what cannot be a session of a webhook. */
+function hookName(requested: string): string | undefined {
+  const plain = requested.normalize("NFKC").trim().toLowerCase()
+  const name = plain.startsWith("hook:") ? plain.slice("hook:".length) : plain
+  const isForeign = name.startsWith("agent:") || name === "main" || name === "global" || name.includes("..")
+  return isForeign || !hookKeyPattern.test(name) ? undefined : name
+}
+
+/** Whether `hookKey` takes it. */
+export function isHookKey(requested: string): boolean {
+  return hookName(requested) !== undefined
+}
 
 /**
  * The session of a webhook. Whatever the caller asked for lives under `hook:`, so that no caller can reach a chat's
  * or the main session by its key; an `agent:` key, or one that normalises to something else, is refused.
  */
 export function hookKey(agentId: string, requested: string): string {
-  const plain = requested.normalize("NFKC").trim().toLowerCase()
-  const name = plain.startsWith("hook:") ? plain.slice("hook:".length) : plain
-  const isForeign = name.startsWith("agent:") || name === "main" || name === "global" || name.includes("..")
-  if (isForeign || !hookKeyPattern.test(name)) {
+  const name = hookName(requested)
+  if (name === undefined) {
     throw new AppError("bad-request", "sessionKey is not acceptable", {
-      hint: "Use a name of your own of letters, digits and . _ : @ / + - such as hook:orders; chat and main sessions cannot be addressed",
+      hint: "Use a name of your own of at most 200 letters, digits and . _ : @ / + - such as hook:orders, which begins with no . : or / and has no .. in it; chat and main sessions cannot be addressed",
     })
   }
   return `agent:${agentId}:hook:${name}`

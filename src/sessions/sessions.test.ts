@@ -2,7 +2,8 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { plain, testStore } from "../../test/support/store.ts"
 import { AppError } from "../kernel/index.ts"
-import { isFresh } from "./freshness.ts"
+import { sessionSchema } from "./config.ts"
+import { isFresh, resetRuleFor } from "./freshness.ts"
 import { directKey, hookKey } from "./keys.ts"
 import { moveSession } from "./move.ts"
 import { trimToBudget } from "./transcript.ts"
@@ -30,6 +31,13 @@ test("keeps every key that a webhook asks for in the hook namespace", () => {
   assert.equal(hookKey("main", "ＨＯＯＫ:x"), "agent:main:hook:x")
 })
 
+for (const name of ["-1001234567890", "+491701234567", "@ada", "_nightly", "x".repeat(200)]) {
+  test(`takes the session key ${name.slice(0, 20)} of a webhook, with and without hook:`, () => {
+    assert.equal(hookKey("main", name), `agent:main:hook:${name}`)
+    assert.equal(hookKey("main", `hook:${name}`), `agent:main:hook:${name}`)
+  })
+}
+
 for (const key of [
   "main",
   "MAIN",
@@ -45,6 +53,10 @@ for (const key of [
   "",
   "ａｇｅｎｔ:main:main",
   "hook:",
+  "x".repeat(201),
+  ".x",
+  "/x",
+  "hook::x",
 ]) {
   test(`refuses the session key ${JSON.stringify(key)} of a webhook`, () => {
     assert.throws(
@@ -67,6 +79,17 @@ test("ends an idle session after its minutes, and a daily one by whichever comes
   assert.equal(isFresh({ mode: "idle", atHour: 4, idleMinutes: 60 }, now - 59 * 60_000, now), true)
   assert.equal(isFresh({ mode: "idle", atHour: 4, idleMinutes: 60 }, now - 60 * 60_000, now), false)
   assert.equal(isFresh({ mode: "daily", atHour: 4, idleMinutes: 30 }, now - 31 * 60_000, now), false)
+})
+
+test("a session of a webhook ends by the rule of webhooks alone, and by none without it", () => {
+  const daily = { mode: "daily" as const, atHour: 4 }
+  const ruleOf = (key: string, session: object) => resetRuleFor(sessionSchema.parse(session), key)
+  for (const key of ["agent:main:hook:order:7", "agent:main:hook:x:topic:1", "agent:main:hook:slack:channel:c1"]) {
+    assert.equal(ruleOf(key, { reset: daily, resetByType: { dm: daily, group: daily, thread: daily } }), undefined)
+    assert.deepEqual(ruleOf(key, { resetByChannel: { hook: daily } }), daily)
+  }
+  assert.equal(isFresh(undefined, 0, Number.MAX_SAFE_INTEGER), true)
+  assert.deepEqual(ruleOf("agent:main:main", {}), daily)
 })
 
 test("trims to the newest messages and never begins with an answer or a tool result", () => {

@@ -103,6 +103,21 @@ test("a constant sessionKey is one conversation; without one every run begins an
   assert.doesNotMatch((await promptWith(world, "order three")).promptText(), /order one/)
 })
 
+test("a constant sessionKey is the same conversation days later, when the main session has begun anew", async (context) => {
+  const world = await hookWorld(context)
+  const posted = { sessionKey: "hook:orders", deliver: false, ...later }
+  await world.hook("agent", { message: "order one", ...posted })
+  await promptWith(world, "order one")
+  await world.settle()
+  await world.gateway.kill("SIGTERM")
+  world.change(`update session set updated_at = updated_at - ${3 * 24 * 60 * 60 * 1000}`)
+  await world.start()
+  await world.hook("agent", { message: "order two", ...posted })
+  assert.match((await promptWith(world, "order two")).promptText(), /order one[^]*order two/)
+  world.say("good morning")
+  assert.doesNotMatch((await promptWith(world, "good morning")).promptText(), /hello/)
+})
+
 test("no sessionKey reaches the main session, a chat's, or trust", async (context) => {
   const world = await hookWorld(context)
   world.say("the secret word is xylophone")

@@ -36,9 +36,10 @@ export interface CompiledMapping {
   hidden: readonly string[]
 }
 
-export type TemplateField = "name" | "sessionKey" | "message" | "text" | "to" | "model" | "thinking"
+export type TemplateField = "name" | "sessionKey" | "message" | "text" | "to" | "model" | "preferredModel" | "thinking"
 
 export interface CompiledPreset {
+  name: string
   event: Template | undefined
   texts: Map<string, { message: Template; sessionKey: Template }>
   otherwise: Template
@@ -111,7 +112,8 @@ function compileMapping(view: MappingsView, entry: HookMappingConfig, id: string
       message: compiled(entry.messageTemplate),
       text: compiled(entry.textTemplate),
       to: compiled(entry.to),
-      model: compiled(entry.model ?? gmail?.model),
+      model: compiled(entry.model),
+      preferredModel: compiled(gmail?.model),
       thinking: compiled(entry.thinking ?? gmail?.thinking),
     },
     preset: preset && compilePreset(preset),
@@ -135,6 +137,7 @@ function compilePreset(preset: Preset): CompiledPreset {
     return [event, { message: compileTemplate(message), sessionKey: compileTemplate(sessionKey) }] as const
   })
   return {
+    name: preset.name,
     event: compiled(preset.event),
     texts: new Map(texts),
     otherwise: compileTemplate(preset.otherwise),

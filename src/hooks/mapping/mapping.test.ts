@@ -121,6 +121,17 @@ describe("a mapping", () => {
     for (const secret of [hookToken, "feed", "glpat", "a=b"]) assert.ok(!text.includes(secret), secret)
   })
 
+  test("shows by which header Bitbucket names its events, unless the mapping hides it", async () => {
+    const bitbucket = { match: { path: "bitbucket" }, messageTemplate: "event {{headers.x-event-key}}" }
+    map(bitbucket)
+    await server.post("/hooks/bitbucket", {}, { "x-event-key": "repo:push", "x-other-key": "secret" })
+    assert.equal(inputs()[0].text, "event repo:push")
+    assert.doesNotMatch(String(server.rows("select headers from hook_delivery")[0]?.headers), /secret/)
+    map({ ...bitbucket, hide: ["X-Event-Key"] })
+    await server.post("/hooks/bitbucket", {}, { "x-event-key": "repo:push" })
+    assert.equal(inputs()[1].text, "event")
+  })
+
   test("shows its message without the boundary only when the configuration says so, and never trusts it", async () => {
     map(
       { match: { path: "own" }, messageTemplate: "{{m}}", allowUnsafeExternalContent: true },
@@ -249,6 +260,20 @@ describe("a mapping", () => {
     const headers = { ...bearer, "content-type": "application/x-www-form-urlencoded" }
     assert.equal((await server.send("/hooks/form", { headers, body: '{"id": 17}' })).status, 202)
     assert.equal(inputs()[0].text, "order 17")
+  })
+
+  test("reads the JSON that a form has in its one field payload, as GitHub sends it unless told otherwise", async () => {
+    map({ match: { path: "form" }, messageTemplate: "{{action}} {{payload.payload | json}}" })
+    const headers = { ...bearer, "content-type": "application/x-www-form-urlencoded" }
+    const post = async (fields: Record<string, string>) => {
+      const answer = await server.send("/hooks/form", { headers, body: new URLSearchParams(fields).toString() })
+      return answer.status === 202 ? inputs().at(-1).text : answer.status
+    }
+    const json = '{"action":"opened","issue":{"title":"a & b"}}'
+    assert.equal(await post({ payload: json }), "opened null")
+    assert.equal(await post({ payload: json, action: "mine" }), `mine ${JSON.stringify(json)}`)
+    assert.equal(await post({ payload: "just words" }), '"just words"')
+    assert.equal(await post({ payload: '{"action":' }), 400)
   })
 
   test("keeps the digits of integers that no number holds, in texts and in ids", async () => {

@@ -2,11 +2,12 @@
 // Nothing here can give a delivery trust: `unwrapped` comes from the mapping's configuration and nowhere else.
 import type { PromptSegment } from "../../agent/turn-input.ts"
 import { AppError, type Json, isJsonObject } from "../../kernel/index.ts"
+import { isHookKey } from "../../sessions/keys.ts"
 import type { AgentAction, HookAction } from "../action.ts"
 import { cleanName, thinkingLevels } from "../payload.ts"
 import { type Template, type TemplateValues, lookUp } from "../template.ts"
 import type { Overrides, RunTransform, TransformInput } from "../transform/contract.ts"
-import type { CompiledMapping } from "./compile.ts"
+import { type CompiledMapping, fingerprint } from "./compile.ts"
 
 export const maxForEachItems = 200
 
@@ -81,12 +82,13 @@ function agentAction(mapping: CompiledMapping, values: TemplateValues, overrides
     message,
     ...(segments && !mapping.unwrapped ? { segments } : {}),
     name: cleanName(overrides.name ?? render(templates.name, values) ?? ""),
-    sessionKey: blank(overrides.sessionKey ?? render(templates.sessionKey ?? preset?.sessionKey, values)),
+    sessionKey: blank(overrides.sessionKey ?? render(templates.sessionKey, values) ?? presetKey(mapping, values)),
     wakeMode: overrides.wakeMode ?? overrides.mode ?? mapping.wakeMode,
     deliver: overrides.deliver ?? mapping.deliver,
     channel: overrides.channel ?? mapping.channel,
     to: blank(overrides.to ?? render(templates.to, values)),
     model: blank(overrides.model ?? render(templates.model, values)),
+    preferredModel: blank(render(templates.preferredModel, values)),
     thinking: thinkingLevel(overrides.thinking ?? render(templates.thinking, values)),
     timeoutSeconds: overrides.timeoutSeconds ?? mapping.timeoutSeconds,
     ...(mapping.unwrapped ? { unwrapped: true } : {}),
@@ -123,6 +125,13 @@ function presetTexts({ preset }: CompiledMapping, values: TemplateValues) {
   if (!preset) return undefined
   const text = preset.event && preset.texts.get(preset.event.render(values))
   return { message: text?.message ?? preset.otherwise, sessionKey: text?.sessionKey ?? preset.sessionKey }
+}
+
+/** Senders have ids of any form; a delivery of theirs is not refused for what our own template makes of them. */
+function presetKey(mapping: CompiledMapping, values: TemplateValues): string | undefined {
+  const key = render(presetTexts(mapping, values)?.sessionKey, values)
+  if (key === undefined || isHookKey(key)) return key
+  return `hook:${mapping.preset?.name}:${fingerprint(key)}`
 }
 
 function render(template: Template | undefined, values: TemplateValues): string | undefined {

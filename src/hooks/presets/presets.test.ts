@@ -132,3 +132,34 @@ describe("the github preset", () => {
     assert.equal(server.rows("select mapping from hook_delivery")[0]?.mapping, "acme")
   })
 })
+
+test("gmail: runs a mail with the agent's own model where hooks.gmail.model cannot be had", async () => {
+  const mail = { messages: [{ id: "m1", from: "a@example.com", subject: "s", snippet: "", body: "" }] }
+  const modelOf = async (change: object) => {
+    server.configure({ presets: ["gmail"], mappings: [], ...change })
+    const answer = await server.post("/hooks/gmail", mail)
+    return answer.status === 202 ? inputs().at(-1).model : answer.status
+  }
+  const [good, gone] = ["offline/commander", "offline/gone"]
+  assert.equal(await modelOf({ gmail: { model: good } }), good)
+  assert.equal(await modelOf({ gmail: { model: gone } }), undefined)
+  const asked = (model: string) => ({ mappings: [{ preset: "gmail", model }], gmail: { model: good } })
+  assert.equal(await modelOf(asked("{{item.none}}")), good)
+  assert.equal(await modelOf(asked(gone)), 400, "a model that a mapping asks for is had or refused")
+})
+
+test("a preset takes what has an id that no session key can hold, each in a conversation of its own", async () => {
+  server.configure({ presets: [...hookPresets], mappings: [] })
+  const post = async (path: string, body: object, headers: Record<string, string> = {}) => {
+    const answer = await server.post(path, body, headers)
+    assert.equal(answer.status, 202, answer.text)
+    return String(inputs().at(-1).sessionKey)
+  }
+  const plan = (id: string) => post("/hooks/stripe", { type: "plan.updated", data: { object: { id } } })
+  const keys = [await plan("Gold Special"), await plan("Gold Special"), await plan("25% off"), await plan("agent:x")]
+  for (const key of keys) assert.match(key, /^agent:main:hook:stripe:[0-9a-f]{16}$|^agent:main:hook:stripe:agent:x$/)
+  assert.equal(keys[0], keys[1])
+  assert.equal(new Set(keys).size, 3)
+  const star = { action: "created", repository: { full_name: "acme/a..b" } }
+  assert.match(await post("/hooks/github", star, { "x-github-event": "star" }), /^agent:main:hook:github:[0-9a-f]{16}$/)
+})

@@ -6,9 +6,10 @@ const place = "{{event.channel}}"
 export const slack: Preset = {
   name: "slack",
   scheme: "slack",
-  title: 'Slack {{event.type | default(type)}}{{event.channel | before(" in ")}}',
+  // Events about a channel itself have the whole of it there, all others its id.
+  title: 'Slack {{event.type | default(type)}}{{event.channel.id | default(event.channel) | before(" in ")}}',
   sessionKey:
-    "hook:slack:{{event.channel | default(event.item.channel) | default(team_id)}}:{{event.thread_ts | default(event.item.ts) | default(event.ts)}}",
+    "hook:slack:{{event.channel.id | default(event.channel) | default(event.item.channel) | default(team_id)}}:{{event.thread_ts | default(event.item.ts) | default(event.ts)}}",
   event: "{{event.type}}",
   idFrom: "payload.event_id",
   texts: {

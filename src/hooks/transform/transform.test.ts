@@ -51,6 +51,14 @@ describe("a transform", () => {
     assert.equal(await lastText(), "base 1")
   })
 
+  test("leaves as it is what it gives null for", async () => {
+    module("export default () => ({ message: null, to: null, model: null, deliver: null, timeoutSeconds: null })", {
+      to: "7",
+    })
+    assert.equal(await lastText(), "base 1")
+    assert.equal(inputs().at(-1).route.chatId, "7")
+  })
+
   test("skips a delivery with null, and a repeat of it too", async () => {
     module("export default () => null", { dedupe: true })
     for (let time = 0; time < 2; time += 1) {

@@ -87,7 +87,13 @@ async function callTransform(
   }
   const value = JSON.parse(outcome.json) as unknown
   if (value === null) return null
-  const parsed = overridesSchema.safeParse(value)
+  const parsed = overridesSchema.safeParse(withoutNulls(value))
   if (parsed.success) return parsed.data
   throw new Error(`what it returned is wrong: ${describeError(parsed.error)}`)
+}
+
+/** A field that is null counts as left out, as in a payload. */
+function withoutNulls(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null))
 }
