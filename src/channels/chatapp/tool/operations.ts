@@ -30,7 +30,7 @@ import {
   gateOf,
 } from "../../shared/tool/deed.ts"
 import { type Gate, shutBy } from "./gates.ts"
-import { type Reach, isOwners, reachOf } from "../../shared/tool/reach.ts"
+import { type Reach, isOwners, isOwnersTurn, reachOf } from "../../shared/tool/reach.ts"
 import { type SendKey, addRows, earlierSend, ownMessage } from "../../shared/tool/sends.ts"
 import { type TakeOptions, isAddress, takeMedia } from "../../shared/media/take.ts"
 
@@ -41,6 +41,8 @@ export interface OperationOptions {
   stickers: Stickers
   mainAccount: () => string
   mediaRoot: string
+  /** The chat that an `@name` means. Throws `target-invalid` when it means nobody who can be written to. */
+  findTarget: (route: Route, signal: AbortSignal) => Promise<Route>
   waitFor: (ids: readonly number[], limits: { timeoutMs: number; signal: AbortSignal }) => Promise<OutboxRow[]>
   /** For tests, whose servers are on this machine. */
   fetching?: TakeOptions["fetching"]
@@ -57,20 +59,20 @@ export class Operations {
   }
 
   /** What the turn may not do by itself; undefined for all else. Throws for chats that nobody may reach. */
-  gate(deed: Deed, context: ToolContext): Gated | undefined {
+  async gate(deed: Deed, context: ToolContext): Promise<Gated | undefined> {
     if (context.trusted && !context.tainted) return undefined
-    const { route } = this.#reach(deed.input, { ...context, approved: true }, context.trusted)
+    const { route } = await this.#reach(deed.input, { ...context, approved: true }, context.trusted)
     return gateOf(this.#options.store, deed, route, context)
   }
 
   /** Throws for chats that nobody may reach. */
-  describe(deed: Deed, context: ToolContext) {
-    const { route } = this.#reach(deed.input, { ...context, approved: true }, context.trusted)
+  async describe(deed: Deed, context: ToolContext) {
+    const { route } = await this.#reach(deed.input, { ...context, approved: true }, context.trusted)
     return { actions: [deed.kind], sites: [], ...describeDeed(deed, route) }
   }
 
   async do(deed: Deed, context: ToolContext): Promise<ToolResult> {
-    const gated = context.approved ? undefined : this.gate(deed, context)
+    const gated = context.approved ? undefined : await this.gate(deed, context)
     if (gated) throw new AppError("forbidden", gated.reason)
     switch (deed.kind) {
       case "send":
@@ -87,7 +89,7 @@ export class Operations {
   }
 
   async #send(input: SendInput, context: ToolContext): Promise<ToolResult> {
-    const { route, isOwn } = this.#reach(input, context)
+    const { route, isOwn } = await this.#reach(input, context)
     const settings = this.#gate(route, "sendMessage")
     if (input.text.trim() === "" && input.media === undefined)
       throw new AppError("bad-request", "There is nothing to send")
@@ -112,7 +114,7 @@ export class Operations {
 
   /** A sticker of its own has no words: it is no answer, so the turn's reply is sent as well. */
   async #sticker(input: StickerInput, context: ToolContext): Promise<ToolResult> {
-    const { route } = this.#reach(input, context)
+    const { route } = await this.#reach(input, context)
     const settings = this.#gate(route, "sticker")
     const key = { runId: context.runId, digest: digestOf(route, { text: "", ...input }) }
     const earlier = earlierSend(this.#options.store, key)
@@ -133,7 +135,7 @@ export class Operations {
   }
 
   async #edit(input: EditInput, context: ToolContext): Promise<ToolResult> {
-    const { route } = this.#reach(input, context)
+    const { route } = await this.#reach(input, context)
     const account = this.#gate(route, "editMessage")
     const settings = context.tainted ? { ...account, linkPreview: false } : account
     const own = ownMessage(this.#options.store, route, input.messageId)
@@ -146,7 +148,7 @@ export class Operations {
   }
 
   async #remove(input: MessageInput, context: ToolContext): Promise<ToolResult> {
-    const { route } = this.#reach(input, context)
+    const { route } = await this.#reach(input, context)
     this.#gate(route, "deleteMessage")
     if (!isOwners(context) && ownMessage(this.#options.store, route, input.messageId) === undefined) {
       throw new AppError("forbidden", "Only an owner's turn may delete messages that the bot has not sent itself")
@@ -155,7 +157,7 @@ export class Operations {
   }
 
   async #react(input: ReactInput, context: ToolContext): Promise<ToolResult> {
-    const { route } = this.#reach(input, context)
+    const { route } = await this.#reach(input, context)
     this.#gate(route, "reactions")
     const emoji = emojiOf(input.remove ? "" : input.emoji)
     return await this.#put([reactRow(route, { messageId: input.messageId, emoji })], route, context)
@@ -166,15 +168,17 @@ export class Operations {
   }
 
   /** Whether the bot knows a chat is told only to turns that may hear it. */
-  #reach({ to, threadId }: Place, context: ToolContext, looks = true): Reach {
-    const { settings, mainAccount } = this.#options
+  async #reach({ to, threadId }: Place, context: ToolContext, looks = true): Promise<Reach> {
+    const { settings, mainAccount, findTarget } = this.#options
     const account = context.route?.account ?? mainAccount()
-    const named = to === undefined || to.trim() === "" ? undefined : resolveTarget(to, account)
+    const given = to === undefined || to.trim() === "" ? undefined : resolveTarget(to, account)
+    const isFound = given?.chatId.startsWith("@") === true && looks && (context.approved || isOwnersTurn(context))
+    const named = isFound ? await findTarget(given, context.signal) : given
     const target = named ?? (threadId === undefined ? undefined : (context.route ?? undefined))
     const reach = reachOf(
       target && threadId !== undefined ? { ...target, threadId } : target,
       context,
-      (route) => !looks || this.#knows(route, settings),
+      (route) => !looks || this.#knows(route, settings) || (isFound && this.#knows(given, settings)),
     )
     // The message that the turn answers is not what a message of its own refers to.
     const { messageId: _answered, ...route } = reach.route

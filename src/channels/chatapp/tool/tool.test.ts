@@ -226,7 +226,33 @@ describe("a target", () => {
     await message({ action: "send", to: friend, message: "hello" })
     assert.equal(said(friend)[0]?.text, "hello")
     await assert.rejects(message({ action: "send", to: 999, message: "x" }), { code: "forbidden" })
-    await assert.rejects(message({ action: "send", to: "@some_channel", message: "x" }), { code: "forbidden" })
+    await assert.rejects(message({ action: "send", to: "@some_channel", message: "x" }), { code: "target-invalid" })
+  })
+
+  test("is found by its @name as by its id", async () => {
+    const { control } = bench.emulator
+    const fay = control.addUser({ id: 90_001, firstName: "Fay", username: "fay_of_the_sea" })
+    control.sendText({ userId: fay.id, text: "/start" })
+    const crew = control.addChat({ type: "supergroup", title: "Crew", username: "crew_of_the_sea", members: [fay.id] })
+    begin({ allowFrom: [fay.id, me], groups: { [crew.id]: {} } })
+    const sent = answerOf(await message({ action: "send", to: "@Fay_of_the_sea", message: "hello" }))
+    assert.deepEqual([sent["chatId"], said(fay.id)[0]?.text], [String(fay.id), "hello"])
+    await use("chatapp", { action: "sendMessage", to: "@crew_of_the_sea", content: "hello all" })
+    assert.equal(said(crew.id)[0]?.text, "hello all")
+    begin({ allowFrom: [me], groups: { "-1001": {} } })
+    for (const to of ["@fay_of_the_sea", "@crew_of_the_sea"]) {
+      await assert.rejects(message({ action: "send", to, message: "x" }), "the bot does not know them any more")
+    }
+    const tainted = { tainted: true }
+    const own = { ...route, chatId: String(fay.id) }
+    begin({ allowFrom: [fay.id] })
+    await message({ action: "send", to: "@fay_of_the_sea", message: "here" }, { ...tainted, route: own })
+    const others = { origin: "approved-sender" as const, trusted: true }
+    const asked = calls("getChat").length
+    await assert.rejects(message({ action: "send", to: "@fay_of_the_sea", message: "x" }, others), {
+      code: "forbidden",
+    })
+    assert.equal(calls("getChat").length, asked, "for others nobody is looked for")
   })
 
   test("other than the turn's own chat is refused to everybody else, whatever they touch", async () => {
@@ -292,8 +318,8 @@ describe("a turn that has read words of others", () => {
     begin({ reactionLevel: "minimal" })
     await message({ action: "react", messageId: first, emoji: "👍" }, tainted)
     await message({ action: "delete", messageId }, tainted)
-    assert.equal(gateOf("message", { action: "send", message: "x" }), undefined)
-    assert.equal(gateOf("message", { action: "send", message: "x" }, { tainted: false }), undefined)
+    assert.equal(await gateOf("message", { action: "send", message: "x" }), undefined)
+    assert.equal(await gateOf("message", { action: "send", message: "x" }, { tainted: false }), undefined)
   })
 
   test("asks for every other chat and topic, for messages of others and of earlier runs, and for files of the web", async () => {
@@ -331,13 +357,12 @@ describe("a turn that has read words of others", () => {
     assert.equal(answerOf(sent).chatId, `${friend}`)
   })
 
-  test("is not told which chats the bot knows when it acts for others", () => {
+  test("is not told which chats the bot knows when it acts for others", async () => {
     const foreign = { origin: "webhook", trusted: false } as const
-    assert.match(
-      String((gateOf("message", { action: "send", to: 999_999, message: "x" }, foreign) as { reason: string }).reason),
-      /only reach/,
-    )
-    assert.throws(() => gateOf("message", { action: "send", to: 999_999, message: "x" }), /does not know/)
+    const gated = await gateOf("message", { action: "send", to: 999_999, message: "x" }, foreign)
+    assert.match(gated?.reason ?? "", /only reach/)
+    const known = async () => await gateOf("message", { action: "send", to: 999_999, message: "x" })
+    await assert.rejects(known, /does not know/)
   })
 })
 
