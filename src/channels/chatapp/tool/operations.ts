@@ -130,8 +130,8 @@ export class Operations {
     this.#gate({ account }, "sticker")
     const found = await stickers.search(account, query, limit)
     const shown = found.map(({ fileId, emoji, description, setName }) => ({ fileId, emoji, description, setName }))
-    const note = JSON.stringify({ ok: true, count: shown.length })
-    return { note, content: [], ...(shown.length > 0 ? { foreign: JSON.stringify(shown) } : {}) }
+    const answer = JSON.stringify({ ok: true, count: shown.length, stickers: shown })
+    return shown.length > 0 ? { content: [], foreign: answer } : { content: [{ type: "text", text: answer }] }
   }
 
   async #edit(input: EditInput, context: ToolContext): Promise<ToolResult> {
