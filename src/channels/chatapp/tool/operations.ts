@@ -4,7 +4,7 @@ import { createHash } from "node:crypto"
 import type { Gated, ToolContext, ToolResult } from "../../../agent/tool.ts"
 import type { Reply, ReplyButton, ReplyMedia } from "../../../delivery/contract.ts"
 import { takeTags } from "../../../delivery/tags.ts"
-import { AppError, type Json } from "../../../kernel/index.ts"
+import { AppError, type JsonObject } from "../../../kernel/index.ts"
 import type { Route } from "../../../sessions/route.ts"
 import type { NewOutbox, OutboxRow, Store } from "../../../store/index.ts"
 import { addressOf } from "../outbound/address.ts"
@@ -109,7 +109,7 @@ export class Operations {
     if (context.tainted) reply.noPreview = true
     // Whoever names the message to refer to wants the reference, whatever holds for replies.
     const wanted = settings.replyToMode === "off" ? { ...settings, replyToMode: "first" as const } : settings
-    return await this.#put(planReply(wanted, this.#options.render, route, reply), route, context, key)
+    return await this.#put(planReply(wanted, this.#options.render, route, reply), route, context, { key })
   }
 
   /** A sticker of its own has no words: it is no answer, so the turn's reply is sent as well. */
@@ -120,7 +120,7 @@ export class Operations {
     const earlier = earlierSend(this.#options.store, key)
     if (earlier) return await this.#outcome(earlier, route, context)
     const { fileId, replyTo, silent } = input
-    return await this.#put([planSticker(settings, route, { fileId, replyTo, silent })], route, context, key)
+    return await this.#put([planSticker(settings, route, { fileId, replyTo, silent })], route, context, { key })
   }
 
   /** Of the stickers that people have sent to this turn's bot: whoever drew one has had a hand in its description. */
@@ -153,18 +153,16 @@ export class Operations {
     if (!isOwners(context) && ownMessage(this.#options.store, route, input.messageId) === undefined) {
       throw new AppError("forbidden", "Only an owner's turn may delete messages that the bot has not sent itself")
     }
-    return await this.#act("delete", { messageId: input.messageId }, route, context)
+    const row = { ...addressOf(route), kind: "delete" satisfies ActionKind, payload: { messageId: input.messageId } }
+    return await this.#put([row], route, context, { did: { deleted: true } })
   }
 
   async #react(input: ReactInput, context: ToolContext): Promise<ToolResult> {
     const { route } = await this.#reach(input, context)
     this.#gate(route, "reactions")
     const emoji = emojiOf(input.remove ? "" : input.emoji)
-    return await this.#put([reactRow(route, { messageId: input.messageId, emoji })], route, context)
-  }
-
-  #act(kind: ActionKind, payload: Json, route: Route, context: ToolContext): Promise<ToolResult> {
-    return this.#put([{ ...addressOf(route), kind, payload }], route, context)
+    const did = emoji === null ? { removed: true } : { added: emoji }
+    return await this.#put([reactRow(route, { messageId: input.messageId, emoji })], route, context, { did })
   }
 
   /** Whether the bot knows a chat is told only to turns that may hear it. */
@@ -206,13 +204,24 @@ export class Operations {
     return await takeMedia({ source, mediaRoot, maxMb, signal: context.signal, store, fetching })
   }
 
-  async #put(rows: NewOutbox[], route: Route, context: ToolContext, key?: SendKey): Promise<ToolResult> {
+  /** `did`: what the answer says besides, once it is done. */
+  async #put(
+    rows: NewOutbox[],
+    route: Route,
+    context: ToolContext,
+    { key, did }: { key?: SendKey; did?: JsonObject } = {},
+  ): Promise<ToolResult> {
     if (rows.length === 0) throw new AppError("bad-request", "There is nothing to send: the text shows nothing")
     const ids = await addRows(this.#options.store, key, context.runId, rows)
-    return await this.#outcome(ids, route, context)
+    return await this.#outcome(ids, route, context, did)
   }
 
-  async #outcome(ids: readonly number[], route: Route, { signal }: ToolContext): Promise<ToolResult> {
+  async #outcome(
+    ids: readonly number[],
+    route: Route,
+    { signal }: ToolContext,
+    did: JsonObject = {},
+  ): Promise<ToolResult> {
     const rows = await this.#options.waitFor(ids, { timeoutMs: waitMs, signal })
     const trouble = rows.find((row) => ["dead", "dropped", "uncertain"].includes(row.state))
     if (trouble) {
@@ -226,7 +235,7 @@ export class Operations {
       ok: true,
       chatId: route.chatId,
       ...(messageId ? { messageId } : {}),
-      ...(isDone ? {} : { queued: true }),
+      ...(isDone ? did : { queued: true }),
     }
     return { content: [{ type: "text", text: JSON.stringify(answer) }] }
   }
