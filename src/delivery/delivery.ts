@@ -90,7 +90,10 @@ export function createDelivery(options: DeliveryOptions): Delivery {
         const near = last && !senders.get(last.channel)?.isPage ? last : undefined
         const only = near?.channel ?? [...senders].find(([, sender]) => !sender.isPage)?.[0]
         if (only === undefined) throw noRoute()
-        return senderOf(only).resolveTarget(target.to, target.account ?? near?.account)
+        const sender = senderOf(only)
+        // Of an account that is gone nothing would ever be sent.
+        const account = near && sender.hasAccount?.(near.account) !== false ? near.account : undefined
+        return sender.resolveTarget(target.to, target.account ?? account)
       }
       if (!last) throw noRoute()
       return withoutMessage(last)

@@ -156,6 +156,13 @@ test("a token of the environment starts the default account beside those of the 
       ["work", "to the second"],
     ]),
   )
+  const { sender } = bench.channel
+  assert.equal(sender.resolveTarget("42", undefined).account, "default")
+  assert.equal(sender.resolveTarget("42", "work").account, "work")
+  assert.throws(() => sender.resolveTarget("42", "wrok"), {
+    code: "target-invalid",
+    hint: "Accounts: default, idle, work",
+  })
   const { default: main, idle } = await accountsOf(bench)
   assert.deepEqual([main?.tokenSource, idle?.tokenSource, idle?.state], ["env", "none", "off"])
 })
