@@ -227,6 +227,9 @@ describe("a destination", () => {
     const { delivery, remember } = await startDelivery(context, [sender])
     await remember(routeTo("6", { account: "second" }))
     assert.deepEqual(delivery.resolve("main", { channel: "last", to: "8" }), routeTo("8"))
+    for (const channel of ["last", "test"]) {
+      assert.throws(() => delivery.resolve("main", { channel }), { code: "no-route", message: /second, which is gone/ })
+    }
   })
 
   test("that names no channel is never the gateway's own page, where nobody has the recipient's id", async (context) => {
