@@ -27,7 +27,10 @@ export const commandsSchema = z
       description:
         "Whether commands written as text are understood, bare stop words and `session.resetTriggers` among them. With `native` off too, nothing is a command.",
     }),
-    config: z.boolean().default(false).meta({ description: "Enables `/config`, for owners in private chats." }),
+    config: z.boolean().default(false).meta({
+      description:
+        "Enables `/config`: people of `allowFrom` and people let in by pairing change the file with it, owners also read it, in private chats.",
+    }),
     bash: z.boolean().default(false).meta({
       description: "Enables `/bash`, for owners in private chats: a command in the agent's sandbox.",
     }),

@@ -30,6 +30,8 @@ describe("the accounts", () => {
     assert.deepEqual([base?.botToken, base?.tokenFile], [tokens.one, "bot.token"])
     assert.deepEqual([work?.botToken, work?.tokenFile], [undefined, undefined])
     assert.deepEqual([home?.botToken, home?.tokenFile], [tokens.two, undefined])
+    const { botToken, tokenFile } = resolve({ ...chatapp, accounts: { default: { botToken: tokens.two } } })
+    assert.deepEqual([botToken, tokenFile], [tokens.two, undefined], "its own goes before the channel's, file or not")
   })
 
   test("are off with the channel, and by themselves", () => {

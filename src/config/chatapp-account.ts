@@ -43,7 +43,8 @@ export function resolveChatappAccount(config: Config, accountId: string) {
     accountId,
     enabled: channel.enabled && own.enabled !== false,
     botToken: own.botToken ?? (isDefault ? channel.botToken : undefined),
-    tokenFile: own.tokenFile ?? (isDefault ? channel.tokenFile : undefined),
+    // A file wins over a token that stands beside it, never over one of the account's own.
+    tokenFile: own.tokenFile ?? (isDefault && own.botToken === undefined ? channel.tokenFile : undefined),
     groupPolicy: merged.groupPolicy ?? defaults.groupPolicy ?? "allowlist",
     historyLimit: merged.historyLimit ?? config.messages.groupChat.historyLimit ?? 50,
     capabilities: merged.capabilities ?? { inlineButtons: "allowlist" as const },

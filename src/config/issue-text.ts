@@ -24,7 +24,7 @@ export const describeSchemaIssue: z.core.$ZodErrorMap = (issue) => {
     case "invalid_value":
       return `must be ${oneOf(issue.values.map((value) => JSON.stringify(value)))}${meant(issue.input, issue.values)}`
     case "too_small":
-      return tooSmall(issue.origin, Number(issue.minimum))
+      return tooSmall(issue.origin, Number(issue.minimum), issue.inclusive !== false)
     case "too_big":
       return tooBig(issue.origin, Number(issue.maximum))
     case "invalid_format":
@@ -43,9 +43,9 @@ function meant(written: unknown, values: readonly unknown[]): string {
 /** What of a text or a list is counted. */
 const counted: Record<string, string> = { string: "characters", array: "entries" }
 
-function tooSmall(origin: string, minimum: number): string {
+function tooSmall(origin: string, minimum: number, isInclusive: boolean): string {
   const what = counted[origin]
-  if (what === undefined) return `must be at least ${minimum}`
+  if (what === undefined) return `must be ${isInclusive ? "at least" : "more than"} ${minimum}`
   return minimum === 1 ? "must not be empty" : `must have at least ${minimum} ${what}`
 }
 

@@ -305,6 +305,11 @@ describe("issues", () => {
     ],
     ["says how much is too much", "{gateway: {port: 65536}}", "1:18 gateway.port: must be at most 65535 (found 65536)"],
     [
+      "says what is too little",
+      "{channels: {chatapp: {mediaMaxMb: 0}}}",
+      "1:35 channels.chatapp.mediaMaxMb: must be more than 0 (found 0)",
+    ],
+    [
       "says how long is too long",
       `{gateway: {nodes: {browser: {node: "${"n".repeat(65)}"}}}}`,
       `1:36 gateway.nodes.browser.node: must have at most 64 characters (found "${"n".repeat(59)}…)`,

@@ -103,4 +103,6 @@ export interface ChannelSender {
   send(row: OutboxRow, signal: AbortSignal, begin: () => void): Promise<SendOutcome>
   /** A target as a person writes it (`123`, `-100123`, `@name`, `123:topic:4`). Throws `target-invalid`. */
   resolveTarget(target: string, account: string | undefined): Route
+  /** False for an account that there is not any more; without it nobody asks. */
+  hasAccount?(account: string): boolean
 }

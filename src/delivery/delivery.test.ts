@@ -222,6 +222,16 @@ describe("a destination", () => {
     assert.deepEqual(delivery.resolve("main", { channel: "last", to: "8" }), routeTo("8", { account: "second" }))
   })
 
+  test("is never at an account that there is not any more", async (context) => {
+    const sender = { ...recordingSender(), hasAccount: (account: string) => account === "default" }
+    const { delivery, remember } = await startDelivery(context, [sender])
+    await remember(routeTo("6", { account: "second" }))
+    assert.deepEqual(delivery.resolve("main", { channel: "last", to: "8" }), routeTo("8"))
+    for (const channel of ["last", "test"]) {
+      assert.throws(() => delivery.resolve("main", { channel }), { code: "no-route", message: /second, which is gone/ })
+    }
+  })
+
   test("that names no channel is never the gateway's own page, where nobody has the recipient's id", async (context) => {
     const page = { ...recordingSender(undefined, "page"), isPage: true as const }
     const { delivery, remember } = await startDelivery(context, [page, recordingSender()])

@@ -76,8 +76,10 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       const channel = target.channel.trim().toLowerCase()
       const heard = options.sessions.lastRoute(mainKey(agentId))
       const isShutOut = heard !== null && options.isLetIn?.(heard) === false
-      const last = isShutOut ? null : heard
-      const noRoute = () => (isShutOut ? shutOut() : nobodyYet())
+      // Of an account that is gone nothing would ever be sent.
+      const isGone = heard !== null && options.senders().get(heard.channel)?.hasAccount?.(heard.account) === false
+      const last = isShutOut || isGone ? null : heard
+      const noRoute = () => (isGone ? accountGone(heard.account) : isShutOut ? shutOut() : nobodyYet())
       if (channel !== "last") {
         const sender = senderOf(channel)
         if (target.to !== undefined) return sender.resolveTarget(target.to, target.account)
@@ -126,6 +128,11 @@ function shutOut(): AppError {
       hint: "Name a recipient with `to`, or write to the bot once",
     },
   )
+}
+
+function accountGone(account: string): AppError {
+  const message = `There is no chat to deliver to: who wrote to the agent last did so at account ${account}, which is gone`
+  return new AppError("no-route", message, { hint: "Name a recipient with `to`, or write to another bot once" })
 }
 
 function nobodyYet(): AppError {

@@ -156,6 +156,13 @@ test("a token of the environment starts the default account beside those of the 
       ["work", "to the second"],
     ]),
   )
+  const { sender } = bench.channel
+  assert.equal(sender.resolveTarget("42", undefined).account, "default")
+  assert.equal(sender.resolveTarget("42", "work").account, "work")
+  assert.throws(() => sender.resolveTarget("42", "wrok"), {
+    code: "target-invalid",
+    hint: "Accounts: default, idle, work",
+  })
   const { default: main, idle } = await accountsOf(bench)
   assert.deepEqual([main?.tokenSource, idle?.tokenSource, idle?.state], ["env", "none", "off"])
 })
@@ -387,7 +394,7 @@ test("a probe says what keeps groups without mentions from working, and how to m
     "my group": {},
     "*": { requireMention: true },
   }
-  const bench = await begin({ emulator, chatapp: { groups, botToken: bot.token } })
+  const bench = await begin({ emulator, chatapp: { groups, botToken: bot.token, allowFrom: ["@Private_Bot", ada.id] } })
   const [status] = await bench.channel.status({ probe: true, signal: AbortSignal.timeout(10_000) })
   const { probe } = status ?? {}
   assert.equal(probe?.ok, true)
@@ -400,6 +407,7 @@ test("a probe says what keeps groups without mentions from working, and how to m
   )
   const problems = probe?.warnings.map(({ problem }) => problem).join("\n") ?? ""
   assert.match(problems, /privacy mode is on/)
+  assert.match(problems, /@private_bot, which is the bot itself/)
   assert.match(problems, /"my group".* not a numeric id/)
   assert.match(problems, new RegExp(`not in group ${outside.id}`))
 

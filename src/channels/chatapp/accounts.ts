@@ -75,7 +75,7 @@ export class Accounts {
   async #bringUpToDate(): Promise<AppError | undefined> {
     this.#ready.close()
     try {
-      const wanted = this.#wantedIds()
+      const wanted = this.configured()
       const kept = new Map([...this.#accounts].filter(([id, account]) => wanted.includes(id) && account.isCurrent()))
       const ended = this.all().filter((account) => !kept.has(account.id))
       await Promise.all(ended.map((account) => account.stop()))
@@ -105,7 +105,7 @@ export class Accounts {
   }
 
   /** The default account is also there when only the environment has a token for it. */
-  #wantedIds(): string[] {
+  configured(): string[] {
     const configured = this.#options.settings.accounts()
     if (!this.#options.hasEnvironmentToken || configured.includes(defaultAccountId)) return configured
     return [defaultAccountId, ...configured]

@@ -151,7 +151,7 @@ export function createChatappChannel(options: ChatappOptions): Channel {
     check: async (signal) => void (await Promise.all(accounts.all().map((account) => account.check(signal)))),
     findTarget: createFindTarget(options, { settings, accounts, pinsOf }),
     explain: (question) => explainAccess(question, explainFacts(options, settings, activations, pinsOf)),
-    tools: createTools(options, { settings, render, stickers }),
+    tools: createTools(options, { settings, render, stickers, accounts, pinsOf }),
     jobs: { [lateFilesJobKind]: media.late },
     preparation: createPreparation({ settings: settings.account, fetchFiles: media.fetch }),
     isStillHeard: judgeAgain(pairing, { settings, moves, pinsOf }),
@@ -250,11 +250,14 @@ async function statusOf(
   return { ...status, probe: await probe({ client, botId, settings: settings.account(account.id), clock, signal }) }
 }
 
+interface TargetParts {
+  settings: Settings
+  accounts: Accounts
+  pinsOf: (account: string) => NamePins
+}
+
 /** People whom an account knows are those who are listed or paired; first who seems to have the name. */
-function createFindTarget(
-  options: ChatappOptions,
-  { settings, accounts, pinsOf }: { settings: Settings; accounts: Accounts; pinsOf: (account: string) => NamePins },
-): Channel["findTarget"] {
+function createFindTarget(options: ChatappOptions, { settings, accounts, pinsOf }: TargetParts): Channel["findTarget"] {
   const known = (account: string, name: string): string[] => {
     const pinned = pinsOf(account).idOf(name)
     const paired = options.pairing.book(channelName, account).pairedSenders()
@@ -278,13 +281,15 @@ async function stopTurnOf({ store, log, stopTurn }: ChatappOptions, draft: Draft
 
 function createTools(
   options: ChatappOptions,
-  { settings, render, stickers }: { settings: Settings; render: Renderer; stickers: Stickers },
+  { render, stickers, ...parts }: { render: Renderer; stickers: Stickers } & TargetParts,
 ): Channel["tools"] {
+  const { settings } = parts
   const operations = new Operations({
     store: options.store,
     settings,
     render,
     stickers,
+    findTarget: createFindTarget(options, parts),
     mainAccount: () => mainAccount(settings.accounts()),
     mediaRoot: join(options.stateFolder, "media"),
     waitFor: options.waitForDeliveries,

@@ -107,6 +107,12 @@ function warnings(settings: AccountSettings, bot: ChannelProbe["bot"], groups: A
       fix: "List the groups that you mean by their numeric ids",
     })
   }
+  if (bot?.name !== undefined && settings.listedNames.has(bot.name.toLowerCase())) {
+    found.push({
+      problem: `an allow list names @${bot.name}, which is the bot itself: that lets nobody in`,
+      fix: "List the people who may write, by their numeric ids (/whoami shows one)",
+    })
+  }
   for (const id of Object.keys(settings.groups ?? {})) {
     if (id === "*" || isNumericId(id)) continue
     found.push({

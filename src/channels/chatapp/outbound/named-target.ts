@@ -1,5 +1,5 @@
 // `@name` -> the chat that it means, asked before anything is queued: the platform finds channels and public groups under
-// their names, but people only under their ids. A person is found among those whom the bot knows, by asking the platform
+// their names (from then on they go by their ids, as everywhere), but people only under their ids. A person is found among those whom the bot knows, by asking the platform
 // for each one's present name: what people are called in a list may be old, or an invention of theirs.
 import { AppError } from "../../../kernel/index.ts"
 import type { Route } from "../../../sessions/route.ts"
@@ -24,7 +24,7 @@ export async function findNamedTarget(route: Route, options: NamedTargetOptions)
   const name = route.chatId.slice(1).toLowerCase()
   const limits = { timeoutMs: askTimeoutMs, signal }
   const chat = await client.call("getChat", { chat_id: route.chatId }, limits)
-  if (chat.ok) return route
+  if (chat.ok) return { ...route, chatId: String(chat.value.id), chatKind: chat.value.type }
   // An unreachable platform proves nothing against the name: the outbox goes on trying.
   if (chat.failure.kind !== "refused" || chat.failure.code === 429) return route
   const asked = options.known(name).slice(0, maxAsked)

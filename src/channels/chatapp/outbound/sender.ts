@@ -2,7 +2,7 @@
 import { join } from "node:path"
 import type { Config } from "../../../config/index.ts"
 import type { ChannelSender, SendOutcome } from "../../../delivery/contract.ts"
-import type { Clock, Redactor } from "../../../kernel/index.ts"
+import { AppError, type Clock, type Redactor } from "../../../kernel/index.ts"
 import type { OutboxRow, Store } from "../../../store/index.ts"
 import type { Account } from "../account.ts"
 import type { Accounts } from "../accounts.ts"
@@ -113,7 +113,14 @@ export function createSender(options: SenderOptions): ChannelSender {
         ended()
       }
     },
-    resolveTarget: (target, account) => resolveTarget(target, account ?? mainAccount(settings.accounts())),
+    resolveTarget(target, account) {
+      const configured = accounts.configured()
+      if (account === undefined || configured.includes(account))
+        return resolveTarget(target, account ?? mainAccount(configured))
+      const hint = `Accounts: ${configured.join(", ")}`
+      throw new AppError("target-invalid", `There is no account ${JSON.stringify(account)}`, { hint })
+    },
+    hasAccount: (account) => accounts.configured().includes(account),
   }
 }
 

@@ -51,7 +51,7 @@ const input = z
     emoji: z.string().optional().describe("Reaction; empty takes it away"),
     fileId: orBlank(z.string().max(512)).describe("Which sticker to send, from sticker-search (sticker)"),
     query: orBlank(z.string().trim().min(1).max(500)).describe("What the sticker shows, or an emoji (sticker-search)"),
-    limit: z.int().min(1).max(50).optional().describe("Stickers at most, 5 unless said (sticker-search)"),
+    limit: z.int().min(1).optional().describe("Stickers at most: 5 unless said, never more than 50 (sticker-search)"),
     remove: z.boolean().optional().describe("Takes the reaction away"),
   })
   .superRefine(requireFields(forms))
@@ -64,6 +64,7 @@ const input = z
 
 /** Stickers that a search gives when no limit is said. */
 const usualStickers = 5
+const mostStickers = 50
 
 type Input = z.infer<typeof input>
 
@@ -101,7 +102,7 @@ export function createMessageTool(operations: Operations, settings: GateSettings
 async function run(operations: Operations, given: Input, context: ToolContext): Promise<ToolResult> {
   if (given.action !== "sticker-search") return await operations.do(deedOf(given), context)
   const { query = "", limit = usualStickers } = given
-  return await operations.searchStickers({ query, limit }, context)
+  return await operations.searchStickers({ query, limit: Math.min(limit, mostStickers) }, context)
 }
 
 function deedOf(given: Input): Deed {

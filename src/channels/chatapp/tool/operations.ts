@@ -4,7 +4,7 @@ import { createHash } from "node:crypto"
 import type { Gated, ToolContext, ToolResult } from "../../../agent/tool.ts"
 import type { Reply, ReplyButton, ReplyMedia } from "../../../delivery/contract.ts"
 import { takeTags } from "../../../delivery/tags.ts"
-import { AppError, type Json } from "../../../kernel/index.ts"
+import { AppError, type JsonObject } from "../../../kernel/index.ts"
 import type { Route } from "../../../sessions/route.ts"
 import type { NewOutbox, OutboxRow, Store } from "../../../store/index.ts"
 import { addressOf } from "../outbound/address.ts"
@@ -30,7 +30,7 @@ import {
   gateOf,
 } from "../../shared/tool/deed.ts"
 import { type Gate, shutBy } from "./gates.ts"
-import { type Reach, isOwners, reachOf } from "../../shared/tool/reach.ts"
+import { type Reach, isOwners, isOwnersTurn, reachOf } from "../../shared/tool/reach.ts"
 import { type SendKey, addRows, earlierSend, ownMessage } from "../../shared/tool/sends.ts"
 import { type TakeOptions, isAddress, takeMedia } from "../../shared/media/take.ts"
 
@@ -41,6 +41,8 @@ export interface OperationOptions {
   stickers: Stickers
   mainAccount: () => string
   mediaRoot: string
+  /** The chat that an `@name` means. Throws `target-invalid` when it means nobody who can be written to. */
+  findTarget: (route: Route, signal: AbortSignal) => Promise<Route>
   waitFor: (ids: readonly number[], limits: { timeoutMs: number; signal: AbortSignal }) => Promise<OutboxRow[]>
   /** For tests, whose servers are on this machine. */
   fetching?: TakeOptions["fetching"]
@@ -57,20 +59,20 @@ export class Operations {
   }
 
   /** What the turn may not do by itself; undefined for all else. Throws for chats that nobody may reach. */
-  gate(deed: Deed, context: ToolContext): Gated | undefined {
+  async gate(deed: Deed, context: ToolContext): Promise<Gated | undefined> {
     if (context.trusted && !context.tainted) return undefined
-    const { route } = this.#reach(deed.input, { ...context, approved: true }, context.trusted)
+    const { route } = await this.#reach(deed.input, { ...context, approved: true }, context.trusted)
     return gateOf(this.#options.store, deed, route, context)
   }
 
   /** Throws for chats that nobody may reach. */
-  describe(deed: Deed, context: ToolContext) {
-    const { route } = this.#reach(deed.input, { ...context, approved: true }, context.trusted)
+  async describe(deed: Deed, context: ToolContext) {
+    const { route } = await this.#reach(deed.input, { ...context, approved: true }, context.trusted)
     return { actions: [deed.kind], sites: [], ...describeDeed(deed, route) }
   }
 
   async do(deed: Deed, context: ToolContext): Promise<ToolResult> {
-    const gated = context.approved ? undefined : this.gate(deed, context)
+    const gated = context.approved ? undefined : await this.gate(deed, context)
     if (gated) throw new AppError("forbidden", gated.reason)
     switch (deed.kind) {
       case "send":
@@ -87,7 +89,7 @@ export class Operations {
   }
 
   async #send(input: SendInput, context: ToolContext): Promise<ToolResult> {
-    const { route, isOwn } = this.#reach(input, context)
+    const { route, isOwn } = await this.#reach(input, context)
     const settings = this.#gate(route, "sendMessage")
     if (input.text.trim() === "" && input.media === undefined)
       throw new AppError("bad-request", "There is nothing to send")
@@ -107,18 +109,18 @@ export class Operations {
     if (context.tainted) reply.noPreview = true
     // Whoever names the message to refer to wants the reference, whatever holds for replies.
     const wanted = settings.replyToMode === "off" ? { ...settings, replyToMode: "first" as const } : settings
-    return await this.#put(planReply(wanted, this.#options.render, route, reply), route, context, key)
+    return await this.#put(planReply(wanted, this.#options.render, route, reply), route, context, { key })
   }
 
   /** A sticker of its own has no words: it is no answer, so the turn's reply is sent as well. */
   async #sticker(input: StickerInput, context: ToolContext): Promise<ToolResult> {
-    const { route } = this.#reach(input, context)
+    const { route } = await this.#reach(input, context)
     const settings = this.#gate(route, "sticker")
     const key = { runId: context.runId, digest: digestOf(route, { text: "", ...input }) }
     const earlier = earlierSend(this.#options.store, key)
     if (earlier) return await this.#outcome(earlier, route, context)
     const { fileId, replyTo, silent } = input
-    return await this.#put([planSticker(settings, route, { fileId, replyTo, silent })], route, context, key)
+    return await this.#put([planSticker(settings, route, { fileId, replyTo, silent })], route, context, { key })
   }
 
   /** Of the stickers that people have sent to this turn's bot: whoever drew one has had a hand in its description. */
@@ -128,12 +130,12 @@ export class Operations {
     this.#gate({ account }, "sticker")
     const found = await stickers.search(account, query, limit)
     const shown = found.map(({ fileId, emoji, description, setName }) => ({ fileId, emoji, description, setName }))
-    const note = JSON.stringify({ ok: true, count: shown.length })
-    return { note, content: [], ...(shown.length > 0 ? { foreign: JSON.stringify(shown) } : {}) }
+    const answer = JSON.stringify({ ok: true, count: shown.length, stickers: shown })
+    return shown.length > 0 ? { content: [], foreign: answer } : { content: [{ type: "text", text: answer }] }
   }
 
   async #edit(input: EditInput, context: ToolContext): Promise<ToolResult> {
-    const { route } = this.#reach(input, context)
+    const { route } = await this.#reach(input, context)
     const account = this.#gate(route, "editMessage")
     const settings = context.tainted ? { ...account, linkPreview: false } : account
     const own = ownMessage(this.#options.store, route, input.messageId)
@@ -146,35 +148,35 @@ export class Operations {
   }
 
   async #remove(input: MessageInput, context: ToolContext): Promise<ToolResult> {
-    const { route } = this.#reach(input, context)
+    const { route } = await this.#reach(input, context)
     this.#gate(route, "deleteMessage")
     if (!isOwners(context) && ownMessage(this.#options.store, route, input.messageId) === undefined) {
       throw new AppError("forbidden", "Only an owner's turn may delete messages that the bot has not sent itself")
     }
-    return await this.#act("delete", { messageId: input.messageId }, route, context)
+    const row = { ...addressOf(route), kind: "delete" satisfies ActionKind, payload: { messageId: input.messageId } }
+    return await this.#put([row], route, context, { did: { deleted: true } })
   }
 
   async #react(input: ReactInput, context: ToolContext): Promise<ToolResult> {
-    const { route } = this.#reach(input, context)
+    const { route } = await this.#reach(input, context)
     this.#gate(route, "reactions")
     const emoji = emojiOf(input.remove ? "" : input.emoji)
-    return await this.#put([reactRow(route, { messageId: input.messageId, emoji })], route, context)
-  }
-
-  #act(kind: ActionKind, payload: Json, route: Route, context: ToolContext): Promise<ToolResult> {
-    return this.#put([{ ...addressOf(route), kind, payload }], route, context)
+    const did = emoji === null ? { removed: true } : { added: emoji }
+    return await this.#put([reactRow(route, { messageId: input.messageId, emoji })], route, context, { did })
   }
 
   /** Whether the bot knows a chat is told only to turns that may hear it. */
-  #reach({ to, threadId }: Place, context: ToolContext, looks = true): Reach {
-    const { settings, mainAccount } = this.#options
+  async #reach({ to, threadId }: Place, context: ToolContext, looks = true): Promise<Reach> {
+    const { settings, mainAccount, findTarget } = this.#options
     const account = context.route?.account ?? mainAccount()
-    const named = to === undefined || to.trim() === "" ? undefined : resolveTarget(to, account)
+    const given = to === undefined || to.trim() === "" ? undefined : resolveTarget(to, account)
+    const isFound = given?.chatId.startsWith("@") === true && looks && (context.approved || isOwnersTurn(context))
+    const named = isFound ? await findTarget(given, context.signal) : given
     const target = named ?? (threadId === undefined ? undefined : (context.route ?? undefined))
     const reach = reachOf(
       target && threadId !== undefined ? { ...target, threadId } : target,
       context,
-      (route) => !looks || this.#knows(route, settings),
+      (route) => !looks || this.#knows(route, settings) || (isFound && this.#knows(given, settings)),
     )
     // The message that the turn answers is not what a message of its own refers to.
     const { messageId: _answered, ...route } = reach.route
@@ -202,13 +204,24 @@ export class Operations {
     return await takeMedia({ source, mediaRoot, maxMb, signal: context.signal, store, fetching })
   }
 
-  async #put(rows: NewOutbox[], route: Route, context: ToolContext, key?: SendKey): Promise<ToolResult> {
+  /** `did`: what the answer says besides, once it is done. */
+  async #put(
+    rows: NewOutbox[],
+    route: Route,
+    context: ToolContext,
+    { key, did }: { key?: SendKey; did?: JsonObject } = {},
+  ): Promise<ToolResult> {
     if (rows.length === 0) throw new AppError("bad-request", "There is nothing to send: the text shows nothing")
     const ids = await addRows(this.#options.store, key, context.runId, rows)
-    return await this.#outcome(ids, route, context)
+    return await this.#outcome(ids, route, context, did)
   }
 
-  async #outcome(ids: readonly number[], route: Route, { signal }: ToolContext): Promise<ToolResult> {
+  async #outcome(
+    ids: readonly number[],
+    route: Route,
+    { signal }: ToolContext,
+    did: JsonObject = {},
+  ): Promise<ToolResult> {
     const rows = await this.#options.waitFor(ids, { timeoutMs: waitMs, signal })
     const trouble = rows.find((row) => ["dead", "dropped", "uncertain"].includes(row.state))
     if (trouble) {
@@ -222,7 +235,7 @@ export class Operations {
       ok: true,
       chatId: route.chatId,
       ...(messageId ? { messageId } : {}),
-      ...(isDone ? {} : { queued: true }),
+      ...(isDone ? did : { queued: true }),
     }
     return { content: [{ type: "text", text: JSON.stringify(answer) }] }
   }

@@ -109,12 +109,11 @@ describe("stickers", () => {
     begin({ actions: { sticker: true } })
     const fileId = await seen()
     const found = await sticker("sticker-search", { query: "laughing cats", limit: 3 })
-    assert.deepEqual(JSON.parse(found.note ?? ""), { ok: true, count: 1 })
+    const stickers = [{ fileId, emoji: "😂", description: "A laughing cat", setName: "Cats" }]
     // Whoever has drawn it may have written into it.
-    assert.deepEqual(
-      [found.content, JSON.parse(found.foreign ?? "")],
-      [[], [{ fileId, emoji: "😂", description: "A laughing cat", setName: "Cats" }]],
-    )
+    assert.deepEqual([found.content, JSON.parse(found.foreign ?? "")], [[], { ok: true, count: 1, stickers }])
+    const many = await sticker("sticker-search", { query: "laughing cats", limit: 1000 })
+    assert.equal(many.foreign, found.foreign)
     const sent = answerOf(await sticker("sticker", { fileId, replyTo: first, to: me }))
     assert.deepEqual(Object.keys(sent).toSorted(), ["chatId", "messageId", "ok"])
     const [shown] = said()
@@ -141,7 +140,7 @@ describe("stickers", () => {
     assert.ok(refused.isError)
     assert.match(JSON.stringify(refused.content), /It was not done\. 400/)
     const none = await sticker("sticker-search", { query: "zebra" })
-    assert.deepEqual([none.note, none.content, none.foreign], ['{"ok":true,"count":0}', [], undefined])
+    assert.deepEqual([answerOf(none), none.foreign], [{ ok: true, count: 0, stickers: [] }, undefined])
   })
 
   test("are never an address, which the platform would fetch", async () => {
@@ -163,12 +162,15 @@ describe("message", () => {
     await message({ action: "edit", messageId, message: "two" })
     assert.equal(said()[0]?.text, "two")
     assert.equal((await message({ action: "edit", messageId, message: "two" })).isError, undefined)
-    await message({ action: "react", messageId: first, emoji: "❤️" })
+    const added = await message({ action: "react", messageId: first, emoji: "❤️" })
+    assert.deepEqual(answerOf(added), { ok: true, chatId: `${me}`, added: "❤" })
     const reactions = () => JSON.stringify(bench.emulator.control.reactions({ chatId: me, messageId: first }))
     assert.match(reactions(), /❤/)
-    await message({ action: "react", messageId: first, emoji: "" })
+    const removed = await message({ action: "react", messageId: first, emoji: "" })
+    assert.deepEqual(answerOf(removed), { ok: true, chatId: `${me}`, removed: true })
     assert.doesNotMatch(reactions(), /❤/)
-    await message({ action: "delete", messageId })
+    const deleted = await message({ action: "delete", messageId })
+    assert.deepEqual(answerOf(deleted), { ok: true, chatId: `${me}`, deleted: true })
     assert.deepEqual(said(), [])
     assert.equal((await message({ action: "delete", messageId })).isError, undefined)
   })
@@ -226,7 +228,33 @@ describe("a target", () => {
     await message({ action: "send", to: friend, message: "hello" })
     assert.equal(said(friend)[0]?.text, "hello")
     await assert.rejects(message({ action: "send", to: 999, message: "x" }), { code: "forbidden" })
-    await assert.rejects(message({ action: "send", to: "@some_channel", message: "x" }), { code: "forbidden" })
+    await assert.rejects(message({ action: "send", to: "@some_channel", message: "x" }), { code: "target-invalid" })
+  })
+
+  test("is found by its @name as by its id", async () => {
+    const { control } = bench.emulator
+    const fay = control.addUser({ id: 90_001, firstName: "Fay", username: "fay_of_the_sea" })
+    control.sendText({ userId: fay.id, text: "/start" })
+    const crew = control.addChat({ type: "supergroup", title: "Crew", username: "crew_of_the_sea", members: [fay.id] })
+    begin({ allowFrom: [fay.id, me], groups: { [crew.id]: {} } })
+    const sent = answerOf(await message({ action: "send", to: "@Fay_of_the_sea", message: "hello" }))
+    assert.deepEqual([sent["chatId"], said(fay.id)[0]?.text], [String(fay.id), "hello"])
+    await use("chatapp", { action: "sendMessage", to: "@crew_of_the_sea", content: "hello all" })
+    assert.equal(said(crew.id)[0]?.text, "hello all")
+    begin({ allowFrom: [me], groups: { "-1001": {} } })
+    for (const to of ["@fay_of_the_sea", "@crew_of_the_sea"]) {
+      await assert.rejects(message({ action: "send", to, message: "x" }), "the bot does not know them any more")
+    }
+    const tainted = { tainted: true }
+    const own = { ...route, chatId: String(fay.id) }
+    begin({ allowFrom: [fay.id] })
+    await message({ action: "send", to: "@fay_of_the_sea", message: "here" }, { ...tainted, route: own })
+    const others = { origin: "approved-sender" as const, trusted: true }
+    const asked = calls("getChat").length
+    await assert.rejects(message({ action: "send", to: "@fay_of_the_sea", message: "x" }, others), {
+      code: "forbidden",
+    })
+    assert.equal(calls("getChat").length, asked, "for others nobody is looked for")
   })
 
   test("other than the turn's own chat is refused to everybody else, whatever they touch", async () => {
@@ -292,8 +320,8 @@ describe("a turn that has read words of others", () => {
     begin({ reactionLevel: "minimal" })
     await message({ action: "react", messageId: first, emoji: "👍" }, tainted)
     await message({ action: "delete", messageId }, tainted)
-    assert.equal(gateOf("message", { action: "send", message: "x" }), undefined)
-    assert.equal(gateOf("message", { action: "send", message: "x" }, { tainted: false }), undefined)
+    assert.equal(await gateOf("message", { action: "send", message: "x" }), undefined)
+    assert.equal(await gateOf("message", { action: "send", message: "x" }, { tainted: false }), undefined)
   })
 
   test("asks for every other chat and topic, for messages of others and of earlier runs, and for files of the web", async () => {
@@ -331,13 +359,12 @@ describe("a turn that has read words of others", () => {
     assert.equal(answerOf(sent).chatId, `${friend}`)
   })
 
-  test("is not told which chats the bot knows when it acts for others", () => {
+  test("is not told which chats the bot knows when it acts for others", async () => {
     const foreign = { origin: "webhook", trusted: false } as const
-    assert.match(
-      String((gateOf("message", { action: "send", to: 999_999, message: "x" }, foreign) as { reason: string }).reason),
-      /only reach/,
-    )
-    assert.throws(() => gateOf("message", { action: "send", to: 999_999, message: "x" }), /does not know/)
+    const gated = await gateOf("message", { action: "send", to: 999_999, message: "x" }, foreign)
+    assert.match(gated?.reason ?? "", /only reach/)
+    const known = async () => await gateOf("message", { action: "send", to: 999_999, message: "x" })
+    await assert.rejects(known, /does not know/)
   })
 })
 

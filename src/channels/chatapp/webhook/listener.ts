@@ -106,6 +106,7 @@ export class WebhookListeners {
       const error = toAppError(thrown)
       this.#tell(route, error)
       const response = errorResponse(error, this.#options.redactor)
+      if (error.code === "method-not-allowed") response.headers.set("allow", "POST")
       return error.status < 500 ? closing(response) : response
     }
   }

@@ -191,7 +191,8 @@ describe("the listener", () => {
       assert.equal(response.status, 404)
       assert.equal(await response.text(), "")
     }
-    assert.equal((await fetch(url(), { headers })).status, 405)
+    const asked = await fetch(url(), { headers })
+    assert.deepEqual([asked.status, asked.headers.get("allow")], [405, "POST"])
     assert.equal((await post("not json", headers)).status, 400)
     assert.equal((await post(JSON.stringify({ update_id: 1, x: "y".repeat(1024 * 1024) }), headers)).status, 413)
     assert.equal((await post(JSON.stringify(update(1, "fine")), headers, "/chatapp-webhook?x=1")).status, 200)
