@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { after, before, test } from "node:test"
 import { type BrowserBench, startBrowserBench } from "../../../test/support/browser-service.ts"
 import { type PagesServer, startPagesServer } from "../../../test/support/pages-server.ts"
+import { Tab } from "./tab.ts"
 
 let bench: BrowserBench
 let pages: PagesServer
@@ -63,4 +64,25 @@ test("says that nothing was done when the turn never came", async () => {
   await bench.call("DELETE", `/tabs/${targetId}`)
   assert.equal((await patient).body.error.code, "tab-not-found")
   assert.equal((await holding).status, 404)
+})
+
+test("listens to a tab no longer than an action takes, also to one that fails", async (t) => {
+  await bench.call("POST", "/navigate", { url: `${pages.url}/counting.html` })
+  let listening = 0
+  const listen = Tab.prototype.onNavigation
+  t.mock.method(Tab.prototype, "onNavigation", function (this: Tab, listener: Parameters<typeof listen>[0]) {
+    const leave = listen.call(this, listener)
+    listening += 1
+    return () => {
+      listening -= 1
+      leave()
+    }
+  })
+  assert.equal((await act({ kind: "click", ref: await bench.refOf("Count") })).status, 200)
+  assert.equal((await act({ kind: "click", ref: "99999" })).status, 404)
+  assert.equal(
+    (await bench.call("POST", "/navigate", { url: "http://127.0.0.1:1/" })).body.error.code,
+    "navigation-failed",
+  )
+  assert.equal(listening, 0)
 })
