@@ -99,10 +99,11 @@ function scriptOperations(options: CoreOptions, core: ScriptCore, kept: ScriptSh
   }
 }
 
-function keptScripts({ stateFolder, clock, hidden }: CoreOptions) {
+function keptScripts({ stateFolder, clock, log, hidden }: CoreOptions) {
   const shelf = new Shelf({
     folder: join(stateFolder, "browser", "scripts"),
     clock,
+    log,
     holdsSecret: (text) => hidden.hide(text) !== text,
   })
   const shown = (script: KeptScript) => ({ ...script, inputs: inputsOf(script.steps) })
