@@ -147,6 +147,8 @@ export class SandboxBrowsers {
     const now = clock.monotonic()
     for (const entry of this.#entries.values()) {
       const { idleMinutes } = links.settings(entry.agentId).browser
+      // A person who has a tab in their hands asks nobody for what they do in it.
+      if (entry.profile.live?.tabs.list.some((tab) => tab.isTaken)) entry.usedAt = now
       if (links.sessionId(entry.key) !== entry.sessionId) this.#end(entry, "its session has ended")
       else if (now - entry.usedAt > idleMinutes * 60_000) this.#end(entry, "nobody used it")
     }
