@@ -39,7 +39,7 @@ function startBox(): StartedBox {
   return { id: "box", child, pipesAreStandard: true, ended, stop: () => void child.kill("SIGKILL") }
 }
 
-test("a browser is not idle while a person has a tab of it in their hands", async (context) => {
+test("a browser is not idle while a person has a tab of it in their hands, or is still to take it", async (context) => {
   let at = 0
   const clock = { ...systemClock, monotonic: () => at }
   const background = createBackground(silentLog)
@@ -73,6 +73,10 @@ test("a browser is not idle while a person has a tab of it in their hands", asyn
   context.after(() => browsers.stop())
   const core = browsers.coreFor("session", "main")
   await core.start({ profile: undefined })
+  await core.takeoverTab({ profile: undefined }, "TAB")
+  at += 29 * 60_000
+  browsers.sweep()
+  assert.equal(browsers.coreFor("session", "main"), core)
   const takeover = await core.takeOver({ profile: undefined }, "TAB")
   at += 11 * 60_000
   browsers.sweep()
