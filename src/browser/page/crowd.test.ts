@@ -1,5 +1,8 @@
 // Many actions at once in one tab: each is done once, in turn, and none is told otherwise.
 import assert from "node:assert/strict"
+import { once } from "node:events"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { after, before, test } from "node:test"
 import { type BrowserBench, startBrowserBench } from "../../../test/support/browser-service.ts"
@@ -85,4 +88,22 @@ test("listens to a tab no longer than an action takes, also to one that fails", 
     "navigation-failed",
   )
   assert.equal(listening, 0)
+})
+
+test("leaves no guard of a click behind that came to nothing: what is done there next is done", async () => {
+  const inside = `<body style="margin:0"><button id="one">One</button><button style="position:fixed;left:0;top:100px;width:100px;height:50px" onclick="parent.document.title = 'reached'">Two</button>`
+  const page = `<title>covered</title><body style="margin:0"><iframe style="border:0;width:300px;height:200px" srcdoc='${inside.replaceAll("'", "&#39;")}'></iframe><div id="cover" style="position:fixed;inset:0">Cover</div>`
+  const site = createServer((_request, response) => response.setHeader("content-type", "text/html").end(page))
+  await once(site.listen(0, "127.0.0.1"), "listening")
+  try {
+    await bench.call("POST", "/navigate", { url: `http://127.0.0.1:${(site.address() as AddressInfo).port}/` })
+    const refused = await act({ kind: "click", ref: await bench.refOf("One"), timeoutMs: 3_000 })
+    assert.equal(refused.body.error.code, "covered")
+    await act({ kind: "evaluate", fn: "() => document.getElementById('cover').remove()" })
+    const { body } = await act({ kind: "click", x: 50, y: 125 })
+    assert.equal(body.title, "reached", JSON.stringify(body))
+  } finally {
+    site.closeAllConnections()
+    site.close()
+  }
 })
