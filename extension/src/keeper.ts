@@ -28,6 +28,13 @@ const aloneMs = 3_000
 /** Some seconds of a busy page. */
 const heldEvents = 5_000
 
+/** The connection was over before anything was told on it. */
+class OverAlready extends Error {
+  constructor() {
+    super("The gateway went away again")
+  }
+}
+
 export class Keeper {
   readonly #options: KeeperOptions
   #state: LinkState = { kind: "off" }
@@ -87,9 +94,13 @@ export class Keeper {
       clearTimeout(this.#alone)
       this.#alone = undefined
       await this.#options.prepare(connection.boot, this.#hasLost)
+      // What is held must not go into one that has ended meanwhile.
+      if (this.#connection !== connection) throw new OverAlready()
       this.#announce(connection)
     } catch (error) {
-      this.#failed(error)
+      if (!(error instanceof OverAlready)) this.#failed(error)
+      // Its end has been told; the next try may have found this one still under way.
+      else if (this.#state.kind === "connecting") this.#later()
       throw error
     }
   }

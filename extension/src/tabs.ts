@@ -136,11 +136,12 @@ export class AttachedTabs {
         await attachment.holdAgain()
         continue
       }
-      try {
-        this.#tabs.set(tabId, await attachment.renew(boot))
-      } catch {
-        this.#forget(tabId, attachment, "the debugger could not be attached again")
-      }
+      const renewed = await attachment.renew(boot).catch(() => undefined)
+      // The person may have let the tab go meanwhile.
+      const isLent = this.#tabs.get(tabId) === attachment
+      if (!isLent) await renewed?.end()
+      else if (renewed) this.#tabs.set(tabId, renewed)
+      else this.#forget(tabId, attachment, "the debugger could not be attached again")
     }
     await this.keep()
   }

@@ -99,10 +99,11 @@ function scriptOperations(options: CoreOptions, core: ScriptCore, kept: ScriptSh
   }
 }
 
-function keptScripts({ stateFolder, clock, hidden }: CoreOptions) {
+function keptScripts({ stateFolder, clock, log, hidden }: CoreOptions) {
   const shelf = new Shelf({
     folder: join(stateFolder, "browser", "scripts"),
     clock,
+    log,
     holdsSecret: (text) => hidden.hide(text) !== text,
   })
   const shown = (script: KeptScript) => ({ ...script, inputs: inputsOf(script.steps) })
@@ -318,12 +319,18 @@ function pageOperations(options: CoreOptions) {
       const url = await guard.checkOpen(caller, request.url)
       const tab = await pick(caller, request.targetId)
       const { live } = registry.get(caller.profile)
-      const refusals = refusalsIn(live, tab)
-      const outcome = await traces.around(live, tab, `navigate ${url}`, () =>
-        visit(tab, url, limits("Loading the page", request.timeoutMs, caller), { guard, caller }),
-      )
-      const { fresh, title } = await freshSnapshot(tab, request.snapshot, guard, limits("", request.timeoutMs, caller))
-      return { ...(await pageReply(tab, title)), ...outcome, ...fresh, ...(await refusals()) }
+      return await tellingRefusals(live, tab, async () => {
+        const outcome = await traces.around(live, tab, `navigate ${url}`, () =>
+          visit(tab, url, limits("Loading the page", request.timeoutMs, caller), { guard, caller }),
+        )
+        const { fresh, title } = await freshSnapshot(
+          tab,
+          request.snapshot,
+          guard,
+          limits("", request.timeoutMs, caller),
+        )
+        return { ...(await pageReply(tab, title)), ...outcome, ...fresh }
+      })
     },
     async screenshot(caller: Caller, request: ScreenshotRequest): Promise<ScreenshotReply & { data: string }> {
       const { fullPage, ref, element, labels, type } = request
@@ -353,18 +360,19 @@ function pageOperations(options: CoreOptions) {
       // What the page does now is the answer to an action that was looked at by itself.
       await guard.hold(tab, undefined)
       const { live } = registry.get(caller.profile)
-      const refusals = refusalsIn(live, tab)
       const step = "ref" in request ? `${request.kind} ${request.ref ?? ""}` : request.kind
-      const { title = "", ...outcome } = await traces.around(live, tab, step.trim(), () =>
-        act(tab, request, {
-          ...limits(`The ${request.kind}`, request.timeoutMs, caller),
-          reveal: revealer(options, caller),
-        }),
-      )
-      const shown = await freshSnapshot(tab, request.snapshot, guard, limits("", request.timeoutMs, caller))
-      const closed = tab.isOpen ? {} : { closed: true as const }
-      const reply = await pageReply(tab, request.snapshot === undefined ? title : shown.title)
-      return { ...reply, ...outcome, ...shown.fresh, ...closed, ...(await refusals()) }
+      return await tellingRefusals(live, tab, async () => {
+        const { title = "", ...outcome } = await traces.around(live, tab, step.trim(), () =>
+          act(tab, request, {
+            ...limits(`The ${request.kind}`, request.timeoutMs, caller),
+            reveal: revealer(options, caller),
+          }),
+        )
+        const shown = await freshSnapshot(tab, request.snapshot, guard, limits("", request.timeoutMs, caller))
+        const closed = tab.isOpen ? {} : { closed: true as const }
+        const reply = await pageReply(tab, request.snapshot === undefined ? title : shown.title)
+        return { ...reply, ...outcome, ...shown.fresh, ...closed }
+      })
     },
   }
 }
@@ -372,33 +380,36 @@ function pageOperations(options: CoreOptions) {
 /** How long a file that a page has asked for is waited for, to be told of in the answer. */
 const refusalMs = 1_000
 
-/** What to say of downloads that the tab has begun and that nobody waited for, each once: a late one next time. */
-function refusalsIn(live: LiveBrowser | undefined, tab: Tab): () => Promise<{ note?: string }> {
+/** Says too which downloads the tab has begun that nobody waited for, each once: a late one next time. */
+async function tellingRefusals<Result extends object>(
+  live: LiveBrowser | undefined,
+  tab: Tab,
+  work: () => Promise<Result>,
+): Promise<Result & { note?: string }> {
   const before = new Set(live?.tabs.list)
   // A link to a file, or a way to another page that ends in none.
   let asked = false
   const stop = tab.onNavigation((event) => {
     asked = event === "started" || event === "file" || (asked && event !== "ready")
   })
-  return async () => {
-    stop()
-    if (!live) return {}
-    let refused = live.downloads.takeRefused(tab)
-    // A new tab has its first page on the way, or a file.
-    const opened = live.tabs.list.filter(
-      (each) => each.info.openerId === tab.targetId && !before.has(each) && !each.hasBegun,
-    )
-    if (refused.length === 0 && (asked || opened.length > 0)) {
-      const refusal = live.downloads.nextRefusal(tab, AbortSignal.timeout(refusalMs))
-      await (asked ? refusal : Promise.race([refusal, Promise.all(opened.map(({ begun }) => begun))]))
-      refused = live.downloads.takeRefused(tab)
-    }
-    const names = refused.map(({ suggestedFilename }) => safeName(suggestedFilename))
-    if (names.length === 0) return {}
-    const what = [...new Set(names)].slice(0, 3).join(", ")
-    return {
-      note: `A download of ${what} was refused, because nobody waited for it. Use download with the ref of what gives the file, or wait for the download and do this again.`,
-    }
+  const result = await work().finally(stop)
+  if (!live) return result
+  let refused = live.downloads.takeRefused(tab)
+  // A new tab has its first page on the way, or a file.
+  const opened = live.tabs.list.filter(
+    (each) => each.info.openerId === tab.targetId && !before.has(each) && !each.hasBegun,
+  )
+  if (refused.length === 0 && (asked || opened.length > 0)) {
+    const refusal = live.downloads.nextRefusal(tab, AbortSignal.timeout(refusalMs))
+    await (asked ? refusal : Promise.race([refusal, Promise.all(opened.map(({ begun }) => begun))]))
+    refused = live.downloads.takeRefused(tab)
+  }
+  const names = refused.map(({ suggestedFilename }) => safeName(suggestedFilename))
+  if (names.length === 0) return result
+  const what = [...new Set(names)].slice(0, 3).join(", ")
+  return {
+    ...result,
+    note: `A download of ${what} was refused, because nobody waited for it. Use download with the ref of what gives the file, or wait for the download and do this again.`,
   }
 }
 

@@ -101,6 +101,9 @@ class Cast {
       give = undefined
     })
     signal.addEventListener("abort", viewer.close, { once: true })
+    // Whoever left while the tab was attached to is told of no abort any more.
+    if (signal.aborted) viewer.close()
+    if (this.#isOver) return viewer
     this.#started ??= this.#start()
     await this.#started.catch((error: unknown) => {
       viewer.close()
@@ -120,8 +123,11 @@ class Cast {
     const limit = { timeoutMs: startTimeoutMs }
     await concealWords(this.#tab, AbortSignal.timeout(startTimeoutMs))
     await this.#tab.frontIfHeadless(AbortSignal.timeout(startTimeoutMs))
+    // Nobody may look any more: its end has been sent, and nobody would send another.
+    if (this.#isOver) return
     const size = { format: "jpeg", quality: jpegQuality, maxWidth: maxSide, maxHeight: maxSide }
     await this.#session.send("Page.startScreencast", size, limit)
+    if (this.#isOver) return
     this.#care = setInterval(() => this.#background.run("live view", () => this.#lookAfter()), careMs)
     this.#care.unref()
   }

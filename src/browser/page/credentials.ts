@@ -69,6 +69,11 @@ export class Credentials {
     if (this.#patterns.length > 0) await this.#intercept(session, signal)
   }
 
+  /** A process of the tab that has ended. */
+  leave(session: CdpSession): void {
+    this.#sessions.delete(session)
+  }
+
   async set(pair: CredentialPair | undefined, signal: AbortSignal): Promise<void> {
     this.#pair = pair
     this.#tried.clear()

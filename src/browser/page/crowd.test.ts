@@ -1,9 +1,13 @@
 // Many actions at once in one tab: each is done once, in turn, and none is told otherwise.
 import assert from "node:assert/strict"
+import { once } from "node:events"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { after, before, test } from "node:test"
 import { type BrowserBench, startBrowserBench } from "../../../test/support/browser-service.ts"
 import { type PagesServer, startPagesServer } from "../../../test/support/pages-server.ts"
+import { Tab } from "./tab.ts"
 
 let bench: BrowserBench
 let pages: PagesServer
@@ -63,4 +67,43 @@ test("says that nothing was done when the turn never came", async () => {
   await bench.call("DELETE", `/tabs/${targetId}`)
   assert.equal((await patient).body.error.code, "tab-not-found")
   assert.equal((await holding).status, 404)
+})
+
+test("listens to a tab no longer than an action takes, also to one that fails", async (t) => {
+  await bench.call("POST", "/navigate", { url: `${pages.url}/counting.html` })
+  let listening = 0
+  const listen = Tab.prototype.onNavigation
+  t.mock.method(Tab.prototype, "onNavigation", function (this: Tab, listener: Parameters<typeof listen>[0]) {
+    const leave = listen.call(this, listener)
+    listening += 1
+    return () => {
+      listening -= 1
+      leave()
+    }
+  })
+  assert.equal((await act({ kind: "click", ref: await bench.refOf("Count") })).status, 200)
+  assert.equal((await act({ kind: "click", ref: "99999" })).status, 404)
+  assert.equal(
+    (await bench.call("POST", "/navigate", { url: "http://127.0.0.1:1/" })).body.error.code,
+    "navigation-failed",
+  )
+  assert.equal(listening, 0)
+})
+
+test("leaves no guard of a click behind that came to nothing: what is done there next is done", async () => {
+  const inside = `<body style="margin:0"><button id="one">One</button><button style="position:fixed;left:0;top:100px;width:100px;height:50px" onclick="parent.document.title = 'reached'">Two</button>`
+  const page = `<title>covered</title><body style="margin:0"><iframe style="border:0;width:300px;height:200px" srcdoc='${inside.replaceAll("'", "&#39;")}'></iframe><div id="cover" style="position:fixed;inset:0">Cover</div>`
+  const site = createServer((_request, response) => response.setHeader("content-type", "text/html").end(page))
+  await once(site.listen(0, "127.0.0.1"), "listening")
+  try {
+    await bench.call("POST", "/navigate", { url: `http://127.0.0.1:${(site.address() as AddressInfo).port}/` })
+    const refused = await act({ kind: "click", ref: await bench.refOf("One"), timeoutMs: 3_000 })
+    assert.equal(refused.body.error.code, "covered")
+    await act({ kind: "evaluate", fn: "() => document.getElementById('cover').remove()" })
+    const { body } = await act({ kind: "click", x: 50, y: 125 })
+    assert.equal(body.title, "reached", JSON.stringify(body))
+  } finally {
+    site.closeAllConnections()
+    site.close()
+  }
 })

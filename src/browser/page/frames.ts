@@ -112,6 +112,8 @@ export class Frames {
   }
 
   stop(): void {
+    // The session that would have told of their end has ended before them.
+    for (const sessionId of this.#sessions.keys()) this.#detached(sessionId)
     for (const frame of this.all) this.#remove(frame.id)
   }
 

@@ -57,6 +57,11 @@ export class Overrides {
     )
   }
 
+  /** A process of the tab that has ended. */
+  leave(session: CdpSession): void {
+    this.#sessions.delete(session)
+  }
+
   /** Sets what is given; `undefined` takes an override away. Throws `bad-request` for what the browser does not take. */
   async set(changes: { [Key in Name]?: OverrideState[Key] | undefined }, signal: AbortSignal): Promise<void> {
     const names = Object.keys(changes) as Name[]
@@ -65,10 +70,12 @@ export class Overrides {
     )
     const commands = commandsFor(next as OverrideState, names, true)
     try {
-      const [first, ...others] = this.#sessions
+      const [first] = this.#sessions
       for (const [method, parameters] of first ? commands : []) await first?.send(method, parameters, { signal })
+      // From here on frames that come begin with it; those that came meanwhile are among the others.
+      this.#state = next as OverrideState
       const forOthers = commandsFor(next as OverrideState, names, false)
-      for (const session of others) await tell(session, forOthers, signal)
+      for (const session of this.#sessions) if (session !== first) await tell(session, forOthers, signal)
     } catch (error) {
       if (!(error instanceof CdpError)) throw error
       if (inEffect.test(error.message)) {
@@ -83,7 +90,6 @@ export class Overrides {
       }
       throw new AppError("bad-request", `The browser does not take this ${names.join(", ")}`, { cause: error })
     }
-    this.#state = next as OverrideState
   }
 }
 

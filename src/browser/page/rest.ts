@@ -129,11 +129,13 @@ export class Rest {
 
   async #findPlaces(): Promise<Map<Place, Resident[]>> {
     const found = new Map<Place, Resident[]>()
+    // One that is met meanwhile is there, though none of these tabs is in it: forgotten, it would be made a second time.
+    const before = [...this.#places.values()]
     for (const tab of this.#options.tabs()) {
       const place = this.#placeOf.get(tab) ?? (await this.#find(tab))
       if (place) found.set(place, [...(found.get(place) ?? []), tab])
     }
-    for (const place of this.#places.values()) if (!found.has(place)) this.#places.delete(place.windowId)
+    for (const place of before) if (!found.has(place)) this.#places.delete(place.windowId)
     return found
   }
 

@@ -275,6 +275,13 @@ export class Tab {
 
   async #attach(): Promise<void> {
     const { connection } = this.#options
+    // What a try that failed has set up would tell everything a second time, and answer every question twice.
+    const failed = this.#session?.id
+    if (failed !== undefined) {
+      this.#frames?.stop()
+      this.#endSession(failed, new AppError("internal", "The tab is attached anew"))
+      connection.root.send("Target.detachFromTarget", { sessionId: failed }).catch(() => undefined)
+    }
     const { sessionId } = await connection.root.send<{ sessionId: string }>(
       "Target.attachToTarget",
       { targetId: this.targetId, flatten: true },
@@ -287,7 +294,7 @@ export class Tab {
       mainId: this.targetId,
       session,
       sessionOf: (id) => connection.session(id),
-      endSession: (id) => this.#endFrameSession(id),
+      endSession: (id) => this.#endSession(id, new AppError("stale-ref", "The frame is gone")),
       onSession: (own) => this.#watchRequests(own),
       onWorldEnd: (world) => this.#options.refs.forget(world),
       nextKey: this.#options.nextKey,
@@ -302,9 +309,13 @@ export class Tab {
     ])
   }
 
-  #endFrameSession(id: string): void {
-    this.#options.connection.endSession(id, new AppError("stale-ref", "The frame is gone"))
-    for (const session of this.#sessions) if (session.id === id) this.#sessions.delete(session)
+  #endSession(id: string, reason: AppError): void {
+    this.#options.connection.endSession(id, reason)
+    for (const session of this.#sessions) {
+      if (session.id !== id) continue
+      for (const each of [this.overrides, this.credentials]) each.leave(session)
+      this.#sessions.delete(session)
+    }
   }
 
   #listen(session: CdpSession): void {

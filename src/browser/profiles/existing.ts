@@ -3,7 +3,7 @@
 // every new connection: so one connection is made, when it is first used, and kept for as long as it lasts.
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { AppError, type Background, type Clock, type Log } from "../../kernel/index.ts"
+import { AppError, type Background, type Clock, type Log, raceAbort } from "../../kernel/index.ts"
 import type { BrowserProfile, LiveBrowser, ProfileReach, ProfileState } from "./contract.ts"
 import { RemoteProfile } from "./remote.ts"
 
@@ -65,11 +65,13 @@ export class ExistingProfile implements BrowserProfile {
     if (this.#retired) throw this.#retired
     if (this.#inner?.live) return this.#inner.ensure(signal)
     this.#ensuring ??= this.#connect().finally(() => (this.#ensuring = undefined))
-    return this.#ensuring
+    // One caller's giving up takes no question away that others wait for.
+    return signal ? raceAbort(this.#ensuring, signal) : this.#ensuring
   }
 
   async #connect(): Promise<LiveBrowser> {
     const { folder, port, path } = await this.#find()
+    if (this.#retired) throw this.#retired
     const { name, color, clock, log, background } = this.#options
     log.info({ profile: name, folder }, "asking the running browser for a connection; it asks its person")
     this.#inner = new RemoteProfile({

@@ -63,6 +63,8 @@ export class RelayProfile implements BrowserProfile {
     await relay.open()
     if (!relay.isPaired) throw notPaired(relay.status())
     await (signal ? raceAbort(relay.hub.waitForLink(), signal) : relay.hub.waitForLink())
+    // Taken away while it was waited for: nobody would end what is begun now.
+    if (this.#retired) throw this.#retired
     if (this.#live) return this.#live
     this.#starting ??= this.#start().finally(() => (this.#starting = undefined))
     return this.#starting

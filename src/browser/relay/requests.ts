@@ -37,7 +37,19 @@ export function requestsOf(tabs: Tabs): CdpSession {
     // Whatever is sent next in the session comes after it.
     void enable(session)
   }
-  tabs.onTab((tab) => tab.onSession(join))
+  tabs.onTab((tab) => {
+    const own = new Set<string>()
+    tab.onSession((session) => {
+      own.add(session.id ?? "")
+      join(session)
+      session.on("Target.detachedFromTarget", ({ sessionId }: { sessionId: string }) => {
+        own.delete(sessionId)
+        sessions.delete(sessionId)
+      })
+    })
+    // The frames' ends are not told any more.
+    tab.closed.addEventListener("abort", () => own.forEach((id) => sessions.delete(id)), { once: true })
+  })
   return {
     id: undefined,
     on(method, handler) {

@@ -48,6 +48,8 @@ interface Entry {
   profile: ManagedProfile
   core: BrowserCore
   usedAt: number
+  /** Until when a person may take a tab over that they were asked to. */
+  awaitedUntil: number
 }
 
 const lookMs = 5_000
@@ -138,7 +140,16 @@ export class SandboxBrowsers {
         throw new AppError("profile-unsupported", "A sandboxed session has one browser of its own")
       },
     })
-    return { key, sessionId, agentId, profile, core: made, usedAt: clock.monotonic() }
+    const entry: Entry = { key, sessionId, agentId, profile, core: made, usedAt: clock.monotonic(), awaitedUntil: 0 }
+    entry.core = {
+      ...made,
+      async takeoverTab(caller, targetId) {
+        const tab = await made.takeoverTab(caller, targetId)
+        entry.awaitedUntil = clock.monotonic() + core.settings.takeoverMinutes * 60_000
+        return tab
+      },
+    }
+    return entry
   }
 
   /** Ends those whose session has ended or that nobody has used for long. */
@@ -147,6 +158,9 @@ export class SandboxBrowsers {
     const now = clock.monotonic()
     for (const entry of this.#entries.values()) {
       const { idleMinutes } = links.settings(entry.agentId).browser
+      // A person who has a tab in their hands, or is still to take it, asks nobody for what they do in it.
+      const isTaken = entry.profile.live?.tabs.list.some((tab) => tab.isTaken) === true
+      if (isTaken || now < entry.awaitedUntil) entry.usedAt = now
       if (links.sessionId(entry.key) !== entry.sessionId) this.#end(entry, "its session has ended")
       else if (now - entry.usedAt > idleMinutes * 60_000) this.#end(entry, "nobody used it")
     }

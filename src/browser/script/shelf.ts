@@ -2,8 +2,18 @@
 // words, secrets by name; what must not be kept is refused in words.
 import { readFile, readdir, rm } from "node:fs/promises"
 import { join } from "node:path"
+import { isDeepStrictEqual } from "node:util"
 import { z } from "zod"
-import { AppError, type Clock, type JsonObject, parseJson, siteOf, writeDurableFile } from "../../kernel/index.ts"
+import {
+  AppError,
+  type Clock,
+  describeError,
+  type JsonObject,
+  type Log,
+  parseJson,
+  siteOf,
+  writeDurableFile,
+} from "../../kernel/index.ts"
 import { parseRequest } from "../requests/parse.ts"
 
 const fileShape = z.object({
@@ -28,12 +38,15 @@ const maxBytes = 100_000
 export interface ShelfOptions {
   folder: string
   clock: Clock
+  log: Log
   /** True for a text with a secret in it. */
   holdsSecret(text: string): boolean
 }
 
 export class Shelf {
   readonly #options: ShelfOptions
+  /** Changes one after the other: what is noted must not bring back what was there before a change. */
+  #line: Promise<unknown> = Promise.resolve()
 
   constructor(options: ShelfOptions) {
     this.#options = options
@@ -105,27 +118,52 @@ export class Shelf {
     if (text.length > maxBytes) return `it is longer than ${maxBytes} characters`
     if (this.#options.holdsSecret(text))
       return "a secret stands in it: give it by its name ({secret: name}), or as a value ({{name}})"
-    const names = await this.#names()
-    if (!names.includes(name) && names.length >= maxScripts) return `there are ${maxScripts} kept scripts already`
-    await this.#write(name, text)
-    return undefined
+    try {
+      return await this.#inLine(async () => {
+        const names = await this.#names()
+        if (!names.includes(name) && names.length >= maxScripts) return `there are ${maxScripts} kept scripts already`
+        await this.#write(name, text)
+        return undefined
+      })
+    } catch (error) {
+      // Its steps have been done by now: a full disk must not make them look as if they had not.
+      return `it could not be written: ${describeError(error)}`
+    }
   }
 
-  /** That it was run, and where it stopped. */
+  /** That it was run, and where it stopped; in the file as it is by now, if it is still the same. Never rejects. */
   async note(script: KeptScript, stopped: string | undefined): Promise<void> {
-    const { name, start, sites, named, steps, madeAt } = script
-    const rest = { start, sites, named, steps, madeAt }
+    try {
+      await this.#inLine(() => this.#note(script, stopped))
+    } catch (error) {
+      this.#options.log.warn({ script: script.name, reason: describeError(error) }, "run of a kept script not noted")
+    }
+  }
+
+  async #note({ name, madeAt, steps }: KeptScript, stopped: string | undefined): Promise<void> {
+    const names = await this.#names()
+    if (!names.includes(name)) return
+    const { name: _name, lastStop: _last, ...now } = await this.read(name)
+    if (now.madeAt !== madeAt || !isDeepStrictEqual(now.steps, steps)) return
     const lastRun = new Date(this.#options.clock.now()).toISOString()
-    const noted = { ...rest, runs: script.runs + 1, lastRun, ...(stopped === undefined ? {} : { lastStop: stopped }) }
+    const noted = { ...now, runs: now.runs + 1, lastRun, ...(stopped === undefined ? {} : { lastStop: stopped }) }
     await this.#write(name, JSON.stringify(noted, null, 2))
   }
 
   async remove(written: string): Promise<void> {
-    const { name } = await this.read(written).catch((error: unknown) => {
-      if (error instanceof AppError && error.code === "bad-request") return { name: nameIn(written) }
-      throw error
+    await this.#inLine(async () => {
+      const { name } = await this.read(written).catch((error: unknown) => {
+        if (error instanceof AppError && error.code === "bad-request") return { name: nameIn(written) }
+        throw error
+      })
+      await rm(this.#path(name), { force: true })
     })
-    await rm(this.#path(name), { force: true })
+  }
+
+  #inLine<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#line.then(work)
+    this.#line = done.catch(() => undefined)
+    return done
   }
 
   #path(name: string): string {

@@ -101,7 +101,10 @@ export class Takeover {
     this.#look(undefined)
     await this.#line
     for (const tab of this.#tabs) {
-      if (tab.isOpen) await leaveTyping(tab, AbortSignal.timeout(sendMs))
+      const leave = () => leaveTyping(tab, AbortSignal.timeout(sendMs))
+      // A page that asks a question does nothing until it has the answer, which the agent gives now.
+      if (tab.dialog) this.#inBackground("leave a tab that asks", leave)
+      else if (tab.isOpen) await unlessGone(leave())
       tab.memory.doubt()
       tab.isTaken = false
     }

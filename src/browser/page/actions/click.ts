@@ -16,6 +16,8 @@ export interface ClickRequest extends Place {
 
 /** How long after the input was answered for the document may take to say that it has seen it. */
 const landedMs = 50
+/** Nobody waits for it: a page that is held up does it when it goes on. */
+const disarmMs = 5_000
 
 export async function click(tab: Tab, request: ClickRequest, operation: Operation, progress: Progress): Promise<void> {
   const options = { ...request, modifiers: modifierBits(request.modifiers) }
@@ -25,13 +27,29 @@ export async function click(tab: Tab, request: ClickRequest, operation: Operatio
     return clickAt(tab, point, options, operation.signal)
   }
   const entry = tab.refs.resolve(request.ref, tab)
+  try {
+    await clickElement(tab, entry, { ...options, ref: request.ref }, operation, progress)
+  } catch (error) {
+    // Left in the documents, the guards would keep from them whatever is clicked or dragged there next, by a person too.
+    disarm(tab, entry, AbortSignal.timeout(disarmMs)).catch(() => undefined)
+    throw error
+  }
+}
+
+async function clickElement(
+  tab: Tab,
+  entry: RefEntry,
+  request: Omit<ClickRequest, "modifiers"> & { ref: string; modifiers: number },
+  operation: Operation,
+  progress: Progress,
+): Promise<void> {
   const number = parseRef(request.ref)
   const needs = { editable: false, point: true, arm: true, ...spotOf(request) }
   for (let settle = false; ; settle = true) {
     const point = await reach(tab, entry, number, { ...needs, settle }, operation)
     progress.sent = true
     const { alerts } = tab
-    const at = { ...options, point, held: point.plain === true }
+    const at = { ...request, point, held: point.plain === true }
     const report = await clickAndSee(tab, entry, at, operation.signal)
     if (report.hits > 0 && report.missedBy === "") {
       progress.rested = true

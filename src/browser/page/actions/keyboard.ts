@@ -1,6 +1,6 @@
 // Keys by name (`Enter`, `Control+A`, `é`) as the events that a real keyboard gives.
 import { AppError } from "../../../kernel/index.ts"
-import type { CdpSession } from "../../cdp/index.ts"
+import type { CdpSession, SendOptions } from "../../cdp/index.ts"
 
 export type Modifier = "Alt" | "Control" | "ControlOrMeta" | "Meta" | "Shift"
 
@@ -156,6 +156,8 @@ function unknownKey(text: string): AppError {
   })
 }
 
+const releaseMs = 1_000
+
 export async function sendKey(
   session: CdpSession,
   key: Key & { modifiers?: number; commands?: string[] },
@@ -174,9 +176,16 @@ export async function sendKey(
     },
     limits,
   )
+  const up = (how: SendOptions) => session.send("Input.dispatchKeyEvent", { ...base, type: "keyUp" }, how)
   if (options.hold) {
-    await down
-    await options.hold()
+    try {
+      await down
+      await options.hold()
+    } catch (error) {
+      // No finger stays on the key of whoever gives up.
+      up({ timeoutMs: releaseMs }).catch(() => undefined)
+      throw error
+    }
   }
-  await Promise.all([down, session.send("Input.dispatchKeyEvent", { ...base, type: "keyUp" }, limits)])
+  await Promise.all([down, up(limits)])
 }

@@ -71,23 +71,32 @@ export class GuardProxy {
 
   /** The address for browsers; listens from the first call on, on the wanted port if that is free then. */
   async url(port = 0): Promise<string> {
-    this.#listening ??= this.#listen(port)
-    this.#port = await this.#listening
+    this.#port = await this.#listenOnce(() => this.#listen(port))
     return `http://127.0.0.1:${this.#port}`
   }
 
   /** Listens on a Unix socket instead, from the first call on. */
   async listenAt(path: string): Promise<string> {
-    this.#listening ??= new Promise<number>((resolve, reject) => {
-      this.#server.once("error", reject)
-      // Whoever may use it is let in by the folder that it stands in.
-      this.#server.listen({ path, readableAll: true, writableAll: true }, () => {
-        this.#server.off("error", reject)
-        resolve(0)
+    const listen = () =>
+      new Promise<number>((resolve, reject) => {
+        this.#server.once("error", reject)
+        // Whoever may use it is let in by the folder that it stands in.
+        this.#server.listen({ path, readableAll: true, writableAll: true }, () => {
+          this.#server.off("error", reject)
+          resolve(0)
+        })
       })
-    })
-    await this.#listening
+    await this.#listenOnce(listen)
     return path
+  }
+
+  /** Where it failed, the next call tries again: a machine may have been out of sockets at that moment. */
+  #listenOnce(listen: () => Promise<number>): Promise<number> {
+    this.#listening ??= listen().catch((error: unknown) => {
+      this.#listening = undefined
+      throw error
+    })
+    return this.#listening
   }
 
   /** Undefined while it does not listen. */

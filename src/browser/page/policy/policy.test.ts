@@ -3,9 +3,12 @@ import assert from "node:assert/strict"
 import { createServer, request as httpRequest } from "node:http"
 import { type AddressInfo, connect, createServer as createTcpServer } from "node:net"
 import { once } from "node:events"
+import { mkdir } from "node:fs/promises"
 import { networkInterfaces } from "node:os"
+import { join } from "node:path"
 import { type TestContext, test } from "node:test"
 import pino from "pino"
+import { temporaryFolder } from "../../../../test/support/temporary.ts"
 import { Secret } from "../../../kernel/index.ts"
 import { kindOf } from "./addresses.ts"
 import { greetingUrl } from "./greeting.ts"
@@ -370,4 +373,14 @@ test("the proxy stops although clients stay: at a refused tunnel, and at one tha
   waiting.write(`CONNECT slow.example:443 HTTP/1.1\r\nHost: x\r\nProxy-Authorization: Basic ${authorization}\r\n\r\n`)
   await asked.promise
   await Promise.all([proxy.stop(), once(waiting, "close")])
+})
+
+test("the proxy tries again to listen where it could not", async (context) => {
+  const folder = join(temporaryFolder(), "later")
+  const policy = policyOf()
+  const proxy = new GuardProxy({ policy: () => policy, log: pino({ level: "silent" }), secret: undefined })
+  context.after(() => proxy.stop())
+  await assert.rejects(proxy.listenAt(join(folder, "guard.sock")))
+  await mkdir(folder)
+  assert.equal(await proxy.listenAt(join(folder, "guard.sock")), join(folder, "guard.sock"))
 })

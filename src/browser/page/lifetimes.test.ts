@@ -1,0 +1,83 @@
+// What a tab keeps of its frames and of tries that failed: nothing, once they are over.
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import { ScriptedBrowser } from "../../../test/support/scripted-browser.ts"
+
+const signal = new AbortController().signal
+const frameOf = (sessionId: string) => ({
+  sessionId,
+  targetInfo: { targetId: `frame of ${sessionId}`, type: "iframe", url: "https://ads.example/" },
+})
+/** An object of the page in its console, which is let go of as soon as it is told of. */
+const word = { type: "log", args: [{ type: "object", objectId: "1" }], timestamp: 0 }
+
+test("hears nothing more of the frames of a tab that was closed", async () => {
+  const browser = new ScriptedBrowser()
+  const { tabs, tab } = await browser.open()
+  await tab.attach()
+  browser.event("Target.attachedToTarget", frameOf("F1"), "S1")
+  browser.event("Runtime.consoleAPICalled", word, "F1")
+  assert.equal(browser.count("Runtime.releaseObjectGroup"), 1)
+  await tabs.close(tab)
+  browser.event("Runtime.consoleAPICalled", word, "F1")
+  assert.equal(browser.count("Runtime.releaseObjectGroup"), 1)
+})
+
+test("tells settings to the frames that there are, and to none that are gone", async () => {
+  const browser = new ScriptedBrowser()
+  const { tab } = await browser.open()
+  await tab.attach()
+  browser.event("Target.attachedToTarget", frameOf("F1"), "S1")
+  browser.event("Target.detachedFromTarget", { sessionId: "F1" }, "S1")
+  browser.event("Target.attachedToTarget", frameOf("F2"), "S1")
+  await tab.overrides.set({ offline: true }, signal)
+  const told = browser.commands.filter(({ method }) => method === "Network.emulateNetworkConditions")
+  assert.deepEqual(
+    told.map(({ sessionId }) => sessionId),
+    ["S1", "F2"],
+  )
+})
+
+test("tells settings to a frame that comes while they are set", async () => {
+  const browser = new ScriptedBrowser()
+  const { tab } = await browser.open()
+  await tab.attach()
+  const answer = Promise.withResolvers<void>()
+  browser.answer("Network.emulateNetworkConditions", ({ sessionId }) => (sessionId === "S1" ? answer.promise : {}))
+  const set = tab.overrides.set({ offline: true }, signal)
+  browser.event("Target.attachedToTarget", frameOf("F1"), "S1")
+  answer.resolve()
+  await set
+  const told = browser.commands.filter(({ method }) => method === "Network.emulateNetworkConditions")
+  assert.deepEqual(
+    told.map(({ sessionId }) => sessionId),
+    ["S1", "F1"],
+  )
+})
+
+test("has one session in a tab whose first could not be set up", async () => {
+  const browser = new ScriptedBrowser()
+  const { tab } = await browser.open()
+  browser.answer("Runtime.enable", ({ sessionId }) => {
+    if (sessionId === "S1") throw new Error("the page hangs")
+    return {}
+  })
+  await assert.rejects(tab.attach(), /the page hangs/)
+  await tab.attach()
+  tab.armDialog({ accept: true }, 60_000)
+  for (const sessionId of ["S1", "S2"])
+    browser.event("Page.javascriptDialogOpening", { type: "confirm", message: "Sure?", url: "" }, sessionId)
+  for (const sessionId of ["S1", "S2"]) browser.event("Runtime.consoleAPICalled", word, sessionId)
+  assert.equal(tab.dialog, undefined)
+  assert.equal(browser.count("Page.handleJavaScriptDialog"), 1)
+  assert.equal(tab.recorder.console(undefined).length, 1)
+  assert.deepEqual(browser.commands.find(({ method }) => method === "Target.detachFromTarget")?.params, {
+    sessionId: "S1",
+  })
+  await tab.overrides.set({ offline: true }, signal)
+  const told = browser.commands.filter(({ method }) => method === "Network.emulateNetworkConditions")
+  assert.deepEqual(
+    told.map(({ sessionId }) => sessionId),
+    ["S2"],
+  )
+})

@@ -1,0 +1,128 @@
+// The extension's parts, without a browser around them: a connection that ends as it begins, a tab that is let go meanwhile.
+import assert from "node:assert/strict"
+import { once } from "node:events"
+import type { AddressInfo } from "node:net"
+import { test } from "node:test"
+import { type WebSocket, WebSocketServer } from "ws"
+import { temporaryFolder } from "../../../test/support/temporary.ts"
+import { createRedactor, systemIds } from "../../kernel/index.ts"
+import { type FromExtension, parsePairingCode } from "./contract.ts"
+import { welcome } from "./handshake.ts"
+import { Pairing } from "./pairing.ts"
+
+/** Chrome's debugger, which a test may hold up. */
+let attaching: Promise<void> = Promise.resolve()
+const attached = new Set<number>()
+const tab = { id: 7, windowId: 1, url: "https://a.example/", title: "A" }
+
+Object.assign(globalThis, {
+  chrome: {
+    runtime: { getManifest: () => ({ version: "1" }) },
+    storage: { session: { set: async () => undefined } },
+    tabs: { get: async () => tab },
+    debugger: {
+      async attach({ tabId }: { tabId: number }) {
+        await attaching
+        attached.add(tabId)
+      },
+      detach: async ({ tabId }: { tabId: number }) => void attached.delete(tabId),
+      sendCommand: async () => ({ targetInfo: { targetId: "A" } }),
+    },
+  },
+})
+const { Keeper } = await import("../../../extension/src/keeper.ts")
+const { AttachedTabs } = await import("../../../extension/src/tabs.ts")
+
+test("what happened is kept for the next connection when one ends before the tabs are told of", async (context) => {
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" })
+  await once(server, "listening")
+  context.after(() => {
+    for (const client of server.clients) client.terminate()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  const pairing = new Pairing({
+    stateFolder: temporaryFolder(),
+    ids: systemIds,
+    redactor: createRedactor(),
+    now: Date.now,
+  })
+  const code = parsePairingCode(await pairing.renew(port))
+  const said: FromExtension[] = []
+  const heard = Promise.withResolvers<void>()
+  let socket: WebSocket | undefined
+  server.on("connection", async (open) => {
+    socket = open
+    const parts = { pairing, port, nonce: systemIds.token(32), isTaken: () => false }
+    const words = { onWrongSecret: () => undefined, onRightSecret: () => undefined }
+    const hello = { type: "welcome", boot: "B", newTabs: true } as const
+    const accepted = await welcome(open, { ...parts, ...words, welcome: () => hello })
+    accepted?.listen((message) => {
+      said.push(message as FromExtension)
+      if (said.length === 2) heard.resolve()
+    })
+  })
+  let isWanted = true
+  const prepare = Promise.withResolvers<void>()
+  const preparing = Promise.withResolvers<void>()
+  const over = Promise.withResolvers<void>()
+  const keeper = new Keeper({
+    settings: async () => ({
+      port,
+      secret: code?.secret ?? "",
+      instance: "one",
+      idleMinutes: 0,
+      popups: false,
+      newTabs: true,
+    }),
+    isWanted: () => isWanted,
+    prepare: async () => {
+      preparing.resolve()
+      await prepare.promise
+    },
+    announcement: () => ({ type: "tabs", tabs: [], children: [] }),
+    onMessage: () => undefined,
+    // The first of them is the beginning.
+    onState: ({ kind }) => void (kind === "connecting" && socket && over.resolve()),
+    onReplaced: () => undefined,
+    onAlone: () => undefined,
+  })
+  context.after(() => {
+    isWanted = false
+    keeper.rest()
+  })
+  const first = keeper.connect()
+  await preparing.promise
+  socket?.terminate()
+  await over.promise
+  keeper.send({ session: "T1", method: "Page.frameNavigated", params: {} })
+  prepare.resolve()
+  await assert.rejects(first, /went away/)
+  assert.notEqual(keeper.state.kind, "on")
+  await keeper.connect()
+  await heard.promise
+  assert.deepEqual(said, [
+    { type: "tabs", tabs: [], children: [] },
+    { session: "T1", method: "Page.frameNavigated", params: {} },
+  ])
+})
+
+test("a tab that the person lets go while it is set up anew stays let go", async () => {
+  const tabs = new AttachedTabs({
+    tell: () => undefined,
+    attached: () => undefined,
+    changed: () => undefined,
+    detached: () => undefined,
+    emptied: () => undefined,
+    mayOpen: () => true,
+    boot: () => "before",
+  })
+  await tabs.attach(tab.id, "person")
+  const held = Promise.withResolvers<void>()
+  attaching = held.promise
+  const renewing = tabs.renew("after", false)
+  await tabs.detach(tab.id, "the button was pressed")
+  held.resolve()
+  await renewing
+  assert.deepEqual([tabs.has(tab.id), [...attached]], [false, []])
+})
