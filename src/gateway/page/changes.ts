@@ -65,9 +65,14 @@ export function createChanges(store: Store, tables: readonly WatchedTable[]): Ch
   }
 }
 
+/**
+ * An `or ignore` would not hold: what a statement that sets a trigger off says of conflicts goes before it, an upsert's update
+ * "abort" (https://www.sqlite.org/lang_createtrigger.html), and then the change itself would fail.
+ */
 function trigger({ topic, table, id }: WatchedTable, event: "insert" | "update" | "delete"): string {
-  const row = event === "delete" ? "old" : "new"
+  const changed = id.replaceAll("row.", event === "delete" ? "old." : "new.")
   return `create temp trigger if not exists page_${topic}_${table}_${event} after ${event} on main.${table} begin
-    insert or ignore into page_change values ('${topic}', ${id.replaceAll("row.", `${row}.`)});
+    insert into page_change select '${topic}', ${changed}
+      where not exists (select 1 from page_change where topic = '${topic}' and id = ${changed});
   end`
 }

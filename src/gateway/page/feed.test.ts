@@ -70,6 +70,16 @@ const all: readonly Scope[] = ["admin"]
 const runs = (told: readonly Told[]) => told.filter(({ event }) => event === "run").map(({ data }) => data["runId"])
 const isRun = (runId: string) => (told: Told) => told.event === "run" && told.data["runId"] === runId
 
+test("a row that is changed again and again before it is told of changes all the same, by an upsert too", async (context) => {
+  const { feed, store } = await open(context, 60_000)
+  const response = await feed.listen({ scopes: ["admin"], lastId: undefined })
+  const touch = `insert into session (key, agent_id, session_id, created_at, updated_at) values ('k', 'main', 'id', 1, ?)
+    on conflict (key) do update set updated_at = excluded.updated_at`
+  for (let at = 1; at <= 3; at += 1) await store.write(async ({ prepare }) => void prepare(touch).run(at))
+  assert.equal(store.handle.prepare("select updated_at as at from session").get()?.["at"], 3)
+  await response.body?.cancel()
+})
+
 test("tells what is committed, and nothing of what is rolled back", async (context) => {
   const { feed, store, addJob } = await open(context)
   const response = await feed.listen({ scopes: all, lastId: undefined })
