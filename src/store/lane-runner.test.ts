@@ -1,5 +1,6 @@
 import assert from "node:assert/strict"
 import { type TestContext, test } from "node:test"
+import { slowDisk } from "../../test/support/slow-disk.ts"
 import { plain, silentLog, testStore } from "../../test/support/store.ts"
 import { type Clock, createBackground, systemClock } from "../kernel/index.ts"
 import { JobPostponed } from "./jobs.ts"
@@ -329,4 +330,36 @@ test("a job that is postponed gives its only place to other lanes, keeps its own
   await seen.done
   assert.deepEqual(seen.ended, ["other", "slow", "after"])
   assert.ok(postponed > 0)
+})
+
+test("a job that runs again before the disk has its last end is known, counted and can be stopped", async (context) => {
+  const disk = slowDisk()
+  const store = await testStore(context, { sync: disk.sync })
+  const signals: AbortSignal[] = []
+  const end = Promise.withResolvers<void>()
+  const runner = startRunner(context, store, {
+    async run(_job, signal) {
+      signals.push(signal)
+      if (signals.length > 1) {
+        await end.promise
+        return {}
+      }
+      disk.slow()
+      throw new JobPostponed(0, "not yet")
+    },
+  })
+  await add(store, [["again", "lane"]])
+  while (signals.length < 2) {
+    runner.wake()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  const firstEnded = Promise.withResolvers<void>()
+  runner.onStopped(() => firstEnded.resolve())
+  disk.goOn()
+  await firstEnded.promise
+  assert.equal(runner.running, 1)
+  assert.equal(runner.isLaneBusy("lane"), true)
+  assert.equal(runner.abortRun("again", new Error("stopped")), true)
+  assert.equal(signals[1]?.aborted, true)
+  end.resolve()
 })

@@ -307,7 +307,8 @@ export class LaneRunner {
       try {
         await this.#run(job, abort.signal)
       } finally {
-        this.#running.delete(job.run_id)
+        // Put back, it may run anew before the disk has told this run so.
+        if (this.#running.get(job.run_id)?.done === promise) this.#running.delete(job.run_id)
         resolve()
         this.#claim()
         for (const listener of this.#listeners) listener(job.run_id)
