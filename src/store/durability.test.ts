@@ -109,6 +109,15 @@ test("ends although the disk fails: who waits is told, and what it took later is
   assert.equal(notes(await testStore(context, { folder })), 1)
 })
 
+test("ends although old rows are being removed and the disk fails", async (context) => {
+  const { disk, store } = await storeOn(context)
+  disk.fail("EIO")
+  const pruned = assert.rejects(store.prune(), { code: "storage-failed" })
+  await disk.begun()
+  await store.close()
+  await pruned
+})
+
 test("closes only when all that was asked for is committed and on the disk", async (context) => {
   const { disk, store, folder } = await storeOn(context)
   disk.slow()

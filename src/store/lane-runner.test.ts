@@ -363,3 +363,40 @@ test("a job that runs again before the disk has its last end is known, counted a
   assert.equal(signals[1]?.aborted, true)
   end.resolve()
 })
+
+for (const { name, when } of [
+  { name: "what came of a job", when: "end" },
+  { name: "that a job was begun", when: "claim" },
+] as const) {
+  test(`stops in its time although the disk does not take ${name}`, async (context) => {
+    const disk = slowDisk()
+    const store = await testStore(context, { sync: disk.sync })
+    const runner = startRunner(context, store, {
+      async run() {
+        if (when === "end") disk.fail("EIO")
+        return {
+          async commit({ addEvent }) {
+            addEvent({ sessionKey: "s", text: "done", origin: "system", trusted: true })
+          },
+        }
+      },
+    })
+    if (when === "claim") {
+      // A failure that is known: from then on everybody waits for the disk.
+      disk.fail("EIO")
+      void store.meta.set("noticed", 1).catch(() => undefined)
+      await disk.begun()
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    void add(store, [["a", "lane"]]).catch(() => undefined)
+    const isAt = when === "end" ? "done" : "running"
+    while (store.handle.prepare("select 1 from job where state = ?").get(isAt) === undefined) {
+      runner.wake()
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    store.giveUp()
+    await runner.stop(0)
+    const { written } = store.handle.prepare("select count(*) as written from event").get() as { written: number }
+    assert.equal(written, when === "end" ? 1 : 0, "what is committed is not written again")
+  })
+}
