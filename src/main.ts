@@ -110,6 +110,8 @@ class AsyncStack {
   }
 
   async unwind(): Promise<void> {
+    // Whichever part is ended may be waiting for the disk.
+    this.#core.store.giveUp()
     for (const part of this.#parts.reverse()) {
       try {
         await part.stop()

@@ -2,6 +2,7 @@ import assert from "node:assert/strict"
 import { EventEmitter, once } from "node:events"
 import {
   chmodSync,
+  chownSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -171,6 +172,53 @@ describe("the configuration of a running gateway", () => {
     writeFileSync(join(folder, "real", "svc.json"), `{gateway: {${quick}}}`)
     assert.deepEqual(await change, ["hooks"])
     assert.equal(running.current().hooks.path, "/hooks")
+  })
+
+  for (const { name, spoil, why } of [
+    { name: "a link that leads in a circle", spoil: () => symlinkSync(path, path), why: /leads in a circle/ },
+    {
+      name: "an included file that no system has a name for",
+      spoil: () => writeFileSync(path, `{$include: "./${"x".repeat(300)}.json"}`),
+      why: /ENAMETOOLONG/,
+    },
+  ]) {
+    it(`goes on with the last good one while ${name} stands in its place`, async () => {
+      writeFileSync(path, `{gateway: {${quick}, port: 1}}`)
+      const running = start()
+      const refused = logged(invalid)
+      rmSync(path)
+      spoil()
+      await refused
+      assert.match(running.issues()[0]?.message ?? "", why)
+      assert.equal(running.current().gateway.port, 1)
+      const change = changed()
+      rmSync(path)
+      writeFileSync(path, `{gateway: {${quick}, port: 2}}`)
+      assert.deepEqual(await change, ["gateway"])
+    })
+  }
+
+  const asRoot = process.getuid?.() === 0 ? false : "only root may become somebody else"
+  it("is looked at now and then where its folder cannot be watched", { skip: asRoot }, async () => {
+    // Nobody may enter the folder, but not list it.
+    const nobody = 65_534
+    writeFileSync(path, `{gateway: {${quick}, port: 1}}`, { mode: 0o644 })
+    chmodSync(path, 0o644)
+    mkdirSync(join(folder, "state"))
+    chownSync(join(folder, "state"), nobody, nobody)
+    chmodSync(folder, 0o711)
+    process.seteuid?.(nobody)
+    try {
+      const running = start()
+      const change = changed()
+      process.seteuid?.(0)
+      writeFileSync(path, `{gateway: {${quick}, port: 2}}`)
+      process.seteuid?.(nobody)
+      assert.deepEqual(await change, ["gateway"])
+      assert.equal(running.current().gateway.port, 2)
+    } finally {
+      process.seteuid?.(0)
+    }
   })
 
   it("changes nothing with gateway.reload.mode off, except when asked", async () => {

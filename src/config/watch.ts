@@ -4,11 +4,12 @@
 import { watch as watchFolder, statSync } from "node:fs"
 import type { FSWatcher } from "node:fs"
 import { basename, dirname } from "node:path"
+import { describeError } from "../kernel/errors.ts"
 import type { Variables } from "./environment.ts"
 import type { ConfigIssue } from "./document.ts"
 import { readEnvironment } from "./environment.ts"
 import { loadConfigFile, realConfigPath } from "./load.ts"
-import type { ConfigSnapshot } from "./load.ts"
+import type { ConfigSnapshot, LoadResult } from "./load.ts"
 
 export interface WatchOptions {
   path: string
@@ -106,7 +107,7 @@ class FileWatcher implements ConfigWatcher {
   #read(): void {
     // Taken before reading: what is written while we read is seen as a change afterwards.
     this.#seen = this.#signature()
-    if (statSync(this.#options.path, { throwIfNoEntry: false }) === undefined) {
+    if (!isThere(this.#options.path)) {
       if (!this.#missing) this.#options.onMissing()
       this.#missing = true
       // The same file, when it is back, is to be told of, too.
@@ -114,11 +115,7 @@ class FileWatcher implements ConfigWatcher {
       return
     }
     this.#missing = false
-    const result = loadConfigFile({
-      path: this.#options.path,
-      env: this.#options.env,
-      shell: this.#options.shell?.() ?? {},
-    })
+    const result = this.#load()
     this.#follow(result.kind === "ok" ? result.snapshot.files : [...this.#files, ...result.files])
     if (result.kind === "invalid") {
       this.#hash = ""
@@ -126,6 +123,20 @@ class FileWatcher implements ConfigWatcher {
     } else if (result.snapshot.hash !== this.#hash) {
       this.#hash = result.snapshot.hash
       this.#options.onChange(result.snapshot)
+    }
+  }
+
+  /** Nothing that is on the disk may end whoever watches it: a link in a circle, a folder without the right to enter it. */
+  #load(): LoadResult {
+    const { path, env, shell } = this.#options
+    try {
+      return loadConfigFile({ path, env, shell: shell?.() ?? {} })
+    } catch (error) {
+      return {
+        kind: "invalid",
+        issues: [{ file: path, line: 0, column: 0, path: "", message: describeError(error) }],
+        files: [],
+      }
     }
   }
 
@@ -147,10 +158,16 @@ class FileWatcher implements ConfigWatcher {
   }
 
   #watch(folder: string): void {
-    if (this.#watchers.has(folder) || statSync(folder, { throwIfNoEntry: false }) === undefined) return
-    const watcher = watchFolder(folder, { persistent: false }, (_, name) => {
-      if (name === null || this.#isOurs(name)) this.#poke()
-    })
+    if (this.#watchers.has(folder) || !isThere(folder)) return
+    let watcher: FSWatcher
+    try {
+      watcher = watchFolder(folder, { persistent: false }, (_, name) => {
+        if (name === null || this.#isOurs(name)) this.#poke()
+      })
+    } catch {
+      // The system has no more watches to give, or the folder may not be listed: the poll looks at its files.
+      return
+    }
     // The folder itself has gone; the poll finds it when it comes back.
     watcher.on("error", () => {
       watcher.close()
@@ -165,12 +182,26 @@ class FileWatcher implements ConfigWatcher {
 
   /** Changes whenever any of the files is written, replaced, created or removed, or a link leads elsewhere. */
   #signature(): string {
-    const files = new Set([this.#options.path, realConfigPath(this.#options.path), this.#envFile, ...this.#files])
-    return [...files]
-      .map((file) => {
-        const status = statSync(file, { throwIfNoEntry: false, bigint: true })
-        return status ? `${file}:${status.ino}:${status.size}:${status.mtimeNs}:${status.ctimeNs}` : `${file}:none`
-      })
-      .join("|")
+    const { path } = this.#options
+    const files = new Set([path, unlessUnreadable(() => realConfigPath(path)) ?? path, this.#envFile, ...this.#files])
+    return [...files].map(signatureOf).join("|")
+  }
+}
+
+function signatureOf(file: string): string {
+  const status = unlessUnreadable(() => statSync(file, { throwIfNoEntry: false, bigint: true }))
+  return status ? `${file}:${status.ino}:${status.size}:${status.mtimeNs}:${status.ctimeNs}` : `${file}:none`
+}
+
+/** What cannot be looked at is there: whoever reads it says why. */
+function isThere(path: string): boolean {
+  return unlessUnreadable(() => statSync(path, { throwIfNoEntry: false }) !== undefined) ?? true
+}
+
+function unlessUnreadable<T>(look: () => T): T | undefined {
+  try {
+    return look()
+  } catch {
+    return undefined
   }
 }

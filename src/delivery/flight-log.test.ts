@@ -1,4 +1,5 @@
 import assert from "node:assert/strict"
+import { execFileSync } from "node:child_process"
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { test } from "node:test"
@@ -70,6 +71,25 @@ test("a line that a full disk has cut spoils no other", () => {
   log.begin(row(6))
   log.close()
   assert.equal(new FlightLog(path).endOf(row(6)).kind, "in-doubt")
+})
+
+const reasonToSkip = process.platform === "linux" ? false : "limits of a process that runs are set on Linux only"
+
+test("makes no call whose line a full disk takes only in part", { skip: reasonToSkip }, (context) => {
+  const path = filled()
+  const limit = (bytes: string) => execFileSync("prlimit", ["--pid", String(process.pid), `--fsize=${bytes}:`])
+  const log = new FlightLog(path)
+  context.after(() => log.close())
+  limit(String(statSync(path).size + 10))
+  try {
+    assert.throws(() => log.begin(row(6)), { code: "ENOSPC" })
+  } finally {
+    limit("unlimited")
+  }
+  log.begin(row(7))
+  const next = new FlightLog(path)
+  assert.deepEqual([next.endOf(row(6)).kind, next.endOf(row(7)).kind], ["not-begun", "in-doubt"])
+  next.close()
 })
 
 test("does not grow while everything is recorded", () => {

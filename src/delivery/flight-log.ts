@@ -98,8 +98,10 @@ export class FlightLog {
   #write(entry: z.input<typeof line>): void {
     // Begun on a line of its own, whatever a full disk has left of the one before.
     const text = `\n${JSON.stringify(entry)}`
-    writeSync(this.#file, text)
-    this.#bytes += text.length
+    const written = writeSync(this.#file, text)
+    this.#bytes += written
+    // The end of a full disk takes a part and says nothing: the same as what it says from then on.
+    if (written < text.length) throw Object.assign(new Error("ENOSPC: no space left for a line"), { code: "ENOSPC" })
   }
 }
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
+import { slowDisk } from "../../test/support/slow-disk.ts"
 import { silentLog } from "../../test/support/store.ts"
 import { temporaryFolder } from "../../test/support/temporary.ts"
 import { AppError, type Clock, systemClock } from "../kernel/index.ts"
@@ -304,4 +305,31 @@ describe("a worker that stops", () => {
     await outbox.worker.stop(10)
     assert.deepEqual(outbox.states(), ["deaf uncertain", "slow uncertain"])
   })
+})
+
+test("a stop waits for a message that is sent anew before the disk has what came of its last call", async (context) => {
+  const disk = slowDisk()
+  const second = Promise.withResolvers<SendOutcome>()
+  const sender = recordingSender(async (row) => {
+    if (row.attempts > 1) return await second.promise
+    // Somebody else's write keeps the disk busy, so that what follows reaches it together.
+    disk.slow()
+    void outbox.store.meta.set("other", 1)
+    await disk.begun()
+    return { kind: "replace", payload: { text: "plain" }, error: "cannot be formatted" }
+  })
+  const outbox = await startOutbox(context, { sender, sync: disk.sync })
+  await outbox.put(["1", "formatted"])
+  await outbox.until((rows) => rows[0]?.state === "new" && rows[0].attempts === 1)
+  outbox.worker.wake()
+  await outbox.until((rows) => rows[0]?.state === "sending")
+  disk.goOn()
+  await outbox.until(() => sender.calls.length === 2)
+  let hasStopped = false
+  const stopping = outbox.worker.stop(60_000).then(() => (hasStopped = true))
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(hasStopped, false)
+  second.resolve({ kind: "sent" })
+  await stopping
+  assert.deepEqual(outbox.states(), ["plain sent"])
 })

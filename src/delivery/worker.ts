@@ -194,7 +194,8 @@ export class OutboxWorker {
 
   #begin(row: OutboxRow): void {
     const sending = this.#send(row).finally(() => {
-      this.#sending.delete(row.id)
+      // Put back, it may be sent anew before the disk has told this call so.
+      if (this.#sending.get(row.id) === sending) this.#sending.delete(row.id)
       this.#work()
     })
     this.#sending.set(row.id, sending)

@@ -38,7 +38,15 @@ import {
   makeFolder,
 } from "../kernel/index.ts"
 import { type Audit, type Tokens, createAudit, createTokens } from "../gateway/index.ts"
-import { type FolderLock, type KeepTimes, KeptWrites, type Store, acquireStateLock, openStore } from "../store/index.ts"
+import {
+  type FolderLock,
+  type KeepTimes,
+  KeptWrites,
+  type Store,
+  type StoreOptions,
+  acquireStateLock,
+  openStore,
+} from "../store/index.ts"
 import { version } from "./version.ts"
 
 export interface GatewayOptions {
@@ -64,6 +72,8 @@ export interface GatewayOptions {
   pollTiming?: ChatappOptions["pollTiming"]
   /** Default: the system's. */
   clock?: Clock
+  /** For tests whose disk fails. */
+  sync?: StoreOptions["sync"]
 }
 
 export interface Core {
@@ -139,6 +149,7 @@ export async function openCore(options: GatewayOptions): Promise<Core> {
       keep: () => keepTimes(holder.current()),
       version: version(),
       newStore: options.newStore,
+      ...(options.sync === undefined ? {} : { sync: options.sync }),
     })
     const store = kept.observe(opened)
     const background = createBackground(log)

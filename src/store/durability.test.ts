@@ -1,57 +1,12 @@
 import assert from "node:assert/strict"
-import { fdatasync, fstatSync, statSync } from "node:fs"
+import { fstatSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { type TestContext, test } from "node:test"
-import { promisify } from "node:util"
+import { slowDisk, syncForReal } from "../../test/support/slow-disk.ts"
 import { testStore } from "../../test/support/store.ts"
 import { temporaryFolder } from "../../test/support/temporary.ts"
-import type { SyncFile } from "./durability.ts"
 import type { Store, Write } from "./store.ts"
-
-const syncForReal = promisify(fdatasync)
-
-/** A disk that takes what is written when the test says so. */
-function slowDisk() {
-  const waiting: PromiseWithResolvers<void>[] = []
-  let isSlow = false
-  let failure: NodeJS.ErrnoException | undefined
-  let begun = Promise.withResolvers<void>()
-  const counts = { syncs: 0, refused: 0 }
-  const sync: SyncFile = async (file) => {
-    counts.syncs += 1
-    if (isSlow) {
-      const gate = Promise.withResolvers<void>()
-      waiting.push(gate)
-      begun.resolve()
-      await gate.promise
-    }
-    if (failure) {
-      counts.refused += 1
-      begun.resolve()
-      throw failure
-    }
-    await syncForReal(file)
-  }
-  return {
-    sync,
-    counts,
-    slow: () => {
-      isSlow = true
-      begun = Promise.withResolvers()
-    },
-    fail(code: string | undefined) {
-      failure = code === undefined ? undefined : Object.assign(new Error(code), { code })
-      begun = Promise.withResolvers()
-    },
-    /** Resolves when a sync has begun, or was refused, since `slow` or `fail`. */
-    begun: () => begun.promise,
-    goOn() {
-      isSlow = false
-      for (const gate of waiting.splice(0)) gate.resolve()
-    },
-  }
-}
 
 async function storeOn(context: TestContext) {
   const disk = slowDisk()
@@ -152,6 +107,15 @@ test("ends although the disk fails: who waits is told, and what it took later is
   await store.close()
   await write
   assert.equal(notes(await testStore(context, { folder })), 1)
+})
+
+test("ends although old rows are being removed and the disk fails", async (context) => {
+  const { disk, store } = await storeOn(context)
+  disk.fail("EIO")
+  const pruned = assert.rejects(store.prune(), { code: "storage-failed" })
+  await disk.begun()
+  await store.close()
+  await pruned
 })
 
 test("closes only when all that was asked for is committed and on the disk", async (context) => {

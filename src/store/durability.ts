@@ -16,7 +16,7 @@ export type SyncFile = (file: number) => Promise<void>
 export interface Durability {
   /**
    * Resolves when all that was committed before the call is on the disk, however long the disk fails: it is in the log, and
-   * writing it once more would do it twice. Rejects with `storage-failed` or `storage-full` only after `giveUp`.
+   * writing it once more would do it twice. Rejects with `NotForced` only after `giveUp`.
    */
   flushed(): Promise<void>
   isCheckpointDue(): boolean
@@ -29,6 +29,12 @@ export interface Durability {
   /** To be called when the database is closed. */
   close(): void
 }
+
+/**
+ * `storage-failed` or `storage-full` of what is committed all the same, and survives the end of the process: it must not be
+ * written once more.
+ */
+export class NotForced extends AppError {}
 
 export interface DurabilityOptions {
   handle: SqliteHandle
@@ -134,14 +140,18 @@ function sharedByLateCallers(run: () => Promise<void>): () => Promise<void> {
   return () => (next ??= begin())
 }
 
-function explainSync(error: unknown): AppError {
+function explainSync(error: unknown): NotForced {
   const code = (error as NodeJS.ErrnoException).code ?? "EIO"
   const isFull = ["ENOSPC", "EDQUOT"].includes(code)
-  return new AppError(isFull ? "storage-full" : "storage-failed", `The disk does not take what was written (${code})`, {
-    cause: error,
-    retryAfterSeconds: 10,
-    hint: isFull
-      ? "Free some space in the state folder's file system; the gateway goes on by itself"
-      : "Check the disk and the state folder's file system; the gateway goes on by itself when it works",
-  })
+  return new NotForced(
+    isFull ? "storage-full" : "storage-failed",
+    `The disk does not take what was written (${code})`,
+    {
+      cause: error,
+      retryAfterSeconds: 10,
+      hint: isFull
+        ? "Free some space in the state folder's file system; the gateway goes on by itself"
+        : "Check the disk and the state folder's file system; the gateway goes on by itself when it works",
+    },
+  )
 }

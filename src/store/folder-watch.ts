@@ -34,9 +34,12 @@ export function watchStateFolder(options: {
     return status ? [{ path, inode: inodeOf(status) }] : []
   })
   let looking = false
+  let isStopped = false
   const look = async () => {
     for (const { path, inode } of opened) {
       const what = await changeOf(path, inode)
+      // A clean end removes some of them by itself.
+      if (isStopped) return
       if (what === undefined) continue
       clearInterval(timer)
       const isLog = logFiles.some((suffix) => path.endsWith(suffix))
@@ -51,7 +54,12 @@ export function watchStateFolder(options: {
     void look().finally(() => (looking = false))
   }, options.everyMs ?? defaultEveryMs)
   timer.unref()
-  return { stop: () => clearInterval(timer) }
+  return {
+    stop() {
+      isStopped = true
+      clearInterval(timer)
+    },
+  }
 }
 
 async function changeOf(path: string, inode: string): Promise<"removed" | "replaced" | undefined> {

@@ -2,6 +2,7 @@
 // again. Whoever waits for such a write keeps the place it works in, so there are never more of them than places.
 // Also the one to know whether the store works: every write that is watched says so.
 import { AppError, type Clock, type Log } from "../kernel/index.ts"
+import { NotForced } from "./durability.ts"
 import { describeRefusal } from "./sqlite.ts"
 import type { Store } from "./store.ts"
 
@@ -74,7 +75,7 @@ export class KeptWrites {
       try {
         return await this.#watch(work)
       } catch (error) {
-        if (!isStorageFailure(error) || signal.aborted) throw error
+        if (!isStorageFailure(error) || error instanceof NotForced || signal.aborted) throw error
       }
     }
     return await new Promise<T>((resolve, reject) => {
@@ -149,10 +150,8 @@ export class KeptWrites {
       kept?.resolve(value as never)
       this.#recovered()
     } catch (error) {
-      if (isStorageFailure(error)) {
-        this.#failure = error
-        return false
-      }
+      if (isStorageFailure(error)) this.#failure = error
+      if (isStorageFailure(error) && !(error instanceof NotForced)) return false
       this.#forget(kept)
       kept?.reject(error)
     }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict"
 import { type TestContext, test } from "node:test"
+import { slowDisk } from "../../test/support/slow-disk.ts"
 import { plain, silentLog, testStore } from "../../test/support/store.ts"
 import { type Clock, createBackground, systemClock } from "../kernel/index.ts"
 import { JobPostponed } from "./jobs.ts"
@@ -330,3 +331,72 @@ test("a job that is postponed gives its only place to other lanes, keeps its own
   assert.deepEqual(seen.ended, ["other", "slow", "after"])
   assert.ok(postponed > 0)
 })
+
+test("a job that runs again before the disk has its last end is known, counted and can be stopped", async (context) => {
+  const disk = slowDisk()
+  const store = await testStore(context, { sync: disk.sync })
+  const signals: AbortSignal[] = []
+  const end = Promise.withResolvers<void>()
+  const runner = startRunner(context, store, {
+    async run(_job, signal) {
+      signals.push(signal)
+      if (signals.length > 1) {
+        await end.promise
+        return {}
+      }
+      disk.slow()
+      throw new JobPostponed(0, "not yet")
+    },
+  })
+  await add(store, [["again", "lane"]])
+  while (signals.length < 2) {
+    runner.wake()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  const firstEnded = Promise.withResolvers<void>()
+  runner.onStopped(() => firstEnded.resolve())
+  disk.goOn()
+  await firstEnded.promise
+  assert.equal(runner.running, 1)
+  assert.equal(runner.isLaneBusy("lane"), true)
+  assert.equal(runner.abortRun("again", new Error("stopped")), true)
+  assert.equal(signals[1]?.aborted, true)
+  end.resolve()
+})
+
+for (const { name, when } of [
+  { name: "what came of a job", when: "end" },
+  { name: "that a job was begun", when: "claim" },
+] as const) {
+  test(`stops in its time although the disk does not take ${name}`, async (context) => {
+    const disk = slowDisk()
+    const store = await testStore(context, { sync: disk.sync })
+    const runner = startRunner(context, store, {
+      async run() {
+        if (when === "end") disk.fail("EIO")
+        return {
+          async commit({ addEvent }) {
+            addEvent({ sessionKey: "s", text: "done", origin: "system", trusted: true })
+          },
+        }
+      },
+    })
+    if (when === "claim") {
+      // A failure that is known: from then on everybody waits for the disk.
+      disk.fail("EIO")
+      void store.meta.set("noticed", 1).catch(() => undefined)
+      await disk.begun()
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    void add(store, [["a", "lane"]]).catch(() => undefined)
+    const isAt = when === "end" ? "done" : "running"
+    while (store.handle.prepare("select 1 from job where state = ?").get(isAt) === undefined) {
+      runner.wake()
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    store.giveUp()
+    await runner.stop(0)
+    const { written } = store.handle.prepare("select count(*) as written from event").get() as { written: number }
+    assert.equal(written, when === "end" ? 1 : 0, "what is committed is not written again")
+  })
+}

@@ -15,6 +15,7 @@ import {
   openJobs,
   releaseJob,
 } from "./jobs.ts"
+import { NotForced } from "./durability.ts"
 import { isToolRunning } from "./journal.ts"
 import { KeptWrites, isStorageFailure } from "./kept-writes.ts"
 import type { JobRow } from "./schema.ts"
@@ -307,7 +308,8 @@ export class LaneRunner {
       try {
         await this.#run(job, abort.signal)
       } finally {
-        this.#running.delete(job.run_id)
+        // Put back, it may run anew before the disk has told this run so.
+        if (this.#running.get(job.run_id)?.done === promise) this.#running.delete(job.run_id)
         resolve()
         this.#claim()
         for (const listener of this.#listeners) listener(job.run_id)
@@ -317,13 +319,15 @@ export class LaneRunner {
 
   async #run(job: JobRow, signal: AbortSignal): Promise<void> {
     const handler = this.#options.handlers[job.kind]
+    let isOver = false
     try {
       if (!handler) throw new AppError("internal", `No handler for jobs of kind ${job.kind}`)
       const end = await handler.run(job, signal)
+      isOver = true
       await this.#kept.write(() => this.#end(job, end), this.#noMore.signal)
     } catch (error) {
-      // Not written before the stop: the next start takes it up where its journal ends.
-      if (this.#noMore.signal.aborted) {
+      // Not written before the stop, or not forced: the next start takes it up where its journal ends, if it has not ended.
+      if (this.#noMore.signal.aborted || (isOver && error instanceof NotForced)) {
         this.#options.log.warn({ run: job.run_id, err: error }, "job not recorded before the stop")
         return
       }
@@ -331,10 +335,15 @@ export class LaneRunner {
     }
   }
 
-  #release(job: JobRow, options: Parameters<typeof releaseJob>[2]): Promise<void> {
+  async #release(job: JobRow, options: Parameters<typeof releaseJob>[2]): Promise<void> {
     const { store } = this.#options
     const write = () => store.write(async () => releaseJob(store, job, options))
-    return this.#kept.write(write, this.#noMore.signal)
+    try {
+      await this.#kept.write(write, this.#noMore.signal)
+    } catch (error) {
+      // It is back in the queue all the same, for the next start.
+      if (!(error instanceof NotForced)) throw error
+    }
   }
 
   async #end(job: JobRow, end: JobEnd): Promise<void> {
@@ -392,7 +401,7 @@ export class LaneRunner {
     try {
       await end(handler?.onDead)
     } catch (cause) {
-      if (this.#noMore.signal.aborted) throw cause
+      if (this.#noMore.signal.aborted || cause instanceof NotForced) throw cause
       // A handler that fails even here must not keep its lane waiting for ever.
       log.error({ run: job.run_id, lane: job.lane_key, err: cause }, "job given up without its last writes")
       await end()

@@ -86,6 +86,8 @@ export interface Store {
    * only the log was lost, what it held is written into the database.
    */
   abandon(reason: AppError, lost?: Lost): void
+  /** For a stop: a disk that fails from here on is not waited for, and who has written is told (`NotForced`). */
+  giveUp(): void
   /** Lets go of pages of the database that are kept in memory, up to 8 MB; they are read again when they are needed. */
   freeCache(): void
   /** Removes what is older than it is kept; done by itself every ten minutes. */
@@ -154,11 +156,14 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       return refused && describeRefusal(refused)
     },
     abandon: (reason, lost = "store") => void (parts.abandoned ??= { reason, lost }),
+    giveUp: () => durability.giveUp(),
     freeCache: () => handle.raw.exec("pragma shrink_memory"),
     prune: () => pruner.prune(),
     pruneTime: () => pruner.now(),
     meta: createMeta(handle, (work) => write(parts, work)),
     async close() {
+      // First: whoever is waited for may be waiting for the disk.
+      durability.giveUp()
       await pruner.stop()
       await close(parts, path)
     },
@@ -168,7 +173,6 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 async function close(parts: Parts, path: string): Promise<void> {
   const { options, handle, damage, lengths, reserve, durability, commit } = parts
   for (const part of [damage, lengths, reserve]) part.stop()
-  durability.giveUp()
   await commit
     .idle()
     .catch((error: unknown) => options.log.error({ err: error }, "store closed before the disk took all"))

@@ -16,6 +16,14 @@ export function keptDatabase(stateFolder: string): string {
   return join(workFolder(stateFolder), "before.db")
 }
 
+/** Under its name only when it is whole: what has that name is put back in the place of the one in use. */
+export async function keepDatabase({ stateFolder, copyDatabase }: UpdateParts): Promise<void> {
+  const kept = keptDatabase(stateFolder)
+  await copyDatabase(`${kept}.partial`)
+  renameSync(`${kept}.partial`, kept)
+  syncFolder(workFolder(stateFolder))
+}
+
 export function putNewInPlace(place: Place): void {
   rmSync(place.before, { recursive: true, force: true })
   renameSync(place.package, place.before)

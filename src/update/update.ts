@@ -7,7 +7,7 @@ import { AppError, describeError } from "../kernel/index.ts"
 import type { UpdateOptions, UpdateParts, UpdateReport } from "./contract.ts"
 import { readVersion } from "./place.ts"
 import { installBeside, makeFolder, migrateCopy, selfTest } from "./new-version.ts"
-import { type DatabaseBack, keptDatabase, putDatabaseBack, putNewInPlace, putOldInPlace, workFolder } from "./switch.ts"
+import { type DatabaseBack, keepDatabase, putDatabaseBack, putNewInPlace, putOldInPlace, workFolder } from "./switch.ts"
 
 /** Throws `update-failed` when a step did not pass, `update-refused` when there is nothing to begin with. */
 export async function update(parts: UpdateParts, options: UpdateOptions): Promise<UpdateReport> {
@@ -98,7 +98,8 @@ async function passing<T>(step: string, { place, progress }: UpdateParts, work: 
   }
 }
 
-async function switchOver(parts: UpdateParts, to: string): Promise<void> {
+/** Step 5. Throws `update-failed` when it went back. */
+export async function switchOver(parts: UpdateParts, to: string): Promise<void> {
   const { place, runner, stateFolder, progress, owner } = parts
   const from = place.version
   if (runner.kind === "none") return putNewInPlace(place)
@@ -107,7 +108,7 @@ async function switchOver(parts: UpdateParts, to: string): Promise<void> {
   try {
     rmSync(workFolder(stateFolder), { recursive: true, force: true })
     makeFolder(workFolder(stateFolder), owner)
-    await parts.copyDatabase(keptDatabase(stateFolder))
+    await keepDatabase(parts)
     putNewInPlace(place)
     progress(`waiting until ${to} is ready`)
     return await runner.start(to)

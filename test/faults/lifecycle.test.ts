@@ -2,7 +2,7 @@
 // broken before the start or while it runs, signals in the middle of work.
 import assert from "node:assert/strict"
 import { once } from "node:events"
-import { readFileSync, truncateSync } from "node:fs"
+import { readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { type TestContext, test } from "node:test"
@@ -47,6 +47,24 @@ test("SIGTERM in the middle of a turn ends cleanly, and the turn goes on after t
     "select state, attempts from job where payload like '%slow%'",
   )
   assert.equal(run?.state, "done")
+})
+
+test("SIGTERM ends a gateway whose disk takes nothing, and what it was sent is answered once", async (context) => {
+  const world = await createWorld(context)
+  world.model.script((request) => text(`echo ${lastPrompt(request).split("\n").at(-1)}`))
+  const failing = join(temporaryFolder(), "failing")
+  await world.start({ environment: { SVC_FAILING_DISK: failing } })
+  writeFileSync(failing, "")
+  world.say("hello")
+  await until("the disk is known to fail", () =>
+    world.gateway.log().includes("store cannot be forced to the disk") ? true : undefined,
+  )
+  assert.equal(await world.gateway.kill("SIGTERM"), 0)
+  rmSync(failing)
+  await world.start()
+  await world.reply("echo hello")
+  await world.settle()
+  assert.equal(world.botTexts().filter((words) => words === "echo hello").length, 1)
 })
 
 test("a turn that ends within the grace is finished and sent before the gateway is gone", async (context) => {

@@ -3,7 +3,10 @@
 // SVC_TEST_PROGRAM is the file of the command line.
 // SVC_CRASH_AT=<label> or <label>:<n> kills the process with SIGKILL the first or n-th time it gets there; so does such a
 // text that comes as a message, which is sent back.
+// SVC_FAILING_DISK is a file: while it is there the disk does not take what the store has written.
+import { existsSync, fdatasync } from "node:fs"
 import { flushCompileCache } from "node:module"
+import { promisify } from "node:util"
 import { runGateway } from "../../src/main.ts"
 
 let label: string | undefined
@@ -25,7 +28,16 @@ const pollTiming = process.env["SVC_POLL_TIMING"]
 
 const program = process.env["SVC_TEST_PROGRAM"]
 
+const failing = process.env["SVC_FAILING_DISK"] ?? ""
+const syncForReal = promisify(fdatasync)
+
+async function sync(file: number): Promise<void> {
+  if (existsSync(failing)) throw Object.assign(new Error("EIO"), { code: "EIO" })
+  await syncForReal(file)
+}
+
 const code = await runGateway({
+  ...(failing === "" ? {} : { sync }),
   ...(program === undefined ? {} : { program }),
   ...(pollTiming === undefined ? {} : { pollTiming: JSON.parse(pollTiming) as object }),
   crashPoint(reached) {
