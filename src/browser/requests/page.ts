@@ -1,6 +1,6 @@
 // The requests about tabs and about what a tab shows.
 import { z } from "zod"
-import { clamped, flag, fresh, numeric, target, word } from "./fields.ts"
+import { clamped, flag, fresh, numeric, target, word, words } from "./fields.ts"
 
 const loadTimeout = clamped(1_000, 120_000, 20_000)
 
@@ -61,7 +61,7 @@ const path = z.string().min(1, "must not be empty").max(4_000)
 export const dialogRequest = z.object({
   ...target,
   accept: flag,
-  promptText: z.string().max(10_000).optional(),
+  promptText: words(z.string().max(10_000)).optional(),
   timeoutMs: armTimeout,
 })
 export const chooserRequest = z

@@ -1,6 +1,6 @@
 // From a request's JSON to its parsed form, with errors that name the field and what it must be.
 import type { z } from "zod"
-import { AppError } from "../../kernel/index.ts"
+import { AppError, isJsonObject, type Json, type JsonObject } from "../../kernel/index.ts"
 
 type Issue = z.core.$ZodIssue
 
@@ -12,6 +12,17 @@ export function parseRequest<Output>(schema: z.ZodType<Output>, value: unknown):
   if (!issue) throw new AppError("bad-request", "Wrong request")
   const path = issue.path.join(".")
   throw new AppError("bad-request", path === "" ? wordsOf(issue) : `${path}: ${wordsOf(issue)}`)
+}
+
+/** A field that is null is one that was left out: many a client writes all the fields that it knows. */
+export function withoutNulls(fields: JsonObject): JsonObject {
+  const given = Object.entries(fields).filter(([, value]) => value !== null)
+  return Object.fromEntries(given.map(([name, value]) => [name, nullsLeftOut(value)]))
+}
+
+function nullsLeftOut(value: Json): Json {
+  if (Array.isArray(value)) return value.map((each) => nullsLeftOut(each))
+  return isJsonObject(value) ? withoutNulls(value) : value
 }
 
 /** Our own words where the schema has some; else what the value must be, as a person would say it. */
