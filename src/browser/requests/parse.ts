@@ -30,13 +30,17 @@ function wordsOf(issue: Issue): string {
   if (!/^(?:Too (?:small|big)|Invalid)/.test(issue.message)) return issue.message
   switch (issue.code) {
     case "invalid_type":
-      return issue.input === undefined ? "is missing" : `must be ${article(issue.expected)}`
+      return issue.input === undefined ? "is missing" : `must be ${article(kindOf(issue.expected))}`
     case "too_small":
       return `must be at least ${issue.minimum}${unitOf(issue.origin)}`
     case "too_big":
       return `must be at most ${issue.maximum}${unitOf(issue.origin)}`
     case "invalid_value":
       return `must be one of ${issue.values.join(", ")}`
+    case "invalid_key":
+      return issue.issues[0] ? wordsOf(issue.issues[0]) : issue.message
+    case "invalid_format":
+      return issue.format === "url" ? "must be an http or https URL" : issue.message
     case "invalid_union":
       return wordsOfUnion(issue)
     default:
@@ -52,6 +56,10 @@ function wordsOfUnion(issue: Extract<Issue, { code: "invalid_union" }>): string 
   if (!closest) return issue.message
   const place = closest.path.length === 0 ? "" : `${closest.path.join(".")} `
   return place + wordsOf(closest)
+}
+
+function kindOf(type: string): string {
+  return type === "record" ? "object" : type
 }
 
 function article(type: string): string {
