@@ -15,7 +15,10 @@ export const tabActionRequest = z
 export const navigateRequest = z.object({ ...target, ...fresh, url: word, timeoutMs: loadTimeout })
 export const snapshotRequest = z.object({
   ...target,
-  format: z.enum(["ai", "aria"]).default("ai"),
+  format: z
+    .enum(["ai", "aria"])
+    .optional()
+    .describe("Default `ai`; without the automation library `aria`, where nothing is asked for that only `ai` has."),
   /** `default` is what the configuration says; callers that know nothing better send it. */
   mode: z.enum(["full", "efficient", "default"]).default("full"),
   /** How refs are written: `e12` (role) or plain numbers (aria). */

@@ -221,7 +221,11 @@ test("gives the accessibility tree, without the library too", async () => {
     const few = (await bench.call("GET", "/snapshot?format=aria&limit=3")).body
     assert.deepEqual([few.nodes.length, few.truncated], [3, true])
     assert.equal((await bench.call("GET", "/snapshot?format=aria&labels=true")).status, 400)
-    assert.equal((await bench.call("GET", "/snapshot")).status, 501)
+    // The default is the format that there is; what only the other has is not silently another thing.
+    for (const query of ["", "?limit=3", "?mode=full", "?format="])
+      assert.equal((await bench.call("GET", `/snapshot${query}`)).body.format, "aria", query)
+    for (const query of ["format=ai", "mode=efficient", "interactive=true", "depth=2", "selector=form", "labels=true"])
+      assert.equal((await bench.call("GET", `/snapshot?${query}`)).status, 501, query)
   } finally {
     hasLibrary = true
   }
