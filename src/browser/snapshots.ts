@@ -141,7 +141,9 @@ export function snapshotOperations(options: CoreOptions) {
       usual: UsualMode = "full",
     ): Promise<(SnapshotReply & { image?: Picture }) | AriaReply> {
       const timed = limits("The snapshot", request.timeoutMs, caller)
-      if (request.format === "aria") {
+      const format =
+        request.format ?? (options.hasAutomationLibrary() ? "ai" : formatWithout(request, options.settings))
+      if (format === "aria") {
         checkAria(request)
         const tab = await pick(caller, request.targetId)
         const tree = await tab.operate(timed, async (operation) => {
@@ -170,10 +172,21 @@ export function snapshotOperations(options: CoreOptions) {
 
 const ariaLimit = 500
 
+/** What there is without the automation library, unless it is the other that is meant. */
+function formatWithout(request: SnapshotRequest, { snapshotDefaults }: BrowserConfig): "ai" | "aria" {
+  const { mode, depth, refs, maxTokens } = request
+  const isEfficient = mode === "efficient" || (mode === "default" && snapshotDefaults.mode === "efficient")
+  const isShaped = isEfficient || depth !== undefined || refs !== undefined || maxTokens !== undefined
+  return isShaped || onlyAi(request) !== undefined ? "ai" : "aria"
+}
+
+function onlyAi(request: SnapshotRequest): string | undefined {
+  const names = ["labels", "interactive", "compact", "find", "diff", "selector", "frame"] as const
+  return names.find((name) => request[name])
+}
+
 function checkAria(request: SnapshotRequest): void {
-  const wrong = (["labels", "interactive", "compact", "find", "diff", "selector", "frame"] as const).find(
-    (name) => request[name],
-  )
+  const wrong = onlyAi(request)
   if (wrong === undefined && request.mode !== "efficient") return
   throw new AppError("bad-request", `${wrong ?? "mode efficient"} does not go together with the format aria`)
 }

@@ -98,8 +98,10 @@ function readPort(variables: Variables, name: string): number | undefined {
   const value = text(variables, name)
   if (value === undefined) return undefined
   const port = /^\d{1,5}$/.test(value) ? Number(value) : 0
-  if (port >= 1 && port <= 65535) return port
-  throw new AppError("config-invalid", `The environment variable ${name} must be a port from 1 to 65535`)
+  if (port >= 1 && port <= 65532) return port
+  throw new AppError("config-invalid", `The environment variable ${name} must be a port from 1 to 65532`, {
+    hint: "The ports behind it are those of browser control (+2) and the relay (+3)",
+  })
 }
 
 function hasDisplay(variables: Variables): boolean {

@@ -303,7 +303,11 @@ describe("issues", () => {
       `{agents: {list: [{id: "${"x".repeat(100)}"}]}}`,
       `1:23 agents.list[0].id: must be 1 to 64 lower-case letters, digits, dashes and underscores (found "${"x".repeat(59)}…)`,
     ],
-    ["says how much is too much", "{gateway: {port: 65536}}", "1:18 gateway.port: must be at most 65535 (found 65536)"],
+    [
+      "says how much is too much",
+      "{browser: {takeoverMinutes: 1441}}",
+      "1:29 browser.takeoverMinutes: must be at most 1440 (found 1441)",
+    ],
     [
       "says what is too little",
       "{channels: {chatapp: {mediaMaxMb: 0}}}",
@@ -439,6 +443,13 @@ describe("variables", () => {
   it("lets SVC_GATEWAY_PORT win over gateway.port, and refuses a wrong one", () => {
     assert.equal(good("{gateway: {port: 5}}", { SVC_GATEWAY_PORT: "4321" }).config.gateway.port, 4321)
     assert.throws(() => load("{}", { SVC_GATEWAY_PORT: "70000" }), { code: "config-invalid" })
+  })
+
+  it("takes no port of the gateway behind which there is none for browser control and the relay", () => {
+    assert.equal(good("{gateway: {port: 65532}}").config.gateway.port, 65_532)
+    assert.match(bad("{gateway: {port: 65533}}")[0]?.message ?? "", /at most 65532: browser control/)
+    assert.equal(good("{}", { SVC_GATEWAY_PORT: "65532" }).config.gateway.port, 65_532)
+    assert.throws(() => load("{}", { SVC_GATEWAY_PORT: "65533" }), /from 1 to 65532/)
   })
 })
 

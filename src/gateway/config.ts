@@ -8,11 +8,15 @@ export function isLoopbackBind(bind: string): boolean {
   return ["loopback", "localhost", "::1"].includes(address) || address.startsWith("127.")
 }
 
+/** The ports of browser control (+2) and of the relay (+3) are those behind it. */
+const highestPort = 65_532
+const highestPortWords = `must be at most ${highestPort}: browser control (+2) and the relay (+3) have the ports behind it`
+
 export const gatewaySchema = z
   .strictObject({
-    port: z.int().min(1).max(65535).default(18789).meta({
+    port: z.int().min(1).max(highestPort, highestPortWords).default(18789).meta({
       description:
-        "Port of the gateway. The ports of browser control (+2), relay (+3) and managed browsers (from +11) derive from it. `SVC_GATEWAY_PORT` wins over this key.",
+        "Port of the gateway, at most 65532. The ports of browser control (+2), relay (+3) and managed browsers (from +11) derive from it. `SVC_GATEWAY_PORT` wins over this key.",
     }),
     bind: z.string().trim().min(1).default("loopback").meta({
       description:

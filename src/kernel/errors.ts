@@ -130,7 +130,10 @@ export const errorTable = {
   disabled: { status: 409, meaning: "The element is disabled." },
   covered: { status: 409, meaning: "Another element covers the point to be clicked." },
   "not-stable": { status: 409, meaning: "The element keeps moving." },
-  "strict-mode": { status: 409, meaning: "A selector matches several elements where one is needed." },
+  "strict-mode": {
+    status: 409,
+    meaning: "Strict mode violation: a selector matches several elements where one is needed.",
+  },
   "script-stopped": {
     status: 409,
     meaning: "A script for the browser stopped; the message says at which step and why.",

@@ -161,7 +161,7 @@ export function act({ send, options }: Run, body: Record<string, unknown>, keys 
   const limitMs = timeoutMs ?? (slowKinds.has(String(body["kind"])) ? 20_000 : 8_000)
   const serviceMs = limitMs + 10_000 + keys * 150 + Number(body["timeMs"] ?? 0)
   return send<ActReply>("POST", "/act", {
-    body: { ...body, targetId: options.targetId, timeoutMs, snapshot: freshMode(options) },
+    body: { ...body, targetId: options.targetId, timeoutMs: options["timeoutMs"], snapshot: freshMode(options) },
     timeoutMs: serviceMs + marginMs,
   })
 }

@@ -96,7 +96,13 @@ async function perform(run: Run, body: Record<string, unknown>) {
   const { send, options } = run
   const timeoutMs = typeof options["timeoutMs"] === "string" ? Number(options["timeoutMs"]) : undefined
   const reply = await send<RunReply>("POST", "/act", {
-    body: { kind: "run", ...body, targetId: options.targetId, timeoutMs, snapshot: freshMode(options) },
+    body: {
+      kind: "run",
+      ...body,
+      targetId: options.targetId,
+      timeoutMs: options["timeoutMs"],
+      snapshot: freshMode(options),
+    },
     timeoutMs: (timeoutMs ?? 60_000) + 20_000 + marginMs,
   })
   return { reply, show: () => show(run, reply) }

@@ -13,7 +13,8 @@ OpenAPI 3.1 document: \`GET /openapi.json\`. The answers below are also what \`s
 - Address: \`http://127.0.0.1:<gateway port + 2>\` (18791). Header \`Authorization: Bearer <gateway token>\` on every request.
   Bodies are JSON objects, sent as \`application/json\`.
 - Every route takes \`?profile=<name>\`; a body may hold \`profile\` instead.
-- Numbers and truth values may also be given as text (\`"12"\`, \`"yes"\`, \`"false"\`). Fields that are not known are ignored.
+- Numbers and truth values may also be given as text (\`"12"\`, \`"yes"\`, \`"false"\`), and text as a number. A field that is null, or
+  blank in a query, counts as left out. Fields that are not known are ignored.
 - Errors have [one body](errors.md). Every route can answer \`bad-request\`, \`unauthorized\`, \`forbidden-origin\`,
   \`profile-not-found\`, \`too-many-failures\`, \`internal\` and \`not-ready\`; those with a body also \`bad-json\`, \`request-timeout\`,
   \`payload-too-large\` and \`unsupported-media-type\`.

@@ -457,6 +457,45 @@ test("fills fields of every kind at once, or none of them", async () => {
   assert.equal((await act({ kind: "fill", fields: [] })).status, 400)
 })
 
+test("leaves a field what it had when it is given what it cannot hold, and the fields before it too", async () => {
+  await go("names.html")
+  const [mail, when, colour, loud] = await Promise.all(
+    ["Mail", "When", "Colour", "Loud"].map((name) => bench.refOf(name)),
+  )
+  const state = `() => ["email", "date", "color", "range"].map((type) => document.querySelector("input[type=" + type + "]").value)`
+  const given = ["a@b.example", "2026-01-31", "#ff4500", "7"]
+  await done({ kind: "fill", fields: [mail, when, colour, loud].map((ref, index) => ({ ref, value: given[index] })) })
+  assert.deepEqual(await evaluate(state), given)
+  const events =
+    "() => { globalThis.told = 0; for (const type of ['input', 'change']) addEventListener(type, () => (told += 1)) }"
+  await evaluate(events)
+  for (const [ref, value] of [
+    [when, "31.01.2026"],
+    [when, "2026-02-30"],
+    [colour, "no colour"],
+    [loud, "101"],
+  ]) {
+    const wrong = await refusal({
+      kind: "fill",
+      fields: [
+        { ref: mail, value: "other" },
+        { ref, value },
+      ],
+    })
+    assert.deepEqual([wrong.code, wrong.message], ["bad-request", `The field of ref ${ref} does not take this value`])
+    assert.equal((await refusal({ kind: "type", ref, text: value })).code, "bad-request")
+    assert.deepEqual(await evaluate(state), given)
+  }
+  assert.equal(await evaluate("told"), 0)
+  await go("actions.html")
+  const fields = [
+    { ref: await bench.refOf("Name"), value: "Ada" },
+    { ref: await bench.refOf("Colour"), value: ["r", "g"] },
+  ]
+  assert.match((await refusal({ kind: "fill", fields })).message, /takes one value only/)
+  assert.equal(await evaluate("document.forms[0].name.value"), "")
+})
+
 test("gives the page a view of another size, again and again", async () => {
   await go("actions.html")
   for (const [width, height] of [

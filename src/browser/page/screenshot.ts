@@ -114,7 +114,7 @@ async function match(tab: Tab, selector: string, signal: AbortSignal): Promise<P
   if (found === "none") throw gone
   if (found === "bad") throw new AppError("bad-request", "element: is not a CSS selector")
   if (found === "several") {
-    throw new AppError("strict-mode", `Several elements fit the selector ${selector}`, {
+    throw new AppError("strict-mode", `Strict mode violation: several elements fit the selector ${selector}`, {
       hint: "Give a selector that fits one element, or the ref of the element",
     })
   }

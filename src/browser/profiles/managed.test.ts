@@ -79,7 +79,7 @@ test("decides about the missing automation library before it starts anything", a
   t.after(() => (hasLibrary = true))
   const replies = [
     await bench.call("POST", "/navigate", { url: "http://127.0.0.1:1/" }),
-    await bench.call("GET", "/snapshot"),
+    await bench.call("GET", "/snapshot?format=ai"),
     await bench.call("POST", "/act", { kind: "press", key: "Enter" }),
   ]
   for (const { status: code, body } of replies) {

@@ -64,6 +64,13 @@ test("makes profiles with a colour of their own and no port, which can be used a
   assert.equal(bench.logLines.join("\n").includes("s3cret"), false)
 })
 
+test("leaves `managed` its colour when it is written down without one", async (t) => {
+  const { call } = await startBench(t)
+  const made = await call("POST", "/profiles/create", { name: "managed" })
+  assert.deepEqual([made.status, made.body.color], [200, "#FF4500"], JSON.stringify(made.body))
+  assert.equal((await call("GET", "/")).body.color, "#FF4500")
+})
+
 test("refuses profiles that cannot be, each with its reason, and writes nothing", async () => {
   await needWork()
   const before = Object.keys(bench.settings.profiles)

@@ -80,7 +80,7 @@ async function createProfile(options: CoreOptions, request: CreateProfileRequest
   if (Object.hasOwn(settings.profiles, name) || (registry.has(name) && name !== managedName)) {
     throw new AppError("conflict", `There is a profile ${name} already`, { hint: "svc browser profiles lists them" })
   }
-  const color = request.color ?? freeColor(options)
+  const color = request.color ?? (name === managedName ? settings.color : freeColor(options))
   const way = driver === undefined || driver === "managed" ? {} : { driver }
   const entry: ProfileEntry = { color, ...way, ...(cdpUrl === undefined ? {} : { cdpUrl }) }
   await options.changeProfile(name, entry)

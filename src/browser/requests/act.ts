@@ -1,7 +1,7 @@
 // The requests of POST /act: one schema for each kind of action.
 import { z } from "zod"
 import { AppError, isJsonObject, type Json, type JsonObject } from "../../kernel/index.ts"
-import { clamped, flag, fresh, numeric, target, word } from "./fields.ts"
+import { clamped, flag, fresh, numeric, target, word, words } from "./fields.ts"
 import { parseRequest } from "./parse.ts"
 
 const common = { ...target, ...fresh }
@@ -42,7 +42,7 @@ const type = z.object({
   ...common,
   kind: z.literal("type"),
   ref: word,
-  text: z.string().max(100_000),
+  text: words(z.string().max(100_000)),
   submit: flag.default(false),
   slowly: flag.default(false),
   mode: z
@@ -57,7 +57,7 @@ const press = z.object({
   ref: word
     .optional()
     .describe("Is given the focus first, without a click. Without it the key is for what has the focus."),
-  key: z.string().min(1).max(60),
+  key: words(z.string().min(1, "must not be empty").max(60)),
   delayMs: clamped(0, 10_000, 0),
   timeoutMs: actTimeout,
 })
@@ -141,14 +141,15 @@ const fill = z.object({
 const side = numeric(z.number().min(1).max(10_000)).transform(Math.floor)
 const resize = z.object({ ...common, kind: z.literal("resize"), width: side, height: side, timeoutMs: actTimeout })
 
+const seen = words(z.string().min(1, "must not be empty").max(10_000))
 const wait = z
   .object({
     ...common,
     kind: z.literal("wait"),
     timeMs: numeric(z.number().min(0).max(600_000)).optional(),
-    text: z.string().min(1).max(10_000).optional(),
-    textGone: z.string().min(1).max(10_000).optional(),
-    selector: z.string().trim().min(1).max(2_000).optional(),
+    text: seen.optional(),
+    textGone: seen.optional(),
+    selector: z.string().trim().min(1, "must not be empty").max(2_000).optional(),
     url: word.optional(),
     loadState: z.enum(["load", "domcontentloaded", "networkidle"]).optional(),
     fn: code.optional(),

@@ -1,6 +1,6 @@
 // The requests for what is kept of a page: console, errors, requests, bodies, cookies, storage.
 import { z } from "zod"
-import { clamped, flag, numeric, target, word } from "./fields.ts"
+import { clamped, flag, numeric, target, word, words } from "./fields.ts"
 
 const timeout = clamped(500, 120_000, 20_000)
 
@@ -52,8 +52,8 @@ export const readStorageRequest = z.object({
 export const setStorageRequest = z.object({
   ...target,
   kind,
-  key: z.string().min(1, "must not be empty").max(10_000),
-  value: z.string().max(5_000_000).default(""),
+  key: words(z.string().min(1, "must not be empty").max(10_000)),
+  value: words(z.string().max(5_000_000)).default(""),
   timeoutMs: timeout,
 })
 export const clearStorageRequest = z.object({ ...target, kind, timeoutMs: timeout })

@@ -46,6 +46,9 @@ export const word = loose(z.union([z.string(), z.number().transform(String)])).p
   z.string().trim().min(1, "must not be empty").max(2_000),
 )
 
+/** Words as they are, blanks at their ends too; a number stands for its digits. */
+export const words = (schema: z.ZodString) => loose(z.union([schema, z.number().transform(String).pipe(schema)]))
+
 export const target = { targetId: word.optional() }
 
 /** A fresh snapshot in the answer of what changes a page. */

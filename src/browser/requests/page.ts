@@ -1,6 +1,6 @@
 // The requests about tabs and about what a tab shows.
 import { z } from "zod"
-import { clamped, flag, fresh, numeric, target, word } from "./fields.ts"
+import { clamped, flag, fresh, numeric, target, word, words } from "./fields.ts"
 
 const loadTimeout = clamped(1_000, 120_000, 20_000)
 
@@ -15,7 +15,10 @@ export const tabActionRequest = z
 export const navigateRequest = z.object({ ...target, ...fresh, url: word, timeoutMs: loadTimeout })
 export const snapshotRequest = z.object({
   ...target,
-  format: z.enum(["ai", "aria"]).default("ai"),
+  format: z
+    .enum(["ai", "aria"])
+    .optional()
+    .describe("Default `ai`; without the automation library `aria`, where nothing is asked for that only `ai` has."),
   /** `default` is what the configuration says; callers that know nothing better send it. */
   mode: z.enum(["full", "efficient", "default"]).default("full"),
   /** How refs are written: `e12` (role) or plain numbers (aria). */
@@ -61,7 +64,7 @@ const path = z.string().min(1, "must not be empty").max(4_000)
 export const dialogRequest = z.object({
   ...target,
   accept: flag,
-  promptText: z.string().max(10_000).optional(),
+  promptText: words(z.string().max(10_000)).optional(),
   timeoutMs: armTimeout,
 })
 export const chooserRequest = z

@@ -15,6 +15,8 @@ const schema = z.object({
     .min(1)
     .optional(),
   text: z.string().max(5).optional(),
+  headers: z.record(z.string().regex(/^\w+$/, "is not the name of a header"), z.string()).optional(),
+  origin: z.url({ protocol: /^https?$/ }).optional(),
 })
 
 test("names the field and says what it must be", () => {
@@ -33,6 +35,10 @@ test("names the field and says what it must be", () => {
     [{ fields: [{}] }, "fields.0.ref: is missing"],
     [{ text: "too long" }, "text: must be at most 5 characters long"],
     [{ text: 5 }, "text: must be a string"],
+    [{ headers: [] }, "headers: must be an object"],
+    [{ headers: { "a b": "1" } }, "headers.a b: is not the name of a header"],
+    [{ origin: "example.com" }, "origin: must be an http or https URL"],
+    [{ origin: "ftp://example.com" }, "origin: must be an http or https URL"],
   ] as const) {
     assert.throws(() => parseRequest(schema, { ref: "e1", ...more }), { code: "bad-request", message: words })
   }

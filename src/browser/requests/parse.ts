@@ -1,6 +1,6 @@
 // From a request's JSON to its parsed form, with errors that name the field and what it must be.
 import type { z } from "zod"
-import { AppError } from "../../kernel/index.ts"
+import { AppError, isJsonObject, type Json, type JsonObject } from "../../kernel/index.ts"
 
 type Issue = z.core.$ZodIssue
 
@@ -14,18 +14,33 @@ export function parseRequest<Output>(schema: z.ZodType<Output>, value: unknown):
   throw new AppError("bad-request", path === "" ? wordsOf(issue) : `${path}: ${wordsOf(issue)}`)
 }
 
+/** A field that is null is one that was left out: many a client writes all the fields that it knows. */
+export function withoutNulls(fields: JsonObject): JsonObject {
+  const given = Object.entries(fields).filter(([, value]) => value !== null)
+  return Object.fromEntries(given.map(([name, value]) => [name, nullsLeftOut(value)]))
+}
+
+function nullsLeftOut(value: Json): Json {
+  if (Array.isArray(value)) return value.map((each) => nullsLeftOut(each))
+  return isJsonObject(value) ? withoutNulls(value) : value
+}
+
 /** Our own words where the schema has some; else what the value must be, as a person would say it. */
 function wordsOf(issue: Issue): string {
   if (!/^(?:Too (?:small|big)|Invalid)/.test(issue.message)) return issue.message
   switch (issue.code) {
     case "invalid_type":
-      return issue.input === undefined ? "is missing" : `must be ${article(issue.expected)}`
+      return issue.input === undefined ? "is missing" : `must be ${article(kindOf(issue.expected))}`
     case "too_small":
       return `must be at least ${issue.minimum}${unitOf(issue.origin)}`
     case "too_big":
       return `must be at most ${issue.maximum}${unitOf(issue.origin)}`
     case "invalid_value":
       return `must be one of ${issue.values.join(", ")}`
+    case "invalid_key":
+      return issue.issues[0] ? wordsOf(issue.issues[0]) : issue.message
+    case "invalid_format":
+      return issue.format === "url" ? "must be an http or https URL" : issue.message
     case "invalid_union":
       return wordsOfUnion(issue)
     default:
@@ -41,6 +56,10 @@ function wordsOfUnion(issue: Extract<Issue, { code: "invalid_union" }>): string 
   if (!closest) return issue.message
   const place = closest.path.length === 0 ? "" : `${closest.path.join(".")} `
   return place + wordsOf(closest)
+}
+
+function kindOf(type: string): string {
+  return type === "record" ? "object" : type
 }
 
 function article(type: string): string {

@@ -3,7 +3,7 @@
 import { z } from "zod"
 import { type Json, type JsonObject, isJsonObject } from "../../kernel/index.ts"
 import { clamped, fresh, target, word } from "./fields.ts"
-import { parseRequest } from "./parse.ts"
+import { parseRequest, withoutNulls } from "./parse.ts"
 
 export const runRequest = z.object({
   ...target,
@@ -29,6 +29,16 @@ export type RunRequest = Omit<z.infer<typeof runRequest>, "values"> & { values: 
 
 export function isRun(body: Json): boolean {
   return isJsonObject(body) && body["kind"] === "run"
+}
+
+/** As `withoutNulls`, but for steps and values, in which null may be meant. */
+export function runWithoutNulls(body: JsonObject): JsonObject {
+  const { steps, values, ...rest } = body
+  return {
+    ...withoutNulls(rest),
+    ...(steps === undefined || steps === null ? {} : { steps }),
+    ...(values === undefined || values === null ? {} : { values }),
+  }
 }
 
 /** Throws `bad-request`; steps are not looked at yet. */

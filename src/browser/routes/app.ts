@@ -15,7 +15,7 @@ import {
 } from "../../kernel/http/index.ts"
 import type { BrowserCore, Caller } from "../core.ts"
 import { controlRoutes } from "./all.ts"
-import type { ControlRequest } from "./dispatch.ts"
+import { type ControlRequest, fieldsOf } from "./dispatch.ts"
 
 export interface ControlEnv {
   Bindings: { incoming: IncomingMessage; outgoing: ServerResponse }
@@ -51,18 +51,18 @@ export function createControlApp(options: ControlOptions): Hono<ControlEnv> {
     await next()
     visit?.end(context.res.status)
   })
-  for (const { method, path, run } of controlRoutes) {
+  for (const route of controlRoutes) {
+    const { method, path, run } = route
     app.on(method, path, async (context) => {
       const { incoming, outgoing } = context.env
       const body = method === "GET" ? {} : await readJson(incoming, bodyLimits)
       if (!isJsonObject(body)) throw new AppError("bad-request", "The body must be a JSON object")
       const query = context.req.query()
-      const profile = query["profile"] ?? (typeof body["profile"] === "string" ? body["profile"] : undefined)
-      // What the path says wins.
-      const fields = { ...(method === "POST" ? body : query), ...context.req.param() }
+      const profile = nameIn("profile", query, body)
+      const fields = fieldsOf({ route, named: context.req.param() }, { method, path, query, body })
       nameProfile(context.get("visit"), profile, fields)
       const caller = { profile, signal: hangUp(outgoing) }
-      const node = nodeIn(path, query, body)
+      const node = path === "/explain" ? undefined : nameIn("node", query, body)
       if (node === undefined) return jsonResponse(await run(caller, fields, options.core))
       const { node: _inQuery, ...plainQuery } = query
       const { node: _inBody, ...plainBody } = body
@@ -75,11 +75,13 @@ export function createControlApp(options: ControlOptions): Hono<ControlEnv> {
   return app
 }
 
-/** `?node=` or the field `node` of the body; one that is blank is none. */
-function nodeIn(path: string, query: Record<string, string>, body: JsonObject): string | undefined {
-  if (path === "/explain") return undefined
-  const named = query["node"] ?? body["node"]
-  return typeof named === "string" && named.trim() !== "" ? named.trim() : undefined
+/** From the query, else from the body; one that is blank or null is none. Another's browser is never taken instead. */
+function nameIn(field: "profile" | "node", query: Record<string, string>, body: JsonObject): string | undefined {
+  const inBody = body[field] ?? ""
+  if (typeof inBody !== "string" && typeof inBody !== "number") {
+    throw new AppError("bad-request", `${field}: must be a string`)
+  }
+  return [query[field] ?? "", String(inBody)].map((name) => name.trim()).find((name) => name !== "")
 }
 
 function pathOf(incoming: IncomingMessage): string {

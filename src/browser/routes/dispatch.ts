@@ -56,9 +56,10 @@ export interface ControlRequest {
   body: JsonObject
 }
 
-/** Fields in the order in which they win: path, then body (POST) or query. */
+/** Fields in the order in which they win: path, then body (POST) or query, where a blank one is left out. */
 export function fieldsOf({ route, named }: FoundRoute, { query, body }: ControlRequest): JsonObject {
-  return { ...(route.method === "POST" ? body : query), ...named }
+  const inQuery = () => Object.fromEntries(Object.entries(query).filter(([, value]) => !/^\s*$/.test(value)))
+  return { ...(route.method === "POST" ? body : inQuery()), ...named }
 }
 
 const addressOf = z.object({ address: z.string().max(8_000), targetId: z.string().max(200).optional() })

@@ -48,7 +48,10 @@ export const pageRoutes: Route[] = [
     errors: [...reachErrors, "selector-unsupported", "evaluate-disabled", "evaluate-failed", "navigation-failed"],
     library: true,
     example: { kind: "click", ref: "e12" },
-    parse: (fields) => (requests.isRun(fields) ? requests.parseRun(fields) : requests.parseAct(fields)),
+    parse: (fields) =>
+      requests.isRun(fields)
+        ? requests.parseRun(requests.runWithoutNulls(fields))
+        : requests.parseAct(requests.withoutNulls(fields)),
     run: (caller, request, core) =>
       request.kind === "run" ? core.run(caller, request as requests.RunRequest) : core.act(caller, request),
   }),

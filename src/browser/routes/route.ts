@@ -4,7 +4,7 @@ import { z } from "zod"
 import type { ErrorCode, JsonObject } from "../../kernel/index.ts"
 import type { BrowserCore, Caller } from "../core.ts"
 import type { Reply, ReplyName } from "../replies/index.ts"
-import { parseRequest } from "../requests/index.ts"
+import { parseRequest, withoutNulls } from "../requests/index.ts"
 
 export type Method = "GET" | "POST" | "DELETE"
 
@@ -54,7 +54,8 @@ export function route<Schema extends z.ZodType, Name extends ReplyName>(
 ): Route {
   const { request = z.object({}) as unknown as Schema, errors = [], library = false, run, summary, reply } = definition
   const parse =
-    definition.parse ?? ((fields: JsonObject) => parseRequest(request as z.ZodType<z.output<Schema>>, fields))
+    definition.parse ??
+    ((fields: JsonObject) => parseRequest(request as z.ZodType<z.output<Schema>>, withoutNulls(fields)))
   return {
     method,
     path,

@@ -212,3 +212,47 @@ test("slows down whoever guesses the token, but never the one who has it", async
   assert.equal(last, 429)
   assert.equal((await raw("GET", "/", authorized)).status, 200)
 })
+
+test("takes null fields and blank parameters for left out, and numbers for words", async () => {
+  const { body: tab } = await bench.call("POST", "/tabs/open", { url: "about:blank", timeoutMs: null })
+  const pictured = { targetId: tab.targetId, ref: null, element: null, fullPage: null, type: null, timeoutMs: null }
+  assert.equal((await bench.call("POST", "/screenshot", pictured)).status, 200)
+  const blank = "format=&mode=&interactive=&depth=&selector=&frame=&limit=&maxChars=&refs=&labels="
+  assert.equal((await bench.call("GET", `/snapshot?targetId=&${blank}&profile=`)).body.targetId, tab.targetId)
+  const act = async (fields: object) => (await bench.call("POST", "/act", { targetId: null, ...fields })).body
+  assert.deepEqual(await act({ kind: "wait", timeMs: 1, text: null, fn: null, selector: null }), {
+    ok: true,
+    targetId: tab.targetId,
+    url: "about:blank",
+    title: "about:blank",
+  })
+  assert.equal((await act({ kind: "press", key: 5, selector: null })).ok, true)
+  assert.equal((await act({ kind: "fill", fields: [{ ref: 99_999, value: null }] })).error.code, "ref-not-found")
+  const fn = `() => { document.body.textContent = "floor 42" }`
+  assert.equal((await act({ kind: "evaluate", fn, ref: null })).ok, true)
+  assert.equal((await act({ kind: "wait", text: 42, timeoutMs: 2_000 })).ok, true)
+  // In a script null may be meant.
+  const named = { kind: "run", steps: [{ kind: "set", as: "x", to: null }], values: null, script: null }
+  assert.deepEqual((await act(named)).values, { x: null })
+  for (const [path, body] of [
+    ["/hooks/dialog", { accept: null }],
+    ["/set/headers", { headers: null }],
+    ["/navigate", { url: null }],
+  ] as const) {
+    const reply = await bench.call("POST", path, body)
+    assert.deepEqual([reply.status, reply.body.error.message], [400, `${Object.keys(body)[0]}: is missing`])
+  }
+})
+
+test("never takes the default profile, or this machine, for one whose name it cannot read", async () => {
+  for (const field of ["profile", "node"]) {
+    for (const name of [{}, ["managed"], true]) {
+      const { status, body } = await bench.call("POST", "/stop", { [field]: name })
+      assert.deepEqual([status, body.error?.message], [400, `${field}: must be a string`])
+    }
+  }
+  assert.equal((await bench.call("POST", "/stop", { profile: 5 })).body.error.code, "profile-not-found")
+  assert.equal((await bench.call("POST", "/stop?profile=", { profile: "nobody" })).body.error.code, "profile-not-found")
+  assert.equal((await bench.call("POST", "/stop?profile=managed", { profile: "nobody" })).status, 200)
+  assert.equal((await bench.call("POST", "/stop", { profile: null, node: null })).status, 200)
+})

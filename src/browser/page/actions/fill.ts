@@ -9,7 +9,7 @@ import { click } from "./click.ts"
 import { parseKey, sendKey } from "./keyboard.ts"
 import type { Acting } from "./mouse.ts"
 import { reach } from "./reach.ts"
-import { type } from "./type.ts"
+import { type, wrongForm } from "./type.ts"
 
 export async function select(acting: Acting, request: SelectRequest): Promise<void> {
   const { tab, operation } = acting
@@ -42,12 +42,16 @@ async function choose(
         hint: "Menus made by the page are opened and chosen from with clicks",
       })
     case "single":
-      throw new AppError("bad-request", `The list of ref ${number} takes one value only`)
+      throw oneOnly(number)
     case "missing":
       throw new AppError("bad-request", `The list of ref ${number} has no option '${request.values[state.index]}'`, {
         hint: "Give the value or the label of an option as a snapshot shows it",
       })
   }
+}
+
+function oneOnly(number: number): AppError {
+  return new AppError("bad-request", `The list of ref ${number} takes one value only`)
 }
 
 type Field = FillRequest["fields"][number]
@@ -73,7 +77,9 @@ async function prepare(acting: Acting, field: Field, secrets: Revealed): Promise
   const { tab, operation } = acting
   const entry = tab.refs.resolve(field.ref, tab)
   const number = parseRef(field.ref)
-  const { kind, checked } = await callAgent<FieldState>(entry.world, "field", { id: entry.id }, operation.signal)
+  const text = Array.isArray(field.value) ? field.value.join(",") : String(field.value)
+  const asked = { id: entry.id, text }
+  const { kind, checked, multiple, takes } = await callAgent<FieldState>(entry.world, "field", asked, operation.signal)
   if (kind === "gone") throw staleRef(number)
   const wanted = kindOf(field.type) ?? kind
   if (wanted !== kind && (wanted !== "text" || kind !== "other")) {
@@ -90,7 +96,9 @@ async function prepare(acting: Acting, field: Field, secrets: Revealed): Promise
     }
   }
   if (kind === "select") {
-    const values = Array.isArray(field.value) ? field.value : [String(field.value)]
+    const values = Array.isArray(field.value) ? field.value : [text]
+    if (values.length > 1 && !multiple) throw oneOnly(number)
+    // Its options are looked at in its turn: a field before it may be what brings them.
     return () => choose(acting, entry, { ref: field.ref, values })
   }
   if (kind === "checkbox" || kind === "radio") {
@@ -103,7 +111,7 @@ async function prepare(acting: Acting, field: Field, secrets: Revealed): Promise
     const plain = { ref: field.ref, doubleClick: false, button: "left" as const, modifiers: [] }
     return () => click(tab, plain, operation, acting.progress)
   }
-  const text = Array.isArray(field.value) ? field.value.join(",") : String(field.value)
+  if (!takes) throw wrongForm(number)
   return () =>
     type(tab, { ref: field.ref, text, submit: false, slowly: false, mode: "replace" }, operation, acting.progress)
 }

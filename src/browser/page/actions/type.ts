@@ -69,12 +69,14 @@ async function edit({ world, number, request, isWatched, signal }: Typing, id: n
   const state = await callAgent<EditState>(world, "edit", { id, mode, value, atOnce: isWatched && !slowly }, signal)
   if (state.kind === "gone") throw staleRef(number)
   if (state.kind === "not-editable") throw failure({ kind: "not-editable" }, number)
-  if (!("id" in state)) {
-    throw new AppError("bad-request", `The field of ref ${number} does not take this value`, {
-      hint: "Dates are written 2026-01-31, times 13:45, months 2026-01, weeks 2026-W05, colours #ff4500",
-    })
-  }
+  if (!("id" in state)) throw wrongForm(number)
   return state
+}
+
+export function wrongForm(number: number): AppError {
+  return new AppError("bad-request", `The field of ref ${number} does not take this value`, {
+    hint: "Dates are written 2026-01-31, times 13:45, months 2026-01, weeks 2026-W05, colours #ff4500",
+  })
 }
 
 /** `keyMs`: the pause between keys; all at once without it. */

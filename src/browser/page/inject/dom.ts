@@ -81,6 +81,7 @@ export interface PageElement extends PageNode {
   readonly host: PageElement | undefined
   readonly form: PageElement | null
   value: string
+  setAttribute(name: string, value: string): void
   type: string
   checked: boolean
   indeterminate: boolean

@@ -38,9 +38,7 @@ export function editElement(
   if (!element) return { kind: "not-editable" }
   const before = readField(element)
   const found = { id: numberOf(agent, element), before, isHelper: isHelper(element) }
-  const direct =
-    element.localName === "input" && /^(color|date|datetime-local|month|range|time|week)$/.test(element.type)
-  if (direct) return setValue(element, options.value) ? { kind: "set", ...found } : { kind: "bad-value" }
+  if (isSetAtOnce(element)) return setValue(element, options.value) ? { kind: "set", ...found } : { kind: "bad-value" }
   watchTyping(agent, element, options.value)
   const isWritten = () => options.atOnce && writeInto(element, options)
   if (options.mode === "caret") return { kind: isWritten() ? "written" : "focused", ...found }
@@ -185,9 +183,28 @@ export function hasFocus(element: PageElement): boolean {
   return root.activeElement === element || element.matches(":focus-within") || document.activeElement === element
 }
 
+function isSetAtOnce(element: PageElement): boolean {
+  return element.localName === "input" && /^(color|date|datetime-local|month|range|time|week)$/.test(element.type)
+}
+
+/** Asked of another field: one that is given what it does not take forgets what it had. */
+export function takesValue(element: PageElement, value: string): boolean {
+  if (!isSetAtOnce(element)) return true
+  const text = value.trim()
+  const other = document.createElement("input")
+  for (const name of ["type", "min", "max", "step"]) {
+    const given = element.getAttribute(name)
+    if (given !== null) other.setAttribute(name, given)
+  }
+  other.value = text
+  if (element.type !== "color") return other.value === text
+  // What is no colour is black.
+  return other.value !== "#000000" || /^(?:|black|#000(?:000)?)$/i.test(text)
+}
+
 function setValue(element: PageElement, value: string): boolean {
+  if (!takesValue(element, value)) return false
   element.value = value.trim()
-  if (element.value !== value.trim() && element.type !== "color") return false
   element.dispatchEvent(new Event("input", { bubbles: true, composed: true }))
   element.dispatchEvent(new Event("change", { bubbles: true }))
   return true
@@ -229,6 +246,8 @@ export const editFunctions = [
   isSplit,
   showsWords,
   hasFocus,
+  isSetAtOnce,
+  takesValue,
   setValue,
   boxOf,
   matchOf,

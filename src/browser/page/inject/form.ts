@@ -1,7 +1,7 @@
 // Chooses options and tells what a field is. Runs in the page (see agent.ts).
 import { elementOf, type PageAgent } from "./agent.ts"
 import type { PageElement } from "./dom.ts"
-import { hasFocus } from "./edit.ts"
+import { hasFocus, takesValue } from "./edit.ts"
 import { isTiny } from "./walk/hints.ts"
 
 export type FieldKind = "text" | "checkbox" | "radio" | "select" | "other"
@@ -10,11 +10,13 @@ export interface FieldState {
   kind: "gone" | FieldKind
   checked: boolean
   multiple: boolean
+  /** Whether a field of dates, colours or numbers can hold the text; other fields show it when they have it. */
+  takes: boolean
 }
 
-export function fieldState(agent: PageAgent, id: number): FieldState {
+export function fieldState(agent: PageAgent, id: number, text: string): FieldState {
   const element = elementOf(agent, id)
-  if (!element) return { kind: "gone", checked: false, multiple: false }
+  if (!element) return { kind: "gone", checked: false, multiple: false, takes: false }
   const role = element.getAttribute("role")
   const aria = element.getAttribute("aria-checked")
   const native = element.localName === "input" && (element.type === "checkbox" || element.type === "radio")
@@ -24,7 +26,12 @@ export function fieldState(agent: PageAgent, id: number): FieldState {
   else if (role === "radio") kind = "radio"
   else if (element.localName === "select") kind = "select"
   else if (element.localName === "input" || element.localName === "textarea" || element.isContentEditable) kind = "text"
-  return { kind, checked: native ? element.checked : aria === "true", multiple: element.multiple === true }
+  return {
+    kind,
+    checked: native ? element.checked : aria === "true",
+    multiple: element.multiple === true,
+    takes: takesValue(element, text),
+  }
 }
 
 export type SelectState = { kind: "gone" | "not-select" | "single" | "selected" } | { kind: "missing"; index: number }

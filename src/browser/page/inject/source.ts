@@ -125,7 +125,7 @@ export function agentSource(key: string): string {
     holdsFocus: `() => ${holdsFocus.name}()`,
     held: `async (o) => { await ${nextTask.name}(); return ${heldText.name}(agent, o.id, o.text) }`,
     dial: `async (o) => { await ${nextTask.name}(); return ${readDial.name}(agent, o.id) }`,
-    field: `(o) => ${fieldState.name}(agent, o.id)`,
+    field: `(o) => ${fieldState.name}(agent, o.id, o.text)`,
     focus: `(o) => ${focusOn.name}(agent, o.id)`,
     select: `(o) => ${selectOptions.name}(agent, o.id, o.values)`,
     scroll: `(o) => ${scrollTo.name}(agent, o.id)`,

@@ -74,7 +74,9 @@ test("leaves out what the caller does not want to see", async () => {
   const form = await snapshot("?selector=form")
   assert.match(form.snapshot, /textbox "Mail"/)
   assert.doesNotMatch(form.snapshot, /Price/)
-  assert.equal((await bench.call("GET", "/snapshot?selector=button")).body.error.code, "strict-mode")
+  const { error: manyElements } = (await bench.call("GET", "/snapshot?selector=button")).body
+  assert.equal(manyElements.code, "strict-mode")
+  assert.match(manyElements.message, /^Strict mode violation: several elements fit/)
   assert.equal((await bench.call("GET", "/snapshot?selector=nothing")).status, 404)
   assert.equal((await bench.call("GET", "/snapshot?selector=p%5B")).status, 400)
 })
@@ -94,7 +96,9 @@ test("looks into one frame, whose refs work", async () => {
     )
     assert.equal((await act({ kind: "click", ref: ref?.[0] })).status, 200)
   }
-  assert.equal((await bench.call("GET", "/snapshot?frame=iframe")).body.error.code, "strict-mode")
+  const { error: manyFrames } = (await bench.call("GET", "/snapshot?frame=iframe")).body
+  assert.equal(manyFrames.code, "strict-mode")
+  assert.match(manyFrames.message, /^Strict mode violation: several frames fit/)
   assert.equal((await bench.call("GET", "/snapshot?frame=p")).status, 404)
 })
 
@@ -221,7 +225,11 @@ test("gives the accessibility tree, without the library too", async () => {
     const few = (await bench.call("GET", "/snapshot?format=aria&limit=3")).body
     assert.deepEqual([few.nodes.length, few.truncated], [3, true])
     assert.equal((await bench.call("GET", "/snapshot?format=aria&labels=true")).status, 400)
-    assert.equal((await bench.call("GET", "/snapshot")).status, 501)
+    // The default is the format that there is; what only the other has is not silently another thing.
+    for (const query of ["", "?limit=3", "?mode=full", "?format="])
+      assert.equal((await bench.call("GET", `/snapshot${query}`)).body.format, "aria", query)
+    for (const query of ["format=ai", "mode=efficient", "interactive=true", "depth=2", "selector=form", "labels=true"])
+      assert.equal((await bench.call("GET", `/snapshot?${query}`)).status, 501, query)
   } finally {
     hasLibrary = true
   }

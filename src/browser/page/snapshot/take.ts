@@ -205,7 +205,7 @@ async function frameOf(tab: Tab, selector: string, signal: AbortSignal): Promise
     if (!(error instanceof AppError) || error.code !== "internal") throw error
     throw new AppError("bad-request", "frame: is not a CSS selector", { cause: error })
   })
-  if (id < 0) throw new AppError("strict-mode", `Several frames fit the selector ${selector}`)
+  if (id < 0) throw new AppError("strict-mode", `Strict mode violation: several frames fit the selector ${selector}`)
   for (const frame of id === 0 ? [] : tab.frames.childrenOf(main)) {
     const owner = await tab.frames.ownerOf(frame, signal)
     if (owner?.world === world && owner.id === id) return frame

@@ -60,7 +60,7 @@ function isInside(tab: Tab, frame: Frame, root: Frame): boolean {
 function checkProblem({ problem }: WalkReport, selector: string): void {
   if (problem === "none") throw new AppError("not-found", `Nothing in the page fits the selector ${selector}`)
   if (problem === "several") {
-    throw new AppError("strict-mode", `Several elements fit the selector ${selector}`, {
+    throw new AppError("strict-mode", `Strict mode violation: several elements fit the selector ${selector}`, {
       hint: "Give a selector that fits one element",
     })
   }
