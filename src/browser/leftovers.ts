@@ -45,12 +45,19 @@ export async function removeLeftovers(options: LeftoverOptions): Promise<() => v
 const keepLentMs = 24 * 60 * 60_000
 
 async function removeLent(folder: string, now: number): Promise<void> {
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return []
-    throw error
-  })
-  for (const name of names) {
+  for (const name of (await unlessMissing(readdir(folder))) ?? []) {
     const path = join(folder, name)
-    if (now - (await lstat(path)).mtimeMs > keepLentMs) await rm(path, { recursive: true, force: true })
+    // One that was taken away meanwhile is no reason to keep those behind it.
+    const facts = await unlessMissing(lstat(path))
+    if (facts && now - facts.mtimeMs > keepLentMs) await rm(path, { recursive: true, force: true })
+  }
+}
+
+async function unlessMissing<T>(found: Promise<T>): Promise<T | undefined> {
+  try {
+    return await found
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined
+    throw error
   }
 }

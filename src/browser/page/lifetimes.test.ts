@@ -2,6 +2,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { ScriptedBrowser } from "../../../test/support/scripted-browser.ts"
+import { waitForBody } from "./response-body.ts"
 
 const signal = new AbortController().signal
 const frameOf = (sessionId: string) => ({
@@ -80,4 +81,16 @@ test("has one session in a tab whose first could not be set up", async () => {
     told.map(({ sessionId }) => sessionId),
     ["S2"],
   )
+})
+
+test("says that the tab was closed to whoever waits for a response of it", async () => {
+  const browser = new ScriptedBrowser()
+  const { tabs, tab } = await browser.open()
+  await tab.attach()
+  const kept = browser.next("Network.enable")
+  const waiting = waitForBody(tab, { url: "/never", maxChars: 10, timeoutMs: 20_000 }, undefined)
+  const refused = assert.rejects(waiting, { code: "tab-not-found" })
+  await kept
+  await tabs.close(tab)
+  await refused
 })

@@ -191,3 +191,23 @@ test("drags with a finger on a device that has a touch screen", async () => {
     assert.equal((await bench.call("POST", "/set/device", { clear: true })).status, 200)
   }
 })
+
+test("leaves nothing in the hand when a drag does not come to its end", async () => {
+  await evaluate(`() => {
+    const paper = document.getElementById("paper")
+    // Answers no move any more once it is held, until the time is up.
+    document.addEventListener("pointerup", () => (document.body.dataset.up = "yes"))
+    document.addEventListener("pointermove", (event) => {
+      if (event.buttons !== 1 || document.body.dataset.slow) return
+      document.body.dataset.slow = "yes"
+      const until = performance.now() + 1500
+      while (performance.now() < until);
+    })
+  }`)
+  const [alpha, gamma] = [await refOf("Alpha"), await refOf("Gamma")]
+  const { body } = await act({ kind: "drag", startRef: alpha, endRef: gamma, timeoutMs: 1_000 })
+  assert.equal(body.error.code, "timeout")
+  await done({ kind: "hover", ref: await refOf("Delta") })
+  assert.equal(await evaluate("() => document.body.dataset.up"), "yes")
+  assert.equal(await order("list"), "Alpha,Beta,Gamma,Delta")
+})

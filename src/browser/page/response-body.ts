@@ -23,7 +23,9 @@ export async function waitForBody(
   request: { url: string; maxChars: number; timeoutMs: number },
   parent: AbortSignal | undefined,
 ): Promise<ResponseBody> {
-  const { signal, clear } = withTimeout(request.timeoutMs, `A response of ${request.url.slice(0, 200)}`, parent)
+  const { signal: limit, clear } = withTimeout(request.timeoutMs, `A response of ${request.url.slice(0, 200)}`, parent)
+  // A tab that is closed has no more responses.
+  const signal = AbortSignal.any([limit, tab.closed])
   const found = Promise.withResolvers<ResponseBody>()
   const stops: (() => void)[] = []
   const sessions = new Set<CdpSession>()

@@ -12,6 +12,7 @@ const steps = 10
 /** The first move is short: it is the one that begins the drag, and belongs to what is taken. */
 const firstMove = 4
 const interceptMs = 1_000
+const letGoMs = 1_000
 /** At the end, before the last move and the release: many pages follow a drag only so many times a second. */
 const restMs = 50
 
@@ -24,10 +25,13 @@ export async function drag(acting: Acting, request: DragRequest): Promise<void> 
   const start = request.startRef === undefined ? undefined : tab.refs.resolve(request.startRef, tab)
   const world = start?.world ?? (await tab.frames.world(tab.frames.main, signal))
   const native = await interceptDrags(tab, signal)
+  let isDown = false
   try {
     await callAgent(world, "watchDrag", null, signal)
     progress.sent = true
     await sendMouse(tab, { type: "mouseMoved", point: begin }, signal)
+    signal.throwIfAborted()
+    isDown = true
     await sendMouse(tab, { type: "mousePressed", point: begin, clickCount: 1 }, signal)
     let [way, last] = [wayBetween(begin, end), end]
     if (findEndAgain) {
@@ -44,10 +48,29 @@ export async function drag(acting: Acting, request: DragRequest): Promise<void> 
       await tab.clock.sleep(restMs, signal)
       await sendMouse(tab, { type: "mouseMoved", point: last, held: true }, signal)
     }
+    signal.throwIfAborted()
+    isDown = false
     await sendMouse(tab, { type: "mouseReleased", point: last, clickCount: 1 }, signal)
+  } catch (error) {
+    if (isDown) await letGo(tab, begin, native.hasBegun)
+    throw error
   } finally {
     await native.stop()
   }
+}
+
+/**
+ * A button that stays down would drop the thing where the next click is. It is let go where it was taken, since the page
+ * may put the thing down wherever that is. All of it is sent at once, ahead of what the next action sends.
+ */
+async function letGo(tab: Tab, point: Point, isNative: boolean): Promise<void> {
+  const signal = AbortSignal.timeout(letGoMs)
+  const cancel = { type: "dragCancel", ...point, data: { items: [], dragOperationsMask: 0 } }
+  await Promise.allSettled([
+    ...(isNative ? [tab.session.send("Input.dispatchDragEvent", cancel, { signal })] : []),
+    sendMouse(tab, { type: "mouseMoved", point, held: true }, signal),
+    sendMouse(tab, { type: "mouseReleased", point, clickCount: 1 }, signal),
+  ])
 }
 
 /** On a device with a touch screen people drag with a finger, and pages listen for that alone. */
@@ -108,9 +131,16 @@ function differs(one: Point, other: Point): boolean {
 
 async function interceptDrags(tab: Tab, signal: AbortSignal) {
   const begun = Promise.withResolvers<unknown>()
-  const unlisten = tab.session.on("Input.dragIntercepted", (event: { data: unknown }) => begun.resolve(event.data))
+  let hasBegun = false
+  const unlisten = tab.session.on("Input.dragIntercepted", (event: { data: unknown }) => {
+    hasBegun = true
+    begun.resolve(event.data)
+  })
   await tab.session.send("Input.setInterceptDrags", { enabled: true }, { signal })
   return {
+    get hasBegun() {
+      return hasBegun
+    },
     async data(): Promise<unknown> {
       const limit = withTimeout(interceptMs, "The drag", signal)
       try {

@@ -14,6 +14,7 @@ export interface LabelledPicture {
 
 /** More would hide the page. */
 const maxLabels = 150
+const unlabelMs = 2_000
 
 export async function takeLabelled(
   tab: Tab,
@@ -34,13 +35,14 @@ export async function takeLabelled(
     const picture = await takeScreenshot(tab, { fullPage: false, ref: undefined, element: undefined, type }, operation)
     return { picture, shown, skipped: refs.length - shown }
   } finally {
-    for (const world of worlds.keys()) await unlabel(world)
+    await Promise.all([...worlds.keys()].map(unlabel))
   }
 }
 
 /** A thick frame around one element, and around no other any more. False when there is nothing to see of it. */
 export async function highlight(tab: Tab, world: World, id: number, signal: AbortSignal): Promise<boolean> {
-  for (const { world: other } of tab.frames.all) if (other && other !== world) await unlabel(other)
+  const others = tab.frames.all.flatMap(({ world: other }) => (other && other !== world ? [other] : []))
+  await Promise.all(others.map(unlabel))
   return (await draw(world, { items: [[id, ""]], most: 1 }, signal)) === 1
 }
 
@@ -80,9 +82,12 @@ async function visiblePart(
 }
 
 async function unlabel(world: World): Promise<void> {
+  const limit = AbortSignal.timeout(unlabelMs)
   try {
-    await callAgent(world, "unlabel", null, AbortSignal.timeout(2_000))
+    await callAgent(world, "unlabel", null, limit)
   } catch (error) {
+    // A frame that does not answer has been told, and does it when it comes to itself.
+    if (limit.aborted && error === limit.reason) return
     // Labels go with their document.
     if (!(error instanceof AppError) || error.code !== "stale-ref") throw error
   }
