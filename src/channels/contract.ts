@@ -92,7 +92,7 @@ export interface ChannelCommands {
   mayWriteConfig(account: string): boolean
   /** Megabytes that one file of a message may have, and the key that says so. */
   maxFile(account: string): { megabytes: number; key: string }
-  /** Settings of a session have changed, in the transaction that is under way. */
+  /** Settings of a session have changed, in the transaction that is under way or one that has been committed. */
   sessionChanged(): void
 }
 

@@ -148,10 +148,19 @@ export class PairingBook {
     }
   }
 
-  approve(request: PairingRequest, approvedBy: string, now: number): void {
-    this.#remove(request)
+  /** Lets the sender in. Returns the way back. */
+  approve(request: PairingRequest, approvedBy: string, now: number): () => void {
     const { senderId, label } = request
+    const before = this.#paired.get(senderId)
+    const isKept = this.#kept.has(senderId)
+    this.#remove(request)
     this.#setPaired(new Map(this.#paired).set(senderId, { senderId, label, approvedAt: now, approvedBy }))
+    return () => {
+      this.#setSender(senderId, before)
+      this.#requests.set(senderId, request)
+      this.#senderOfCode.set(request.code, senderId)
+      if (isKept) this.#kept.add(senderId)
+    }
   }
 
   /** As if the sender had not asked: they could not be told. */
@@ -161,16 +170,30 @@ export class PairingBook {
     this.#changed.add(senderId)
   }
 
-  /** It stays until it lapses, so that the sender is not told a new code at once. */
-  deny(request: PairingRequest): void {
+  /** It stays until it lapses, so that the sender is not told a new code at once. Returns the way back. */
+  deny(request: PairingRequest): () => void {
+    const { senderId } = request
+    const isKept = this.#kept.has(senderId)
     request.denied = true
-    this.#kept.delete(request.senderId)
+    this.#kept.delete(senderId)
+    return () => {
+      request.denied = false
+      if (isKept) this.#kept.add(senderId)
+    }
   }
 
-  revoke(senderId: string): void {
-    const rest = new Map(this.#paired)
-    rest.delete(senderId)
-    this.#setPaired(rest)
+  /** Returns the way back. */
+  revoke(senderId: string): () => void {
+    const before = this.#paired.get(senderId)
+    this.#setSender(senderId, undefined)
+    return () => this.#setSender(senderId, before)
+  }
+
+  #setSender(senderId: string, sender: PairedSender | undefined): void {
+    const paired = new Map(this.#paired)
+    if (sender) paired.set(senderId, sender)
+    else paired.delete(senderId)
+    this.#setPaired(paired)
   }
 
   #setPaired(paired: Map<string, PairedSender>): void {

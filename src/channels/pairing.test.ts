@@ -3,9 +3,11 @@ import { afterEach, beforeEach, test } from "node:test"
 import pino from "pino"
 import { newStateFolder } from "../../test/support/state-folder.ts"
 import { type AppError, type Clock, noCrash, systemClock, systemIds } from "../kernel/index.ts"
-import { type Store, openStore } from "../store/index.ts"
+import { type Store, type StoreOptions, openStore } from "../store/index.ts"
 import { maxMessageCharacters, maxRequests, maxRequestsOfAll } from "./pairing-book.ts"
 import { type Pairing, createPairing } from "./pairing.ts"
+
+type SyncFile = NonNullable<StoreOptions["sync"]>
 
 const hour = 60 * 60 * 1000
 const log = pino({ level: "silent" })
@@ -15,7 +17,16 @@ let now: number
 let clock: Clock
 let pairing: Pairing
 
-const open = () => openStore({ folder, bootId: systemIds.uuid(), clock, ids: systemIds, log, crashPoint: noCrash })
+const open = (sync?: SyncFile) =>
+  openStore({
+    folder,
+    bootId: systemIds.uuid(),
+    clock,
+    ids: systemIds,
+    log,
+    crashPoint: noCrash,
+    ...(sync && { sync }),
+  })
 const make = () => {
   const made = createPairing({ store, clock, ids: systemIds, log })
   made.attach("chatapp", { tell: () => [], admit: () => false })
@@ -224,6 +235,98 @@ test("who is revoked is unknown again", async () => {
     assert.match(error.hint ?? "", /svc pairing list chatapp --approved/)
     return error.code === "not-found"
   })
+})
+
+/** Goes on with a store whose disk takes its time when it is told to, and says when that is. */
+async function onSlowDisk(): Promise<{ stall(): Promise<void>; goOn(): void }> {
+  await store.close()
+  let met = Promise.withResolvers<void>()
+  let gate: PromiseWithResolvers<void> | undefined
+  store = await open(async () => {
+    met.resolve()
+    await gate?.promise
+  })
+  pairing = make()
+  return {
+    async stall() {
+      gate = Promise.withResolvers()
+      met = Promise.withResolvers()
+      await met.promise
+    },
+    goOn() {
+      gate?.resolve()
+      gate = undefined
+    },
+  }
+}
+
+test("a decision counts from its commit on, however long the disk takes", async () => {
+  const disk = await onSlowDisk()
+  const book = pairing.book("chatapp", "default")
+  const first = (await ask("1")) ?? ""
+  const second = (await ask("2")) ?? ""
+  const decide = async (decision: () => Promise<unknown>, meanwhile: () => Promise<void>) => {
+    const decided = decision()
+    await disk.stall()
+    const done = meanwhile()
+    disk.goOn()
+    await Promise.all([decided, done])
+  }
+  await decide(
+    () => pairing.approve("chatapp", first),
+    async () => {
+      assert.ok(book.paired.has("1"), "what they wrote first may be taken up at once")
+      await assert.rejects(pairing.approve("chatapp", first), { code: "pairing-not-found" })
+    },
+  )
+  await decide(
+    () => pairing.deny("chatapp", second),
+    async () => void (await ask("2")),
+  )
+  await decide(
+    () => pairing.revoke("chatapp", "1"),
+    async () => assert.ok(!book.paired.has("1")),
+  )
+  pairing = make()
+  assert.deepEqual(pairing.list("chatapp"), { channel: "chatapp", requests: [], approved: [] })
+})
+
+test("two who decide at once: the first counts, and the sender is told once", async () => {
+  const told: string[] = []
+  pairing.attach("chatapp", { tell: (_account, _sender, { kind }) => (told.push(kind), []), admit: () => false })
+  const asked = (await ask("1")) ?? ""
+  const outcomes = await Promise.allSettled([
+    pairing.approve("chatapp", asked, undefined, { notify: true }),
+    pairing.approve("chatapp", asked, undefined, { notify: true }),
+    pairing.deny("chatapp", asked, undefined, { notify: true }),
+  ])
+  assert.deepEqual([outcomes.map(({ status }) => status), told], [["fulfilled", "rejected", "rejected"], ["approved"]])
+})
+
+test("a decision that is not committed has decided nothing", async () => {
+  await store.close()
+  const crashPoint = (point: string) => assert.notEqual(point, "ingest.beforeCommit")
+  store = await openStore({ folder, bootId: systemIds.uuid(), clock, ids: systemIds, log, crashPoint })
+  pairing = make()
+  await pairing.approve("chatapp", (await ask("1")) ?? "")
+  const first = (await ask("2", "default", "first of 2")) ?? ""
+  await ask("3", "default", "first of 3")
+  // All that is written in one turn of the event loop is committed together, or not at all.
+  const decided = [pairing.approve("chatapp", first), pairing.deny("chatapp", "3"), pairing.revoke("chatapp", "1")]
+  await new Promise((resolve) => process.nextTick(resolve))
+  const failing = store.ingest({ source: "s", account: "a", deliveryId: "1", payload: null })
+  const outcomes = await Promise.allSettled([...decided, failing])
+  assert.deepEqual(new Set(outcomes.map(({ status }) => status)), new Set(["rejected"]))
+  const { requests, approved } = pairing.list("chatapp")
+  const ids = (people: { senderId: string }[]) => people.map(({ senderId }) => senderId).toSorted()
+  assert.deepEqual([ids(requests), ids(approved)], [["2", "3"], ["1"]])
+  // What they wrote first is there still, also when they write again.
+  await ask("2")
+  await ask("3")
+  assert.deepEqual(kept(), [
+    { id: "2", body: "first of 2" },
+    { id: "3", body: "first of 3" },
+  ])
 })
 
 test("a request whose transaction failed leaves no trace", async () => {

@@ -127,10 +127,12 @@ export function createPairing(options: PairingOptions): Pairing {
       const sender = { account: holder.account, senderId, label }
       makeOwner?.(sender)
       const isOwner = makeOwner !== undefined
-      const isAnswered = await options.store.write(async (write) =>
-        approveInside(write, { book: holder, request, face, by, notify, isOwner }),
-      )
-      holder.approve(request, by, options.clock.now())
+      const isAnswered = await inStep(options.store, (write, undone) => {
+        const open = stillOpen(holder, request, write.now)
+        const answered = approveInside(write, { book: holder, request: open, face, by, notify, isOwner })
+        undone(holder.approve(open, by, write.now))
+        return answered
+      })
       options.log.info({ channel, account: holder.account, sender: senderId, isOwner, isAnswered }, "pairing approved")
       return { ...sender, isAnswered }
     },
@@ -139,12 +141,9 @@ export function createPairing(options: PairingOptions): Pairing {
       const plain = codeOrSender.trim().toUpperCase()
       const match: Match = (each, now) => each.findByCode(plain, now) ?? each.findBySender(plain, now)
       const { book: owner, request } = await find(channel, account, match)
-      await options.store.write(async (write) => {
-        saveRequest(write, channel, owner.account, { ...request, denied: true })
-        deleteMessage(write, channel, owner.account, request.senderId)
-        if (notify) for (const row of face.tell(owner.account, request, { kind: "denied" })) write.addOutbox(row)
-      })
-      owner.deny(request)
+      await inStep(options.store, (write, undone) =>
+        undone(denyInside(write, { book: owner, request: stillOpen(owner, request, write.now), face, notify })),
+      )
       const { senderId, label } = request
       options.log.info({ channel, account: owner.account, sender: senderId }, "pairing denied")
       return { account: owner.account, senderId, label }
@@ -162,13 +161,40 @@ export function createPairing(options: PairingOptions): Pairing {
       const plain = senderId.trim()
       const holders = booksOf(channel, account).filter((each) => each.paired.has(plain))
       if (holders.length === 0) throw notLetIn(channel, plain)
-      await options.store.write(async (write) => {
+      await inStep(options.store, (write, undone) => {
         for (const each of holders) deletePaired(write, channel, each.account, plain)
+        for (const each of holders) undone(each.revoke(plain))
       })
-      for (const each of holders) each.revoke(plain)
       options.log.info({ channel, account, sender: plain }, "pairing revoked")
     },
   }
+}
+
+/**
+ * A decision counts from its commit on, and the disk may take its time after that: what was written is taken up meanwhile,
+ * and messages are judged. So memory changes with the tables, inside the transaction, and goes back when that fails.
+ */
+async function inStep<T>(store: Store, work: (write: Write, undone: (undo: () => void) => void) => T): Promise<T> {
+  const undos: (() => void)[] = []
+  try {
+    return await store.write(async (write) => work(write, (undo) => undos.push(undo)))
+  } catch (error) {
+    for (const undo of undos) undo()
+    throw error
+  }
+}
+
+/** As it is now: somebody else may have decided about it meanwhile. */
+function stillOpen(book: PairingBook, { code }: PairingRequest, now: number): PairingRequest {
+  const request = book.findByCode(code, now)
+  if (!request) throw notFound()
+  return request
+}
+
+function notFound(): AppError {
+  return new AppError("pairing-not-found", "No pending request has this code", {
+    hint: "Codes lapse after an hour; the sender gets a new one by writing again. List them: svc pairing list chatapp",
+  })
 }
 
 function notLetIn(channel: string, senderId: string): AppError {
@@ -206,9 +232,7 @@ async function findRequest(
   }
   for (const { channel, account } of asked) await wrong.count(channel, account)
   log.warn({ accounts: asked.map(({ account }) => account) }, "wrong pairing code")
-  throw new AppError("pairing-not-found", "No pending request has this code", {
-    hint: "Codes lapse after an hour; the sender gets a new one by writing again. List them: svc pairing list chatapp",
-  })
+  throw notFound()
 }
 
 function listOf(channel: string, books: readonly PairingBook[], now: number): PairingList {
@@ -242,4 +266,16 @@ function approveInside(write: Write, { book, request, face, by, notify, isOwner 
   const decision: PairingDecision = { kind: "approved", isOwner, isAnswered }
   if (notify) for (const row of face.tell(book.account, request, decision)) write.addOutbox(row)
   return isAnswered
+}
+
+/** Returns the way back of what has changed in memory. */
+function denyInside(
+  write: Write,
+  { book, request, face, notify }: Pick<Approved, "book" | "request" | "face" | "notify">,
+): () => void {
+  const { channel, account } = book
+  saveRequest(write, channel, account, { ...request, denied: true })
+  deleteMessage(write, channel, account, request.senderId)
+  if (notify) for (const row of face.tell(account, request, { kind: "denied" })) write.addOutbox(row)
+  return book.deny(request)
 }

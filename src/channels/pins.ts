@@ -35,6 +35,8 @@ export class NamePins implements PinBook {
   #namesOf: Map<string, string[]> | undefined
   #listed: ReadonlySet<string> | undefined
   readonly #changed = new Set<string>()
+  /** As they were written; what changes until that is on the disk is of the next `flush`. */
+  readonly #flushed = new Map<string, NamePin | undefined>()
   readonly #warned = new Map<string, number>()
   /** Senders that were refused because their name is pinned to another id. */
   refused = 0
@@ -81,23 +83,25 @@ export class NamePins implements PinBook {
       const pin = this.#pins.get(name)
       if (pin) savePin(write, channel, account, pin)
       else deletePin(write, channel, account, name)
+      this.#flushed.set(name, pin)
     }
+    this.#changed.clear()
   }
 
   /** The transaction of `flush` is on the disk. */
   settle(): void {
-    for (const name of this.#changed) {
-      const pin = this.#pins.get(name)
+    for (const [name, pin] of this.#flushed) {
       if (pin) this.#options.log.info({ name: `@${name}`, sender: pin.senderId }, "name pinned to id")
       else this.#options.log.info({ name: `@${name}` }, "name no longer listed: pin removed")
     }
-    this.#changed.clear()
+    this.#flushed.clear()
   }
 
   /** The transaction of `flush` failed, or the process starts: the table says how things stand. */
   reload(): void {
     const { store, channel, account } = this.#options
     this.#changed.clear()
+    this.#flushed.clear()
     this.#listed = undefined
     this.#pins = new Map(readPins(store, channel, account).map((pin) => [pin.name, pin]))
     this.#namesOf = undefined
@@ -109,13 +113,21 @@ export class NamePins implements PinBook {
     const pin = this.#pins.get(name)
     if (!pin) return false
     const { senderId } = pin
-    await store.write(async (write) => {
-      deletePin(write, channel, account, name)
-      markShutOut(write, { channel, account, senderId })
-    })
-    this.#pins.delete(name)
-    this.#namesOf = undefined
-    this.#changed.delete(name)
+    try {
+      await store.write(async (write) => {
+        deletePin(write, channel, account, name)
+        markShutOut(write, { channel, account, senderId })
+        // In step with the table: what is written next must not bring the pin back.
+        this.#pins.delete(name)
+        this.#namesOf = undefined
+        this.#changed.delete(name)
+      })
+    } catch (error) {
+      if (!this.#pins.has(name)) this.#pins.set(name, pin)
+      this.#changed.add(name)
+      this.#namesOf = undefined
+      throw error
+    }
     log.info({ name: `@${name}` }, "name unpinned")
     return true
   }

@@ -21,6 +21,7 @@ import { type Core, userTimeZone } from "./core.ts"
 import { mainAgentId } from "./main-agent.ts"
 import type { Failures } from "./failures.ts"
 import { type Health, personWaitMs } from "./health.ts"
+import { tellSessionChanged } from "./commands.ts"
 import { createModelActions } from "./models/actions.ts"
 import { createHeartbeatActions, indicatedHeartbeats } from "./heartbeats.ts"
 import { describeWarning, findModelWarnings } from "./models/warnings.ts"
@@ -90,7 +91,7 @@ export function createActions(core: Core, parts: ActionParts): GatewayActions {
     backups: backupActions(core, parts.backups),
     skills: skillActions(core),
     ...people,
-    sessions: sessionActions(core, parts.agent.sessions),
+    sessions: sessionActions(core, parts.agent.sessions, () => tellSessionChanged(parts.channels())),
     memory: parts.agent.memory.actions,
     mcpServers: parts.mcp,
     listPeople: () => listPeople(core, { ...parts, ...people }),

@@ -72,6 +72,10 @@ export interface CommandParts {
 
 const statusTimeoutMs = 2_000
 
+export function tellSessionChanged(channels: ReadonlyMap<string, Channel>): void {
+  for (const channel of channels.values()) channel.commands.sessionChanged()
+}
+
 export function composeCommands(core: Core, parts: CommandParts): JobHandler {
   const { log, redactor } = core
   const channelOf = (route: Route) => parts.channels().get(route.channel)
@@ -79,9 +83,7 @@ export function composeCommands(core: Core, parts: CommandParts): JobHandler {
     services: createServices(core, parts, channelOf),
     plan: (route, reply) => parts.senders().get(route.channel)?.plan(route, reply) ?? [],
     canShowButtons: (route) => channelOf(route)?.commands.canShowButtons(route) ?? false,
-    onChanged() {
-      for (const channel of parts.channels().values()) channel.commands.sessionChanged()
-    },
+    onChanged: () => tellSessionChanged(parts.channels()),
     redact: (text) => redactor.redact(text),
     log: log.child({ part: "commands" }),
   })

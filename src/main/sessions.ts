@@ -25,7 +25,12 @@ import {
 import type { Store } from "../store/index.ts"
 import type { Core } from "./core.ts"
 
-export function sessionActions({ store, ids }: Core, sessions: Sessions): GatewayActions["sessions"] {
+/** `onChanged`: settings of a session are not there any more. */
+export function sessionActions(
+  { store, ids }: Pick<Core, "store" | "ids">,
+  sessions: Sessions,
+  onChanged: () => void,
+): GatewayActions["sessions"] {
   return {
     list: (query) => listSessions(store, query),
     read: (key) => readSession(store, findSessionKey(store, key)),
@@ -41,7 +46,7 @@ export function sessionActions({ store, ids }: Core, sessions: Sessions): Gatewa
         yield* pieces
       })()
     },
-    remove: (key) => deleteSession(store, findSessionKey(store, key)),
+    remove: (key) => deleteSession(store, findSessionKey(store, key)).finally(onChanged),
     async compact(given, instructions) {
       const key = findSessionKey(store, given)
       const session = sessions.find(key)

@@ -77,3 +77,81 @@ test("a menu is registered once, again after a failure, and never again where th
   assert.ok((patient.slept[1] ?? 0) >= 8_000 && (patient.slept[2] ?? 0) >= 16_000, String(patient.slept))
   assert.deepEqual(await register(context, [{ kind: "refused", code: 400 }]), { asked: 1, slept: [] })
 })
+
+test("a menu that is taken back while its call is on its way is registered anew: nobody knows which one stands there", async (context) => {
+  const log = pino({ level: "silent" })
+  const background = createBackground(log)
+  const asked: string[] = []
+  let begun = Promise.withResolvers<void>()
+  let isSlow = false
+  const client = {
+    async call(
+      _method: string,
+      { commands = [] }: { commands?: { command: string }[] },
+      limits: { signal: AbortSignal },
+    ) {
+      asked.push(commands.map(({ command }) => command).join(" "))
+      if (!isSlow) return { ok: true, value: true }
+      // It has arrived; its answer comes too late.
+      begun.resolve()
+      await new Promise((resolve) => limits.signal.addEventListener("abort", resolve))
+      return { ok: false, failure: { kind: "lost", reason: "given up" } }
+    },
+  }
+  let command = "before"
+  const settings = () =>
+    createSettings(() =>
+      configSchema.parse({
+        commands: { native: "off" },
+        channels: { chatapp: { customCommands: [{ command, description: "x" }] } },
+      }),
+    ).account("default")
+  const store = await testStore(context)
+  const registration = new MenuRegistration({ store, clock: systemClock, log, background, settings })
+  const update = (wanted: string) => {
+    command = wanted
+    registration.update({ botId: "1", client, signal: new AbortController().signal } as never)
+  }
+  update("before")
+  await background.idle()
+  isSlow = true
+  begun = Promise.withResolvers()
+  update("between")
+  await begun.promise
+  isSlow = false
+  update("before")
+  await background.idle()
+  assert.deepEqual(asked, ["before", "before", "between", "before"])
+})
+
+test("a menu of which the store could not take a note is registered with the next change", async (context) => {
+  const log = pino({ level: "silent" })
+  const background = createBackground(log)
+  const settings = createSettings(() => configSchema.parse({ commands: { native: "off" } })).account("default")
+  const store = await testStore(context)
+  let isFull = true
+  const set: typeof store.meta.set = async (key, value) => {
+    if (isFull) throw new Error("the disk is full")
+    await store.meta.set(key, value)
+  }
+  const notes = { meta: { get: store.meta.get, set } } as typeof store
+  const registration = new MenuRegistration({
+    store: notes,
+    clock: systemClock,
+    log,
+    background,
+    settings: () => settings,
+  })
+  let calls = 0
+  const client = { call: async () => ((calls += 1), { ok: true, value: true }) }
+  const bot = { botId: "1", client, signal: new AbortController().signal } as never
+  registration.update(bot)
+  await background.idle()
+  assert.equal(calls, 0)
+  isFull = false
+  for (let time = 0; time < 2; time += 1) {
+    registration.update(bot)
+    await background.idle()
+  }
+  assert.equal(calls, 2, "one of each place")
+})

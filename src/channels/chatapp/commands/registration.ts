@@ -51,8 +51,14 @@ export class MenuRegistration {
       log.error({ command, problem }, "custom command skipped")
     }
     background.run("register the menu", async () => {
-      for (const scope of Object.keys(menus) as (keyof Menus)[]) {
-        if (!(await this.#register({ ...bot, signal }, scope, menus[scope]))) return
+      try {
+        for (const scope of Object.keys(menus) as (keyof Menus)[]) {
+          if (!(await this.#register({ ...bot, signal }, scope, menus[scope]))) return
+        }
+      } catch (error) {
+        // The next change of the configuration tries it again, whatever it changes.
+        if (this.#current?.abort === abort) this.#current = undefined
+        throw error
       }
     })
   }
@@ -63,6 +69,8 @@ export class MenuRegistration {
     const key = `menu:${channelName}:${bot.botId}:${scope}`
     const hash = createHash("sha256").update(JSON.stringify(entries)).digest("base64url")
     if ((await store.meta.get(key)) === hash) return true
+    // Whether a call that is given up has arrived is not known: what stood there before may stand there no more.
+    await store.meta.set(key, null)
     for (let attempt = 1; !bot.signal.aborted; attempt += 1) {
       const failure = await put(bot, scope, entries)
       if (!failure) {

@@ -137,6 +137,24 @@ describe("decoration", () => {
     assert.equal(places.take(row(6)).kind, "go")
   })
 
+  test("of an account that is switched off meanwhile keeps no place", async () => {
+    await begin()
+    const { sender } = bench.channel
+    const row = (id: number) =>
+      ({ id, kind: "react", account: "default", lane_key: "l", payload: "{}", created_at: 0 }) as OutboxRow
+    const rows = [1, 2, 3, 4].map(row)
+    assert.deepEqual(new Set(rows.map((each) => sender.pace?.(each).kind)), new Set(["go"]))
+    const apply = async (chatapp: object) => {
+      bench.setConfig({ allowFrom: [person], ...chatapp })
+      await bench.channel.apply()
+    }
+    await apply({ enabled: false })
+    const { signal } = new AbortController()
+    for (const each of rows) assert.equal((await sender.send(each, signal, assert.fail)).kind, "retry")
+    await apply({})
+    assert.equal(sender.pace?.(row(5)).kind, "go")
+  })
+
   test("is tried a few times at most, and never after a long pause", () => {
     const row = (attempts: number) => ({ attempts }) as OutboxRow
     const again = { kind: "retry" as const, delayMs: 5, error: "x" }

@@ -276,4 +276,22 @@ describe("calls on their way", () => {
     await calls.finish("1", 1)
     assert.deepEqual(cuts, ["second"], "nothing is cut that has ended")
   })
+  test("are each waited for and cut: two topics of a chat have turns at the same time", async () => {
+    const calls = new DraftCalls()
+    const cuts: string[] = []
+    const [first, second] = [Promise.withResolvers<string>(), Promise.withResolvers<string>()]
+    const one = calls.track("1", first.promise, () => void cuts.push("first"))
+    const two = calls.track("1", second.promise, () => void cuts.push("second"))
+    second.resolve("b")
+    assert.equal(await two, "b")
+    let isIdle = false
+    const idle = calls.idle("1").then(() => (isIdle = true))
+    await calls.idle("2")
+    assert.equal(isIdle, false, "the newer one has ended, the older has not")
+    await calls.finish("1", 1)
+    assert.deepEqual(cuts, ["first"])
+    first.resolve("a")
+    assert.equal(await one, "a")
+    await idle
+  })
 })

@@ -17,39 +17,49 @@ const refreshMs = 20_000
 /** A later text waits for it. The final message does not: it cuts what is still on its way. */
 const callTimeoutMs = 1_500
 
-/** Calls on their way that what follows has to come after: drafts, reactions. By chat. */
+/**
+ * Calls on their way that what follows has to come after: drafts, reactions. By chat, in which several turns may run:
+ * each topic has its own.
+ */
 export class DraftCalls {
-  readonly #calls = new Map<string, Promise<void>>()
-  readonly #cuts = new Map<string, () => void>()
+  readonly #calls = new Map<string, Set<TrackedCall>>()
 
   /** Resolves when none of the chat is on its way: what is sent then comes after it. */
   async idle(chatId: string): Promise<void> {
-    await this.#calls.get(chatId)
+    await Promise.all(this.#of(chatId).map(({ done }) => done))
   }
 
-  /** The same, but one that takes longer than `graceMs` is cut: a reply does not wait for decoration. */
+  /** The same, but those that take longer than `graceMs` are cut: a reply does not wait for decoration. */
   async finish(chatId: string, graceMs: number): Promise<void> {
-    const call = this.#calls.get(chatId)
-    if (!call) return
+    const calls = this.#of(chatId)
+    if (calls.length === 0) return
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, graceMs)
-    await Promise.race([call, promise])
+    await Promise.race([Promise.all(calls.map(({ done }) => done)), promise])
     clearTimeout(timer)
-    if (this.#calls.get(chatId) === call) this.#cuts.get(chatId)?.()
+    const open = this.#calls.get(chatId)
+    for (const call of calls) if (open?.has(call)) call.cut()
   }
 
   /** `cut` ends the call. */
   async track<T>(chatId: string, call: Promise<T>, cut: () => void = () => undefined): Promise<T> {
-    const done = call.then(() => undefined)
-    this.#calls.set(chatId, done)
-    this.#cuts.set(chatId, cut)
+    const tracked: TrackedCall = { done: call.then(() => undefined), cut }
+    const calls = this.#calls.get(chatId) ?? new Set()
+    this.#calls.set(chatId, calls.add(tracked))
     const result = await call
-    if (this.#calls.get(chatId) === done) {
-      this.#calls.delete(chatId)
-      this.#cuts.delete(chatId)
-    }
+    calls.delete(tracked)
+    if (calls.size === 0 && this.#calls.get(chatId) === calls) this.#calls.delete(chatId)
     return result
   }
+
+  #of(chatId: string): TrackedCall[] {
+    return [...(this.#calls.get(chatId) ?? [])]
+  }
+}
+
+interface TrackedCall {
+  done: Promise<void>
+  cut: () => void
 }
 
 export interface DraftOptions {

@@ -99,6 +99,8 @@ export function createSender(options: SenderOptions): ChannelSender {
       await accounts.settled(startWaitMs, signal)
       const account = accounts.get(row.account)
       if (!account?.client) {
+        // The place that it was given while the account ran is for others now.
+        decoration.ended(row)
         return { kind: "retry", delayMs: noTokenDelayMs, error: `account ${row.account} is not running` }
       }
       const ended = account.beginSend()

@@ -98,6 +98,8 @@ async function ensure(options: RegistrationOptions): Promise<Outcome> {
     const hint = "Another program uses this token; stop it, or give each its own bot"
     log.warn({ hint, found: URL.parse(value.url ?? "")?.host ?? "none" }, "webhook was changed elsewhere")
   }
+  // Whether a call that is given up has arrived is not known: the secret of before may count there no more.
+  await memory.set(null)
   const set = await client.call(
     "setWebhook",
     {
