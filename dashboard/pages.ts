@@ -31,7 +31,9 @@ const loaded = signal<Contents>({ now: Now })
 export const contentOf = ({ name }: Page): ComponentType | undefined => loaded.value[name]
 
 export async function loadPage({ load }: Page): Promise<void> {
-  loaded.value = { ...loaded.value, ...(await load()) }
+  const contents = await load()
+  // Others may have come meanwhile.
+  loaded.value = { ...loaded.value, ...contents }
 }
 
 /** What pages ask for at once; a page that is missing here, or has a filter in its address, only shows it a little later. */
