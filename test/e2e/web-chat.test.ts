@@ -643,10 +643,9 @@ describe("in a browser", () => {
     await page.goto(`${world.gateway.url}/dashboard/#/chat/agent%3Amain%3Aweb%3Akill`).catch(() => undefined)
     await messages().getByText("answer to sent while it was down").waitFor()
     await messages().getByText("answer to sent in another tab").waitFor()
-    await until("everything is there once", async () => {
-      const all = await shown()
-      return all.length === 6 ? true : undefined
-    })
+    const isAll = async () => ((await shown()).length === 6 ? true : undefined)
+    // What is there instead is said below.
+    await until("everything is there once", isAll, 20_000).catch(() => undefined)
     assert.deepEqual((await shown()).toSorted(), [
       "in be slow",
       "in sent in another tab",
