@@ -323,7 +323,7 @@ export class Account {
       onState: (state) => this.#follow(state),
       onAnswer: () => {
         this.#lastPollAt = clock.now()
-        this.#silence = undefined
+        this.#answered()
       },
       onReport: (report) => (this.#webhook = report),
     }
@@ -353,9 +353,17 @@ export class Account {
     })
   }
 
+  /** What an earlier check has met is over. */
+  #answered(): void {
+    this.#refusal = undefined
+    this.#silence = undefined
+  }
+
   #follow(state: PollState): void {
-    if (state.kind === "running") this.#become({ state: "running" })
-    else this.#become({ state: state.kind, error: this.#options.redactor.redact(state.reason) })
+    if (state.kind === "running") {
+      this.#answered()
+      this.#become({ state: "running" })
+    } else this.#become({ state: state.kind, error: this.#options.redactor.redact(state.reason) })
   }
 
   #fail(message: string): void {

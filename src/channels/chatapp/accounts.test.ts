@@ -301,6 +301,21 @@ test("a bot that is not answered waits, and says why, until it is answered again
   assert.equal(await told(), "running")
 })
 
+test("a bot that was refused once works as soon as a poll is answered, though nobody asks again", async () => {
+  const { emulator } = await platform()
+  const bench = await begin({ emulator, chatapp: { allowFrom: [42] } })
+  await bench.until(() => lines(bench, "bot identified").length === 1, "its name")
+  await emulator.control.waitForCall({ method: "getUpdates", phase: "started" })
+  emulator.control.fault({ kind: "status", status: 401, method: "getMe" })
+  await bench.channel.check(AbortSignal.timeout(5000))
+  const state = async () => (await accountsOf(bench))["default"]?.state
+  assert.equal(await state(), "stopped")
+  emulator.control.addUser({ id: 42 })
+  emulator.control.sendText({ userId: 42, text: "hello" })
+  await bench.until(() => bench.jobs().length === 1, "the message")
+  assert.equal(await state(), "running")
+})
+
 describe("a listed @name", () => {
   const named = (emulator: Emulator, username: string) => emulator.control.addUser({ username })
 
