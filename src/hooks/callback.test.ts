@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { once } from "node:events"
 import { type IncomingMessage, createServer } from "node:http"
-import type { AddressInfo } from "node:net"
+import { type AddressInfo, createServer as createRawServer } from "node:net"
 import { type TestContext, test } from "node:test"
 import { Webhook } from "standardwebhooks"
 import { testStore } from "../../test/support/store.ts"
@@ -96,6 +96,24 @@ test("tells of a run that failed, and never signs with the hook token: who gets 
     assert.throws(() => hooksConfig({ mappings: [{ callbackUrl: url, callbackSecret }] }), /callbackSecret/)
   }
 })
+
+test(
+  "is tried again after an answer that changes the protocol, which is none",
+  { timeout: 20_000 },
+  async (context) => {
+    const server = createRawServer((socket) => {
+      context.after(() => socket.destroy())
+      socket.once("data", () =>
+        socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"),
+      )
+    }).listen(0, "127.0.0.1")
+    await once(server, "listening")
+    context.after(() => void server.close())
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/results`
+    const outcome = await sender(url).send(await queued(context, url), signal(), noCall)
+    assert.partialDeepStrictEqual(outcome, { kind: "retry", error: "The connection ended without an answer" })
+  },
+)
 
 test("is tried again after refusals and failures, and given up after a redirect or 410", async (context) => {
   for (const [status, kind] of [

@@ -58,6 +58,7 @@ async function judgedAddress(hostname: string, allowPrivate: boolean): Promise<A
 function send(url: URL, address: Address, post: GuardedPost, signal: AbortSignal): Promise<number> {
   const begin = url.protocol === "https:" ? httpsRequest : httpRequest
   return new Promise((resolve, reject) => {
+    let isAnswered = false
     const request = begin(
       url,
       {
@@ -71,6 +72,7 @@ function send(url: URL, address: Address, post: GuardedPost, signal: AbortSignal
         },
       },
       (response) => {
+        isAnswered = true
         let received = 0
         const finish = () => {
           resolve(response.statusCode ?? 0)
@@ -85,6 +87,10 @@ function send(url: URL, address: Address, post: GuardedPost, signal: AbortSignal
       },
     )
     request.on("error", reject)
+    // Without an error for an answer that is none, such as a change of protocol that nobody asked for.
+    request.on("close", () => {
+      if (!isAnswered) reject(new Error("The connection ended without an answer"))
+    })
     request.end(post.body)
   })
 }

@@ -104,6 +104,7 @@ export function createHooks(options: HooksOptions): Hooks {
       ingest: options.ingest ?? ((entry) => store.ingest(entry)),
       findAnswer: (key) => findAnswer(store, key),
       runTransform: transforms.run,
+      underWay: new Map(),
       recorder: createRecorder({ store, clock, log, background }),
     },
   }

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict"
 import { after, before, test } from "node:test"
-import { bearer, hookToken, sendRaw, startHooks } from "./hooks.fixture.ts"
+import { silentLog, testStore } from "../../test/support/store.ts"
+import { createBackground, createRedactor, systemClock, systemIds } from "../kernel/index.ts"
+import { bearer, hookToken, hooksConfig, sendRaw, startHooks } from "./hooks.fixture.ts"
+import { type ProcessOptions, processDelivery } from "./process.ts"
+import { createRecorder } from "./recorder.ts"
+import { prepareSettings } from "./settings.ts"
+import { findAnswer } from "./store.ts"
 
 let server: Awaited<ReturnType<typeof startHooks>>
 before(async () => (server = await startHooks()))
@@ -21,6 +27,52 @@ test("a repeat gets the first answer and runs nothing, also after a restart", as
   assert.equal(later.status, 200)
   assert.deepEqual(later.json, { ...first.json, duplicate: true })
   assert.equal(runs(), before)
+})
+
+test("a repeat that arrives while a transform works on the first does not call it", async (context) => {
+  const store = await testStore(context)
+  const parts = { clock: systemClock, log: silentLog, background: createBackground(silentLog) }
+  const made = Promise.withResolvers<object>()
+  let calls = 0
+  const options: ProcessOptions = {
+    ...parts,
+    ids: systemIds,
+    mainAgentId: () => "main",
+    mainSessionKey: () => "agent:main:main",
+    resolveRoute: async () => ({ route: null }),
+    checkModel: () => undefined,
+    ingest: (entry) => store.ingest(entry),
+    findAnswer: (known) => findAnswer(store, known),
+    runTransform: async () => {
+      calls += 1
+      return await made.promise
+    },
+    underWay: new Map(),
+    recorder: createRecorder({ ...parts, store }),
+  }
+  const mappings = [{ match: { path: "t" }, transform: { module: "t.mjs" }, messageTemplate: "m" }]
+  const settings = prepareSettings(hooksConfig({ mappings }), hookToken, { log: silentLog, redactor: createRedactor() })
+  const deliver = () =>
+    processDelivery(options, settings, {
+      receivedAt: 0,
+      beganAt: 0,
+      mapping: "",
+      path: "t",
+      method: "POST",
+      headers: {},
+      query: {},
+      body: Buffer.from("{}"),
+      payload: {},
+      proof: { kind: "token" },
+      idempotencyKey: "order-1",
+    })
+  const both = [deliver(), deliver()]
+  made.resolve({})
+  const [first, second] = await Promise.all(both)
+  assert.deepEqual([calls, first?.status, second?.status], [1, 202, 200])
+  assert.deepEqual(second?.answer, { ...first?.answer, duplicate: true })
+  assert.equal(options.underWay.size, 0)
+  await parts.background.idle()
 })
 
 test("repeats that arrive together run once", async () => {

@@ -29,6 +29,8 @@ export interface ProcessOptions extends AcceptOptions {
   /** First answer of a delivery that is known already. */
   findAnswer: (key: DeliveryKey) => { answer: Json } | undefined
   runTransform: RunTransform
+  /** Deliveries that a transform shapes, by what they are known again by. */
+  underWay: Map<string, Promise<void>>
   recorder: Recorder
   clock: Clock
   log: Log
@@ -88,11 +90,29 @@ export async function planActions(
 
 async function accept(options: ProcessOptions, settings: Settings, delivery: Delivery, taker: Taker): Promise<Outcome> {
   const key = deliveryKey(options, settings, delivery, taker)
-  // Code of the owner's may have effects of its own: a repeat does not call it again.
-  if (taker.kind === "mapping" && taker.mapping.transform) {
+  if (taker.kind !== "mapping" || !taker.mapping.transform) return await takeIn(options, delivery, taker, key)
+  // Code of the owner's may have effects of its own: a repeat does not call it again, nor one that comes meanwhile.
+  return await inTurn(options.underWay, JSON.stringify([key.account, key.deliveryId]), async () => {
     const known = options.findAnswer(key)
     if (known) return repeated(options, delivery, taker, key, known.answer)
+    return await takeIn(options, delivery, taker, key)
+  })
+}
+
+/** One after the other of those with the same name. */
+async function inTurn<T>(underWay: Map<string, Promise<void>>, name: string, work: () => Promise<T>): Promise<T> {
+  for (let other = underWay.get(name); other; other = underWay.get(name)) await other
+  const { promise, resolve } = Promise.withResolvers<void>()
+  underWay.set(name, promise)
+  try {
+    return await work()
+  } finally {
+    underWay.delete(name)
+    resolve()
   }
+}
+
+async function takeIn(options: ProcessOptions, delivery: Delivery, taker: Taker, key: DeliveryKey): Promise<Outcome> {
   const actions = await planActions(options, delivery, taker)
   const tokenId = delivery.proof.kind === "token" ? delivery.proof.tokenId : undefined
   const { entry, answer, status, runIds } = await acceptActions(options, key, actions, { mapping: taker.id, tokenId })

@@ -34,6 +34,8 @@ interface Answer {
   started?: true
   json?: string
   error?: string
+  /** The module could not be loaded, and never will be in this thread: Node keeps its failure. */
+  broken?: true
 }
 
 /** A transform shapes one payload: room for that, and little more. */
@@ -91,6 +93,10 @@ export class TransformThread {
 
   get ended(): boolean {
     return this.#ended
+  }
+
+  get takesCalls(): boolean {
+    return !this.#ended && !this.#retired
   }
 
   /** Whether the module and all that it has imported are still what was read. */
@@ -164,6 +170,8 @@ export class TransformThread {
       return
     }
     this.#calls.delete(answer.id)
+    if (answer.broken) this.#retired = true
+    this.#limitNext()
     this.#endWhenIdle()
     call.resolve(
       answer.json === undefined
@@ -185,6 +193,20 @@ export class TransformThread {
       const call = this.#calls.get(id)
       if (call) call.begun = true
       this.#end(`it took longer than ${timeLimitMs} ms`)
+      void this.#worker.terminate()
+    }, timeLimitMs)
+  }
+
+  /**
+   * What a call leaves behind may keep the thread busy for ever, and nothing that is under way limits it: then those that
+   * wait are handed back.
+   */
+  #limitNext(): void {
+    const [next] = this.#calls.values()
+    if (!next || next.timer) return
+    const { timeLimitMs } = this.#options
+    next.timer = setTimeout(() => {
+      this.#end(`it took up no call for ${timeLimitMs} ms`)
       void this.#worker.terminate()
     }, timeLimitMs)
   }

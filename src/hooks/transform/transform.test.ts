@@ -3,7 +3,9 @@ import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { after, afterEach, before, describe, test } from "node:test"
+import { createLog, createRedactor, systemClock } from "../../kernel/index.ts"
 import { hooksConfig, startHooks } from "../hooks.fixture.ts"
+import { createTransforms } from "./transforms.ts"
 
 let server: Awaited<ReturnType<typeof startHooks>>
 before(async () => (server = await startHooks({ transformTimeLimitMs: 400 })))
@@ -133,6 +135,18 @@ describe("a transform", () => {
     assert.equal(await lastText(), "newer")
   })
 
+  test("is loaded anew with the next call after it could not be", async () => {
+    const words = join(server.transforms, "words.json")
+    module(
+      `import { readFileSync } from "node:fs"
+       const { word } = JSON.parse(readFileSync(${JSON.stringify(words)}, "utf8"))
+       export default () => ({ message: word })`,
+    )
+    assert.equal((await post()).status, 500)
+    writeFileSync(words, '{"word":"there by now"}')
+    assert.equal(await lastText(), "there by now")
+  })
+
   test("imports nothing that a link or a path leads to outside its folder", async () => {
     const outside = join(server.transforms, "..", "outside.mjs")
     writeFileSync(outside, "export const word = 'outside'")
@@ -229,6 +243,31 @@ describe("a transform that fails costs a 500 without details, and the gateway go
       [500, 202, 202],
     )
   })
+})
+
+test("a call behind one that has answered and left a loop is made again", { timeout: 20_000 }, async (context) => {
+  const name = module(
+    `export default ({ payload }) => {
+         let later = Promise.resolve()
+         for (let step = 0; step < 50; step += 1) later = later.then(() => undefined)
+         if (payload.loop) void later.then(() => { for (;;); })
+         return { message: "done" }
+       }`,
+  )
+  const { log } = createLog({
+    folder: join(server.transforms, "..", "logs-of-loop"),
+    level: "error",
+    redactor: createRedactor(),
+  })
+  const folder = () => server.transforms
+  const transforms = createTransforms({ folder, clock: systemClock, log, timeLimitMs: 400 })
+  context.after(() => transforms.stop())
+  const call = (payload: { loop?: boolean }) =>
+    transforms.run({ module: name }, { payload, headers: {}, url: "http://localhost/t", path: "t" })
+  await call({})
+  // Both are asked for before the thread can have answered the first, and it never comes to the second.
+  const answers = await Promise.all([call({ loop: true }), call({})])
+  assert.deepEqual(answers, [{ message: "done" }, { message: "done" }])
 })
 
 describe("a module", () => {

@@ -37,7 +37,7 @@ export function createTransforms(options: TransformsOptions): Transforms {
   const threadFor = (module: string): TransformThread => {
     const file = confineModule(options.folder(), module)
     const existing = threads.get(file.path)
-    if (existing && !existing.ended && existing.file.version === file.version && existing.isCurrent) {
+    if (existing?.takesCalls && existing.file.version === file.version && existing.isCurrent) {
       // To the end of the map: the first ones are those that were not used for longest.
       threads.delete(file.path)
       threads.set(file.path, existing)

@@ -5,7 +5,7 @@
 
 /**
  * Messages in: `{id, module, exportName, input}`. Out: `{imported: path, version}` for each file, `{id, started: true}`, then
- * `{id, json}` or `{id, error}`.
+ * `{id, json}` or `{id, error}`, with `broken: true` when the module could not be loaded.
  */
 export const workerSource = `
 "use strict"
@@ -16,6 +16,7 @@ const { fileURLToPath } = require("node:url")
 const { sep } = require("node:path")
 const maxJson = 1024 * 1024
 const functions = new Map()
+let broken = false
 
 function isAllowed(path) {
   return path.startsWith(workerData.root + sep) || path.includes(sep + "node_modules" + sep)
@@ -45,10 +46,19 @@ registerHooks({
   },
 })
 
+async function load(module) {
+  try {
+    return await import(module)
+  } catch (error) {
+    broken = true
+    throw error
+  }
+}
+
 async function find(module, exportName) {
   const key = exportName ?? ""
   if (!functions.has(key)) {
-    const loaded = await import(module)
+    const loaded = await load(module)
     const found = exportName === undefined ? (loaded.default ?? loaded.transform) : loaded[exportName]
     if (typeof found !== "function") throw new Error("the module has no function " + (exportName ?? "as its default export"))
     functions.set(key, found)
@@ -66,7 +76,8 @@ async function call({ id, module, exportName, input }) {
     if (json.length > maxJson) throw new Error("the function returned more than " + maxJson + " characters")
     parentPort.postMessage({ id, json })
   } catch (error) {
-    parentPort.postMessage({ id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+    const words = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    parentPort.postMessage(broken ? { id, error: words, broken } : { id, error: words })
   }
 }
 
