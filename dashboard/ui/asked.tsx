@@ -54,10 +54,12 @@ export function useAsked<Value>(key: string, ask: () => Promise<Value>, options:
   return asked
 }
 
-function createAsked<Value>(ask: () => Promise<Value>): Asked<Value> {
+export function createAsked<Value>(ask: () => Promise<Value>): Asked<Value> {
   const value = signal<Value | undefined>(undefined)
   const error = signal<unknown>(undefined)
   let round = 0
+  /** Of the answer that is known. */
+  let last = 0
   return {
     get known() {
       return value.value
@@ -69,8 +71,10 @@ function createAsked<Value>(ask: () => Promise<Value>): Asked<Value> {
       const own = (round += 1)
       try {
         const answer = await ask()
-        // An answer that a later question has overtaken is old.
-        if (own !== round) return
+        // An answer that a later one has overtaken is old. One of several that are waited for is shown: where questions come
+        // faster than answers, nothing would be shown else.
+        if (own < last) return
+        last = own
         value.value = answer
         error.value = undefined
       } catch (thrown) {

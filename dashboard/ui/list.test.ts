@@ -14,7 +14,7 @@ interface Page {
 
 interface Modules {
   startStream(): void
-  createList(options: { topic: string; load: () => Promise<Page> }): {
+  createList(options: { topic?: string; touchedBy?: string; load: () => Promise<Page> }): {
     items: { value: readonly Run[] }
     refresh(): Promise<void>
     stop(): void
@@ -50,5 +50,30 @@ test("what the stream says while a page is on its way that never comes is not ol
   loads[2]?.resolve({ items: [{ id: 1, state: "done" }], next: null })
   await settled()
   assert.deepEqual(list.items.value, [{ id: 1, state: "done" }])
+  list.stop()
+})
+
+test("a list that is touched while a page is on its way shows that page, and reads anew after it", async ({ mock }) => {
+  startStream()
+  const loads: PromiseWithResolvers<Page>[] = []
+  const load = () => {
+    const one = Promise.withResolvers<Page>()
+    loads.push(one)
+    return one.promise
+  }
+  await settled()
+  mock.timers.enable({ apis: ["setTimeout"] })
+  const list = createList({ touchedBy: "hook", load })
+  for (let n = 0; n < 3; n += 1) {
+    browser.tell("hook", { id: n })
+    await settled()
+    mock.timers.tick(1_000)
+  }
+  loads[0]?.resolve({ items: [{ id: 1, state: "ready" }], next: null })
+  await settled()
+  assert.deepEqual(list.items.value, [{ id: 1, state: "ready" }])
+  assert.equal(loads.length, 1)
+  mock.timers.tick(1_000)
+  assert.equal(loads.length, 2)
   list.stop()
 })

@@ -93,7 +93,14 @@ export function createList<Item extends Row>(options: ListOptions<Item>): LiveLi
   }
 
   let timer = 0
-  const soon = () => (timer ||= setTimeout(() => ((timer = 0), void load(undefined)), touchMs))
+  const soon = () => {
+    timer ||= setTimeout(() => {
+      timer = 0
+      // Where rows come faster than pages, nothing would be shown else.
+      if (isLoading.value) soon()
+      else void load(undefined)
+    }, touchMs)
+  }
   const ends = [
     on("reset", () => void load(undefined)),
     on("begun", soon),
