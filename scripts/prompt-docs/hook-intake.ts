@@ -31,6 +31,7 @@ export function createHookIntake(parts: WorldParts & { background: Background; r
         ingest: (entry) => store.ingest(entry),
         findAnswer: (key) => findAnswer(store, key),
         runTransform: async () => transformed,
+        underWay: new Map(),
         recorder: createRecorder(parts),
       }
       await processDelivery(options, prepareSettings(hooks, hooks.token ?? "", { log, redactor }), {
