@@ -13,6 +13,13 @@ export interface MediaFile {
   discard(): Promise<void>
 }
 
+const unanswered: ReadonlySet<unknown> = new Set(["timeout", "gateway-unreachable", "aborted"])
+
+/** Without an answer, also by Ctrl-C, the gateway may have taken it: then the copy stays until it is old. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof AppError && !unanswered.has(error.code)
+}
+
 export function isAddress(media: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(media)
 }

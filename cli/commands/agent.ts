@@ -6,7 +6,7 @@ import type { TerminalProgress } from "../../src/channels/terminal/contract.ts"
 import { AppError } from "../../src/kernel/errors.ts"
 import { type AskOptions, type Followed, followRun, restOf, sendQuestion, stopRun } from "../agent/ask.ts"
 import { stateFolder, type CliContext } from "../context.ts"
-import { type MediaFile, isAddress, prepareMedia } from "../media-file.ts"
+import { type MediaFile, isAddress, isRefusal, prepareMedia } from "../media-file.ts"
 import { addExamples, addGatewayOptions, type GatewayOptions } from "../options.ts"
 import { printable } from "../../src/kernel/terminal-text.ts"
 
@@ -66,10 +66,9 @@ export async function talk(context: CliContext, given: string | undefined, optio
     ...(words === undefined ? {} : { context: words }),
     ...(pictures.length === 0 ? {} : { pictures: pictures.map(({ source }) => source) }),
   }).catch(async (error: unknown) => {
-    // Without an answer the gateway may have taken it: then the copies stay until they are old.
-    const isRefused = error instanceof AppError && error.code !== "timeout" && error.code !== "gateway-unreachable"
-    if (isRefused) await Promise.all(pictures.map((picture) => picture.discard()))
-    throw isRefused ? inGivenNames(error, pictures, options.picture ?? []) : error
+    if (!(error instanceof AppError) || !isRefusal(error)) throw error
+    await Promise.all(pictures.map((picture) => picture.discard()))
+    throw inGivenNames(error, pictures, options.picture ?? [])
   })
   if (!options.wait) {
     if (options.json) return context.output.json(accepted)

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict"
 import { mkdirSync, readFileSync, readdirSync, realpathSync, writeFileSync } from "node:fs"
+import type { ServerResponse } from "node:http"
 import { basename, dirname, join } from "node:path"
 import { test, type TestContext } from "node:test"
 import { temporaryFolder } from "../../test/support/temporary.ts"
-import { runProgram } from "../testing/run-program.ts"
+import { runProgram, startProgram } from "../testing/run-program.ts"
 import { answerJson, standInToken, startStandIn, type Answer } from "../testing/stand-in-gateway.ts"
 
 async function ask(context: TestContext, words: readonly string[], answer: unknown) {
@@ -175,6 +176,29 @@ test("message send passes every option on, with a file that the gateway may send
     },
   })
   assert.equal(result.stdout, "queued for -1001 (svc outbox show 12)\n")
+})
+
+test("a copy stays when Ctrl-C or the gateway's end comes before its answer: it may have been taken", async (context) => {
+  const picture = join(temporaryFolder(), "cat.png")
+  writeFileSync(picture, "a cat")
+  const copies = (stateFolder: string) => readdirSync(join(stateFolder, "media", "outgoing")).length
+  const send = ["message", "send", "--target", "1", "--media", picture]
+  for (const words of [send, ["agent", "--picture", picture, "look"]]) {
+    const asked = Promise.withResolvers<void>()
+    const gateway = await startStandIn(() => asked.resolve())
+    context.after(() => gateway.stop())
+    const running = startProgram(words, { environment: gateway.environment })
+    await asked.promise
+    running.child.kill("SIGINT")
+    assert.equal((await running.ended).code, 130)
+    assert.equal(copies(gateway.stateFolder), 1, words[0])
+  }
+  const cut = await ask(context, send, (_request: unknown, response: ServerResponse) => void response.destroy())
+  assert.match(cut.stderr, /without an answer/)
+  assert.equal(copies(cut.stateFolder), 1)
+  const nobody = temporaryFolder()
+  assert.equal((await runProgram(send, { environment: { SVC_STATE_DIR: nobody } })).code, 1)
+  assert.deepEqual(readdirSync(nobody), [])
 })
 
 test("message send leaves no copy of a file behind when nothing is sent, and a file of the media folder where it is", async (context) => {

@@ -7,7 +7,7 @@ import { describeRunDelivery } from "../../src/store/run-delivery.ts"
 import { stateFolder, type CliContext } from "../context.ts"
 import { connectGateway } from "../gateway/client.ts"
 import { readItems } from "../gateway/items.ts"
-import { isAddress, prepareMedia } from "../media-file.ts"
+import { isAddress, isRefusal, prepareMedia } from "../media-file.ts"
 import { addExamples, addGatewayOptions, type GatewayOptions } from "../options.ts"
 import { printableLine } from "../../src/kernel/terminal-text.ts"
 
@@ -111,13 +111,14 @@ async function sendMessage(context: CliContext, options: SendOptions): Promise<v
   }
   const body = { ...placeOf(options), message, silent, asVoice, replyTo, threadId }
   if (media === undefined) return await perform(context, "send", body, options)
+  // Nothing is copied where nobody is there to take it.
+  connectGateway(context, options)
   const file = await prepareMedia(media, stateFolder(context, options.stateDir))
   const waiting = isAddress(media) ? { ...options, timeout: Math.max(options.timeout, fetchTimeoutMs) } : options
   try {
     await perform(context, "send", { ...body, media: file.source }, waiting)
   } catch (error) {
-    // Without an answer in time the gateway may have taken it: the copy stays until it is old.
-    if (!(error instanceof AppError && error.code === "timeout")) await file.discard()
+    if (options.dryRun || isRefusal(error)) await file.discard()
     throw error
   }
   if (options.dryRun) await file.discard()

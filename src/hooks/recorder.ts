@@ -38,43 +38,49 @@ export function createRecorder(options: { store: Store; clock: Clock; log: Log; 
   const write = async () => {
     const records = waiting
     waiting = []
-    await store.write(async (transaction) => {
-      for (const { record, stranger } of records) {
-        const row = deliveryRow(record)
-        const { lastInsertRowid } = transaction.prepare(row.sql).run(...row.values)
-        if (stranger) stranger.id = Number(lastInsertRowid)
-      }
-    })
+    try {
+      // What is not committed has no row: its number becomes another one's.
+      const ids = await store.write(async (transaction) =>
+        records.map(({ record }) => {
+          const row = deliveryRow(record)
+          return Number(transaction.prepare(row.sql).run(...row.values).lastInsertRowid)
+        }),
+      )
+      for (const [index, { stranger }] of records.entries()) if (stranger) stranger.id = ids[index]
+    } finally {
+      for (const { stranger } of records) if (stranger) stranger.isWriting = false
+    }
   }
   const add = (each: Waiting) => {
     // What a stop or a full disk turns away comes again.
     if (each.record.status === 503 || !store.accepting() || !mayKeep()) return
+    if (each.stranger) each.stranger.isWriting = true
     waiting.push(each)
     if (waiting.length === 1) background.run("keep hook deliveries", write)
   }
   const writeCounts = async () => {
     clearTimeout(timer)
     timer = undefined
-    const changed = strangers.changed().filter(({ id }) => id !== undefined)
+    const changed = strangers.changed().map((stranger) => ({ stranger, times: stranger.times }))
     if (changed.length === 0 || !store.accepting()) return
     await store.write(async (transaction) => {
       const update = transaction.prepare("update hook_delivery set times = ? where id = ?")
-      for (const stranger of changed) {
-        update.run(stranger.times, stranger.id as number)
-        stranger.written = stranger.times
-      }
+      for (const { stranger, times } of changed) update.run(times, stranger.id as number)
     })
+    for (const { stranger, times } of changed) stranger.written = times
   }
   return {
     count: (code) => void counted.set(code, (counted.get(code) ?? 0) + 1),
     counts: () => Object.fromEntries(counted),
     keep: (record) => add({ record }),
     keepStranger(record, address) {
-      const found = strangers.count(address, record.delivery.mapping)
-      if (found?.isNew) {
+      const stranger = strangers.count(address, record.delivery.mapping)
+      if (!stranger) return
+      if (stranger.id === undefined && !stranger.isWriting) {
         const cut = { ...record, address: clientOf(address), delivery: cutForStranger(record.delivery) }
-        add({ record: cut, stranger: found.entry })
-      } else if (found && timer === undefined) {
+        add({ record: cut, stranger })
+      }
+      if (stranger.times > stranger.written && timer === undefined) {
         timer = setTimeout(() => background.run("count refused hook requests", writeCounts), countEveryMs)
         timer.unref()
       }

@@ -6,15 +6,17 @@ import type { Clock } from "../kernel/index.ts"
 import type { Delivery } from "./delivery.ts"
 
 export interface Stranger {
-  /** Set when the row is written. */
+  /** Of its row, once that is written. */
   id: number | undefined
+  /** Its row is being written. */
+  isWriting: boolean
   times: number
   written: number
 }
 
 export interface Strangers {
-  /** The entry of this address and mapping in this hour, and whether it is new; undefined when there are too many. */
-  count(address: string, mapping: string): { entry: Stranger; isNew: boolean } | undefined
+  /** The entry of this address and mapping in this hour; undefined when there are too many. */
+  count(address: string, mapping: string): Stranger | undefined
   /** Those whose count has changed since it was written. */
   changed(): Stranger[]
 }
@@ -34,7 +36,7 @@ export function createStrangers(clock: Clock): Strangers {
     count(address, mapping) {
       const now = Math.floor(clock.now() / hourMs)
       if (now !== hour) {
-        left = [...left, ...entries.values()].filter(isChanged)
+        left = [...left, ...entries.values()].filter((entry) => isChanged(entry) && hasRow(entry))
         entries = new Map()
         hour = now
       }
@@ -42,23 +44,26 @@ export function createStrangers(clock: Clock): Strangers {
       const known = entries.get(key)
       if (known) {
         known.times += 1
-        return { entry: known, isNew: false }
+        return known
       }
       if (entries.size >= maxRowsPerHour) return undefined
-      const entry = { id: undefined, times: 1, written: 1 }
+      const entry = { id: undefined, isWriting: false, times: 1, written: 1 }
       entries.set(key, entry)
-      return { entry, isNew: true }
+      return entry
     },
     changed() {
-      const all = [...left, ...entries.values()].filter(isChanged)
-      left = []
-      return all
+      left = left.filter((entry) => isChanged(entry) && hasRow(entry))
+      return [...left, ...entries.values()].filter((entry) => isChanged(entry) && entry.id !== undefined)
     },
   }
 }
 
 function isChanged({ times, written }: Stranger): boolean {
   return times > written
+}
+
+function hasRow({ id, isWriting }: Stranger): boolean {
+  return id !== undefined || isWriting
 }
 
 /** As much of a request as may be kept before it has proven anything: no body, no query, and its first headers cut. */

@@ -28,7 +28,8 @@ export interface SetupAnswers {
 
 /** What a running gateway does for a set-up. */
 export interface GatewayLink {
-  listRequests(): Promise<{ code: string; senderId: string; label?: string; account?: string }[]>
+  /** `createdAt`: when they wrote first, in milliseconds since 1970. */
+  listRequests(): Promise<{ code: string; senderId: string; label?: string; account?: string; createdAt: number }[]>
   approve(request: { code: string; account?: string }): Promise<void>
 }
 

@@ -111,7 +111,9 @@ async function waitForPerson(
       signal.throwIfAborted()
       if (Date.now() - beganAt > patienceMs) {
         throw new AppError("timeout", "Nobody has written to the bot", {
-          hint: "Run it again: svc setup --owner first",
+          hint: gateway
+            ? "Run it again: svc setup --owner first; who wrote before stands in: svc pairing list chatapp"
+            : "Run it again: svc setup --owner first",
         })
       }
       for (const person of await look.next()) {
@@ -144,11 +146,11 @@ function requestsOf(gateway: NonNullable<StepContext["gateway"]>): Look {
     async next() {
       await delay(lookAgainMs)
       const requests = await gateway.listRequests()
-      return requests.map(({ senderId, label, code, account }) => ({
+      return requests.map(({ senderId, label, code, account, createdAt }) => ({
         id: senderId,
         name: readable(label ?? "somebody"),
         said: "(a message that waits in the gateway)",
-        at: Date.now(),
+        at: createdAt,
         request: { code, ...(account === undefined ? {} : { account }) },
       }))
     },

@@ -1,6 +1,6 @@
 // Each provider that a person may choose, set up against the rules of that provider and asked with what was written.
 import assert from "node:assert/strict"
-import { readFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, test } from "node:test"
 import { startModelServer } from "../../test/support/model-server/index.ts"
@@ -9,6 +9,8 @@ import { openModels } from "../main/models/cli.ts"
 import { presetNames } from "../models/config.ts"
 import { tokenProblem } from "./bot.ts"
 import { entryOf, keyProblem, keyVariableOf, neededPlace, offeredProviders, readModelAnswer } from "./providers.ts"
+import { ownerStep } from "./owner.ts"
+import { openSettings } from "./settings.ts"
 import { runSetup } from "./setup.ts"
 
 const key = "sk-0123456789abcdef0123456789abcdef"
@@ -116,4 +118,28 @@ test("what a wrong key or token looks like is said", () => {
     ["?", /<digits>:/],
   ]
   for (const [text, expected] of cases) assert.match(tokenProblem(text) ?? "", expected, text)
+})
+
+test("the next person who writes is the owner where nobody can be asked, and not who wrote to the gateway before", async () => {
+  const folder = temporaryFolder()
+  const chatapp = { botToken: "123456789:AAF_abcdefghijklmnopqrstuvwxyz-1234", apiRoot: "http://127.0.0.1:1" }
+  writeFileSync(join(folder, "svc.json"), JSON.stringify({ channels: { chatapp } }), { mode: 0o600 })
+  const earlier = { code: "OLD", senderId: "1111", account: "default", createdAt: Date.now() - 60_000 }
+  const later = { code: "NEW", senderId: "2222", account: "default" }
+  const approved: object[] = []
+  let looks = 0
+  const settings = openSettings({ SVC_STATE_DIR: folder, HOME: folder })
+  await ownerStep.run({
+    settings,
+    answers: { owner: "first" },
+    conversation: undefined,
+    say: () => undefined,
+    signal: AbortSignal.timeout(30_000),
+    gateway: {
+      listRequests: async () => ((looks += 1) === 1 ? [earlier] : [earlier, { ...later, createdAt: Date.now() }]),
+      approve: async (request) => void approved.push(request),
+    },
+  })
+  assert.deepEqual(approved, [{ code: "NEW", account: "default" }])
+  assert.deepEqual(settings.read().config.channels.chatapp.allowFrom, ["2222"])
 })
