@@ -45,7 +45,11 @@ export function startBrowser(): TestBrowser {
     })
     return promise
   }
+  const { setTimeout: later, setInterval: often } = globalThis
   Object.assign(globalThis, {
+    // A page waits for as long as it is open, and a test not for it.
+    setTimeout: (...given: Parameters<typeof later>) => later(...given).unref(),
+    setInterval: (...given: Parameters<typeof often>) => often(...given).unref(),
     localStorage: {
       getItem: (key: string) => stored.get(key) ?? null,
       setItem: (key: string, value: string) => void stored.set(key, value),
