@@ -7,15 +7,13 @@ export type { Api }
 export type Reply<Name extends keyof Api> = Api[Name]["reply"]
 
 export class CallError extends Error {
-  readonly code: string
   readonly status: number
   /** What to do about it. */
   readonly hint: string | undefined
 
-  constructor(status: number, { code, message, hint }: { code: string; message: string; hint?: string }) {
+  constructor(status: number, { message, hint }: { message: string; hint?: string }) {
     super(message)
     this.status = status
-    this.code = code
     this.hint = hint
   }
 }
@@ -64,19 +62,15 @@ export async function send(path: string, init: RequestInit = {}): Promise<Respon
   const response = await fetch(`..${path}`, { ...init, headers }).catch((error: Error) => {
     if (error.name === "AbortError") throw error
     throw new CallError(0, {
-      code: "unreachable",
       message: "The gateway does not answer",
       hint: "Is it running? svc gateway",
     })
   })
   if (response.ok) return response
   const { error } = (await response.json().catch(() => ({}))) as {
-    error?: { code: string; message: string; hint?: string }
+    error?: { message: string; hint?: string }
   }
-  const failure = new CallError(
-    response.status,
-    error ?? { code: "internal", message: `The gateway answered ${response.status}` },
-  )
+  const failure = new CallError(response.status, error ?? { message: `The gateway answered ${response.status}` })
   if (response.status === 401) signedOut(failure.message)
   throw failure
 }
