@@ -46,7 +46,7 @@ export async function call<Name extends keyof Api>(
   const path = name.replace(/^(\+|\w+ \/api\/)/, "")
   const address = addressOf(path, params, query)
   const known = method === "GET" && early.get(address)
-  if (known) early.delete(address)
+  early.delete(address)
   const response = await (known ||
     send(`/api/${address}`, {
       method,
@@ -58,7 +58,8 @@ export async function call<Name extends keyof Api>(
 
 /** The plain call, for what is no JSON. Throws CallError. */
 export async function send(path: string, init: RequestInit = {}): Promise<Response> {
-  const headers = { "content-type": "application/json", "x-csrf-token": pageKey(), ...(init.headers as object) }
+  const key = pageKey()
+  const headers = { "content-type": "application/json", "x-csrf-token": key, ...(init.headers as object) }
   const response = await fetch(`..${path}`, { ...init, headers }).catch((error: Error) => {
     if (error.name === "AbortError") throw error
     throw new CallError(0, {
@@ -71,7 +72,8 @@ export async function send(path: string, init: RequestInit = {}): Promise<Respon
     error?: { message: string; hint?: string }
   }
   const failure = new CallError(response.status, error ?? { message: `The gateway answered ${response.status}` })
-  if (response.status === 401) signedOut(failure.message)
+  // Another tab of this browser may have signed in meanwhile: its key is a good one.
+  if (response.status === 401 && key === pageKey()) signedOut(failure.message)
   throw failure
 }
 

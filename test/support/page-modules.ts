@@ -7,7 +7,7 @@ import { temporaryFolder } from "./temporary.ts"
 
 export interface TestBrowser {
   /** What the page has asked for, in order. */
-  asked: { path: string; body: unknown; answer(body: object): void; fail(): void }[]
+  asked: { path: string; body: unknown; answer(body: object, status?: number): void; fail(): void }[]
   /** Entries of the event stream, once it was asked for. */
   tell(event: string, data: object): void
 }
@@ -40,7 +40,7 @@ export function startBrowser(): TestBrowser {
     asked.push({
       path: path.replace("../api/", ""),
       body: typeof body === "string" ? (JSON.parse(body) as unknown) : undefined,
-      answer: (given) => resolve(Response.json(given)),
+      answer: (given, status = 200) => resolve(Response.json(given, { status })),
       fail: () => reject(new TypeError("fetch failed")),
     })
     return promise
