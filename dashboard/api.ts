@@ -7,15 +7,13 @@ export type { Api }
 export type Reply<Name extends keyof Api> = Api[Name]["reply"]
 
 export class CallError extends Error {
-  readonly code: string
   readonly status: number
   /** What to do about it. */
   readonly hint: string | undefined
 
-  constructor(status: number, { code, message, hint }: { code: string; message: string; hint?: string }) {
+  constructor(status: number, { message, hint }: { message: string; hint?: string }) {
     super(message)
     this.status = status
-    this.code = code
     this.hint = hint
   }
 }
@@ -48,7 +46,7 @@ export async function call<Name extends keyof Api>(
   const path = name.replace(/^(\+|\w+ \/api\/)/, "")
   const address = addressOf(path, params, query)
   const known = method === "GET" && early.get(address)
-  if (known) early.delete(address)
+  early.delete(address)
   const response = await (known ||
     send(`/api/${address}`, {
       method,
@@ -60,24 +58,22 @@ export async function call<Name extends keyof Api>(
 
 /** The plain call, for what is no JSON. Throws CallError. */
 export async function send(path: string, init: RequestInit = {}): Promise<Response> {
-  const headers = { "content-type": "application/json", "x-csrf-token": pageKey(), ...(init.headers as object) }
+  const key = pageKey()
+  const headers = { "content-type": "application/json", "x-csrf-token": key, ...(init.headers as object) }
   const response = await fetch(`..${path}`, { ...init, headers }).catch((error: Error) => {
     if (error.name === "AbortError") throw error
     throw new CallError(0, {
-      code: "unreachable",
       message: "The gateway does not answer",
       hint: "Is it running? svc gateway",
     })
   })
   if (response.ok) return response
   const { error } = (await response.json().catch(() => ({}))) as {
-    error?: { code: string; message: string; hint?: string }
+    error?: { message: string; hint?: string }
   }
-  const failure = new CallError(
-    response.status,
-    error ?? { code: "internal", message: `The gateway answered ${response.status}` },
-  )
-  if (response.status === 401) signedOut(failure.message)
+  const failure = new CallError(response.status, error ?? { message: `The gateway answered ${response.status}` })
+  // Another tab of this browser may have signed in meanwhile: its key is a good one.
+  if (response.status === 401 && key === pageKey()) signedOut(failure.message)
   throw failure
 }
 

@@ -12,8 +12,6 @@ interface Modules {
 }
 
 startBrowser()
-// The page ticks for as long as it is open.
-Object.assign(globalThis, { setInterval: () => 0 })
 const { loadPage, contentOf } = await loadPageModules<Modules>("pages.ts")
 
 test("a page that comes while the file of another is on its way stays", async () => {

@@ -64,11 +64,10 @@ async function run(own: AbortController): Promise<void> {
 async function read(own: AbortController): Promise<void> {
   const cut = new AbortController()
   const stop = () => cut.abort()
-  own.signal.addEventListener("abort", stop)
   let timer = setTimeout(stop, silenceMs)
   try {
     const headers = lastId === undefined ? {} : { "last-event-id": lastId }
-    const response = await send("/api/stream", { headers, signal: cut.signal })
+    const response = await send("/api/stream", { headers, signal: AbortSignal.any([own.signal, cut.signal]) })
     const decoder = new TextDecoder()
     let rest = ""
     for (const reader = response.body?.getReader(); reader;) {
@@ -82,7 +81,6 @@ async function read(own: AbortController): Promise<void> {
     }
   } finally {
     clearTimeout(timer)
-    own.signal.removeEventListener("abort", stop)
   }
 }
 

@@ -125,7 +125,7 @@ export function AuditLog() {
   const list = useList<AuditRow>(action, {
     load: (before) =>
       call("GET /api/audit", {
-        query: { since: "90d", before, limit: before ? 500 : 100, action: action.trim() || undefined },
+        query: { since: "90d", before, limit: before ? 500 : 100, action: action.trim() },
       }),
     order: ({ lastAt }) => lastAt,
   })
@@ -186,7 +186,7 @@ export function Backups() {
       <Rows
         list={fixedList(backups.map((one) => ({ ...one, id: one.archive })))}
         label="Backups"
-        empty={["No backups yet", "A backup holds the whole state folder. svc backup restore brings one back."]}
+        empty={["No backups yet", "A backup holds the whole state folder."]}
       >
         {({ archive, bytes, version, scheduled, problem, createdAt }) => (
           <>

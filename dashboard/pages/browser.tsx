@@ -7,7 +7,7 @@ import { go, link, place } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
 import { Field, bound } from "../ui/form.tsx"
 import { Badge, Button, Card, Copy, Empty, Facts, Failure, Head } from "../ui/parts.tsx"
-import { useSignal } from "../ui/signals.ts"
+import { type Signal, useSignal } from "../ui/signals.ts"
 
 type Profile = Reply<"GET /api/browser">["profiles"][number]
 type Snapshot = Reply<"GET /api/browser/snapshot">
@@ -106,10 +106,7 @@ function Tab({ profile, targetId }: { profile: string; targetId: string }) {
   useEffect(() => {
     const control = new AbortController()
     problem.value = undefined
-    watch(profile, targetId, control.signal, (line) => {
-      if ("image" in line) frame.value = line
-      else problem.value = new Error(line.hidden)
-    }).then(
+    watch(profile, targetId, control.signal, (line) => showLine(line, frame, problem)).then(
       () => (problem.value ??= new Error("The tab is closed")),
       (error: unknown) => control.signal.aborted || (problem.value = error),
     )
@@ -157,6 +154,12 @@ function Tab({ profile, targetId }: { profile: string; targetId: string }) {
       </div>
     </>
   )
+}
+
+/** What may be looked at again is no problem any more. */
+export function showLine(line: LiveLine, frame: Signal<Frame | undefined>, problem: Signal<unknown>): void {
+  if ("image" in line) frame.value = line
+  problem.value = "image" in line ? undefined : new Error(line.hidden)
 }
 
 interface Lighting {

@@ -52,7 +52,7 @@ function changeOf({ key, kind }: Key, raw: string): Draft["change"] {
   return { key, value: value as never }
 }
 
-function type(field: Key, raw: string): void {
+export function type(field: Key, raw: string): void {
   const { [field.key]: _before, ...others } = drafts.value
   setDrafts(raw === rawOf(field) ? others : { ...others, [field.key]: { raw, change: changeOf(field, raw) } })
 }
@@ -120,6 +120,20 @@ export function Configuration() {
       <Review again={asked.again} />
     </>
   )
+}
+
+export async function saveDrafts({ revision }: Checked): Promise<Reply<"POST /api/config/save">["effect"]> {
+  const saved = drafts.value
+  try {
+    const { effect } = await call("POST /api/config/save", { body: { changes: changesOf(), revision } })
+    // What was typed meanwhile is not in the file.
+    setDrafts(Object.fromEntries(Object.entries(drafts.value).filter(([key, draft]) => draft !== saved[key])))
+    return effect
+  } catch (error) {
+    // The file may be another one by now.
+    void look()
+    throw error
+  }
 }
 
 async function look(): Promise<void> {
@@ -212,8 +226,7 @@ function Review({ again }: { again: () => Promise<void> }) {
   const known = checked.value
   const save = async () => {
     if (!known) return
-    const { effect } = await call("POST /api/config/save", { body: { changes: changesOf(), revision: known.revision } })
-    setDrafts({})
+    const effect = await saveDrafts(known)
     const when = {
       now: "in use",
       restart: "the gateway starts again with it",

@@ -6,7 +6,7 @@ import { Pending, useAsked } from "../ui/asked.tsx"
 import { Field, bound } from "../ui/form.tsx"
 import { Button, Empty, Head, Line } from "../ui/parts.tsx"
 import { Rows, fixedList } from "../ui/rows.tsx"
-import { useSignal } from "../ui/signals.ts"
+import { type Signal, useSignal } from "../ui/signals.ts"
 import { Time } from "../ui/time.tsx"
 
 export default function Memory() {
@@ -59,13 +59,28 @@ function List({ agent, text }: { agent: string | undefined; text: string }) {
 const addressOf = (name: string, agent: string | undefined) =>
   link("memory", name) + (agent === undefined ? "" : `?agent=${encodeURIComponent(agent)}`)
 
+interface Draft {
+  text: string
+  version: string | null
+}
+
+export async function saveNote(
+  note: Draft & { agent: string | undefined; name: string },
+  draft: Signal<Draft | undefined>,
+  again: () => Promise<void>,
+): Promise<void> {
+  const { version } = await call("POST /api/memory/note", { body: note })
+  // What was typed meanwhile stays, and goes on from what is saved.
+  draft.value = { text: draft.value?.text ?? note.text, version }
+  await again()
+  if (draft.value.text === note.text) draft.value = undefined
+}
+
 function Note({ name, agent }: { name: string; agent: string | undefined }) {
   const kept = `svc-page-note ${agent} ${name}`
   const asked = useAsked(kept, () => call("GET /api/memory/note", { query: { agent, name } }))
   /** With the version that it was begun from. */
-  const draft = useSignal<{ text: string; version: string | null } | undefined>(
-    JSON.parse(sessionStorage.getItem(kept) ?? "null") ?? undefined,
-  )
+  const draft = useSignal<Draft | undefined>(JSON.parse(sessionStorage.getItem(kept) ?? "null") ?? undefined)
   useEffect(() => {
     if (draft.value) sessionStorage.setItem(kept, JSON.stringify(draft.value))
     else sessionStorage.removeItem(kept)
@@ -73,18 +88,13 @@ function Note({ name, agent }: { name: string; agent: string | undefined }) {
   const known = asked.known
   if (!known) return <Pending of={asked} />
   const { text, version } = draft.value ?? known
-  const save = async () => {
-    await call("POST /api/memory/note", { body: { agent, name, text, version } })
-    draft.value = undefined
-    await asked.again()
-  }
   return (
     <>
       <Head back={["memory", "All notes"]} title={name}>
         {draft.value && (
           <>
             <Button act={() => (draft.value = undefined)}>Discard</Button>
-            <Button act={save} done="Saved" kind="main">
+            <Button act={() => saveNote({ agent, name, text, version }, draft, asked.again)} done="Saved" kind="main">
               Save
             </Button>
           </>

@@ -256,7 +256,8 @@ function Explain({ people: { accounts } }: Pick<Shown, "people">) {
     (typeof asks)[number],
     string
   >
-  const ask = async () => {
+  const ask = async (event: Event) => {
+    event.preventDefault()
     const channel = accounts.find(({ account }) => account === values.account)?.channel ?? accounts[0]?.channel ?? ""
     try {
       answer.value = await call("GET /api/channels/:channel/explain", { params: { channel }, query: values })
@@ -266,14 +267,10 @@ function Explain({ people: { accounts } }: Pick<Shown, "people">) {
       problem.value = error
     }
   }
-  const submit = (event: Event) => {
-    event.preventDefault()
-    void ask()
-  }
   if (accounts.length === 0) return <Empty title="There is no chat yet">svc setup connects one.</Empty>
   return (
     <>
-      <form onSubmit={submit}>
+      <form onSubmit={ask}>
         <div class="filters">
           <Select
             label="Account"

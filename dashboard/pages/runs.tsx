@@ -12,6 +12,8 @@ type Summary = Reply<"GET /api/runs">["items"][number]
 
 const states = ["ready", "running", "done", "dead", "cancelled"] as const
 
+const timeOf = (text: string | undefined) => (text === undefined ? text : Date.parse(text))
+
 export default function Runs() {
   const [, runId] = place.value.path
   return runId === undefined ? <List /> : <Run key={runId} runId={runId} />
@@ -25,8 +27,8 @@ function List() {
     kind: wanted.kind,
     session: wanted.session,
     text: wanted.text,
-    since: wanted.since === undefined ? undefined : Date.parse(wanted.since),
-    until: wanted.until === undefined ? undefined : Date.parse(wanted.until),
+    since: timeOf(wanted.since),
+    until: timeOf(wanted.until),
   }
   const list = useList<Summary>(String(query), {
     load: (before) => call("GET /api/runs", { query: { ...filter, before, limit: before ? 500 : 100 } }),

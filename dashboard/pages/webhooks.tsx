@@ -29,8 +29,7 @@ function List() {
   const filter = inQuery("mapping")
   const mapping = filter.value
   const list = useList<Summary>(mapping, {
-    load: (before) =>
-      call("GET /api/hooks", { query: { before, limit: before ? 500 : 100, ...(mapping === "" ? {} : { mapping }) } }),
+    load: (before) => call("GET /api/hooks", { query: { before, limit: before ? 500 : 100, mapping } }),
     // Senders may post by the thousand.
     touchedBy: "hook",
   })

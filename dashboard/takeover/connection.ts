@@ -24,6 +24,9 @@ export interface Listener {
   ended(over: boolean, why: string, code?: string): void
 }
 
+const answerMs = 30_000
+/** The gateway says that it lives every ten seconds. */
+const silenceMs = 25_000
 const kinds = { picture: 1, state: 2, over: 3 }
 const keyName = "svc-takeover"
 
@@ -61,6 +64,7 @@ export async function ask(path: string, key: string | undefined, body?: object):
     method: body ? "POST" : "GET",
     headers: { ...(key ? { authorization: `Bearer ${key}` } : {}), "content-type": "application/json" },
     ...(body ? { body: JSON.stringify(body) } : {}),
+    signal: AbortSignal.timeout(answerMs),
   })
   const answer = (await response.json()) as { error?: { code?: string; message: string; hint?: string } } & Record<
     string,
@@ -89,19 +93,41 @@ export async function follow(key: string, listener: Listener): Promise<void> {
 }
 
 async function read(key: string, listener: Listener): Promise<boolean> {
-  const response = await fetch("/takeover/stream", {
-    headers: { authorization: `Bearer ${key}` },
-  })
-  if (!response.ok || !response.body) {
-    const { error } = (await response.json()) as { error?: { code?: string; message: string; hint?: string } }
-    const words = [error?.message, error?.hint].filter(Boolean).join(". ") || "It did not work"
-    throw response.status < 500 ? new Refused(words, error?.code) : new Error("not now")
+  // A connection that is cut on its way, as between two networks of a phone, ends by itself only after minutes.
+  const control = new AbortController()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const wait = () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => control.abort(), silenceMs)
   }
-  const reader = response.body.getReader()
+  wait()
+  try {
+    const response = await fetch("/takeover/stream", {
+      headers: { authorization: `Bearer ${key}` },
+      signal: control.signal,
+    })
+    if (!response.ok || !response.body) {
+      const { error } = (await response.json()) as { error?: { code?: string; message: string; hint?: string } }
+      const words = [error?.message, error?.hint].filter(Boolean).join(". ") || "It did not work"
+      throw response.status < 500 ? new Refused(words, error?.code) : new Error("not now")
+    }
+    return await take(response.body.getReader(), listener, wait)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Whether it is over, when nothing more comes. */
+async function take(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  listener: Listener,
+  heard: () => void,
+): Promise<boolean> {
   let rest = new Uint8Array()
   for (;;) {
     const { done, value } = await reader.read()
     if (done) return false
+    heard()
     const joined = new Uint8Array(rest.length + value.length)
     joined.set(rest)
     joined.set(value, rest.length)

@@ -21,6 +21,8 @@ export function createView(stage: HTMLElement, canvas: HTMLCanvasElement): View 
   let zoom = 1
   let left = 0
   let top = 0
+  let came = 0
+  let drawn = 0
   const fit = () => Math.min(stage.clientWidth / tab.width, stage.clientHeight / tab.height)
   const place = () => {
     const scale = fit() * zoom
@@ -44,7 +46,11 @@ export function createView(stage: HTMLElement, canvas: HTMLCanvasElement): View 
       return fit() * zoom
     },
     async draw(jpeg) {
+      const own = (came += 1)
       const picture = await createImageBitmap(jpeg)
+      // They are ready in any order.
+      if (own < drawn) return picture.close()
+      drawn = own
       if (canvas.width !== picture.width || canvas.height !== picture.height) {
         canvas.width = picture.width
         canvas.height = picture.height

@@ -40,7 +40,7 @@ export function useAsked<Value>(key: string, ask: () => Promise<Value>, options:
           last = Date.now()
           void asked.again()
         },
-        Math.max(0, last + pauseMs - Date.now()),
+        last + pauseMs - Date.now(),
       )
     }
     const ends = ["reset", "begun", ...(options.topics ?? [])].map((topic) => on(topic, soon))

@@ -3,7 +3,6 @@ import { send } from "../api.ts"
 
 export async function download(path: string, name: string): Promise<void> {
   const url = URL.createObjectURL(await (await send(path)).blob())
-  const anchor = Object.assign(document.createElement("a"), { href: url, download: name })
-  anchor.click()
+  Object.assign(document.createElement("a"), { href: url, download: name }).click()
   setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }

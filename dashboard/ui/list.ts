@@ -92,25 +92,23 @@ export function createList<Item extends Row>(options: ListOptions<Item>): LiveLi
     }
   }
 
+  const refresh = () => load(undefined)
   let timer = 0
   const soon = () => {
     timer ||= setTimeout(() => {
       timer = 0
       // Where rows come faster than pages, nothing would be shown else.
-      if (isLoading.value) soon()
-      else void load(undefined)
+      void (isLoading.value ? soon : refresh)()
     }, touchMs)
   }
   const ends = [
-    on("reset", () => void load(undefined)),
+    on("reset", () => void refresh()),
     on("begun", soon),
     on(options.touchedBy ?? "", soon),
     () => clearTimeout(timer),
-    ...(options.topic === undefined
-      ? []
-      : [on<Item>(options.topic, (item) => (isLoading.value ? void waiting.push(item) : merge([item])))]),
+    on<Item>(options.topic ?? "", (item) => (isLoading.value ? void waiting.push(item) : merge([item]))),
   ]
-  void load(undefined)
+  void refresh()
   return {
     items,
     isLoading,
@@ -119,7 +117,7 @@ export function createList<Item extends Row>(options: ListOptions<Item>): LiveLi
     more() {
       if (!isLoading.value && typeof next === "number" && error.value === undefined) void load(next)
     },
-    refresh: () => load(undefined),
+    refresh,
     stop: () => ends.forEach((end) => end()),
   }
 }

@@ -86,11 +86,9 @@ export function fixedList<Item extends Row>(items: readonly Item[]): LiveList<It
   const nothing = () => undefined
   return {
     items: { value: items },
-    isLoading: { value: false },
-    error: { value: undefined },
-    hasMore: () => false,
+    isLoading: {},
+    error: {},
+    hasMore: nothing,
     more: nothing,
-    refresh: async () => undefined,
-    stop: nothing,
   } as unknown as LiveList<Item>
 }

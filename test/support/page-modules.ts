@@ -7,7 +7,7 @@ import { temporaryFolder } from "./temporary.ts"
 
 export interface TestBrowser {
   /** What the page has asked for, in order. */
-  asked: { path: string; body: unknown; answer(body: object): void; fail(): void }[]
+  asked: { path: string; body: unknown; answer(body: object, status?: number): void; fail(): void }[]
   /** Entries of the event stream, once it was asked for. */
   tell(event: string, data: object): void
 }
@@ -40,12 +40,16 @@ export function startBrowser(): TestBrowser {
     asked.push({
       path: path.replace("../api/", ""),
       body: typeof body === "string" ? (JSON.parse(body) as unknown) : undefined,
-      answer: (given) => resolve(Response.json(given)),
+      answer: (given, status = 200) => resolve(Response.json(given, { status })),
       fail: () => reject(new TypeError("fetch failed")),
     })
     return promise
   }
+  const { setTimeout: later, setInterval: often } = globalThis
   Object.assign(globalThis, {
+    // A page waits for as long as it is open, and a test not for it.
+    setTimeout: (...given: Parameters<typeof later>) => later(...given).unref(),
+    setInterval: (...given: Parameters<typeof often>) => often(...given).unref(),
     localStorage: {
       getItem: (key: string) => stored.get(key) ?? null,
       setItem: (key: string, value: string) => void stored.set(key, value),

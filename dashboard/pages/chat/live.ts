@@ -1,6 +1,6 @@
 // What a conversation shows beside its messages: answers while they are written, turns that run, sends that failed.
-import { useSignal } from "../../ui/signals.ts"
-import { useEffect } from "preact/hooks"
+import { signal } from "../../ui/signals.ts"
+import { useEffect, useMemo } from "preact/hooks"
 import { type Reply, call } from "../../api.ts"
 import { on } from "../../stream.ts"
 import { wordsOf } from "../../ui/parts.tsx"
@@ -16,35 +16,57 @@ export const pageSize = 50
 const overMs = 3_000
 
 export function useLive(chat: string) {
-  const drafts = useSignal<readonly Draft[]>([])
-  const failed = useSignal<History["unsent"]>([])
+  const live = useMemo(() => createLive(chat), [])
+  useEffect(live.listen, [])
+  return live
+}
+
+export function createLive(chat: string) {
+  const drafts = signal<readonly Draft[]>([])
+  const failed = signal<History["unsent"]>([])
   /** For whoever does not see it. */
-  const heard = useSignal("")
+  const heard = signal("")
+  /** How many answers with drafts are on their way, and what the stream has said of drafts since they were asked for. */
+  let loading = 0
+  let since: Draft[] = []
 
   const load = async (where: { after?: number; before?: number }) => {
-    const answer = await call("GET /api/chat/messages", { query: { chat, limit: pageSize, ...where } })
-    if (!where.before && !where.after) {
-      drafts.value = answer.drafts
-      failed.value = answer.unsent
+    const isWhole = !where.before && !where.after
+    if (isWhole) loading += 1
+    try {
+      const answer = await call("GET /api/chat/messages", { query: { chat, limit: pageSize, ...where } })
+      if (isWhole) {
+        drafts.value = answer.drafts
+        failed.value = answer.unsent
+        since.forEach(show)
+      }
+      for (const { ref } of answer.items) forget(ref)
+      return answer.items.reverse()
+    } finally {
+      if (isWhole) loading -= 1
+      if (loading === 0) since = []
     }
-    for (const { ref } of answer.items) forget(ref)
-    return answer.items.reverse()
   }
   const reload = () => void load({}).catch((error: unknown) => toast(wordsOf(error), "bad"))
   const takeDraft = (draft: Draft) => {
-    const { runId, at } = draft
     if (draft.chat !== chat) return
+    if (loading > 0) since.push(draft)
+    show(draft)
+  }
+  const show = (draft: Draft) => {
+    const { runId, at } = draft
     const before = drafts.value.find((each) => each.runId === runId)
     const others = drafts.value.filter((each) => each !== before)
     const known = before?.stream === draft.stream ? before.text : ""
     if (draft.isOver) {
       if (before) drafts.value = [...others, { ...before, isOver: true }]
       setTimeout(() => drop(runId), overMs)
-    } else if (at > known.length) reload()
-    else drafts.value = [...others, { ...draft, text: known.slice(0, at) + draft.text }]
+    } else if (at <= known.length) drafts.value = [...others, { ...draft, text: known.slice(0, at) + draft.text }]
+    // What is on its way may have what is missing.
+    else if (loading === 0) reload()
   }
   const drop = (runId: string) => (drafts.value = drafts.value.filter((each) => each.runId !== runId || !each.isOver))
-  useEffect(() => {
+  const listen = () => {
     const ends = [
       on("draft", takeDraft),
       // What was written meanwhile is told to nobody twice.
@@ -54,7 +76,7 @@ export function useLive(chat: string) {
       }),
     ]
     return () => ends.forEach((end) => end())
-  }, [])
+  }
   /** Of the stream. */
   const accepts = ({ chat: of, ref, side, runId, text }: Message) => {
     if (of !== chat) return false
@@ -63,5 +85,5 @@ export function useLive(chat: string) {
     drop(runId ?? "")
     return true
   }
-  return { drafts, failed, heard, load, reload, accepts }
+  return { drafts, failed, heard, load, reload, accepts, listen }
 }

@@ -175,6 +175,18 @@ describe("the book of tokens", () => {
     await close()
   })
 
+  test("a last use that the disk refuses is written the next time", async () => {
+    const { store, tokens, close } = await open(await newStateFolder())
+    const { token } = await tokens.create({ name: "monthly", scopes: ["status"] })
+    tokens.find(token)
+    store.handle.raw.exec("create trigger stop_it before update on access_token begin select raise(abort, 'no'); end")
+    await assert.rejects(tokens.stop())
+    store.handle.raw.exec("drop trigger stop_it")
+    await tokens.stop()
+    assert.deepEqual({ ...store.handle.prepare("select last_used_at from access_token").get() }, { last_used_at: now })
+    await close()
+  })
+
   test("a revocation that the disk refuses closes the door all the same, and can be repeated", async () => {
     const { store, tokens, close } = await open(await newStateFolder())
     const { token } = await tokens.create({ name: "stubborn", scopes: ["status"] })

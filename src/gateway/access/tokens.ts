@@ -62,10 +62,16 @@ export function createTokens(options: TokensOptions): Tokens {
     const used = [...entries.values()].filter((entry) => entry.isTouched)
     if (used.length === 0) return
     for (const entry of used) entry.isTouched = false
-    await store.write(async ({ prepare }) => {
-      const update = prepare("update access_token set last_used_at = ? where id = ?")
-      for (const { id, lastUsedAt } of used) update.run(lastUsedAt, id)
-    })
+    try {
+      await store.write(async ({ prepare }) => {
+        const update = prepare("update access_token set last_used_at = ? where id = ?")
+        for (const { id, lastUsedAt } of used) update.run(lastUsedAt, id)
+      })
+    } catch (error) {
+      // The next time, even where none of them is used again.
+      for (const entry of used) entry.isTouched = true
+      throw error
+    }
   }
   const timer = setInterval(() => background.run("write last use of tokens", writeUses), options.everyMs ?? minuteMs)
   timer.unref()
