@@ -349,6 +349,19 @@ describe("what does not call the bot", () => {
   })
 })
 
+test("a message without a time, or with one that is none, is set aside, and holds up nothing", async () => {
+  await begin({ groupPolicy: "open" })
+  const times = [{}, { date: 9e12 }]
+  for (const [index, time] of times.entries()) {
+    const message = { message_id: 900 + index, ...time, chat: group, from: bea, text: "when?" }
+    bench.emulator.control.injectUpdate({ update: { message } } as never)
+  }
+  bench.emulator.control.sendText({ userId: ann.id, text: "after it" })
+  await heard()
+  const aside = bench.store.handle.prepare("select reason from unreadable_update").all()
+  assert.deepEqual([aside.map(({ reason }) => reason), history()], [times.map(() => "message is of a wrong type"), []])
+})
+
 test("a reply to the bot calls it", async () => {
   await begin({ groupPolicy: "open" })
   await bench.store.write(async (write) => {

@@ -48,7 +48,7 @@ function mutateOnce(value: unknown, random: Random): unknown {
   const isBranch = typeof value === "object" && value !== null
   const keys = isBranch ? Object.keys(value) : []
   // Deeper rather than here: there are more places below than above.
-  if (keys.length === 0 || random() < 0.08) return odd[Math.floor(random() * odd.length)]
+  if (keys.length === 0 || random() < 0.08) return structuredClone(odd[Math.floor(random() * odd.length)])
   const key = keys[Math.floor(random() * keys.length)] as string
   const record = value as Record<string, unknown>
   if (random() < 0.1) delete record[key]

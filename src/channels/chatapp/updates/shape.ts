@@ -1,6 +1,9 @@
 // Whether an update has the types that the intake reads. What is not read, or not known yet, may be of any shape.
 // By the names of fields, which mean the same wherever they stand; kinds of content see to themselves (inbound/content).
 
+/** Of what a date can be made of. */
+const latestSeconds = 8.64e12
+
 type Check = (value: unknown) => boolean
 
 const isText: Check = (value) => typeof value === "string"
@@ -13,6 +16,8 @@ const isMessage: Check = (value) => {
   const { message_id: id, chat } = (isRecord(value) ? value : {}) as { message_id?: unknown; chat?: unknown }
   return isWhole(id) && isChat(chat)
 }
+const isTime: Check = (value) => isWhole(value) && Math.abs(value as number) <= latestSeconds
+const isSaid: Check = (value) => isMessage(value) && isTime((value as { date?: unknown }).date)
 const isListOf =
   (check: Check): Check =>
   (value) =>
@@ -23,10 +28,10 @@ const isEntity: Check = (value) => {
 }
 
 const fields: Readonly<Record<string, Check>> = {
-  message: isMessage,
-  edited_message: isMessage,
-  channel_post: isMessage,
-  edited_channel_post: isMessage,
+  message: isSaid,
+  edited_message: isSaid,
+  channel_post: isSaid,
+  edited_channel_post: isSaid,
   reply_to_message: isMessage,
   callback_query: (value) => isRecord(value) && isText((value as { id?: unknown }).id),
   message_reaction: isMessage,
