@@ -119,7 +119,7 @@ test("highlights an element beside a frame that has stopped to answer", async ()
   pages.finishFiles()
   await until("the frame is shown", async () => ((await snapshot()).snapshot.includes("Inside") ? true : undefined))
   const [outside, before] = [await bench.refOf("Outside"), stuck()]
-  await act({ kind: "evaluate", ref: await bench.refOf("Inside"), fn: "() => void setTimeout(stick)", timeoutMs: 500 })
+  await act({ kind: "evaluate", ref: await bench.refOf("Inside"), fn: "() => void setTimeout(stick)", timeoutMs: 4_000 })
   await until("the frame is stuck again", () => stuck() > before || undefined)
   const { status, body } = await bench.call("POST", "/highlight", { ref: outside })
   pages.finishFiles()
