@@ -146,7 +146,7 @@ function Owners({ people: { owners } }: Pick<Shown, "people">) {
     <Section
       title="Owners"
       count={owners.length}
-      text="They may do everything: commands, settings, approvals. They are listed in the configuration, and changed there or when somebody is let in."
+      text="They may do everything: commands, settings, approvals. The configuration lists them, and letting somebody in may add one."
     >
       {owners.length === 0 && (
         <Empty title="Nobody is an owner yet">

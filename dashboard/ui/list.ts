@@ -45,6 +45,8 @@ export function createList<Item extends Row>(options: ListOptions<Item>): LiveLi
   let next: number | null | undefined
   let waiting: Item[] = []
   let round = 0
+  /** Whether the page that was asked for last is the newest. */
+  let isNewest = false
   const rows = createOrdered(order)
 
   const merge = (given: readonly Item[]) => {
@@ -63,6 +65,7 @@ export function createList<Item extends Row>(options: ListOptions<Item>): LiveLi
 
   const load = async (before: number | undefined) => {
     const own = (round += 1)
+    isNewest = before === undefined
     isLoading.value = true
     try {
       let page = await options.load(before)
@@ -97,8 +100,8 @@ export function createList<Item extends Row>(options: ListOptions<Item>): LiveLi
   const soon = () => {
     timer ||= setTimeout(() => {
       timer = 0
-      // Where rows come faster than pages, nothing would be shown else.
-      void (isLoading.value ? soon : refresh)()
+      // Where rows come faster than the newest page, nothing would be shown else.
+      void (isLoading.value && isNewest ? soon : refresh)()
     }, touchMs)
   }
   const ends = [
