@@ -112,20 +112,6 @@ test("says which frame did not answer, and shows it as soon as it does", async (
   await until("the frame is shown", async () => ((await snapshot()).snapshot.includes("Inside") ? true : undefined))
 })
 
-test("highlights an element beside a frame that has stopped to answer", async () => {
-  await go("silent-frame.html")
-  const stuck = () => pages.requests.filter(({ url }) => url === "/held-file").length
-  await until("the frame is stuck", () => stuck() > 0 || undefined)
-  pages.finishFiles()
-  await until("the frame is shown", async () => ((await snapshot()).snapshot.includes("Inside") ? true : undefined))
-  const [outside, before] = [await bench.refOf("Outside"), stuck()]
-  await act({ kind: "evaluate", ref: await bench.refOf("Inside"), fn: "() => void setTimeout(stick)", timeoutMs: 4_000 })
-  await until("the frame is stuck again", () => stuck() > before || undefined)
-  const { status, body } = await bench.call("POST", "/highlight", { ref: outside })
-  pages.finishFiles()
-  assert.equal(status, 200, JSON.stringify(body))
-})
-
 test("is short when it is to be efficient, and counts what it leaves out", async () => {
   await go("controls.html?n=500")
   const full = await snapshot("?interactive=true")
