@@ -6,6 +6,7 @@ import { basename, dirname, join, resolve, sep } from "node:path"
 import { safeName } from "../src/browser/files/safe-name.ts"
 import { writeDurableFile } from "../src/kernel/durable-file.ts"
 import { AppError } from "../src/kernel/errors.ts"
+import { unlessMissing } from "../src/kernel/unless-missing.ts"
 
 /** The name below the uploads folder under which the gateway finds the file. Throws `bad-request` when there is none. */
 export async function lendFile(path: string, stateFolder: string): Promise<string> {
@@ -38,13 +39,4 @@ export async function placeFile(from: string, wanted: string, suggested: string)
   }
   await rm(from, { force: true })
   return to
-}
-
-async function unlessMissing<T>(found: Promise<T>): Promise<T | undefined> {
-  try {
-    return await found
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined
-    throw error
-  }
 }

@@ -5,6 +5,7 @@ import { lstat, readdir, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { type Background, describeError, type Log } from "../kernel/index.ts"
 import { pruneFolder } from "../kernel/prune-folder.ts"
+import { unlessMissing } from "../kernel/unless-missing.ts"
 
 export interface LeftoverOptions {
   stateFolder: string
@@ -50,14 +51,5 @@ async function removeLent(folder: string, now: number): Promise<void> {
     // One that was taken away meanwhile is no reason to keep those behind it.
     const facts = await unlessMissing(lstat(path))
     if (facts && now - facts.mtimeMs > keepLentMs) await rm(path, { recursive: true, force: true })
-  }
-}
-
-async function unlessMissing<T>(found: Promise<T>): Promise<T | undefined> {
-  try {
-    return await found
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined
-    throw error
   }
 }

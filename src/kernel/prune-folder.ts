@@ -2,6 +2,7 @@
 import { lstat, readdir, rm } from "node:fs/promises"
 import { basename, join } from "node:path"
 import { isLeftover } from "./durable-file.ts"
+import { unlessMissing } from "./unless-missing.ts"
 
 export interface PruneLimits {
   /**
@@ -46,13 +47,4 @@ async function filesIn(folder: string): Promise<{ path: string; bytes: number; a
     if (facts?.isFile()) files.push({ path, bytes: facts.size, at: facts.mtimeMs })
   }
   return files
-}
-
-async function unlessMissing<T>(found: Promise<T>): Promise<T | undefined> {
-  try {
-    return await found
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined
-    throw error
-  }
 }

@@ -24,6 +24,12 @@ test("hears nothing more of the frames of a tab that was closed", async () => {
   assert.equal(browser.count("Runtime.releaseObjectGroup"), 1)
 })
 
+/** Sessions that were told to be without a network, in order. */
+function toldOffline({ commands }: ScriptedBrowser) {
+  const told = commands.filter(({ method }) => method === "Network.emulateNetworkConditions")
+  return told.map(({ sessionId }) => sessionId)
+}
+
 test("tells settings to the frames that there are, and to none that are gone", async () => {
   const browser = new ScriptedBrowser()
   const { tab } = await browser.open()
@@ -32,11 +38,7 @@ test("tells settings to the frames that there are, and to none that are gone", a
   browser.event("Target.detachedFromTarget", { sessionId: "F1" }, "S1")
   browser.event("Target.attachedToTarget", frameOf("F2"), "S1")
   await tab.overrides.set({ offline: true }, signal)
-  const told = browser.commands.filter(({ method }) => method === "Network.emulateNetworkConditions")
-  assert.deepEqual(
-    told.map(({ sessionId }) => sessionId),
-    ["S1", "F2"],
-  )
+  assert.deepEqual(toldOffline(browser), ["S1", "F2"])
 })
 
 test("tells settings to a frame that comes while they are set", async () => {
@@ -49,11 +51,7 @@ test("tells settings to a frame that comes while they are set", async () => {
   browser.event("Target.attachedToTarget", frameOf("F1"), "S1")
   answer.resolve()
   await set
-  const told = browser.commands.filter(({ method }) => method === "Network.emulateNetworkConditions")
-  assert.deepEqual(
-    told.map(({ sessionId }) => sessionId),
-    ["S1", "F1"],
-  )
+  assert.deepEqual(toldOffline(browser), ["S1", "F1"])
 })
 
 test("has one session in a tab whose first could not be set up", async () => {
