@@ -44,9 +44,10 @@ test("messages wait and are told so once, also over a kill; what had begun goes 
   await world.reply("I go on. Conversations with something waiting: 2.", { after: resumed })
   const told = await asking.ended
   assert.match(told.stdout, /^answer \d\n$/)
-  await world.until("all is answered", () =>
-    world.rows("select 1 from job where state != 'done'").length === 0 ? true : undefined,
-  )
+  await world.until("all is answered", () => {
+    const left = `select 1 from job where state != 'done' union all select 1 from outbox where state in ('new', 'sending')`
+    return world.rows(left).length === 0 ? true : undefined
+  })
   const answers = world.botTexts(world.ada, resumed).filter((words) => words.startsWith("answer"))
   assert.deepEqual([...answers, told.stdout.trim()].toSorted(), ["answer 2", "answer 3", "answer 4", "answer 5"])
   assert.match((await svc("resume")).stderr, /Nothing is paused\nhint: .*status/)
