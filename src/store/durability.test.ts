@@ -156,7 +156,8 @@ test("takes the log over into the database, first the one on the disk and then t
   for (let index = 0; index < 600; index += 1) await note(store, `note-${index}`)
   const checkpoints = order.flatMap((what, index) => (what === "database" ? [index] : []))
   assert.ok(checkpoints.length >= 2, `${checkpoints.length} checkpoints`)
-  for (const index of checkpoints) assert.equal(order[index - 1], "log")
+  // Twice where the database has grown: first it gets room for what comes.
+  for (const index of checkpoints) assert.ok(order[index - 1] === "log" || order[index - 2] === "log")
   assert.ok(statSync(`${path}-wal`).size < 6 * 1024 * 1024, "the log is written over")
   const setting = store.handle.raw.prepare("pragma synchronous").get()
   assert.equal(Number(setting?.["synchronous"]), 1, "the header of a log that begins anew is forced by SQLite")

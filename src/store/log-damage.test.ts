@@ -3,6 +3,7 @@ import assert from "node:assert/strict"
 import { closeSync, cpSync, openSync, readdirSync, statSync, truncateSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import { type TestContext, test } from "node:test"
+import { framesOfLog, placeOfFrame } from "../../test/support/log-frames.ts"
 import { plain, testStore } from "../../test/support/store.ts"
 import { newStateFolder } from "../../test/support/state-folder.ts"
 import { temporaryFolder } from "../../test/support/temporary.ts"
@@ -10,7 +11,6 @@ import { findLogDamage } from "./log-damage.ts"
 import { readLostLog } from "./lost-log.ts"
 
 const arrivals = 30
-const frameBytes = 24 + 4096
 const files = ["svc.db", "svc.db-wal", "svc.db-shm", "store.json"]
 
 /** What a kill leaves: a log of some transactions, of which the first `takenOver` are in the database as well. */
@@ -34,7 +34,7 @@ function spoil(folder: string, at: number): void {
   closeSync(file)
 }
 
-const framesIn = (folder: string) => Math.floor((statSync(join(folder, "svc.db-wal")).size - 32) / frameBytes)
+const framesIn = (folder: string) => framesOfLog(join(folder, "svc.db"))
 
 async function reopen(context: TestContext, folder: string) {
   const store = await testStore(context, { folder })
@@ -50,7 +50,7 @@ const all = Array.from({ length: arrivals }, (_, n) => n)
 test("what stands behind a damaged place is lost, counted, and kept in a copy", async (context) => {
   const folder = await killed(context)
   const size = statSync(join(folder, "svc.db-wal")).size
-  spoil(folder, 32 + Math.floor(framesIn(folder) / 2) * frameBytes + 300)
+  spoil(folder, placeOfFrame(Math.floor(framesIn(folder) / 2)) + 300)
   const { lost, there } = await reopen(context, folder)
   assert.ok(there.length > 0 && there.length < arrivals, `${there.length} are left`)
   assert.deepEqual(there, all.slice(0, there.length))
@@ -68,7 +68,7 @@ test("a log without its beginning is told as lost", async (context) => {
 
 test("what the database holds already is not put back by the older pages of a damaged log", async (context) => {
   const folder = await killed(context, arrivals)
-  spoil(folder, 32 + Math.floor(framesIn(folder) / 2) * frameBytes + 300)
+  spoil(folder, placeOfFrame(Math.floor(framesIn(folder) / 2)) + 300)
   const { lost, there } = await reopen(context, folder)
   assert.deepEqual(there, all)
   assert.ok(lost)
@@ -78,13 +78,13 @@ test("a log that a kill has cut at any byte is no damage", async (context) => {
   const folder = await killed(context)
   const path = join(folder, "svc.db")
   assert.equal(findLogDamage(path), undefined)
-  for (let size = statSync(`${path}-wal`).size; size > 0; size -= 1_999) {
+  for (let size = placeOfFrame(framesIn(folder)); size > 0; size -= 1_999) {
     truncateSync(`${path}-wal`, size)
     assert.equal(findLogDamage(path), undefined, `${size} bytes`)
   }
   // The last frame was being written.
   const another = await killed(context)
-  spoil(another, 32 + (framesIn(another) - 1) * frameBytes + 300)
+  spoil(another, placeOfFrame(framesIn(another) - 1) + 300)
   const { lost } = await reopen(context, another)
   assert.equal(lost, undefined)
   assert.deepEqual(

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import type { StatementSync } from "node:sqlite"
 import type { Kysely } from "kysely"
 import { AppError, type Clock, type CrashPoint, type Ids, type Json, type Log } from "../kernel/index.ts"
-import { type Durability, type SyncFile, createDurability } from "./durability.ts"
+import { type Durability, createDurability, takeOverForced } from "./durability.ts"
 import { type GroupCommit, type Trx, type WriteOptions, createGroupCommit } from "./group-commit.ts"
 import { type IngestEntry, type IngestResult, type NewEvent, type NewJob, type NewOutbox } from "./ingest.ts"
 import { ingestEntry, insertEvent, insertJob, insertOutbox } from "./ingest.ts"
@@ -16,6 +16,7 @@ import { type LengthWatch, watchLengths } from "./length-watch.ts"
 import { databaseFileName, openDatabase } from "./open-database.ts"
 import { createPruner } from "./prune.ts"
 import { type Reserve, createReserve } from "./reserve.ts"
+import type { SyncFile } from "./rewriting.ts"
 import type { Database } from "./schema.ts"
 import { type SqliteHandle, describeRefusal, isCorruption } from "./sqlite.ts"
 import type { KeepTimes } from "./sweeps.ts"
@@ -119,6 +120,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const durability = createDurability({ ...options, handle, path, isSound, onFailure })
   const commit = createGroupCommit({ handle, monotonic: options.clock.monotonic, onFailure, durability })
   const { hold } = commit
+  void hold(() => durability.makeRoom())
   const damage = createDamageWatch({
     path,
     log: options.log,
@@ -183,8 +185,11 @@ async function close(parts: Parts, path: string): Promise<void> {
   if (parts.abandoned?.lost === "store") return saveLostStore(parts, path)
   // Closing removes files by their names, which may be somebody else's by now.
   if (parts.abandoned) return takeOverLostLog(parts, path)
+  // The log is all that is sure: it counts as taken over, and closing would remove it.
+  if (!durability.isDatabaseForced()) return
   // Whoever reads at this moment, such as a backup, is not waited for.
-  handle.raw.exec("pragma synchronous = full; pragma busy_timeout = 0; pragma wal_checkpoint(truncate)")
+  handle.raw.exec("pragma busy_timeout = 0")
+  takeOverForced(handle, "truncate")
   await handle.db.destroy()
   durability.close()
   lengths.close()

@@ -1,10 +1,11 @@
 // A full disk: nothing is accepted, nobody is lied to, and when there is space again everything goes on by itself.
 import assert from "node:assert/strict"
 import { execFileSync } from "node:child_process"
-import { closeSync, mkdtempSync, openSync, rmSync, rmdirSync, writeSync } from "node:fs"
+import { mkdtempSync, rmSync, rmdirSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type TestContext, test } from "node:test"
+import { fillDisk } from "../support/full-disk.ts"
 import { spawnGateway } from "../support/gateway.ts"
 import { text } from "../support/model-server/index.ts"
 import { lastPrompt } from "../support/prompts.ts"
@@ -15,37 +16,16 @@ const reasonToSkip =
     ? "a file system of a fixed size can be mounted by root on Linux only"
     : false
 
-/** A file system of six megabytes: the reserve, the database and its log fit, and are soon out of room. */
+/** A file system of twelve megabytes: the reserve, the database and its log fit, and are soon out of room. */
 function smallDisk(context: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), "svc-test-disk-"))
-  execFileSync("mount", ["-t", "tmpfs", "-o", "size=6m,mode=700", "tmpfs", folder])
+  execFileSync("mount", ["-t", "tmpfs", "-o", "size=12m,mode=700", "tmpfs", folder])
   context.after(() => {
     // Lazily: the gateway, which still holds files open, is ended by a hook after this one.
     execFileSync("umount", ["-l", folder])
     rmdirSync(folder)
   })
   return folder
-}
-
-/** Leaves not one block. */
-function fill(folder: string): void {
-  const file = openSync(join(folder, "filler"), "a")
-  try {
-    for (const size of [65_536, 4_096]) writeUntilFull(file, Buffer.alloc(size, 1))
-  } finally {
-    closeSync(file)
-  }
-}
-
-function writeUntilFull(file: number, block: Buffer): void {
-  for (;;) {
-    try {
-      writeSync(file, block)
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOSPC") return
-      throw error
-    }
-  }
 }
 
 async function fullWorld(context: TestContext): Promise<World> {
@@ -74,7 +54,7 @@ test(
       assert.equal((await wake(`before-${n}`)).status, 200)
       accepted.push(`event before-${n}`)
     }
-    fill(world.stateFolder)
+    fillDisk(world.stateFolder)
     const seen = await world.until(
       "the full disk is seen before anything was refused",
       async () => (await status(world)).problems.find(({ part }) => part === "disk"),
@@ -120,7 +100,7 @@ test(
     world.say("first")
     await world.reply("did first")
     await world.settle()
-    fill(world.stateFolder)
+    fillDisk(world.stateFolder)
     await world.until("the store notices", async () => {
       const answer = await world.hook("wake", { text: "filler ".repeat(500), mode: "next-heartbeat" })
       return answer.status === 503 ? true : undefined
@@ -172,13 +152,13 @@ test(
       held = Promise.withResolvers()
       const sent = world.say(`hold ${round}`)
       await world.model.waitForRequest((request) => lastPrompt(request).endsWith(`hold ${round}`))
-      fill(world.stateFolder)
+      fillDisk(world.stateFolder)
       // The reserve is given up for what runs, and then that is used up as well.
       await world.until("the store notices", async () => {
         const answer = await world.hook("wake", { text: "filler ".repeat(500), mode: "next-heartbeat" })
         return answer.status === 503 ? true : undefined
       })
-      fill(world.stateFolder)
+      fillDisk(world.stateFolder)
       held.resolve()
       const status = await world.until("the end of the turn is kept", async () => {
         const now = await world.gateway.call<StoreStatus>("GET", "/api/status")
@@ -211,7 +191,7 @@ test(
     assert.equal((await wake("kept")).status, 200)
     await world.gateway.kill("SIGKILL")
     rmSync(join(world.stateFolder, "reserve"))
-    fill(world.stateFolder)
+    fillDisk(world.stateFolder)
     const second = await spawnGateway(context, { stateFolder: world.stateFolder, port: world.port })
     assert.equal(await second.ended, 1)
     assert.match(second.output(), /no space left/i)
