@@ -483,3 +483,14 @@ test("a browser command waits as long as its action may take, or as long as --ti
   assert.match(result.stderr, /did not answer within 150 ms/)
   assert.deepEqual(request(result).body, { kind: "click", ref: "e12" })
 })
+
+test("browser console takes the words of the console's own methods for their levels", async (context) => {
+  for (const level of ["warn", "log"]) {
+    const asked = await ask(context, ["browser", "console", "--level", level], {
+      ok: true,
+      targetId: "T",
+      messages: [],
+    })
+    assert.deepEqual([asked.code, asked.requests[0]?.path], [0, `/console?level=${level}`], asked.stderr)
+  }
+})
