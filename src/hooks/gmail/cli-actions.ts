@@ -309,7 +309,10 @@ async function perform(
     if (options.json) io.stdout(`${redactor.redact(JSON.stringify({ ok: true, ...reply, ...dry }))}\n`)
     else for (const line of lines) io.stdout(`${redactor.redact(line)}\n`)
   } catch (error) {
+    // Ctrl-C is no failure, whatever it has cut off.
+    if (io.signal.aborted) throw new AppError("aborted", "Stopped", { cause: error })
     const app = toKnownError(error)
+    if (app?.code === "aborted") throw app
     if (!app) throw error
     if (options.json) io.stdout(`${redactor.redact(JSON.stringify(toErrorBody(app)))}\n`)
     else io.stderr(`error: ${redactor.redact(app.message)}\n${app.hint === undefined ? "" : `hint: ${app.hint}\n`}`)
