@@ -34,7 +34,7 @@ function compose(context: TestContext, { port: wanted = 0, clock = systemClock }
   }
   const log = pino({ base: null }, { write })
   const core = {
-    config: () => ({ hooks: { enabled: true, gmail } }),
+    config: () => ({ gateway: { bind: "loopback" }, hooks: { enabled: true, gmail } }),
     environment: { stateFolder, variables: {} },
     handles: { perListener: undefined },
     clock,

@@ -15,6 +15,8 @@ const startPolicy = { attempts: Number.POSITIVE_INFINITY, minDelayMs: 5_000, max
 
 export function composeGmail(core: Core, gatewayPort: () => number): GmailPart {
   const log = core.log.child({ part: "gmail" })
+  // As long as the gateway runs, whatever the configuration says meanwhile.
+  const { bind } = core.config().gateway
   let watch: GmailWatch | undefined
   let isStopped = false
   /** Ended by the next restart or stop: a start that waits for its turn then is no longer wanted. */
@@ -50,7 +52,7 @@ export function composeGmail(core: Core, gatewayPort: () => number): GmailPart {
     if (!hooks.enabled || hooks.gmail?.account === undefined) return
     if (core.environment.variables["SVC_SKIP_GMAIL_WATCHER"]) return
     // Loaded only where it is used: most gateways watch no mailbox.
-    const { createBatchPoster, createGmailWatch, createTailscale } = await import("../hooks/gmail/index.ts")
+    const { batchUrl, createBatchPoster, createGmailWatch, createTailscale } = await import("../hooks/gmail/index.ts")
     watch = createGmailWatch({
       config: () => core.config().hooks.gmail,
       stateFolder: core.environment.stateFolder,
@@ -62,7 +64,7 @@ export function composeGmail(core: Core, gatewayPort: () => number): GmailPart {
       tailscale: createTailscale(core.environment.variables),
       deliver: (batch, signal) => {
         const { path, token = "", gmail } = core.config().hooks
-        const url = gmail?.hookUrl ?? `http://127.0.0.1:${gatewayPort()}${path}/gmail`
+        const url = batchUrl({ hookUrl: gmail?.hookUrl, gateway: { bind, port: gatewayPort() }, path })
         return createBatchPoster({ url, token, clock: core.clock })(batch, signal)
       },
     })

@@ -23,7 +23,7 @@ import { type GmailCredentials, type GmailFiles, gmailFiles } from "./files.ts"
 import { GoogleError, type Transport, createGoogleCaller } from "./google-call.ts"
 import { createMailbox } from "./mailbox.ts"
 import { revokeToken } from "./oauth.ts"
-import { createBatchPoster } from "./post-batch.ts"
+import { batchUrl, createBatchPoster } from "./post-batch.ts"
 import { setUpGmail } from "./setup.ts"
 import { describeRecord } from "./status.ts"
 import { closeParameters, closeTunnel, createTailscale, openParameters, openTunnel, tunnelOf } from "./tunnel.ts"
@@ -106,7 +106,7 @@ export async function runWatch(io: GmailCommandIo, options: CommonOptions): Prom
     const { clock, config, redactor, stateFolder } = context
     const view = requireView(context)
     const { path, token } = config.hooks
-    const url = view.hookUrl ?? `http://127.0.0.1:${config.gateway.port}${path}/gmail`
+    const url = batchUrl({ hookUrl: view.hookUrl, gateway: config.gateway, path })
     if (token === undefined) throw new AppError("config-invalid", "hooks.token is missing", { hint: setupHint })
     if (options.dryRun) return await dryWatch(context, view, url)
     redactor.add(token)
