@@ -199,8 +199,9 @@ export async function stopWatch(io: GmailCommandIo, options: StopFlags): Promise
     }
     // First the mark: whatever Google says, the gateway registers no more.
     kept.setStopped(true)
-    for (const step of steps) await forgiving(step, options.forget === true, io)
+    // And the way in from the internet: a sign-in that Google no longer takes is no reason to leave it open.
     await closeTunnelOf(context)
+    for (const step of steps) await forgiving(step, options.forget === true, io)
     if (options.forget) for (const file of [kept.credentials, kept.push, kept.watch]) file.remove()
     const lines = ["stopped: Gmail pushes no more; to begin again: svc webhooks gmail setup"]
     return options.dryRun ? { reply: {}, lines: [] } : { reply: { state: "stopped" }, lines }
