@@ -14,6 +14,7 @@ import {
 } from "./gateway/index.ts"
 import type { GatewayServer, GatewayToken, PartState, Readiness } from "./gateway/index.ts"
 import type { Hooks } from "./hooks/index.ts"
+import { localHost } from "./kernel/http/index.ts"
 import { auditConfigChanges, auditRestore, composeAccess } from "./main/access.ts"
 import { createActions } from "./main/actions.ts"
 import { type AgentParts, composeAgent } from "./main/agent.ts"
@@ -381,7 +382,7 @@ function announce(
   const file = {
     pid: process.pid,
     bootId: core.bootId,
-    host: bind === "loopback" || bind === "lan" ? "127.0.0.1" : bind,
+    host: localHost(bind),
     port: ready.port,
     controlPort: ready.controlPort,
     tokenFile: ready.tokenFile,

@@ -5,7 +5,8 @@ import type {
   TerminalProgress,
   TerminalWait,
 } from "../../src/channels/terminal/contract.ts"
-import { AppError } from "../../src/kernel/errors.ts"
+import { AppError, describeError } from "../../src/kernel/errors.ts"
+import { shellWord } from "../../src/kernel/shell-word.ts"
 import type { CliContext } from "../context.ts"
 import { connectGateway, type GatewayClient } from "../gateway/client.ts"
 import type { GatewayOptions } from "../options.ts"
@@ -34,6 +35,8 @@ const reasons: Record<TerminalWait, string> = {
 /** A restart takes some seconds, an update up to half a minute. */
 const awayMs = 60_000
 const betweenMs = 500
+/** Whoever presses Ctrl-C does not want to wait; a second one ends the program at once. */
+const stopMs = 5_000
 
 export async function sendQuestion(options: AskOptions, message: TerminalMessage): Promise<TerminalAccepted> {
   const client = connectGateway(options.context, options.gateway)
@@ -70,10 +73,22 @@ export async function followRun(options: AskOptions, runId: string): Promise<Fol
   }
 }
 
-/** Ends the run; the signal of the terminal has been used up by then. */
-export async function stopRun({ context, gateway }: AskOptions, runId: string): Promise<void> {
-  const afresh = { ...context, interrupted: () => AbortSignal.timeout(5_000) }
-  await connectGateway(afresh, gateway).call("POST", `/api/agent/${encodeURIComponent(runId)}/stop`, { body: {} })
+/** Ends the run, and says what became of it; the signal of the terminal has been used up by then. */
+export async function stopRun(
+  { context, gateway, onNote }: AskOptions,
+  { runId, session }: TerminalAccepted,
+): Promise<void> {
+  const signal = AbortSignal.timeout(stopMs)
+  try {
+    const client = connectGateway({ ...context, interrupted: () => signal }, gateway)
+    const path = `/api/agent/${encodeURIComponent(runId)}/stop`
+    const { state } = (await client.call("POST", path, { body: {} })) as Partial<TerminalProgress>
+    onNote(state === "done" || state === "failed" ? `\nit had ended already: svc runs show ${runId}` : "\nstopped")
+  } catch (error) {
+    const reason = signal.aborted ? `the gateway did not answer within ${stopMs / 1000} s` : describeError(error)
+    const again = ["svc", "agent", "--session", session, "/stop"].map(shellWord).join(" ")
+    onNote(`\nthe run may go on, as it could not be stopped: ${reason}\nstop it with: ${again}`)
+  }
 }
 
 async function nextProgress(

@@ -66,6 +66,8 @@ export async function talk(context: CliContext, given: string | undefined, optio
     ...(words === undefined ? {} : { context: words }),
     ...(pictures.length === 0 ? {} : { pictures: pictures.map(({ source }) => source) }),
   }).catch(async (error: unknown) => {
+    if (error instanceof AppError && error.code === "aborted")
+      asking.onNote("stopped; if the message had arrived by then, its run goes on: svc runs list")
     if (!(error instanceof AppError) || !isRefusal(error)) throw error
     await Promise.all(pictures.map((picture) => picture.discard()))
     throw inGivenNames(error, pictures, options.picture ?? [])
@@ -78,8 +80,7 @@ export async function talk(context: CliContext, given: string | undefined, optio
     printer.finish(await followRun(asking, accepted.runId))
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== "aborted") throw error
-    await stopRun(asking, accepted.runId)
-    context.output.note("\nstopped")
+    await stopRun(asking, accepted)
     throw error
   }
 }

@@ -33,7 +33,12 @@ export function addAudit(program: Command, context: CliContext): void {
       if (answer.more && !options.json) {
         context.output.note("there are more: narrow the time with --since and --until, or raise --limit (to 500)")
       }
-      if (follow) await followAudit(context, options, { query: { action, limit: followLimit }, seen: answer.items })
+      if (follow)
+        await followAudit(context, options, {
+          query: { action, limit: followLimit },
+          seen: answer.items,
+          since: answer.since,
+        })
     })
   addExamples(audit, "svc audit", "svc audit --since 1h --action auth.failed", "svc audit --since 90d --action token")
 }
@@ -46,13 +51,19 @@ const followSince = "1h"
 interface Following {
   query: { action: string | undefined; limit: number }
   seen: readonly AuditItem[]
+  /** Where what was asked for begins: what is older was not wanted. */
+  since: number
 }
 
 /** A counted row is shown once, when its hour begins. Ends with Ctrl-C. */
-async function followAudit(context: CliContext, options: GatewayOptions, { query, seen }: Following): Promise<void> {
+async function followAudit(
+  context: CliContext,
+  options: GatewayOptions,
+  { query, seen, since }: Following,
+): Promise<void> {
   const signal = context.interrupted()
   const call = { query: { ...query, since: followSince } }
-  const shownUntil = Math.max(0, ...seen.map((item) => item.lastAt))
+  const shownUntil = Math.max(since, ...seen.map((item) => item.lastAt))
   let known = new Set(seen.map(keyOf))
   while (!signal.aborted) {
     const { items } = (await connectGateway(context, options).call("GET", "/api/audit", call)) as AuditPage

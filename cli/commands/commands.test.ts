@@ -1,10 +1,12 @@
 import assert from "node:assert/strict"
-import { mkdirSync, readFileSync, readdirSync, realpathSync, writeFileSync } from "node:fs"
+import { spawn } from "node:child_process"
+import { existsSync, mkdirSync, readFileSync, readdirSync, realpathSync, writeFileSync } from "node:fs"
 import type { ServerResponse } from "node:http"
 import { basename, dirname, join } from "node:path"
+import { text } from "node:stream/consumers"
 import { test, type TestContext } from "node:test"
 import { temporaryFolder } from "../../test/support/temporary.ts"
-import { runProgram, startProgram } from "../testing/run-program.ts"
+import { inherited, runProgram, startProgram, testedProgram } from "../testing/run-program.ts"
 import { answerJson, standInToken, startStandIn, type Answer } from "../testing/stand-in-gateway.ts"
 
 async function ask(context: TestContext, words: readonly string[], answer: unknown) {
@@ -483,3 +485,45 @@ test("a browser command waits as long as its action may take, or as long as --ti
   assert.match(result.stderr, /did not answer within 150 ms/)
   assert.deepEqual(request(result).body, { kind: "click", ref: "e12" })
 })
+
+test("browser console takes the words of the console's own methods for their levels", async (context) => {
+  for (const level of ["warn", "log"]) {
+    const asked = await ask(context, ["browser", "console", "--level", level], {
+      ok: true,
+      targetId: "T",
+      messages: [],
+    })
+    assert.deepEqual([asked.code, asked.requests[0]?.path], [0, `/console?level=${level}`], asked.stderr)
+  }
+})
+
+test("a conversation that could not be exported whole leaves no file, and says why", async (context) => {
+  const message = { role: "user", content: [{ type: "text", text: "x".repeat(1_000) }] }
+  const item = { id: 1, at: 1, message, origin: "chat", trusted: true, isSummary: false }
+  let isCut = true
+  const gateway = await startStandIn((request, response) => {
+    const first = request.path.includes("after=0")
+    if (first || !isCut) return answerJson({ items: Array(50).fill(item), next: first ? 5 : null })(request, response)
+    answerJson({ ok: false, error: { code: "internal", message: "it broke" } }, 500)(request, response)
+  })
+  context.after(() => gateway.stop())
+  const out = join(gateway.stateFolder, "main.md")
+  const words = ["sessions", "export", "agent:main:main", "--out", out]
+  const cut = await runProgram(words, gateway)
+  assert.deepEqual([cut.code, cut.stderr, existsSync(out)], [1, "error: it broke\n", false])
+  isCut = false
+  const full = await runFull(words, gateway.environment)
+  assert.match(full, /^error: .*main\.md cannot be written: EFBIG[^\n]*\nhint: Name another file with --out\n$/)
+  assert.equal(existsSync(out), false)
+  assert.equal((await runProgram(words, gateway)).code, 0)
+})
+
+/** With no room for a file of more than some kilobytes; says what it printed as an error. */
+async function runFull(words: readonly string[], environment: NodeJS.ProcessEnv): Promise<string> {
+  const limited = 'trap "" XFSZ; ulimit -f 8; exec "$@"'
+  const env: NodeJS.ProcessEnv = { ...inherited(), HOME: "/nonexistent", ...environment }
+  delete env["NODE_COMPILE_CACHE"]
+  const child = spawn("sh", ["-c", limited, "sh", process.execPath, testedProgram, ...words], { env })
+  child.stdout.resume()
+  return await text(child.stderr)
+}

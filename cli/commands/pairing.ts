@@ -1,5 +1,4 @@
 // `svc pairing ...`: who asked to write to the bot, and letting them in or out.
-import { createInterface } from "node:readline/promises"
 import type { Command } from "commander"
 import type { PairingGranted, PairingList } from "../../src/gateway/api.ts"
 import type { CliContext } from "../context.ts"
@@ -127,13 +126,13 @@ async function mayShare(
   const others = request?.sharesWith ?? 0
   if (!request || others === 0) return true
   const name = printableLine(request.label || request.senderId)
-  const reader = createInterface({ input: process.stdin, output: process.stderr })
+  const { openTerminal } = await import("../setup/terminal.ts")
+  const terminal = openTerminal({ input: process.stdin, output: process.stderr })
   try {
-    const question = `${sharingText(context, others, name)}\nLet ${name} in all the same? [y/N] `
-    const said = await reader.question(question, { signal: context.interrupted() })
-    if (/^y(?:es)?$/i.test(said.trim())) return true
+    terminal.say(sharingText(context, others, name))
+    if (/^y(?:es)?$/i.test(await terminal.ask(`Let ${name} in all the same? [y/N] `))) return true
   } finally {
-    reader.close()
+    terminal.end()
   }
   context.output.line("nothing was changed")
   context.exitCode = 1

@@ -1,6 +1,5 @@
 // `svc sessions`: conversations by their keys; what was said in them, to find, to take along, to shorten and to remove.
-import { createWriteStream } from "node:fs"
-import { once } from "node:events"
+import { type FileHandle, open as openFile, rm } from "node:fs/promises"
 import { type Command, Option } from "commander"
 import { AppError } from "../../src/kernel/errors.ts"
 import type { RunDetail } from "../../src/gateway/api.ts"
@@ -201,6 +200,8 @@ interface ExportOptions {
 interface Sink {
   write(text: string): Promise<void>
   end(): Promise<void>
+  /** A part of a conversation is not left for the whole. */
+  discard(): Promise<void>
 }
 
 /** Opens the sink when the first page is there: what cannot be read leaves no file, and writes nothing. */
@@ -219,36 +220,57 @@ async function exportTo(
   }
   const first = await read(0)
   const sink = await open()
-  await sink.write(renderHead(format, key))
-  let count = 0
-  for (let page = first; ; page = await read(page.next)) {
-    for (const entry of page.items) await sink.write(renderMessage(format, entry))
-    count += page.items.length
-    if (page.next === null) break
+  try {
+    await sink.write(renderHead(format, key))
+    let count = 0
+    for (let page = first; ; page = await read(page.next)) {
+      for (const entry of page.items) await sink.write(renderMessage(format, entry))
+      count += page.items.length
+      if (page.next === null) break
+    }
+    await sink.end()
+    return count
+  } catch (error) {
+    await sink.discard()
+    throw error
   }
-  await sink.end()
-  return count
 }
 
 function terminalSink({ output }: CliContext): Sink {
   // What goes into a pipe or a file stays what was said.
   const form = process.stdout.isTTY ? printable : (text: string) => text
-  return { write: async (text) => output.write(form(text)), end: async () => undefined }
+  const nothing = async () => undefined
+  return { write: async (text) => output.write(form(text)), end: nothing, discard: nothing }
 }
 
 async function fileSink(path: string): Promise<Sink> {
-  const stream = createWriteStream(path, { flags: "wx", mode: 0o600 })
+  const refuse = (error: unknown) => {
+    const { code, message } = error as NodeJS.ErrnoException
+    const reason = code === "EEXIST" ? "it is there already" : message
+    return new AppError("bad-request", `${path} cannot be written: ${reason}`, {
+      hint: "Name another file with --out",
+      cause: error,
+    })
+  }
+  let file: FileHandle
   try {
-    await once(stream, "open")
+    file = await openFile(path, "wx", 0o600)
   } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code === "EEXIST" ? "it is there already" : (error as Error).message
-    throw new AppError("bad-request", `${path} cannot be written: ${reason}`, { hint: "Name another file with --out" })
+    throw refuse(error)
   }
   return {
-    write: (text) =>
-      new Promise((resolve, reject) => stream.write(text, (error) => (error ? reject(error) : resolve()))),
-    end: () =>
-      new Promise((resolve, reject) => stream.end((error?: Error | null) => (error ? reject(error) : resolve()))),
+    async write(text) {
+      try {
+        await file.writeFile(text)
+      } catch (error) {
+        throw refuse(error)
+      }
+    },
+    end: () => file.close(),
+    async discard() {
+      await file.close()
+      await rm(path, { force: true })
+    },
   }
 }
 

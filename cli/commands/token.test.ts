@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test, type TestContext } from "node:test"
 import { temporaryFolder } from "../../test/support/temporary.ts"
-import { runProgram } from "../testing/run-program.ts"
+import { runProgram, startProgram } from "../testing/run-program.ts"
 import { answerJson, startStandIn } from "../testing/stand-in-gateway.ts"
 
 async function ask(context: TestContext, words: readonly string[], answer: unknown) {
@@ -100,4 +100,20 @@ test("audit shows who did what, and asks for the time and the action", async (co
   assert.match(result.stdout, /stranger 10\.0\.0\.9 +auth\.failed +desk +unauthorized +7$/m)
   assert.ok(!result.stdout.includes("\u001b"))
   assert.match(result.stderr, /there are more/)
+})
+
+test("audit --follow begins where was asked for, also when nothing has happened since", async (context) => {
+  const row = { door: "gateway", who: { kind: "cli", id: "", name: "" }, target: "", outcome: "ok", count: 1 }
+  const item = (id: number, at: number, action: string) => ({ ...row, id, at, lastAt: at, action })
+  let looks = 0
+  const gateway = await startStandIn((request, response) => {
+    looks += 1
+    const items = looks === 1 ? [] : [item(2, 5_001, "token.create"), item(1, 4_999, "token.revoke")]
+    answerJson({ since: 5_000, until: 5_000, items, more: false, next: null })(request, response)
+  })
+  context.after(() => gateway.stop())
+  const running = startProgram(["audit", "--since", "1m", "--follow"], { environment: gateway.environment })
+  await running.printed("token.create")
+  running.child.kill("SIGINT")
+  assert.doesNotMatch((await running.ended).stdout, /token\.revoke/)
 })

@@ -149,6 +149,13 @@ test("gives up after --timeout", async (context) => {
   assert.match(result.stderr, /did not answer within 150 ms/)
 })
 
+test("waits for as long as may be said, also where a command adds time of its own to it", async (context) => {
+  const gateway = await standIn(context, answerJson({ runId: "r", agent: "main", outcome: "done" }))
+  const words = ["heartbeat", "now", "--timeout", "2147483647"]
+  const result = await runProgram(words, { environment: gateway.environment })
+  assert.deepEqual(result, { code: 0, stdout: "heartbeat of main: done\n", stderr: "" })
+})
+
 test("Ctrl-C ends a call that waits, quietly and with 130", async (context) => {
   const asked = Promise.withResolvers<void>()
   const gateway = await standIn(context, () => asked.resolve())

@@ -16,6 +16,8 @@ export interface HttpRequest {
   signal: AbortSignal
 }
 
+/** A timer of more would fire at once. */
+const longestTimerMs = 2_147_483_647
 const maxBodyBytes = 64 * 1024 * 1024
 
 /** Throws `gateway-unreachable`, `timeout` or `aborted`; an answer of any status is returned. */
@@ -35,10 +37,13 @@ export function sendRequest(request: HttpRequest): Promise<HttpResponse> {
     }
     const fail = (error: AppError) => settle(() => reject(error))
     const onAbort = () => fail(new AppError("aborted", "Stopped"))
-    const timer = setTimeout(() => {
-      const hint = "look at the gateway's log (svc logs), or give it more time with --timeout <ms>"
-      fail(new AppError("timeout", `The gateway at ${where} did not answer within ${timeoutMs} ms`, { hint }))
-    }, timeoutMs)
+    const timer = setTimeout(
+      () => {
+        const hint = "look at the gateway's log (svc logs), or give it more time with --timeout <ms>"
+        fail(new AppError("timeout", `The gateway at ${where} did not answer within ${timeoutMs} ms`, { hint }))
+      },
+      Math.min(timeoutMs, longestTimerMs),
+    )
     signal.addEventListener("abort", onAbort, { once: true })
     const read = (take: () => HttpResponse | undefined) => {
       try {

@@ -80,6 +80,22 @@ test("finds what may not work, each with its key, and nothing in a good configur
       /^agents\.defaults\.heartbeat\.target: names a channel that does not exist; there are: chatapp, web, last, none/,
     ],
     [
+      {
+        agents: {
+          defaults: { heartbeat: { activeHours: { start: "22:00", end: "06:00" } } },
+          list: [
+            { id: "main", heartbeat: { activeHours: { start: "00:00", end: "24:00" } } },
+            { id: "other", heartbeat: { activeHours: { start: "08:00", end: "08:00" } } },
+          ],
+        },
+      },
+      /^agents\.list\[1\]\.heartbeat\.activeHours: has no minute between 08:00 and 08:00, so that no heartbeat ever runs/,
+    ],
+    [
+      { agents: { defaults: { heartbeat: { activeHours: { start: "24:00", end: "00:00" } } } } },
+      /^agents\.defaults\.heartbeat\.activeHours: has no minute/,
+    ],
+    [
       { agents: { list: [{ id: "main", heartbeat: { target: "chatap" } }] } },
       /^agents\.list\[0\]\.heartbeat\.target: .*did you mean "chatapp"\?/,
     ],

@@ -40,6 +40,7 @@ export function findConfigWarnings(snapshot: ConfigSnapshot): ConfigFinding[] {
       ...mappingValueWarnings(config),
       ...personWarnings(config),
       ...channelWarnings(config),
+      ...activeHoursWarnings(config),
       ...fileWarnings(snapshot),
     ]),
   ]
@@ -230,6 +231,23 @@ function channelWarnings({ agents, cron, hooks }: Config): ModelWarning[] {
 }
 
 const channelNames = ["chatapp", webChannel]
+
+/** The end is the first minute that no longer counts: hours from a time to the same time are none, not all. */
+function activeHoursWarnings({ agents }: Config): ModelWarning[] {
+  const places: [ConfigPath, { start: string; end: string } | undefined][] = [
+    [["agents", "defaults", "heartbeat", "activeHours"], agents.defaults.heartbeat.activeHours],
+    ...agents.list.map(({ heartbeat }, index): [ConfigPath, { start: string; end: string } | undefined] => [
+      ["agents", "list", index, "heartbeat", "activeHours"],
+      heartbeat?.activeHours,
+    ]),
+  ]
+  return places.flatMap(([path, hours]) => {
+    const isNever = hours && (hours.start === hours.end || (hours.start === "24:00" && hours.end === "00:00"))
+    if (!isNever) return []
+    const message = `has no minute between ${hours.start} and ${hours.end}, so that no heartbeat ever runs; leave it out for the whole day`
+    return [{ path, message }]
+  })
+}
 
 /** Those that need no entry. */
 const ownProfiles = ["managed", "relay"]

@@ -2,9 +2,10 @@
 // their id. Where no gateway runs the bot's messages are looked at and not confirmed: the first start of the gateway gets
 // them again and answers them.
 import { setTimeout as delay } from "node:timers/promises"
+import type { Update } from "grammy/types"
 import { type Client, createClient } from "../channels/chatapp/client.ts"
 import { platformRoot } from "../channels/chatapp/config.ts"
-import { describeFailure } from "../channels/chatapp/failure.ts"
+import { type CallFailure, describeFailure } from "../channels/chatapp/failure.ts"
 import { takePollerLock } from "../channels/chatapp/poller-lock.ts"
 import { type ConfigSnapshot, readEnvironment } from "../config/index.ts"
 import { AppError } from "../kernel/index.ts"
@@ -18,13 +19,15 @@ const pollSeconds = 5
 /** Long enough to find the phone. */
 const patienceMs = 10 * 60_000
 const lookAgainMs = 1_000
+/** The platform gives no more at once. */
+const mostUpdates = 100
 
 interface Candidate {
   id: string
   name: string
   said: string
-  /** Milliseconds since 1970. */
-  at: number
+  /** Whether it was written before anybody was asked to write. */
+  isOld: boolean
   /** Of a pairing request of the running gateway. */
   request?: { code: string; account?: string }
 }
@@ -103,13 +106,14 @@ async function waitForPerson(
   // On another server, such as the emulator, the bot of that name is not the one behind the platform's link.
   const isPlatform = bot.snapshot.config.channels.chatapp.apiRoot === platformRoot
   const link = me.ok && isPlatform ? ` (https://t.me/${me.value.username})` : ""
-  say(`  Write anything to ${name}${link}; waiting for your message, Ctrl-C ends it ...`)
-  const beganAt = Date.now()
   const look = gateway ? requestsOf(gateway) : await updatesOf(context, bot)
   try {
+    await look.begin()
+    say(`  Write anything to ${name}${link}; waiting for your message, Ctrl-C ends it ...`)
+    const beganAt = performance.now()
     for (const refused = new Set<string>(); ;) {
       signal.throwIfAborted()
-      if (Date.now() - beganAt > patienceMs) {
+      if (performance.now() - beganAt > patienceMs) {
         throw new AppError("timeout", "Nobody has written to the bot", {
           hint: gateway
             ? "Run it again: svc setup --owner first; who wrote before stands in: svc pairing list chatapp"
@@ -119,7 +123,7 @@ async function waitForPerson(
       for (const person of await look.next()) {
         if (refused.has(person.id)) continue
         // Where nobody can be asked, what was written before may be a stranger's.
-        if (!conversation && person.at < beganAt - 1_000) continue
+        if (!conversation && person.isOld) continue
         say(`  ${person.name} (id ${person.id}) wrote: ${person.said}`)
         if (await confirm(context, "  Is that you, the owner?", true)) return person
         refused.add(person.id)
@@ -135,6 +139,8 @@ async function waitForPerson(
 }
 
 interface Look {
+  /** Whatever is there by then is old. */
+  begin(): Promise<void>
   /** Who has written so far; waits a little when there is nobody new. */
   next(): Promise<Candidate[]>
   stop(): void
@@ -142,7 +148,12 @@ interface Look {
 
 /** The bot's messages go to the running gateway, which keeps who is not let in as a pairing request. */
 function requestsOf(gateway: NonNullable<StepContext["gateway"]>): Look {
+  let beganAt = 0
   return {
+    // The gateway's clock is that of this machine.
+    async begin() {
+      beganAt = Date.now() - 1_000
+    },
     async next() {
       await delay(lookAgainMs)
       const requests = await gateway.listRequests()
@@ -150,7 +161,7 @@ function requestsOf(gateway: NonNullable<StepContext["gateway"]>): Look {
         id: senderId,
         name: readable(label ?? "somebody"),
         said: "(a message that waits in the gateway)",
-        at: createdAt,
+        isOld: createdAt < beganAt,
         request: { code, ...(account === undefined ? {} : { account }) },
       }))
     },
@@ -170,35 +181,51 @@ async function updatesOf(
     throw new AppError("conflict", `Another gateway reads the messages of this bot (${lock.holder})`, { hint })
   }
   const seen = new Set<number>()
+  let old: Update[] = []
+  // Without an offset nothing is confirmed; what is there already comes at once, each time.
+  const read = async (timeout: number): Promise<Update[]> => {
+    const limits = { timeoutMs: askMs + timeout * 1000, signal }
+    const updates = await client.call("getUpdates", { timeout, limit: mostUpdates }, limits)
+    if (!updates.ok) throw unreadable(updates.failure, settings.configPath)
+    const fresh = updates.value.filter(({ update_id: id }) => !seen.has(id))
+    for (const { update_id: id } of fresh) seen.add(id)
+    if (fresh.length > 0 || updates.value.length < mostUpdates) return fresh
+    // What comes after them can only be read by who confirms them, and those would never be answered.
+    throw new AppError("conflict", `${mostUpdates} messages to the bot wait already, and hide those that come now`, {
+      hint: "Start the gateway, which takes them (svc gateway), then run it again; or pass your id: svc setup --owner <user id>",
+    })
+  }
   return {
+    async begin() {
+      old = await read(0)
+    },
     async next() {
-      const limits = { timeoutMs: askMs + pollSeconds * 1000, signal }
-      // Without an offset nothing is confirmed; what is there already comes at once, each time.
-      const timeout = seen.size === 0 ? pollSeconds : 0
-      const updates = await client.call("getUpdates", { timeout, limit: 100 }, limits)
-      if (!updates.ok) {
-        const { failure } = updates
-        const isTaken = failure.kind === "refused" && failure.code === 409
-        const hint = isTaken
-          ? `Another program or a webhook gets the messages of this bot: end it, or pass your id: svc setup --owner <user id> (${settings.configPath})`
-          : "Check the network, then run it again"
-        throw new AppError("platform-refused", `The bot's messages could not be read: ${describeFailure(failure)}`, {
-          hint,
-        })
-      }
-      const fresh = updates.value.filter(({ update_id: id }) => !seen.has(id))
-      for (const { update_id: id } of fresh) seen.add(id)
+      const earlier = old.splice(0)
+      if (earlier.length > 0) return candidatesOf(earlier, true)
+      const fresh = await read(seen.size === 0 ? pollSeconds : 0)
       if (fresh.length === 0 && seen.size > 0) await delay(lookAgainMs, undefined, { signal })
-      return fresh.flatMap(({ message }) => {
-        if (message?.chat.type !== "private" || message.from === undefined || message.from.is_bot) return []
-        const { id, first_name: first, last_name: last, username } = message.from
-        const name = [first, last, username === undefined ? undefined : `@${username}`].filter(Boolean).join(" ")
-        const said = JSON.stringify(readable(message.text ?? message.caption ?? "(a file)"))
-        return [{ id: String(id), name: readable(name), said, at: message.date * 1000 }]
-      })
+      return candidatesOf(fresh, false)
     },
     stop: () => (lock.kind === "held" ? lock.release() : undefined),
   }
+}
+
+function candidatesOf(updates: readonly Update[], isOld: boolean): Candidate[] {
+  return updates.flatMap(({ message }) => {
+    if (message?.chat.type !== "private" || message.from === undefined || message.from.is_bot) return []
+    const { id, first_name: first, last_name: last, username } = message.from
+    const name = [first, last, username === undefined ? undefined : `@${username}`].filter(Boolean).join(" ")
+    const said = JSON.stringify(readable(message.text ?? message.caption ?? "(a file)"))
+    return [{ id: String(id), name: readable(name), said, isOld }]
+  })
+}
+
+function unreadable(failure: CallFailure, configPath: string): AppError {
+  const isTaken = failure.kind === "refused" && failure.code === 409
+  const hint = isTaken
+    ? `Another program or a webhook gets the messages of this bot: end it, or pass your id: svc setup --owner <user id> (${configPath})`
+    : "Check the network, then run it again"
+  return new AppError("platform-refused", `The bot's messages could not be read: ${describeFailure(failure)}`, { hint })
 }
 
 const mostCharacters = 60

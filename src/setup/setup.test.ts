@@ -2,7 +2,11 @@
 import assert from "node:assert/strict"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { describe, test } from "node:test"
+import { once } from "node:events"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { text as readAll } from "node:stream/consumers"
+import { type TestContext, describe, test } from "node:test"
 import { startModelServer } from "../../test/support/model-server/index.ts"
 import { temporaryFolder } from "../../test/support/temporary.ts"
 import { openModels } from "../main/models/cli.ts"
@@ -142,4 +146,67 @@ test("the next person who writes is the owner where nobody can be asked, and not
   })
   assert.deepEqual(approved, [{ code: "NEW", account: "default" }])
   assert.deepEqual(settings.read().config.channels.chatapp.allowFrom, ["2222"])
+})
+
+/** The platform, with the messages that `waiting` says each time; nothing is ever confirmed. */
+async function startPlatform(context: TestContext, waiting: (look: number) => { from: number; date: number }[]) {
+  let looks = 0
+  const confirmed: string[] = []
+  const answers: Record<string, () => unknown> = {
+    getMe: () => ({ id: 123456789, is_bot: true, first_name: "Bot", username: "a_bot" }),
+    sendMessage: () => ({ message_id: 1, date: 1, chat: { id: 1, type: "private" } }),
+    getUpdates: () =>
+      waiting((looks += 1)).map(({ from, date }, index) => ({
+        update_id: index + 1,
+        message: {
+          message_id: index + 1,
+          date,
+          chat: { id: from, type: "private", first_name: "A" },
+          from: { id: from, is_bot: false, first_name: "A" },
+          text: "hello",
+        },
+      })),
+  }
+  const server = createServer(async (request, response) => {
+    const [, method = ""] = /\/(\w+)$/.exec(request.url ?? "") ?? []
+    const body = await readAll(request)
+    if (body.includes("offset")) confirmed.push(body)
+    const result = answers[method]?.() ?? true
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ ok: true, result }))
+  })
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  context.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { apiRoot: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, confirmed }
+}
+
+async function findFirst(apiRoot: string) {
+  const folder = temporaryFolder()
+  const chatapp = { botToken: "123456789:AAF_abcdefghijklmnopqrstuvwxyz-1234", apiRoot }
+  writeFileSync(join(folder, "svc.json"), JSON.stringify({ channels: { chatapp } }), { mode: 0o600 })
+  const settings = openSettings({ SVC_STATE_DIR: folder, SVC_RUNTIME_DIR: folder, HOME: folder })
+  const silent = { conversation: undefined, say: () => undefined, gateway: undefined }
+  await ownerStep.run({ settings, answers: { owner: "first" }, signal: AbortSignal.timeout(30_000), ...silent })
+  return settings.read().config.channels.chatapp.allowFrom
+}
+
+test("who was there before is told from who writes now without comparing the platform's clock with this machine's", async (context) => {
+  const now = Date.now() / 1000
+  const earlier = { from: 1111, date: Math.floor(now + 3600) }
+  const later = { from: 2222, date: Math.floor(now - 3600) }
+  const { apiRoot, confirmed } = await startPlatform(context, (look) => (look === 1 ? [earlier] : [earlier, later]))
+  assert.deepEqual(await findFirst(apiRoot), ["2222"])
+  assert.deepEqual(confirmed, [])
+})
+
+test("messages that hide whatever comes now are told at once, and none of them is taken away", async (context) => {
+  const date = Math.floor(Date.now() / 1000) - 60
+  const { apiRoot, confirmed } = await startPlatform(context, () =>
+    Array.from({ length: 100 }, () => ({ from: 1111, date })),
+  )
+  await assert.rejects(findFirst(apiRoot), { code: "conflict", message: /100 messages .* wait already/ })
+  assert.deepEqual(confirmed, [])
 })

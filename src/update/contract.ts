@@ -38,7 +38,7 @@ export interface UpdateParts {
   createBackup(): Promise<string>
   /** A copy of the database, whole, while a gateway may be writing it. */
   copyDatabase(target: string): Promise<void>
-  /** Whether this program, the old one, could go on with a database as it is now. */
+  /** Whether this program could go on with a database as it is now: the old one, unless an update was cut off. */
   canUse(database: string): boolean
   /** For the children and files, when root updates what belongs to somebody else. */
   owner: { uid: number; gid: number } | undefined

@@ -31,13 +31,18 @@ export function packageBeside(place: { beside: string }): string {
   return join(place.beside, "lib", "node_modules", "svc-gateway")
 }
 
-function programBeside(place: { beside: string }): string {
-  return join(packageBeside(place), "dist", "svc.cjs")
+export function programBeside(place: { beside: string }): string {
+  return programOf(packageBeside(place))
 }
 
-/** The migrations that it has run on the database of a folder. */
-export async function migrateCopy(parts: UpdateParts, folder: string): Promise<string[]> {
-  const words = [parts.node, programBeside(parts.place), "update", "migrate", "--state-dir", folder, "--json"]
+/** In the folder of a package. */
+export function programOf(folder: string): string {
+  return join(folder, "dist", "svc.cjs")
+}
+
+/** The migrations that a version has run on the database of a folder. */
+export async function migrateCopy(parts: UpdateParts, program: string, folder: string): Promise<string[]> {
+  const words = [parts.node, program, "update", "migrate", "--state-dir", folder, "--json"]
   const said = await runProgram(parts, words, migrateMs)
   return (JSON.parse(said) as { migrations: string[] }).migrations
 }

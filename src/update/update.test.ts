@@ -1,12 +1,13 @@
 import assert from "node:assert/strict"
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { test } from "node:test"
 import { temporaryFolder } from "../../test/support/temporary.ts"
 import type { UpdateParts } from "./contract.ts"
 import { packageBeside } from "./new-version.ts"
-import { switchOver } from "./update.ts"
+import { keptDatabase, putNewInPlace, workFolder } from "./switch.ts"
+import { settleInterrupted, switchOver } from "./update.ts"
 
 function writePackage(folder: string, version: string): void {
   mkdirSync(folder, { recursive: true })
@@ -73,3 +74,64 @@ test("a switch whose copy of the database is cut off goes back to the database t
   assert.deepEqual(started, ["1.0.0"])
   assert.match(readFileSync(join(parts.place.package, "package.json"), "utf8"), /"1\.0\.0"/)
 })
+
+/** As a new version has left it that was not seen to become ready: its own database in use, the one before kept. */
+function cutOff(parts: UpdateParts): void {
+  const { place, stateFolder } = parts
+  mkdirSync(workFolder(stateFolder))
+  copyFileSync(databaseOf(parts), keptDatabase(stateFolder))
+  putNewInPlace(place)
+  takeIn(parts)
+}
+
+function takeIn(parts: UpdateParts): void {
+  const database = new DatabaseSync(databaseOf(parts))
+  database.exec("insert into inbox values (2)")
+  database.close()
+}
+
+test("the way back has both versions in their places until the database is back", async () => {
+  const { parts, started, inbox } = atTheSwitch(async (target) => copyFileSync(databaseOf(parts), target))
+  const { place } = parts
+  const found: unknown[] = []
+  parts.runner.start = async (version) => {
+    started.push(version)
+    if (version === "1.0.0") return
+    takeIn(parts)
+    throw new Error("it is not ready")
+  }
+  parts.canUse = () => {
+    // Whoever is cut off here finds the update as one that was cut off, and goes back again.
+    found.push(existsSync(place.before), readFileSync(join(place.package, "package.json"), "utf8"))
+    return false
+  }
+  await assert.rejects(switchOver(parts, "2.0.0"), { code: "update-failed", hint: /its own database; 1 things/ })
+  assert.deepEqual(found, [true, '{"name":"svc-gateway","version":"2.0.0"}'])
+  assert.deepEqual(started, ["2.0.0", "1.0.0"])
+  assert.equal(inbox(), 1)
+})
+
+for (const [what, program, expected] of [
+  ["cannot use what the new one has made", "process.exit(1)", { kind: "set-aside", inbox: 1 }],
+  ["can use it", "process.stdout.write('{\"migrations\":[]}')", { kind: "kept", inbox: 2 }],
+] as const) {
+  test(`the way back from an update that was cut off asks the version before, which ${what}`, async () => {
+    const { parts, started, inbox } = atTheSwitch(async (target) => copyFileSync(databaseOf(parts), target))
+    cutOff(parts)
+    writeProgram(parts.place.before, program)
+    // The new version, which runs this, would judge for itself.
+    const back = await settleInterrupted({ ...parts, canUse: () => expected.kind === "set-aside" }, "back")
+    assert.deepEqual({ kind: back?.kind, inbox: inbox() }, expected)
+    assert.deepEqual(started, ["1.0.0"])
+    assert.equal(existsSync(workFolder(parts.stateFolder)), false)
+  })
+}
+
+function databaseOf({ stateFolder }: UpdateParts): string {
+  return join(stateFolder, "svc.db")
+}
+
+function writeProgram(folder: string, source: string): void {
+  mkdirSync(join(folder, "dist"), { recursive: true })
+  writeFileSync(join(folder, "dist", "svc.cjs"), source)
+}

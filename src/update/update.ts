@@ -6,8 +6,16 @@ import { join } from "node:path"
 import { AppError, describeError } from "../kernel/index.ts"
 import type { UpdateOptions, UpdateParts, UpdateReport } from "./contract.ts"
 import { readVersion } from "./place.ts"
-import { installBeside, makeFolder, migrateCopy, selfTest } from "./new-version.ts"
-import { type DatabaseBack, keepDatabase, putDatabaseBack, putNewInPlace, putOldInPlace, workFolder } from "./switch.ts"
+import { installBeside, makeFolder, migrateCopy, programBeside, programOf, selfTest } from "./new-version.ts"
+import {
+  type DatabaseBack,
+  keepDatabase,
+  keptDatabase,
+  putDatabaseBack,
+  putNewInPlace,
+  putOldInPlace,
+  workFolder,
+} from "./switch.ts"
 
 /** Throws `update-failed` when a step did not pass, `update-refused` when there is nothing to begin with. */
 export async function update(parts: UpdateParts, options: UpdateOptions): Promise<UpdateReport> {
@@ -61,7 +69,7 @@ async function prepare(parts: UpdateParts, options: UpdateOptions): Promise<Prep
       await parts.copyDatabase(join(copy, "svc.db"))
       if (owner) chownSync(join(copy, "svc.db"), owner.uid, owner.gid)
       copyVariables(stateFolder, copy, owner)
-      return await migrateCopy(parts, copy)
+      return await migrateCopy(parts, programBeside(parts.place), copy)
     })
     progress(`4/5 starting ${to} on the copy, with channels off`)
     await passing("4, its start on the copy", parts, () => selfTest(parts, copy))
@@ -127,8 +135,10 @@ export async function switchOver(parts: UpdateParts, to: string): Promise<void> 
 async function goBack(parts: UpdateParts): Promise<DatabaseBack> {
   const { place, runner, stateFolder } = parts
   await runner.stop()
-  putOldInPlace(place)
+  // The database first: cut off in between, the new version still stands beside the old one, and it can be gone back again. An
+  // old version over the new database could neither start nor be told from an update that went well.
   const back = putDatabaseBack(parts, Date.now())
+  putOldInPlace(place)
   rmSync(workFolder(stateFolder), { recursive: true, force: true })
   // Of the version that is back, which is not the one that runs this when an update was cut off.
   await runner.start(readVersion(place.package))
@@ -162,11 +172,35 @@ export async function settleInterrupted(
   if (!lock) throw new AppError("update-refused", "Another update of this program is under way")
   try {
     if (!existsSync(place.before)) throw new AppError("not-found", "No update was cut off here")
-    if (wanted === "back") return await goBack(parts)
+    if (wanted === "back") {
+      const isUsable = existsSync(keptDatabase(stateFolder)) && (await canBeforeUse(parts))
+      return await goBack({ ...parts, canUse: () => isUsable })
+    }
     rmSync(place.before, { recursive: true, force: true })
     rmSync(workFolder(stateFolder), { recursive: true, force: true })
     return undefined
   } finally {
     lock.release()
+  }
+}
+
+/** Asked of the version before itself, as this is the new one, which knows more; while whatever runs goes on. */
+async function canBeforeUse(parts: UpdateParts): Promise<boolean> {
+  const { place, stateFolder, owner, progress } = parts
+  const copy = join(workFolder(stateFolder), "copy")
+  progress("trying the version before on a copy of the database as it is now")
+  rmSync(copy, { recursive: true, force: true })
+  makeFolder(copy, owner)
+  try {
+    await parts.copyDatabase(join(copy, "svc.db"))
+    if (owner) chownSync(join(copy, "svc.db"), owner.uid, owner.gid)
+    await migrateCopy(parts, programOf(place.before), copy)
+    return true
+  } catch (error) {
+    if (parts.signal.aborted) throw error
+    progress(`it cannot use it: ${describeError(error)}`)
+    return false
+  } finally {
+    rmSync(copy, { recursive: true, force: true })
   }
 }

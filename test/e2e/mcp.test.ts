@@ -9,7 +9,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport as OldStdio } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport as OldHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
-import { testedProgram } from "../../cli/testing/run-program.ts"
+import { runProgram, testedProgram } from "../../cli/testing/run-program.ts"
 import { send } from "../support/http-client.ts"
 import { runConformance } from "../support/mcp/conformance.ts"
 import { text, toolCall } from "../support/model-server/index.ts"
@@ -243,4 +243,17 @@ test("all that an owner's chat offers a model costs at most 3,500 tokens", async
   const { tools } = world.model.requests.at(-1)?.body ?? {}
   const tokens = JSON.stringify(tools).length / 4
   assert.ok(tokens > 500 && tokens <= 3_500, `${tokens} tokens`)
+})
+
+test("svc mcp finds a gateway that listens on every interface", async (context) => {
+  const everywhere = await createWorld(context, { config: { gateway: { bind: "0.0.0.0" } } })
+  await everywhere.start()
+  const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "tests", version: "1" } }
+  const input = `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params })}\n`
+  const { stdout } = await runProgram(["mcp"], { environment: { SVC_STATE_DIR: everywhere.stateFolder }, input })
+  assert.equal(
+    (JSON.parse(stdout) as { result?: { protocolVersion?: string } }).result?.protocolVersion,
+    "2025-06-18",
+    stdout,
+  )
 })

@@ -21,7 +21,7 @@ export const debugCommands: CommandSpec[] = [
     example: "svc browser console --level error",
     json: "ConsoleReply",
     tab: true,
-    flags: [["--level <level>", "this level and above", ["error", "warning", "info", "debug"]]],
+    flags: [["--level <level>", "this level and above", ["error", "warning", "warn", "info", "log", "debug"]]],
     perform: async ({ send, io, options }) => {
       const query = { targetId: options.targetId, level: options["level"] as string | undefined }
       const reply = await send<{ messages: unknown[] }>("GET", "/console", { query })

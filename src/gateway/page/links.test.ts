@@ -19,10 +19,13 @@ test("a link works on this machine, at the public address, and in the network on
   assert.deepEqual(addresses({ bind: "2001:db8::1", allowHttp: true }).others, ["http://[2001:db8::1]:1/x"])
   const own = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
   const outer = own.filter(({ family, internal }) => family === "IPv4" && !internal).map(({ address }) => address)
-  assert.deepEqual(addresses({ bind: "lan", allowHttp: true }), {
-    local,
-    others: outer.map((address) => `http://${address}:1/x`),
-  })
+  for (const bind of ["lan", "0.0.0.0"]) {
+    assert.deepEqual(addresses({ bind, allowHttp: true }), {
+      local,
+      others: outer.map((address) => `http://${address}:1/x`),
+    })
+  }
+  for (const bind of ["::1", "::"]) assert.equal(addresses({ bind }).local, "http://[::1]:1/x")
   assert.deepEqual(addresses({ bind: "lan" }), { local, others: [] })
 })
 

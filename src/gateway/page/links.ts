@@ -1,6 +1,7 @@
 // Under which addresses a link of the page works: this machine's, the public one, and, where the configuration lets other
 // machines in over plain HTTP, those of the local network.
 import { networkInterfaces } from "node:os"
+import { bracketed, localHost } from "../../kernel/http/index.ts"
 import { isLoopbackBind } from "../config.ts"
 
 export interface PageLinks {
@@ -17,6 +18,8 @@ export interface LinkPlace {
   allowHttp: boolean
 }
 
+const allInterfaces: ReadonlySet<string> = new Set(["lan", "0.0.0.0", "::", "[::]"])
+
 /** What opens the page itself. */
 export function enterPath(code: string): string {
   return `/dashboard/#enter=${code}`
@@ -24,18 +27,14 @@ export function enterPath(code: string): string {
 
 export function linkAddresses(path: string, place: LinkPlace): PageLinks {
   const { bind, port, publicUrl, allowHttp } = place
-  const reachable = isLoopbackBind(bind) || !allowHttp ? [] : bind === "lan" ? lanAddresses() : [bind]
+  const reachable = isLoopbackBind(bind) || !allowHttp ? [] : allInterfaces.has(bind) ? lanAddresses() : [bind]
   return {
-    local: `http://${isLoopbackBind(bind) || bind === "lan" ? "127.0.0.1" : bracketed(bind)}:${port}${path}`,
+    local: `http://${bracketed(localHost(bind))}:${port}${path}`,
     others: [
       ...(publicUrl === undefined ? [] : [`${publicUrl.replace(/\/$/, "")}${path}`]),
       ...reachable.map((address) => `http://${bracketed(address)}:${port}${path}`),
     ],
   }
-}
-
-function bracketed(address: string): string {
-  return address.includes(":") && !address.startsWith("[") ? `[${address}]` : address
 }
 
 /** IPv4 only: what somebody types or scans in a home network. */

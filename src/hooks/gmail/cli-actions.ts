@@ -23,7 +23,7 @@ import { type GmailCredentials, type GmailFiles, gmailFiles } from "./files.ts"
 import { GoogleError, type Transport, createGoogleCaller } from "./google-call.ts"
 import { createMailbox } from "./mailbox.ts"
 import { revokeToken } from "./oauth.ts"
-import { createBatchPoster } from "./post-batch.ts"
+import { batchUrl, createBatchPoster } from "./post-batch.ts"
 import { setUpGmail } from "./setup.ts"
 import { describeRecord } from "./status.ts"
 import { closeParameters, closeTunnel, createTailscale, openParameters, openTunnel, tunnelOf } from "./tunnel.ts"
@@ -106,7 +106,7 @@ export async function runWatch(io: GmailCommandIo, options: CommonOptions): Prom
     const { clock, config, redactor, stateFolder } = context
     const view = requireView(context)
     const { path, token } = config.hooks
-    const url = view.hookUrl ?? `http://127.0.0.1:${config.gateway.port}${path}/gmail`
+    const url = batchUrl({ hookUrl: view.hookUrl, gateway: config.gateway, path })
     if (token === undefined) throw new AppError("config-invalid", "hooks.token is missing", { hint: setupHint })
     if (options.dryRun) return await dryWatch(context, view, url)
     redactor.add(token)
@@ -199,8 +199,9 @@ export async function stopWatch(io: GmailCommandIo, options: StopFlags): Promise
     }
     // First the mark: whatever Google says, the gateway registers no more.
     kept.setStopped(true)
-    for (const step of steps) await forgiving(step, options.forget === true, io)
+    // And the way in from the internet: a sign-in that Google no longer takes is no reason to leave it open.
     await closeTunnelOf(context)
+    for (const step of steps) await forgiving(step, options.forget === true, io)
     if (options.forget) for (const file of [kept.credentials, kept.push, kept.watch]) file.remove()
     const lines = ["stopped: Gmail pushes no more; to begin again: svc webhooks gmail setup"]
     return options.dryRun ? { reply: {}, lines: [] } : { reply: { state: "stopped" }, lines }
@@ -309,7 +310,10 @@ async function perform(
     if (options.json) io.stdout(`${redactor.redact(JSON.stringify({ ok: true, ...reply, ...dry }))}\n`)
     else for (const line of lines) io.stdout(`${redactor.redact(line)}\n`)
   } catch (error) {
+    // Ctrl-C is no failure, whatever it has cut off.
+    if (io.signal.aborted) throw new AppError("aborted", "Stopped", { cause: error })
     const app = toKnownError(error)
+    if (app?.code === "aborted") throw app
     if (!app) throw error
     if (options.json) io.stdout(`${redactor.redact(JSON.stringify(toErrorBody(app)))}\n`)
     else io.stderr(`error: ${redactor.redact(app.message)}\n${app.hint === undefined ? "" : `hint: ${app.hint}\n`}`)

@@ -344,6 +344,11 @@ test("setup with Tailscale needs no address: it opens the funnel, and stop takes
   assert.equal(tailscale.state().paths["/gmail-pubsub"]?.public, true)
   assert.match((await run(["status"], { env })).stdout, /^tailscale: funnel$/m)
 
-  assert.equal((await run(["stop"], { env })).code, 0)
-  assert.deepEqual(tailscale.state().paths, {})
+  // Also where Google no longer takes the sign-in, of which the person is told.
+  google.state.accessTokens.clear()
+  google.state.refreshTokens.clear()
+  const stop = await run(["stop"], { env })
+  assert.deepEqual([stop.code, tailscale.state().paths], [1, {}])
+  assert.match(stop.stderr, /Google does not take the sign-in/)
+  assert.match((await run(["status"], { env })).stdout, /^state: stopped$/m)
 })

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { systemClock } from "../../kernel/index.ts"
-import { createBatchPoster } from "./post-batch.ts"
+import { batchUrl, createBatchPoster } from "./post-batch.ts"
 
 const batch = { deliveryId: "gmail_1", account: "me@example.com", payload: { messages: [] } }
 
@@ -32,4 +32,12 @@ test("what may pass is tried again under the same key, and a refusal of the batc
   assert.deepEqual(await post(413), { outcome: "payload-too-large", keys: ["gmail_1"] })
   const given = await post(500, 500, 500, 500, 500, 500)
   assert.deepEqual([given.outcome, given.keys.length], ["gateway-unreachable", 5])
+})
+
+test("mails go to the gateway where it listens, or where they are told to", () => {
+  const url = (bind: string, hookUrl?: string) => batchUrl({ hookUrl, gateway: { bind, port: 18789 }, path: "/hooks" })
+  for (const bind of ["loopback", "lan", "0.0.0.0"]) assert.equal(url(bind), "http://127.0.0.1:18789/hooks/gmail")
+  assert.equal(url("192.168.1.5"), "http://192.168.1.5:18789/hooks/gmail")
+  for (const bind of ["::", "[::1]"]) assert.equal(url(bind), "http://[::1]:18789/hooks/gmail")
+  assert.equal(url("loopback", "https://other.example/in"), "https://other.example/in")
 })

@@ -1,9 +1,21 @@
 // Hands a batch to a gateway's hook over HTTP: the gateway's own watch, and the one that runs in a terminal.
+import { bracketed, localHost } from "../../kernel/http/index.ts"
 import { AppError, type Clock, type ErrorCode, retry, runWithTimeout } from "../../kernel/index.ts"
 import type { GmailBatch } from "./contract.ts"
 
 const postTimeoutMs = 30_000
 const policy = { attempts: 5, minDelayMs: 500, maxDelayMs: 10_000, jitter: 0.3 }
+
+/** The hook of this machine's gateway, as far as no other is configured. */
+export function batchUrl(options: {
+  hookUrl: string | undefined
+  gateway: { bind: string; port: number }
+  /** `hooks.path` */
+  path: string
+}): string {
+  const { hookUrl, gateway, path } = options
+  return hookUrl ?? `http://${bracketed(localHost(gateway.bind))}:${gateway.port}${path}/gmail`
+}
 
 export function createBatchPoster(options: { url: string; token: string; clock: Clock; fetch?: typeof fetch }) {
   const post = async (batch: GmailBatch, signal: AbortSignal): Promise<void> => {
