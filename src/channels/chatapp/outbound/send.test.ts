@@ -426,6 +426,39 @@ describe("a picture", () => {
   })
 })
 
+describe("the words below a file", () => {
+  test("go alone where the file cannot be sent, and say why", async () => {
+    begin({ mediaMaxMb: 0.001 })
+    const media = ["a.png", "b.png"].map((name) => ({
+      path: mediaFile(name, Buffer.alloc(2000)),
+      mediaType: "image/png",
+    }))
+    await send({ text: "the **report** & more", media: media.slice(0, 1), replyTo: String(started) })
+    await send({ text: "both", media })
+    await settled()
+    assert.deepEqual(
+      received().map(({ text }) => text),
+      ["the report & more", "both"].map(
+        (words) => `${words}\n\n(The file a.png cannot be sent: it is larger than 0.001 MB (mediaMaxMb))`,
+      ),
+    )
+    assert.equal(received()[0]?.entities?.[0]?.type, "bold")
+    assert.equal(received()[0]?.reply_to_message?.message_id, started)
+    assert.deepEqual(states(), ["sent", "sent"])
+  })
+
+  test("go alone where the chat takes no such files", async () => {
+    begin()
+    const description = "Bad Request: not enough rights to send photos to the chat"
+    bench.emulator.control.fault({ kind: "status", method: "sendPhoto", status: 400, description })
+    await send({ text: "the page https://example.com", media: [{ path: mediaFile("a.png"), mediaType: "image/png" }] })
+    await settled()
+    const why = "The file cannot be sent: not enough rights to send photos to the chat"
+    assert.equal(received()[0]?.text, `the page https://example.com\n\n(${why})`)
+    assert.deepEqual(calls()[0]?.parameters["link_preview_options"], { is_disabled: true })
+  })
+})
+
 /** The header of a picture of that size, as far as anybody looks. */
 function pngOf(width: number, height: number): Buffer {
   const bytes = Buffer.from(picture)
