@@ -388,6 +388,20 @@ describe("a picture", () => {
     assert.equal(`${first?.caption} ${second?.text}`, text)
   })
 
+  test("has its caption edited, and keeps its buttons", async () => {
+    begin()
+    const buttons = [[{ text: "more", data: "more" }]]
+    await send({ text: "before", buttons, media: [{ path: mediaFile("a.png"), mediaType: "image/png" }] })
+    await settled()
+    const messageId = rows()[0]?.remote_id ?? ""
+    await change({ action: "edit", messageId, text: "**after**" })
+    await settled()
+    assert.deepEqual(states(), ["sent", "sent"])
+    const [message] = received()
+    assert.deepEqual([message?.caption, message?.caption_entities?.[0]?.type], ["after", "bold"])
+    assert.equal(message?.reply_markup?.inline_keyboard.length, 1)
+  })
+
   test("that the platform does not take as one arrives as a file", async () => {
     begin()
     bench.emulator.control.fault({
