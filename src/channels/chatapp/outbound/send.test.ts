@@ -422,6 +422,14 @@ describe("a picture", () => {
     assert.equal(received()[0]?.document?.file_name, "a_b.pdf")
   })
 
+  test("keeps its name in any script", async () => {
+    begin()
+    const path = mediaFile("Отчёт за 11月.pdf", Buffer.from("%PDF-1.4"))
+    await send({ media: [{ path, mediaType: "application/pdf" }] })
+    await settled()
+    assert.equal(received()[0]?.document?.file_name, "Отчёт_за_11月.pdf")
+  })
+
   test("outside the media folder, by link, missing, empty or too large is refused without a call", async () => {
     begin({ mediaMaxMb: 0.001 })
     mediaFile("large.png", Buffer.alloc(2000))
