@@ -39,6 +39,12 @@ test("the most exact binding counts: a topic, a chat, an account, a channel", ()
   assert.equal(agent({ channel: "other" }), undefined)
 })
 
+test("an account is meant however its id is written: all of them are in lower case", () => {
+  const [binding] = configOf([{ agentId: "work", match: { channel: "chatapp", accountId: "Second" } }])
+  assert.ok(binding)
+  assert.equal(boundAgent([binding], place({ account: "second" })), "work")
+})
+
 test("a binding to an agent that there is not is refused, with those that there are", () => {
   assert.throws(
     () => configOf([{ agentId: "ghost", match: { channel: "chatapp" } }]),

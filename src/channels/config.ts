@@ -66,7 +66,13 @@ export const channelDefaultsSchema = z
 
 const bindingMatch = z.strictObject({
   channel: z.string().trim().toLowerCase().min(1).meta({ description: "Name of the channel, such as `chatapp`." }),
-  accountId: z.string().trim().min(1).optional().meta({ description: "Account of the channel; unset or `*`: any." }),
+  accountId: z
+    .string()
+    .trim()
+    .toLowerCase()
+    .min(1)
+    .optional()
+    .meta({ description: "Account of the channel; unset or `*`: any." }),
   peer: z
     .strictObject({
       kind: z.enum(["dm", "direct", "group", "channel"]).meta({

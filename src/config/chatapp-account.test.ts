@@ -59,6 +59,16 @@ describe("settings of an account", () => {
     assert.deepEqual(resolve(chatapp).allowFrom.map(String), ["1"])
   })
 
+  test("leave the channel's word on buttons where they say nothing about them", () => {
+    const chatapp = {
+      capabilities: { inlineButtons: "off" },
+      accounts: { work: { capabilities: {} }, home: { capabilities: ["inlineButtons"] } },
+    }
+    const buttons = (given: object, account: string) => resolve(given, account).capabilities.inlineButtons
+    assert.deepEqual([buttons(chatapp, "work"), buttons(chatapp, "home")], ["off", "all"])
+    assert.equal(buttons({ capabilities: {} }, "default"), "allowlist")
+  })
+
   test("fall back on those of all channels, of messages and of commands", () => {
     const more = { messages: { groupChat: { historyLimit: 7 } }, commands: { native: false } }
     const chatapp = { accounts: { work: { historyLimit: 3, commands: { native: true } } } }

@@ -15,6 +15,9 @@ const defaultDraftChunk: DraftChunk = { minChars: 200, maxChars: 800, breakPrefe
 const defaultCoalesce = { minChars: 800, maxChars: 1200, idleMs: 1000 }
 /** The outbox ends what has no other end. */
 const defaultRetry = { attempts: Number.POSITIVE_INFINITY, minDelayMs: 400, maxDelayMs: 30_000, jitter: 0.1 }
+const defaultCapabilities: { inlineButtons: "off" | "dm" | "group" | "all" | "allowlist" } = {
+  inlineButtons: "allowlist",
+}
 const defaultActions = { reactions: true, sendMessage: true, deleteMessage: true, editMessage: true, sticker: false }
 
 /** Ids of all accounts, sorted; `default` alone when the configuration names none. */
@@ -47,7 +50,7 @@ export function resolveChatappAccount(config: Config, accountId: string) {
     tokenFile: own.tokenFile ?? (isDefault && own.botToken === undefined ? channel.tokenFile : undefined),
     groupPolicy: merged.groupPolicy ?? defaults.groupPolicy ?? "allowlist",
     historyLimit: merged.historyLimit ?? config.messages.groupChat.historyLimit ?? 50,
-    capabilities: merged.capabilities ?? { inlineButtons: "allowlist" as const },
+    capabilities: fill(defaultCapabilities, channel.capabilities, own.capabilities),
     markdown: fill<{ tables: "off" | "bullets" | "code" }>({ tables: "code" }, channel.markdown, own.markdown),
     draftChunk: clampDraftChunk(fill(defaultDraftChunk, channel.draftChunk, own.draftChunk), merged.textChunkLimit),
     blockStreamingCoalesce: fill(defaultCoalesce, channel.blockStreamingCoalesce, own.blockStreamingCoalesce),

@@ -274,6 +274,28 @@ describe("a disk that gives nothing for a while", () => {
   })
 })
 
+test("a disk that does not say what came of a delivery fails nobody but who waits for it", async (context) => {
+  const answer = Promise.withResolvers<SendOutcome>()
+  const sender = recordingSender(async () => await answer.promise)
+  const outbox = await startOutbox(context, { sender })
+  await outbox.put(["1", "hello"])
+  const [row] = outbox.rows()
+  const waiting = outbox.worker.waitFor([row?.id ?? 0], { timeoutMs: 60_000, signal: new AbortController().signal })
+  const { prepare } = outbox.store.handle
+  const failed = Promise.withResolvers<void>()
+  outbox.store.handle.prepare = (sql) => {
+    if (!sql.includes("select * from outbox where id in")) return prepare(sql)
+    failed.resolve()
+    throw new AppError("storage-failed", "input/output error")
+  }
+  answer.resolve({ kind: "sent" })
+  await failed.promise
+  outbox.store.handle.prepare = prepare
+  await outbox.put(["2", "more"])
+  const [told] = await waiting
+  assert.equal(told?.state, "sent")
+})
+
 describe("a worker that stops", () => {
   test("lets a call end that is under way, and begins no other", async (context) => {
     const called = Promise.withResolvers<void>()

@@ -126,7 +126,12 @@ export class OutboxWorker {
     const { promise, resolve } = Promise.withResolvers<void>()
     const rows = () => rowsById(this.#options.store, ids)
     const check = () => {
-      if (rows().every((row) => row.state !== "new" && row.state !== "sending")) resolve()
+      try {
+        if (rows().every((row) => row.state !== "new" && row.state !== "sending")) resolve()
+      } catch (error) {
+        // Looked at again with the next one that is sent: that cannot be read is no fault of whoever sends.
+        if (!isStorageFailure(error)) throw error
+      }
     }
     const timer = setTimeout(resolve, limits.timeoutMs)
     const onAbort = () => resolve()

@@ -150,7 +150,7 @@ export function createChatappChannel(options: ChatappOptions): Channel {
     },
     check: async (signal) => void (await Promise.all(accounts.all().map((account) => account.check(signal)))),
     findTarget: createFindTarget(options, { settings, accounts, pinsOf }),
-    explain: (question) => explainAccess(question, explainFacts(options, settings, activations, pinsOf)),
+    explain: (question) => explainAccess(question, explainFacts(options, { settings, moves, activations, pinsOf })),
     tools: createTools(options, { settings, render, stickers, accounts, pinsOf }),
     jobs: { [lateFilesJobKind]: media.late },
     preparation: createPreparation({ settings: settings.account, fetchFiles: media.fetch }),
@@ -204,15 +204,19 @@ function performFor(options: ChatappOptions, account: Account | undefined, effec
   performEffect(effect, { client: account.client, background: options.background, log, stopTurn })
 }
 
+/** As messages are judged. */
+function following(settings: Settings, moves: ChatMoves): Settings {
+  return { ...settings, account: (id) => moves.follow(settings.account(id)) }
+}
+
 function explainFacts(
   options: ChatappOptions,
-  settings: Settings,
-  activations: Activations,
-  pinsOf: (account: string) => NamePins,
+  parts: { settings: Settings; moves: ChatMoves; activations: Activations; pinsOf: (account: string) => NamePins },
 ): ExplainFacts {
+  const { settings, moves, activations, pinsOf } = parts
   return {
     config: options.config,
-    settings,
+    settings: following(settings, moves),
     running: {
       paired: (account) => options.pairing.book(channelName, account).paired,
       idOfName: (account, name) => pinsOf(account).idOf(name),

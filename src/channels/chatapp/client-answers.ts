@@ -47,6 +47,7 @@ const checks: Readonly<Record<Method, Check>> = {
   sendSticker: isMessage,
   sendMediaGroup: (result) => Array.isArray(result) && result.length > 0 && result.every(isMessage),
   editMessageText: (result) => result === true || isMessage(result),
+  editMessageCaption: (result) => result === true || isMessage(result),
   deleteMessage: isTrue,
   setMessageReaction: isTrue,
   sendMessageDraft: isTrue,

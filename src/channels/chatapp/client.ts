@@ -25,7 +25,7 @@ type Payload<M extends Method> = Omit<NonNullable<Parameters<ApiMethods[M]>[0]>,
 } & { media?: AlbumItem[] }
 type Result<M extends Method> = Awaited<ReturnType<ApiMethods[M]>>
 
-/** A file of ours, opened when it is sent. */
+/** A file of ours, opened when it is sent. Its name has no quotes and no line breaks. */
 export class Upload {
   readonly open: () => Readable
   readonly name: string
@@ -149,7 +149,8 @@ function withFiles(payload: object, InputFile: InputFileClass): object {
 }
 
 function withFile(value: unknown, InputFile: InputFileClass): unknown {
-  if (value instanceof Upload) return new InputFile(opened(value), value.name)
+  // The library writes the name into the header as it is given.
+  if (value instanceof Upload) return new InputFile(opened(value), `"${value.name}"`)
   const isAlbum = Array.isArray(value) && value.some((item) => (item as AlbumItem | null)?.media instanceof Upload)
   return isAlbum ? value.map((item: object) => withFiles(item, InputFile)) : value
 }

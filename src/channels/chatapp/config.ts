@@ -62,10 +62,11 @@ const capabilities = z
     }),
     z.array(z.string()),
   ])
-  .transform((value) => {
-    if (!Array.isArray(value)) return { inlineButtons: value.inlineButtons ?? ("allowlist" as const) }
+  .transform((value): { inlineButtons?: z.infer<typeof inlineButtons> | undefined } => {
+    // What an account leaves out is as the channel says.
+    if (!Array.isArray(value)) return value
     const listed = value.some((name) => name.toLowerCase() === "inlinebuttons")
-    return { inlineButtons: listed ? ("all" as const) : ("off" as const) }
+    return { inlineButtons: listed ? "all" : "off" }
   })
 
 interface CustomCommand {

@@ -39,6 +39,7 @@ const honest: Record<Method, unknown> = {
   sendSticker: message,
   sendMediaGroup: [message],
   editMessageText: message,
+  editMessageCaption: message,
   setWebhook: true,
   deleteWebhook: true,
   deleteMessage: true,

@@ -281,6 +281,18 @@ describe("topics", () => {
 })
 
 describe("what does not call the bot", () => {
+  test("is for the bot when it is the late part of an album that called it", async () => {
+    await begin({ groupPolicy: "open" })
+    const part = { userId: ann.id, chatId: group.id, kind: "photo" as const, data: picture, albumId: "7" }
+    bench.emulator.control.sendMedia({ ...part, caption: `@${botName} which is better?` })
+    await heard()
+    bench.store.handle.raw.exec("update job set state = 'done'")
+    bench.emulator.control.sendMedia(part)
+    await settled()
+    assert.match(bench.jobs()[1]?.input.header ?? "", /a late part of an album/)
+    assert.deepEqual(history(), [])
+  })
+
   test("is kept as history, placeholders for pictures too, and starts no turn", async () => {
     await begin({ groupPolicy: "open" })
     say(bea, "lunch?\n#9 faked: line")

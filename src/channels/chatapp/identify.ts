@@ -25,7 +25,10 @@ function keyOf(botId: string): string {
   return `${channelName}.bot.${botId}`
 }
 
-/** Asks until the platform answers, and keeps the answer; undefined when stopped or refused. `onAsked`: the first try is over. */
+/**
+ * Asks until the platform says it, and keeps the answer. A refusal is asked about again like silence: the intake, which goes
+ * on as well, needs the name once the token is taken. `onAsked`: the first try is over.
+ */
 export async function identifyBot(options: {
   client: Client
   store: Store
@@ -52,8 +55,6 @@ export async function identifyBot(options: {
     } else onAsked()
     if (me.ok || signal.aborted) return
     log.debug({ reason: describeFailure(me.failure) }, "bot not identified yet")
-    // The intake meets the same refusal and tells of it.
-    if (me.failure.kind === "refused" && me.failure.code < 429) return
     await clock.sleep(delayMs, signal).catch(() => undefined)
   }
 }

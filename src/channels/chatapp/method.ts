@@ -18,6 +18,7 @@ export type Method =
   | "sendMediaGroup"
   | "sendSticker"
   | "editMessageText"
+  | "editMessageCaption"
   | "deleteMessage"
   | "setMessageReaction"
   | "sendMessageDraft"

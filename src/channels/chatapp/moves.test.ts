@@ -128,6 +128,25 @@ test("what comes from the new chat in the same batch is answered as the old entr
   assert.equal(isDone(), false)
 })
 
+test("the agent that a binding names goes on to answer in the new chat, after a restart too", async () => {
+  const match = { channel: "chatapp", peer: { kind: "group", id: "-500" } }
+  const config = { agents: { list: [{ id: "main" }, { id: "home" }] }, bindings: [{ agentId: "home", match }] }
+  await begin(groupsFor, { config })
+  const supergroup = bench.emulator.control.migrate({ chatId: group.id })
+  say(supergroup, "who is here?")
+  await bench.until(() => bench.jobs().length === 1, "a turn")
+  await bench.until(isDone, "the configuration follows")
+  await bench.stop()
+  const { emulator, folder } = bench
+  bench = await startBench({ emulator, folder, chatapp: groupsFor(supergroup.id), config })
+  say(supergroup, "and now?")
+  await bench.until(() => bench.jobs().length === 2, "another one")
+  assert.deepEqual(
+    bench.jobs().map(({ input }) => input.sessionKey),
+    Array(2).fill(`agent:home:chatapp:group:${supergroup.id}`),
+  )
+})
+
 test("a configuration that could not be changed is changed after a restart", async () => {
   await begin(groupsFor, { renameConfig: () => ({ kind: "invalid", issues: [] }) })
   const supergroup = bench.emulator.control.migrate({ chatId: group.id })

@@ -78,6 +78,15 @@ test("a menu is registered once, again after a failure, and never again where th
   assert.deepEqual(await register(context, [{ kind: "refused", code: 400 }]), { asked: 1, slept: [] })
 })
 
+test("a menu is registered once the platform knows the bot again: its server may say that it does not while it starts", async (context) => {
+  const { asked } = await register(context, [])
+  const patient = await register(context, [
+    { kind: "refused", code: 401 },
+    { kind: "refused", code: 404 },
+  ])
+  assert.deepEqual([patient.asked, patient.slept.length], [asked + 2, 2])
+})
+
 test("a menu that is taken back while its call is on its way is registered anew: nobody knows which one stands there", async (context) => {
   const log = pino({ level: "silent" })
   const background = createBackground(log)

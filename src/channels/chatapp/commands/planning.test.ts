@@ -121,6 +121,20 @@ test("words of the operator begin a new session for people of standing; the rest
   ])
 })
 
+test("the first message of a new session is edited without its command", async () => {
+  await begin()
+  const messageId = say("/new buy bread")
+  bench.emulator.control.editText({ userId: ann.id, messageId, text: "/new buy cake" })
+  assert.deepEqual(await outcome(), ["/new (in turn)", "buy cake"])
+  bench.store.handle.raw.exec("update job set state = 'done'")
+  // As the platform tells of a preview: nothing that the message says has changed.
+  bench.emulator.control.editText({ userId: ann.id, messageId, text: "/new  buy cake" })
+  const before = bench.jobs().length
+  say("and now?")
+  await bench.until(() => bench.jobs().length > before, "what was said after the edit")
+  assert.deepEqual(bench.store.handle.prepare("select text from event").all(), [])
+})
+
 test("in a group a command needs no mention, other bots' are left alone, and a stop word has to answer the bot", async () => {
   await begin({ groups: { "*": { requireMention: true } } })
   const { username } = bench.emulator.bot

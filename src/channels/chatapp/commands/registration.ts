@@ -4,7 +4,7 @@ import { createHash } from "node:crypto"
 import { type Background, type Clock, type Log, backoffMs } from "../../../kernel/index.ts"
 import type { Store } from "../../../store/index.ts"
 import type { Client } from "../client.ts"
-import { type CallFailure, describeFailure } from "../failure.ts"
+import { type CallFailure, describeFailure, isTokenRefused } from "../failure.ts"
 import { type AccountSettings, channelName } from "../settings.ts"
 import { type MenuEntry, type MenuSkill, type Menus, customEntries, menusOf } from "./menu.ts"
 
@@ -98,11 +98,11 @@ async function put(bot: MenuBot, scope: keyof Menus, entries: readonly MenuEntry
   return result.ok ? undefined : result.failure
 }
 
-/** Undefined: the platform refuses this menu, or the bot; asking again changes nothing. */
+/** Undefined: the platform refuses this menu; asking again changes nothing. A bot that it does not know it may know later. */
 function retryDelay(failure: CallFailure, attempt: number): number | undefined {
   if (failure.kind === "refused") {
     if (failure.retryAfterSeconds !== undefined) return failure.retryAfterSeconds * 1000
-    if (failure.code < 429) return undefined
+    if (failure.code < 429 && !isTokenRefused(failure)) return undefined
   }
   return backoffMs(retryPolicy, attempt)
 }

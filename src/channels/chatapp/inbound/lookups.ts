@@ -75,7 +75,7 @@ function sentRows(
   const rows = store.handle
     .prepare(
       `select route, remote_id, origin, trusted,
-         case kind when 'album' then json_array_length(payload, '$.items') else 1 end as items
+         case kind when 'album' then coalesce(json_array_length(payload, '$.items'), 1) else 1 end as items
        from outbox where channel = ? and account = ? and chat_id in (select value from json_each(?))
          and remote_id in (select value from json_each(?)) order by id`,
     )

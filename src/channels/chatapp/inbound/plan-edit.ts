@@ -4,6 +4,7 @@ import type { Message, Update } from "grammy/types"
 import type { TurnInput } from "../../../agent/turn-input.ts"
 import { amendJob } from "../../../store/index.ts"
 import { decideAccess } from "./access.ts"
+import { type Speaker, planCommand } from "./command.ts"
 import { contentOf } from "./content/index.ts"
 import { historyEdit } from "./history.ts"
 import { refOf } from "./join.ts"
@@ -24,13 +25,15 @@ export function planEdit(update: Update, message: Message, context: PlanContext)
   const said = placeOf(message, context)
   const decision = decideAccess({ chat: message.chat, topicId: said.topicId, sender }, context)
   if (decision.kind === "drop") return skip(update, context, decision.rule, { ...seen, sender: sender.id })
-  const content = contentOf(message)
-  if (decision.kind === "pair" || !content) return skip(update, context, "edited", seen)
+  if (decision.kind === "pair") return skip(update, context, "edited", seen)
   const place = placeFor(said, decision, context)
+  const words = wordsOf(update, message, { place, sender, decision }, context)
+  const content = contentOf(words)
+  if (!content) return skip(update, context, "edited", seen)
   const ref = refOf(settings.accountId, chat, message.message_id)
   const job = context.earlier.jobOfMessage(ref)
   const entry = entryOf(update, context, { ...seen, rule: decision.rule })
-  const input = saidInput(message, { place, content, standing: decision }, context)
+  const input = saidInput(words, { place, content, standing: decision }, context)
   if (!job) {
     // Words that the agent was not asked about wait for the next turn of the group, if they still wait.
     if (place.route.chatKind === "private") return skip(update, context, "edited", seen)
@@ -48,6 +51,12 @@ export function planEdit(update: Update, message: Message, context: PlanContext)
   const note = { sessionKey: job.lane_key, text, origin, trusted, prefix }
   entry.rows = amendJob(ref, JSON.stringify(amended(before, input)), note, context.now)
   return { kind: "noted", entry, what: "edited", chatId: chat }
+}
+
+/** What of it is for the agent: what stands behind a command for a new session, which is not carried out again. */
+function wordsOf(update: Update, message: Message, speaker: Speaker, context: PlanContext): Message {
+  const command = planCommand(update, message, speaker, context)
+  return command?.kind === "first" ? command.message : message
 }
 
 /** What the message says is new; where it stands and what it is joined to stays. */

@@ -61,8 +61,9 @@ function planSaid(
     ...(joining ? { join: joining.join } : {}),
     ...(queued ? { queue: queued.rule } : {}),
   }
-  if (!isForBot && !joining?.continues && !first)
-    return keepForLater(update, message, { place, sender, input }, context)
+  // Of an album one part alone calls the bot: the others are meant for it too, however late they come.
+  const isPartOfTurn = joining?.continues === true || joining?.isLate === true
+  if (!isForBot && !isPartOfTurn && !first) return keepForLater(update, message, { place, sender, input }, context)
   const accepted = accept(update, message, { place, input, hold: joining?.hold ?? queued?.hold, decision }, context)
   if (first) accepted.entry.jobs?.unshift(first)
   return accepted

@@ -21,7 +21,8 @@ export type Fetched =
   /** `detail` is for the log. */
   | {
       kind: "left-out"
-      why: "too-large" | "refused" | "unreachable" | "untrusted-path"
+      /** `not-handed-out`: the limit is the platform's own, whatever the configuration takes in. */
+      why: "too-large" | "not-handed-out" | "refused" | "unreachable" | "untrusted-path"
       bytes?: number
       detail: string
       /** It may be had later. */
@@ -131,8 +132,8 @@ async function copyLocal(
 
 function explain(failure: CallFailure): Fetched {
   if (failure.kind === "refused") {
-    if (/too big/i.test(failure.description)) return tooLarge(undefined)
     const { code, description: detail } = failure
+    if (/too big/i.test(detail)) return { kind: "left-out", why: "not-handed-out", detail }
     if (code === 429 || failure.retryAfterSeconds !== undefined) return unreachable(detail, pause(failure))
     return code >= 500 ? unreachable(detail) : { kind: "left-out", why: "refused", detail }
   }

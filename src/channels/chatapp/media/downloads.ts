@@ -12,10 +12,17 @@ interface Download {
   isOver: boolean
   /** Monotonic. */
   startedAt: number
+  endedAt: number
 }
 
 /** Results that nobody came for: their turn was stopped. */
 const maxEntries = 200
+
+/**
+ * A turn that waits comes back for what was fetched meanwhile. Later than that nobody waits any more: what could not be had
+ * then may be had now, and what was kept may have gone.
+ */
+const resultMs = 60_000
 
 /** After a stop of the channel that the rest of the process survives. */
 const againMs = 1_000
@@ -73,11 +80,11 @@ export class Downloads {
   }
 
   #start(key: string, wanted: Wanted, settings: PerAccount): Download {
-    const known = this.#byFile.get(key)
-    if (known) return known
     const { folder, clock, background } = this.#parts
+    const known = this.#byFile.get(key)
+    if (known && clock.monotonic() - known.endedAt < resultMs) return known
     const { promise, resolve } = Promise.withResolvers<Fetched>()
-    const download: Download = { promise, isOver: false, startedAt: clock.monotonic() }
+    const download: Download = { promise, isOver: false, startedAt: clock.monotonic(), endedAt: Infinity }
     const { signal } = this.#stopped
     background.run("download a file", async () => {
       let outcome: Fetched
@@ -87,6 +94,7 @@ export class Downloads {
         outcome = { kind: "left-out", why: "unreachable", detail: describeError(error) }
       }
       download.isOver = true
+      download.endedAt = clock.monotonic()
       resolve(outcome)
       this.#cleanSometimes()
     })

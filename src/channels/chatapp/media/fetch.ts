@@ -189,11 +189,13 @@ function canBeShown(kept: KeptFile, { kind }: RemoteFile): boolean {
 type LeftOut = Extract<Fetched, { kind: "left-out" }>
 
 function reasonText({ why, bytes }: LeftOut, file: RemoteFile, mediaMaxMb: number): string {
+  const known = bytes ?? file.bytes
+  const size = known === undefined ? "it" : sizeText(known)
   switch (why) {
-    case "too-large": {
-      const size = bytes ?? file.bytes
-      return `${size === undefined ? "it" : sizeText(size)} is more than the ${mediaMaxMb} MB that are taken in; say so to the sender`
-    }
+    case "too-large":
+      return `${size} is more than the ${mediaMaxMb} MB that are taken in; say so to the sender`
+    case "not-handed-out":
+      return `${size} is more than the platform hands out to bots (20 MB); say so to the sender`
     case "refused":
       return "the platform does not hand it out"
     case "unreachable":

@@ -106,6 +106,16 @@ describe("a file of a message", () => {
     assert.ok(bench.logLines.some((line) => line.includes("file left out")))
   })
 
+  test("above the platform's own limit is left out with a note that blames no other", async (context) => {
+    const bench = await begin(context, { chatapp: { mediaMaxMb: 50 } })
+    const description = "Bad Request: file is too big"
+    bench.emulator.control.fault({ kind: "status", method: "getFile", status: 400, description })
+    const input = await receive(bench, { kind: "document", data: Buffer.alloc(3000), name: "a.bin" })
+    assert.deepEqual(notes(input), [
+      "[file, document: left out: 3 KB is more than the platform hands out to bots (20 MB); say so to the sender]",
+    ])
+  })
+
   test("is asked for again when the network failed, and the token stands in no log line", async (context) => {
     const bench = await begin(context)
     bench.emulator.control.fault({ kind: "cut", method: "getFile", times: 2 })

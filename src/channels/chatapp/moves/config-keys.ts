@@ -1,5 +1,7 @@
-// Where the configuration names a group, of the channel and of each account, and whether the channel may write there.
+// Where the configuration names a group, of the channel and of each account, and whether the channel may write there; and
+// whether a binding names it.
 import { type Config, type ConfigPath, resolveChatappAccount } from "../../../config/index.ts"
+import { channelName } from "../settings.ts"
 
 export interface GroupEntry {
   key: ConfigPath
@@ -20,6 +22,11 @@ export function groupEntries(config: Config, chatId: string): GroupEntry[] {
   )
   if (!chatapp.groups || !Object.hasOwn(chatapp.groups, chatId)) return own
   return [{ key: ["channels", "chatapp", "groups", chatId], mayWrite: chatapp.configWrites }, ...own]
+}
+
+/** Whether a binding says which agent answers in this very chat. */
+export function isBound({ bindings }: Pick<Config, "bindings">, chatId: string): boolean {
+  return bindings.some(({ match: { channel, peer } }) => channel === channelName && peer?.id.split(":")[0] === chatId)
 }
 
 export function hasGroup(config: Config, chatId: string): boolean {

@@ -1,14 +1,14 @@
 // Groups that became supergroups: the platform tells it by a message in the old chat and one in the new, and by
 // refusing what is sent to the old. What is kept under the old id moves in the transaction that takes the message in;
 // the configuration's group entry follows after the commit, and again after a restart until it is done. Until then the
-// new chat is answered as the old entry says.
+// new chat is answered as the old entry says. Bindings stay as they are, and go on to mean the chat.
 import { type Config, type ConfigPath, type WriteResult, formatConfigPath, formatIssue } from "../../../config/index.ts"
 import type { Background, Log } from "../../../kernel/index.ts"
 import type { Store, Write } from "../../../store/index.ts"
 import type { GroupBook } from "../../access.ts"
 import type { AccountSettings } from "../settings.ts"
-import { groupEntries, hasGroup } from "./config-keys.ts"
-import { type ChatMove, isKnownMove, markConfigDone, moveChat, openMoves, recordMove } from "./store.ts"
+import { groupEntries, hasGroup, isBound } from "./config-keys.ts"
+import { type ChatMove, allMoves, isKnownMove, markConfigDone, moveChat, openMoves, recordMove } from "./store.ts"
 
 /** Writes the configuration file, and makes the running gateway use it. */
 export type RenameConfig = (entries: readonly { key: ConfigPath; to: string }[]) => WriteResult
@@ -27,6 +27,8 @@ export class ChatMoves {
   readonly #options: ChatMovesOptions
   /** Old id by new id, where the configuration has not followed yet. */
   #open = new Map<string, string>()
+  /** The same of all moves: the file says `bindings` by the old ids for as long as nobody changes it. */
+  #moved = new Map<string, string>()
   #followed: { source: AccountSettings; result: AccountSettings } | undefined
 
   constructor(options: ChatMovesOptions) {
@@ -38,14 +40,18 @@ export class ChatMoves {
   follow(settings: AccountSettings): AccountSettings {
     if (this.#followed?.source !== settings) {
       const groupBook: GroupBook = { of: (chatId) => this.#find(settings.groupBook, chatId) }
-      this.#followed = { source: settings, result: { ...settings, groupBook } }
+      const boundAgent: AccountSettings["boundAgent"] = (place) =>
+        settings.boundAgent({ ...place, chatId: this.#boundId(place.chatId) })
+      this.#followed = { source: settings, result: { ...settings, groupBook, boundAgent } }
     }
     return this.#followed.result
   }
 
   /** While planning: messages of the new chat may come in the same batch. */
   see(move: ChatMove): void {
-    if (!isKnownMove(this.#options.store, move) && this.#mayWrite(move)) this.#open.set(move.newId, move.oldId)
+    if (isKnownMove(this.#options.store, move)) return
+    this.#moved.set(move.newId, move.oldId)
+    if (this.#mayWrite(move)) this.#open.set(move.newId, move.oldId)
   }
 
   /** In the transaction that takes the move in. */
@@ -64,7 +70,9 @@ export class ChatMoves {
 
   /** The transaction has failed. */
   reload(): void {
-    this.#open = new Map(openMoves(this.#options.store).map(({ oldId, newId }) => [newId, oldId]))
+    const byNewId = (moves: readonly ChatMove[]) => new Map(moves.map(({ oldId, newId }) => [newId, oldId]))
+    this.#open = byNewId(openMoves(this.#options.store))
+    this.#moved = byNewId(allMoves(this.#options.store))
   }
 
   /** The platform has refused a message for the old id: nobody has told us by a message yet. */
@@ -85,6 +93,13 @@ export class ChatMoves {
     const oldId = this.#open.get(chatId)
     if (oldId === undefined || group?.listed === "own") return group
     return book.of(oldId) ?? group
+  }
+
+  /** The id by which a binding means this chat. */
+  #boundId(chatId: string): string {
+    const oldId = this.#moved.get(chatId)
+    const config = this.#options.config()
+    return oldId !== undefined && !isBound(config, chatId) && isBound(config, oldId) ? oldId : chatId
   }
 
   #mayWrite({ oldId }: ChatMove): boolean {

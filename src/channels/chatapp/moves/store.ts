@@ -33,6 +33,12 @@ export function openMoves(store: Store): ChatMove[] {
     .all(channelName) as unknown as ChatMove[]
 }
 
+export function allMoves(store: Store): ChatMove[] {
+  return store.handle
+    .prepare("select old_id as oldId, new_id as newId from chat_move where channel = ?")
+    .all(channelName) as unknown as ChatMove[]
+}
+
 export function isKnownMove(store: Store, { oldId }: ChatMove): boolean {
   const row = store.handle.prepare("select 1 from chat_move where channel = ? and old_id = ?").get(channelName, oldId)
   return row !== undefined

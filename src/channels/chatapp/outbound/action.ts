@@ -44,18 +44,15 @@ function call(
     const reaction = emoji === null ? [] : [{ type: "emoji" as const, emoji }]
     return client.call("setMessageReaction", { ...message, reaction }, limits)
   }
-  const { text, parseMode, linkPreview, buttons } = payload as EditPayload
-  return client.call(
-    "editMessageText",
-    {
-      ...message,
-      text,
-      ...(parseMode ? { parse_mode: parseMode } : {}),
-      ...(linkPreview ? {} : { link_preview_options: { is_disabled: true } }),
-      ...(buttons && buttons.length > 0 ? { reply_markup: inlineKeyboard(buttons) } : {}),
-    },
-    limits,
-  )
+  const { text, parseMode, linkPreview, buttons, isCaption } = payload as EditPayload
+  const edited = {
+    ...message,
+    ...(parseMode ? { parse_mode: parseMode } : {}),
+    ...(buttons && buttons.length > 0 ? { reply_markup: inlineKeyboard(buttons) } : {}),
+  }
+  if (isCaption) return client.call("editMessageCaption", { ...edited, caption: text }, limits)
+  const preview = linkPreview ? {} : { link_preview_options: { is_disabled: true } }
+  return client.call("editMessageText", { ...edited, text, ...preview }, limits)
 }
 
 /** It is as it was meant to be. */
@@ -82,6 +79,8 @@ function judge(
       const { parseMode: _mode, ...rest } = payload
       return { kind: "replace", payload: { ...rest, text: rest.plain } as unknown as Json, error }
     }
+    if ("linkPreview" in payload && !payload.isCaption && /no text in the message to edit/i.test(failure.description))
+      return { kind: "replace", payload: { ...payload, isCaption: true } as unknown as Json, error }
     if (failure.code < 500) return { kind: "rejected", error }
   }
   return tryAgain(error, row.attempts, retry)

@@ -82,7 +82,7 @@ export function readButtonValue(store: Store, data: string): ButtonValue | undef
 
 /** Why buttons may not be used in this chat; undefined when they may. */
 export function buttonsRefused({ capabilities }: AccountSettings, chatKind: Route["chatKind"]): string | undefined {
-  const scope = capabilities?.inlineButtons ?? "allowlist"
+  const scope = capabilities.inlineButtons
   const isPrivate = chatKind === "private"
   if (scope === "off") return "buttons are switched off (channels.chatapp.capabilities.inlineButtons)"
   if (scope === "dm" && !isPrivate) return "buttons are only for direct chats (capabilities.inlineButtons is dm)"

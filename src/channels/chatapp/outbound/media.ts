@@ -42,8 +42,9 @@ async function fitsPhoto(file: OpenFile): Promise<boolean> {
   return width + height <= photoLimits.widthAndHeight && ratio <= photoLimits.ratio
 }
 
-/** It stands unquoted in a header of the upload. */
+/** It stands in a header of the upload, which takes letters of every script, and nothing that would end it. */
 function fileName(path: string): string {
-  const name = basename(path).replace(/[^A-Za-z0-9._-]+/g, "_")
-  return name.length > 64 ? `${name.slice(0, 50)}${extname(name).slice(0, 14)}` : name
+  const name = [...basename(path).replace(/[^\p{L}\p{M}\p{N}._-]+/gu, "_")]
+  if (name.length <= 64) return name.join("")
+  return name.slice(0, 50).join("") + [...extname(name.join(""))].slice(0, 14).join("")
 }

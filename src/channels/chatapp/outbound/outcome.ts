@@ -11,6 +11,7 @@ import {
 } from "../../../kernel/index.ts"
 import { type CallFailure, describeFailure } from "../failure.ts"
 import type { AlbumPayload, FormattedText, MediaPayload, StickerPayload, TextPayload } from "./payload.ts"
+import { escapeText } from "./spans.ts"
 
 /** With a refused token nothing will arrive until a person has changed it. */
 export const tokenRefusedDelayMs = 5 * 60 * 1000
@@ -63,7 +64,10 @@ export function judgeSend(
     case "lost":
       return { kind: "uncertain", error }
     case "page":
-      return judgePage(failure.status, error, again)
+      return (
+        (failure.status === 413 && wordsAlone(context.payload, error, tooLargeText)) ||
+        judgePage(failure.status, error, again)
+      )
     case "refused":
       return judgeRefusal(failure, context, again)
   }
@@ -108,6 +112,8 @@ function judgeRefusal(
   }
   const other = sentOtherwise(payload, rowKind, description)
   if (other) return replace(other, error)
+  const words = isFileRefused(description) ? wordsAlone(payload, error, refusedText(description)) : undefined
+  if (words) return words
   // The topic of a private chat is gone; the same person still reads the chat itself.
   if (chatKind === "private" && payload.threadId !== undefined && /thread not found|topic_/i.test(description)) {
     const { threadId: _gone, ...rest } = payload
@@ -119,6 +125,32 @@ function judgeRefusal(
 function replace(payload: SentPayload, error: string): SendOutcome {
   return { kind: "replace", payload: payload as unknown as Json, error }
 }
+
+/** The chat, or the platform, takes no such file; words it may take. */
+function isFileRefused(description: string): boolean {
+  return /not enough rights to send (?!text)|chat_send_[a-z]{1,30}_forbidden|entity too large|file is too big/i.test(
+    description,
+  )
+}
+
+const tooLargeText = "The file cannot be sent: it is too large"
+
+function refusedText(description: string): string {
+  return `The file cannot be sent: ${description.replace(/^[A-Z][\w ]{0,40}: /, "")}`
+}
+
+/** The words that a file would have had below it, and why it is missing; undefined when it has none. */
+export function wordsAlone(payload: SentPayload, error: string, why = error): SendOutcome | undefined {
+  if (!("caption" in payload)) return undefined
+  const { caption, path: _path, mediaType: _type, items: _items, sendAs: _as, ...rest } = payload as Captioned
+  if (!caption) return undefined
+  const note = `\n\n(${why})`
+  const text = caption.text + (caption.parseMode ? escapeText(note) : note)
+  // Below a file no link shows a preview.
+  return replace({ ...rest, ...caption, text, plain: caption.plain + note, linkPreview: false }, error)
+}
+
+type Captioned = Partial<MediaPayload & AlbumPayload>
 
 /** A file that the platform does not take as what it was sent as; each goes on as something simpler. */
 function sentOtherwise(payload: SentPayload, rowKind: string, description: string): SentPayload | undefined {

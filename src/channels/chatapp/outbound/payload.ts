@@ -54,6 +54,8 @@ export type RowKind = "text" | "sticker" | "album" | MediaKind | ActionKind
 export interface EditPayload extends FormattedText {
   messageId: string
   linkPreview: boolean
+  /** The message is a file: its words are the caption. The platform has said so. */
+  isCaption?: true
   /** All that the message has afterwards: the platform takes away what is not said again. */
   buttons?: ReplyButton[][]
 }

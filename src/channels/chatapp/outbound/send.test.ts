@@ -388,6 +388,20 @@ describe("a picture", () => {
     assert.equal(`${first?.caption} ${second?.text}`, text)
   })
 
+  test("has its caption edited, and keeps its buttons", async () => {
+    begin()
+    const buttons = [[{ text: "more", data: "more" }]]
+    await send({ text: "before", buttons, media: [{ path: mediaFile("a.png"), mediaType: "image/png" }] })
+    await settled()
+    const messageId = rows()[0]?.remote_id ?? ""
+    await change({ action: "edit", messageId, text: "**after**" })
+    await settled()
+    assert.deepEqual(states(), ["sent", "sent"])
+    const [message] = received()
+    assert.deepEqual([message?.caption, message?.caption_entities?.[0]?.type], ["after", "bold"])
+    assert.equal(message?.reply_markup?.inline_keyboard.length, 1)
+  })
+
   test("that the platform does not take as one arrives as a file", async () => {
     begin()
     bench.emulator.control.fault({
@@ -408,6 +422,14 @@ describe("a picture", () => {
     assert.equal(received()[0]?.document?.file_name, "a_b.pdf")
   })
 
+  test("keeps its name in any script", async () => {
+    begin()
+    const path = mediaFile("Отчёт за 11月.pdf", Buffer.from("%PDF-1.4"))
+    await send({ media: [{ path, mediaType: "application/pdf" }] })
+    await settled()
+    assert.equal(received()[0]?.document?.file_name, "Отчёт_за_11月.pdf")
+  })
+
   test("outside the media folder, by link, missing, empty or too large is refused without a call", async () => {
     begin({ mediaMaxMb: 0.001 })
     mediaFile("large.png", Buffer.alloc(2000))
@@ -423,6 +445,39 @@ describe("a picture", () => {
     await settled()
     assert.deepEqual(states(), Array(5).fill("dead"))
     assert.equal(calls("sendPhoto").length, 0)
+  })
+})
+
+describe("the words below a file", () => {
+  test("go alone where the file cannot be sent, and say why", async () => {
+    begin({ mediaMaxMb: 0.001 })
+    const media = ["a.png", "b.png"].map((name) => ({
+      path: mediaFile(name, Buffer.alloc(2000)),
+      mediaType: "image/png",
+    }))
+    await send({ text: "the **report** & more", media: media.slice(0, 1), replyTo: String(started) })
+    await send({ text: "both", media })
+    await settled()
+    assert.deepEqual(
+      received().map(({ text }) => text),
+      ["the report & more", "both"].map(
+        (words) => `${words}\n\n(The file a.png cannot be sent: it is larger than 0.001 MB (mediaMaxMb))`,
+      ),
+    )
+    assert.equal(received()[0]?.entities?.[0]?.type, "bold")
+    assert.equal(received()[0]?.reply_to_message?.message_id, started)
+    assert.deepEqual(states(), ["sent", "sent"])
+  })
+
+  test("go alone where the chat takes no such files", async () => {
+    begin()
+    const description = "Bad Request: not enough rights to send photos to the chat"
+    bench.emulator.control.fault({ kind: "status", method: "sendPhoto", status: 400, description })
+    await send({ text: "the page https://example.com", media: [{ path: mediaFile("a.png"), mediaType: "image/png" }] })
+    await settled()
+    const why = "The file cannot be sent: not enough rights to send photos to the chat"
+    assert.equal(received()[0]?.text, `the page https://example.com\n\n(${why})`)
+    assert.deepEqual(calls()[0]?.parameters["link_preview_options"], { is_disabled: true })
   })
 })
 

@@ -8,7 +8,7 @@ import { inlineKeyboard } from "./buttons.ts"
 import { callTimeoutMs } from "./limits.ts"
 import { type OpenUpload, openUpload } from "./media.ts"
 import { type MediaKind, mediaKind } from "./media-kind.ts"
-import { type SentPayload, floodWaitMs, judgeMedia, judgeSend } from "./outcome.ts"
+import { type SentPayload, floodWaitMs, judgeMedia, judgeSend, wordsAlone } from "./outcome.ts"
 import { type AlbumPayload, type FormattedText, isAction, type MediaPayload, type TextPayload } from "./payload.ts"
 import type { SendContext } from "./send-context.ts"
 
@@ -31,7 +31,12 @@ export async function sendRow(row: OutboxRow, context: SendContext): Promise<Sen
 /** What it counts for the platform's limits: an album each of its items. */
 export function messageCount(row: OutboxRow): number {
   if (row.kind === "delete" || row.kind === "react") return 0
-  return row.kind === "album" ? (JSON.parse(row.payload) as AlbumPayload).items.length : 1
+  return row.kind === "album" ? ((JSON.parse(row.payload) as Partial<AlbumPayload>).items?.length ?? 1) : 1
+}
+
+/** Its words went alone. */
+export function lacksFile(row: Pick<OutboxRow, "kind" | "payload">): boolean {
+  return row.kind !== "text" && !isAction(row.kind) && "text" in (JSON.parse(row.payload) as object)
 }
 
 interface SentMessage {
@@ -70,7 +75,7 @@ async function send(
       : sendMedia(row, payload, open[0] as OpenUpload, chatId, context))
   } catch (error) {
     const outcome = judgeMedia(error, { attempt: row.attempts, retry: context.settings.retry })
-    if (outcome) return outcome
+    if (outcome) return (outcome.kind === "rejected" && wordsAlone(payload, outcome.error)) || outcome
     throw error
   } finally {
     await Promise.all(open.map((media) => media.close()))

@@ -57,7 +57,7 @@ const closeTags: Record<SpanStyle, (detail: string) => string> = {
 const special = /[&<>]/
 
 /** Of a text: quotes mean something in attributes alone. */
-function escapeText(text: string): string {
+export function escapeText(text: string): string {
   if (!special.test(text)) return text
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
 }

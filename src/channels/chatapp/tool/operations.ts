@@ -12,6 +12,7 @@ import type { ActionKind } from "../outbound/payload.ts"
 import { knowsChat } from "../known.ts"
 import { buttonsRefused } from "../outbound/buttons.ts"
 import { reactRow } from "../outbound/decoration.ts"
+import { lacksFile } from "../outbound/send.ts"
 import { planEdit, planReply, planSticker } from "../outbound/plan.ts"
 import { emojiOf } from "../outbound/plan-change.ts"
 import type { Renderer } from "../outbound/render.ts"
@@ -228,6 +229,10 @@ export class Operations {
       const what =
         trouble.state !== "uncertain" ? "It was not done" : "It may or may not have arrived: do not repeat it"
       return { content: [{ type: "text", text: `${what}. ${trouble.error ?? ""}`.trim() }], isError: true }
+    }
+    if (rows.some(lacksFile)) {
+      const text = "The words were sent, the file was not: below them it says why."
+      return { content: [{ type: "text", text }], isError: true }
     }
     const messageId = rows.findLast((row) => row.remote_id !== null)?.remote_id
     const isDone = rows.every((row) => row.state === "sent")

@@ -479,6 +479,16 @@ describe("media from the web", () => {
     assert.equal(calls("sendPhoto").length, 2)
   })
 
+  test("that the chat does not take is told of, though its words have gone", async () => {
+    begin()
+    const description = "Bad Request: not enough rights to send photos to the chat"
+    bench.emulator.control.fault({ kind: "status", method: "sendPhoto", status: 400, description })
+    const result = await message({ action: "send", media: `${base}/a.png`, message: "look" })
+    assert.equal(result.isError, true)
+    assert.match(JSON.stringify(result.content), /the file was not/)
+    assert.match(said()[0]?.text ?? "", /^look\n\n\(The file cannot be sent/)
+  })
+
   test("is refused when it is too large, gone, not on the web, or leads to an inner address", async () => {
     begin({ mediaMaxMb: 1 })
     const bad = [`${base}/large`, `${base}/none`, `${base}/away`, `${base}/file`, `${base}/loop`, "http://other.test/a"]
