@@ -222,8 +222,17 @@ export class Frames {
   /** Our world in the frame's present document; made when it is not there yet. */
   world(frame: Frame, signal: AbortSignal): Promise<World> {
     if (frame.world) return Promise.resolve(frame.world)
-    frame.pending ??= this.#makeWorld(frame, signal).finally(() => (frame.pending = undefined))
-    return frame.pending
+    frame.pending ??= this.#beginWorld(frame)
+    return raceAbort(frame.pending, signal)
+  }
+
+  /** Made for all who ask: whoever asked first may give up, and the others still wait for it. */
+  #beginWorld(frame: Frame): Promise<World> {
+    const pending = this.#makeWorld(frame).finally(() => {
+      // There may be another document by now, and somebody who waits for its world.
+      if (frame.pending === pending) frame.pending = undefined
+    })
+    return pending
   }
 
   /** For a world that turned out to be gone before its event came. */
@@ -231,7 +240,7 @@ export class Frames {
     if (frame.world === world) this.#endWorld(frame)
   }
 
-  async #makeWorld(frame: Frame, signal: AbortSignal): Promise<World> {
+  async #makeWorld(frame: Frame): Promise<World> {
     for (let attempt = 0; ; attempt += 1) {
       const { session, loaderId } = frame
       const key = `svc${this.#options.nextKey()}`
@@ -239,13 +248,11 @@ export class Frames {
         const { executionContextId: contextId } = await session.send<{ executionContextId: number }>(
           "Page.createIsolatedWorld",
           { frameId: frame.id, worldName },
-          { signal },
         )
-        const reply = await session.send<EvaluateReply>(
-          "Runtime.evaluate",
-          { expression: agentSource(key), contextId },
-          { signal },
-        )
+        const reply = await session.send<EvaluateReply>("Runtime.evaluate", {
+          expression: agentSource(key),
+          contextId,
+        })
         if (reply.exceptionDetails)
           throw new AppError("internal", `The page agent failed: ${reply.exceptionDetails.exception?.description}`)
         const world: World = { key, contextId, session, alive: true, numbers: new Map() }

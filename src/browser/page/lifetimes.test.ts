@@ -92,3 +92,20 @@ test("says that the tab was closed to whoever waits for a response of it", async
   await tabs.close(tab)
   await refused
 })
+
+test("makes the world of a document for all who wait for it, whoever of them gives up", async () => {
+  const browser = new ScriptedBrowser()
+  const { tab } = await browser.open()
+  await tab.attach()
+  const answer = Promise.withResolvers<object>()
+  browser.answer("Page.createIsolatedWorld", () => answer.promise)
+  browser.answer("Runtime.evaluate", () => ({ result: {} }))
+  const first = new AbortController()
+  const givenUp = assert.rejects(tab.frames.world(tab.frames.main, first.signal), /gave up/)
+  const waiting = tab.frames.world(tab.frames.main, signal)
+  first.abort(new Error("gave up"))
+  await givenUp
+  answer.resolve({ executionContextId: 7 })
+  assert.equal((await waiting).contextId, 7)
+  assert.equal(browser.count("Page.createIsolatedWorld"), 1)
+})
