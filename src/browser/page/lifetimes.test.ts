@@ -109,3 +109,26 @@ test("makes the world of a document for all who wait for it, whoever of them giv
   assert.equal((await waiting).contextId, 7)
   assert.equal(browser.count("Page.createIsolatedWorld"), 1)
 })
+
+test("knows the page that a tab has come to while it was attached, and not the one that it began with", async () => {
+  const browser = new ScriptedBrowser()
+  const { tab } = await browser.open()
+  const frame = (id: string, url: string, loaderId: string) => ({ id, url, loaderId })
+  const tree = Promise.withResolvers<object>()
+  const asked = browser.next("Page.getFrameTree")
+  browser.answer("Page.getFrameTree", () => tree.promise)
+  const enabled = Promise.withResolvers<object>()
+  browser.answer("Runtime.enable", () => enabled.promise)
+  const attached = tab.attach()
+  await asked
+  const child = { ...frame("ad", "https://ads.example/", "2"), parentId: "TAB" }
+  tree.resolve({ frameTree: { frame: frame("TAB", "about:blank", "1"), childFrames: [{ frame: child }] } })
+  browser.event("Page.frameNavigated", { frame: frame("TAB", "https://b.example/", "3") }, "S1")
+  enabled.resolve({})
+  await attached
+  assert.equal(tab.url, "https://b.example/")
+  assert.deepEqual(
+    tab.frames.all.map(({ id }) => id),
+    ["TAB"],
+  )
+})
