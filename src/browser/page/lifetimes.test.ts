@@ -54,6 +54,25 @@ test("tells settings to a frame that comes while they are set", async () => {
   assert.deepEqual(toldOffline(browser), ["S1", "F1"])
 })
 
+test("sets a tab beside a frame that does not answer", async (context) => {
+  const browser = new ScriptedBrowser()
+  const { tab } = await browser.open()
+  await tab.attach()
+  browser.event("Target.attachedToTarget", frameOf("F1"), "S1")
+  browser.event("Target.attachedToTarget", frameOf("F2"), "S1")
+  context.mock.timers.enable({ apis: ["setTimeout"] })
+  const told = Promise.withResolvers<void>()
+  browser.answer("Network.emulateNetworkConditions", ({ sessionId }) => {
+    if (sessionId === "F2") told.resolve()
+    return sessionId === "F1" ? new Promise(() => undefined) : {}
+  })
+  const set = tab.overrides.set({ offline: true }, signal)
+  await told.promise
+  context.mock.timers.tick(1_000)
+  await set
+  assert.deepEqual(toldOffline(browser), ["S1", "F1", "F2"])
+})
+
 test("has one session in a tab whose first could not be set up", async () => {
   const browser = new ScriptedBrowser()
   const { tab } = await browser.open()
