@@ -151,3 +151,20 @@ test("knows the page that a tab has come to while it was attached, and not the o
     ["TAB"],
   )
 })
+
+test("gives a response beside a frame that does not answer", async (context) => {
+  const browser = new ScriptedBrowser()
+  const { tab } = await browser.open()
+  await tab.attach()
+  browser.event("Target.attachedToTarget", frameOf("F1"), "S1")
+  context.mock.timers.enable({ apis: ["setTimeout"] })
+  browser.answer("Network.enable", ({ sessionId }) => (sessionId === "F1" ? new Promise(() => undefined) : {}))
+  browser.answer("Network.getResponseBody", () => ({ body: "tea", base64Encoded: false }))
+  const kept = browser.next("Network.enable")
+  const waiting = waitForBody(tab, { url: "/tea", maxChars: 10, timeoutMs: 20_000 }, undefined)
+  await kept
+  const response = { url: "https://a.example/tea", status: 200, headers: {} }
+  browser.event("Network.responseReceived", { requestId: "1", response }, "S1")
+  browser.event("Network.loadingFinished", { requestId: "1" }, "S1")
+  assert.equal((await waiting).body, "tea")
+})
