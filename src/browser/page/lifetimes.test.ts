@@ -1,6 +1,7 @@
 // What a tab keeps of its frames and of tries that failed: nothing, once they are over.
 import assert from "node:assert/strict"
 import { test } from "node:test"
+import { Secret } from "../../kernel/index.ts"
 import { ScriptedBrowser } from "../../../test/support/scripted-browser.ts"
 import { waitForBody } from "./response-body.ts"
 
@@ -71,6 +72,24 @@ test("sets a tab beside a frame that does not answer", async (context) => {
   context.mock.timers.tick(1_000)
   await set
   assert.deepEqual(toldOffline(browser), ["S1", "F1", "F2"])
+})
+
+test("sets credentials although a frame goes away meanwhile", async () => {
+  const browser = new ScriptedBrowser()
+  const { tab } = await browser.open()
+  await tab.attach()
+  browser.event("Target.attachedToTarget", frameOf("F1"), "S1")
+  const told = Promise.withResolvers<void>()
+  browser.answer("Fetch.enable", ({ sessionId }) => {
+    if (sessionId !== "F1") return {}
+    told.resolve()
+    return new Promise(() => undefined)
+  })
+  const pair = { username: "ada", password: new Secret("tea-pot"), origin: "https://a.example" }
+  const set = tab.credentials.set(pair, signal)
+  await told.promise
+  browser.event("Target.detachedFromTarget", { sessionId: "F1" }, "S1")
+  await set
 })
 
 test("has one session in a tab whose first could not be set up", async () => {
