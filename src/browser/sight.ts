@@ -1,6 +1,6 @@
 // What a page shows of where it is: the sites of its frames, and whether a link of it leads to an address. Asked before
 // a tainted call is made; read in worlds of our own, whose functions no page can replace.
-import { type JsonObject, plainAddress, siteOf } from "../kernel/index.ts"
+import { type Clock, type JsonObject, plainAddress, siteOf } from "../kernel/index.ts"
 import { type CoreOptions, createAccess, limits } from "./access.ts"
 import type { Caller } from "./caller.ts"
 import { CdpError } from "./cdp/index.ts"
@@ -11,6 +11,8 @@ import type { Tab } from "./page/tab.ts"
 
 /** A page answers this at once, or it does not answer. */
 const lookMs = 5_000
+/** A frame that does not answer must not keep the others from being heard. */
+const frameMs = 2_000
 /** More frames than a page has that is read by anybody. */
 const maxFrames = 30
 
@@ -44,10 +46,11 @@ export function sightOperations(options: CoreOptions) {
       const tab = await pick(caller, targetId)
       const wanted = JSON.stringify(plainAddress(address))
       return await tab.operate(limits("Looking at the links", lookMs, caller), async ({ signal }) => {
-        for (const frame of tab.frames.all.slice(0, maxFrames)) {
-          if (await isTrue(tab, frame, hasLink(wanted), signal)) return true
-        }
-        return false
+        const hasIt = (frame: Frame) => isTrue(tab, frame, hasLink(wanted), signal)
+        const { main } = tab.frames
+        if (await hasIt(main)) return true
+        const others = tab.frames.all.slice(0, maxFrames).filter((frame) => frame !== main)
+        return await isAnyTrue(others.map(hasIt), tab.clock)
       })
     },
     /**
@@ -93,6 +96,19 @@ const hasFocusInFrame = `(() => {
   const element = Object.getOwnPropertyDescriptor(Document.prototype, "activeElement").get.call(document)
   return /^(?:iframe|frame|object|embed)$/i.test(element?.localName ?? "")
 })()`
+
+/** As soon as one says so. What does not answer for long has said no. */
+async function isAnyTrue(answers: Promise<boolean>[], clock: Clock): Promise<boolean> {
+  const enough = new AbortController()
+  const limit = clock.sleep(frameMs, enough.signal).then(() => false)
+  const yes = answers.map(async (answer) => (await answer) || (await new Promise<never>(() => undefined)))
+  const all = Promise.all(answers).then((each) => each.includes(true))
+  try {
+    return await Promise.race([...yes, all, limit])
+  } finally {
+    enough.abort()
+  }
+}
 
 function hasLink(wanted: string): string {
   return `(() => {

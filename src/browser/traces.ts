@@ -84,7 +84,7 @@ export function traceOperations(options: CoreOptions) {
         })
       }
       const { screenshots, snapshots, sources } = request
-      const parts = { connection: live.connection, tabs: live.tabs, background, ids, log }
+      const parts = { connection: live.connection, tabs: live.tabs, background, clock, ids, log }
       const trace = await traces.start(live, () => Trace.start(parts, { screenshots, snapshots, sources }))
       background.run("trace limit", () => endOverdue(live, trace))
       log.info({ targetId: tab.targetId }, "trace started")

@@ -1,6 +1,5 @@
 // The browser keeps the bodies of answers only while somebody waits for one: they cost memory.
-import { AppError } from "../../kernel/index.ts"
-import { CdpError, type CdpSession } from "../cdp/index.ts"
+import type { CdpSession } from "../cdp/index.ts"
 
 const bufferBytes = 20 * 1024 * 1024
 
@@ -18,19 +17,16 @@ export class BodyKeeping {
     await keep(session, bufferBytes, signal)
   }
 
-  async end(session: CdpSession): Promise<void> {
+  /** Its answer is not waited for: a process that hangs would hold up what another one has given. */
+  end(session: CdpSession): void {
     const others = (this.#waiting.get(session) ?? 1) - 1
     if (others > 0) {
       this.#waiting.set(session, others)
       return
     }
     this.#waiting.delete(session)
-    try {
-      await keep(session, 0)
-    } catch (error) {
-      // A tab that was closed meanwhile keeps nothing either.
-      if (!(error instanceof CdpError) && !(error instanceof AppError)) throw error
-    }
+    // A tab that was closed meanwhile keeps nothing either.
+    keep(session, 0).catch(() => undefined)
   }
 }
 

@@ -7,6 +7,8 @@ export class Concealment {
   isUsed = false
   /** Worlds of documents in which what is typed is concealed. */
   readonly watched = new WeakSet<object>()
+  /** Frames that did not answer when they were to be watched. */
+  readonly silent = new WeakSet<object>()
 
   add(origin: string, value: string): void {
     this.isUsed = true

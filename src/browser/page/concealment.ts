@@ -1,6 +1,6 @@
 // What pages of a tab must not show: secrets that were filled in, and what a person typed who had taken it over.
 import { AppError } from "../../kernel/index.ts"
-import { callAgent, unlessGone, type World } from "./frames.ts"
+import { callAgent, type Frame, unlessGone, valueIn, type World } from "./frames.ts"
 import type { SecretState } from "./inject/conceal.ts"
 import { parseRef, staleRef } from "./refs.ts"
 import type { Operation, Tab } from "./tab.ts"
@@ -80,22 +80,49 @@ export async function concealWords(tab: Tab, signal: AbortSignal): Promise<void>
   )
 }
 
-/** From now on, what a person types into the documents that there are is concealed. Asked again when there are new ones. */
-export async function watchTyping(tab: Tab, signal: AbortSignal): Promise<void> {
+/** By then a document has heard of it that answers at all. */
+const pressMs = 1_000
+
+/**
+ * From now on, what a person types into the documents that there are is concealed, and what they would open is noticed.
+ * Asked again when there are new ones. A frame that does not answer holds up no press for long, and what `isTyped` only
+ * where it may be typed into that frame.
+ */
+export async function watchTyping(tab: Tab, signal: AbortSignal, isTyped: boolean): Promise<void> {
   tab.concealment.isUsed = true
-  const { watched } = tab.concealment
-  await Promise.all(
-    tab.frames.all.map(async (frame) => {
-      if (frame.world && watched.has(frame.world)) return
-      const work = async () => {
-        const world = await tab.frames.world(frame, signal)
-        await callAgent(world, "watchPerson", null, signal)
-        watched.add(world)
-      }
-      await unlessGone(work())
-    }),
-  )
+  const { watched, silent } = tab.concealment
+  const isNew = ({ world }: Frame) => !world || !watched.has(world)
+  const watch = async (frame: Frame) => {
+    const world = await tab.frames.world(frame, signal)
+    await callAgent(world, "watchPerson", null, signal)
+    watched.add(world)
+  }
+  const asked = new Map(tab.frames.all.filter(isNew).map((frame) => [frame, unlessGone(watch(frame))]))
+  const everywhere = Promise.all(asked.values())
+  // Where it is not waited for, nobody is told.
+  everywhere.catch(() => undefined)
+  const { main } = tab.frames
+  await asked.get(main)
+  asked.delete(main)
+  if (asked.size === 0) return
+  if (isTyped) {
+    const isOwn = main.world && (await unlessGone(valueIn(main.world, hasFieldFocus, signal)))
+    if (isOwn !== true) await everywhere
+    return
+  }
+  const heard = [...asked].filter(([frame]) => !silent.has(frame))
+  const enough = new AbortController()
+  const limit = tab.clock.sleep(pressMs, enough.signal).catch(() => undefined)
+  await Promise.race([Promise.all(heard.map(([, done]) => done)), limit])
+  enough.abort()
+  for (const [frame] of heard) if (isNew(frame)) silent.add(frame)
 }
+
+/** Whether the document has the focus in a field of its own, which no frame can be. */
+const hasFieldFocus = `(() => {
+  const element = Object.getOwnPropertyDescriptor(Document.prototype, "activeElement").get.call(document)
+  return /^(?:input|textarea|select|button|a)$/.test(element?.localName ?? "")
+})()`
 
 export async function leaveTyping(tab: Tab, signal: AbortSignal): Promise<void> {
   const { watched } = tab.concealment

@@ -94,7 +94,7 @@ export class Credentials {
       else await session.send("Fetch.enable", { handleAuthRequests: true, patterns }, { signal })
     } catch (error) {
       // A process that has ended meanwhile has no requests either.
-      if (!(error instanceof CdpError)) throw error
+      if (!(error instanceof CdpError) && this.#sessions.has(session)) throw error
       this.#sessions.delete(session)
     }
   }

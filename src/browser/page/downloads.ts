@@ -81,8 +81,9 @@ export class Downloads {
   /** Who waits in which tab: a newer waiter takes the place of an older one. */
   readonly #waiting = new Map<Tab, Waiting>()
   readonly #refused: Refusal[] = []
-  /** Where those go that are broken off as soon as they begin. */
+  /** Where the browser puts what begins, for as long as it may let something pass. */
   #folder: string | undefined
+  #behaviours = 0
   #count = 0
   /** The newest refusal of which a tab's callers were told. */
   readonly #told = new WeakMap<Tab, number>()
@@ -168,10 +169,9 @@ export class Downloads {
     this.#refused.push(refusal)
     if (this.#refused.length > keptRefusals) this.#refused.shift()
     for (const tell of this.#onRefused) tell(refusal)
-    // While somebody waits in another tab the browser lets everything pass.
+    // While somebody waits in another tab the browser lets everything pass, and until it has heard that nobody does.
     const folder = this.#folder
-    if (this.#waiting.size > 0 && folder !== undefined)
-      background.run("download refused", () => this.#cancel(event.guid, folder))
+    if (folder !== undefined) background.run("download refused", () => this.#cancel(event.guid, folder))
   }
 
   #advanced(event: ProgressEvent): void {
@@ -202,10 +202,13 @@ export class Downloads {
   /** What holds while nobody waits. Events go on, so that an action can tell what it set off. */
   async #refuse(signal?: AbortSignal): Promise<void> {
     const { isOurs } = this.#options
+    const told = this.#behaviours + 1
     await this.#behave({ behavior: isOurs ? "deny" : "default", eventsEnabled: isOurs }, signal)
+    if (this.#behaviours === told) this.#folder = undefined
   }
 
   async #behave(parameters: object, signal?: AbortSignal): Promise<void> {
+    this.#behaviours += 1
     await this.#options.connection.root.send("Browser.setDownloadBehavior", { ...parameters }, { signal })
   }
 

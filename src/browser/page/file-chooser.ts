@@ -36,7 +36,7 @@ export class ArmedChooser {
   }
 
   async arm(tab: ChooserTab, options: ArmOptions): Promise<void> {
-    await this.disarm()
+    const before = this.#disarm
     const end = new AbortController()
     const unlisten = tab.session.on("Page.fileChooserOpened", (event: ChooserEvent) => {
       options.background.run("file chooser", async () => {
@@ -52,8 +52,16 @@ export class ArmedChooser {
       if (this.#disarm === disarm) this.#disarm = undefined
       await tab.session.send("Page.setInterceptFileChooserDialog", { enabled: false })
     }
+    // From now on, not when those before it have ended: of two that arm at the same time the later one counts.
     this.#disarm = disarm
-    await tab.session.send("Page.setInterceptFileChooserDialog", { enabled: true })
+    try {
+      await before?.()
+      if (!end.signal.aborted) await tab.session.send("Page.setInterceptFileChooserDialog", { enabled: true })
+    } catch (error) {
+      // Whoever is told that it failed gives no files to a chooser of later.
+      disarm().catch(() => undefined)
+      throw error
+    }
     options.background.run("file chooser limit", async () => {
       const ended = AbortSignal.any([end.signal, tab.closed])
       await options.clock.sleep(options.timeoutMs, ended).catch(() => undefined)

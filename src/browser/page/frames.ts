@@ -118,24 +118,39 @@ export class Frames {
   }
 
   async #follow(session: CdpSession, rootId: string | undefined, signal: AbortSignal): Promise<void> {
+    // Frames of which an event has told while the tree was on its way: what the tree says of them may be older.
+    const told = new Set<string>()
+    let hasTree = false
+    const note = (frameId: string) => {
+      if (!hasTree) told.add(frameId)
+    }
     session.on("Page.frameAttached", (event: { frameId: string; parentFrameId: string }) =>
       this.#put({ id: event.frameId, parentId: event.parentFrameId, url: "", loaderId: "" }, session),
     )
-    session.on("Page.frameNavigated", (event: { frame: FramePayload }) => this.#put(event.frame, session))
+    session.on("Page.frameNavigated", (event: { frame: FramePayload }) => {
+      note(event.frame.id)
+      this.#put(event.frame, session)
+    })
     session.on("Page.navigatedWithinDocument", (event: { frameId: string; url: string }) => {
       const frame = this.#frames.get(event.frameId)
       if (frame) frame.url = event.url
     })
     session.on("Page.frameDetached", (event: { frameId: string; reason?: string }) => {
+      note(event.frameId)
       // A frame that moves to another process says so; it comes back with a session of its own.
       if (event.reason !== "swap") this.#remove(event.frameId)
       else this.#endWorld(this.#frames.get(event.frameId))
     })
     session.on("Target.attachedToTarget", (event: AttachedEvent) => this.#attached(event, signal))
     session.on("Target.detachedFromTarget", (event: { sessionId: string }) => this.#detached(event.sessionId))
-    const [, tree] = await Promise.all([
+    const putTree = async () => {
+      const { frameTree } = await session.send<{ frameTree: FrameTreePayload }>("Page.getFrameTree", {}, { signal })
+      hasTree = true
+      this.#putTree(frameTree, session, rootId, told)
+    }
+    await Promise.all([
       session.send("Page.enable", {}, { signal }),
-      session.send<{ frameTree: FrameTreePayload }>("Page.getFrameTree", {}, { signal }),
+      putTree(),
       session.send(
         "Target.setAutoAttach",
         { autoAttach: true, waitForDebuggerOnStart: false, flatten: true, filter: [{ type: "iframe" }] },
@@ -143,13 +158,13 @@ export class Frames {
       ),
       this.#options.onSession(session),
     ])
-    this.#putTree(tree.frameTree, session, rootId)
   }
 
-  #putTree(tree: FrameTreePayload, session: CdpSession, rootId: string | undefined): void {
+  #putTree(tree: FrameTreePayload, session: CdpSession, rootId: string | undefined, told: ReadonlySet<string>): void {
+    if (told.has(tree.frame.id)) return
     if (rootId === undefined || tree.frame.id === rootId || this.#frames.has(tree.frame.id))
       this.#put(tree.frame, session)
-    for (const child of tree.childFrames ?? []) this.#putTree(child, session, undefined)
+    for (const child of tree.childFrames ?? []) this.#putTree(child, session, undefined, told)
   }
 
   #put(payload: FramePayload, session: CdpSession): void {
@@ -222,8 +237,17 @@ export class Frames {
   /** Our world in the frame's present document; made when it is not there yet. */
   world(frame: Frame, signal: AbortSignal): Promise<World> {
     if (frame.world) return Promise.resolve(frame.world)
-    frame.pending ??= this.#makeWorld(frame, signal).finally(() => (frame.pending = undefined))
-    return frame.pending
+    frame.pending ??= this.#beginWorld(frame)
+    return raceAbort(frame.pending, signal)
+  }
+
+  /** Made for all who ask: whoever asked first may give up, and the others still wait for it. */
+  #beginWorld(frame: Frame): Promise<World> {
+    const pending = this.#makeWorld(frame).finally(() => {
+      // There may be another document by now, and somebody who waits for its world.
+      if (frame.pending === pending) frame.pending = undefined
+    })
+    return pending
   }
 
   /** For a world that turned out to be gone before its event came. */
@@ -231,7 +255,7 @@ export class Frames {
     if (frame.world === world) this.#endWorld(frame)
   }
 
-  async #makeWorld(frame: Frame, signal: AbortSignal): Promise<World> {
+  async #makeWorld(frame: Frame): Promise<World> {
     for (let attempt = 0; ; attempt += 1) {
       const { session, loaderId } = frame
       const key = `svc${this.#options.nextKey()}`
@@ -239,13 +263,11 @@ export class Frames {
         const { executionContextId: contextId } = await session.send<{ executionContextId: number }>(
           "Page.createIsolatedWorld",
           { frameId: frame.id, worldName },
-          { signal },
         )
-        const reply = await session.send<EvaluateReply>(
-          "Runtime.evaluate",
-          { expression: agentSource(key), contextId },
-          { signal },
-        )
+        const reply = await session.send<EvaluateReply>("Runtime.evaluate", {
+          expression: agentSource(key),
+          contextId,
+        })
         if (reply.exceptionDetails)
           throw new AppError("internal", `The page agent failed: ${reply.exceptionDetails.exception?.description}`)
         const world: World = { key, contextId, session, alive: true, numbers: new Map() }

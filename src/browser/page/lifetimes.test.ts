@@ -1,6 +1,7 @@
 // What a tab keeps of its frames and of tries that failed: nothing, once they are over.
 import assert from "node:assert/strict"
 import { test } from "node:test"
+import { Secret } from "../../kernel/index.ts"
 import { ScriptedBrowser } from "../../../test/support/scripted-browser.ts"
 import { waitForBody } from "./response-body.ts"
 
@@ -54,6 +55,43 @@ test("tells settings to a frame that comes while they are set", async () => {
   assert.deepEqual(toldOffline(browser), ["S1", "F1"])
 })
 
+test("sets a tab beside a frame that does not answer", async (context) => {
+  const browser = new ScriptedBrowser()
+  const { tab } = await browser.open()
+  await tab.attach()
+  browser.event("Target.attachedToTarget", frameOf("F1"), "S1")
+  browser.event("Target.attachedToTarget", frameOf("F2"), "S1")
+  context.mock.timers.enable({ apis: ["setTimeout"] })
+  const told = Promise.withResolvers<void>()
+  browser.answer("Network.emulateNetworkConditions", ({ sessionId }) => {
+    if (sessionId === "F2") told.resolve()
+    return sessionId === "F1" ? new Promise(() => undefined) : {}
+  })
+  const set = tab.overrides.set({ offline: true }, signal)
+  await told.promise
+  context.mock.timers.tick(1_000)
+  await set
+  assert.deepEqual(toldOffline(browser), ["S1", "F1", "F2"])
+})
+
+test("sets credentials although a frame goes away meanwhile", async () => {
+  const browser = new ScriptedBrowser()
+  const { tab } = await browser.open()
+  await tab.attach()
+  browser.event("Target.attachedToTarget", frameOf("F1"), "S1")
+  const told = Promise.withResolvers<void>()
+  browser.answer("Fetch.enable", ({ sessionId }) => {
+    if (sessionId !== "F1") return {}
+    told.resolve()
+    return new Promise(() => undefined)
+  })
+  const pair = { username: "ada", password: new Secret("tea-pot"), origin: "https://a.example" }
+  const set = tab.credentials.set(pair, signal)
+  await told.promise
+  browser.event("Target.detachedFromTarget", { sessionId: "F1" }, "S1")
+  await set
+})
+
 test("has one session in a tab whose first could not be set up", async () => {
   const browser = new ScriptedBrowser()
   const { tab } = await browser.open()
@@ -91,4 +129,61 @@ test("says that the tab was closed to whoever waits for a response of it", async
   await kept
   await tabs.close(tab)
   await refused
+})
+
+test("makes the world of a document for all who wait for it, whoever of them gives up", async () => {
+  const browser = new ScriptedBrowser()
+  const { tab } = await browser.open()
+  await tab.attach()
+  const answer = Promise.withResolvers<object>()
+  browser.answer("Page.createIsolatedWorld", () => answer.promise)
+  browser.answer("Runtime.evaluate", () => ({ result: {} }))
+  const first = new AbortController()
+  const givenUp = assert.rejects(tab.frames.world(tab.frames.main, first.signal), /gave up/)
+  const waiting = tab.frames.world(tab.frames.main, signal)
+  first.abort(new Error("gave up"))
+  await givenUp
+  answer.resolve({ executionContextId: 7 })
+  assert.equal((await waiting).contextId, 7)
+  assert.equal(browser.count("Page.createIsolatedWorld"), 1)
+})
+
+test("knows the page that a tab has come to while it was attached, and not the one that it began with", async () => {
+  const browser = new ScriptedBrowser()
+  const { tab } = await browser.open()
+  const frame = (id: string, url: string, loaderId: string) => ({ id, url, loaderId })
+  const tree = Promise.withResolvers<object>()
+  const asked = browser.next("Page.getFrameTree")
+  browser.answer("Page.getFrameTree", () => tree.promise)
+  const enabled = Promise.withResolvers<object>()
+  browser.answer("Runtime.enable", () => enabled.promise)
+  const attached = tab.attach()
+  await asked
+  const child = { ...frame("ad", "https://ads.example/", "2"), parentId: "TAB" }
+  tree.resolve({ frameTree: { frame: frame("TAB", "about:blank", "1"), childFrames: [{ frame: child }] } })
+  browser.event("Page.frameNavigated", { frame: frame("TAB", "https://b.example/", "3") }, "S1")
+  enabled.resolve({})
+  await attached
+  assert.equal(tab.url, "https://b.example/")
+  assert.deepEqual(
+    tab.frames.all.map(({ id }) => id),
+    ["TAB"],
+  )
+})
+
+test("gives a response beside a frame that does not answer", async (context) => {
+  const browser = new ScriptedBrowser()
+  const { tab } = await browser.open()
+  await tab.attach()
+  browser.event("Target.attachedToTarget", frameOf("F1"), "S1")
+  context.mock.timers.enable({ apis: ["setTimeout"] })
+  browser.answer("Network.enable", ({ sessionId }) => (sessionId === "F1" ? new Promise(() => undefined) : {}))
+  browser.answer("Network.getResponseBody", () => ({ body: "tea", base64Encoded: false }))
+  const kept = browser.next("Network.enable")
+  const waiting = waitForBody(tab, { url: "/tea", maxChars: 10, timeoutMs: 20_000 }, undefined)
+  await kept
+  const response = { url: "https://a.example/tea", status: 200, headers: {} }
+  browser.event("Network.responseReceived", { requestId: "1", response }, "S1")
+  browser.event("Network.loadingFinished", { requestId: "1" }, "S1")
+  assert.equal((await waiting).body, "tea")
 })

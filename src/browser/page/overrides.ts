@@ -25,6 +25,7 @@ export interface OverrideState {
 
 type Name = keyof OverrideState
 
+const frameMs = 1_000
 const inEffect = /already in effect/i
 
 export class Overrides {
@@ -75,7 +76,8 @@ export class Overrides {
       // From here on frames that come begin with it; those that came meanwhile are among the others.
       this.#state = next as OverrideState
       const forOthers = commandsFor(next as OverrideState, names, false)
-      for (const session of this.#sessions) if (session !== first) await tell(session, forOthers, signal)
+      const others = [...this.#sessions].filter((session) => session !== first)
+      await Promise.all(others.map((session) => tell(session, forOthers, signal)))
     } catch (error) {
       if (!(error instanceof CdpError)) throw error
       if (inEffect.test(error.message)) {
@@ -93,16 +95,21 @@ export class Overrides {
   }
 }
 
-/** Frames of other processes may be on their way out, and do not know every command. */
+/**
+ * Frames of other processes may be on their way out, and do not know every command. One that hangs holds up nobody: it is
+ * told, and does it when it comes to itself.
+ */
 async function tell(session: CdpSession, commands: Command[], signal: AbortSignal): Promise<void> {
-  for (const [method, parameters] of commands) {
-    try {
-      await session.send(method, parameters, { signal })
-    } catch (error) {
-      if (!(error instanceof CdpError) && !(error instanceof AppError)) throw error
-      if (signal.aborted) throw error
-    }
-  }
+  await Promise.all(
+    commands.map(async ([method, parameters]) => {
+      try {
+        await session.send(method, parameters, { signal, timeoutMs: frameMs })
+      } catch (error) {
+        if (!(error instanceof CdpError) && !(error instanceof AppError)) throw error
+        if (signal.aborted) throw error
+      }
+    }),
+  )
 }
 
 type Command = [method: string, parameters: Record<string, unknown>]

@@ -43,7 +43,7 @@ export async function waitForBody(
   } finally {
     clear()
     for (const stop of stops) stop()
-    await Promise.all([...sessions].map((session) => tab.bodies.end(session)))
+    for (const session of sessions) tab.bodies.end(session)
   }
 }
 

@@ -55,3 +55,34 @@ test("a window found while others are looked for is one window for all of its ta
     [1, 2],
   )
 })
+
+test("wakes a window that may have gone to rest after nobody waited any longer for its answer", async (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] })
+  const browser = new ScriptedBrowser()
+  const background = createBackground(silentLog)
+  browser.answer("Browser.getWindowForTarget", () => ({ windowId: 1, bounds: { windowState: "normal" } }))
+  browser.answer("Browser.setWindowBounds", () => new Promise(() => undefined))
+  let at = 0
+  const tab = { targetId: "slow" }
+  const rest = new Rest({
+    connection: browser.connection,
+    background,
+    clock: { ...systemClock, monotonic: () => (at += 1_000) },
+    tabs: () => [tab],
+    afterMs: 1,
+  })
+  const moved = browser.next("Browser.setWindowBounds")
+  rest.add(tab)
+  context.mock.timers.tick(1)
+  await moved
+  context.mock.timers.tick(2_000)
+  await background.idle()
+  browser.answer("Browser.setWindowBounds", () => ({}))
+  rest.use(tab)
+  await rest.awake(tab)
+  const states = browser.commands.filter(({ method }) => method === "Browser.setWindowBounds")
+  assert.deepEqual(
+    states.map(({ params }) => params["bounds"]),
+    [{ windowState: "minimized" }, { windowState: "normal" }],
+  )
+})

@@ -2,7 +2,7 @@
 // of whatever moves in its page, looked at or not: a picture that moves keeps half a core busy for as long as the tab is
 // open. A window that is minimised draws about one a second. Its page is told nothing: it stays visible and focused, its
 // timers run, and what it does without drawing anything goes on as before.
-import type { Background, Clock } from "../../kernel/index.ts"
+import { AppError, type Background, type Clock } from "../../kernel/index.ts"
 import type { CdpConnection } from "../cdp/index.ts"
 
 /** A tab, as far as its window goes. */
@@ -174,8 +174,9 @@ export class Rest {
           { windowId: place.windowId, bounds: { windowState: wanted } },
           { timeoutMs: answerMs },
         )
-      } catch {
-        return
+      } catch (error) {
+        // One that does not answer in time may do it all the same: it is taken to rest, and woken by who uses it next.
+        if (wanted === "normal" || !(error instanceof AppError)) return
       }
       place.state = wanted
     }

@@ -2,7 +2,15 @@
 // and what we did to them. The library joins the browser as a second client for as long as the trace runs. It is kept
 // from doing anything by itself: no focus, no downloads, and questions of pages are left to us.
 import type { Browser, BrowserContext, Page } from "playwright-core"
-import { AppError, type Background, describeError, type Ids, type Log, runWithTimeout } from "../../kernel/index.ts"
+import {
+  AppError,
+  type Background,
+  type Clock,
+  describeError,
+  type Ids,
+  type Log,
+  runWithTimeout,
+} from "../../kernel/index.ts"
 import { type CdpConnection, type Endpoint, openPrivateDoor, type PrivateDoor } from "../cdp/index.ts"
 import type { Tab } from "./tab.ts"
 import type { Tabs } from "./tabs.ts"
@@ -20,11 +28,14 @@ export interface TraceOptions {
   connection: CdpConnection
   tabs: Tabs
   background: Background
+  clock: Clock
   ids: Ids
   log: Log
 }
 
 const connectMs = 6_000
+/** The library waits without end for each tab, and until a trace has started every action waits for it. */
+const startMs = 10_000
 const stopMs = 60_000
 const answerMs = 1_500
 /** What a picture of the page may add to an action. */
@@ -75,7 +86,7 @@ export class Trace {
         leave()
         for (const each of leaves) each()
       })
-      await context.tracing.start(content)
+      await startInTime(context, content, options)
       return new Trace(browser, context, content, options.log)
     } catch (error) {
       await browser.close()
@@ -151,14 +162,35 @@ export class Trace {
   }
 }
 
+async function startInTime(
+  context: BrowserContext,
+  content: TraceContent,
+  { clock, tabs }: TraceOptions,
+): Promise<void> {
+  const started = new AbortController()
+  const limit = clock.sleep(startMs, started.signal).then(async () => {
+    throw await tooSlow(tabs, "The trace could not start in time")
+  })
+  try {
+    await Promise.race([context.tracing.start(content), limit])
+  } finally {
+    started.abort()
+  }
+}
+
 /** The library's own words hold the address of the browser, which may be a secret. */
 async function explain(error: unknown, tabs: Tabs): Promise<AppError> {
   const timedOut = error instanceof Error && error.name === "TimeoutError"
   if (!timedOut) return new AppError("browser-lost", "The automation library could not connect to the browser")
+  return tooSlow(tabs, "The automation library could not connect in time")
+}
+
+/** `what` is said where every tab answers. */
+async function tooSlow(tabs: Tabs, what: string): Promise<AppError> {
   const asked = await Promise.all(tabs.list.map(async (tab) => ({ tab, answers: await answers(tab) })))
   const frozen = asked.filter(({ answers: alive }) => !alive).map(({ tab }) => tab.targetId)
   const hint = "Close the tabs that do not answer, then try again"
-  if (frozen.length === 0) return new AppError("timeout", "The automation library could not connect in time", { hint })
+  if (frozen.length === 0) return new AppError("timeout", what, { hint })
   return new AppError("timeout", `The trace could not start: these tabs do not answer: ${frozen.join(", ")}`, { hint })
 }
 

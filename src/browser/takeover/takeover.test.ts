@@ -3,7 +3,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import pino from "pino"
 import { ScriptedBrowser } from "../../../test/support/scripted-browser.ts"
-import { createBackground } from "../../kernel/index.ts"
+import { createBackground, systemClock } from "../../kernel/index.ts"
 import { Casts } from "../live/casts.ts"
 import { Takeover } from "./takeover.ts"
 
@@ -36,4 +36,54 @@ test("gives a tab back whose page cannot be told of it", async () => {
   browser.answer("Runtime.evaluate", () => ({ result: {}, exceptionDetails: { text: "broken by the page" } }))
   await takeover.end()
   assert.equal(tab.isTaken, false)
+})
+
+/** A taken tab with a frame that does not answer before it is let. */
+async function takeOverBesideStuckFrame(isField: boolean) {
+  const browser = new ScriptedBrowser()
+  const background = createBackground(pino({ level: "silent" }))
+  // Whoever waits for the frame for some time only has waited long enough.
+  const { tabs, tab } = await browser.open({ background, clock: { ...systemClock, sleep: () => Promise.resolve() } })
+  const stuck = Promise.withResolvers<void>()
+  browser.answer("Page.createIsolatedWorld", async ({ params }) => {
+    if (params["frameId"] === "stuck") await stuck.promise
+    return { executionContextId: 1 }
+  })
+  browser.answer("Runtime.evaluate", ({ params }) => ({
+    result: { value: isField || !String(params["expression"]).includes("activeElement") },
+  }))
+  const takeover = await Takeover.begin({ tab, tabs, casts: new Casts(background), background })
+  browser.event("Page.frameAttached", { frameId: "stuck", parentFrameId: "TAB" }, "S1")
+  return { browser, takeover, stuck }
+}
+
+const press = {
+  kind: "mouse",
+  event: "down",
+  x: 1,
+  y: 2,
+  button: "left",
+  clicks: 1,
+  held: false,
+  modifiers: 0,
+} as const
+
+test("takes presses and words for the page beside a frame that does not answer", async () => {
+  const { browser, takeover } = await takeOverBesideStuckFrame(true)
+  await takeover.input([press, { kind: "text", text: "a word" }])
+  assert.equal(browser.count("Input.dispatchMouseEvent"), 1)
+  assert.equal(browser.count("Input.insertText"), 1)
+})
+
+test("types nothing into a frame before what is typed there is concealed", async () => {
+  const { browser, takeover, stuck } = await takeOverBesideStuckFrame(false)
+  await takeover.input([press])
+  const asked = browser.next("Runtime.evaluate")
+  const typed = takeover.input([{ kind: "text", text: "a word" }])
+  await asked
+  await new Promise(setImmediate)
+  assert.equal(browser.count("Input.insertText"), 0)
+  stuck.resolve()
+  await typed
+  assert.equal(browser.count("Input.insertText"), 1)
 })

@@ -186,7 +186,7 @@ export class Takeover {
     if (event.kind === "pick") return await this.#pick(event, signal)
     const isPress = event.kind === "mouse" && event.event !== "move"
     // From before the first letter on: what is typed is concealed where it stands.
-    if (isPress || event.kind === "key" || event.kind === "text") await unlessGone(watchTyping(tab, signal))
+    if (isPress || event.kind === "key" || event.kind === "text") await unlessGone(watchTyping(tab, signal, !isPress))
     await unlessGone(dispatch(tab, event, signal))
     // A question of the page holds everything else up.
     if ((isPress || event.kind === "key") && !tab.dialog) {

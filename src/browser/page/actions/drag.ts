@@ -24,9 +24,10 @@ export async function drag(acting: Acting, request: DragRequest): Promise<void> 
   if (tab.overrides.state.device?.touch) return await swipe(acting, ends)
   const start = request.startRef === undefined ? undefined : tab.refs.resolve(request.startRef, tab)
   const world = start?.world ?? (await tab.frames.world(tab.frames.main, signal))
-  const native = await interceptDrags(tab, signal)
+  const native = interceptDrags(tab, signal)
   let isDown = false
   try {
+    await native.start()
     await callAgent(world, "watchDrag", null, signal)
     progress.sent = true
     await sendMouse(tab, { type: "mouseMoved", point: begin }, signal)
@@ -129,15 +130,17 @@ function differs(one: Point, other: Point): boolean {
   return Math.abs(one.x - other.x) > 1 || Math.abs(one.y - other.y) > 1
 }
 
-async function interceptDrags(tab: Tab, signal: AbortSignal) {
+function interceptDrags(tab: Tab, signal: AbortSignal) {
   const begun = Promise.withResolvers<unknown>()
   let hasBegun = false
   const unlisten = tab.session.on("Input.dragIntercepted", (event: { data: unknown }) => {
     hasBegun = true
     begun.resolve(event.data)
   })
-  await tab.session.send("Input.setInterceptDrags", { enabled: true }, { signal })
   return {
+    async start(): Promise<void> {
+      await tab.session.send("Input.setInterceptDrags", { enabled: true }, { signal })
+    },
     get hasBegun() {
       return hasBegun
     },

@@ -41,6 +41,7 @@ export async function sendMouse(tab: Tab, event: MouseEvent, signal: AbortSignal
 
 /** A quick finger. Widgets made by scripts begin to listen for the release only when they have drawn that they are held. */
 const heldMs = 40
+const releaseMs = 1_000
 
 /** Pressed and released at a point; the events travel together, unless it is to be `held` for a moment. */
 export async function clickAt(
@@ -50,14 +51,22 @@ export async function clickAt(
   signal: AbortSignal,
 ): Promise<void> {
   const { button, modifiers } = options
+  signal.throwIfAborted()
   const events = [sendMouse(tab, { type: "mouseMoved", point, modifiers }, signal)]
   for (let clickCount = 1; clickCount <= (options.doubleClick ? 2 : 1); clickCount += 1) {
     for (const type of ["mousePressed", "mouseReleased"] as const) {
+      const event = { type, point, button, modifiers, clickCount }
       if (options.held && type === "mouseReleased") {
-        await Promise.all(events)
-        await tab.clock.sleep(heldMs, signal)
+        try {
+          await Promise.all(events)
+          await tab.clock.sleep(heldMs, signal)
+        } catch (error) {
+          // Whoever gives up has clicked all the same: a button that stays down would drag along whatever follows it.
+          sendMouse(tab, event, AbortSignal.timeout(releaseMs)).catch(() => undefined)
+          throw error
+        }
       }
-      events.push(sendMouse(tab, { type, point, button, modifiers, clickCount }, signal))
+      events.push(sendMouse(tab, event, signal))
     }
   }
   await Promise.all(events)
