@@ -7,6 +7,7 @@ import { ModelFailure } from "../models/index.ts"
 import { type Origin, type Session, estimateTokens, withoutImages } from "../sessions/index.ts"
 import {
   type JobEnd,
+  JobPostponed,
   type JobRow,
   type Step,
   type Write,
@@ -383,6 +384,8 @@ export function endFailed(
     state: error instanceof BudgetExceeded ? "cancelled" : "dead",
     error: describeError(error),
     async commit(write) {
+      // More was allowed between the refusal and this end: nobody takes the run up again if it ends now.
+      if (error instanceof BudgetExceeded && error.wasLifted()) throw new JobPostponed(write.now, "more was allowed")
       // A prompt that no model ends is not asked anew within its own turn, and must not use up every turn after it.
       endEvents(options, write, job, input, { blame: error.code === "timeout" })
       giveBackSteered(write, job)
