@@ -45,21 +45,21 @@ interface Tried {
 
 async function settle(question: Question, outcome: Outcome, tried: Tried): Promise<Outcome> {
   const { cut } = tried
-  if (outcome.kind === "failed") return cut ? { kind: "reply", reply: ended(cut) } : outcome
+  const { progress } = question.options
+  const cutShort = (stands: ModelReply): Outcome => ({ kind: "reply", reply: ended(stands, progress.endWith(stands)) })
+  if (outcome.kind === "failed") return cut ? cutShort(cut) : outcome
   const reply = withoutCutCalls(joined(outcome.reply, tried))
   if (reply.finishReason === "refused") {
-    if (!cut) return declined()
-    question.options.progress.restart()
-    return { kind: "reply", reply: ended(cut) }
+    return cut ? cutShort(cut) : declined()
   }
   if (reply.toolCalls.length > 0) return { kind: "reply", reply: { ...reply, finishReason: "tool-calls" } }
   const isBlank = reply.text.trim() === ""
   if (reply.finishReason === "length" || reply.finishReason === "paused") {
     if (!tried.continued) return await goOnWith(question, reply, tried)
     if (isBlank) return failed("broken", "The reply was cut off before it had said anything")
-    return { kind: "reply", reply: reply.finishReason === "length" ? ended(reply) : reply }
+    return { kind: "reply", reply: reply.finishReason === "length" ? ended(reply, reply.text) : reply }
   }
-  if (!isBlank || question.options.progress.request.mayBeSilent) return { kind: "reply", reply }
+  if (!isBlank || progress.request.mayBeSilent) return { kind: "reply", reply }
   if (!tried.repeated) return await askAgain(question, reply, tried)
   // Models end a turn with nothing when their tools have said all; anything else that is empty is a fault.
   return question.isBehindTools ? { kind: "reply", reply } : failed("empty", "The model gave an empty reply twice")
@@ -90,9 +90,10 @@ async function askAgain({ ask, target, options, ...more }: Question, empty: Mode
   return await settle({ ask, target, options, ...more }, outcome, { ...tried, repeated: true, used: empty.usage })
 }
 
-function ended(reply: ModelReply): ModelReply {
+/** The words stay as they were streamed: those of them that a person has been sent are known by that. */
+function ended(reply: ModelReply, text: string): ModelReply {
   const { replay: _changed, ...rest } = reply
-  return { ...rest, text: reply.text.trimEnd() + cutNote }
+  return { ...rest, text: text + cutNote }
 }
 
 /** With what the replies before it have thought and used. Their words stand in it already. */

@@ -139,9 +139,26 @@ describe("a fault while a cut reply is gone on with", () => {
     server.enqueue(half, ...Array.from({ length: 3 }, () => faults[1]))
     const { request, shown } = screen()
     const reply = await registryFor().complete(main, userRequest("tell", request))
-    assert.match(reply.text, /^The first half and\n\n\(The answer ends here/)
+    assert.match(reply.text, /^The first half and \n\n\(The answer ends here/)
     assert.equal(shown(), "The first half and ")
   })
+
+  const lasting = [
+    ...Array.from({ length: 3 }, () => faults[1]),
+    { kind: "reply", text: "the sec", finishReason: "refused" } as const,
+  ]
+  for (const [how, ends] of [
+    ["lasts", lasting.slice(0, 3)],
+    ["is a refusal", lasting.slice(3)],
+  ] as const) {
+    test(`that ${how} keeps what a person has been sent behind the first half, and no more`, async () => {
+      server.enqueue(half, ...ends)
+      const { request, shown } = screen((words) => words.slice(0, "The first half and the".length))
+      const reply = await registryFor().complete(main, userRequest("tell", request))
+      assert.match(reply.text, /^The first half and the\n\n\(The answer ends here/)
+      assert.equal(shown(), "The first half and the")
+    })
+  }
 })
 
 describe("a reply that was refused", () => {
