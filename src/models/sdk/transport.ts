@@ -12,6 +12,8 @@ export interface ReplyForm {
   mend(value: JsonObject, name: string | undefined): JsonObject[]
   /** What is missing when the stream has ended. */
   end?(): JsonObject[]
+  /** Whether nothing more belongs to the reply, although its package reads on: some servers keep the connection open. */
+  isOver?(): boolean
   /** A whole reply, sent where a stream was asked for -> the events it would have had. */
   unfold(reply: JsonObject): JsonObject[]
 }
@@ -71,6 +73,8 @@ async function* mendEvents(
     const { value } = next
     const mended = value.kind === "event" ? form.mend(parseEvent(value.data), value.name) : unfoldBody(value.text, form)
     if (mended.length > 0) yield encode(mended)
+    // A connection that breaks, or stays open, behind a complete reply takes nothing away from it.
+    if (form.isOver?.()) break
   }
   const rest = form.end?.() ?? []
   if (rest.length > 0) yield encode(rest)
