@@ -10,7 +10,7 @@ import { temporaryFolder } from "../../test/support/temporary.ts"
 import { gatewayAddress } from "./host/address.ts"
 import { keyPairOf, newPrivateKey } from "./keys.ts"
 import { letIn, pulse, shareStore, startDoor, startNode } from "./node.fixture.ts"
-import { largestFile, proofText } from "./protocol.ts"
+import { fileWindow, largestFile, proofText } from "./protocol.ts"
 
 shareStore()
 
@@ -294,6 +294,29 @@ describe("what the network does", () => {
       await until("it is back", () => nodes.connected.length === 1)
     })
   }
+
+  test("a file whose call is given up on its way is not sent to its end", async (context) => {
+    const { nodes, port } = await startDoor(context)
+    const controller = new AbortController()
+    const node = startNode(context, port, {
+      placeFor() {
+        controller.abort()
+        return join(node.folder, "files", "there.bin")
+      },
+      perform: () => assert.fail("nobody waits for it"),
+    })
+    const { id } = await letIn(nodes, node)
+    const path = join(node.folder, "there.bin")
+    writeFileSync(path, "")
+    truncateSync(path, 64 * fileWindow)
+    const files = [{ path, field: "paths.0", name: "there.bin" }]
+    const waiting = assert.rejects(nodes.call(id, { ...call, files, signal: controller.signal }), { code: "aborted" })
+    const [transfer] = nodes.transfersOf(id)
+    await waiting
+    await until("nothing is on its way", () => nodes.transfersOf(id).length === 0 && !node.connection.isBusy)
+    assert.ok(transfer && transfer.moved < transfer.bytes, `${transfer?.moved} of ${transfer?.bytes} bytes`)
+    assert.equal(existsSync(join(node.folder, "files", "there.bin")), false)
+  })
 
   test("a slow link carries files in both directions whole, and tells how far they are", async (context) => {
     const { nodes, port } = await startDoor(context)
