@@ -360,6 +360,30 @@ describe("a turn that cannot be finished", () => {
     assert.equal(agent.replies().at(-1)?.text, "here I am")
   })
 
+  test("because the store cannot be read as it begins is put back, and nobody goes on seeing it", async (context) => {
+    const seen: string[] = []
+    let shift = 0
+    const agent = await startAgent(context, {
+      models: scriptedModels(["answered"]),
+      // Waits of the lane are skipped: each look at the clock is a minute later.
+      clock: { ...movableClock(), now: () => Date.now() + (shift += 60_000) },
+      observe() {
+        seen.push("begun")
+        const { prepare } = agent.store.handle
+        if (seen.length === 1) {
+          agent.store.handle.prepare = () => {
+            agent.store.handle.prepare = prepare
+            throw new AppError("storage-failed", "the disk does not give it")
+          }
+        }
+        return { end: () => void seen.push("ended") }
+      },
+    })
+    const runId = await agent.enqueue({})
+    while ((await agent.settle(runId)).state !== "done") await new Promise((resolve) => setImmediate(resolve))
+    assert.deepEqual(seen, ["begun", "ended", "begun", "ended"])
+  })
+
   test("under a cap of which its owner allows more before it has ended goes on, and nothing is said of the cap", async (context) => {
     const plan = { model: "test/model", agentId: "main", inputTokens: 1_000, outputTokens: 1_000 }
     const prices = { inputPrice: 1, outputPrice: 1, pricedBy: "model" as const }

@@ -58,12 +58,26 @@ async function runTurn(
   signal: AbortSignal,
 ): Promise<TurnRun> {
   const journaled = await readSteps(options.store, job.id)
-  const begun = await begin(options, job, journaled, makeInput, signal)
-  const { session } = begun
-  let { step } = begun
+  const { session, step } = await begin(options, job, journaled, makeInput, signal)
   const { input } = step
   const view: TurnView = { reasoning: input.showsReasoning ? "on" : (session.settings.reasoning ?? "off") }
   const observer = watchWriting(options.observe(input, job.run_id, view))
+  // Whatever becomes of the turn: one that typed for ever would be seen for ever.
+  return await runSeen(options, job, { journaled, session, step, view, observer }, signal).finally(() => observer.end())
+}
+
+interface SeenTurn {
+  journaled: Step[]
+  session: Session
+  step: PromptStep
+  view: TurnView
+  observer: ReturnType<typeof watchWriting>
+}
+
+async function runSeen(options: Running, job: JobRow, seen: SeenTurn, signal: AbortSignal): Promise<TurnRun> {
+  const { journaled, session, view, observer } = seen
+  let { step } = seen
+  const { input } = step
   const seconds = input.timeoutSeconds ?? options.profile(input.agentId).timeoutSeconds
   const interrupts = options.watchInterrupts(job, input)
   const limit = withTimeout(seconds * 1000, "The turn", AbortSignal.any([signal, interrupts.signal]))
@@ -123,12 +137,11 @@ async function runTurn(
     // The reason of an abort says more than whatever error it surfaced as.
     const reason: unknown = limit.signal.aborted ? limit.signal.reason : error
     if (!(reason instanceof TurnStopped) || (!reason.wasSeen && input.purpose !== "chat")) throw reason
-    const seen = { reason, writing: observer.writing(), isForeign }
-    return { session, trust: step, ...(await stopped(options, job, step, seen)) }
+    const left = { reason, writing: observer.writing(), isForeign }
+    return { session, trust: step, ...(await stopped(options, job, step, left)) }
   } finally {
     limit.clear()
     interrupts.end()
-    observer.end()
   }
 }
 
