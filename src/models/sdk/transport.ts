@@ -1,7 +1,7 @@
 // The fetch that the packages are given: their request -> further fields of the configuration -> the guarded fetch ->
 // refusals as the contract's error -> a stream of events that the package can read, whatever form the reply had.
-import { AppError, isJsonObject, type Json, type JsonObject } from "../../kernel/index.ts"
-import { ProviderReport, type StepCall, StreamCut } from "../providers/contract.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../kernel/index.ts"
+import { ProviderPage, ProviderReport, type StepCall, StreamCut } from "../providers/contract.ts"
 import { overlay } from "../providers/overlay.ts"
 import { readRefusal } from "../providers/refusal.ts"
 import { readEvents, type ServerEvent } from "./server-events.ts"
@@ -115,9 +115,7 @@ function parseBody(text: string): Json {
   if (value !== undefined) return value
   if (/^[[{]/.test(text)) throw new StreamCut()
   if (/^<(?:!doctype|html|head)/i.test(text)) {
-    throw new AppError("model-failed", "The provider answered with a page instead of a model's reply", {
-      hint: "Check the provider's baseUrl; for most servers it ends in /v1.",
-    })
+    throw new ProviderPage()
   }
   throw new ProviderReport(text.slice(0, maxRefusalBytes))
 }
