@@ -136,13 +136,18 @@ async function runSeen(options: Running, job: JobRow, seen: SeenTurn, signal: Ab
   } catch (error) {
     // The reason of an abort says more than whatever error it surfaced as.
     const reason: unknown = limit.signal.aborted ? limit.signal.reason : error
-    if (!(reason instanceof TurnStopped) || (!reason.wasSeen && input.purpose !== "chat")) throw reason
+    if (!(reason instanceof TurnStopped) || !isKept(reason, input)) throw reason
     const left = { reason, writing: observer.writing(), isForeign }
     return { session, trust: step, ...(await stopped(options, job, step, left)) }
   } finally {
     limit.clear()
     interrupts.end()
   }
+}
+
+/** Whether what a stopped turn has said and done so far stays. Nobody watches a heartbeat being written, wherever it is stopped. */
+function isKept({ wasSeen }: TurnStopped, { purpose }: TurnInput): boolean {
+  return purpose === "chat" || (wasSeen && purpose !== "heartbeat")
 }
 
 function promptRow(step: PromptStep): Step {
