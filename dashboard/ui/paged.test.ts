@@ -17,11 +17,13 @@ interface Modules {
     items: { value: readonly Message[] | undefined }
     get(where: "older" | "newer" | "begin"): Promise<void>
     follow(): void
+    listen(to: { grows?: (entry: { key: string }) => boolean }): () => void
   }
+  startStream(): void
 }
 
-startBrowser()
-const { createPages } = await loadPageModules<Modules>("ui/paged.ts")
+const browser = startBrowser()
+const { createPages, startStream } = await loadPageModules<Modules>("stream.ts", "ui/paged.ts")
 const messages = (...ids: number[]) => ids.map((id) => ({ id }))
 
 function start(at?: number) {
@@ -77,4 +79,34 @@ test("what is new is left to whoever scrolls there where the end is not shown", 
   void pages.get("begin")
   await answer(1, 8, 9)
   assert.deepEqual(places().slice(1), [{}])
+})
+
+test("a stream that begins, or that has missed something, is read behind, from the end or at the place that is looked at", async () => {
+  const [atEnd, above] = [start(), start(5)]
+  const stops = [atEnd, above].map(({ pages }) => pages.listen({ grows: ({ key }) => key === "mine" }))
+  for (const { pages } of [atEnd, above]) void pages.get("begin")
+  await atEnd.answer(0, 7)
+  await above.answer(0, 5)
+  void above.pages.get("newer")
+  await above.answer(1, 6)
+  const said = async (event: string, data: object = {}) => {
+    const before = [atEnd.asked.length, above.asked.length] as const
+    browser.tell(event, data)
+    await settled()
+    const places = [atEnd.places().slice(before[0]), above.places().slice(before[1])]
+    for (const [index, one] of [atEnd, above].entries())
+      for (let n = before[index] ?? 0; n < one.asked.length; n += 1) await one.answer(n)
+    return places
+  }
+  startStream()
+  await settled()
+  // The first answer of the gateway: what has come between the page and the stream.
+  assert.deepEqual(await said("ready"), [[{ after: 7 }], [{ after: 6 }]])
+  // It goes on where it was cut.
+  assert.deepEqual(await said("ready"), [[], []])
+  assert.deepEqual(await said("session", { key: "other" }), [[], []])
+  assert.deepEqual(await said("session", { key: "mine" }), [[{ after: 7 }], [{ after: 6 }]])
+  assert.deepEqual(await said("reset"), [[{}], [{ after: 6 }]])
+  for (const stop of stops) stop()
+  assert.deepEqual(await said("reset"), [[], []])
 })

@@ -1,5 +1,6 @@
 // Messages that are read page by page, at both ends: one page is on its way at a time, and what is asked for or said by the
 // stream meanwhile comes after it.
+import { on } from "../stream.ts"
 import { signal } from "./signals.ts"
 import { toast } from "./toast.tsx"
 import { wordsOf } from "./parts.tsx"
@@ -16,6 +17,15 @@ export interface PagesOptions<Item extends Message> {
   page: number
   /** Message to begin at. */
   at?: number | undefined
+}
+
+/** What the stream says of the messages. */
+export interface Listening<Item extends Message> {
+  /** Whether an entry of the stream says that there is more. */
+  grows?: ((entry: { key: string }) => boolean) | undefined
+  /** Entries of the stream that are messages themselves, new ones or such as have changed. */
+  topic?: string | undefined
+  accepts?: ((item: Item) => boolean) | undefined
 }
 
 const mostShown = 250
@@ -88,5 +98,16 @@ export function createPages<Item extends Message>({ load, page, at }: PagesOptio
     items.value = ends.isAtEnd ? all.slice(-mostShown) : all
     ends.older ||= all.length > items.value.length
   }
-  return { items, ends, get, follow, take }
+  /** Follows the stream until what it returns is called. */
+  const listen = ({ grows, topic, accepts }: Listening<Item>) => {
+    const stops = [
+      grows && on<{ key: string }>("session", (entry) => grows(entry) && follow()),
+      topic && on<Item>(topic, (item) => accepts?.(item) && take(item)),
+      on("begun", follow),
+      on("reset", () => (ends.isAtEnd || !items.value ? void get("begin") : follow())),
+      on("ready", () => !items.value && void get("begin")),
+    ]
+    return () => stops.forEach((stop) => stop && stop())
+  }
+  return { items, ends, get, follow, listen }
 }

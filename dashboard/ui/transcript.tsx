@@ -2,16 +2,10 @@
 // they are scrolled to, those far away go, and what is being read stays where it is.
 import type { ComponentChildren } from "preact"
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks"
-import { on } from "../stream.ts"
-import { type Message, type PagesOptions, createPages } from "./paged.ts"
+import { type Listening, type Message, type PagesOptions, createPages } from "./paged.ts"
 
-interface TranscriptProps<Item extends Message> extends PagesOptions<Item> {
+interface TranscriptProps<Item extends Message> extends PagesOptions<Item>, Listening<Item> {
   label: string
-  /** Whether an entry of the stream says that there is more. */
-  grows?: (entry: { key: string }) => boolean
-  /** Entries of the stream that are messages themselves, new ones or such as have changed. */
-  topic?: string
-  accepts?: (item: Item) => boolean
   /** What stands below the last message. */
   tail?: ComponentChildren
   /** Whenever this changes, the end is shown. */
@@ -33,7 +27,7 @@ export function Transcript<Item extends Message>(props: TranscriptProps<Item>) {
     const seen = [...(box.current?.children ?? [])].find((child) => child.getBoundingClientRect().bottom > top)
     anchor.current = seen && { id: seen.id, top: seen.getBoundingClientRect().top }
   }
-  const { items, ends, get, follow: grow, take } = useMemo(() => createPages(props, keepPlace), [])
+  const { items, ends, get, listen } = useMemo(() => createPages(props, keepPlace), [])
   /** A message is drawn once for as long as it is the same: a few hundred are here while an answer grows below them. */
   const drawn = useRef(new WeakMap<Item, ComponentChildren>()).current
   const draw = (item: Item) => {
@@ -54,19 +48,13 @@ export function Transcript<Item extends Message>(props: TranscriptProps<Item>) {
   }
   useEffect(() => {
     void get("begin")
-    const stops = [
-      grows && on<{ key: string }>("session", (entry) => grows(entry) && grow()),
-      topic && on<Item>(topic, (item) => accepts?.(item) && take(item)),
-      on("begun", grow),
-      on("reset", () => (ends.isAtEnd || !items.value ? void get("begin") : grow())),
-      on("ready", () => !items.value && void get("begin")),
-    ]
+    const stop = listen({ grows, topic, accepts })
     // What stands below it may grow.
     const sizes = new ResizeObserver(stay)
     if (box.current) sizes.observe(box.current)
     return () => {
       sizes.disconnect()
-      stops.forEach((stop) => stop && stop())
+      stop()
     }
   }, [])
   useEffect(() => {

@@ -397,18 +397,23 @@ describe("a heartbeat that is cut short", () => {
     assert.equal(agent.replies()[0]?.text, "The door is open.")
   })
 
-  test("by a person leaves its events to the next", async (context) => {
-    const { asked, answer } = stuckAnswer()
-    const models = scriptedModels([answer, "The door is open."])
-    const agent = await startAgent(context, { models })
-    await agent.addEvent("door opened")
-    const waking = agent.wake("wake")
-    await asked
-    agent.runner.abortLane(main, new TurnStopped())
-    assert.equal((await waking).state, "cancelled")
-    await agent.wake("wake")
-    assert.equal(agent.replies()[0]?.text, "The door is open.")
-  })
+  for (const wasSeen of [false, true]) {
+    test(`by a person ${wasSeen ? "who looks at its run" : "in its chat"} leaves its events to the next, and says nothing`, async (context) => {
+      const { asked, answer } = stuckAnswer((request) => request.onDelta?.({ kind: "text", text: "The do" }))
+      const models = scriptedModels([answer, "The door is open."])
+      const agent = await startAgent(context, { models })
+      await agent.addEvent("door opened")
+      const waking = agent.wake("wake")
+      await asked
+      agent.runner.abortLane(main, new TurnStopped({ wasSeen }))
+      assert.equal((await waking).state, "cancelled")
+      await agent.wake("wake")
+      assert.deepEqual(
+        agent.replies().map(({ text }) => text),
+        ["The door is open."],
+      )
+    })
+  }
 
   test("after a tool was called keeps its events: they may have been acted upon", async (context) => {
     const away = new AppError("model-failed", "No model could answer", { status: 503 })

@@ -3,10 +3,13 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type TestContext, describe, test } from "node:test"
 import { createTestRegistry, startModelServer, text } from "../../test/support/model-server/index.ts"
-import { plain } from "../../test/support/store.ts"
+import { plain, silentLog } from "../../test/support/store.ts"
 import { temporaryFolder } from "../../test/support/temporary.ts"
-import { AppError } from "../kernel/index.ts"
-import type { ModelMessage } from "../models/contract.ts"
+import { budgetSchema } from "../budget/config.ts"
+import { createGovernor, createLedger } from "../budget/index.ts"
+import { AppError, createBackground, systemClock, systemIds } from "../kernel/index.ts"
+import type { ModelMessage, ModelRequest } from "../models/contract.ts"
+import { reopenJob } from "../store/index.ts"
 import {
   type AgentParts,
   type TestAgent,
@@ -355,6 +358,67 @@ describe("a turn that cannot be finished", () => {
       [undefined],
     )
     assert.equal(agent.replies().at(-1)?.text, "here I am")
+  })
+
+  test("because the store cannot be read as it begins is put back, and nobody goes on seeing it", async (context) => {
+    const seen: string[] = []
+    let shift = 0
+    const agent = await startAgent(context, {
+      models: scriptedModels(["answered"]),
+      // Waits of the lane are skipped: each look at the clock is a minute later.
+      clock: { ...movableClock(), now: () => Date.now() + (shift += 60_000) },
+      observe() {
+        seen.push("begun")
+        const { prepare } = agent.store.handle
+        if (seen.length === 1) {
+          agent.store.handle.prepare = () => {
+            agent.store.handle.prepare = prepare
+            throw new AppError("storage-failed", "the disk does not give it")
+          }
+        }
+        return { end: () => void seen.push("ended") }
+      },
+    })
+    const runId = await agent.enqueue({})
+    while ((await agent.settle(runId)).state !== "done") await new Promise((resolve) => setImmediate(resolve))
+    assert.deepEqual(seen, ["begun", "ended", "begun", "ended"])
+  })
+
+  test("under a cap of which its owner allows more before it has ended goes on, and nothing is said of the cap", async (context) => {
+    const plan = { model: "test/model", agentId: "main", inputTokens: 1_000, outputTokens: 1_000 }
+    const prices = { inputPrice: 1, outputPrice: 1, pricedBy: "model" as const }
+    const refuse = async ({ usedFor, signal }: ModelRequest) => {
+      try {
+        await governor.admit({ ...plan, ...prices, usedFor }, signal)
+      } catch (error) {
+        await governor.allow("day", { tokens: 10_000 }, "chat:1")
+        throw error
+      }
+      return "not refused"
+    }
+    const agent = await startAgent(context, { models: scriptedModels([refuse, "answered"]) })
+    const { store } = agent
+    const common = { store, clock: systemClock, log: silentLog, background: createBackground(silentLog) }
+    const governor = createGovernor({
+      ...common,
+      ids: systemIds,
+      timeZone: () => "UTC",
+      ledger: createLedger({ ...common, timeZone: () => "UTC" }),
+      config: () => budgetSchema.parse({ day: { tokens: 500 } }),
+      tell: () => undefined,
+      resume: (write, runId) => reopenJob(store, write, runId),
+    })
+    const runId = await agent.enqueue({})
+    let job = await agent.settle(runId)
+    while (job.state === "ready" || job.state === "running") {
+      await new Promise((resolve) => setImmediate(resolve))
+      job = await agent.settle(runId)
+    }
+    assert.deepEqual([job.state, job.attempts], ["done", 1])
+    assert.deepEqual(
+      agent.replies().map((reply) => reply.text),
+      ["answered"],
+    )
   })
 
   test("for a reason nobody foresaw is tried three times, then ends with one apology", async (context) => {

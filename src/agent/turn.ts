@@ -7,6 +7,7 @@ import { ModelFailure } from "../models/index.ts"
 import { type Origin, type Session, estimateTokens, withoutImages } from "../sessions/index.ts"
 import {
   type JobEnd,
+  JobPostponed,
   type JobRow,
   type Step,
   type Write,
@@ -57,12 +58,26 @@ async function runTurn(
   signal: AbortSignal,
 ): Promise<TurnRun> {
   const journaled = await readSteps(options.store, job.id)
-  const begun = await begin(options, job, journaled, makeInput, signal)
-  const { session } = begun
-  let { step } = begun
+  const { session, step } = await begin(options, job, journaled, makeInput, signal)
   const { input } = step
   const view: TurnView = { reasoning: input.showsReasoning ? "on" : (session.settings.reasoning ?? "off") }
   const observer = watchWriting(options.observe(input, job.run_id, view))
+  // Whatever becomes of the turn: one that typed for ever would be seen for ever.
+  return await runSeen(options, job, { journaled, session, step, view, observer }, signal).finally(() => observer.end())
+}
+
+interface SeenTurn {
+  journaled: Step[]
+  session: Session
+  step: PromptStep
+  view: TurnView
+  observer: ReturnType<typeof watchWriting>
+}
+
+async function runSeen(options: Running, job: JobRow, seen: SeenTurn, signal: AbortSignal): Promise<TurnRun> {
+  const { journaled, session, view, observer } = seen
+  let { step } = seen
+  const { input } = step
   const seconds = input.timeoutSeconds ?? options.profile(input.agentId).timeoutSeconds
   const interrupts = options.watchInterrupts(job, input)
   const limit = withTimeout(seconds * 1000, "The turn", AbortSignal.any([signal, interrupts.signal]))
@@ -121,14 +136,18 @@ async function runTurn(
   } catch (error) {
     // The reason of an abort says more than whatever error it surfaced as.
     const reason: unknown = limit.signal.aborted ? limit.signal.reason : error
-    if (!(reason instanceof TurnStopped) || (!reason.wasSeen && input.purpose !== "chat")) throw reason
-    const seen = { reason, writing: observer.writing(), isForeign }
-    return { session, trust: step, ...(await stopped(options, job, step, seen)) }
+    if (!(reason instanceof TurnStopped) || !isKept(reason, input)) throw reason
+    const left = { reason, writing: observer.writing(), isForeign }
+    return { session, trust: step, ...(await stopped(options, job, step, left)) }
   } finally {
     limit.clear()
     interrupts.end()
-    observer.end()
   }
+}
+
+/** Whether what a stopped turn has said and done so far stays. Nobody watches a heartbeat being written, wherever it is stopped. */
+function isKept({ wasSeen }: TurnStopped, { purpose }: TurnInput): boolean {
+  return purpose === "chat" || (wasSeen && purpose !== "heartbeat")
 }
 
 function promptRow(step: PromptStep): Step {
@@ -383,6 +402,8 @@ export function endFailed(
     state: error instanceof BudgetExceeded ? "cancelled" : "dead",
     error: describeError(error),
     async commit(write) {
+      // More was allowed between the refusal and this end: nobody takes the run up again if it ends now.
+      if (error instanceof BudgetExceeded && error.wasLifted()) throw new JobPostponed(write.now, "more was allowed")
       // A prompt that no model ends is not asked anew within its own turn, and must not use up every turn after it.
       endEvents(options, write, job, input, { blame: error.code === "timeout" })
       giveBackSteered(write, job)

@@ -18,6 +18,7 @@ import {
   factsOf,
   grantOf,
   insertHold,
+  isStopped,
   loseHold,
   lostSince,
   openHolds,
@@ -115,7 +116,8 @@ function decide(state: State, write: Write, plan: PlannedCall): Verdict {
   log.warn({ cap: capId(cap), model: plan.model, run: runId, share: known.share }, "call not made: cap")
   if (runId !== undefined) addStopped(write, runId, cap)
   const toldAt = telling.reached(write, { cap, state: known, call: plan, plan })
-  return { kind: "refused", error: refusal(known, plan, toldAt) }
+  const wasLifted = () => runId !== undefined && !isStopped(store, runId, cap)
+  return { kind: "refused", error: refusal(known, plan, { toldAt, wasLifted }) }
 }
 
 function hold({ ids, store }: State, write: Write, plan: PlannedCall, outputTokens: number): string {
@@ -232,11 +234,15 @@ function roomOf(store: Store, write: Write, cap: Cap, holds: ReturnType<typeof o
   }
 }
 
-function refusal(state: CapState, plan: PlannedCall, toldAt: string | undefined): BudgetExceeded {
+function refusal(
+  state: CapState,
+  plan: PlannedCall,
+  told: { toldAt: string | undefined; wasLifted: () => boolean },
+): BudgetExceeded {
   const price = plan.pricedBy === "model" ? "" : priceUnknown(plan)
   const { unit, amount } = enoughMore(state, neededBy(plan))
   return new BudgetExceeded(`${describeReached(state, neededBy(plan))}${price}`, {
-    toldAt,
+    ...told,
     hint: `Allow more with: svc usage allow ${state.id} --${unit} ${amount}; or --until-tomorrow. The caps are budget.* of the configuration`,
   })
 }

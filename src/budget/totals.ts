@@ -191,6 +191,12 @@ export function addStopped(write: Write, runId: string, { scope, key }: CapPlace
     .run(runId, scope, key, write.now)
 }
 
+/** Whether a run that a cap has refused still waits for more to be allowed. */
+export function isStopped({ handle }: Store, runId: string, { scope, key }: CapPlace): boolean {
+  const question = "select 1 from budget_stopped where run_id = ? and scope = ? and key = ?"
+  return handle.prepare(question).get(runId, scope, key) !== undefined
+}
+
 /** Runs that a cap has ended since, oldest first; they are told once. */
 export function takeStopped(write: Write, { scope, key }: CapPlace, since: number): string[] {
   const rows = write

@@ -142,8 +142,9 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
       return delivery.deliverTurn(write, turn)
     },
     observe(input, runId, view) {
-      const watched = terminal.observe(input, runId) ?? observe(links, input, runId, view)
+      // It looks at what was sent before: where that cannot be read, nothing has begun yet that is to be ended.
       const early = streamReply({ store, senders, responsePrefix: prefix, background, log }, input, runId, view)
+      const watched = terminal.observe(input, runId) ?? observe(links, input, runId, view)
       return early ? both(watched, early) : watched
     },
     skills: composeSkills(core),

@@ -1,5 +1,6 @@
 // How a reply ended is looked at: one that was cut at its limit is gone on with once, one that says nothing is asked for
 // again, one that was refused counts as failed, so that a fallback may answer.
+import { AppError } from "../kernel/index.ts"
 import type { Ask, AskOptions, Outcome } from "./ask.ts"
 import type { ModelReply, ThinkingLevel, Usage } from "./contract.ts"
 import type { Failure } from "./failure/index.ts"
@@ -10,6 +11,7 @@ const sayShort =
   "[Your reply was cut off at its length limit before it had said anything. Answer now and briefly; a tool that you call gets a shorter input.]"
 const sayAnything = "[Your reply was empty. Answer now.]"
 const cutNote = "\n\n(The answer ends here: it has reached the longest reply of the model.)"
+const spentNote = "\n\n(The answer ends here: a limit on spending is reached.)"
 
 export function createAnswer(ask: Ask): Ask {
   return async (target, options) => {
@@ -45,21 +47,19 @@ interface Tried {
 
 async function settle(question: Question, outcome: Outcome, tried: Tried): Promise<Outcome> {
   const { cut } = tried
-  if (outcome.kind === "failed") return cut ? { kind: "reply", reply: ended(cut) } : outcome
+  const { progress } = question.options
+  const cutShort = (stands: ModelReply): Outcome => ({ kind: "reply", reply: ended(stands, progress.endWith(stands)) })
+  if (outcome.kind === "failed") return cut ? cutShort(cut) : outcome
   const reply = withoutCutCalls(joined(outcome.reply, tried))
-  if (reply.finishReason === "refused") {
-    if (!cut) return declined()
-    question.options.progress.restart()
-    return { kind: "reply", reply: ended(cut) }
-  }
+  if (reply.finishReason === "refused") return cut ? cutShort(cut) : declined()
   if (reply.toolCalls.length > 0) return { kind: "reply", reply: { ...reply, finishReason: "tool-calls" } }
   const isBlank = reply.text.trim() === ""
   if (reply.finishReason === "length" || reply.finishReason === "paused") {
     if (!tried.continued) return await goOnWith(question, reply, tried)
     if (isBlank) return failed("broken", "The reply was cut off before it had said anything")
-    return { kind: "reply", reply: reply.finishReason === "length" ? ended(reply) : reply }
+    return { kind: "reply", reply: reply.finishReason === "length" ? ended(reply, reply.text) : reply }
   }
-  if (!isBlank || question.options.progress.request.mayBeSilent) return { kind: "reply", reply }
+  if (!isBlank || progress.request.mayBeSilent) return { kind: "reply", reply }
   if (!tried.repeated) return await askAgain(question, reply, tried)
   // Models end a turn with nothing when their tools have said all; anything else that is empty is a fault.
   return question.isBehindTools ? { kind: "reply", reply } : failed("empty", "The model gave an empty reply twice")
@@ -79,8 +79,15 @@ async function goOnWith({ ask, target, options, ...more }: Question, cut: ModelR
   options.progress.continueBehind(cut, isBlank ? sayShort : goOn)
   // A model that has used all of its reply for thinking would do so again.
   const thinking: ThinkingLevel | undefined = isBlank && cut.reasoning !== "" ? "off" : options.thinking
-  const outcome = await ask(target, { ...options, thinking })
   const next: Tried = { ...tried, continued: true, used: cut.usage, ...(isBlank ? {} : { cut }) }
+  let outcome: Outcome
+  try {
+    outcome = await ask(target, { ...options, thinking })
+  } catch (error) {
+    // What there was room for under the cap is paid for, and is an answer.
+    if (isBlank || !(error instanceof AppError) || error.code !== "budget-exceeded") throw error
+    return { kind: "reply", reply: ended(cut, options.progress.endWith(cut), spentNote) }
+  }
   return await settle({ ask, target, options, ...more }, outcome, next)
 }
 
@@ -90,9 +97,10 @@ async function askAgain({ ask, target, options, ...more }: Question, empty: Mode
   return await settle({ ask, target, options, ...more }, outcome, { ...tried, repeated: true, used: empty.usage })
 }
 
-function ended(reply: ModelReply): ModelReply {
+/** The words stay as they were streamed: those of them that a person has been sent are known by that. */
+function ended(reply: ModelReply, text: string, note = cutNote): ModelReply {
   const { replay: _changed, ...rest } = reply
-  return { ...rest, text: reply.text.trimEnd() + cutNote }
+  return { ...rest, text: text + note }
 }
 
 /** With what the replies before it have thought and used. Their words stand in it already. */

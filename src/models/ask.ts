@@ -155,9 +155,12 @@ async function askOnce(state: AskState, question: Question): Promise<Outcome> {
   const admitted = (await state.admit?.(plan, progress.signal)) ?? unbounded(state)
   const { request, written } = watchOutput(progress.request, admitted.maxOutputTokens)
   const startedAt = clock.monotonic()
+  const idleSeconds = target.entry.idleTimeoutSeconds ?? settings.idleTimeoutSeconds
+  const idleTimeoutMs = idleSeconds === undefined ? limits.idleTimeoutMs : idleSeconds * 1000
+  const { fetch, wasCalled } = watchFetch(
+    createGuardedFetch({ idleTimeoutMs, maxResponseBytes: limits.maxResponseBytes }),
+  )
   try {
-    const idleSeconds = target.entry.idleTimeoutSeconds ?? settings.idleTimeoutSeconds
-    const idleTimeoutMs = idleSeconds === undefined ? limits.idleTimeoutMs : idleSeconds * 1000
     const reply = await runStep(state.step, {
       target,
       settings,
@@ -166,7 +169,7 @@ async function askOnce(state: AskState, question: Question): Promise<Outcome> {
       thinking,
       request,
       plain: state.refusedForms.has(formKey(question)),
-      fetch: createGuardedFetch({ idleTimeoutMs, maxResponseBytes: limits.maxResponseBytes }),
+      fetch,
     })
     const ms = Math.round(clock.monotonic() - startedAt)
     const cost = costOf(target.prices, reply.usage)
@@ -178,7 +181,7 @@ async function askOnce(state: AskState, question: Question): Promise<Outcome> {
     state.serverContext.answered(target)
     return { kind: "reply", reply: progress.whole(reply) }
   } catch (error) {
-    if (mayHaveBeenCharged(error, written() > 0)) admitted.lose(countReply(plan, written()))
+    if (wasCalled() && mayHaveBeenCharged(error, written() > 0)) admitted.lose(countReply(plan, written()))
     else admitted.refund()
     request.signal.throwIfAborted()
     // No provider is to blame, and another model could not be reached either.
@@ -209,6 +212,18 @@ function watchOutput(given: ModelRequest, most: number | undefined) {
     },
   }
   return { request, written: () => characters }
+}
+
+/** A request that could not even be made costs nothing. */
+function watchFetch(fetch: typeof globalThis.fetch): { fetch: typeof globalThis.fetch; wasCalled: () => boolean } {
+  let wasCalled = false
+  return {
+    fetch(input, init) {
+      wasCalled = true
+      return fetch(input, init)
+    },
+    wasCalled: () => wasCalled,
+  }
 }
 
 function troubleOf({ kind, retryAfterMs }: Failure): KeyTrouble {

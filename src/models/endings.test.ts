@@ -9,8 +9,8 @@ import {
   userRequest,
   type ModelServer,
 } from "../../test/support/model-server/index.ts"
-import type { JsonObject } from "../kernel/index.ts"
-import type { ModelMessage, ModelRequest, ToolSchema } from "./contract.ts"
+import { AppError, type JsonObject } from "../kernel/index.ts"
+import type { AdmitCall, ModelMessage, ModelRequest, ToolSchema } from "./contract.ts"
 import { ModelFailure } from "./model-failure.ts"
 
 const main = { agentId: "main" }
@@ -26,12 +26,15 @@ beforeEach(async () => {
 })
 afterEach(() => server.stop())
 
-function registryFor(fallbacks: string[] = [], more: JsonObject = {}) {
+function registryFor(fallbacks: string[] = [], more: JsonObject = {}, admit?: AdmitCall) {
   const provider = { kind: "openai-compatible", baseUrl: server.baseUrl, apiKey: "key-0123456789", ...more } as const
-  return createTestRegistry({
-    providers: { local: provider, other: { ...provider, apiKey: "other-0123456789" } },
-    defaultModel: { primary: "local/one", fallbacks },
-  }).registry
+  return createTestRegistry(
+    {
+      providers: { local: provider, other: { ...provider, apiKey: "other-0123456789" } },
+      defaultModel: { primary: "local/one", fallbacks },
+    },
+    admit ? { admit } : {},
+  ).registry
 }
 
 /** What a person would see: deltas, with what was taken back gone. `sent`: how much of it cannot be taken back. */
@@ -73,6 +76,23 @@ describe("a reply that was cut at its limit", () => {
   test("is delivered with a word about it when nobody goes on", async () => {
     server.enqueue({ kind: "reply", text: "The first half", finishReason: "length" }, { kind: "status", status: 401 })
     assert.match((await registryFor().complete(main, userRequest("tell"))).text, /^The first half\n\n\(The answer ends/)
+  })
+
+  test("because a cap had no room for more is delivered with a word about it, and not thrown away", async () => {
+    let admitted = 0
+    const admit: AdmitCall = async () => {
+      admitted += 1
+      if (admitted > 1) throw new AppError("budget-exceeded", "The cap of the day is used")
+      return { maxOutputTokens: 1_000, settle: () => undefined, refund: () => undefined, lose: () => undefined }
+    }
+    server.enqueue({ kind: "reply", text: "The first half", finishReason: "length" })
+    const { request, shown } = screen()
+    const reply = await registryFor([], {}, admit).complete(main, userRequest("tell", request))
+    assert.match(reply.text, /^The first half\n\n\(The answer ends here: a limit on spending/)
+    assert.equal(shown(), "The first half")
+    server.enqueue({ kind: "reply", text: "", reasoning: "hm", finishReason: "length" })
+    admitted = 0
+    await assert.rejects(registryFor([], {}, admit).complete(main, userRequest("tell")), { code: "budget-exceeded" })
   })
 
   test("in the middle of a call runs no broken call: the model is asked for a shorter one", async () => {
@@ -139,9 +159,26 @@ describe("a fault while a cut reply is gone on with", () => {
     server.enqueue(half, ...Array.from({ length: 3 }, () => faults[1]))
     const { request, shown } = screen()
     const reply = await registryFor().complete(main, userRequest("tell", request))
-    assert.match(reply.text, /^The first half and\n\n\(The answer ends here/)
+    assert.match(reply.text, /^The first half and \n\n\(The answer ends here/)
     assert.equal(shown(), "The first half and ")
   })
+
+  const lasting = [
+    ...Array.from({ length: 3 }, () => faults[1]),
+    { kind: "reply", text: "the sec", finishReason: "refused" } as const,
+  ]
+  for (const [how, ends] of [
+    ["lasts", lasting.slice(0, 3)],
+    ["is a refusal", lasting.slice(3)],
+  ] as const) {
+    test(`that ${how} keeps what a person has been sent behind the first half, and no more`, async () => {
+      server.enqueue(half, ...ends)
+      const { request, shown } = screen((words) => words.slice(0, "The first half and the".length))
+      const reply = await registryFor().complete(main, userRequest("tell", request))
+      assert.match(reply.text, /^The first half and the\n\n\(The answer ends here/)
+      assert.equal(shown(), "The first half and the")
+    })
+  }
 })
 
 describe("a reply that was refused", () => {

@@ -84,6 +84,15 @@ export class Progress {
     this.#behind.push(ask(words))
   }
 
+  /** Nobody goes on with the reply: its words, and what a person has been sent for good behind them. */
+  endWith({ text }: ModelReply): string {
+    const seen = this.#asked.onRestart?.() ?? ""
+    if (seen.length > text.length) return seen
+    const again = text.slice(seen.length)
+    if (again !== "") this.#asked.onDelta?.({ kind: "text", text: again })
+    return text
+  }
+
   /** The reply with what stood before it. Thinking comes first in it, as providers want a message that calls tools. */
   whole(reply: ModelReply): ModelReply {
     if (this.#before === "") return reply

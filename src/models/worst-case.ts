@@ -1,9 +1,10 @@
 // What one call can take at most, before it is made: the prompt by its bytes, the reply by its limit, both at a price that
 // is never too low. And what a call has taken whose provider does not say so.
+import { AppError } from "../kernel/index.ts"
 import type { ModelPrices } from "./config.ts"
 import type { ContentPart, ModelMessage, ModelReply, ModelRequest, PlannedCall, Spent } from "./contract.ts"
 import { dearestPrices, dearestPricesOf, isLocalServer } from "./known/index.ts"
-import { ProviderRefusal, ProviderReport } from "./providers/contract.ts"
+import { ProviderPage, ProviderRefusal, ProviderReport } from "./providers/contract.ts"
 import type { ModelTarget } from "./resolve.ts"
 import { toolSize } from "./tool-size.ts"
 import type { ProviderSettings } from "./view.ts"
@@ -76,11 +77,12 @@ function writtenTokens(reply: ModelReply | number): number {
 /** No connection was made, so nothing was asked. */
 const unreached = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "CERT_HAS_EXPIRED"])
 
-/** A refusal is free. Whatever else ends a call (a cut stream, silence, a stop by a person) comes after the prompt was read. */
+/** A refusal is free, and so is a page where no model is. Whatever else ends a call (a cut stream, silence, a stop by a person) comes after the prompt was read. */
 export function mayHaveBeenCharged(error: unknown, hasWritten: boolean): boolean {
   if (hasWritten) return true
   for (let cause: unknown = error, depth = 0; cause instanceof Error && depth < 6; cause = cause.cause, depth += 1) {
-    if (cause instanceof ProviderRefusal || cause instanceof ProviderReport) return false
+    const isFree = [ProviderRefusal, ProviderReport, ProviderPage].some((kind) => cause instanceof kind)
+    if (isFree || (cause instanceof AppError && cause.code === "model-key-missing")) return false
     if ("code" in cause && unreached.has(String(cause.code))) return false
   }
   return true

@@ -9,8 +9,8 @@ import { type ChaosProxy, startChaosProxy } from "../../test/support/chaos-proxy
 import { temporaryFolder } from "../../test/support/temporary.ts"
 import { gatewayAddress } from "./host/address.ts"
 import { keyPairOf, newPrivateKey } from "./keys.ts"
-import { letIn, shareStore, startDoor, startNode } from "./node.fixture.ts"
-import { largestFile, proofText } from "./protocol.ts"
+import { letIn, pulse, shareStore, startDoor, startNode } from "./node.fixture.ts"
+import { fileWindow, largestFile, proofText } from "./protocol.ts"
 
 shareStore()
 
@@ -274,18 +274,48 @@ describe("what the network does", () => {
     }
   })
 
-  test("a link that is half open is noticed on both sides", async (context) => {
+  // The end of one side passes the proxy: whoever notices first tells the other. The second one asks for hours.
+  const patient = { ...pulse, answerMs: 3_600_000 }
+  for (const first of ["gateway", "node"] as const) {
+    test(`a link that is half open is noticed by the ${first}, and ends on both sides`, async (context) => {
+      const { nodes, port } = await startDoor(context, first === "node" ? { pulse: patient } : {})
+      const proxy = await startProxy(context, port)
+      const waits = { perform: () => new Promise<never>(() => undefined) }
+      const node = startNode(context, proxy.port, first === "gateway" ? { ...waits, pulse: patient } : waits)
+      const { id } = await letIn(nodes, node)
+      proxy.swallow = true
+      const message = first === "gateway" ? /does not answer/ : /was lost$/
+      const ended = assert.rejects(nodes.call(id, call), { code: "node-lost", message })
+      if (first === "gateway") await ended
+      else await node.says(/connection lost: it does not answer any more/)
+      proxy.swallow = false
+      await ended
+      await node.says(/connection lost/)
+      await until("it is back", () => nodes.connected.length === 1)
+    })
+  }
+
+  test("a file whose call is given up on its way is not sent to its end", async (context) => {
     const { nodes, port } = await startDoor(context)
-    const proxy = await startProxy(context, port)
-    const node = startNode(context, proxy.port, { perform: () => new Promise(() => undefined) })
+    const controller = new AbortController()
+    const node = startNode(context, port, {
+      placeFor() {
+        controller.abort()
+        return join(node.folder, "files", "there.bin")
+      },
+      perform: () => assert.fail("nobody waits for it"),
+    })
     const { id } = await letIn(nodes, node)
-    proxy.swallow = true
-    const begun = performance.now()
-    await assert.rejects(nodes.call(id, call), { code: "node-lost", message: /does not answer/ })
-    proxy.swallow = false
-    assert.ok(performance.now() - begun < 2_000)
-    await node.says(/connection lost/)
-    await until("it is back", () => nodes.connected.length === 1)
+    const path = join(node.folder, "there.bin")
+    writeFileSync(path, "")
+    truncateSync(path, 64 * fileWindow)
+    const files = [{ path, field: "paths.0", name: "there.bin" }]
+    const waiting = assert.rejects(nodes.call(id, { ...call, files, signal: controller.signal }), { code: "aborted" })
+    const [transfer] = nodes.transfersOf(id)
+    await waiting
+    await until("nothing is on its way", () => nodes.transfersOf(id).length === 0 && !node.connection.isBusy)
+    assert.ok(transfer && transfer.moved < transfer.bytes, `${transfer?.moved} of ${transfer?.bytes} bytes`)
+    assert.equal(existsSync(join(node.folder, "files", "there.bin")), false)
   })
 
   test("a slow link carries files in both directions whole, and tells how far they are", async (context) => {

@@ -90,6 +90,10 @@ test("what was read once and what is read anew is the same, whatever has changed
   assert.deepEqual(read(1_000_000), [])
   await turn()
   same()
+  // Another conversation becomes part of this one, of which all was said before.
+  await change("update message set session_id = ? where session_id = 'another'")
+  assert.ok(read(1_000_000).length > 100)
+  same()
 })
 
 test("what is kept for the next turns is let go, but for the conversation that was talked in last", async (context) => {

@@ -13,16 +13,17 @@ export function moveSession(write: Write, from: string, to: string): void {
       .prepare("update or ignore session_site set session_id = ? where session_id = ?")
       .run(old.session_id, present.session_id)
     write.prepare("delete from session where key = ?").run(to)
-    if (present.updated_at > old.updated_at) {
-      write.prepare("update session set updated_at = ? where key = ?").run(present.updated_at, from)
-    }
+    // A turn that runs in the one that goes finds by its beginning where it goes on (`append`).
+    write
+      .prepare("update session set updated_at = max(updated_at, ?), created_at = min(created_at, ?) where key = ?")
+      .run(present.updated_at, present.created_at, from)
   }
   write.prepare("update session set key = ? where key = ?").run(to, from)
   write.prepare("update approval set session_key = ? where session_key = ?").run(to, from)
   // What the conversation has used stays its own.
   write.prepare("update usage set session_key = ? where session_key = ?").run(to, from)
   write.prepare("update budget_hold set session_key = ? where session_key = ?").run(to, from)
-  for (const table of ["budget_total", "budget_grant", "budget_notice"]) {
+  for (const table of ["budget_total", "budget_grant", "budget_notice", "budget_stopped"]) {
     write.prepare(`update or ignore ${table} set key = ? where scope = 'session' and key = ?`).run(to, from)
   }
 }

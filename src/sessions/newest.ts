@@ -23,7 +23,7 @@ export interface NewestMessages {
 interface Kept {
   from: number
   entries: Entry[]
-  /** Rows from the first entry to the last, summaries too. */
+  /** Rows from `from` to the last entry, summaries too. */
   rows: number
 }
 
@@ -76,16 +76,14 @@ export function createNewestMessages(store: Store, most = maxKept): NewestMessag
 
 /** With what was said since; undefined where rows were removed or moved meanwhile. */
 function brought(store: Store, sessionId: string, known: Kept): Kept | undefined {
-  if (countRows(store, sessionId, known.entries) !== known.rows) return undefined
+  if (countRows(store, sessionId, known) !== known.rows) return undefined
   const last = known.entries.at(-1)?.id ?? 0
   const newer = rowsOf(store, sessionId, { from: last + 1, before: Number.MAX_SAFE_INTEGER, limit: -1 }).reverse()
   if (newer.length === 0) return known
-  const from = { id: last + 1 }
-  const to = { id: newer.at(-1)?.id ?? last }
   return {
     ...known,
     entries: [...known.entries, ...newer],
-    rows: known.rows + countRows(store, sessionId, [from, to]),
+    rows: known.rows + countRows(store, sessionId, { from: last + 1, entries: newer }),
   }
 }
 
@@ -99,7 +97,9 @@ function collect(
   // Nothing of it is too old, so it is looked through once, and counted no more.
   if (known && first && first.id >= from) {
     const isEnough = known.from <= from || tokensOf(known.entries) > budget
-    if (isEnough) return { ...known, from: known.from <= from ? from : first.id }
+    const begin = known.from <= from ? from : first.id
+    if (isEnough && begin === known.from) return known
+    if (isEnough) return { ...known, from: begin, rows: countRows(store, sessionId, { ...known, from: begin }) }
   }
   const newestFirst = (known?.entries.filter(({ id }) => id >= from) ?? []).reverse()
   let tokens = tokensOf(newestFirst)
@@ -113,7 +113,7 @@ function collect(
   }
   const entries = newestFirst.reverse()
   const begin = isWhole ? from : (entries[0]?.id ?? from)
-  return { from: begin, entries, rows: countRows(store, sessionId, entries) }
+  return { from: begin, entries, rows: countRows(store, sessionId, { from: begin, entries }) }
 }
 
 function tokensOf(entries: readonly Entry[]): number {
@@ -123,10 +123,10 @@ function tokensOf(entries: readonly Entry[]): number {
 }
 
 /** By the index alone. */
-function countRows(store: Store, sessionId: string, entries: readonly Pick<Entry, "id">[]): number {
+function countRows(store: Store, sessionId: string, { from, entries }: Pick<Kept, "from" | "entries">): number {
   const row = store.handle
     .prepare("select count(*) as n from message where session_id = ? and id between ? and ?")
-    .get(sessionId, entries[0]?.id ?? 0, entries.at(-1)?.id ?? -1)
+    .get(sessionId, from, entries.at(-1)?.id ?? -1)
   return Number(row?.["n"])
 }
 

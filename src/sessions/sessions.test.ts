@@ -1,11 +1,13 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { plain, testStore } from "../../test/support/store.ts"
-import { AppError } from "../kernel/index.ts"
+import { AppError, systemClock, systemIds } from "../kernel/index.ts"
+import { textOfMessage } from "./archive/index.ts"
 import { sessionSchema } from "./config.ts"
 import { isFresh, resetRuleFor } from "./freshness.ts"
 import { directKey, hookKey } from "./keys.ts"
 import { moveSession } from "./move.ts"
+import { type Session, createSessions } from "./sessions.ts"
 import { trimToBudget } from "./transcript.ts"
 
 test("gives direct chats the sessions that the scope wants, and one person with several ids one session", () => {
@@ -116,8 +118,44 @@ test("a conversation that goes on under another key keeps what it has used", asy
         )
         .run(key)
     }
+    write
+      .prepare("insert into budget_stopped (run_id, scope, key, created_at) values ('run', 'session', 'old', 1)")
+      .run()
     moveSession(write, "old", "new")
   })
+  const stopped = store.handle.raw.prepare("select key from budget_stopped").all()
+  assert.deepEqual(plain(stopped), [{ key: "new" }], "a run that its cap has ended is found by more that is allowed")
   const keys = store.handle.raw.prepare("select session_key from usage order by id").all()
   assert.deepEqual(plain(keys), [{ session_key: "new" }, { session_key: "other" }])
 })
+
+for (const [older, younger] of [
+  ["from", "to"],
+  ["to", "from"],
+] as const) {
+  test(`what a turn says whose conversation (${younger} is the younger one) becomes one with another stands there`, async (context) => {
+    let now = 1_000
+    const store = await testStore(context, { clock: { ...systemClock, now: () => (now += 1_000) } })
+    const sessions = createSessions({ store, ids: systemIds, config: () => sessionSchema.parse({}) })
+    const open = (key: string) => store.write(async (write) => sessions.open(write, key, "main"))
+    const say = (session: Session, text: string) =>
+      store.write(async (write) => {
+        const message = { role: "user" as const, content: [{ type: "text" as const, text }] }
+        sessions.append(write, session, 1, [{ message, origin: "owner", trusted: true }])
+      })
+    const textsOf = (sessionId: string | undefined) =>
+      sessions.history(sessionId ?? "", { budget: 1e6, room: 1e6 }).messages.map(textOfMessage)
+    await open(older)
+    await open(younger)
+    await say(await open("from"), "long ago")
+    const running = await open("to")
+    await store.write(async (write) => moveSession(write, "from", "to"))
+    await say(running, "just now")
+    assert.deepEqual(textsOf(sessions.find("to")?.sessionId), ["long ago", "just now"])
+    // One that was begun anew while a turn ran stays without what that has said.
+    const before = await open("to")
+    const { sessionId } = await store.write(async (write) => sessions.renew(write, "to", "main"))
+    await say(before, "of before")
+    assert.deepEqual([textsOf(sessionId), textsOf(before.sessionId)], [[], ["long ago", "just now", "of before"]])
+  })
+}

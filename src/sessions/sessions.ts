@@ -114,10 +114,11 @@ export function createSessions(options: { store: Store; ids: Ids; config: () => 
         `insert into message (session_id, job_id, message, tokens, created_at, origin, trusted)
          values (?, ?, ?, ?, ?, ?, ?)`,
       )
+      const sessionId = goesOnIn(find(session.key), session)
       for (const { message, origin, trusted } of entries) {
         const tokens = estimateTokens(message)
         const text = JSON.stringify(message)
-        statement.run(session.sessionId, jobId, text, tokens, write.now, origin, trusted ? 1 : 0)
+        statement.run(sessionId, jobId, text, tokens, write.now, origin, trusted ? 1 : 0)
       }
     },
     touch(write, session) {
@@ -127,6 +128,14 @@ export function createSessions(options: { store: Store; ids: Ids; config: () => 
       write.prepare("update session set settings = ? where key = ?").run(JSON.stringify(settings), session.key)
     },
   }
+}
+
+/**
+ * A conversation that became one with another while a turn of it ran goes on under the other's id. One that was begun anew
+ * meanwhile is a later one: what the turn has said belongs to what was before.
+ */
+function goesOnIn(now: Session | undefined, { sessionId, createdAt }: Session): string {
+  return now && now.createdAt <= createdAt ? now.sessionId : sessionId
 }
 
 function fromRow(row: SessionRow): Session {

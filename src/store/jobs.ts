@@ -356,11 +356,20 @@ export function cancelWaiting(
     )
     .all(laneKey) as unknown as JobRow[]
   const waiting = all.filter(matches)
-  for (const job of waiting) {
-    settleEvents(write, job.id)
-    endJob(store, write, job, { state: "cancelled", error: "stopped" })
-  }
+  for (const job of waiting) cancelJob(store, write, job, "ready")
   return waiting
+}
+
+/** The same for one job, if it is in this state. */
+export function cancelJob(
+  store: Store,
+  write: Write,
+  job: Pick<JobRow, "id" | "lane_key">,
+  state: Extract<JobState, "ready" | "running">,
+): void {
+  if (!store.handle.prepare("select 1 from job where id = ? and state = ?").get(job.id, state)) return
+  settleEvents(write, job.id)
+  endJob(store, write, job, { state: "cancelled", error: "stopped" })
 }
 
 /** What runs or waits in a lane, oldest first. */

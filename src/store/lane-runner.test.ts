@@ -302,6 +302,44 @@ test("stops what a lane does and holds, as far as it matches, and no other lane"
   assert.equal(runner.isLaneBusy("elsewhere"), true)
 })
 
+for (const [how, stop] of [
+  ["its lane is stopped", (runner: LaneRunner) => runner.stopLane("lane", new Error("stop"), () => true)],
+  ["it is stopped itself", async (runner: LaneRunner) => assert.ok(runner.abortRun("failing", new Error("stop")))],
+] as const) {
+  test(`a job that is put back while ${how} does not run again`, async (context) => {
+    const disk = slowDisk()
+    const store = await testStore(context, { sync: disk.sync })
+    const fail = Promise.withResolvers<never>()
+    const begun = Promise.withResolvers<void>()
+    const runner = startRunner(context, store, {
+      async run() {
+        begun.resolve()
+        return await fail.promise
+      },
+    })
+    const ended = new Promise<void>((resolve) => void runner.onStopped(() => resolve()))
+    await add(store, [["failing", "lane"]])
+    await begun.promise
+    disk.slow()
+    const isLane = how === "its lane is stopped"
+    // The look at the lane comes right before the job is put back, the other one right behind that.
+    const stopping = isLane ? stop(runner) : undefined
+    fail.reject(new Error("the model is away"))
+    if (!isLane) {
+      while (stateOf(store, "failing") === "running") await new Promise((resolve) => setImmediate(resolve))
+      await stop(runner)
+    }
+    disk.goOn()
+    const stopped = await stopping
+    await ended
+    assert.equal(stateOf(store, "failing"), "cancelled")
+    if (isLane) assert.deepEqual(stopped, { running: 1, waiting: 0 })
+  })
+}
+
+const stateOf = (store: Store, runId: string) =>
+  store.handle.prepare("select state from job where run_id = ?").get(runId)?.["state"]
+
 test("a job that is postponed gives its only place to other lanes, keeps its own, and has not failed", async (context) => {
   const store = await testStore(context)
   const seen = collector(3)

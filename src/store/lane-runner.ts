@@ -6,6 +6,7 @@ import { type WorkClass, workClasses } from "./ingest.ts"
 import {
   type JobChoice,
   JobPostponed,
+  cancelJob,
   cancelWaiting,
   claimPlaces,
   endJob,
@@ -59,7 +60,10 @@ interface RunningJob {
   done: Promise<void>
 }
 
-/** Why a job is put back: a person's waits behind a machine's, or all is paused. Its journal lets it go on later. */
+/**
+ * Why a job is put back: a person's waits behind a machine's, all is paused, or the gateway stops. Its journal lets it go
+ * on later.
+ */
 class JobYielded extends AppError {
   constructor(reason: string) {
     super("not-ready", reason)
@@ -137,14 +141,16 @@ export class LaneRunner {
     matches: (job: JobRow) => boolean,
   ): Promise<{ running: number; waiting: number }> {
     const { store } = this.#options
-    const { cancelled, running } = await store.write(async (write) => ({
-      cancelled: cancelWaiting(store, write, laneKey, matches),
-      running: openJobs(store, laneKey).find((job) => job.state === "running" && matches(job)),
-    }))
+    const { cancelled, running, wasAborted } = await store.write(async (write) => {
+      const found = openJobs(store, laneKey).find((job) => job.state === "running" && matches(job))
+      // Within the transaction: one that is about to be put back, by one behind it, is to know of it there.
+      const isAborted = found !== undefined && this.abortRun(found.run_id, reason)
+      return { cancelled: cancelWaiting(store, write, laneKey, matches), running: found, wasAborted: isAborted }
+    })
     // What was claimed in the same commit is launched right after it.
     await new Promise((resolve) => setImmediate(resolve))
     const isAborted = running !== undefined && this.abortRun(running.run_id, reason)
-    return { running: isAborted ? 1 : 0, waiting: cancelled.length }
+    return { running: isAborted || wasAborted ? 1 : 0, waiting: cancelled.length }
   }
 
   /**
@@ -177,7 +183,7 @@ export class LaneRunner {
     const timeUp = this.#options.clock.sleep(graceMs, grace.signal).catch(() => undefined)
     await Promise.race([all(), timeUp])
     grace.abort()
-    const reason = new AppError("not-ready", "The gateway is stopping")
+    const reason = new JobYielded("The gateway is stopping")
     for (const job of this.#running.values()) job.abort.abort(reason)
     const last = setTimeout(() => this.#noMore.abort(reason), lastWriteMs)
     await all()
@@ -335,11 +341,21 @@ export class LaneRunner {
     }
   }
 
-  async #release(job: JobRow, options: Parameters<typeof releaseJob>[2]): Promise<void> {
+  /** Whoever stops it meanwhile has stopped what it would go on with: it ends. */
+  async #release(job: JobRow, signal: AbortSignal, options: Parameters<typeof releaseJob>[2]): Promise<void> {
     const { store } = this.#options
-    const write = () => store.write(async () => releaseJob(store, job, options))
+    const isStopped = () => signal.aborted && !(signal.reason instanceof JobYielded)
+    const release = async (write: Write) => {
+      const isCancelled = isStopped()
+      if (isCancelled) cancelJob(store, write, job, "running")
+      else releaseJob(store, job, options)
+      return isCancelled
+    }
     try {
-      await this.#kept.write(write, this.#noMore.signal)
+      const isCancelled = await this.#kept.write(() => store.write(release), this.#noMore.signal)
+      if (isCancelled || !isStopped()) return
+      const cancel = () => store.write(async (write) => cancelJob(store, write, job, "ready"))
+      await this.#kept.write(cancel, this.#noMore.signal)
     } catch (error) {
       // It is back in the queue all the same, for the next start.
       if (!(error instanceof NotForced)) throw error
@@ -362,26 +378,25 @@ export class LaneRunner {
   async #fail(job: JobRow, handler: JobHandler | undefined, error: unknown, signal: AbortSignal): Promise<void> {
     const { log, clock } = this.#options
     const message = describeError(error)
-    const stopping = this.#stopped && signal.aborted
     const isYielded = signal.reason instanceof JobYielded
     // A full disk is not the job's fault: it waits for space however long that takes.
     const storage = isStorageFailure(error)
-    if (stopping || isYielded || storage) {
-      await this.#release(job, { delayMs: storage ? storagePauseMs : 0, error: message, countAttempt: false })
+    if (isYielded || storage) {
+      await this.#release(job, signal, { delayMs: storage ? storagePauseMs : 0, error: message, countAttempt: false })
       log.info({ run: job.run_id, reason: message }, "job put back")
       return
     }
     if (error instanceof JobPostponed) {
       // Behind what others wait with, however short it is.
       const delayMs = Math.max(1, error.runAt - clock.now())
-      await this.#release(job, { delayMs, error: message, countAttempt: false })
+      await this.#release(job, signal, { delayMs, error: message, countAttempt: false })
       log.debug({ run: job.run_id, reason: message }, "job postponed")
       return
     }
     if (job.attempts < maxAttempts) {
       const delayMs = backoffMs(retryPolicy, job.attempts)
       log.warn({ run: job.run_id, attempt: job.attempts, err: error }, "job failed, will be tried again")
-      await this.#release(job, { delayMs, error: message, countAttempt: true })
+      await this.#release(job, signal, { delayMs, error: message, countAttempt: true })
       return
     }
     log.error({ run: job.run_id, lane: job.lane_key, err: error }, "job given up")

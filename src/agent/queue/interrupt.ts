@@ -26,9 +26,9 @@ export function createInterrupts(store: Store): WatchInterrupts {
       if (!abort.signal.aborted && isInterrupted(store, job, input))
         abort.abort(new TurnStopped({ isInterrupted: true }))
     }
+    look()
     const looks = byLane.get(job.lane_key) ?? new Set()
     byLane.set(job.lane_key, looks.add(look))
-    look()
     return {
       signal: abort.signal,
       end() {

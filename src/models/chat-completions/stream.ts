@@ -1,7 +1,7 @@
 // bytes of a response -> events of the step: server-sent events -> chunks -> reply. Reads on behind the end of the
 // reply, for counts of tokens, but only so far and so long.
-import { AppError, isJsonObject, parseJson, type Json } from "../../kernel/index.ts"
-import { ProviderReport, type StepEvent } from "../providers/contract.ts"
+import { isJsonObject, parseJson, type Json } from "../../kernel/index.ts"
+import { ProviderPage, ProviderReport, type StepEvent } from "../providers/contract.ts"
 import { createReplyReader, type ReplyReader } from "./reply.ts"
 import { reportIn } from "./report.ts"
 import { decodeEvents, type ServerEvent } from "./sse.ts"
@@ -96,9 +96,7 @@ function createStray() {
     text: () => lines.join("\n").trim(),
     check(): void {
       if (lines[0]?.trimStart().startsWith("<") !== true) return
-      throw new AppError("model-failed", "The provider answered with a page instead of a model's reply", {
-        hint: "Check the provider's baseUrl; for most servers it ends in /v1.",
-      })
+      throw new ProviderPage()
     },
   }
 }

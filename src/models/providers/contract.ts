@@ -1,6 +1,6 @@
 // What an interface to providers (Messages, Responses, Chat Completions, Gemini, Converse) must do: one prepared
 // request -> a stream of events. It mends nothing, retries nothing and runs no tool. Types, and the errors.
-import type { Json, JsonObject, Secret } from "../../kernel/index.ts"
+import { AppError, type Json, type JsonObject, type Secret } from "../../kernel/index.ts"
 import type { ContentPart, FinishReason, ThinkingLevel, ToolResultPart, ToolSchema, Usage } from "../contract.ts"
 import type { ModelTarget } from "../resolve.ts"
 import type { ProviderSettings } from "../view.ts"
@@ -76,6 +76,16 @@ export class ProviderReport extends Error {
     super("The provider reported an error", { cause })
     this.name = "ProviderReport"
     this.report = report
+  }
+}
+
+/** A web page came instead of a reply: there is no model at the address, and nobody has read what was asked. */
+export class ProviderPage extends AppError {
+  constructor(what = "a page") {
+    super("model-failed", `The provider answered with ${what} instead of a model's reply`, {
+      hint: "Check the provider's baseUrl; for most servers it ends in /v1.",
+    })
+    this.name = "ProviderPage"
   }
 }
 

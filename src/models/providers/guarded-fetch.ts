@@ -2,6 +2,7 @@
 // of HTML. The caller's own signal stays in force throughout.
 import { setImmediate as nextTurn } from "node:timers/promises"
 import { AppError } from "../../kernel/index.ts"
+import { ProviderPage } from "./contract.ts"
 
 export interface FetchLimits {
   /** Longest silence, while connecting, waiting for headers, or between two pieces of the body. */
@@ -28,13 +29,7 @@ export function createGuardedFetch(limits: FetchLimits): typeof fetch {
     const type = response.headers.get("content-type") ?? ""
     if (response.ok && /\b(?:html|xml)\b/i.test(type)) {
       await response.body?.cancel()
-      throw new AppError(
-        "model-failed",
-        `The provider answered with ${type.split(";")[0]} instead of a model's reply`,
-        {
-          hint: "Check the provider's baseUrl; for most servers it ends in /v1.",
-        },
-      )
+      throw new ProviderPage(type.split(";")[0])
     }
     if (!response.body) return response
     const body = guardBody(response.body, limits.maxResponseBytes, underWatch)

@@ -1,7 +1,7 @@
 // The fetch that the packages are given: their request -> further fields of the configuration -> the guarded fetch ->
 // refusals as the contract's error -> a stream of events that the package can read, whatever form the reply had.
-import { AppError, isJsonObject, type Json, type JsonObject } from "../../kernel/index.ts"
-import { ProviderReport, type StepCall, StreamCut } from "../providers/contract.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../kernel/index.ts"
+import { ProviderPage, ProviderReport, type StepCall, StreamCut } from "../providers/contract.ts"
 import { overlay } from "../providers/overlay.ts"
 import { readRefusal } from "../providers/refusal.ts"
 import { readEvents, type ServerEvent } from "./server-events.ts"
@@ -12,6 +12,8 @@ export interface ReplyForm {
   mend(value: JsonObject, name: string | undefined): JsonObject[]
   /** What is missing when the stream has ended. */
   end?(): JsonObject[]
+  /** Whether nothing more belongs to the reply, although its package reads on: some servers keep the connection open. */
+  isOver?(): boolean
   /** A whole reply, sent where a stream was asked for -> the events it would have had. */
   unfold(reply: JsonObject): JsonObject[]
 }
@@ -71,6 +73,8 @@ async function* mendEvents(
     const { value } = next
     const mended = value.kind === "event" ? form.mend(parseEvent(value.data), value.name) : unfoldBody(value.text, form)
     if (mended.length > 0) yield encode(mended)
+    // A connection that breaks, or stays open, behind a complete reply takes nothing away from it.
+    if (form.isOver?.()) break
   }
   const rest = form.end?.() ?? []
   if (rest.length > 0) yield encode(rest)
@@ -111,9 +115,7 @@ function parseBody(text: string): Json {
   if (value !== undefined) return value
   if (/^[[{]/.test(text)) throw new StreamCut()
   if (/^<(?:!doctype|html|head)/i.test(text)) {
-    throw new AppError("model-failed", "The provider answered with a page instead of a model's reply", {
-      hint: "Check the provider's baseUrl; for most servers it ends in /v1.",
-    })
+    throw new ProviderPage()
   }
   throw new ProviderReport(text.slice(0, maxRefusalBytes))
 }

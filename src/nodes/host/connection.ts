@@ -164,7 +164,7 @@ export class Connection {
     const { signal } = controller
     let done: Done
     try {
-      const files = await Promise.all(invoke.files.map((notice) => this.#take(link, notice, id)))
+      const files = await Promise.all(invoke.files.map((notice) => this.#take(link, notice, { id, signal })))
       signal.throwIfAborted()
       done = await this.#options.perform({ id, command, params, files, signal })
     } catch (error) {
@@ -175,9 +175,11 @@ export class Connection {
     await this.#answer(link, id, signal.aborted ? { ...done, status: 499, body: failure(undefined) } : done)
   }
 
-  async #take(link: Link, notice: FileNotice, call: number) {
+  async #take(link: Link, notice: FileNotice, { id, signal }: Pick<Command, "id" | "signal">) {
     const path = this.#options.placeFor(notice.name)
-    await link.accept(notice, path, call)
+    const refuse = () => link.refuse(notice.file, "nobody waits for it")
+    signal.addEventListener("abort", refuse, { once: true })
+    await link.accept(notice, path, id).finally(() => signal.removeEventListener("abort", refuse))
     return { field: notice.field, path, name: notice.name }
   }
 

@@ -5,10 +5,12 @@ import { type TestContext, test } from "node:test"
 import { temporaryFolder } from "../../../test/support/temporary.ts"
 import { Worker } from "./worker.ts"
 
+const restMs = 1_000
+
 /** A worker in place of the one with the browsers; what it does with a message is the test's. */
-function startWorker(context: TestContext, onMessage: string, restMs?: number) {
+function startWorker(context: TestContext, onMessage: string, onReady: () => void = () => undefined) {
   const program = join(temporaryFolder(), "worker.mjs")
-  const facts = { offers: { commands: [] }, files: [], isInUse: false }
+  const facts = { offers: { commands: ["browser.proxy"] }, files: [], isInUse: false }
   writeFileSync(
     program,
     `const done = (id, body) => process.send({ kind: "done", id, done: { status: 200, body, files: [] } })
@@ -20,9 +22,9 @@ function startWorker(context: TestContext, onMessage: string, restMs?: number) {
     program,
     environment: process.env,
     gatewayPort: undefined,
-    onOffers: () => undefined,
+    onOffers: onReady,
     say: () => undefined,
-    ...(restMs === undefined ? {} : { restMs }),
+    restMs,
   })
   context.after(() => worker.stop())
   return worker
@@ -37,6 +39,7 @@ const command = (params: unknown, signal = new AbortController().signal) => ({
 })
 
 test("a worker that has had its rest and takes its time to end ends no call of the one after it", async (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] })
   // The first stays until the second, asked for its end, ends it, and answers when its parent has seen that.
   const worker = startWorker(
     context,
@@ -46,22 +49,29 @@ test("a worker that has had its rest and takes its time to end ends no call of t
      const look = setInterval(() => {
        try { process.kill(message.params, 0) } catch { clearInterval(look); done(message.id, "whole") }
      }, 5)`,
-    1,
   )
   const { body: pid } = await worker.perform(command("pid"))
-  // Due after the timer of its rest: it was told to stop, and has not.
-  await new Promise((resolve) => setTimeout(resolve, 5))
+  // It is told to stop, and does not.
+  context.mock.timers.tick(restMs)
   assert.deepEqual((await worker.perform(command(pid))).body, "whole")
 })
 
 test("a worker does not rest during the call that it was started for", async (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] })
+  const { promise: ready, resolve } = Promise.withResolvers<void>()
   const worker = startWorker(
     context,
     `if (message.kind === "stop") process.exit(0)
-     else setTimeout(() => done(message.id, "whole"), 200)`,
-    1,
+     if (message.params === "long") globalThis.long = message.id
+     else { done(globalThis.long, "whole"); done(message.id, "short") }`,
+    resolve,
   )
-  assert.deepEqual((await worker.perform(command({}))).body, "whole")
+  const long = worker.perform(command("long"))
+  await ready
+  await new Promise((went) => setImmediate(went))
+  context.mock.timers.tick(restMs)
+  assert.equal((await worker.perform(command("short"))).body, "short")
+  assert.equal((await long).body, "whole")
 })
 
 test("a call that nobody waits for any more when the worker has started is not made", async (context) => {

@@ -2,6 +2,7 @@
 import pino from "pino"
 import { createRedactor, systemClock, systemIds } from "../../../src/kernel/index.ts"
 import {
+  type AdmitCall,
   createModelRegistry,
   type Environment,
   type ModelLimits,
@@ -20,7 +21,7 @@ export interface TestRegistry {
 /** Delays are short, so that three attempts take a moment; everything else is as shipped. */
 export function createTestRegistry(
   view: Partial<ModelsView>,
-  options: { environment?: Environment; limits?: Partial<ModelLimits> } = {},
+  options: { environment?: Environment; limits?: Partial<ModelLimits>; admit?: AdmitCall } = {},
 ): TestRegistry {
   const records: Record<string, unknown>[] = []
   const write = (line: string) => void records.push(JSON.parse(line) as Record<string, unknown>)
@@ -33,6 +34,7 @@ export function createTestRegistry(
     log: pino({ level: "debug" }, { write }),
     redactor: createRedactor(),
     limits: { retry: { attempts: 3, minDelayMs: 10, maxDelayMs: 20, jitter: 0 }, ...options.limits },
+    admit: options.admit,
   })
   return { registry, view: whole, records }
 }

@@ -444,6 +444,13 @@ describe("ends and errors of the Messages interface", () => {
     })
   }
 
+  test("the reason of the end stays where a later event only counts", async () => {
+    const [reason, last] = end("max_tokens", { output_tokens: 5 }) as [JsonObject, JsonObject]
+    const counts = { type: "message_delta", delta: { stop_reason: null }, usage: { output_tokens: 7 } }
+    server.queue({ pieces: [frames(...hello, reason, counts, last)] })
+    assert.deepEqual(await runCall(call()), [said[0], { ...said[1], reason: "length", rawReason: "max_tokens" }])
+  })
+
   test("input that is no JSON comes as the model wrote it", async () => {
     const events = [
       begin(),

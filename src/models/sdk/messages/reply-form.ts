@@ -8,7 +8,7 @@ const usageNames = ["input_tokens", "output_tokens", "cache_creation_input_token
 
 export function createMessagesForm(): ReplyForm {
   const blocks = createBlocks()
-  const state = { outputTokens: 0, hasReason: false, isStopped: false }
+  const state = { outputTokens: 0, reason: null as string | null, isStopped: false }
 
   function startMessage(value: JsonObject): JsonObject[] {
     const message = isJsonObject(value.message) ? value.message : {}
@@ -23,7 +23,8 @@ export function createMessagesForm(): ReplyForm {
     const change = isJsonObject(value.delta) ? value.delta : {}
     const { input_tokens, ...counts } = numbersOf(value.usage)
     state.outputTokens = counts.output_tokens ?? state.outputTokens
-    state.hasReason ||= typeof change.stop_reason === "string"
+    // There may be several such events, and a later one that only counts takes the reason of an earlier one away.
+    state.reason = textOf(change.stop_reason) ?? state.reason
     const details = isJsonObject(value.usage) ? value.usage.output_tokens_details : undefined
     const usage = {
       ...counts,
@@ -32,7 +33,7 @@ export function createMessagesForm(): ReplyForm {
       output_tokens: state.outputTokens,
       ...(isJsonObject(details) ? { output_tokens_details: details } : {}),
     }
-    return [{ type: "message_delta", delta: { stop_reason: textOf(change.stop_reason) }, usage }]
+    return [{ type: "message_delta", delta: { stop_reason: state.reason }, usage }]
   }
 
   function stopMessage(): JsonObject[] {
@@ -66,7 +67,7 @@ export function createMessagesForm(): ReplyForm {
   return {
     mend,
     // A reply with its reason is whole, also when its last event is missing.
-    end: () => (state.hasReason ? stopMessage() : []),
+    end: () => (state.reason === null ? [] : stopMessage()),
     unfold: (reply) => unfoldMessage(reply).flatMap((each) => mend(each, undefined)),
   }
 }

@@ -5,9 +5,14 @@ import { ProviderReport } from "../../providers/contract.ts"
 import type { ReplyForm } from "../transport.ts"
 
 export function createResponsesForm(): ReplyForm {
+  let isOver = false
   return {
-    mend: (value, name) =>
-      mend(typeof value.type === "string" || name === undefined ? value : { ...value, type: name }),
+    mend(value, name) {
+      const event = typeof value.type === "string" || name === undefined ? value : { ...value, type: name }
+      isOver ||= event.type === "response.completed" || event.type === "response.incomplete"
+      return mend(event)
+    },
+    isOver: () => isOver,
     unfold: (reply) => (Array.isArray(reply.output) ? unfoldResponse(reply, reply.output.filter(isJsonObject)) : []),
   }
 }

@@ -309,6 +309,14 @@ describe("ends and errors of the Responses interface", () => {
     }
   })
 
+  for (const how of [{ isHeld: true }, { isCut: true }]) {
+    test(`a reply that is complete stands although its connection (${Object.keys(how).join()}) does not end well`, async () => {
+      server.queue({ pieces: [frames(...hello)], ...how })
+      assert.deepEqual(await runCall(call()), [{ type: "text", block: "msg_0", text: "Hi." }, finish])
+      await server.last().closed
+    })
+  }
+
   const error = { type: "error", code: "server_error", message: "it broke", param: null }
   const nested = { type: "error", error: { type: "insufficient_quota", code: "insufficient_quota", message: "pay" } }
   const failed = {
