@@ -45,6 +45,14 @@ test("reaches 17 of 17 controls: frames in frames, open and closed shadow roots,
   assert.deepEqual(hits, ["closed", "slotted", "nested", "div"])
 })
 
+test("shows closed components also behind many drawings that might be some", async () => {
+  await go("closed-behind-icons.html?icons=500")
+  assert.match((await snapshot()).snapshot, /button "Pay now"/, "components are looked at first")
+  await snapshot()
+  // Of a page in which nothing changes, the rest is looked at with the snapshots that follow.
+  assert.match((await snapshot()).snapshot, /button "Plain host"/)
+})
+
 test("writes role refs, and tells those of the same role and name apart", async () => {
   await go("controls.html?n=4")
   await evaluate("() => document.querySelectorAll('button').forEach((button) => (button.textContent = 'Same'))")

@@ -193,8 +193,8 @@ async function take(
     frames: tab.frames.all.length,
   }
   tab.memory.keep(taken)
-  // What a frame shows that did not answer cannot be asked for changes.
-  if (silent.length > 0) tab.memory.doubt()
+  // What a frame shows that did not answer cannot be asked for changes; what may hide a closed root is looked at next time.
+  if (silent.length > 0 || walked.some(({ suspects }) => suspects > 0)) tab.memory.doubt()
   return taken
 }
 

@@ -26,6 +26,9 @@ export const childFrameTimeoutMs = 3_000
 const maxFrames = 100
 /** Closed roots inside closed roots: deeper than this nobody builds. */
 const maxClosedDepth = 4
+/** Elements that may have a closed root: so many are asked about at once, and after one walk at most. */
+const suspectsAtOnce = 60
+const maxSuspects = 240
 /** Looks for listeners that found something new, before the walk is taken as it is. */
 const maxLooks = 3
 
@@ -96,11 +99,15 @@ async function walkFrame(
         looks += 1
         continue
       }
-      if (read.suspects > 0 && openings < maxClosedDepth && (await openClosedRoots(world, signal))) {
-        openings += 1
-        continue
+      let { suspects } = read
+      if (suspects > 0 && openings < maxClosedDepth) {
+        if (await openClosedRoots(world, suspects, signal)) {
+          openings += 1
+          continue
+        }
+        suspects = Math.max(0, suspects - maxSuspects)
       }
-      return { ...read, changed, frame, world }
+      return { ...read, suspects, changed, frame, world }
     } catch (error) {
       // The page moved on while it was read: the new one is what the caller wants to see.
       if (attempt >= 3 || !(error instanceof AppError) || error.code !== "stale-ref") throw error
@@ -188,14 +195,21 @@ async function takeInternals(world: World, objectId: string, signal: AbortSignal
 }
 
 /** Gives the world the closed roots of its suspects; false when there are none. Each suspect is looked at once. */
-async function openClosedRoots(world: World, signal: AbortSignal): Promise<boolean> {
+async function openClosedRoots(world: World, suspects: number, signal: AbortSignal): Promise<boolean> {
+  let hasFound = false
+  for (let looked = 0; looked < Math.min(suspects, maxSuspects); looked += suspectsAtOnce)
+    if (await openNext(world, signal)) hasFound = true
+  return hasFound
+}
+
+async function openNext(world: World, signal: AbortSignal): Promise<boolean> {
   const { session, contextId } = world
   const agent = `globalThis[${JSON.stringify(world.key)}]`
   const group = `${world.key}-suspects`
   const send = <Result>(method: string, parameters: object) =>
     session.send<Result>(method, { ...parameters }, { signal })
   const array = await send<{ result: RemoteObject }>("Runtime.evaluate", {
-    expression: `${agent}.suspects()`,
+    expression: `${agent}.suspects(${suspectsAtOnce})`,
     contextId,
     objectGroup: group,
   })

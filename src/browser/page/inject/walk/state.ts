@@ -28,7 +28,7 @@ export interface WalkReport {
   refs: number[]
   /** Line of an iframe, its number, depth of what is inside. */
   frames: [number, number, number][]
-  /** How many elements could hide a closed shadow root that the gateway has not handed in. */
+  /** How many elements could hide a closed shadow root and have not been looked at. */
   suspects: number
   /** Siblings that were counted instead of shown. */
   folded: number
