@@ -26,6 +26,9 @@ export interface ChangeWatch {
   observer: Observer
   changed: boolean
   state: string
+  /** One element of each kind that was not defined. */
+  undefined: PageElement[]
+  stop(): void
 }
 
 export interface PageAgent {

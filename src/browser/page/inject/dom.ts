@@ -122,6 +122,8 @@ export interface PageRoot extends PageNode {
   querySelectorAll(selector: string): ArrayLike<PageElement>
   elementFromPoint(x: number, y: number): PageElement | null
   getElementById(id: string): PageElement | null
+  addEventListener(type: string, handler: () => void, capture: boolean): void
+  removeEventListener(type: string, handler: () => void, capture: boolean): void
 }
 
 export interface PageAnimation {
